@@ -1,0 +1,188 @@
+"""Metrics that add up what documents are worth: CG, DCG, nDCG and Q."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pytest_ireval import JudgedRankings, Param, condensed, metric, ratio
+from pytest_ireval_metrics.gains import discount_at, gain_of, gain_range
+from pytest_ireval_metrics.vocabulary import (
+    Beta,
+    Cutoff,
+    Denominator,
+    Depth,
+    Discount,
+    Gain,
+    Gains,
+    JudgedOnly,
+    LogBase,
+    Rel,
+)
+
+Floats = NDArray[np.float64]
+
+
+class BestGains(NamedTuple):
+    """Gains of documents in the best order, sorted by query; ``first`` says where each query begins."""
+
+    query: NDArray[np.int64]
+    rank: NDArray[np.int64]
+    gain: Floats
+    first: NDArray[np.int64]
+
+
+def best_order(query: NDArray[np.int64], gain: Floats, count: int) -> BestGains:
+    """The positive gains of each of ``count`` queries, highest first."""
+    worth = gain > 0
+    query, gain = query[worth], gain[worth]
+    order = np.lexsort((-gain, query))
+    query = query[order]
+    first = np.searchsorted(query, np.arange(count + 1))
+    return BestGains(query, np.arange(query.size) - first[query] + 1, gain[order], first)
+
+
+def discounted(
+    query: NDArray[np.int64],
+    rank: NDArray[np.int64],
+    gain: Floats,
+    count: int,
+    cutoff: int | None,
+    discount: str,
+    log_base: float,
+) -> Floats:
+    """Per query, the sum of discounted gains within the cutoff."""
+    if cutoff is not None:
+        within = rank <= cutoff
+        query, rank, gain = query[within], rank[within], gain[within]
+    return np.bincount(query, gain / discount_at(rank, discount, log_base), minlength=count).astype(np.float64)
+
+
+def _dcg_range(settings: Mapping[str, Any]) -> tuple[float, float]:
+    return gain_range(settings, np.inf)
+
+
+def _ndcg_range(settings: Mapping[str, Any]) -> tuple[float, float]:
+    return gain_range(settings, 1.0)
+
+
+@metric(name="CG", range=_dcg_range, no_relevant=None)
+def cumulated_gain(
+    judged: JudgedRankings,
+    *,
+    cutoff: Cutoff,
+    gain: Gain = "linear",
+    gains: Gains = None,
+    judged_only: JudgedOnly = False,
+) -> Floats:
+    """What the first documents are worth together, wherever among them they stand.
+
+    Formula: CG@k = sum of gain(grade) at ranks 1 to k
+    Reference: K. Järvelin, J. Kekäläinen, Cumulated gain-based evaluation of IR techniques, TOIS 20, 2002.
+    Example: CG@5 of 5 2 4 0 1 = 5 + 2 + 4 + 0 + 1 = 12
+    """
+    judged = condensed(judged) if judged_only else judged
+    return judged.sum(gain_of(judged.hits.grade, gain, gains), judged.hits.rank <= cutoff)
+
+
+@metric(name="DCG", range=_dcg_range, no_relevant=None, spellings={"dcg_cut_{cutoff}": {}})
+def dcg(
+    judged: JudgedRankings,
+    *,
+    cutoff: Depth = None,
+    gain: Gain = "linear",
+    discount: Discount = "log2",
+    log_base: LogBase = 2,
+    gains: Gains = None,
+    judged_only: JudgedOnly = False,
+) -> Floats:
+    """What the documents are worth together, those further down less.
+
+    Formula: DCG@k = sum over ranks i = 1 to k of gain(grade_i) / log2(i + 1)
+    Reference: K. Järvelin, J. Kekäläinen, TOIS 20, 2002 (discount='jarvelin'); C. Burges et al., ICML 2005 (gain='exp').
+    Example: DCG@4 of 3 0 0 2 = 3/1 + 2/2.3219 = 3.8614
+    """
+    judged = condensed(judged) if judged_only else judged
+    hits = judged.hits
+    gain_at = gain_of(hits.grade, gain, gains)
+    return discounted(hits.query, hits.rank, gain_at, judged.count, cutoff, discount, log_base)
+
+
+@metric(name="nDCG", range=_ndcg_range, no_relevant=None, spellings={"ndcg_cut_{cutoff}": {}})
+def ndcg(
+    judged: JudgedRankings,
+    *,
+    cutoff: Depth = None,
+    gain: Gain = "linear",
+    discount: Discount = "log2",
+    log_base: LogBase = 2,
+    gains: Gains = None,
+    ideal: Annotated[
+        Literal["judged", "retrieved"],
+        Param(
+            "what the best order is made of: all judged documents, or only those retrieved "
+            "(two rankings of one query then have different ideals: do not compare them)"
+        ),
+    ] = "judged",
+    judged_only: JudgedOnly = False,
+) -> Floats:
+    """DCG as a share of the DCG of the best order of all judged documents.
+
+    Formula: nDCG@k = DCG@k / DCG@k of the judged documents sorted by gain
+    Reference: K. Järvelin, J. Kekäläinen, TOIS 20, 2002; trec_eval ndcg and ndcg_cut.
+    Example: nDCG@3 of 0 3 | 2 = (3/1.585) / (3/1 + 2/1.585) = 0.4441
+    """
+    judged = condensed(judged) if judged_only else judged
+    hits = judged.hits
+    gain_at = gain_of(hits.grade, gain, gains)
+    reached = discounted(hits.query, hits.rank, gain_at, judged.count, cutoff, discount, log_base)
+    if ideal == "retrieved":
+        best = best_order(hits.query, gain_at, judged.count)
+    else:
+        best = best_order(judged.ideal.query, gain_of(judged.ideal.grade, gain, gains), judged.count)
+    return ratio(reached, discounted(*best[:3], judged.count, cutoff, discount, log_base))
+
+
+@metric(name="Q", spellings={"Q_measure": {}, "QMeasure": {}})
+def q_measure(
+    judged: JudgedRankings,
+    *,
+    cutoff: Depth = None,
+    beta: Annotated[float, Param("how much grades count: 0 is average precision", low=0)] = 1,
+    rel: Rel = 1,
+    gains: Gains = None,
+    denominator: Denominator = "R",
+    judged_only: JudgedOnly = False,
+) -> Floats:
+    """Average precision with a blended ratio in place of precision: documents found and their gain, against the best.
+
+    Formula: Q = (1/R) sum over relevant retrieved d at rank r of (beta cg(r) + count(r)) / (beta cg*(r) + r)
+    Reference: T. Sakai, On the reliability of information retrieval metrics based on graded relevance, IPM 43, 2007.
+    Example: Q of 0 3 | 1 = ((3 + 1) / (4 + 2)) / 2 = 0.3333
+    """
+    judged = condensed(judged) if judged_only else judged
+    hits, relevant = judged.hits, judged.relevant(rel)
+    gain_at = np.where(relevant, gain_of(hits.grade, "linear", gains), 0.0)
+    ideal_grade = judged.ideal.grade
+    ideal_gain = np.where(ideal_grade >= rel, gain_of(ideal_grade, "linear", gains), 0.0)
+    best = _best_so_far(best_order(judged.ideal.query, ideal_gain, judged.count), hits.query, hits.rank)
+    blended = ratio(beta * judged.running(gain_at) + judged.relevant_so_far(rel), beta * best + hits.rank)
+    counts = relevant if cutoff is None else relevant & (hits.rank <= cutoff)
+    divisor = judged.relevant_count(rel)
+    if denominator == "min" and cutoff is not None:
+        divisor = np.minimum(divisor, cutoff)
+    return ratio(judged.sum(blended, counts), divisor)
+
+
+def _best_so_far(best: BestGains, query: NDArray[np.int64], rank: NDArray[np.int64]) -> Floats:
+    """The gain that the best order has collected at each (query, rank)."""
+    total = np.concatenate((np.zeros(1), np.cumsum(best.gain)))
+    reached = np.minimum(best.first[query] + rank, best.first[query + 1])
+    so_far: Floats = total[reached] - total[best.first[query]]
+    return so_far
+
+
+METRICS = [cumulated_gain, dcg, ndcg, q_measure]

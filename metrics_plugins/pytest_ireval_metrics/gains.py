@@ -1,0 +1,63 @@
+"""Gains of grades, discounts of ranks, and the probability that a grade satisfies."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pytest_ireval import MetricError
+
+Floats = NDArray[np.float64]
+
+
+def gain_of(grade: Floats, gain: str = "linear", gains: Mapping[float, float] | None = None) -> Floats:
+    """What documents of these grades are worth; grades below 0 are worth nothing unless ``gains`` says so."""
+    value = np.maximum(grade, 0.0)
+    if gain == "exp":
+        value = np.exp2(value) - 1
+    for key, mapped in (gains or {}).items():
+        value[grade == key] = np.exp2(mapped) - 1 if gain == "exp" else mapped
+    return value
+
+
+def discount_at(rank: NDArray[np.int64], discount: str, log_base: float) -> Floats:
+    """What a gain at each rank is divided by."""
+    if discount == "jarvelin":
+        return np.maximum(_log(rank.astype(np.float64), log_base), 1.0)
+    return _log(rank + 1.0, log_base)
+
+
+def _log(x: Floats, base: float) -> Floats:
+    logarithm: Floats = np.log2(x) if base == 2 else np.log(x) / np.log(base)
+    return logarithm
+
+
+def on_scale(grade: Floats, max_grade: float) -> Floats:
+    """Grades with those below 0 as 0; a grade above the top of the scale is an error."""
+    highest = float(grade.max()) if grade.size else 0.0
+    if highest > max_grade:
+        raise MetricError(f"grade {highest:g} is above max_grade={max_grade:g}")
+    return np.maximum(grade, 0.0)
+
+
+def satisfaction(grade: Floats, max_grade: float, gain: str) -> Floats:
+    """The probability that a document of this grade ends the search."""
+    value = on_scale(grade, max_grade)
+    if gain == "ntcir":
+        return value / (max_grade + 1)
+    chance: Floats = (np.exp2(value) - 1) / np.exp2(max_grade)
+    return chance
+
+
+def scale_top(max_grade: float | None, highest_grade: float) -> float:
+    """The top of the scale: as given, or that of the evaluation; 1 if nothing at all is relevant."""
+    return max_grade if max_grade is not None else (highest_grade or 1.0)
+
+
+def gain_range(settings: Mapping[str, Any], best: float) -> tuple[float, float]:
+    """Scores are 0 to ``best``, or without lower bound if a gain is negative."""
+    negative = min((settings.get("gains") or {0: 0}).values()) < 0
+    return (-np.inf if negative else 0.0, best)

@@ -1,0 +1,65 @@
+"""Metrics made for judgments that are known to be incomplete."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pytest_ireval import JudgedRankings, Param, metric, ratio
+from pytest_ireval_metrics.vocabulary import Rel
+
+Floats = NDArray[np.float64]
+EPSILON = 1e-5
+"""Keeps inferred precision defined before anything is judged; the value trec_eval uses."""
+
+
+def _not_relevant(grade: Floats, rel: float) -> NDArray[np.bool_]:
+    """Judged, and judged not relevant; grades below 0 mark documents that were pooled but not judged."""
+    return (grade >= 0) & (grade < rel)
+
+
+@metric(name="Bpref")
+def bpref(
+    judged: JudgedRankings,
+    *,
+    rel: Rel = 1,
+    denominator: Annotated[
+        Literal["min", "R"], Param("what misplaced documents are counted against: min(R, N), or R (bpref_R)")
+    ] = "min",
+) -> Floats:
+    """Of the judged documents that are not relevant, how few stand above relevant ones; unjudged ones do not matter.
+
+    Formula: Bpref = (1/R) sum over relevant retrieved d of 1 - min(#(judged not relevant above d), R) / min(R, N)
+    Reference: C. Buckley, E. M. Voorhees, Retrieval Evaluation with Incomplete Information, SIGIR 2004; trec_eval bpref.
+    Example: Bpref of 1 0 1 0 0 1 | 1 = (1 + (1 - 1/3) + (1 - 3/3)) / 4 = 0.4167
+    """
+    hits, count = judged.hits, judged.relevant_count(rel)
+    others = np.bincount(judged.ideal.query[_not_relevant(judged.ideal.grade, rel)], minlength=judged.count)
+    above = judged.running(_not_relevant(hits.grade, rel).astype(np.int64))
+    against = count if denominator == "R" else np.minimum(count, others)
+    share = ratio(np.minimum(above, count[hits.query]), against[hits.query])
+    return ratio(judged.sum(1.0 - share, judged.relevant(rel)), count)
+
+
+@metric(name="infAP")
+def inferred_ap(judged: JudgedRankings, *, rel: Rel = 1) -> Floats:
+    """Average precision inferred from a judged sample: documents with a grade below 0 are pooled but not judged.
+
+    Formula: infAP = (1/R) sum over relevant d at rank k of 1/k + (k-1)/k * (p/(k-1)) * (r + e)/(r + n + 2e); above d
+        stand p pooled documents, of which r are relevant and n not, and e = 0.00001
+    Reference: E. Yilmaz, J. A. Aslam, Estimating Average Precision with Incomplete and Imperfect Judgments, CIKM 2006; trec_eval infAP.
+    Example: infAP of 1 0 0 1 = (1 + (1/4 + 3/4 * 3/3 * 1/3)) / 2 = 0.75
+    """
+    hits = judged.hits
+    relevant = judged.relevant(rel)
+    above_relevant = judged.relevant_so_far(rel) - 1
+    above_other = judged.running(_not_relevant(hits.grade, rel).astype(np.int64))
+    above_pooled = above_relevant + judged.running((hits.grade < rel).astype(np.int64))
+    chance = (above_relevant + EPSILON) / (above_relevant + above_other + 2 * EPSILON)
+    inferred = np.where(hits.rank == 1, 1.0, (1.0 + above_pooled * chance) / hits.rank)
+    return ratio(judged.sum(inferred, relevant), judged.relevant_count(rel))
+
+
+METRICS = [bpref, inferred_ap]

@@ -1,0 +1,120 @@
+"""Metrics that follow a reader down the list until she stops: ERR and RBP."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pytest_ireval import JudgedRankings, Param, condensed, metric, perfect, ratio
+from pytest_ireval_metrics.gains import on_scale, satisfaction, scale_top
+from pytest_ireval_metrics.vocabulary import Depth, JudgedOnly, MaxGrade, Persistence
+
+Floats = NDArray[np.float64]
+StopChance = Annotated[
+    Literal["exp", "ntcir"],
+    Param("the probability that a grade g satisfies: exp is (2^g - 1) / 2^max_grade, ntcir is g / (max_grade + 1)"),
+]
+
+
+def expected_reciprocal_rank(judged: JudgedRankings, cutoff: int | None, max_grade: float, gain: str) -> Floats:
+    """Per query, the expectation of one divided by the rank at which the reader is satisfied."""
+    hits = judged.hits
+    stops = satisfaction(hits.grade, max_grade, gain)
+    goes_on = judged.running_product(1.0 - stops)
+    reaches = np.concatenate((np.ones(1), goes_on[:-1])) if goes_on.size else goes_on
+    first = judged.first[:-1]
+    reaches[first[first < judged.first[1:]]] = 1.0
+    return judged.sum(reaches * stops / hits.rank, None if cutoff is None else hits.rank <= cutoff)
+
+
+@metric(name="ERR", spellings={"err_{cutoff}": {}})
+def err(
+    judged: JudgedRankings,
+    *,
+    cutoff: Depth = None,
+    max_grade: MaxGrade = None,
+    gain: StopChance = "exp",
+    judged_only: JudgedOnly = False,
+) -> Floats:
+    """Expectation of one divided by the rank at which a reader is satisfied; good documents make later ones matter less.
+
+    Formula: ERR = sum over ranks i of (1/i) R_i prod of (1 - R_j) for j < i, with R = (2^grade - 1) / 2^max_grade
+    Reference: O. Chapelle et al., Expected Reciprocal Rank for Graded Relevance, CIKM 2009. gdeval has max_grade=4.
+    Example: ERR(max_grade=4) of 3 2 4 = 7/16 + 1/2 * 9/16 * 3/16 + 1/3 * 9/16 * 13/16 * 15/16 = 0.6331
+    """
+    judged = condensed(judged) if judged_only else judged
+    return expected_reciprocal_rank(judged, cutoff, scale_top(max_grade, judged.highest_grade), gain)
+
+
+@metric(name="nERR")
+def nerr(
+    judged: JudgedRankings,
+    *,
+    cutoff: Depth = None,
+    max_grade: MaxGrade = None,
+    gain: StopChance = "exp",
+    judged_only: JudgedOnly = False,
+) -> Floats:
+    """ERR as a share of the ERR of the best order of all judged documents.
+
+    Formula: nERR@k = ERR@k / ERR@k of the judged documents sorted by grade
+    Reference: T. Sakai, R. Song, Evaluating diversified search results using per-intent graded relevance, SIGIR 2011.
+    Example: nERR(max_grade=1) of 0 1 = (1/2 * 1/2) / (1/2) = 0.5
+    """
+    judged = condensed(judged) if judged_only else judged
+    top = scale_top(max_grade, judged.highest_grade)
+    best = expected_reciprocal_rank(perfect(judged), cutoff, top, gain)
+    return ratio(expected_reciprocal_rank(judged, cutoff, top, gain), best)
+
+
+@metric(name="RBP")
+def rank_biased_precision(
+    judged: JudgedRankings,
+    *,
+    cutoff: Depth = None,
+    p: Persistence = 0.8,
+    rel: Annotated[
+        float | None, Param("documents of this grade and above have gain 1, others 0; unless given, gain is grade / max_grade")
+    ] = None,
+    max_grade: MaxGrade = None,
+    judged_only: JudgedOnly = False,
+) -> Floats:
+    """What a reader gets per document who goes on from each to the next with probability p.
+
+    Formula: RBP = (1 - p) sum over ranks i of gain_i p^(i - 1), with gain = grade / max_grade
+    Reference: A. Moffat, J. Zobel, Rank-biased precision for measurement of retrieval effectiveness, TOIS 27, 2008.
+    Example: RBP(p=0.5) of 1 0 1 = 0.5 * (1 + 0.25) = 0.625
+    """
+    judged = condensed(judged) if judged_only else judged
+    hits = judged.hits
+    if rel is not None:
+        gain = judged.relevant(rel).astype(np.float64)
+    else:
+        top = scale_top(max_grade, judged.highest_grade)
+        gain = on_scale(hits.grade, top) / top
+    within = None if cutoff is None else hits.rank <= cutoff
+    return (1 - p) * judged.sum(gain * _reach(hits.rank, p), within)
+
+
+@metric(name="RBPResidual", direction="lower", no_relevant=None, spellings={"rbp_resid": {}})
+def rbp_residual(judged: JudgedRankings, *, cutoff: Depth = None, p: Persistence = 0.8) -> Floats:
+    """How much higher RBP could be if all documents that are unjudged, or were not retrieved, had the top grade.
+
+    Formula: RBPResidual = sum over unjudged ranks i of (1 - p) p^(i - 1), plus p^n for what lies below the list
+    Reference: A. Moffat, J. Zobel, TOIS 27, 2008.
+    Example: RBPResidual(p=0.5) of 1 - 1 = 0.5 * 0.5 + 0.5^3 = 0.375
+    """
+    hits = judged.hits
+    within = None if cutoff is None else hits.rank <= cutoff
+    return 1.0 - (1 - p) * judged.sum(_reach(hits.rank, p), within)
+
+
+def _reach(rank: NDArray[np.int64], p: float) -> Floats:
+    """The probability that a reader comes to a rank."""
+    reach: Floats = np.power(p, rank - 1.0)
+    return reach
+
+
+METRICS = [err, nerr, rank_biased_precision, rbp_residual]

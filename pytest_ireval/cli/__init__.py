@@ -1,0 +1,49 @@
+"""The command ``ireval``: looking at rankings, metrics and plugins without running tests."""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+
+import click
+
+from pytest_ireval.errors import IrevalError
+
+COMMANDS = {
+    "evaluate": "Score rankings under judgments.",
+    "metrics": "List the metrics that are installed, or explain one.",
+    "plugins": "List the plugins that are installed.",
+}
+"""Each command lives in the module of its name, which is imported when the command runs."""
+
+
+class Commands(click.Group):
+    """A group whose commands are imported when they are called."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        command: click.Command = import_module(f"pytest_ireval.cli.{cmd_name}_command").command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="pytest-ireval")
+def commands() -> None:
+    """Evaluate search rankings, and look at what decides about them."""
+
+
+def main() -> None:
+    """Run the command line; an error of ours is its text and exit code 2, never a traceback."""
+    try:
+        commands(prog_name="ireval")
+    except IrevalError as error:
+        click.echo(f"error: {error}", err=True)
+        sys.exit(2)

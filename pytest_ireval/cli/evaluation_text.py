@@ -1,0 +1,141 @@
+"""An evaluation as text: a table for people, JSON and CSV for programs, and the three columns of trec_eval."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Callable, Iterator
+
+from pytest_ireval.cli.table import table
+from pytest_ireval.reports.evaluation_page import evaluation_page
+from pytest_ireval.results import PLURALS, Evaluation, MetricResult
+
+LISTED = 5
+"""So many query ids are listed in a note of the table."""
+
+
+def as_table(evaluation: Evaluation, per_query: bool) -> str:
+    """Figures, and below them everything that a reader of the figures should know."""
+    parts = [_figures(evaluation)]
+    if per_query:
+        parts += [_per_unit_table(evaluation, unit) for unit in PLURALS if _units(evaluation, unit)]
+    parts.append("\n".join(notes(evaluation)))
+    return "\n\n".join(parts) + "\n"
+
+
+def _figures(evaluation: Evaluation) -> str:
+    header, right = ["metric", "value", "queries"], [1, 2]
+    tied = any(metric.ties for metric in evaluation.metrics)
+    if tied:
+        header, right = [*header, "tied", "other orders"], [1, 2, 3]
+    rows = []
+    for metric in evaluation.metrics:
+        name = metric.name if metric.aggregate == "mean" else f"{metric.name} ({metric.aggregate})"
+        row = [name, figure(metric.value), str(len(metric.values))]
+        if tied:
+            ties = metric.ties
+            row += [str(ties.queries), f"{figure(ties.low)} to {figure(ties.high)}"] if ties else ["", ""]
+        rows.append(row)
+    return table(header, rows, right)
+
+
+def figure(value: float | None) -> str:
+    """Four decimals; counts without."""
+    if value is None:
+        return "-"
+    return f"{value:.0f}" if value.is_integer() and abs(value) >= 10 else f"{value:.4f}"
+
+
+def notes(evaluation: Evaluation) -> Iterator[str]:
+    """What the figures rest on, and what might mislead."""
+    yield f"{evaluation.queries} judged queries in {evaluation.judgments}; rankings from {evaluation.rankings}"
+    policies = evaluation.policies
+    yield (
+        f"ties: {policies.ties}; missing queries: {policies.missing_queries}; no relevant documents: "
+        f"{policies.no_relevant}; unjudged: {policies.unjudged}; depth: {policies.depth or 'all'}; "
+        f"highest grade: {evaluation.highest_grade:g}"
+    )
+    if evaluation.missing:
+        fate = {"zero": "they score as empty rankings", "ignore": "they are left out"}[policies.missing_queries]
+        yield f"missing: {_listed(evaluation.missing)} have no ranking; {fate}"
+    if evaluation.empty:
+        yield f"empty: {_listed(evaluation.empty)} have an empty ranking"
+    if evaluation.without_judgments:
+        yield f"not judged: {_listed(evaluation.without_judgments)} are ranked but have no judgments, and do not count"
+    yield from _notes_on_metrics(evaluation)
+
+
+def _notes_on_metrics(evaluation: Evaluation) -> Iterator[str]:
+    by_count: dict[int, list[str]] = {}
+    for metric in evaluation.metrics:
+        by_count.setdefault(metric.no_relevant, []).append(metric.name)
+    for count, names in sorted(by_count.items()):
+        if count:
+            yield f"no relevant documents: {count} queries (for {', '.join(names)})"
+    if any(metric.ties for metric in evaluation.metrics):
+        yield (
+            "tied: queries in which a judged document shares its score with others across the cutoff; "
+            "other orders: what the worst and the best order of equal scores would give"
+        )
+
+
+def _listed(queries: tuple[str, ...]) -> str:
+    more = f" and {len(queries) - LISTED} more" if len(queries) > LISTED else ""
+    return f"{len(queries)} queries ({', '.join(queries[:LISTED])}{more})"
+
+
+def _units(evaluation: Evaluation, unit: str) -> list[MetricResult]:
+    return [metric for metric in evaluation.metrics if metric.unit == unit]
+
+
+def _per_unit_table(evaluation: Evaluation, unit: str) -> str:
+    metrics = _units(evaluation, unit)
+    names = dict.fromkeys(name for metric in metrics for name in metric.values)
+    rows = [
+        [name, *(figure(metric.values.get(name)) for metric in metrics)]
+        for name in names
+    ]
+    return table([unit, *(metric.name for metric in metrics)], rows, right=range(1, len(metrics) + 1))
+
+
+def as_json(evaluation: Evaluation, per_query: bool) -> str:
+    """The format with a version number that other programs can rely on."""
+    return json.dumps(evaluation.to_dict(per_query=per_query), ensure_ascii=False) + "\n"
+
+
+def as_csv(evaluation: Evaluation, per_query: bool) -> str:
+    """``metric,query,value``; the figure for all queries has an empty query."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(["metric", "query", "value"])
+    for metric in evaluation.metrics:
+        if per_query:
+            writer.writerows([metric.name, unit, value] for unit, value in metric.values.items())
+        writer.writerow([metric.name, "", "" if metric.value is None else metric.value])
+    return text.getvalue()
+
+
+def as_trec(evaluation: Evaluation, per_query: bool) -> str:
+    """``metric<TAB>query<TAB>value`` with ten decimals, ``all`` last, as trec_eval prints it."""
+    lines = []
+    for metric in evaluation.metrics:
+        if per_query:
+            lines += [f"{metric.name}\t{unit}\t{value:.10f}\n" for unit, value in metric.values.items()]
+        if metric.value is not None:
+            lines.append(f"{metric.name}\tall\t{metric.value:.10f}\n")
+    return "".join(lines)
+
+
+def as_html(evaluation: Evaluation, per_query: bool) -> str:
+    """One page that needs nothing else."""
+    return evaluation_page(evaluation, list(notes(evaluation)), per_query)
+
+
+FORMATS: dict[str, Callable[[Evaluation, bool], str]] = {
+    "table": as_table,
+    "json": as_json,
+    "csv": as_csv,
+    "trec": as_trec,
+    "html": as_html,
+}

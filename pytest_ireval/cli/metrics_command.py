@@ -1,0 +1,77 @@
+"""``ireval metrics``: what can be measured, and how exactly."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import click
+
+from pytest_ireval.cli.table import table
+from pytest_ireval.metrics.metric import Metric
+from pytest_ireval.metrics.needs import SOURCES
+from pytest_ireval.metrics.parameters import Parameter, text_of
+from pytest_ireval.plugins.manager import load_registry
+
+
+@click.command(name="metrics")
+@click.argument("names", nargs=-1)
+def command(names: tuple[str, ...]) -> None:
+    """List the metrics that are installed, or explain those with the given NAMES."""
+    registry = load_registry()
+    if not names:
+        found = sorted(registry.metrics.values(), key=lambda metric: metric.name.lower())
+        rows = [[signature(metric), metric.summary, metric.origin] for metric in found]
+        click.echo(table(["metric", "", "from"], rows))
+        click.echo("\nireval metrics NAME explains one.")
+        return
+    metrics = [registry.vocabulary.family(name) for name in names]
+    click.echo("\n\n".join("\n".join(explained(metric)) for metric in metrics))
+
+
+def signature(metric: Metric) -> str:
+    """The name with what must follow it."""
+    needed = [p.name for p in metric.parameters if p.required and p.name != metric.at]
+    inside = f"({', '.join(f'{name}=…' for name in needed)})" if needed else ""
+    parameter = metric.parameter(metric.at) if metric.at else None
+    if parameter is None:
+        return metric.name + inside
+    return f"{metric.name}{inside}@{parameter.name}" if parameter.required else f"{metric.name}{inside}[@{parameter.name}]"
+
+
+def explained(metric: Metric) -> Iterator[str]:
+    """Everything a metric says of itself."""
+    yield signature(metric)
+    yield f"  {metric.summary}"
+    for title, text in (
+        ("formula", metric.formula),
+        ("reference", metric.reference),
+        ("example", metric.example),
+        ("range", range_of(metric)),
+        ("better", metric.direction),
+        ("sums up as", metric.aggregate),
+        ("scores", metric.unit),
+        ("no relevant documents", "whatever the formula gives" if metric.no_relevant is None else f"{metric.no_relevant:g}"),
+        ("also called", ", ".join(sorted(metric.spellings))),
+        ("version", str(metric.version)),
+        ("from", metric.origin),
+    ):
+        if text:
+            yield f"  {title}: {text}"
+    for need in sorted(metric.needs):
+        yield f"  needs {need}: {SOURCES[need]}"
+    for parameter in metric.parameters:
+        yield f"  {parameter.name}: {described(parameter)}"
+
+
+def range_of(metric: Metric) -> str:
+    """Least and greatest value under default arguments."""
+    low, high = metric.bounds
+    return f"{low:g} to {high:g}"
+
+
+def described(parameter: Parameter) -> str:
+    """What a parameter means, allows and defaults to."""
+    default = "required" if parameter.required else f"default {text_of(parameter.default)}"
+    allowed = " or ".join(map(repr, parameter.choices)) or parameter.bounds
+    aliases = ", ".join(f"also {name}=" for name in parameter.about.aliases)
+    return "; ".join(part for part in (parameter.about.meaning, allowed, default, aliases) if part)

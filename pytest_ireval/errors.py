@@ -1,0 +1,66 @@
+"""The error family: every error a user can cause says where, what, and what would be right."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+SHOWN_CHARACTERS = 120
+"""An id or a line longer than this is cut in messages; the place says where the whole of it is."""
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One thing that is wrong, in the order in which it is read: place, path, complaint, suggestion, allowed."""
+
+    complaint: str
+    place: str = ""
+    """``file``, ``file:line`` or ``file:line:column``; for text that has no file, the text itself."""
+    path: tuple[str, ...] = ()
+    """Keys from the top of a document down to the wrong value."""
+    suggestion: str = ""
+    allowed: str = ""
+
+    def __str__(self) -> str:
+        head = ": ".join(part for part in (self.place, " > ".join(self.path)) if part)
+        tail = [line for line in (self.complaint, self.suggestion, self.allowed) if line]
+        if not head:
+            return "\n  ".join(tail)
+        return "\n  ".join([head, *tail])
+
+
+class IrevalError(Exception):
+    """Base of everything pytest-ireval raises on purpose; the text is enough, no traceback is needed."""
+
+    def __init__(self, *problems: Problem | str) -> None:
+        self.problems = tuple(Problem(p) if isinstance(p, str) else p for p in problems)
+        super().__init__("\n".join(map(str, self.problems)))
+
+
+class InputError(IrevalError):
+    """Judgments, rankings or queries that cannot be what they claim to be."""
+
+
+class MetricNameError(IrevalError):
+    """The text that should name a metric does not."""
+
+
+class PluginError(IrevalError):
+    """A plugin cannot be loaded, clashes with another one, or implements a hook that does not exist."""
+
+
+class MetricError(IrevalError):
+    """A metric raised, returned something that is no score, or was given what it cannot work with."""
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """A suggestion line for the known word closest to ``word`` in any letter case, or nothing."""
+    by_lower = {candidate.lower(): candidate for candidate in known}
+    close = difflib.get_close_matches(word.lower(), by_lower, n=1, cutoff=0.6)
+    return f"did you mean {by_lower[close[0]]!r}?" if close else ""
+
+
+def shown(text: str) -> str:
+    """``text`` quoted for a message, cut when it is very long."""
+    return repr(text) if len(text) <= SHOWN_CHARACTERS else f"{text[:SHOWN_CHARACTERS]!r}…"

@@ -1,0 +1,267 @@
+"""Judgments and rankings in, metrics out: the one call that a notebook, the command line and the gate share."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
+from typing import Any, Literal, TypeAlias, get_args
+
+import numpy as np
+
+from pytest_ireval.errors import InputError, IrevalError, Problem, did_you_mean
+from pytest_ireval.metrics.metric import Metric
+from pytest_ireval.metrics.score import Scores, counting, score
+from pytest_ireval.plugins.manager import load_registry
+from pytest_ireval.plugins.registry import Registry
+from pytest_ireval.progress import SILENT, Progress
+from pytest_ireval.results import Evaluation, MetricResult, Policies, TieSpread
+from pytest_ireval.retrieval.formats.trec_judgments import Grades, read_judgments
+from pytest_ireval.retrieval.formats.trec_rankings import judged_in_file, read_rankings
+from pytest_ireval.retrieval.from_objects import JudgmentsLike, RankingsLike, judgments_from, rankings_from
+from pytest_ireval.retrieval.join import judge, judged_hits, unjudged_queries
+from pytest_ireval.retrieval.judged import JudgedRankings
+from pytest_ireval.retrieval.judgments import Judgments
+from pytest_ireval.retrieval.rankings import Rankings
+from pytest_ireval.retrieval.ties import reordered, tied_queries
+from pytest_ireval.retrieval.views import condensed, cut, only, with_companions
+
+Ties = Literal["trec", "input", "pessimistic", "optimistic", "error"]
+MissingQueries = Literal["error", "zero", "ignore"]
+NoRelevant = Literal["zero", "ignore", "error"]
+Unjudged = Literal["irrelevant", "removed"]
+Source: TypeAlias = str | os.PathLike[str]
+
+DOCUMENT_NEEDS = {"documents", "unjudged", "attributes", "preferences"}
+SHOWN_QUERIES = 5
+
+
+def evaluate(
+    judgments: Source | Judgments | JudgmentsLike,
+    rankings: Source | Rankings | RankingsLike,
+    metrics: Iterable[str | Metric],
+    *,
+    ties: Ties = "trec",
+    missing_queries: MissingQueries = "error",
+    no_relevant: NoRelevant = "zero",
+    unjudged: Unjudged = "irrelevant",
+    depth: int | None = None,
+    scale: float | None = None,
+    grades: Grades = "integer",
+    attributes: Mapping[str, Mapping[str, Any]] | None = None,
+    sessions: Mapping[str, tuple[str, int]] | None = None,
+    preferences: Mapping[str, Sequence[tuple[str, str]]] | None = None,
+    timings: Mapping[str, float] | None = None,
+    reference: Source | Rankings | RankingsLike | None = None,
+    registry: Registry | None = None,
+    progress: Progress = SILENT,
+) -> Evaluation:
+    """Score rankings under judgments; both are paths, or any of the Python forms that the documentation lists.
+
+    ``ties`` orders equal scores: ``trec`` by document id descending, ``input`` as they stand, ``pessimistic`` and
+    ``optimistic`` as bad and as good as they allow, ``error`` refuses them where a judged document is tied.
+    ``missing_queries`` says what becomes of a judged query that has no ranking, ``no_relevant`` of one that has no
+    relevant documents, ``unjudged`` of documents without a judgment. ``depth`` is how many documents of each ranking
+    count, ``scale`` the top grade (unless given, the highest of the judgments). The five arguments from ``attributes``
+    on are for metrics that need them.
+    """
+    policies = _policies(ties, missing_queries, no_relevant, unjudged, depth)
+    registry = registry or _installed()
+    wanted = registry.parse_metrics(metrics)
+    judged_by = as_judgments(judgments, grades, progress)
+    join = _Join(judged_by, any(metric.needs & DOCUMENT_NEEDS for metric in wanted), policies, scale, progress)
+    judged = with_companions(
+        join(rankings),
+        sessions=sessions,
+        timings=timings,
+        attributes=attributes,
+        preferences=preferences,
+        reference=None if reference is None else join.again(reference),
+    )
+    names = np.array(judged.queries, object)
+    missing = tuple(names[~judged.present].tolist())
+    counting_queries = _without_missing(judged, missing, policies, join.origin)
+    return Evaluation(
+        metrics=tuple(_results(wanted, counting_queries, policies)),
+        queries=judged.count,
+        missing=missing,
+        empty=tuple(names[judged.present & (judged.retrieved == 0)].tolist()),
+        without_judgments=join.without_judgments,
+        highest_grade=judged.highest_grade,
+        policies=policies,
+        judgments=judged_by.origin,
+        rankings=join.origin,
+        plugins=tuple(map(str, registry.plugins)),
+    )
+
+
+def as_judgments(
+    source: Source | Judgments | JudgmentsLike, grades: Grades = "integer", progress: Progress = SILENT
+) -> Judgments:
+    """Judgments from whatever holds them."""
+    if isinstance(source, Judgments):
+        return source
+    if isinstance(source, str | os.PathLike):
+        return read_judgments(source, grades=grades, progress=progress)
+    return judgments_from(source, grades=grades)
+
+
+@cache
+def _installed() -> Registry:
+    """The installed plugins; they do not change while a process lives."""
+    return load_registry()
+
+
+def _policies(ties: str, missing_queries: str, no_relevant: str, unjudged: str, depth: int | None) -> Policies:
+    given = {
+        "ties": (ties, Ties),
+        "missing_queries": (missing_queries, MissingQueries),
+        "no_relevant": (no_relevant, NoRelevant),
+        "unjudged": (unjudged, Unjudged),
+    }
+    for name, (value, kind) in given.items():
+        allowed = get_args(kind)
+        if value not in allowed:
+            raise IrevalError(
+                Problem(
+                    f"{name}={value!r} is unknown",
+                    suggestion=did_you_mean(str(value), allowed),
+                    allowed="allowed: " + ", ".join(allowed),
+                )
+            )
+    if depth is not None and (type(depth) is not int or depth < 1):
+        raise IrevalError(f"depth={depth!r} is not a whole number from 1 on")
+    return Policies(ties, missing_queries, no_relevant, unjudged, depth)
+
+
+class _Join:
+    """Brings rankings from wherever they are, and joins them with the judgments."""
+
+    def __init__(
+        self, judgments: Judgments, documents: bool, policies: Policies, scale: float | None, progress: Progress
+    ) -> None:
+        self.judgments, self.documents, self.scale, self.progress = judgments, documents, scale, progress
+        self.by_id = policies.ties != "input"
+        self.origin = "rankings"
+        self.without_judgments: tuple[str, ...] = ()
+
+    def __call__(self, source: Source | Rankings | RankingsLike) -> JudgedRankings:
+        """The judged rankings; where they came from and what is not judged is noted."""
+        if isinstance(source, str | os.PathLike) and not self.documents:
+            parts = judged_in_file(source, self.judgments, by_id=self.by_id, progress=self.progress)
+            self._note(os.fspath(source), [name.decode() for part in parts for name in part.query_id])
+            return judged_hits(self.judgments, parts, self.scale)
+        rankings = self._rankings(source)
+        self._note(rankings.origin, rankings.queries)
+        return judge(self.judgments, rankings, self.scale)
+
+    def again(self, source: Source | Rankings | RankingsLike) -> JudgedRankings:
+        """Other rankings of the same queries, joined the same way."""
+        return judge(self.judgments, self._rankings(source), self.scale)
+
+    def _rankings(self, source: Source | Rankings | RankingsLike) -> Rankings:
+        if isinstance(source, Rankings):
+            return source
+        if isinstance(source, str | os.PathLike):
+            return read_rankings(source, by_id=self.by_id, progress=self.progress)
+        return rankings_from(source, by_id=self.by_id)
+
+    def _note(self, origin: str, queries: Sequence[str]) -> None:
+        self.origin = origin
+        self.without_judgments = unjudged_queries(self.judgments, queries)
+        if queries and len(self.without_judgments) == len(queries):
+            raise InputError(
+                Problem(
+                    f"none of its {len(queries)} queries is judged in {self.judgments.origin}",
+                    place=origin,
+                    suggestion=f"it ranks {_some(queries)}; judged are {_some(self.judgments.queries)}",
+                )
+            )
+
+
+def _without_missing(
+    judged: JudgedRankings, missing: tuple[str, ...], policies: Policies, origin: str
+) -> JudgedRankings:
+    """The queries that count, as ``missing_queries`` says."""
+    if missing and policies.missing_queries == "error":
+        raise InputError(
+            Problem(
+                f"{len(missing)} of {judged.count} judged queries have no ranking: {_some(missing)}",
+                place=origin,
+                suggestion='missing_queries="zero" scores them 0, "ignore" leaves them out',
+            )
+        )
+    return only(judged, judged.present) if missing and policies.missing_queries == "ignore" else judged
+
+
+def _results(metrics: Sequence[Metric], judged: JudgedRankings, policies: Policies) -> Iterator[MetricResult]:
+    """One result a metric; the orders that equal scores allow are scored too where there are any."""
+    tied = judged.hits.tied_from < judged.hits.tied_to
+    if policies.ties == "error" and tied.any():
+        query = judged.queries[int(judged.hits.query[tied][0])]
+        raise InputError(f"query {query!r}: a judged document shares its score with others, and ties are an error")
+    best = reordered(judged, best_first=True) if tied.any() else judged
+    worst = reordered(judged, best_first=False) if tied.any() else judged
+    told = {"optimistic": best, "pessimistic": worst}.get(policies.ties, judged)
+    views = [_as_told(view, policies) for view in (told, best, worst)]
+    for metric in metrics:
+        scores = _counted(score(metric, views[0]), policies)
+        spread = _spread(scores, judged, views, policies)
+        yield _result(scores, spread)
+
+
+def _as_told(judged: JudgedRankings, policies: Policies) -> JudgedRankings:
+    """Cut at the depth, and without unjudged documents, if the policies say so."""
+    if policies.depth is not None:
+        judged = cut(judged, policies.depth)
+    return condensed(judged) if policies.unjudged == "removed" else judged
+
+
+def _spread(
+    told: Scores, judged: JudgedRankings, views: Sequence[JudgedRankings], policies: Policies
+) -> TieSpread | None:
+    """How far equal scores leave the metric open; None when they do not."""
+    queries = int(np.count_nonzero(tied_queries(judged, told.metric.cutoff)))
+    if not queries or told.aggregate is None:
+        return None
+    others = (_counted(score(told.metric, view), policies).aggregate for view in views[1:])
+    figures = [told.aggregate, *(figure for figure in others if figure is not None)]
+    return TieSpread(queries, min(figures), max(figures))
+
+
+def _counted(scores: Scores, policies: Policies) -> Scores:
+    if policies.no_relevant == "zero" or not scores.no_relevant.any():
+        return scores
+    if policies.no_relevant == "ignore":
+        return counting(scores, ~scores.no_relevant)
+    names = [unit for unit, without in zip(scores.units, scores.no_relevant.tolist(), strict=True) if without]
+    raise InputError(
+        Problem(
+            f"{len(names)} of {len(scores.units)} queries have no relevant documents: {_some(names)}",
+            place=str(scores.metric),
+            suggestion='no_relevant="zero" scores them 0, "ignore" leaves them out',
+        )
+    )
+
+
+def _result(scores: Scores, spread: TieSpread | None) -> MetricResult:
+    metric = scores.metric
+    values = zip(scores.units, scores.values.tolist(), scores.counted.tolist(), strict=True)
+    return MetricResult(
+        name=str(metric),
+        mean=scores.mean,
+        aggregate=metric.aggregate,
+        value=scores.aggregate,
+        direction=metric.direction,
+        unit=metric.unit,
+        values={unit: value for unit, value, counted in values if counted},
+        no_relevant=int(np.count_nonzero(scores.no_relevant)),
+        version=metric.version,
+        origin=metric.origin,
+        ties=spread,
+    )
+
+
+def _some(queries: Sequence[str]) -> str:
+    more = f" and {len(queries) - SHOWN_QUERIES} more" if len(queries) > SHOWN_QUERIES else ""
+    return ", ".join(map(repr, queries[:SHOWN_QUERIES])) + more

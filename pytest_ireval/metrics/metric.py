@@ -1,0 +1,199 @@
+"""What a metric is: a value that describes itself and scores all queries at once."""
+
+from __future__ import annotations
+
+import inspect
+import re
+import types
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+from pytest_ireval.errors import MetricError
+from pytest_ireval.metrics.needs import NEEDS, Need
+from pytest_ireval.metrics.parameters import Parameter, bound, parameters_of, text_of
+
+Direction = Literal["higher", "lower", "neither"]
+Unit = Literal["query", "session", "run"]
+Range = tuple[float, float]
+Batch = Callable[..., Any]
+Spellings = Mapping[str, Mapping[str, Any]]
+
+AGGREGATES = re.compile(r"mean|geometric|sum|none|p\d{1,2}(\.\d+)?")
+"""``p95`` is a percentile."""
+
+NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
+SECTIONS = ("Formula", "Reference", "Example")
+
+
+@dataclass(frozen=True, eq=False)
+class Metric:
+    """A metric, or one with arguments: ``nDCG`` and ``nDCG @ 10`` are both values of this type.
+
+    ``str(metric)`` is its canonical name and its identity. ``batch(judged, **arguments)`` returns one float64 for each
+    unit. Made by :func:`metric` and :func:`~pytest_ireval.metrics.per_query.per_query_metric`.
+    """
+
+    name: str
+    batch: Batch
+    summary: str
+    """One sentence."""
+    parameters: tuple[Parameter, ...] = ()
+    at: str | None = None
+    """The parameter that ``@`` sets."""
+    spellings: Spellings = field(default_factory=dict)
+    """Other names, each with the arguments it stands for; ``ndcg_cut_{cutoff}`` takes one from the name."""
+    direction: Direction = "higher"
+    """Which values are better."""
+    range: Range | Callable[[Mapping[str, Any]], Range] = (0.0, 1.0)
+    """Least and greatest value; a function of the arguments if they decide."""
+    unit: Unit = "query"
+    """What one value is about."""
+    aggregate: str = "mean"
+    """``mean``, ``geometric``, ``sum``, a percentile such as ``p95``, or ``none``."""
+    needs: frozenset[Need] = frozenset()
+    """What it looks at besides the grades of judged documents."""
+    no_relevant: float | None = 0.0
+    """What a query without relevant documents scores; None: whatever the function says."""
+    empty: float | None = None
+    """What an empty ranking scores; None: whatever the function says."""
+    version: int = 1
+    """Goes up when the definition changes: values of two versions are not comparable."""
+    formula: str = ""
+    reference: str = ""
+    example: str = ""
+    origin: str = ""
+    """The distribution, or the conftest.py, that brings it."""
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        shown = {
+            p.name: self.arguments[p.name]
+            for p in self.parameters
+            if p.name in self.arguments and not _same(self.arguments[p.name], p.default)
+        }
+        at = f"@{text_of(shown.pop(self.at))}" if self.at in shown and self.at else ""
+        inside = ", ".join(f"{name}={text_of(value)}" for name, value in sorted(shown.items()))
+        return f"{self.name}({inside}){at}" if inside else f"{self.name}{at}"
+
+    def __repr__(self) -> str:
+        return f"<metric {self}>"
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Metric):
+            return NotImplemented
+        return (str(self), self.version, self.origin) == (str(other), other.version, other.origin)
+
+    def __hash__(self) -> int:
+        return hash((str(self), self.version))
+
+    def __call__(self, **arguments: Any) -> Metric:
+        """The metric with these arguments in place of earlier ones."""
+        try:
+            merged = {**self.arguments, **bound(self.parameters, arguments)}
+        except ValueError as error:
+            raise MetricError(f"{self.name}: {error}") from None
+        return replace(self, arguments=types.MappingProxyType(merged))
+
+    def __matmul__(self, value: float) -> Metric:
+        """``nDCG @ 10``."""
+        if self.at is None:
+            raise MetricError(f"{self.name} takes nothing behind @")
+        return self(**{self.at: value})
+
+    def parameter(self, name: str) -> Parameter | None:
+        """The parameter of that name."""
+        return next((p for p in self.parameters if p.name == name), None)
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """Required parameters that have no argument yet."""
+        return tuple(p.name for p in self.parameters if p.required and p.name not in self.arguments)
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """Every parameter's value, given or default."""
+        return {
+            p.name: self.arguments.get(p.name, p.default)
+            for p in self.parameters
+            if p.name in self.arguments or not p.required
+        }
+
+    @property
+    def bounds(self) -> Range:
+        """Least and greatest value under these arguments."""
+        return self.range(self.settings) if callable(self.range) else self.range
+
+    @property
+    def cutoff(self) -> int | None:
+        """How many documents from the top it looks at; None: all."""
+        value = self.settings.get("cutoff")
+        return None if value is None else int(value)
+
+
+def _same(value: Any, default: Any) -> bool:
+    return type(value) is type(default) and bool(value == default)
+
+
+def metric(
+    *, name: str, at: str | None = "cutoff", needs: tuple[Need, ...] = (), **about: Any
+) -> Callable[[Batch], Metric]:
+    """Make a metric of ``function(judged, *, cutoff: int, …) -> values``, one float64 for every unit.
+
+    Keyword-only arguments become the metric's parameters. The docstring's first paragraph is the summary; lines that
+    begin with ``Formula:``, ``Reference:`` and ``Example:`` are shown in documentation. ``about`` sets any other
+    field of :class:`Metric`.
+    """
+
+    def make(function: Batch) -> Metric:
+        parameters = parameters_of(function)
+        summary, sections = described(inspect.getdoc(function) or "")
+        return checked_metric(
+            Metric(
+                name=name,
+                batch=function,
+                parameters=parameters,
+                at=at if any(p.name == at for p in parameters) else None,
+                needs=frozenset(needs),
+                **{"summary": summary, **sections, **about},
+            )
+        )
+
+    return make
+
+
+def described(docstring: str) -> tuple[str, dict[str, str]]:
+    """A docstring's first paragraph, and the sections that follow."""
+    summary, _, rest = docstring.partition("\n\n")
+    sections = dict.fromkeys((title.lower() for title in SECTIONS), "")
+    current = ""
+    for line in rest.splitlines():
+        title, colon, text = line.partition(":")
+        if colon and title in SECTIONS:
+            current = title.lower()
+            sections[current] = text.strip()
+        elif current and line.strip():
+            sections[current] += " " + line.strip()
+        else:
+            current = ""
+    return " ".join(summary.split()), sections
+
+
+def checked_metric(metric: Metric) -> Metric:
+    """``metric``, if its description makes sense."""
+    complaint = ""
+    if not NAME.fullmatch(metric.name):
+        complaint = "a name is letters, digits and _, and begins with a letter"
+    elif not AGGREGATES.fullmatch(metric.aggregate):
+        complaint = f"aggregate {metric.aggregate!r} is none of mean, geometric, sum, p50 … p99, none"
+    elif metric.direction not in ("higher", "lower", "neither"):
+        complaint = f"direction {metric.direction!r} is none of higher, lower, neither"
+    elif metric.unit not in ("query", "session", "run"):
+        complaint = f"unit {metric.unit!r} is none of query, session, run"
+    elif unknown := metric.needs - set(NEEDS):
+        complaint = f"needs {sorted(unknown)} are none of {', '.join(NEEDS)}"
+    elif not callable(metric.range) and metric.range[0] > metric.range[1]:
+        complaint = f"range {metric.range} is upside down"
+    if complaint:
+        raise MetricError(f"metric {metric.name!r}: {complaint}")
+    return metric

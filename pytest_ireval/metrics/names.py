@@ -1,0 +1,253 @@
+"""How the name of a metric is read: ``Name(param=value, …)@cutoff``, in any letter case, and what others call it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from pytest_ireval.errors import MetricError, MetricNameError, Problem, did_you_mean, shown
+from pytest_ireval.metrics.metric import Metric
+
+LONGEST_NAME = 1000
+TOKEN = re.compile(
+    r"""(?P<blank>\s+)
+      | (?P<number>[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)
+      | (?P<name>[^\W\d]\w*)
+      | (?P<text>'[^'\\]*'|"[^"\\]*")
+      | (?P<mark>[()\[\]{},:=@])""",
+    re.VERBOSE,
+)
+WORDS: dict[str, Any] = {"true": True, "false": False, "none": None}
+HOLE = re.compile(r"\{(\w+)\}")
+
+
+class Token(NamedTuple):
+    kind: str
+    text: str
+    at: int
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """Metrics by every name they answer to."""
+
+    metrics: Mapping[str, Metric]
+
+    @cached_property
+    def heads(self) -> dict[str, tuple[Metric, Mapping[str, Any]]]:
+        """Names in lower case, with the metric and the arguments each stands for."""
+        heads: dict[str, tuple[Metric, Mapping[str, Any]]] = {}
+        for metric in self.metrics.values():
+            for name, arguments in {**metric.spellings, metric.name: {}}.items():
+                if not HOLE.search(name):
+                    heads[name.lower()] = (metric, arguments)
+        return heads
+
+    @cached_property
+    def patterns(self) -> list[tuple[re.Pattern[str], Metric, Mapping[str, Any]]]:
+        """Names with a number in them, such as ``ndcg_cut_10``; ``_`` or ``.`` may stand in front of the number."""
+        return [
+            (_pattern(name), metric, arguments)
+            for metric in self.metrics.values()
+            for name, arguments in metric.spellings.items()
+            if HOLE.search(name)
+        ]
+
+    def parse(self, text: str) -> list[Metric]:
+        """The metrics that ``text`` names; more than one if it has a list, as in ``P@[5, 10]``."""
+        if len(text) > LONGEST_NAME:
+            raise MetricNameError(Problem("no metric has so long a name", place=shown(text)))
+        spelled = self._spelled(text.strip())
+        return spelled if spelled else _Reader(self, text).metrics()
+
+    def family(self, name: str) -> Metric:
+        """The metric of that name without arguments; raises MetricNameError if there is none."""
+        head = re.split(r"[@(]", name.strip())[0]
+        return _Reader(self, head).family()
+
+    def _spelled(self, text: str) -> list[Metric]:
+        for pattern, metric, arguments in self.patterns:
+            match = pattern.fullmatch(text)
+            if match:
+                name, values = next(iter(match.groupdict().items()))
+                try:
+                    return [metric(**arguments, **{name: _number(value)}) for value in values.split(",")]
+                except MetricError as error:
+                    raise MetricNameError(Problem(str(error), place=shown(text))) from None
+        return []
+
+    def suggestion(self, name: str, rest: str) -> str:
+        """A line that proposes what might have been meant by an unknown name."""
+        known = [n for n in self.heads if not self.heads[n][1]]
+        hint = did_you_mean(name, known)
+        if not hint:
+            return ""
+        metric = self.heads[hint.removeprefix("did you mean '").removesuffix("'?")][0]
+        return f"did you mean {metric.name + rest!r}?"
+
+    @property
+    def known(self) -> str:
+        """The line that lists what there is."""
+        return "available: " + ", ".join(sorted(self.metrics, key=str.lower))
+
+
+def _pattern(name: str) -> re.Pattern[str]:
+    stem, hole = HOLE.split(name)[:2]
+    stem = re.escape(stem.removesuffix("_")) + ("[_.]" if stem.endswith("_") else "")
+    return re.compile(rf"{stem}(?P<{hole}>\d+(?:\.\d+)?(?:,\d+(?:\.\d+)?)*)", re.IGNORECASE)
+
+
+def _number(text: str) -> int | float:
+    return int(text) if re.fullmatch(r"[+-]?\d+", text) else float(text)
+
+
+class _Reader:
+    """Reads one text from left to right."""
+
+    def __init__(self, vocabulary: Vocabulary, text: str) -> None:
+        self.vocabulary = vocabulary
+        self.text = text
+        self.tokens = self._tokens()
+        self.next = 0
+
+    def _tokens(self) -> list[Token]:
+        tokens, at = [], 0
+        while at < len(self.text):
+            match = TOKEN.match(self.text, at)
+            if match is None:
+                raise self.error(at, f"unexpected {self.text[at]!r}")
+            if match.lastgroup != "blank":
+                tokens.append(Token(str(match.lastgroup), match.group(), at))
+            at = match.end()
+        return [*tokens, Token("end", "", len(self.text))]
+
+    def error(self, at: int, complaint: str, suggestion: str = "", allowed: str = "") -> MetricNameError:
+        return MetricNameError(
+            Problem(complaint, f"{shown(self.text)}, column {at + 1}", suggestion=suggestion, allowed=allowed)
+        )
+
+    def peek(self) -> Token:
+        return self.tokens[self.next]
+
+    def take(self, mark: str = "") -> Token:
+        token = self.tokens[self.next]
+        if mark and token.text != mark:
+            got = repr(token.text) if token.text else "the end"
+            raise self.error(token.at, f"expected {mark!r}, got {got}")
+        self.next += 1
+        return token
+
+    def took(self, mark: str) -> bool:
+        if self.peek().text != mark or self.peek().kind != "mark":
+            return False
+        self.next += 1
+        return True
+
+    def metrics(self) -> list[Metric]:
+        """The whole text."""
+        head = self.take()
+        if head.kind != "name":
+            what = f"{head.text!r} is no name" if head.text else "there is no name"
+            raise self.error(head.at, what, allowed="a metric is written Name(parameter=value)@cutoff, as nDCG@10")
+        metric, arguments = self._known(head)
+        given = {**arguments}
+        if self.took("("):
+            self._arguments(metric, given)
+        cutoffs = self._behind_at(metric, given)
+        if self.peek().kind != "end":
+            raise self.error(self.peek().at, f"unexpected {self.peek().text!r} after the metric")
+        made = [self._made(metric, {**given, **cutoff}, head) for cutoff in cutoffs]
+        return made
+
+    def family(self) -> Metric:
+        """The metric that the text's first word names."""
+        return self._known(self.take())[0]
+
+    def _known(self, head: Token) -> tuple[Metric, Mapping[str, Any]]:
+        found = self.vocabulary.heads.get(head.text.lower())
+        if found is None:
+            rest = self.text[head.at + len(head.text) :].rstrip()
+            raise self.error(
+                head.at,
+                f"unknown metric {head.text!r}",
+                self.vocabulary.suggestion(head.text, rest),
+                self.vocabulary.known,
+            )
+        return found
+
+    def _arguments(self, metric: Metric, given: dict[str, Any]) -> None:
+        names: set[str] = set()
+        while not self.took(")"):
+            name = self.take()
+            if name.kind != "name":
+                raise self.error(name.at, "expected a parameter, as in rel=2")
+            self.take("=")
+            value = self._value()
+            try:
+                (own, checked), = metric(**{name.text: value}).arguments.items()
+            except MetricError as error:
+                raise self.error(name.at, str(error)) from None
+            if own in names:
+                raise self.error(name.at, f"{own} is given twice")
+            names.add(own)
+            given[own] = checked
+            if not self.took(","):
+                self.take(")")
+                return
+
+    def _behind_at(self, metric: Metric, given: Mapping[str, Any]) -> list[dict[str, Any]]:
+        at = self.peek().at
+        if not self.took("@"):
+            return [{}]
+        if metric.at is None:
+            raise self.error(at, f"{metric.name} takes nothing behind @")
+        if metric.at in given:
+            raise self.error(at, f"{metric.at} is given twice")
+        if not self.took("["):
+            return [{metric.at: self._value()}]
+        values = [self._value()]
+        while self.took(","):
+            values.append(self._value())
+        self.take("]")
+        return [{metric.at: value} for value in values]
+
+    def _value(self) -> Any:
+        token = self.take()
+        if token.kind == "number":
+            return _number(token.text)
+        if token.kind == "text":
+            return token.text[1:-1]
+        if token.kind == "name" and token.text.lower() in WORDS:
+            return WORDS[token.text.lower()]
+        if token.text == "{":
+            return self._map()
+        if token.kind == "name":
+            raise self.error(token.at, f"text needs quotes: {token.text!r}")
+        raise self.error(token.at, "expected a value")
+
+    def _map(self) -> dict[float, float]:
+        entries: dict[float, float] = {}
+        while not self.took("}"):
+            at, key = self.peek().at, self._value()
+            self.take(":")
+            if key in entries:
+                raise self.error(at, f"{key} is given twice")
+            entries[key] = self._value()
+            if not self.took(","):
+                self.take("}")
+                break
+        return entries
+
+    def _made(self, metric: Metric, given: Mapping[str, Any], head: Token) -> Metric:
+        try:
+            made = metric(**given)
+        except MetricError as error:
+            raise self.error(head.at, str(error)) from None
+        if made.missing:
+            name = made.missing[0]
+            example = f", for example {metric.name}@10" if name == "cutoff" else ""
+            raise self.error(head.at, f"{metric.name} needs a {name}{example}")
+        return made

@@ -1,0 +1,178 @@
+"""Parameters of metrics: read off a function's signature, checked, and printed in one canonical way."""
+
+from __future__ import annotations
+
+import inspect
+import math
+import types
+import typing
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Annotated, Any, Literal
+
+from pytest_ireval.errors import MetricError, did_you_mean
+
+REQUIRED: Any = inspect.Parameter.empty
+"""The default of a parameter that has none."""
+
+Kind = Literal["int", "float", "bool", "text", "map"]
+KINDS: dict[Any, Kind] = {int: "int", float: "float", bool: "bool", str: "text", dict: "map"}
+WORDS: dict[Kind, str] = {
+    "int": "a whole number",
+    "float": "a number",
+    "bool": "True or False",
+    "text": "text in quotes",
+    "map": "a map of numbers, like {1: 1, 2: 3}",
+}
+
+
+@dataclass(frozen=True)
+class Param:
+    """What a type cannot say of a parameter: ``cutoff: Annotated[int, Param("…", low=1)]``."""
+
+    meaning: str
+    low: float | None = None
+    """The least value allowed."""
+    high: float | None = None
+    """The greatest value allowed."""
+    below: float | None = None
+    """Values must be less than this."""
+    above: float | None = None
+    """Values must be greater than this."""
+    why: str = ""
+    """Why a value out of these bounds makes no sense."""
+    aliases: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """Other names of the parameter, each with what other packages call its values."""
+
+
+CUTOFF = Param("how many documents from the top count", low=1)
+"""What ``cutoff`` means in every metric."""
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One keyword of a metric."""
+
+    name: str
+    kind: Kind
+    default: Any = REQUIRED
+    choices: tuple[str, ...] = ()
+    optional: bool = False
+    """Whether None is a value."""
+    about: Param = Param("")
+
+    @property
+    def required(self) -> bool:
+        """Whether the metric cannot do without."""
+        return self.default is REQUIRED
+
+    def checked(self, value: Any) -> Any:
+        """``value`` in the type this parameter has; raises ValueError with the reason if it cannot be."""
+        if value is None and self.optional:
+            return None
+        value = self._typed(value)
+        if self.choices and value not in self.choices:
+            known = ", ".join(map(repr, self.choices))
+            raise ValueError(f"{self.name}={value!r} is unknown; allowed: {known}")
+        if self.kind in ("int", "float"):
+            self._check_bounds(value)
+        return value
+
+    def _typed(self, value: Any) -> Any:
+        if self.kind == "map" and isinstance(value, Mapping):
+            numbers = {float(k): float(v) for k, v in value.items()}
+            if all(map(math.isfinite, [*numbers, *numbers.values()])):
+                return types.MappingProxyType(dict(sorted(numbers.items())))
+        elif self.kind == "float" and type(value) in (int, float) and math.isfinite(value):
+            return float(value)
+        elif type(value) is {"int": int, "bool": bool, "text": str}.get(self.kind):
+            return value
+        raise ValueError(f"{self.name}={value!r} is not {WORDS[self.kind]}")
+
+    def _check_bounds(self, value: float) -> None:
+        about = self.about
+        wrong = (
+            (about.low is not None and value < about.low)
+            or (about.high is not None and value > about.high)
+            or (about.below is not None and value >= about.below)
+            or (about.above is not None and value <= about.above)
+        )
+        if wrong:
+            reason = f"; {about.why}" if about.why else ""
+            raise ValueError(f"{self.name}={text_of(value)} is out of range ({self.bounds}){reason}")
+
+    @property
+    def bounds(self) -> str:
+        """The allowed range in words."""
+        about = self.about
+        limits = (("at least", about.low), ("above", about.above), ("at most", about.high), ("below", about.below))
+        return ", ".join(f"{word} {text_of(limit)}" for word, limit in limits if limit is not None)
+
+
+def text_of(value: Any) -> str:
+    """A parameter's value as a metric's name shows it; reading it back gives the value."""
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{text_of(k)}: {text_of(v)}" for k, v in value.items()) + "}"
+    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
+        return str(int(value))
+    return repr(value)
+
+
+def parameters_of(function: Callable[..., Any]) -> tuple[Parameter, ...]:
+    """The keyword-only arguments of a metric's function."""
+    try:
+        hints = typing.get_type_hints(function, include_extras=True)
+    except NameError as error:
+        raise MetricError(f"{function.__qualname__}: a type in its signature cannot be resolved: {error}") from error
+    signature = inspect.signature(function)
+    return tuple(
+        _parameter(function, name, hints.get(name), parameter.default)
+        for name, parameter in signature.parameters.items()
+        if parameter.kind is inspect.Parameter.KEYWORD_ONLY
+    )
+
+
+def _parameter(function: Callable[..., Any], name: str, hint: Any, default: Any) -> Parameter:
+    about = CUTOFF if name == "cutoff" else Param("")
+    if typing.get_origin(hint) is Annotated:
+        hint, *extras = typing.get_args(hint)
+        about = next((extra for extra in extras if isinstance(extra, Param)), about)
+    optional = False
+    if typing.get_origin(hint) in (typing.Union, types.UnionType):
+        kinds = [kind for kind in typing.get_args(hint) if kind is not type(None)]
+        optional, hint = True, kinds[0] if len(kinds) == 1 else None
+    choices: tuple[str, ...] = ()
+    if typing.get_origin(hint) is Literal:
+        hint, choices = str, typing.get_args(hint)
+    kind = KINDS.get(typing.get_origin(hint) or hint)
+    if kind is None:
+        raise MetricError(
+            f"{function.__qualname__}: the type of {name!r} must be int, float, bool, str, Literal[…] "
+            f"or dict[float, float], with None allowed or not; it is {hint!r}"
+        )
+    parameter = Parameter(name, kind, REQUIRED, choices, optional, about)
+    return parameter if default is REQUIRED else replace(parameter, default=parameter.checked(default))
+
+
+def bound(parameters: tuple[Parameter, ...], given: Mapping[str, Any]) -> dict[str, Any]:
+    """``given`` under the parameters' own names, checked; raises ValueError with the reason."""
+    by_name = {parameter.name: parameter for parameter in parameters}
+    values: dict[str, Any] = {}
+    for name, value in given.items():
+        own, value = _without_alias(parameters, name, value)
+        if own not in by_name:
+            known = ", ".join(by_name) or "none"
+            hint = did_you_mean(own, by_name)
+            raise ValueError(f"there is no parameter {own!r}; {hint + ' ' if hint else ''}known: {known}")
+        if own in values:
+            raise ValueError(f"{own} is given twice")
+        values[own] = by_name[own].checked(value)
+    return values
+
+
+def _without_alias(parameters: tuple[Parameter, ...], name: str, value: Any) -> tuple[str, Any]:
+    for parameter in parameters:
+        meanings = parameter.about.aliases.get(name)
+        if meanings is not None:
+            return parameter.name, meanings.get(value, value) if isinstance(value, str) else value
+    return name, value

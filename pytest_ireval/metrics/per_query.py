@@ -1,0 +1,174 @@
+"""Metrics written as a plain function of one ranking, and what such a function sees."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from pytest_ireval.errors import MetricError
+from pytest_ireval.metrics.metric import Metric, metric
+from pytest_ireval.metrics.needs import Need
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from pytest_ireval.retrieval.judged import JudgedRankings
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """One query's ranking. The parts behind ``top_grade`` are there when the metric ``needs`` them, else None.
+
+    All arrays are in order of rank. With a ``cutoff`` they hold that many places (places that no document fills have
+    grade 0 and are not judged); without, one for each retrieved document.
+    """
+
+    query: str
+    grades: NDArray[np.float64]
+    """The grade at each rank; 0 for unjudged documents."""
+    judged: NDArray[np.bool_]
+    """Whether the document at each rank is judged."""
+    retrieved: int
+    """How many documents the system returned."""
+    ideal: NDArray[np.float64]
+    """The grades of all judged documents of the query, retrieved or not, highest first."""
+    top_grade: float
+    """The top of the scale, or else the highest grade of the whole judgments."""
+    documents: Sequence[str] | None = None
+    """The ids of the retrieved documents."""
+    scores: NDArray[np.float64] | None = None
+    tied_from: NDArray[np.int64] | None = None
+    """The first rank that has the same score."""
+    tied_to: NDArray[np.int64] | None = None
+    """The last rank that has the same score."""
+    attributes: Sequence[Mapping[str, Any]] | None = None
+    """What is known of each retrieved document."""
+    subtopics: Sequence[Mapping[str, float]] | None = None
+    """For each rank, the grade for every subtopic the document is judged for."""
+    session: tuple[str, int] | None = None
+    """The session's name and the query's place in it."""
+    preferences: Sequence[tuple[str, str]] = ()
+    """Pairs of document ids, the better one first."""
+    seconds: float | None = None
+    """How long the system took."""
+    reference: Ranking | None = None
+    """The ranking it is compared with."""
+
+
+def per_query_metric(
+    *, name: str, empty: float | None = 0.0, needs: tuple[Need, ...] = (), **about: Any
+) -> Callable[[Callable[..., float]], Metric]:
+    """Make a metric of ``function(ranking, *, cutoff: int, …) -> float``.
+
+    It is called once a query. An empty ranking scores ``empty``, and a query without relevant documents
+    ``no_relevant`` (both 0 unless given; None: the function is asked). A metric for which lower is better has to give
+    both. ``about`` sets any other field of :class:`~pytest_ireval.metrics.metric.Metric`.
+    """
+    if about.get("direction") == "lower" and "no_relevant" not in about:
+        raise MetricError(f"metric {name!r}: lower is better, so say what empty= and no_relevant= score")
+
+    def make(function: Callable[..., float]) -> Metric:
+        def batch(judged: JudgedRankings, **arguments: Any) -> NDArray[np.float64]:
+            import numpy as np
+
+            cutoff = arguments.get("cutoff")
+            rankings = rankings_in(judged, cutoff if isinstance(cutoff, int) else None, needs)
+            asked = queries_asked(judged, empty, made.no_relevant)
+            values = [
+                float(function(ranking, **arguments)) if ask else np.nan
+                for ranking, ask in zip(rankings, asked, strict=True)
+            ]
+            return np.array(values, np.float64)
+
+        described = metric(name=name, needs=(), **about)(function)
+        kept: tuple[Need, ...] = needs
+        if {"scores", "ties", "attributes", "preferences"} & set(needs) and "documents" not in needs:
+            kept = (*needs, "documents")
+        made = replace(described, batch=batch, empty=empty, needs=frozenset(kept))
+        return made
+
+    return make
+
+
+def queries_asked(judged: JudgedRankings, empty: float | None, no_relevant: float | None) -> list[bool]:
+    """The queries whose score is not settled by what an empty ranking, or no relevant document, scores."""
+    asked = judged.retrieved >= 0
+    if empty is not None:
+        asked &= judged.retrieved > 0
+    if no_relevant is not None:
+        asked &= judged.relevant_count(None) > 0
+    answer: list[bool] = asked.tolist()
+    return answer
+
+
+def rankings_in(judged: JudgedRankings, cutoff: int | None, needs: Sequence[str]) -> Iterator[Ranking]:
+    """One :class:`Ranking` for each query."""
+    import numpy as np
+
+    hits, first, first_ideal = judged.hits, judged.first.tolist(), judged.first_ideal.tolist()
+    retrieved = judged.retrieved.tolist()
+    references = None
+    if "reference" in needs and judged.reference is not None:
+        references = rankings_in(judged.reference, cutoff, [need for need in needs if need != "reference"])
+    for i, query in enumerate(judged.queries):
+        size = retrieved[i] if cutoff is None else cutoff
+        place = hits.rank[first[i] : first[i + 1]] - 1
+        grade = hits.grade[first[i] : first[i + 1]]
+        if cutoff is not None:
+            place, grade = place[place < cutoff], grade[place < cutoff]
+        grades, known = np.zeros(size), np.zeros(size, bool)
+        grades[place] = grade
+        known[place] = True
+        ideal = judged.ideal.grade[first_ideal[i] : first_ideal[i + 1]]
+        ranking = Ranking(query, grades, known, retrieved[i], ideal, judged.highest_grade)
+        yield _with_needs(ranking, judged, i, needs, next(references) if references else None)
+
+
+def _with_needs(
+    ranking: Ranking, judged: JudgedRankings, i: int, needs: Sequence[str], reference: Ranking | None
+) -> Ranking:
+    """The ranking with what the metric asked for."""
+    if not needs:
+        return ranking
+    added: dict[str, Any] = {"reference": reference}
+    documents = judged.documents
+    if documents is not None:
+        rows = documents.of(i)
+        ids = documents.ids.texts(_numbers(rows))
+        added.update(documents=ids, scores=documents.score[rows])
+        added.update(tied_from=documents.tied_from[rows], tied_to=documents.tied_to[rows])
+        if judged.attributes is not None:
+            added.update(attributes=[judged.attributes.get(document, {}) for document in ids])
+    if judged.subtopics is not None and "subtopics" in needs:
+        added.update(subtopics=_subtopics_by_rank(judged, i, ranking.grades.size))
+    if judged.sessions is not None and judged.sessions.session[i] >= 0:
+        name = judged.sessions.names[judged.sessions.session[i]]
+        added.update(session=(name, int(judged.sessions.position[i])))
+    if judged.preferences is not None:
+        added.update(preferences=judged.preferences.get(ranking.query, ()))
+    if judged.timings is not None:
+        added.update(seconds=float(judged.timings[i]))
+    return replace(ranking, **added)
+
+
+def _numbers(rows: slice) -> NDArray[np.int64]:
+    import numpy as np
+
+    return np.arange(rows.start, rows.stop)
+
+
+def _subtopics_by_rank(judged: JudgedRankings, i: int, size: int) -> list[Mapping[str, float]]:
+    import numpy as np
+
+    subtopics = judged.subtopics
+    assert subtopics is not None  # noqa: S101 - the caller has looked; a type checker cannot know
+    by_rank: list[dict[str, float]] = [{} for _ in range(size)]
+    for row in range(int(judged.first[i]), int(judged.first[i + 1])):
+        rank, judgment = int(judged.hits.rank[row]), judged.hits.judgment[row]
+        if rank <= size:
+            low, high = np.searchsorted(subtopics.row, [judgment, judgment + 1])
+            names = [subtopics.names[s] for s in subtopics.subtopic[low:high].tolist()]
+            by_rank[rank - 1] = dict(zip(names, subtopics.grade[low:high].tolist(), strict=True))
+    return list(by_rank)

@@ -1,0 +1,154 @@
+"""Metrics applied to judged rankings, every value checked before anybody sees it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from pytest_ireval.errors import MetricError, Problem
+from pytest_ireval.metrics.metric import Metric
+from pytest_ireval.metrics.needs import SOURCES
+from pytest_ireval.retrieval.judged import Floats, JudgedRankings, Mask
+from pytest_ireval.retrieval.views import only
+
+ROUNDING = 1e-9
+"""A value this far outside the declared range is rounding, and is pulled back."""
+
+SMALLEST_FACTOR = 1e-5
+"""A smaller value counts as this in a geometric mean, as in trec_eval."""
+
+
+@dataclass(frozen=True, eq=False)
+class Scores:
+    """What one metric says of all units. ``values`` has one entry for each name in ``units``.
+
+    ``counted`` marks the units that enter the aggregate, ``no_relevant`` those without relevant documents.
+    """
+
+    metric: Metric
+    units: tuple[str, ...]
+    values: Floats
+    counted: Mask
+    no_relevant: Mask
+
+    @property
+    def aggregate(self) -> float | None:
+        """The figure for the whole: what ``metric.aggregate`` names, over the counted units."""
+        return aggregated(self.values[self.counted], self.metric.aggregate)
+
+    @property
+    def mean(self) -> float | None:
+        """The arithmetic mean over the counted units, whatever the metric's own aggregate."""
+        return aggregated(self.values[self.counted], "mean")
+
+
+def score(metric: Metric, judged: JudgedRankings) -> Scores:
+    """The values of one metric; raises MetricError if it cannot be computed or breaks its own promises."""
+    if metric.missing:
+        raise MetricError(Problem(f"needs {' and '.join(metric.missing)}", place=str(metric)))
+    _check_needs(metric, judged)
+    with np.errstate(all="ignore"):  # what comes out is checked
+        values = _values(metric, judged)
+    units = _units(metric, judged)
+    no_relevant = _without_relevant(metric, judged)
+    if values.shape != (len(units),):
+        raise _broken(metric, f"returned {values.shape} values for {len(units)} {_plural(metric.unit)}")
+    if metric.unit == "query":
+        if metric.no_relevant is not None:
+            values = np.where(no_relevant, metric.no_relevant, values)
+        if metric.empty is not None:
+            values = np.where(judged.retrieved == 0, metric.empty, values)
+    return Scores(metric, units, _checked(metric, units, values), np.ones(len(units), bool), no_relevant)
+
+
+def aggregated(values: Floats, how: str) -> float | None:
+    """One figure for many values; None for none, and when there is no such figure."""
+    if how == "none" or not values.size:
+        return None
+    if how == "sum":
+        return math.fsum(values.tolist())
+    if how == "mean":
+        return math.fsum(values.tolist()) / values.size
+    if how == "geometric":
+        return math.exp(math.fsum(np.log(np.maximum(values, SMALLEST_FACTOR)).tolist()) / values.size)
+    return float(np.percentile(values, float(how[1:])))
+
+
+def _plural(unit: str) -> str:
+    return {"query": "queries", "session": "sessions", "run": "runs"}[unit]
+
+
+def _check_needs(metric: Metric, judged: JudgedRankings) -> None:
+    for need in sorted(metric.needs):
+        there = {"scores": True, "ties": True, "unjudged": judged.documents is not None}
+        if not there.get(need, getattr(judged, need, None) is not None):
+            raise MetricError(Problem(f"needs {need}", place=str(metric), suggestion=SOURCES[need]))
+    if metric.unit == "session" and judged.sessions is None:
+        raise MetricError(Problem("scores sessions", place=str(metric), suggestion=SOURCES["sessions"]))
+
+
+def _units(metric: Metric, judged: JudgedRankings) -> tuple[str, ...]:
+    if metric.unit == "query":
+        return judged.queries
+    if metric.unit == "session" and judged.sessions is not None:
+        return judged.sessions.names
+    return ("run",)
+
+
+def _without_relevant(metric: Metric, judged: JudgedRankings) -> Mask:
+    if metric.unit != "query":
+        return np.zeros(len(_units(metric, judged)), bool)
+    rel = metric.settings.get("rel")
+    return judged.relevant_count(rel if isinstance(rel, float) else None) == 0
+
+
+def _values(metric: Metric, judged: JudgedRankings) -> Floats:
+    try:
+        return np.array(metric.batch(judged, **metric.settings), np.float64)
+    except MetricError:
+        raise
+    except Exception as error:  # whatever a plugin's code raises, the message names it
+        query = _first_query_that_raises(metric, judged, type(error))
+        raise _broken(metric, f"raised {type(error).__name__}: {error}", query) from error
+
+
+def _first_query_that_raises(metric: Metric, judged: JudgedRankings, kind: type[Exception]) -> str:
+    """Found by asking for one query at a time; only on the way to an error."""
+    if metric.unit != "query":
+        return ""
+    for i, query in enumerate(judged.queries):
+        try:
+            metric.batch(only(judged, np.arange(judged.count) == i), **metric.settings)
+        except kind:
+            return query
+    return ""
+
+
+def _checked(metric: Metric, units: Sequence[str], values: Floats) -> Floats:
+    """Values without NaN and inside the declared range."""
+    low, high = metric.bounds
+    undefined = np.flatnonzero(np.isnan(values))
+    if undefined.size:
+        raise _broken(metric, "returned NaN", units[int(undefined[0])])
+    slack = ROUNDING * max(1.0, *(abs(end) for end in (low, high) if math.isfinite(end)), 1.0)
+    outside = np.flatnonzero((values < low - slack) | (values > high + slack))
+    if outside.size:
+        first = int(outside[0])
+        raise _broken(
+            metric, f"returned {values[first]:g}, outside its range {low:g} to {high:g}", units[first]
+        )
+    return np.clip(values, low, high) + 0.0  # no negative zeros
+
+
+def _broken(metric: Metric, complaint: str, unit: str = "") -> MetricError:
+    where = f" for {metric.unit} {unit!r}" if unit else ""
+    source = metric.origin or "not registered"
+    return MetricError(Problem(f"{complaint}{where}", place=str(metric), suggestion=f"the metric comes from {source}"))
+
+
+def counting(scores: Scores, counted: Mask) -> Scores:
+    """The same scores with other units counted."""
+    return replace(scores, counted=counted)

@@ -1,0 +1,55 @@
+"""The hooks of a pytest-ireval plugin; read this file from top to bottom, and you can write one.
+
+A plugin is a module (or any object) with functions named as below, each marked with ``@hookimpl``::
+
+    from pytest_ireval import hookimpl, per_query_metric
+
+    @per_query_metric(name="TopGrade", range=(0, 1))
+    def top_grade(ranking, *, cutoff: int) -> float:
+        \"\"\"Share of the first documents that carry the top grade.\"\"\"
+        return float((ranking.grades == ranking.top_grade).mean())
+
+    @hookimpl
+    def ireval_metrics():
+        return [top_grade]
+
+It is found in one of three places:
+
+* a ``conftest.py``: it serves the suites of its own folder and those below, nothing else;
+* a module given to pytest with ``-p``: it serves the whole run;
+* an installed distribution with an entry point in the group ``pytest_ireval``: it serves every run. In its
+  ``pyproject.toml``::
+
+      [project.entry-points.pytest_ireval]
+      acme = "acme_metrics"          # the name must be yours alone; the value is the module with the hooks
+
+Hooks *return* what they add, and must not change anything else. Two plugins that bring one name are an error, never an
+override; so is a function that begins with ``ireval_`` and is no hook listed here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+import pluggy
+
+if TYPE_CHECKING:
+    from pytest_ireval.metrics.metric import Metric
+
+PROJECT = "ireval"
+
+hookspec = pluggy.HookspecMarker(PROJECT)
+hookimpl = pluggy.HookimplMarker(PROJECT)
+
+
+@hookspec
+def ireval_metrics() -> Iterable[Metric]:  # type: ignore[empty-body]  # a hook's specification has no body
+    """Return the metrics this plugin adds.
+
+    Called once, when the registry of a run is built; no judgments or rankings exist yet. A metric is what
+    ``@per_query_metric`` makes of a function of one ranking, or ``@metric`` of a function that scores all queries at
+    once over arrays. Names must differ from all others in more than letter case.
+
+    Since 0.1.
+    """

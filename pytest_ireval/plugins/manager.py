@@ -1,0 +1,108 @@
+"""Finds plugins: installed ones through the entry-point group, others as modules handed over by the run."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable
+from importlib.metadata import EntryPoint, entry_points
+from types import ModuleType
+
+import pluggy
+
+from pytest_ireval.errors import PluginError
+from pytest_ireval.plugins import hookspecs
+from pytest_ireval.plugins.registry import Origin, Registry, registered
+
+ENTRY_POINT_GROUP = "pytest_ireval"
+
+
+class Plugins:
+    """The plugins of one run: a pluggy manager and the origin of each plugin in it."""
+
+    def __init__(self) -> None:
+        self.manager = pluggy.PluginManager(hookspecs.PROJECT)
+        self.manager.add_hookspecs(hookspecs)
+        self.origins: dict[object, Origin] = {}
+
+    def load_installed(self) -> None:
+        """Register every installed plugin; an entry-point name that two distributions use is an error."""
+        for entry in _installed():
+            try:
+                plugin = entry.load()
+            except Exception as error:  # a plugin may raise anything while it is imported; the message names it
+                raise PluginError(
+                    f"plugin {entry.name!r} ({entry.value}) of {_origin(entry)} cannot be loaded: "
+                    f"{type(error).__name__}: {error}"
+                ) from error
+            self._register(plugin, _origin(entry))
+
+    def adopt(self, module: ModuleType, name: str = "") -> bool:
+        """Register a module found by path, such as a conftest.py, if it has hooks of ours; True if it has."""
+        if self.manager.is_registered(module) or not any(map(_is_ours, vars(module).items())):
+            return False
+        # Every conftest module is called "conftest", so the file is the name.
+        self._register(module, Origin(name or module.__file__ or module.__name__))
+        return True
+
+    def registry(self, without: Iterable[object] = ()) -> Registry:
+        """What all plugins bring, but those left out."""
+        hidden = list(without)
+        seen = [plugin for plugin in self.origins if plugin not in hidden]
+        brought = [(self.origins[plugin], self._metrics_of(plugin)) for plugin in seen]
+        return registered(brought, [self.origins[plugin] for plugin in seen])
+
+    def _metrics_of(self, plugin: object) -> list[object]:
+        others = [other for other in self.origins if other is not plugin]
+        call: Callable[[], list[Iterable[object]]] = self.manager.subset_hook_caller("ireval_metrics", others)
+        try:
+            return [value for values in call() for value in values]
+        except TypeError as error:
+            raise PluginError(f"ireval_metrics of {self.origins[plugin]} must return a list of metrics: {error}") from error
+
+    def _register(self, plugin: object, origin: Origin) -> None:
+        try:
+            self.manager.register(plugin, name=origin.name)
+            self.origins[plugin] = origin
+            _refuse_misspelt(plugin, origin, self.manager)
+            self.manager.check_pending()
+        except pluggy.PluginValidationError as error:
+            raise PluginError(f"plugin {origin}: {error}") from error
+
+
+def load_registry() -> Registry:
+    """What the installed plugins bring, without any conftest.py."""
+    plugins = Plugins()
+    plugins.load_installed()
+    return plugins.registry()
+
+
+def _installed() -> list[EntryPoint]:
+    """Entry points of our group, sorted by name; no two may have one name."""
+    found: dict[str, EntryPoint] = {}
+    for entry in entry_points(group=ENTRY_POINT_GROUP):
+        other = found.setdefault(entry.name, entry)
+        if other is not entry:
+            raise PluginError(
+                f"two installed plugins are called {entry.name!r}: {_origin(other)} and {_origin(entry)}; "
+                "one must rename its entry point"
+            )
+    return [found[name] for name in sorted(found)]
+
+
+def _origin(entry: EntryPoint) -> Origin:
+    if entry.dist is None:
+        return Origin(entry.name)
+    return Origin(entry.name, entry.dist.name, entry.dist.version)
+
+
+def _is_ours(item: tuple[str, object]) -> bool:
+    # Ask routines only: objects such as pytest.mark claim to have every attribute.
+    return inspect.isroutine(item[1]) and hasattr(item[1], f"{hookspecs.PROJECT}_impl")
+
+
+def _refuse_misspelt(plugin: object, origin: Origin, manager: pluggy.PluginManager) -> None:
+    """A function named like a hook but not marked as one would never be called: say so."""
+    for name, value in vars(plugin).items() if hasattr(plugin, "__dict__") else ():
+        if name.startswith("ireval_") and inspect.isroutine(value) and not _is_ours((name, value)):
+            marked = "is not marked with @hookimpl" if hasattr(manager.hook, name) else "is no hook"
+            raise PluginError(f"plugin {origin}: {name} {marked}")

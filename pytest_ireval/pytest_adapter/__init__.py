@@ -1,0 +1,1 @@
+"""The face that pytest sees; nothing else in the package imports pytest."""

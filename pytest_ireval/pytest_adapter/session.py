@@ -1,0 +1,66 @@
+"""One ``pytest --ireval`` run: which plugins take part, and what becomes of suite files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from pytest_ireval.errors import IrevalError
+from pytest_ireval.plugins.manager import Plugins
+from pytest_ireval.plugins.registry import Registry
+from pytest_ireval.pytest_adapter.suite_files import SuiteFile, is_suite
+
+
+class EvaluationSession:
+    """Holds the plugins of the run; registered as a pytest plugin."""
+
+    def __init__(self) -> None:
+        self.plugins = Plugins()
+        self.plugins.load_installed()
+        self.suites = 0
+
+    def pytest_plugin_registered(self, plugin: object) -> None:
+        """Adopt conftest.py files and ``-p`` modules; pytest replays those that came earlier."""
+        if isinstance(plugin, ModuleType):
+            try:
+                self.plugins.adopt(plugin)
+            except IrevalError as error:
+                raise pytest.UsageError(str(error)) from error
+
+    def registry_for(self, path: Path) -> Registry:
+        """What a suite at ``path`` may use: a conftest.py serves its own folder and those below."""
+        return self.plugins.registry(
+            without=[p for p in self.plugins.origins if (home := home_of(p)) and home not in path.parents]
+        )
+
+    def pytest_report_header(self) -> str:
+        return "ireval plugins: " + ", ".join(map(str, self.plugins.origins.values()))
+
+    def pytest_collect_file(self, file_path: Path, parent: pytest.Collector) -> SuiteFile | None:
+        if not is_suite(file_path):
+            return None
+        self.suites += 1
+        suite: SuiteFile = SuiteFile.from_parent(parent, path=file_path)
+        suite.session_of_ireval = self
+        return suite
+
+    def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
+        """No suite is no pass, even if Python tests passed."""
+        if not self.suites and exitstatus == pytest.ExitCode.OK:
+            session.exitstatus = pytest.ExitCode.NO_TESTS_COLLECTED
+
+
+def home_of(plugin: object) -> Path | None:
+    """The folder that a conftest.py serves; None for a plugin that serves the whole run."""
+    file = getattr(plugin, "__file__", None)
+    return Path(file).parent if file and Path(file).name == "conftest.py" else None
+
+
+def start(config: pytest.Config) -> None:
+    """Begin; anything wrong with the plugins ends the run here."""
+    try:
+        config.pluginmanager.register(EvaluationSession(), "ireval-session")
+    except IrevalError as error:
+        raise pytest.UsageError(str(error)) from error

@@ -1,0 +1,46 @@
+"""Which files are suites, and what this version says of them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pytest_ireval.errors import IrevalError
+
+if TYPE_CHECKING:
+    from pytest_ireval.pytest_adapter.session import EvaluationSession
+
+MARK = re.compile(rb"^ireval\s*:", re.MULTILINE)
+LOOKED_AT = 1 << 20
+"""The mark must stand in the first MiB."""
+
+
+def is_suite(path: Path) -> bool:
+    """``*.ireval.yaml``, or any YAML file with a line that begins with ``ireval:``."""
+    if path.suffix not in (".yaml", ".yml"):
+        return False
+    if path.stem.endswith(".ireval"):
+        return True
+    with open(path, "rb") as file:
+        return MARK.search(file.read(LOOKED_AT)) is not None
+
+
+class SuiteFile(pytest.File):
+    """A suite that was found. Rules are not evaluated yet, and that is an error: a gate must not be silent."""
+
+    session_of_ireval: EvaluationSession
+
+    def collect(self) -> Iterable[pytest.Item]:
+        try:
+            registry = self.session_of_ireval.registry_for(self.path)
+        except IrevalError as error:
+            raise self.CollectError(str(error)) from error
+        metrics = ", ".join(sorted(registry.metrics, key=str.lower))
+        raise self.CollectError(
+            f"{self.path.name}: this version of pytest-ireval evaluates rankings (ireval evaluate) but no suites yet\n"
+            f"  metrics at hand here: {metrics}"
+        )

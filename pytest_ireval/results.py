@@ -1,0 +1,129 @@
+"""What comes out: plain frozen values that faces and reports show, and that survive JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from typing import Any
+
+FORMAT = 1
+"""The version of the JSON form; a reader refuses another one."""
+
+PLURALS = {"query": "queries", "session": "sessions", "run": "runs"}
+
+
+@dataclass(frozen=True)
+class TieSpread:
+    """What equal scores leave open for one metric."""
+
+    queries: int
+    """Queries in which a judged document is tied across the metric's cutoff (or anywhere, without a cutoff)."""
+    low: float
+    """The lowest aggregate among the order taken, the best one and the worst one that equal scores allow."""
+    high: float
+    """The highest."""
+
+
+@dataclass(frozen=True)
+class MetricResult:
+    """One metric over all queries (or sessions, or the run as one)."""
+
+    name: str
+    """The canonical name."""
+    mean: float | None
+    """The arithmetic mean over the counted units; None if none counts."""
+    aggregate: str
+    """How the metric sums itself up: ``mean``, ``sum``, …"""
+    value: float | None
+    """That figure."""
+    direction: str
+    unit: str
+    values: Mapping[str, float]
+    """The value of every counted unit."""
+    no_relevant: int
+    """How many queries have no relevant documents, counted or not."""
+    version: int
+    origin: str
+    ties: TieSpread | None = None
+
+
+@dataclass(frozen=True)
+class Policies:
+    """What an evaluation was told to do where the data leave it open."""
+
+    ties: str
+    missing_queries: str
+    no_relevant: str
+    unjudged: str
+    depth: int | None = None
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """Metrics of one set of rankings under one set of judgments."""
+
+    metrics: tuple[MetricResult, ...]
+    queries: int
+    """How many queries are judged."""
+    missing: tuple[str, ...]
+    """Judged queries that have no ranking."""
+    empty: tuple[str, ...]
+    """Judged queries whose ranking is empty."""
+    without_judgments: tuple[str, ...]
+    """Ranked queries that have no judgments; they do not count."""
+    highest_grade: float
+    """The top of the scale, or else the highest grade of the whole judgments."""
+    policies: Policies
+    judgments: str
+    rankings: str
+    plugins: tuple[str, ...]
+
+    def __getitem__(self, name: str) -> MetricResult:
+        """The result of the metric with this canonical name."""
+        for metric in self.metrics:
+            if metric.name == name:
+                return metric
+        raise KeyError(f"{name!r}; evaluated: {', '.join(metric.name for metric in self.metrics)}")
+
+    def to_dict(self, *, per_query: bool = True) -> dict[str, Any]:
+        """The JSON form."""
+        return {
+            "format": FORMAT,
+            "judgments": self.judgments,
+            "rankings": self.rankings,
+            "metrics": {metric.name: _metric_to_dict(metric, per_query) for metric in self.metrics},
+            "queries": self.queries,
+            "missing": list(self.missing),
+            "empty": list(self.empty),
+            "without_judgments": list(self.without_judgments),
+            "highest_grade": self.highest_grade,
+            "policies": asdict(self.policies),
+            "plugins": list(self.plugins),
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Evaluation:
+        """The value that :meth:`to_dict` wrote."""
+        if data.get("format") != FORMAT:
+            raise ValueError(f"format {data.get('format')!r} cannot be read; this version reads format {FORMAT}")
+        return cls(
+            metrics=tuple(_metric_from_dict(name, entry) for name, entry in data["metrics"].items()),
+            policies=Policies(**data["policies"]),
+            **{key: data[key] for key in ("queries", "highest_grade", "judgments", "rankings")},
+            **{key: tuple(data[key]) for key in ("missing", "empty", "without_judgments", "plugins")},
+        )
+
+
+def _metric_to_dict(metric: MetricResult, per_query: bool) -> dict[str, Any]:
+    entry = {field.name: getattr(metric, field.name) for field in fields(metric)}
+    name_of_values = PLURALS[metric.unit]
+    del entry["name"], entry["values"]
+    entry["ties"] = metric.ties and asdict(metric.ties)
+    return {**entry, name_of_values: dict(metric.values)} if per_query else entry
+
+
+def _metric_from_dict(name: str, entry: Mapping[str, Any]) -> MetricResult:
+    known = {field.name: entry[field.name] for field in fields(MetricResult) if field.name in entry}
+    values = entry.get(PLURALS[entry["unit"]], {})
+    ties = entry["ties"] and TieSpread(**entry["ties"])
+    return MetricResult(**{**known, "name": name, "values": values, "ties": ties})

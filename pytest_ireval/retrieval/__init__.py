@@ -1,0 +1,1 @@
+"""Queries, judgments and rankings as flat arrays, and the doors through which they come in."""

@@ -1,0 +1,214 @@
+"""Files as streams of bytes: plain, gzip or Zstandard by content, a pipe or ``-`` as well."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+import sys
+import tempfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from queue import Empty, Full, Queue
+from threading import Event, Thread
+from typing import BinaryIO, Protocol
+
+from pytest_ireval.errors import InputError, Problem
+
+GZIP, ZSTANDARD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
+COMPRESSED_PIECE = 1 << 16
+PIECE = 1 << 20
+PIECES_AHEAD = 8
+
+
+class ByteStream(Protocol):
+    """Bytes in order; ``readinto`` returns 0 at the end."""
+
+    def readinto(self, view: memoryview, /) -> int:
+        """Fill as much of ``view`` as there is at hand."""
+
+
+class ByteFile:
+    """A file that can be opened any number of times; ``name`` is what messages call it."""
+
+    def __init__(self, path: Path, name: str) -> None:
+        self.path = path
+        self.name = name
+        with open(path, "rb") as file:
+            self.magic = file.read(4)
+        self.size = path.stat().st_size
+        if not self.size:
+            raise InputError(Problem("the file is empty", place=name))
+
+    @property
+    def plain(self) -> bool:
+        """True when the bytes on disk are the text itself."""
+        return not self.magic.startswith((GZIP, ZSTANDARD))
+
+    @contextmanager
+    def open(self, start: int = 0) -> Iterator[ByteStream]:
+        """The text from offset ``start`` of the file on (compressed files: from the beginning only)."""
+        with open(self.path, "rb", buffering=0) as file:
+            file.seek(start)
+            if self.plain:
+                yield file  # type: ignore[misc]  # a raw file returns None only when it would block
+            else:
+                with _ahead(self._decompressed(file)) as stream:
+                    yield stream
+
+    def _decompressed(self, file: BinaryIO) -> Iterator[bytes]:
+        return _from_gzip(file, self.name) if self.magic.startswith(GZIP) else _from_zstandard(file, self.name)
+
+    def line_at(self, offset: int) -> int:
+        """The number of the line that holds byte ``offset`` of the text."""
+        lines, left = 1, offset
+        buffer = bytearray(PIECE)
+        with self.open() as stream:
+            while left > 0:
+                got = stream.readinto(memoryview(buffer)[: min(left, PIECE)])
+                if not got:
+                    break
+                lines += buffer.count(b"\n", 0, got)
+                left -= got
+        return lines
+
+
+@contextmanager
+def byte_file(path: str | os.PathLike[str]) -> Iterator[ByteFile]:
+    """The file at ``path``; what comes through a pipe, or standard input for ``-``, is put on disk first."""
+    name = os.fspath(path)
+    if name == "-":
+        with _spooled(sys.stdin.buffer, "standard input") as file:
+            yield file
+        return
+    try:
+        mode = os.stat(name).st_mode
+        if stat.S_ISDIR(mode):
+            raise InputError(Problem("this is a directory, not a file", place=name))
+        if stat.S_ISREG(mode):
+            file = ByteFile(Path(name), name)
+        else:
+            with open(name, "rb") as pipe, _spooled(pipe, name) as spooled:
+                yield spooled
+            return
+    except FileNotFoundError:
+        raise InputError(Problem("there is no such file", place=name)) from None
+    except OSError as error:
+        raise InputError(Problem(f"cannot be read: {error.strerror}", place=name)) from error
+    yield file
+
+
+@contextmanager
+def _spooled(pipe: BinaryIO, name: str) -> Iterator[ByteFile]:
+    with tempfile.TemporaryDirectory(prefix="ireval-") as folder:
+        path = Path(folder, "spooled")
+        with open(path, "wb") as copy:
+            shutil.copyfileobj(pipe, copy, PIECE)
+        yield ByteFile(path, name)
+
+
+def _from_gzip(file: BinaryIO, name: str) -> Iterator[bytes]:
+    """All members of a gzip file, one after the other; zeros may pad its end."""
+    inflate = zlib.decompressobj(wbits=31)
+    started = True
+    while data := file.read(COMPRESSED_PIECE):
+        while data:
+            if not started:
+                data = data.lstrip(b"\0")
+                started = bool(data)
+                continue
+            try:
+                text = inflate.decompress(data, PIECE)
+            except zlib.error as error:
+                raise InputError(Problem(f"the gzip data is damaged ({error})", place=name)) from error
+            if text:
+                yield text
+            data = inflate.unconsumed_tail
+            if inflate.eof:
+                data, inflate, started = inflate.unused_data, zlib.decompressobj(wbits=31), False
+    if started:
+        raise InputError(Problem("the gzip data ends too early: the file is cut off", place=name))
+
+
+def _from_zstandard(file: BinaryIO, name: str) -> Iterator[bytes]:
+    """All frames of a Zstandard file, one after the other."""
+    import zstandard
+
+    decompressor = zstandard.ZstdDecompressor()
+    frame, ended = decompressor.decompressobj(), False
+    try:
+        while data := file.read(COMPRESSED_PIECE):
+            while data:
+                if text := frame.decompress(data):
+                    yield text
+                data, ended = frame.unused_data, frame.eof
+                if ended:
+                    frame = decompressor.decompressobj()
+    except zstandard.ZstdError as error:
+        raise InputError(Problem(f"the Zstandard data is damaged ({error})", place=name)) from error
+    if not ended:
+        raise InputError(Problem("the Zstandard data ends too early: the file is cut off", place=name))
+
+
+class _PiecesAhead:
+    """Pieces that another thread prepares while this one works on those before."""
+
+    def __init__(self, pieces: Iterator[bytes]) -> None:
+        self._queue: Queue[bytes | Exception | None] = Queue(PIECES_AHEAD)
+        self._stopped = Event()
+        self._rest = memoryview(b"")
+        self._ended = False
+        self._thread = Thread(target=self._prepare, args=(pieces,), daemon=True)
+        self._thread.start()
+
+    def _prepare(self, pieces: Iterator[bytes]) -> None:
+        try:
+            for piece in pieces:
+                if not self._hand_over(piece):
+                    return
+            self._hand_over(None)
+        except (InputError, OSError) as error:
+            self._hand_over(error)
+
+    def _hand_over(self, piece: bytes | Exception | None) -> bool:
+        while not self._stopped.is_set():
+            try:
+                self._queue.put(piece, timeout=0.1)
+            except Full:
+                continue
+            return True
+        return False
+
+    def readinto(self, view: memoryview, /) -> int:
+        if not self._rest and not self._ended:
+            piece = self._queue.get()
+            if isinstance(piece, Exception):
+                raise piece
+            self._ended = piece is None
+            self._rest = memoryview(piece or b"")
+        count = min(len(view), len(self._rest))
+        view[:count] = self._rest[:count]
+        self._rest = self._rest[count:]
+        return count
+
+    def close(self) -> None:
+        self._stopped.set()
+        while True:
+            try:
+                self._queue.get_nowait()
+            except Empty:
+                break
+        self._thread.join()
+
+
+@contextmanager
+def _ahead(pieces: Iterator[bytes]) -> Iterator[ByteStream]:
+    stream = _PiecesAhead(pieces)
+    try:
+        yield stream
+    finally:
+        stream.close()
+
+

@@ -1,0 +1,76 @@
+"""A column of ids: bytes laid end to end with offsets, made into text only when somebody wants to read one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pytest_ireval.retrieval.scan.chunk import ROOM, Chunk, Offsets, Words, joined
+from pytest_ireval.retrieval.scan.tokens import Span
+from pytest_ireval.retrieval.scan.words import keys_of, same_bytes
+
+
+class Ids:
+    """``len(ids)`` ids in UTF-8; ``ids[i]`` is one as text."""
+
+    __slots__ = ("chunk", "span")
+
+    def __init__(self, chunk: Chunk, span: Span) -> None:
+        self.chunk = chunk
+        self.span = span
+
+    @classmethod
+    def of(cls, texts: Sequence[str]) -> Ids:
+        """The column that holds ``texts``."""
+        chunk, start, end = joined([text.encode() for text in texts])
+        return cls(chunk, Span(start, end))
+
+    def __len__(self) -> int:
+        return int(self.span.start.size)
+
+    def __getitem__(self, row: int) -> str:
+        return self.chunk.token(int(self.span.start[row]), int(self.span.end[row])).decode()
+
+    def texts(self, rows: Offsets | None = None) -> list[str]:
+        """Some ids, or all, as text."""
+        start, end = self.span if rows is None else (self.span.start[rows], self.span.end[rows])
+        return [token.decode() for token in self.chunk.tokens(start, end)]
+
+    def keys(self, seed: int = 0) -> Words:
+        """A 64-bit key for each id."""
+        return keys_of(self.chunk, self.span, seed)
+
+    def take(self, rows: Offsets) -> Ids:
+        """Some ids, copied next to each other, so that the rest of the text can be forgotten."""
+        start, length = self.span.start[rows], self.span.end[rows] - self.span.start[rows]
+        end = np.cumsum(length)
+        size = int(end[-1]) if end.size else 0
+        buffer = np.zeros(size + 2 * ROOM, np.uint8)
+        buffer[ROOM : ROOM + size] = self.chunk.text[np.repeat(start - (end - length), length) + np.arange(size)]
+        return Ids(Chunk(buffer, size), Span(end - length, end))
+
+    def same(self, rows: Offsets, others: Ids, their_rows: Offsets) -> NDArray[np.bool_]:
+        """Whether ``self[rows[i]] == others[their_rows[i]]``."""
+        return same_bytes(
+            self.chunk,
+            self.span.start[rows],
+            self.span.end[rows],
+            others.chunk,
+            others.span.start[their_rows],
+            others.span.end[their_rows],
+        )
+
+
+def concatenated(parts: Sequence[Ids]) -> Ids:
+    """All ids of some columns, one column after the other."""
+    sizes = [part.chunk.size for part in parts]
+    before = np.concatenate((np.zeros(1, np.int64), np.cumsum(sizes)[:-1])) if parts else np.zeros(0, np.int64)
+    buffer = np.zeros(sum(sizes) + 2 * ROOM, np.uint8)
+    for part, at in zip(parts, before.tolist(), strict=True):
+        buffer[ROOM + at : ROOM + at + part.chunk.size] = part.chunk.text
+    none = [np.zeros(0, np.int64)]
+    starts = [part.span.start + at for part, at in zip(parts, before.tolist(), strict=True)] or none
+    ends = [part.span.end + at for part, at in zip(parts, before.tolist(), strict=True)] or none
+    return Ids(Chunk(buffer, sum(sizes)), Span(np.concatenate(starts), np.concatenate(ends)))

@@ -1,0 +1,135 @@
+"""Rankings joined with judgments."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from pytest_ireval.retrieval.ids import Ids
+from pytest_ireval.retrieval.judged import Documents, Hits, Integers, JudgedRankings
+from pytest_ireval.retrieval.judgments import Judgments
+from pytest_ireval.retrieval.rankings import Rankings
+from pytest_ireval.retrieval.scan.kept import KeptRows
+from pytest_ireval.retrieval.scan.words import mixed
+
+
+def judged_hits(
+    judgments: Judgments, parts: Sequence[KeptRows], highest_grade: float | None = None
+) -> JudgedRankings:
+    """Judged rankings from the judged documents found while reading; other documents were not kept."""
+    names = [name for part in parts for name in part.query_id]
+    code = _codes(judgments, names)
+    retrieved = np.concatenate([np.zeros(0, np.int64), *(part.count for part in parts)])
+    before = np.cumsum([0, *(len(part.query_id) for part in parts)])
+    query = np.concatenate(
+        [np.zeros(0, np.int64), *(part.query + at for part, at in zip(parts, before[:-1].tolist(), strict=True))]
+    )
+    row = np.concatenate([np.zeros(0, np.int64), *(p.judgment for p in parts if p.judgment is not None)])
+    hits = _sorted_hits(
+        Hits(
+            query=code[query],
+            rank=np.concatenate([np.zeros(0, np.int64), *(part.rank for part in parts)]),
+            grade=judgments.grade[row],
+            judgment=row,
+            score=np.concatenate([np.zeros(0), *(part.score for part in parts)]),
+            tied_from=np.concatenate([np.zeros(0, np.int64), *(part.tied_from for part in parts)]),
+            tied_to=np.concatenate([np.zeros(0, np.int64), *(part.tied_to for part in parts)]),
+        )
+    )
+    return _assembled(judgments, code, retrieved, hits, None, highest_grade)
+
+
+def judge(judgments: Judgments, rankings: Rankings, highest_grade: float | None = None) -> JudgedRankings:
+    """Judged rankings with all documents that ``rankings`` kept; documents it did not keep do not count."""
+    code = _codes(judgments, [query.encode() for query in rankings.queries])
+    rows, query, first = _rows_by_query(judgments, rankings, code)
+    ids = rankings.documents.take(rows)
+    judgment = _judgment_of(judgments, query, ids)
+    position = np.arange(rows.size) - first[query] + 1
+    kept = np.diff(first)
+    documents = Documents(
+        first=first,
+        ids=ids,
+        score=rankings.score[rows],
+        grade=np.where(judgment >= 0, judgments.grade[judgment], np.nan),
+        tied_from=rankings.tied_from[rows],
+        tied_to=np.minimum(rankings.tied_to[rows], kept[query]),
+    )
+    hit = np.flatnonzero(judgment >= 0)
+    hits = Hits(
+        query=query[hit],
+        rank=position[hit],
+        grade=documents.grade[hit],
+        judgment=judgment[hit],
+        score=documents.score[hit],
+        tied_from=documents.tied_from[hit],
+        tied_to=documents.tied_to[hit],
+    )
+    return _assembled(judgments, code, np.diff(rankings.first), hits, documents, highest_grade)
+
+
+def unjudged_queries(judgments: Judgments, queries: Sequence[str]) -> tuple[str, ...]:
+    """Queries that were ranked but have no judgments."""
+    return tuple(query for query in queries if query.encode() not in judgments.position)
+
+
+def _codes(judgments: Judgments, names: Sequence[bytes]) -> Integers:
+    return np.array([judgments.position.get(name, -1) for name in names], np.int64)
+
+
+def _sorted_hits(hits: Hits) -> Hits:
+    order = np.lexsort((hits.rank, hits.query))
+    return Hits(*(column[order] for column in vars(hits).values()))
+
+
+def _rows_by_query(
+    judgments: Judgments, rankings: Rankings, code: Integers
+) -> tuple[Integers, Integers, Integers]:
+    """Rows of ``rankings`` in the order of the judged queries, the query of each, and where each query begins."""
+    kept = np.zeros(len(judgments.queries), np.int64)
+    length = np.diff(rankings.first)
+    kept[code[code >= 0]] = length[code >= 0]
+    first = np.concatenate((np.zeros(1, np.int64), np.cumsum(kept)))
+    query = np.repeat(code, length)
+    rows = np.flatnonzero(query >= 0)
+    rows = rows[np.argsort(query[rows], kind="stable")]
+    return rows, query[rows], first
+
+
+def _judgment_of(judgments: Judgments, query: Integers, ids: Ids) -> Integers:
+    """The judgment's row for each (query, document); -1 where there is none."""
+    seed = judgments.table.seed
+    key = ids.keys(seed) ^ mixed(Ids.of(judgments.queries).keys(seed))[query]
+    at, row = judgments.table.pairs.find(key)
+    sure = query[at] == judgments.query[row]
+    sure[sure] = ids.same(at[sure], judgments.documents, row[sure])
+    judgment = np.full(query.size, -1, np.int64)
+    judgment[at[sure]] = row[sure]
+    return judgment
+
+
+def _assembled(
+    judgments: Judgments,
+    code: Integers,
+    retrieved: Integers,
+    hits: Hits,
+    documents: Documents | None,
+    highest_grade: float | None,
+) -> JudgedRankings:
+    count = len(judgments.queries)
+    judged = code >= 0
+    all_retrieved = np.zeros(count, np.int64)
+    all_retrieved[code[judged]] = retrieved[judged]
+    present = np.zeros(count, bool)
+    present[code[judged]] = True
+    return JudgedRankings(
+        queries=judgments.queries,
+        retrieved=all_retrieved,
+        present=present,
+        hits=hits,
+        ideal=judgments.ideal,
+        highest_grade=judgments.highest_grade if highest_grade is None else highest_grade,
+        documents=documents,
+        subtopics=judgments.subtopics,
+    )

@@ -1,0 +1,181 @@
+"""What metrics see: rankings joined with judgments, as flat arrays over all queries."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pytest_ireval.retrieval.ids import Ids
+from pytest_ireval.retrieval.judgments import Ideal, Subtopics
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+Mask = NDArray[np.bool_]
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, eq=False)
+class Hits:
+    """The judged documents that were retrieved, sorted by query and rank; one entry each.
+
+    ``query`` is a position in the queries, ``rank`` starts at 1, ``judgment`` is the row in the judgments;
+    ``tied_from`` and ``tied_to`` are the first and last rank that share the document's ``score``.
+    """
+
+    query: Integers
+    rank: Integers
+    grade: Floats
+    judgment: Integers
+    score: Floats
+    tied_from: Integers
+    tied_to: Integers
+
+
+@dataclass(frozen=True, eq=False)
+class Documents:
+    """Retrieved documents, judged or not; those of query i are rows ``first[i]`` to ``first[i + 1]``, by rank.
+
+    ``grade`` is NaN where a document is not judged.
+    """
+
+    first: Integers
+    ids: Ids
+    score: Floats
+    grade: Floats
+    tied_from: Integers
+    tied_to: Integers
+
+    def of(self, query: int) -> slice:
+        """The rows of one query."""
+        return slice(int(self.first[query]), int(self.first[query + 1]))
+
+
+@dataclass(frozen=True, eq=False)
+class Sessions:
+    """Sessions by name; of each query, which session it belongs to (-1: none) and its place in it (from 1)."""
+
+    names: tuple[str, ...]
+    session: Integers
+    position: Integers
+
+
+@dataclass(frozen=True, eq=False)
+class JudgedRankings:
+    """Judged rankings of ``count`` queries. Per query: ``retrieved`` documents; ``present``: whether it was ranked.
+
+    The parts that not every metric needs are None unless somebody brought them.
+    """
+
+    queries: tuple[str, ...]
+    retrieved: Integers
+    present: Mask
+    hits: Hits
+    ideal: Ideal
+    highest_grade: float
+    """The top of the scale, or else the highest grade of the whole judgments."""
+    documents: Documents | None = None
+    subtopics: Subtopics | None = None
+    attributes: Mapping[str, Mapping[str, Any]] | None = None
+    sessions: Sessions | None = None
+    preferences: Mapping[str, Sequence[tuple[str, str]]] | None = None
+    timings: Floats | None = None
+    reference: JudgedRankings | None = None
+    _memory: dict[Hashable, Any] = field(default_factory=dict, repr=False)
+
+    @property
+    def count(self) -> int:
+        """How many queries there are."""
+        return len(self.queries)
+
+    @cached_property
+    def first(self) -> Integers:
+        """Hits of query i are rows ``first[i]`` to ``first[i + 1]``."""
+        return np.searchsorted(self.hits.query, np.arange(self.count + 1))
+
+    @cached_property
+    def first_ideal(self) -> Integers:
+        """The same for the rows of ``ideal``."""
+        return np.searchsorted(self.ideal.query, np.arange(self.count + 1))
+
+    def remember(self, key: Hashable, make: Callable[[], T]) -> T:
+        """What ``make`` returns, made once; for what several metrics share."""
+        if key not in self._memory:
+            self._memory[key] = make()
+        found: T = self._memory[key]
+        return found
+
+    def sum(self, values: NDArray[Any], where: Mask | None = None) -> Floats:
+        """Per query, the sum of values of its hits, added in order of rank."""
+        query = self.hits.query
+        if where is not None:
+            query, values = query[where], values[where]
+        return np.bincount(query, values, minlength=self.count).astype(np.float64, copy=False)
+
+    def sum_ideal(self, values: NDArray[Any], where: Mask | None = None) -> Floats:
+        """Per query, the sum of values of its rows of ``ideal``."""
+        query = self.ideal.query
+        if where is not None:
+            query, values = query[where], values[where]
+        return np.bincount(query, values, minlength=self.count).astype(np.float64, copy=False)
+
+    def running(self, values: NDArray[Any]) -> NDArray[Any]:
+        """For each hit, the sum of values of this and the higher hits of its query."""
+        if values.dtype.kind == "f":
+            return self._step_by_step(values, np.add)
+        total = np.cumsum(values)
+        before = np.concatenate((np.zeros(1, total.dtype), total))[self.first[:-1]]
+        return total - before[self.hits.query]
+
+    def running_product(self, values: Floats) -> Floats:
+        """For each hit, the product of values of this and the higher hits of its query."""
+        return self._step_by_step(values, np.multiply)
+
+    def _step_by_step(self, values: Floats, combine: Callable[..., Floats]) -> Floats:
+        """Accumulate within queries, the k-th hits of all queries at once: each query's arithmetic is its own."""
+        result = values.astype(np.float64)
+        count = np.diff(self.first)
+        start = self.first[:-1]
+        k = 1
+        while (rows := start[count > k]).size:
+            result[rows + k] = combine(result[rows + k - 1], result[rows + k])
+            start, count, k = rows, count[count > k], k + 1
+        return result
+
+    def relevant(self, rel: float | None = 1) -> Mask:
+        """Which hits are relevant: grade ``rel`` or more; None: any grade above 0."""
+        return self.remember(("relevant", rel), lambda: is_relevant(self.hits.grade, rel))
+
+    def relevant_so_far(self, rel: float | None = 1) -> Integers:
+        """For each hit, how many relevant documents stand at its rank or above."""
+        return self.remember(("so far", rel), lambda: self.running(self.relevant(rel).astype(np.int64)))
+
+    def relevant_count(self, rel: float | None = 1) -> Integers:
+        """Per query, how many documents are relevant, retrieved or not."""
+        return self.remember(
+            ("count", rel),
+            lambda: np.bincount(self.ideal.query[is_relevant(self.ideal.grade, rel)], minlength=self.count),
+        )
+
+    def top(self, cutoff: int) -> Floats:
+        """A matrix, a row per query: the grades at ranks 1 to ``cutoff``, 0 where no judged document stands."""
+        matrix = np.zeros((self.count, cutoff))
+        rows = self.hits.rank <= cutoff
+        matrix[self.hits.query[rows], self.hits.rank[rows] - 1] = self.hits.grade[rows]
+        return matrix
+
+
+def is_relevant(grade: Floats, rel: float | None) -> Mask:
+    """Grades from ``rel`` on; None: above 0."""
+    return grade > 0 if rel is None else grade >= rel
+
+
+def ratio(numerator: NDArray[Any], denominator: NDArray[Any]) -> Floats:
+    """``numerator / denominator``, and 0 where the denominator is 0."""
+    return np.divide(
+        numerator, denominator, out=np.zeros(np.shape(denominator)), where=np.asarray(denominator) != 0
+    )

@@ -1,0 +1,155 @@
+"""Judgments: which grade a judge gave to which document for which query."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pytest_ireval.errors import InputError, Problem, shown
+from pytest_ireval.retrieval.ids import Ids
+from pytest_ireval.retrieval.scan.chunk import Offsets
+from pytest_ireval.retrieval.scan.pairs import JudgedPairs
+from pytest_ireval.retrieval.scan.words import mixed
+
+MOST_SEEDS = 16
+SHOWN = 5
+"""So many conflicts are shown; the rest is counted."""
+
+
+@dataclass(frozen=True)
+class Subtopics:
+    """Grades of a document for the single subtopics of a query (judgments for diversity).
+
+    ``row`` (judgment, sorted), ``subtopic`` (position in ``names``) and ``grade`` are arrays of one length.
+    """
+
+    names: tuple[str, ...]
+    row: NDArray[np.int64]
+    subtopic: NDArray[np.int64]
+    grade: NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class PairTable:
+    """Finds judged pairs by key; ``seed`` goes into every key."""
+
+    seed: int
+    pairs: JudgedPairs
+
+
+@dataclass(frozen=True, eq=False)
+class Ideal:
+    """All judged documents, retrieved or not, sorted by query and grade descending: the best ranking there could be."""
+
+    query: NDArray[np.int64]
+    rank: NDArray[np.int64]
+    grade: NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Judgments:
+    """One row for each judged (query, document) pair, in the order they were given; made by :func:`judgments_of`.
+
+    ``queries`` are the judged queries in order of appearance. ``query`` (int64, a position in ``queries``),
+    ``documents`` and ``grade`` (float64) have one entry a row; no pair occurs twice. ``origin`` says where they came
+    from, for messages and reports.
+    """
+
+    queries: tuple[str, ...]
+    query: NDArray[np.int64]
+    documents: Ids
+    grade: NDArray[np.float64]
+    table: PairTable
+    origin: str
+    subtopics: Subtopics | None = None
+
+    def __len__(self) -> int:
+        return int(self.grade.size)
+
+    @cached_property
+    def position(self) -> dict[bytes, int]:
+        """Query id in UTF-8 to its position in ``queries``."""
+        return {query.encode(): i for i, query in enumerate(self.queries)}
+
+    @cached_property
+    def highest_grade(self) -> float:
+        """The highest grade of the whole judgments (0 when nothing is relevant)."""
+        return max(0.0, float(self.grade.max())) if self.grade.size else 0.0
+
+    @cached_property
+    def ideal(self) -> Ideal:
+        """All judged documents by query and grade descending."""
+        order = np.lexsort((-self.grade, self.query))
+        query = self.query[order]
+        first = np.searchsorted(query, np.arange(len(self.queries)))
+        return Ideal(query, np.arange(order.size) - first[query] + 1, self.grade[order])
+
+
+class Places:
+    """Says in words where a row of the judgments stands."""
+
+    def __init__(self, origin: str, lines: NDArray[np.int64] | None = None) -> None:
+        self.origin = origin
+        self.lines = lines
+
+    def __call__(self, row: int) -> str:
+        if self.lines is None:
+            return f"{self.origin}, row {row + 1}"
+        return f"{self.origin}:{int(self.lines[row])}"
+
+
+def judgments_of(
+    queries: Sequence[str],
+    query: NDArray[np.int64],
+    documents: Ids,
+    grade: NDArray[np.float64],
+    places: Places,
+    subtopics: Subtopics | None = None,
+) -> Judgments:
+    """Judgments from columns. A pair judged twice with one grade is one judgment; with two grades it is an error."""
+    if not query.size:
+        raise InputError(Problem("there are no judgments in it", place=places.origin))
+    for seed in range(MOST_SEEDS):
+        keys = documents.keys(seed) ^ mixed(Ids.of(queries).keys(seed))[query]
+        pairs = JudgedPairs(keys)
+        earlier, later = pairs.equal_neighbours()
+        if not earlier.size:
+            table = PairTable(seed, pairs)
+            return Judgments(tuple(queries), query, documents, grade, table, places.origin, subtopics)
+        same = (query[earlier] == query[later]) & documents.same(earlier, documents, later)
+        if same.any():
+            earlier, later = earlier[same], later[same]
+            _refuse_conflicts(queries, query, documents, grade, places, earlier, later)
+            kept = np.setdiff1d(np.arange(query.size), later)
+            return judgments_of(queries, query[kept], documents.take(kept), grade[kept], places, subtopics)
+    raise InputError(
+        Problem(f"its ids collide under {MOST_SEEDS} hash functions; were they made to?", place=places.origin)
+    )
+
+
+def _refuse_conflicts(
+    queries: Sequence[str],
+    query: NDArray[np.int64],
+    documents: Ids,
+    grade: NDArray[np.float64],
+    places: Places,
+    earlier: Offsets,
+    later: Offsets,
+) -> None:
+    conflict = np.flatnonzero(grade[earlier] != grade[later])
+    pairs = zip(earlier[conflict].tolist(), later[conflict].tolist(), strict=True)
+    problems = [
+        Problem(
+            f"document {shown(documents[b])} is judged twice for query {shown(queries[query[b]])}: "
+            f"grade {grade[b]:g} here, grade {grade[a]:g} at {places(a)}",
+            place=places(b),
+            suggestion="keep one of the two lines, or merge the judges' files first",
+        )
+        for a, b in sorted(pairs, key=lambda pair: pair[1])
+    ]
+    if problems:
+        raise InputError(*problems[:SHOWN], *([f"… and {len(problems) - SHOWN} more"] if problems[SHOWN:] else []))

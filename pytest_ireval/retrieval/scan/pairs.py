@@ -1,0 +1,50 @@
+"""Which of many (query, document) pairs are judged: a bucket table over the keys of the judged pairs."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pytest_ireval.retrieval.scan.chunk import Offsets, Words
+from pytest_ireval.retrieval.scan.words import U
+
+SMALLEST_TABLE = 17
+"""Bits of the smallest table: one byte for each of 131,072 buckets stays in the cache."""
+
+
+class JudgedPairs:
+    """Finds keys among the keys of the judged pairs; most unjudged pairs end at one byte."""
+
+    def __init__(self, keys: Words) -> None:
+        self._row = np.argsort(keys, kind="stable")
+        self._key = keys[self._row]
+        bits = max(SMALLEST_TABLE, int(max(1, keys.size) - 1).bit_length() + 2)
+        self._shift = U(64 - bits)
+        self._occupied = np.zeros(1 << bits, bool)
+        self._first = np.zeros(1 << bits, np.int32)
+        self._deepest = 0
+        if keys.size:
+            self._fill()
+
+    def _fill(self) -> None:
+        bucket = (self._key >> self._shift).view(np.int64)
+        first = np.concatenate((np.zeros(1, np.int64), np.flatnonzero(bucket[1:] != bucket[:-1]) + 1))
+        self._occupied[bucket[first]] = True
+        self._first[bucket[first]] = first
+        self._deepest = int(np.diff(np.append(first, bucket.size)).max())
+
+    def equal_neighbours(self) -> tuple[Offsets, Offsets]:
+        """Rows whose keys are equal, as pairs: the same pair judged twice, or two keys that collide."""
+        at = np.flatnonzero(self._key[1:] == self._key[:-1])
+        return self._row[at], self._row[at + 1]
+
+    def find(self, keys: Words) -> tuple[Offsets, Offsets]:
+        """Positions in ``keys`` that hold a judged pair's key, and the row of that pair."""
+        bucket = (keys >> self._shift).view(np.int64)
+        candidate = np.flatnonzero(self._occupied.take(bucket))
+        wanted, at = keys[candidate], self._first[bucket[candidate]]
+        found = np.full(candidate.size, -1, np.int64)
+        for j in range(self._deepest):  # the keys of a bucket are neighbours, and buckets are small
+            neighbour = np.minimum(at + j, self._key.size - 1)
+            np.copyto(found, neighbour, where=self._key[neighbour] == wanted)
+        judged = found >= 0
+        return candidate[judged], self._row[found[judged]]

@@ -1,0 +1,182 @@
+"""The same judged rankings seen another way: some queries only, cut at a depth, without unjudged documents."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, replace
+from typing import Any, TypeVar
+
+import numpy as np
+
+from pytest_ireval.retrieval.judged import (
+    Documents,
+    Hits,
+    Integers,
+    JudgedRankings,
+    Mask,
+    Sessions,
+)
+from pytest_ireval.retrieval.judgments import Ideal
+
+Rows = TypeVar("Rows", Hits, Ideal)
+
+
+def condensed(judged: JudgedRankings) -> JudgedRankings:
+    """Rankings without their unjudged documents: what is left moves up."""
+    return judged.remember("condensed", lambda: _condensed(judged))
+
+
+def _condensed(judged: JudgedRankings) -> JudgedRankings:
+    hits = judged.hits
+    rank = np.arange(hits.query.size) - judged.first[:-1][hits.query] + 1
+    documents = judged.documents and _only_judged(judged.documents)
+    tied_from, tied_to = _spans_among_hits(judged)
+    return replace(
+        judged,
+        retrieved=np.diff(judged.first),
+        hits=replace(hits, rank=rank, tied_from=tied_from, tied_to=tied_to),
+        documents=documents,
+        reference=judged.reference and condensed(judged.reference),
+        _memory={},
+    )
+
+
+def _spans_among_hits(judged: JudgedRankings) -> tuple[Integers, Integers]:
+    """First and last condensed rank of the hits that share a score."""
+    hits = judged.hits
+    new_group = np.ones(hits.query.size, bool)
+    new_group[1:] = (hits.query[1:] != hits.query[:-1]) | (hits.tied_from[1:] != hits.tied_from[:-1])
+    first = np.flatnonzero(new_group)
+    group = np.cumsum(new_group) - 1
+    before = judged.first[:-1][hits.query]
+    return first[group] - before + 1, np.append(first[1:], hits.query.size)[group] - before
+
+
+def _only_judged(documents: Documents) -> Documents:
+    rows = np.flatnonzero(~np.isnan(documents.grade))
+    return replace(
+        documents,
+        first=np.searchsorted(rows, documents.first),
+        ids=documents.ids.take(rows),
+        score=documents.score[rows],
+        grade=documents.grade[rows],
+        tied_from=documents.tied_from[rows],
+        tied_to=documents.tied_to[rows],
+    )
+
+
+def perfect(judged: JudgedRankings) -> JudgedRankings:
+    """The best rankings there could be: all judged documents by grade, and nothing else."""
+    return judged.remember("perfect", lambda: _perfect(judged))
+
+
+def _perfect(judged: JudgedRankings) -> JudgedRankings:
+    ideal = judged.ideal
+    return replace(
+        judged,
+        retrieved=np.diff(judged.first_ideal),
+        present=np.ones(judged.count, bool),
+        hits=Hits(
+            query=ideal.query,
+            rank=ideal.rank,
+            grade=ideal.grade,
+            judgment=np.full(ideal.rank.size, -1),
+            score=-ideal.rank.astype(np.float64),
+            tied_from=ideal.rank,
+            tied_to=ideal.rank,
+        ),
+        documents=None,
+        reference=None,
+        _memory={},
+    )
+
+
+def cut(judged: JudgedRankings, depth: int) -> JudgedRankings:
+    """Only the first ``depth`` documents of each ranking count."""
+    documents = judged.documents
+    if documents is not None:
+        rank = np.arange(documents.grade.size) - np.repeat(documents.first[:-1], np.diff(documents.first)) + 1
+        rows = np.flatnonzero(rank <= depth)
+        documents = Documents(
+            first=np.searchsorted(rows, documents.first),
+            ids=documents.ids.take(rows),
+            **{name: getattr(documents, name)[rows] for name in ("score", "grade", "tied_from", "tied_to")},
+        )
+    return replace(
+        judged,
+        retrieved=np.minimum(judged.retrieved, depth),
+        hits=_rows(judged.hits, judged.hits.rank <= depth),
+        documents=documents,
+        reference=judged.reference and cut(judged.reference, depth),
+        _memory={},
+    )
+
+
+def only(judged: JudgedRankings, queries: Mask) -> JudgedRankings:
+    """The marked queries alone."""
+    number = np.cumsum(queries) - 1
+    hits = _rows(judged.hits, queries[judged.hits.query])
+    ideal = _rows(judged.ideal, queries[judged.ideal.query])
+    return replace(
+        judged,
+        queries=tuple(query for query, wanted in zip(judged.queries, queries.tolist(), strict=True) if wanted),
+        retrieved=judged.retrieved[queries],
+        present=judged.present[queries],
+        hits=replace(hits, query=number[hits.query]),
+        ideal=replace(ideal, query=number[ideal.query]),
+        documents=judged.documents and _documents_of(judged.documents, queries),
+        sessions=judged.sessions and _sessions_of(judged.sessions, queries),
+        timings=None if judged.timings is None else judged.timings[queries],
+        reference=judged.reference and only(judged.reference, queries),
+        _memory={},
+    )
+
+
+def _rows(table: Rows, mask: Mask) -> Rows:
+    return replace(table, **{f.name: getattr(table, f.name)[mask] for f in fields(table)})
+
+
+def _documents_of(documents: Documents, queries: Mask) -> Documents:
+    length = np.diff(documents.first)
+    rows = np.flatnonzero(np.repeat(queries, length))
+    return Documents(
+        first=np.concatenate((np.zeros(1, np.int64), np.cumsum(length[queries]))),
+        ids=documents.ids.take(rows),
+        **{name: getattr(documents, name)[rows] for name in ("score", "grade", "tied_from", "tied_to")},
+    )
+
+
+def _sessions_of(sessions: Sessions, queries: Mask) -> Sessions:
+    used = sorted({s for s in sessions.session[queries].tolist() if s >= 0})
+    number = np.full(len(sessions.names) + 1, -1)
+    number[used] = np.arange(len(used))
+    return Sessions(
+        tuple(sessions.names[s] for s in used), number[sessions.session[queries]], sessions.position[queries]
+    )
+
+
+def with_companions(
+    judged: JudgedRankings,
+    *,
+    sessions: Mapping[str, tuple[str, int]] | None = None,
+    timings: Mapping[str, float] | None = None,
+    **others: Any,
+) -> JudgedRankings:
+    """The same with what was brought besides judgments and rankings, put in the order of the queries."""
+    return replace(
+        judged,
+        sessions=None if sessions is None else _sessions(judged.queries, sessions),
+        timings=None if timings is None else np.array([timings.get(q, np.nan) for q in judged.queries], np.float64),
+        **others,
+        _memory={},
+    )
+
+
+def _sessions(queries: Sequence[str], sessions: Mapping[str, tuple[str, int]]) -> Sessions:
+    names = {name: i for i, name in enumerate(dict.fromkeys(sessions[q][0] for q in queries if q in sessions))}
+    places = [sessions.get(query) for query in queries]
+    return Sessions(
+        tuple(names),
+        np.array([names[place[0]] if place else -1 for place in places], np.int64),
+        np.array([place[1] if place else 0 for place in places], np.int64),
+    )
