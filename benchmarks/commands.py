@@ -132,6 +132,4 @@ def further_rankings(tool: str, programs: Programs, files: Files, outputs: Path)
     """The tool, in a process that has read the judgments, prints the seconds a further ranking takes."""
     python = programs.ireval_python if tool == "ireval" else programs.peers_python
     task = (str(HERE / "peers.py"), tool, str(files.judgments), str(files.rankings()))
-    return Contestant(
-        tool, (python, *task, "--again", str(ROUNDS_IN_ONE_PROCESS)), outputs / f"{tool}-again.txt"
-    )
+    return Contestant(tool, (python, *task, "--again", str(ROUNDS_IN_ONE_PROCESS)), outputs / f"{tool}-again.txt")

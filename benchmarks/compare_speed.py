@@ -73,9 +73,7 @@ def read_options() -> argparse.Namespace:
     if options.rounds < 1:
         parser.error("--rounds must be at least 1")
     if "ireval" in options.tools and not shutil.which(options.ireval):
-        parser.error(
-            f"no such command: {options.ireval}; give --ireval, or name the other tools with --tools"
-        )
+        parser.error(f"no such command: {options.ireval}; give --ireval, or name the other tools with --tools")
     return options
 
 

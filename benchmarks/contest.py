@@ -66,9 +66,7 @@ def compare_values(data: str, measured: Measured, folder: Path) -> dict[str, lis
     if len(tools) < 2:
         return {}
     first, *others = (read_report(outputs_of(data, folder) / f"{tool}.txt") for tool in tools)
-    return {
-        tool: compare_reports(first, report, tool) for tool, report in zip(tools[1:], others, strict=True)
-    }
+    return {tool: compare_reports(first, report, tool) for tool, report in zip(tools[1:], others, strict=True)}
 
 
 def readings_of(results: Mapping[str, Measured]) -> dict[str, float]:

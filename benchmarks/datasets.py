@@ -40,13 +40,9 @@ MARCO = Shape(queries=6_980, depth=1_000, collection=8_841_823, judging="sparse"
 
 SHAPES = {
     "small": Shape(queries=50, depth=100, collection=100_000, judging=40),
-    "robust": Shape(
-        queries=250, depth=1_000, collection=528_155, judging=1_200, document_ids="news", first_query=301
-    ),
+    "robust": Shape(queries=250, depth=1_000, collection=528_155, judging=1_200, document_ids="news", first_query=301),
     "marco": MARCO,
-    "multi": replace(
-        MARCO, collection=100_000_000, document_ids="addresses", scores="full precision", compressed=()
-    ),
+    "multi": replace(MARCO, collection=100_000_000, document_ids="addresses", scores="full precision", compressed=()),
     "shuffled": replace(MARCO, shuffled=True, compressed=()),
     "deep": replace(MARCO, queries=70_000, compressed=()),
 }
@@ -113,9 +109,7 @@ def _gzip(source: Path, target: Path) -> None:
     with (
         source.open("rb") as plain,
         target.open("wb") as raw,
-        gzip.GzipFile(
-            "", "wb", compresslevel=6, fileobj=raw, mtime=0
-        ) as packed,  # no name, no time: same bytes
+        gzip.GzipFile("", "wb", compresslevel=6, fileobj=raw, mtime=0) as packed,  # no name, no time: same bytes
     ):
         shutil.copyfileobj(plain, packed, 1 << 20)
 

@@ -101,9 +101,7 @@ LOADERS: dict[str, Callable[[str], EvaluateRankings]] = {
 
 def write_values(evaluate: EvaluateRankings, rankings_path: str) -> None:
     """One line a value on standard output, ten decimals."""
-    sys.stdout.write(
-        "".join([f"{m}\t{query}\t{value:.10f}\n" for m, query, value in evaluate(rankings_path)])
-    )
+    sys.stdout.write("".join([f"{m}\t{query}\t{value:.10f}\n" for m, query, value in evaluate(rankings_path)]))
 
 
 def write_seconds_per_further_ranking(evaluate: EvaluateRankings, rankings_path: str, rounds: int) -> None:
@@ -124,9 +122,7 @@ def main() -> None:
     parser.add_argument("--again", type=int, metavar="N", help="seconds per further ranking, N rounds")
     options = parser.parse_args()
     if options.tool == "ireval" and options.again is None:
-        parser.error(
-            "end to end, ireval is measured as the command `ireval evaluate`; here only with --again"
-        )
+        parser.error("end to end, ireval is measured as the command `ireval evaluate`; here only with --again")
     evaluate = LOADERS[options.tool](options.judgments)
     if options.again is None:
         write_values(evaluate, options.rankings)

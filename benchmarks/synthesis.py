@@ -69,9 +69,7 @@ def _judge_few(collection: int, documents: Integers, random: np.random.Generator
     return grades
 
 
-def _judge_pool(
-    size: int, collection: int, documents: Integers, random: np.random.Generator
-) -> dict[int, int]:
+def _judge_pool(size: int, collection: int, documents: Integers, random: np.random.Generator) -> dict[int, int]:
     """About `size` judged documents: a sample of the ranking, dense at its top, and others."""
     sampled = random.random(len(documents)) < np.linspace(0.9, 0.15, len(documents))
     retrieved = documents[sampled][: int(size * 0.6)]

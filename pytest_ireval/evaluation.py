@@ -138,7 +138,12 @@ class _Join:
     """Brings rankings from wherever they are, and joins them with the judgments."""
 
     def __init__(
-        self, judgments: Judgments, documents: bool, policies: Policies, scale: float | None, progress: Progress
+        self,
+        judgments: Judgments,
+        documents: bool,
+        policies: Policies,
+        scale: float | None,
+        progress: Progress,
     ) -> None:
         self.judgments, self.documents, self.scale, self.progress = judgments, documents, scale, progress
         self.by_id = policies.ties != "input"

@@ -109,8 +109,14 @@ class Evaluation:
         return cls(
             metrics=tuple(_metric_from_dict(name, entry) for name, entry in data["metrics"].items()),
             policies=Policies(**data["policies"]),
-            **{key: data[key] for key in ("queries", "highest_grade", "judgments", "rankings")},
-            **{key: tuple(data[key]) for key in ("missing", "empty", "without_judgments", "plugins")},
+            queries=data["queries"],
+            highest_grade=data["highest_grade"],
+            judgments=data["judgments"],
+            rankings=data["rankings"],
+            missing=tuple(data["missing"]),
+            empty=tuple(data["empty"]),
+            without_judgments=tuple(data["without_judgments"]),
+            plugins=tuple(data["plugins"]),
         )
 
 

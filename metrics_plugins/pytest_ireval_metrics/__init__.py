@@ -1,4 +1,4 @@
-"""The metrics that ship with pytest-ireval, registered through the entry point that everybody's metrics come through."""
+"""The metrics that ship with pytest-ireval, registered through the entry point that is open to everybody."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pytest_ireval_metrics import cumulated_gain, incomplete, interpolated, sets
 
 @hookimpl
 def ireval_metrics() -> list[Metric]:
+    """All of them."""
     return [
         *sets_and_ranks.METRICS,
         *interpolated.METRICS,

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from pytest_ireval import JudgedRankings, Param, condensed, metric, ratio
 from pytest_ireval_metrics.gains import discount_at, gain_of, gain_range
 from pytest_ireval_metrics.vocabulary import (
-    Beta,
     Cutoff,
     Denominator,
     Depth,
@@ -102,7 +101,7 @@ def dcg(
     """What the documents are worth together, those further down less.
 
     Formula: DCG@k = sum over ranks i = 1 to k of gain(grade_i) / log2(i + 1)
-    Reference: K. Järvelin, J. Kekäläinen, TOIS 20, 2002 (discount='jarvelin'); C. Burges et al., ICML 2005 (gain='exp').
+    Reference: K. Järvelin, J. Kekäläinen, TOIS 20, 2002 (discount='jarvelin'); C. Burges et al., 2005 (gain='exp').
     Example: DCG@4 of 3 0 0 2 = 3/1 + 2/2.3219 = 3.8614
     """
     judged = condensed(judged) if judged_only else judged

@@ -27,7 +27,7 @@ def discount_at(rank: NDArray[np.int64], discount: str, log_base: float) -> Floa
     """What a gain at each rank is divided by."""
     if discount == "jarvelin":
         return np.maximum(_log(rank.astype(np.float64), log_base), 1.0)
-    return _log(rank + 1.0, log_base)
+    return _log(rank.astype(np.float64) + 1.0, log_base)
 
 
 def _log(x: Floats, base: float) -> Floats:

@@ -32,7 +32,7 @@ def bpref(
     """Of the judged documents that are not relevant, how few stand above relevant ones; unjudged ones do not matter.
 
     Formula: Bpref = (1/R) sum over relevant retrieved d of 1 - min(#(judged not relevant above d), R) / min(R, N)
-    Reference: C. Buckley, E. M. Voorhees, Retrieval Evaluation with Incomplete Information, SIGIR 2004; trec_eval bpref.
+    Reference: C. Buckley, E. M. Voorhees, Retrieval Evaluation with Incomplete Information, SIGIR 2004; trec_eval.
     Example: Bpref of 1 0 1 0 0 1 | 1 = (1 + (1 - 1/3) + (1 - 3/3)) / 4 = 0.4167
     """
     hits, count = judged.hits, judged.relevant_count(rel)
@@ -49,7 +49,8 @@ def inferred_ap(judged: JudgedRankings, *, rel: Rel = 1) -> Floats:
 
     Formula: infAP = (1/R) sum over relevant d at rank k of 1/k + (k-1)/k * (p/(k-1)) * (r + e)/(r + n + 2e); above d
         stand p pooled documents, of which r are relevant and n not, and e = 0.00001
-    Reference: E. Yilmaz, J. A. Aslam, Estimating Average Precision with Incomplete and Imperfect Judgments, CIKM 2006; trec_eval infAP.
+    Reference: E. Yilmaz, J. A. Aslam, Estimating Average Precision with Incomplete and Imperfect Judgments,
+        CIKM 2006; trec_eval infAP.
     Example: infAP of 1 0 0 1 = (1 + (1/4 + 3/4 * 3/3 * 1/3)) / 2 = 0.75
     """
     hits = judged.hits

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from pytest_ireval import JudgedRankings, Param, condensed, metric
 from pytest_ireval_metrics.vocabulary import JudgedOnly, Rel, Rounding
 
-Floats = NDArray[np.float64]
+Floats = NDArray[np.floating[Any]]
 LEVELS = tuple(i / 10 for i in range(11))
 ALMOST = 1e-9
 """Recall times R that is this close to a whole number is that number."""
@@ -28,8 +28,9 @@ def interpolated_precision(judged: JudgedRankings, level: float, rel: float, rou
 
 def _documents(wanted: Floats, rounding: str) -> Floats:
     if rounding == "up":
-        return np.ceil(wanted - ALMOST)
-    below = np.floor(wanted)
+        rounded: Floats = np.ceil(wanted - ALMOST)
+        return rounded
+    below: Floats = np.floor(wanted)
     return below + (wanted - below >= 0.5)
 
 
@@ -45,7 +46,7 @@ def iprec(
     """The best precision at or after a level of recall; 0 if that recall is never reached.
 
     Formula: IPrec@r = max of P@rank(d) over relevant documents d retrieved with at least r R relevant ones up to them
-    Reference: trec_eval 10 iprec_at_recall, where r R is rounded to the nearest whole number (version 9: nearly always up).
+    Reference: trec_eval 10 iprec_at_recall, where r R is rounded to the nearest whole number (version 9: mostly up).
     Example: IPrec@0.5 of 0 1 1 0 0 1 1 1 = 5/8 = 0.625
     """
     judged = condensed(judged) if judged_only else judged
@@ -64,7 +65,8 @@ def iprec_average(
     """
     judged = condensed(judged) if judged_only else judged
     curve = [interpolated_precision(judged, level, rel, rounding) for level in LEVELS]
-    return np.mean(curve, axis=0)
+    average: Floats = np.asarray(curve).mean(axis=0)
+    return average
 
 
 METRICS = [iprec, iprec_average]

@@ -177,7 +177,14 @@ def r_precision(judged: JudgedRankings, *, rel: Rel = 1, judged_only: JudgedOnly
     return ratio(judged.sum(judged.relevant(rel) & within), count)
 
 
-@metric(name="NumRet", range=(0, np.inf), aggregate="sum", direction="neither", no_relevant=None, spellings={"num_ret": {}})
+@metric(
+    name="NumRet",
+    range=(0, np.inf),
+    aggregate="sum",
+    direction="neither",
+    no_relevant=None,
+    spellings={"num_ret": {}},
+)
 def retrieved(judged: JudgedRankings, *, rel: float | None = None) -> Floats:
     """How many documents were retrieved; with rel, how many of that grade or above.
 

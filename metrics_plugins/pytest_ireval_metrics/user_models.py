@@ -38,7 +38,7 @@ def err(
     gain: StopChance = "exp",
     judged_only: JudgedOnly = False,
 ) -> Floats:
-    """Expectation of one divided by the rank at which a reader is satisfied; good documents make later ones matter less.
+    """Expectation of 1 / the rank at which a reader is satisfied; good documents make later ones matter less.
 
     Formula: ERR = sum over ranks i of (1/i) R_i prod of (1 - R_j) for j < i, with R = (2^grade - 1) / 2^max_grade
     Reference: O. Chapelle et al., Expected Reciprocal Rank for Graded Relevance, CIKM 2009. gdeval has max_grade=4.
@@ -76,7 +76,8 @@ def rank_biased_precision(
     cutoff: Depth = None,
     p: Persistence = 0.8,
     rel: Annotated[
-        float | None, Param("documents of this grade and above have gain 1, others 0; unless given, gain is grade / max_grade")
+        float | None,
+        Param("documents of this grade and above have gain 1, others 0; unless given, gain is grade / max_grade"),
     ] = None,
     max_grade: MaxGrade = None,
     judged_only: JudgedOnly = False,

@@ -13,7 +13,9 @@ JudgedOnly = Annotated[bool, Param("leave out unjudged documents first, so that 
 Beta = Annotated[float, Param("how many times as important recall is as precision", low=0)]
 Denominator = Annotated[
     Literal["R", "min"],
-    Param("what the sum is divided by: R, all relevant documents, or min, no more of them than the cutoff leaves room for"),
+    Param(
+        "what the sum is divided by: R, all relevant documents, or min, no more of them than the cutoff leaves room for"
+    ),
 ]
 Gain = Annotated[
     Literal["linear", "exp"],
@@ -23,7 +25,8 @@ Gain = Annotated[
     ),
 ]
 Gains = Annotated[
-    dict[float, float] | None, Param("the gain of single grades, in place of the grade itself, as {1: 1, 2: 3}")
+    dict[float, float] | None,
+    Param("the gain of single grades, in place of the grade itself, as {1: 1, 2: 3}"),
 ]
 Discount = Annotated[
     Literal["log2", "jarvelin"],
@@ -32,7 +35,10 @@ Discount = Annotated[
 LogBase = Annotated[float, Param("the base of the discount's logarithm", above=1)]
 MaxGrade = Annotated[
     float | None,
-    Param("the top of the scale; unless given, that of the evaluation, or else the highest grade of the judgments", above=0),
+    Param(
+        "the top of the scale; unless given, that of the evaluation, or else the highest grade of the judgments",
+        above=0,
+    ),
 ]
 Persistence = Annotated[
     float,

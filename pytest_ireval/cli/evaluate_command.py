@@ -19,25 +19,37 @@ METRICS = ("nDCG@10", "AP", "RR", "P@10", "R@100", "Judged@10")
 @click.argument("judgments")
 @click.argument("rankings")
 @click.option(
-    "-m", "--metric", "metrics", multiple=True, metavar="NAME",
+    "-m",
+    "--metric",
+    "metrics",
+    multiple=True,
+    metavar="NAME",
     help=f"A metric, as nDCG@10, AP or map; repeat it for more. Unless given: {', '.join(METRICS)}.",
 )
 @click.option("--per-query", is_flag=True, help="Show the values of every query.")
 @click.option(
-    "--missing", default="zero", type=click.Choice(get_args(MissingQueries)),
+    "--missing",
+    default="zero",
+    type=click.Choice(get_args(MissingQueries)),
     help="A judged query that the rankings lack scores 0 and is listed, is an error, or is left out.",
 )
 @click.option("--format", "form", default="table", type=click.Choice(list(FORMATS)), help="How to print it.")
 @click.option(
-    "--ties", default="trec", type=click.Choice(get_args(Ties)),
+    "--ties",
+    default="trec",
+    type=click.Choice(get_args(Ties)),
     help="The order of equal scores: by document id descending, as in the file, worst, best, or an error.",
 )
 @click.option(
-    "--no-relevant", default="zero", type=click.Choice(get_args(NoRelevant)),
+    "--no-relevant",
+    default="zero",
+    type=click.Choice(get_args(NoRelevant)),
     help="What becomes of a query without relevant documents.",
 )
 @click.option(
-    "--unjudged", default="irrelevant", type=click.Choice(get_args(Unjudged)),
+    "--unjudged",
+    default="irrelevant",
+    type=click.Choice(get_args(Unjudged)),
     help="Unjudged documents are not relevant, or are removed first (condensed lists).",
 )
 @click.option("--depth", type=click.IntRange(1), help="Only the first so many documents of each ranking count.")

@@ -92,10 +92,7 @@ def _units(evaluation: Evaluation, unit: str) -> list[MetricResult]:
 def _per_unit_table(evaluation: Evaluation, unit: str) -> str:
     metrics = _units(evaluation, unit)
     names = dict.fromkeys(name for metric in metrics for name in metric.values)
-    rows = [
-        [name, *(figure(metric.values.get(name)) for metric in metrics)]
-        for name in names
-    ]
+    rows = [[name, *(figure(metric.values.get(name)) for metric in metrics)] for name in names]
     return table([unit, *(metric.name for metric in metrics)], rows, right=range(1, len(metrics) + 1))
 
 

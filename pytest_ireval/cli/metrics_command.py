@@ -35,7 +35,9 @@ def signature(metric: Metric) -> str:
     parameter = metric.parameter(metric.at) if metric.at else None
     if parameter is None:
         return metric.name + inside
-    return f"{metric.name}{inside}@{parameter.name}" if parameter.required else f"{metric.name}{inside}[@{parameter.name}]"
+    return (
+        f"{metric.name}{inside}@{parameter.name}" if parameter.required else f"{metric.name}{inside}[@{parameter.name}]"
+    )
 
 
 def explained(metric: Metric) -> Iterator[str]:
@@ -50,7 +52,10 @@ def explained(metric: Metric) -> Iterator[str]:
         ("better", metric.direction),
         ("sums up as", metric.aggregate),
         ("scores", metric.unit),
-        ("no relevant documents", "whatever the formula gives" if metric.no_relevant is None else f"{metric.no_relevant:g}"),
+        (
+            "no relevant documents",
+            "whatever the formula gives" if metric.no_relevant is None else f"{metric.no_relevant:g}",
+        ),
         ("also called", ", ".join(sorted(metric.spellings))),
         ("version", str(metric.version)),
         ("from", metric.origin),

@@ -25,6 +25,8 @@ HOLE = re.compile(r"\{(\w+)\}")
 
 
 class Token(NamedTuple):
+    """A word of a metric's name, and where it begins."""
+
     kind: str
     text: str
     at: int
@@ -159,8 +161,7 @@ class _Reader:
         cutoffs = self._behind_at(metric, given)
         if self.peek().kind != "end":
             raise self.error(self.peek().at, f"unexpected {self.peek().text!r} after the metric")
-        made = [self._made(metric, {**given, **cutoff}, head) for cutoff in cutoffs]
-        return made
+        return [self._made(metric, {**given, **cutoff}, head) for cutoff in cutoffs]
 
     def family(self) -> Metric:
         """The metric that the text's first word names."""
@@ -187,7 +188,7 @@ class _Reader:
             self.take("=")
             value = self._value()
             try:
-                (own, checked), = metric(**{name.text: value}).arguments.items()
+                ((own, checked),) = metric(**{name.text: value}).arguments.items()
             except MetricError as error:
                 raise self.error(name.at, str(error)) from None
             if own in names:

@@ -26,8 +26,8 @@ SOURCES: dict[str, str] = {
     "unjudged": "`judged.documents.grade` is NaN where a document is not judged; kept when a metric asks for it",
     "attributes": "`judged.attributes`: what is known of a document; `evaluate(…, attributes={id: {…}})`",
     "subtopics": "`judged.subtopics`: grades for parts of a query; from judgments that have subtopics",
-    "sessions": "`judged.sessions`: which queries make up a session; `evaluate(…, sessions={query: (session, position)})`",
-    "preferences": "`judged.preferences`: pairs of documents, the better first; `evaluate(…, preferences={query: [(a, b)]})`",
+    "sessions": "`judged.sessions`: which queries make a session; `evaluate(…, sessions={query: (session, position)})`",
+    "preferences": "`judged.preferences`: the better document first; `evaluate(…, preferences={query: [(a, b)]})`",
     "timings": "`judged.timings`: seconds each query took; `evaluate(…, timings={query: seconds})`",
     "reference": "`judged.reference`: another judged ranking of the same queries; `evaluate(…, reference=rankings)`",
 }

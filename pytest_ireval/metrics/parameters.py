@@ -105,7 +105,12 @@ class Parameter:
     def bounds(self) -> str:
         """The allowed range in words."""
         about = self.about
-        limits = (("at least", about.low), ("above", about.above), ("at most", about.high), ("below", about.below))
+        limits = (
+            ("at least", about.low),
+            ("above", about.above),
+            ("at most", about.high),
+            ("below", about.below),
+        )
         return ", ".join(f"{word} {text_of(limit)}" for word, limit in limits if limit is not None)
 
 
@@ -158,8 +163,8 @@ def bound(parameters: tuple[Parameter, ...], given: Mapping[str, Any]) -> dict[s
     """``given`` under the parameters' own names, checked; raises ValueError with the reason."""
     by_name = {parameter.name: parameter for parameter in parameters}
     values: dict[str, Any] = {}
-    for name, value in given.items():
-        own, value = _without_alias(parameters, name, value)
+    for name, said in given.items():
+        own, value = _without_alias(parameters, name, said)
         if own not in by_name:
             known = ", ".join(by_name) or "none"
             hint = did_you_mean(own, by_name)

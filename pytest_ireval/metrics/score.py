@@ -102,7 +102,8 @@ def _without_relevant(metric: Metric, judged: JudgedRankings) -> Mask:
     if metric.unit != "query":
         return np.zeros(len(_units(metric, judged)), bool)
     rel = metric.settings.get("rel")
-    return judged.relevant_count(rel if isinstance(rel, float) else None) == 0
+    without: Mask = judged.relevant_count(rel if isinstance(rel, float) else None) == 0
+    return without
 
 
 def _values(metric: Metric, judged: JudgedRankings) -> Floats:
@@ -137,9 +138,7 @@ def _checked(metric: Metric, units: Sequence[str], values: Floats) -> Floats:
     outside = np.flatnonzero((values < low - slack) | (values > high + slack))
     if outside.size:
         first = int(outside[0])
-        raise _broken(
-            metric, f"returned {values[first]:g}, outside its range {low:g} to {high:g}", units[first]
-        )
+        raise _broken(metric, f"returned {values[first]:g}, outside its range {low:g} to {high:g}", units[first])
     return np.clip(values, low, high) + 0.0  # no negative zeros
 
 

@@ -57,7 +57,9 @@ class Plugins:
         try:
             return [value for values in call() for value in values]
         except TypeError as error:
-            raise PluginError(f"ireval_metrics of {self.origins[plugin]} must return a list of metrics: {error}") from error
+            raise PluginError(
+                f"ireval_metrics of {self.origins[plugin]} must return a list of metrics: {error}"
+            ) from error
 
     def _register(self, plugin: object, origin: Origin) -> None:
         try:

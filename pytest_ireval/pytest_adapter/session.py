@@ -36,9 +36,11 @@ class EvaluationSession:
         )
 
     def pytest_report_header(self) -> str:
+        """Who decides, in which version."""
         return "ireval plugins: " + ", ".join(map(str, self.plugins.origins.values()))
 
     def pytest_collect_file(self, file_path: Path, parent: pytest.Collector) -> SuiteFile | None:
+        """A node for every suite."""
         if not is_suite(file_path):
             return None
         self.suites += 1

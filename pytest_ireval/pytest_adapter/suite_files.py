@@ -35,6 +35,7 @@ class SuiteFile(pytest.File):
     session_of_ireval: EvaluationSession
 
     def collect(self) -> Iterable[pytest.Item]:
+        """Nothing but the reason why there is nothing."""
         try:
             registry = self.session_of_ireval.registry_for(self.path)
         except IrevalError as error:

@@ -1,4 +1,4 @@
-"""Judgments and rankings from Python objects: mappings, lists, rows and data frames, into the arrays that files give."""
+"""Judgments and rankings from Python objects: mappings, lists, rows and data frames, as the arrays files give."""
 
 from __future__ import annotations
 

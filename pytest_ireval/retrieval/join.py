@@ -14,16 +14,17 @@ from pytest_ireval.retrieval.scan.kept import KeptRows
 from pytest_ireval.retrieval.scan.words import mixed
 
 
-def judged_hits(
-    judgments: Judgments, parts: Sequence[KeptRows], highest_grade: float | None = None
-) -> JudgedRankings:
+def judged_hits(judgments: Judgments, parts: Sequence[KeptRows], highest_grade: float | None = None) -> JudgedRankings:
     """Judged rankings from the judged documents found while reading; other documents were not kept."""
     names = [name for part in parts for name in part.query_id]
     code = _codes(judgments, names)
     retrieved = np.concatenate([np.zeros(0, np.int64), *(part.count for part in parts)])
     before = np.cumsum([0, *(len(part.query_id) for part in parts)])
     query = np.concatenate(
-        [np.zeros(0, np.int64), *(part.query + at for part, at in zip(parts, before[:-1].tolist(), strict=True))]
+        [
+            np.zeros(0, np.int64),
+            *(part.query + at for part, at in zip(parts, before[:-1].tolist(), strict=True)),
+        ]
     )
     row = np.concatenate([np.zeros(0, np.int64), *(p.judgment for p in parts if p.judgment is not None)])
     hits = _sorted_hits(
@@ -83,9 +84,7 @@ def _sorted_hits(hits: Hits) -> Hits:
     return Hits(*(column[order] for column in vars(hits).values()))
 
 
-def _rows_by_query(
-    judgments: Judgments, rankings: Rankings, code: Integers
-) -> tuple[Integers, Integers, Integers]:
+def _rows_by_query(judgments: Judgments, rankings: Rankings, code: Integers) -> tuple[Integers, Integers, Integers]:
     """Rows of ``rankings`` in the order of the judged queries, the query of each, and where each query begins."""
     kept = np.zeros(len(judgments.queries), np.int64)
     length = np.diff(rankings.first)

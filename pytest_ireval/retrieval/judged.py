@@ -127,9 +127,10 @@ class JudgedRankings:
         """For each hit, the sum of values of this and the higher hits of its query."""
         if values.dtype.kind == "f":
             return self._step_by_step(values, np.add)
-        total = np.cumsum(values)
+        total: NDArray[Any] = np.cumsum(values)
         before = np.concatenate((np.zeros(1, total.dtype), total))[self.first[:-1]]
-        return total - before[self.hits.query]
+        so_far: NDArray[Any] = total - before[self.hits.query]
+        return so_far
 
     def running_product(self, values: Floats) -> Floats:
         """For each hit, the product of values of this and the higher hits of its query."""
@@ -176,6 +177,6 @@ def is_relevant(grade: Floats, rel: float | None) -> Mask:
 
 def ratio(numerator: NDArray[Any], denominator: NDArray[Any]) -> Floats:
     """``numerator / denominator``, and 0 where the denominator is 0."""
-    return np.divide(
-        numerator, denominator, out=np.zeros(np.shape(denominator)), where=np.asarray(denominator) != 0
-    )
+    share = np.zeros(np.shape(denominator))
+    np.divide(numerator, denominator, out=share, where=np.asarray(denominator) != 0)
+    return share

@@ -92,14 +92,12 @@ class Judgments:
 class Places:
     """Says in words where a row of the judgments stands."""
 
-    def __init__(self, origin: str, lines: NDArray[np.int64] | None = None) -> None:
+    def __init__(self, origin: str) -> None:
         self.origin = origin
-        self.lines = lines
 
     def __call__(self, row: int) -> str:
-        if self.lines is None:
-            return f"{self.origin}, row {row + 1}"
-        return f"{self.origin}:{int(self.lines[row])}"
+        """The place of one row."""
+        return f"{self.origin}, row {row + 1}"
 
 
 def judgments_of(

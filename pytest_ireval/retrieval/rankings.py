@@ -47,7 +47,9 @@ def rankings_of(parts: Sequence[KeptRows], origin: str, empty: Sequence[str] = (
     return Rankings(
         queries=(*(name.decode() for part in parts for name in part.query_id), *empty),
         retrieved=retrieved,
-        first=np.concatenate(([0], np.cumsum(np.concatenate([*kept, np.zeros(len(empty), np.int64)])))).astype(np.int64),
+        first=np.concatenate(([0], np.cumsum(np.concatenate([*kept, np.zeros(len(empty), np.int64)])))).astype(
+            np.int64
+        ),
         documents=documents,
         score=np.concatenate([np.zeros(0), *(part.score for part in parts)]),
         tied_from=np.concatenate([np.zeros(0, np.int64), *(part.tied_from for part in parts)]),

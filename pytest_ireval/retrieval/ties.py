@@ -12,11 +12,10 @@ from pytest_ireval.retrieval.judged import Documents, Hits, JudgedRankings, Mask
 def tied_queries(judged: JudgedRankings, cutoff: int | None) -> Mask:
     """Queries in which a judged document shares its score with others across the cutoff (None: anywhere)."""
     hits = judged.hits
-    if cutoff is None:
-        open_ = hits.tied_from < hits.tied_to
-    else:
-        open_ = (hits.tied_from <= cutoff) & (hits.tied_to > cutoff)
-    return np.bincount(hits.query[open_], minlength=judged.count) > 0
+    tied = hits.tied_from < hits.tied_to
+    if cutoff is not None:
+        tied = (hits.tied_from <= cutoff) & (hits.tied_to > cutoff)
+    return np.bincount(hits.query[tied], minlength=judged.count) > 0
 
 
 def reordered(judged: JudgedRankings, *, best_first: bool) -> JudgedRankings:

@@ -53,7 +53,7 @@ class ByteFile:
         with open(self.path, "rb", buffering=0) as file:
             file.seek(start)
             if self.plain:
-                yield file  # type: ignore[misc]  # a raw file returns None only when it would block
+                yield file
             else:
                 with _ahead(self._decompressed(file)) as stream:
                     yield stream
@@ -210,5 +210,3 @@ def _ahead(pieces: Iterator[bytes]) -> Iterator[ByteStream]:
         yield stream
     finally:
         stream.close()
-
-

@@ -53,7 +53,7 @@ class Pieces:
         room = self.buffer.size - 2 * ROOM - 1
         if self.end is not None:
             room = min(room, self.end - self.at)
-        view = memoryview(self.buffer)
+        view = self.buffer.data
         before = self.held
         while self.held < room:
             got = stream.readinto(view[ROOM + self.held : ROOM + room])

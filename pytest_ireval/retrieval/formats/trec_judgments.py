@@ -35,9 +35,7 @@ def read_judgments(
         Pieces(file, 0, None, progress).feed(rows.take)
         if not rows.code:
             raise InputError(Problem("there are no judgments in it", place=file.name, allowed=f"columns: {COLUMNS}"))
-        return judgments_of(
-            list(rows.code), *rows.columns(), places=_LinesOf(file, np.concatenate(rows.offsets))
-        )
+        return judgments_of(list(rows.code), *rows.columns(), places=_LinesOf(file, np.concatenate(rows.offsets)))
 
 
 class _Rows:
@@ -51,7 +49,7 @@ class _Rows:
         self.grade: list[np.ndarray[tuple[int], np.dtype[np.float64]]] = []
         self.offsets: list[np.ndarray[tuple[int], np.dtype[np.int64]]] = []
 
-    def take(self, chunk: Chunk, at: int, final: bool) -> int:
+    def take(self, chunk: Chunk, at: int, final: bool) -> int:  # noqa: ARG002 - every line stands alone
         """Add the lines of a chunk."""
         query, document, grade = _columns(chunk)
         if query.start.size:

@@ -76,7 +76,7 @@ def _scan_range(
 ) -> list[KeptRows]:
     parts = []
 
-    def take(chunk: Chunk, at: int, final: bool) -> int:
+    def take(chunk: Chunk, at: int, final: bool) -> int:  # noqa: ARG001 - places do not matter here
         lines, used = _lines(chunk, seed, final)
         if lines is not None and lines.query_id:
             parts.append(keep(lines))
@@ -93,7 +93,7 @@ def _scan_scattered(file: ByteFile, keep: Keep, seed: int, progress: Progress) -
     offsets: list[int] = []
     texts: list[bytes] = []
 
-    def take(chunk: Chunk, at: int, final: bool) -> int:
+    def take(chunk: Chunk, at: int, final: bool) -> int:  # noqa: ARG001 - every line is kept
         lines, _ = _lines(chunk, seed, True)
         if lines is not None:
             parts.append(lines)
@@ -118,7 +118,10 @@ def _lines(chunk: Chunk, seed: int, final: bool) -> tuple[Lines | None, int]:
 
 
 def _threads() -> int:
-    return min(MOST_THREADS, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
+    return min(
+        MOST_THREADS,
+        len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1,
+    )
 
 
 def _ranges(file: ByteFile) -> list[tuple[int, int | None]]:

@@ -38,15 +38,11 @@ class Chunk:
     def windows(self, words: int) -> NDArray[np.void]:
         """``windows(n)[end]`` are the ``8 * n`` bytes in front of offset ``end``; a view, nothing is copied."""
         width = 8 * words
-        return np.ndarray(
-            self.size + 1, dtype=f"V{width}", buffer=self.buffer.data, offset=ROOM - width, strides=(1,)
-        )
+        return np.ndarray(self.size + 1, dtype=f"V{width}", buffer=self.buffer.data, offset=ROOM - width, strides=(1,))
 
     def windows_after(self, words: int) -> NDArray[np.void]:
         """``windows_after(n)[start]`` are the ``8 * n`` bytes from offset ``start`` on; a view."""
-        return np.ndarray(
-            self.size + 1, dtype=f"V{8 * words}", buffer=self.buffer.data, offset=ROOM, strides=(1,)
-        )
+        return np.ndarray(self.size + 1, dtype=f"V{8 * words}", buffer=self.buffer.data, offset=ROOM, strides=(1,))
 
     def token(self, start: int, end: int) -> bytes:
         """The bytes between two offsets."""
@@ -54,7 +50,7 @@ class Chunk:
 
     def tokens(self, start: Offsets, end: Offsets) -> list[bytes]:
         """The bytes between many pairs of offsets."""
-        text = memoryview(self.text)
+        text = self.text.data
         return [bytes(text[s:e]) for s, e in zip(start.tolist(), end.tolist(), strict=True)]
 
 

@@ -1,4 +1,4 @@
-"""What is kept of ranking lines once a chunk is forgotten: the judged documents, or the first documents of each query."""
+"""What is kept of ranking lines when a chunk is forgotten: judged documents, or the first ones of each query."""
 
 from __future__ import annotations
 

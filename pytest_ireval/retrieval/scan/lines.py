@@ -90,7 +90,9 @@ def gathered(parts: list[Lines], offsets: list[int], whole: Chunk) -> Lines:
         query.append(code[part.query])
     line_query = np.concatenate(query)
     order = np.argsort(line_query, kind="stable")
-    spans = [(_shifted(part.document, at), _shifted(part.score_text, at)) for part, at in zip(parts, offsets, strict=True)]
+    spans = [
+        (_shifted(part.document, at), _shifted(part.score_text, at)) for part, at in zip(parts, offsets, strict=True)
+    ]
     return Lines(
         chunk=whole,
         query_id=list(names),
@@ -110,5 +112,6 @@ def _shifted(span: Span, at: int) -> Span:
 
 def _taken(spans: list[Span], order: Offsets) -> Span:
     return Span(
-        np.concatenate([span.start for span in spans])[order], np.concatenate([span.end for span in spans])[order]
+        np.concatenate([span.start for span in spans])[order],
+        np.concatenate([span.end for span in spans])[order],
     )

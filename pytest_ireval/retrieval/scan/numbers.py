@@ -138,9 +138,7 @@ def _eight_digits(x: Words) -> Words:
     return (x * U(10000) + (x >> U(32))) & U(0xFFFFFFFF)
 
 
-def _scaled(
-    whole: Words, places: int | Offsets, odd: NDArray[np.bool_]
-) -> tuple[NDArray[np.float64], Words]:
+def _scaled(whole: Words, places: int | Offsets, odd: NDArray[np.bool_]) -> tuple[NDArray[np.float64], Words]:
     """Drop the 0 that stands where the point was, and divide by the power of ten."""
     if isinstance(places, int):
         if places > 18:

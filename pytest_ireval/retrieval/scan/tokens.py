@@ -19,7 +19,7 @@ class Span(NamedTuple):
     end: Offsets
 
 
-class BadLines(Exception):
+class BadLines(Exception):  # noqa: N818 - it says what it carries
     """Lines that cannot be read; the reader of the file turns offsets into line numbers."""
 
     def __init__(self, complaints: Sequence[tuple[int, str]], more: int = 0, *, suggestion: str = "") -> None:

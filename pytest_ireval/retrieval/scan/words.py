@@ -33,7 +33,8 @@ _FACTORS = np.array(
 def last_words(chunk: Chunk, end: Offsets, length: Offsets, words: int) -> list[Words]:
     """The last ``words`` words of every token, the very last first, cut to the token."""
     loaded = chunk.windows(words)[end].view("<u8").reshape(-1, words)
-    return [loaded[:, words - 1 - j] & KEEP.take(length - 8 * j, mode="clip") for j in range(words)]
+    columns: list[Words] = [loaded[:, words - 1 - j] & KEEP.take(length - 8 * j, mode="clip") for j in range(words)]
+    return columns
 
 
 def keys_of(chunk: Chunk, span: Span, seed: int = 0) -> Words:
@@ -41,7 +42,7 @@ def keys_of(chunk: Chunk, span: Span, seed: int = 0) -> Words:
     length = span.end - span.start
     longest = int(length.max()) if length.size else 0
     words = last_words(chunk, span.end, length, min(WIDE, max(1, -(-longest // 8))))
-    key = words[0] * _FACTORS[0]
+    key: Words = words[0] * _FACTORS[0]
     for j, word in enumerate(words[1:], 1):
         key += _spread(word, j)
     _add_words_of_long_tokens(chunk, span, length, longest, key)
@@ -89,7 +90,7 @@ def same_bytes(
 ) -> NDArray[np.bool_]:
     """Whether token i of one chunk is, byte for byte, token i of another."""
     length = end - start
-    same = length == their_end - their_start
+    same: NDArray[np.bool_] = length == their_end - their_start
     for j in range(-(-int(length.max()) // 8) if length.size else 0):
         rows = np.flatnonzero(same & (length > 8 * j))
         (mine,) = last_words(ours, end[rows] - 8 * j, length[rows] - 8 * j, 1)
