@@ -1,4 +1,4 @@
-"""Do two tools report the same per-query values, and if not, is the difference known and explained?
+"""Whether two tools report the same per-query values and, if not, whether the difference is explained.
 
     python benchmarks/agreement.py OURS THEIRS [--tool ranx]     two files of "metric query value" lines
 

@@ -53,7 +53,7 @@ class Summary:
     rounds: list[dict[str, float]]
 
 
-class CommandFailed(Exception):
+class CommandError(Exception):
     """A command ended with an error; the text says which, how, and what it complained of."""
 
 
@@ -70,7 +70,7 @@ def measure_once(contestant: Contestant) -> Cost:
         if process.returncode:
             complaints.seek(0)
             text = complaints.read().decode(errors="replace").strip()
-            raise CommandFailed(f"{contestant.name}: exit code {process.returncode}\n{text[-1000:]}")
+            raise CommandError(f"{contestant.name}: exit code {process.returncode}\n{text[-1000:]}")
     peak = usage.ru_maxrss * MAXIMUM_RESIDENT_UNIT / 2**20
     return Cost(wall_seconds, usage.ru_utime + usage.ru_stime, peak)
 
@@ -83,7 +83,7 @@ def measure_interleaved(
     for contestant in contestants:
         try:
             cost = measure_once(contestant)
-        except CommandFailed as failure:
+        except CommandError as failure:
             tell(f"left out: {failure}")
         else:
             tell(f"first round, dropped: {contestant.name} {cost.wall_seconds:.3f} s")
@@ -119,7 +119,7 @@ def measure_printed_seconds(
             if contestant.name not in failed:
                 try:
                     measure_once(contestant)
-                except CommandFailed as failure:
+                except CommandError as failure:
                     tell(f"left out: {failure}")
                     failed.add(contestant.name)
                 else:

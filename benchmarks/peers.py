@@ -59,7 +59,7 @@ def load_ir_measures(judgments_path: str) -> EvaluateRankings:
 
 
 def load_ranx(judgments_path: str) -> EvaluateRankings:
-    """ranx with its own readers."""
+    """The package ranx with its own readers."""
     import ranx
 
     judgments = ranx.Qrels.from_file(judgments_path, kind="trec")

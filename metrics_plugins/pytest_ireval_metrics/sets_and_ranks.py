@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pytest_ireval import JudgedRankings, condensed, metric, ratio
-from pytest_ireval_metrics.vocabulary import Beta, Cutoff, Denominator, Depth, JudgedOnly, Rel
+from pytest_ireval_metrics.vocabulary import AnyRel, Beta, Cutoff, Denominator, Depth, JudgedOnly, Rel
 
 Floats = NDArray[np.float64]
 
@@ -185,7 +185,7 @@ def r_precision(judged: JudgedRankings, *, rel: Rel = 1, judged_only: JudgedOnly
     no_relevant=None,
     spellings={"num_ret": {}},
 )
-def retrieved(judged: JudgedRankings, *, rel: float | None = None) -> Floats:
+def retrieved(judged: JudgedRankings, *, rel: AnyRel = None) -> Floats:
     """How many documents were retrieved; with rel, how many of that grade or above.
 
     Formula: NumRet = n

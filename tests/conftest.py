@@ -1,0 +1,28 @@
+"""What all tests share."""
+
+# pytester forgets the modules that an in-process run imported, and NumPy refuses to load twice: load it first.
+import numpy as np  # noqa: F401
+import pytest
+
+pytest_plugins = ["pytester"]
+
+
+@pytest.fixture(scope="session")
+def registry():
+    """What is installed: the built-in metrics, through their entry point."""
+    from pytest_ireval import load_registry
+
+    return load_registry()
+
+
+@pytest.fixture
+def trec_files(tmp_path):
+    """Writes judgments and rankings given as text, and returns both paths."""
+
+    def write(judgments, rankings):
+        paths = tmp_path / "judgments.txt", tmp_path / "rankings.txt"
+        for path, text in zip(paths, (judgments, rankings), strict=True):
+            path.write_text(text, encoding="utf-8", newline="")
+        return paths
+
+    return write

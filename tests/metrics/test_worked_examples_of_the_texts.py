@@ -1,0 +1,243 @@
+"""Every worked example of the five texts on evaluation that the core metrics cover, with the printed mistakes corrected.
+
+The texts: batch evaluation measures (000), text processing lectures (001), evaluation lectures (002), a tutorial on
+offline evaluation (003), a survey of graded relevance metrics (004).
+"""
+
+import pytest
+from pencil import relevant, result, value, values
+
+R1 = [1, 0, 0, 1, 0]
+
+
+class TestBatchMeasures:
+    """Text 000."""
+
+    def test_precision_recall_and_f1_of_the_example_vector(self):
+        others = [1] * 18  # R = 20
+
+        assert value("SetP", R1, others) == pytest.approx(0.4)
+        assert value("SetR", R1, others) == pytest.approx(0.1)
+        assert value("SetF", R1, others) == pytest.approx(0.16)
+
+    def test_r_precision_is_precision_and_recall_at_rank_r(self):
+        others = [1] * 3  # R = 5
+
+        assert value("P@5", R1, others) == pytest.approx(0.4)
+        assert value("R@5", R1, others) == pytest.approx(0.4)
+        assert value("Rprec", R1, others) == pytest.approx(0.4)
+
+    def test_average_precision(self):
+        assert value("AP", R1) == pytest.approx(0.75)
+
+    def test_reciprocal_rank(self):
+        assert value("RR", R1) == 1
+
+    def test_dcg_and_ndcg_in_the_form_of_jarvelin_and_kekalainen(self):
+        assert value("DCG(discount='jarvelin')@5", [2, 0, 0, 3, 0]) == pytest.approx(3.5)
+        assert value("nDCG(discount='jarvelin', ideal='retrieved')@5", [2, 0, 0, 3, 0]) == pytest.approx(0.7)
+
+
+class TestTextProcessing:
+    """Text 001."""
+
+    SYSTEMS = ([1] * 16 + [0] * 9, [1] * 12), ([1] * 12 + [0] * 3, [1] * 16)
+
+    def test_precision_and_recall_of_the_two_systems(self):
+        first, second = self.SYSTEMS
+
+        assert value("SetR", *first) == pytest.approx(16 / 28)
+        assert value("SetP", *first) == pytest.approx(0.64)
+        assert value("SetR", *second) == pytest.approx(12 / 28)
+        assert value("SetP", *second) == pytest.approx(0.8)
+
+    def test_f_of_the_two_systems_not_computed_from_rounded_figures(self):
+        assert value("SetF", *self.SYSTEMS[0]) == pytest.approx(0.604, abs=5e-4)  # printed .603
+        assert value("SetF", *self.SYSTEMS[1]) == pytest.approx(0.558, abs=5e-4)  # printed .559
+
+    def test_f_punishes_the_lower_of_two_values(self):
+        assert value("SetF", relevant(1, 2), [1]) == pytest.approx(0.5)  # P = R = .5
+        assert value("SetF", relevant(9, 90), [1]) == pytest.approx(0.18)  # P = .1, R = .9
+
+    RANKINGS = {
+        "system 1": ([1, 1, 1, 1, 1, 0, 0, 0, 0, 0], ()),
+        "system 2": ([0, 0, 0, 0, 0, 1, 1, 1, 1, 1], ()),
+        "system 3": ([0, 1, 1, 0, 0, 1, 1, 1, 0, 0], ()),
+        "ranking 4": ([0, 1, 1, 0, 0, 1, 0, 1, 0, 0], [1]),
+    }
+
+    @pytest.mark.parametrize(
+        ("metric", "expected"),
+        [
+            ("P@5", [1.0, 0.0, 0.4]),
+            ("P@10", [0.5, 0.5, 0.5]),
+            ("AP", [1.0, 0.354, 0.573]),
+        ],
+    )
+    def test_three_systems(self, metric, expected):
+        found = values(metric, self.RANKINGS)
+
+        assert [found[f"system {i}"] for i in (1, 2, 3)] == pytest.approx(expected, abs=6e-4)
+
+    @pytest.mark.parametrize("rounding", ["nearest", "up"])
+    def test_interpolated_precision_of_ranking_3(self, rounding):
+        curve = [
+            values(f"IPrec(rounding='{rounding}')@{level / 10}", self.RANKINGS)["system 3"] for level in range(11)
+        ]
+
+        assert curve == pytest.approx([0.667] * 5 + [0.625] * 6, abs=5e-4)
+        assert values("IPrecAvg", self.RANKINGS)["system 3"] == pytest.approx(0.644, abs=5e-4)
+
+    @pytest.mark.parametrize("rounding", ["nearest", "up"])
+    def test_interpolated_precision_of_ranking_4_averages_485_not_the_printed_439(self, rounding):
+        curve = [
+            values(f"IPrec(rounding='{rounding}')@{level / 10}", self.RANKINGS)["ranking 4"] for level in range(11)
+        ]
+
+        assert curve == pytest.approx([0.667] * 5 + [0.5] * 4 + [0, 0], abs=5e-4)
+        assert values("IPrecAvg", self.RANKINGS)["ranking 4"] == pytest.approx(0.485, abs=5e-4)
+
+
+class TestEvaluationLectures:
+    """Text 002."""
+
+    FIRST, SECOND = [1, 0, 1, 1, 1, 1, 0, 0, 0, 1], [0, 1, 0, 0, 1, 1, 1, 0, 1, 1]
+
+    @pytest.mark.parametrize(
+        ("metric", "expected"), [("R@3", 0.33), ("P@3", 0.67), ("R@6", 0.83), ("P@6", 0.83), ("F@6", 0.83)]
+    )
+    def test_precision_and_recall_along_the_first_ranking(self, metric, expected):
+        assert value(metric, self.FIRST) == pytest.approx(expected, abs=5e-3)
+
+    def test_f_of_the_first_three_is_44_not_the_printed_22(self):
+        assert value("F@3", self.FIRST) == pytest.approx(0.44, abs=5e-3)
+
+    def test_average_precision_of_both_rankings(self):
+        assert value("AP", self.FIRST) == pytest.approx(0.78, abs=5.1e-3)
+        assert value("AP", self.SECOND) == pytest.approx(0.52, abs=5e-3)
+
+    def test_average_precision_when_relevant_documents_are_missed(self):
+        assert value("AP", self.FIRST[:7], [1]) == pytest.approx(0.675, abs=1e-3)
+        assert value("AP", self.SECOND[:7], [1, 1]) == pytest.approx(0.3286, abs=5e-5)  # printed .328
+
+    TWO_QUERIES = {
+        "1": ([1, 0, 1, 0, 0, 1, 0, 0, 1, 1], ()),
+        "2": ([0, 1, 0, 0, 1, 0, 1, 0, 0, 0], ()),
+    }
+
+    def test_mean_average_precision(self):
+        found = result("AP", self.TWO_QUERIES)
+
+        assert found.values["1"] == pytest.approx(0.62, abs=5e-3)
+        assert found.values["2"] == pytest.approx(0.44, abs=5e-3)
+        assert found.mean == pytest.approx(0.53, abs=5e-3)
+
+    def test_averaged_interpolated_precision_is_55_at_recall_4_not_the_printed_47(self):
+        curves = [result(f"IPrec(rounding='up')@{level / 10}", self.TWO_QUERIES) for level in range(11)]
+
+        assert [c.values["1"] for c in curves] == pytest.approx([1, 1, 1, 0.67, 0.67] + [0.5] * 6, abs=5e-3)
+        assert [c.values["2"] for c in curves] == pytest.approx([0.5] * 4 + [0.43] * 7, abs=5e-3)
+        assert [c.mean for c in curves] == pytest.approx([0.75] * 3 + [0.585, 0.55] + [0.465] * 6, abs=5e-3)
+
+    def test_trec_eval_rounds_recall_4_of_three_documents_down_to_one(self):
+        assert value("IPrec@0.4", self.TWO_QUERIES["2"][0]) == pytest.approx(0.5)
+        assert value("IPrec(rounding='up')@0.4", self.TWO_QUERIES["2"][0]) == pytest.approx(3 / 7)
+
+    def test_mean_reciprocal_rank(self):
+        assert result("RR", self.TWO_QUERIES).mean == pytest.approx(0.75)
+
+    def test_dcg_at_every_rank(self):
+        grades = [3, 2, 3, 0, 0, 1, 2, 2, 3, 0]
+        expected = [3, 5, 6.89, 6.89, 6.89, 7.28, 7.99, 8.66, 9.61, 9.61]
+
+        found = [value(f"DCG(discount='jarvelin')@{k}", grades) for k in range(1, 11)]
+
+        assert found == pytest.approx(expected, abs=5e-3)
+
+    def test_dcg_with_exponential_gain(self):
+        assert value("DCG(gain='exp')@3", [3, 2, 3]) == pytest.approx(7 + 3 / 1.584963 + 7 / 2, abs=1e-5)
+
+
+class TestOfflineTutorial:
+    """Text 003."""
+
+    A, B = [5, 2, 4, 0, 1], [2, 0, 5, 1, 4]
+
+    @pytest.mark.parametrize("grades", [[1, 1, 1, 0, 0], [0, 0, 1, 1, 1]])
+    def test_precision_does_not_see_the_order(self, grades):
+        assert value("P@5", grades) == pytest.approx(3 / 5)
+
+    @pytest.mark.parametrize("rank", range(1, 21))
+    def test_reciprocal_rank_falls_off(self, rank):
+        assert value("RR", [0] * (rank - 1) + [1]) == pytest.approx(1 / rank)
+
+    def test_recall_is_full_for_everything_returned(self):
+        assert value("SetR", [0] * 50 + [1]) == 1
+
+    @pytest.mark.parametrize("grades", [A, B])
+    def test_cumulative_gain_does_not_see_the_order_either(self, grades):
+        assert value("CG@5", grades) == 12
+
+    @pytest.mark.parametrize(
+        ("grades", "expected"), [(A, [5.00, 6.26, 8.26, 8.26, 8.65]), (B, [2.00, 2.00, 4.50, 4.93, 6.48])]
+    )
+    def test_dcg_at_every_rank(self, grades, expected):
+        assert [value(f"DCG@{k}", grades) for k in range(1, 6)] == pytest.approx(expected, abs=5.1e-3)
+
+    def test_ndcg_of_two_queries_of_different_length(self):
+        assert value("nDCG(ideal='retrieved')@3", [5, 2, 4]) == pytest.approx(0.9693, abs=5e-5)  # printed .9694
+        assert value("nDCG(ideal='retrieved')@5", self.A) == pytest.approx(0.9659, abs=5e-5)  # printed .9664
+
+    def test_one_query_with_one_set_of_judgments_turns_the_comparison_round_at_5_but_not_at_3(self):
+        short, long = ([5, 2, 4], [0, 1]), (self.A, [])
+
+        assert value("nDCG@5", *short) == pytest.approx(0.923, abs=5e-4)
+        assert value("nDCG@5", *long) == pytest.approx(0.966, abs=5e-4)
+        assert value("nDCG@3", *short) == pytest.approx(value("nDCG@3", *long))
+
+
+class TestSurveyOfGradedMetrics:
+    """Text 004."""
+
+    def test_err_of_the_table_with_9_16_in_place_of_the_printed_17_16(self):
+        expected = 7 / 16 + 1 / 2 * 3 / 16 * 9 / 16 + 1 / 3 * 15 / 16 * 13 / 16 * 9 / 16
+
+        assert expected == pytest.approx(0.63, abs=5e-3)
+        assert value("ERR(max_grade=4)", [3, 2, 4]) == pytest.approx(expected)
+
+    def test_rbp_with_p_0_sees_the_first_document_only(self):
+        assert value("RBP(p=0)", [1, 1, 1]) == 1
+        assert value("RBP(p=0)", [0, 1, 1]) == 0
+
+    def test_rbp_formula(self):
+        assert value("RBP(p=0.5)", [1, 0, 1, 1]) == pytest.approx(0.5 * (1 + 0.25 + 0.125))
+
+    def test_q_measure_formula_with_a_graded_list(self):
+        # cg = 1 1 4, cg* = 3 4 4; at rank 1 (1+1)/(3+1), at rank 3 (4+2)/(4+3); R = 2
+        assert value("Q", [1, 0, 3]) == pytest.approx((2 / 4 + 6 / 7) / 2)
+
+    @pytest.mark.parametrize(
+        ("metric", "rank", "expected"),
+        [
+            ("AP", 1, 0.1),
+            ("AP", 2, 0.05),
+            ("AP", 5, 0.02),
+            ("AP", 20, 0.005),
+            ("Q", 20, 0.00667),
+            ("nDCG", 1, 0.2201),
+            ("nDCG", 2, 0.1389),
+            ("RBP(p=0.5)", 10, 0.00098),
+        ],
+    )
+    def test_top_heaviness_one_relevant_document_of_ten(self, metric, rank, expected):
+        assert value(metric, [0] * (rank - 1) + [1], [1] * 9) == pytest.approx(expected, abs=5e-5)
+
+    @pytest.mark.parametrize("metric", ["AP", "Q", "nDCG"])
+    def test_condensed_lists_leave_unjudged_documents_out(self, metric):
+        assert value(f"{metric}(judged_only=True)", [None, 2, None, 0, 1]) == value(metric, [2, 0, 1])
+
+    def test_bpref_r_divides_by_all_relevant_documents(self):
+        grades = [1, 0, 1, 0, 1]  # R = 3, N = 2
+
+        assert value("Bpref(denominator='R')", grades) == pytest.approx((1 + 2 / 3 + 1 / 3) / 3)
+        assert value("Bpref", grades) == pytest.approx((1 + 1 / 2 + 0) / 3)

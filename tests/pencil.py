@@ -1,0 +1,59 @@
+"""Small rankings written as grades, for examples that can be checked with a pencil."""
+
+from __future__ import annotations
+
+import re
+
+from pytest_ireval import evaluate
+
+QUERY = "q"
+
+
+def value(metric, retrieved, missed=(), **options):
+    """The value of one metric for one query.
+
+    ``retrieved`` holds the grade at each rank (None: not judged), ``missed`` the grades of judged documents that were
+    not retrieved.
+    """
+    return values(metric, {QUERY: (retrieved, missed)}, **options)[QUERY]
+
+
+def values(metric, queries, **options):
+    """The value of one metric for each query, given as a pair (retrieved, missed)."""
+    return result(metric, queries, **options).values
+
+
+def result(metric, queries, **options):
+    """The whole result of one metric for some queries, each a pair (retrieved, missed)."""
+    judgments, rankings = {}, {}
+    for query, (retrieved, missed) in queries.items():
+        rankings[query] = [f"d{rank:04}" for rank in range(1, len(retrieved) + 1)]
+        grades = dict(zip(rankings[query], retrieved, strict=True))
+        grades |= {f"m{i}": grade for i, grade in enumerate(missed)}
+        judgments[query] = {document: grade for document, grade in grades.items() if grade is not None}
+    (only,) = evaluate(judgments, rankings, [metric], **options).metrics
+    return only
+
+
+def relevant(count, total):
+    """A list of ``total`` grades of which the first ``count`` are 1."""
+    return [1] * count + [0] * (total - count)
+
+
+def parsed(example):
+    """Metric, retrieved, missed and value from a docstring's ``NAME of GRADES | GRADES = … = VALUE``.
+
+    ``-`` is an unjudged document, ``1*18`` eighteen documents of grade 1; behind ``|`` stand judged documents that were
+    not retrieved.
+    """
+    match = re.fullmatch(r"(?P<metric>.+?) of (?P<got>[-\d* ]+?)(?: \| (?P<missed>[\d* ]+?))?(?: = .*)? = (?P<value>[\d.]+)", example)
+    assert match, f"not of the form 'NAME of GRADES = … = VALUE': {example}"
+    return match["metric"], _grades(match["got"]), _grades(match["missed"] or ""), float(match["value"])
+
+
+def _grades(text):
+    grades = []
+    for word in text.split():
+        grade, _, times = word.partition("*")
+        grades += [None if grade == "-" else int(grade)] * int(times or 1)
+    return grades
