@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -56,6 +55,8 @@ class MetricError(IrevalError):
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """A suggestion line for the known word closest to ``word`` in any letter case, or nothing."""
+    import difflib
+
     by_lower = {candidate.lower(): candidate for candidate in known}
     close = difflib.get_close_matches(word.lower(), by_lower, n=1, cutoff=0.6)
     return f"did you mean {by_lower[close[0]]!r}?" if close else ""

@@ -18,7 +18,6 @@ from pytest_ireval.progress import SILENT, Progress
 from pytest_ireval.results import Evaluation, MetricResult, Policies, TieSpread
 from pytest_ireval.retrieval.formats.trec_judgments import Grades, read_judgments
 from pytest_ireval.retrieval.formats.trec_rankings import judged_in_file, read_rankings
-from pytest_ireval.retrieval.from_objects import JudgmentsLike, RankingsLike, judgments_from, rankings_from
 from pytest_ireval.retrieval.join import judge, judged_hits, unjudged_queries
 from pytest_ireval.retrieval.judged import JudgedRankings
 from pytest_ireval.retrieval.judgments import Judgments
@@ -31,6 +30,14 @@ MissingQueries = Literal["error", "zero", "ignore"]
 NoRelevant = Literal["zero", "ignore", "error"]
 Unjudged = Literal["irrelevant", "removed"]
 Source: TypeAlias = str | os.PathLike[str]
+
+JudgmentsLike: TypeAlias = Any
+"""``{query: {document: grade}}``, ``{query: {document: {subtopic: grade}}}``, rows of (query, document, grade), or a
+data frame with such columns."""
+
+RankingsLike: TypeAlias = Any
+"""``{query: {document: score}}``, ``{query: [document, …]}`` best first, ``{query: [(document, score), …]}``, rows of
+(query, document, score), or a data frame with such columns."""
 
 DOCUMENT_NEEDS = {"documents", "unjudged", "attributes", "preferences"}
 SHOWN_QUERIES = 5
@@ -103,6 +110,8 @@ def as_judgments(
         return source
     if isinstance(source, str | os.PathLike):
         return read_judgments(source, grades=grades, progress=progress)
+    from pytest_ireval.retrieval.from_objects import judgments_from
+
     return judgments_from(source, grades=grades)
 
 
@@ -169,6 +178,8 @@ class _Join:
             return source
         if isinstance(source, str | os.PathLike):
             return read_rankings(source, by_id=self.by_id, progress=self.progress)
+        from pytest_ireval.retrieval.from_objects import rankings_from
+
         return rankings_from(source, by_id=self.by_id)
 
     def _note(self, origin: str, queries: Sequence[str]) -> None:

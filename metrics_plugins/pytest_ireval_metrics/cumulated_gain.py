@@ -1,7 +1,5 @@
 """Metrics that add up what documents are worth: CG, DCG, nDCG and Q."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, NamedTuple
 
@@ -42,6 +40,14 @@ def best_order(query: NDArray[np.int64], gain: Floats, count: int) -> BestGains:
     query = query[order]
     first = np.searchsorted(query, np.arange(count + 1))
     return BestGains(query, np.arange(query.size) - first[query] + 1, gain[order], first)
+
+
+def best_of_judged(judged: JudgedRankings, gain: str, gains: Mapping[float, float] | None) -> BestGains:
+    """The best order of all judged documents; made once for all metrics and views with these gains."""
+    key = ("best", gain, tuple((gains or {}).items()))
+    return judged.remember_ideal(
+        key, lambda: best_order(judged.ideal.query, gain_of(judged.ideal.grade, gain, gains), judged.count)
+    )
 
 
 def discounted(
@@ -141,7 +147,7 @@ def ndcg(
     if ideal == "retrieved":
         best = best_order(hits.query, gain_at, judged.count)
     else:
-        best = best_order(judged.ideal.query, gain_of(judged.ideal.grade, gain, gains), judged.count)
+        best = best_of_judged(judged, gain, gains)
     return ratio(reached, discounted(*best[:3], judged.count, cutoff, discount, log_base))
 
 

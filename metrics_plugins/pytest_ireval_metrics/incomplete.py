@@ -1,7 +1,5 @@
 """Metrics made for judgments that are known to be incomplete."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 import numpy as np
@@ -36,7 +34,10 @@ def bpref(
     Example: Bpref of 1 0 1 0 0 1 | 1 = (1 + (1 - 1/3) + (1 - 3/3)) / 4 = 0.4167
     """
     hits, count = judged.hits, judged.relevant_count(rel)
-    others = np.bincount(judged.ideal.query[_not_relevant(judged.ideal.grade, rel)], minlength=judged.count)
+    others = judged.remember_ideal(
+        ("not relevant", rel),
+        lambda: np.bincount(judged.ideal.query[_not_relevant(judged.ideal.grade, rel)], minlength=judged.count),
+    )
     above = judged.running(_not_relevant(hits.grade, rel).astype(np.int64))
     against = count if denominator == "R" else np.minimum(count, others)
     share = ratio(np.minimum(above, count[hits.query]), against[hits.query])

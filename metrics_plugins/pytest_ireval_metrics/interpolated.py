@@ -1,7 +1,5 @@
 """Interpolated precision: the best precision at or after a level of recall."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Metrics of relevant and not relevant documents: precision, recall and their kin."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

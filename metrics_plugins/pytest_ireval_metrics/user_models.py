@@ -1,7 +1,5 @@
 """Metrics that follow a reader down the list until she stops: ERR and RBP."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The parameters that many metrics share, each described once."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 from pytest_ireval import Param

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import json
 from collections.abc import Callable, Iterator
 
 from pytest_ireval.cli.table import table
-from pytest_ireval.reports.evaluation_page import evaluation_page
 from pytest_ireval.results import PLURALS, Evaluation, MetricResult
 
 LISTED = 5
@@ -98,11 +94,16 @@ def _per_unit_table(evaluation: Evaluation, unit: str) -> str:
 
 def as_json(evaluation: Evaluation, per_query: bool) -> str:
     """The format with a version number that other programs can rely on."""
+    import json
+
     return json.dumps(evaluation.to_dict(per_query=per_query), ensure_ascii=False) + "\n"
 
 
 def as_csv(evaluation: Evaluation, per_query: bool) -> str:
     """``metric,query,value``; the figure for all queries has an empty query."""
+    import csv
+    import io
+
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(["metric", "query", "value"])
@@ -126,6 +127,8 @@ def as_trec(evaluation: Evaluation, per_query: bool) -> str:
 
 def as_html(evaluation: Evaluation, per_query: bool) -> str:
     """One page that needs nothing else."""
+    from pytest_ireval.reports.evaluation_page import evaluation_page
+
     return evaluation_page(evaluation, list(notes(evaluation)), per_query)
 
 

@@ -22,6 +22,8 @@ TOKEN = re.compile(
 )
 WORDS: dict[str, Any] = {"true": True, "false": False, "none": None}
 HOLE = re.compile(r"\{(\w+)\}")
+STEM_AND_NUMBERS = re.compile(r"(?P<stem>[^\W\d]\w*?)[_.](?P<numbers>\d+(?:\.\d+)?(?:,\d+(?:\.\d+)?)*)")
+"""``_`` or ``.`` stands in front of the number, and there may be several: ``P.5,10``."""
 
 
 class Token(NamedTuple):
@@ -49,14 +51,15 @@ class Vocabulary:
         return heads
 
     @cached_property
-    def patterns(self) -> list[tuple[re.Pattern[str], Metric, Mapping[str, Any]]]:
-        """Names with a number in them, such as ``ndcg_cut_10``; ``_`` or ``.`` may stand in front of the number."""
-        return [
-            (_pattern(name), metric, arguments)
-            for metric in self.metrics.values()
-            for name, arguments in metric.spellings.items()
-            if HOLE.search(name)
-        ]
+    def stems(self) -> dict[str, tuple[Metric, Mapping[str, Any], str]]:
+        """Names that end in a number, such as ``ndcg_cut_10``, without it; and the parameter that the number sets."""
+        stems: dict[str, tuple[Metric, Mapping[str, Any], str]] = {}
+        for metric in self.metrics.values():
+            for name, arguments in metric.spellings.items():
+                hole = HOLE.search(name)
+                if hole:
+                    stems[name[: hole.start()].rstrip("_").lower()] = (metric, arguments, hole[1])
+        return stems
 
     def parse(self, text: str) -> list[Metric]:
         """The metrics that ``text`` names; more than one if it has a list, as in ``P@[5, 10]``."""
@@ -71,15 +74,14 @@ class Vocabulary:
         return _Reader(self, head).family()
 
     def _spelled(self, text: str) -> list[Metric]:
-        for pattern, metric, arguments in self.patterns:
-            match = pattern.fullmatch(text)
-            if match:
-                name, values = next(iter(match.groupdict().items()))
-                try:
-                    return [metric(**arguments, **{name: _number(value)}) for value in values.split(",")]
-                except MetricError as error:
-                    raise MetricNameError(Problem(str(error), place=shown(text))) from None
-        return []
+        match = STEM_AND_NUMBERS.fullmatch(text)
+        if not match or match["stem"].lower() not in self.stems:
+            return []
+        metric, arguments, parameter = self.stems[match["stem"].lower()]
+        try:
+            return [metric(**arguments, **{parameter: _number(value)}) for value in match["numbers"].split(",")]
+        except MetricError as error:
+            raise MetricNameError(Problem(str(error), place=shown(text))) from None
 
     def suggestion(self, name: str, rest: str) -> str:
         """A line that proposes what might have been meant by an unknown name."""
@@ -94,12 +96,6 @@ class Vocabulary:
     def known(self) -> str:
         """The line that lists what there is."""
         return "available: " + ", ".join(sorted(self.metrics, key=str.lower))
-
-
-def _pattern(name: str) -> re.Pattern[str]:
-    stem, hole = HOLE.split(name)[:2]
-    stem = re.escape(stem.removesuffix("_")) + ("[_.]" if stem.endswith("_") else "")
-    return re.compile(rf"{stem}(?P<{hole}>\d+(?:\.\d+)?(?:,\d+(?:\.\d+)?)*)", re.IGNORECASE)
 
 
 def _number(text: str) -> int | float:

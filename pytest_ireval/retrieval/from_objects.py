@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
@@ -18,14 +18,6 @@ from pytest_ireval.retrieval.scan.lines import Lines
 from pytest_ireval.retrieval.scan.tokens import BadLines, Span
 from pytest_ireval.retrieval.scan.words import keys_of, mixed
 
-JudgmentsLike: TypeAlias = Any
-"""``{query: {document: grade}}``, ``{query: {document: {subtopic: grade}}}``, rows of (query, document, grade), or a
-data frame with such columns."""
-
-RankingsLike: TypeAlias = Any
-"""``{query: {document: score}}``, ``{query: [document, …]}`` best first, ``{query: [(document, score), …]}``, rows of
-(query, document, score), or a data frame with such columns."""
-
 COLUMN_NAMES = {
     "query": ("query", "query_id", "qid", "q_id", "query-id"),
     "document": ("document", "document_id", "doc_id", "docid", "docno", "doc", "corpus-id"),
@@ -34,8 +26,8 @@ COLUMN_NAMES = {
 }
 
 
-def judgments_from(source: JudgmentsLike, *, grades: str = "integer", origin: str = "judgments") -> Judgments:
-    """Judgments from any of the forms that :data:`JudgmentsLike` lists."""
+def judgments_from(source: Any, *, grades: str = "integer", origin: str = "judgments") -> Judgments:
+    """Judgments from any of the forms that :func:`~pytest_ireval.evaluation.evaluate` takes."""
     rows = _graded_rows(source, origin)
     queries = {name: i for i, name in enumerate(dict.fromkeys(query for query, _, _ in rows))}
     query = np.array([queries[name] for name, _, _ in rows], np.int64)
@@ -45,10 +37,8 @@ def judgments_from(source: JudgmentsLike, *, grades: str = "integer", origin: st
     return judgments_of(list(queries), query, documents, grade + 0.0, Places(origin), subtopics)
 
 
-def rankings_from(
-    source: RankingsLike, depth: int | None = None, *, by_id: bool = True, origin: str = "rankings"
-) -> Rankings:
-    """Rankings from any of the forms that :data:`RankingsLike` lists; a list of ids scores -position."""
+def rankings_from(source: Any, depth: int | None = None, *, by_id: bool = True, origin: str = "rankings") -> Rankings:
+    """Rankings from any of the forms that ``evaluate`` takes; a list of ids scores -position."""
     lists = _ranked_lists(source, origin)
     filled = {query: documents for query, documents in lists.items() if documents}
     empty = [query for query, documents in lists.items() if not documents]
@@ -61,7 +51,7 @@ def rankings_from(
         raise InputError(*(Problem(complaint, place=origin) for _, complaint in bad.complaints)) from None
 
 
-def _graded_rows(source: JudgmentsLike, origin: str) -> list[tuple[str, str, Any]]:
+def _graded_rows(source: Any, origin: str) -> list[tuple[str, str, Any]]:
     if isinstance(source, Mapping):
         for query, documents in source.items():
             if not isinstance(documents, Mapping):
@@ -74,7 +64,7 @@ def _graded_rows(source: JudgmentsLike, origin: str) -> list[tuple[str, str, Any
     return _rows(source, "grade", origin)
 
 
-def _ranked_lists(source: RankingsLike, origin: str) -> dict[str, list[tuple[str, float]]]:
+def _ranked_lists(source: Any, origin: str) -> dict[str, list[tuple[str, float]]]:
     if isinstance(source, Mapping):
         return {_id(query, origin): _ranked(query, ranking, origin) for query, ranking in source.items()}
     lists: dict[str, list[tuple[str, float]]] = {}

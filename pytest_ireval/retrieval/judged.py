@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,8 +19,7 @@ Mask = NDArray[np.bool_]
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, eq=False)
-class Hits:
+class Hits(NamedTuple):
     """The judged documents that were retrieved, sorted by query and rank; one entry each.
 
     ``query`` is a position in the queries, ``rank`` starts at 1, ``judgment`` is the row in the judgments;
@@ -35,9 +34,20 @@ class Hits:
     tied_from: Integers
     tied_to: Integers
 
+    def at(self, rows: NDArray[Any]) -> Hits:
+        """Some of them: row numbers, or a mask."""
+        return Hits(
+            self.query[rows],
+            self.rank[rows],
+            self.grade[rows],
+            self.judgment[rows],
+            self.score[rows],
+            self.tied_from[rows],
+            self.tied_to[rows],
+        )
 
-@dataclass(frozen=True, eq=False)
-class Documents:
+
+class Documents(NamedTuple):
     """Retrieved documents, judged or not; those of query i are rows ``first[i]`` to ``first[i + 1]``, by rank.
 
     ``grade`` is NaN where a document is not judged.
@@ -54,9 +64,19 @@ class Documents:
         """The rows of one query."""
         return slice(int(self.first[query]), int(self.first[query + 1]))
 
+    def at(self, rows: Integers, first: Integers) -> Documents:
+        """The documents of some rows; ``first`` says where the queries begin among them."""
+        return Documents(
+            first,
+            self.ids.take(rows),
+            self.score[rows],
+            self.grade[rows],
+            self.tied_from[rows],
+            self.tied_to[rows],
+        )
 
-@dataclass(frozen=True, eq=False)
-class Sessions:
+
+class Sessions(NamedTuple):
     """Sessions by name; of each query, which session it belongs to (-1: none) and its place in it (from 1)."""
 
     names: tuple[str, ...]
@@ -86,6 +106,7 @@ class JudgedRankings:
     timings: Floats | None = None
     reference: JudgedRankings | None = None
     _memory: dict[Hashable, Any] = field(default_factory=dict, repr=False)
+    _memory_of_ideal: dict[Hashable, Any] = field(default_factory=dict, repr=False)
 
     @property
     def count(self) -> int:
@@ -109,19 +130,20 @@ class JudgedRankings:
         found: T = self._memory[key]
         return found
 
+    def remember_ideal(self, key: Hashable, make: Callable[[], T]) -> T:
+        """The same for what depends on ``ideal`` alone: other views of the rankings share it."""
+        if key not in self._memory_of_ideal:
+            self._memory_of_ideal[key] = make()
+        found: T = self._memory_of_ideal[key]
+        return found
+
     def sum(self, values: NDArray[Any], where: Mask | None = None) -> Floats:
-        """Per query, the sum of values of its hits, added in order of rank."""
-        query = self.hits.query
-        if where is not None:
-            query, values = query[where], values[where]
-        return np.bincount(query, values, minlength=self.count).astype(np.float64, copy=False)
+        """Per query, the sum of values of its hits."""
+        return _sums(values, where, self.first)
 
     def sum_ideal(self, values: NDArray[Any], where: Mask | None = None) -> Floats:
         """Per query, the sum of values of its rows of ``ideal``."""
-        query = self.ideal.query
-        if where is not None:
-            query, values = query[where], values[where]
-        return np.bincount(query, values, minlength=self.count).astype(np.float64, copy=False)
+        return _sums(values, where, self.first_ideal)
 
     def running(self, values: NDArray[Any]) -> NDArray[Any]:
         """For each hit, the sum of values of this and the higher hits of its query."""
@@ -157,7 +179,7 @@ class JudgedRankings:
 
     def relevant_count(self, rel: float | None = 1) -> Integers:
         """Per query, how many documents are relevant, retrieved or not."""
-        return self.remember(
+        return self.remember_ideal(
             ("count", rel),
             lambda: np.bincount(self.ideal.query[is_relevant(self.ideal.grade, rel)], minlength=self.count),
         )
@@ -168,6 +190,16 @@ class JudgedRankings:
         rows = self.hits.rank <= cutoff
         matrix[self.hits.query[rows], self.hits.rank[rows] - 1] = self.hits.grade[rows]
         return matrix
+
+
+def _sums(values: NDArray[Any], where: Mask | None, first: Integers) -> Floats:
+    """Sums of the parts of an array that begin at ``first``; nothing adds up to 0."""
+    numbers = values.astype(np.float64, copy=False) if where is None else np.where(where, values, 0.0)
+    total = np.zeros(first.size - 1)
+    filled = first[1:] > first[:-1]
+    if filled.any():
+        total[filled] = np.add.reduceat(numbers, first[:-1][filled])
+    return total
 
 
 def is_relevant(grade: Floats, rel: float | None) -> Mask:

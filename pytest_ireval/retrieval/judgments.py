@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,8 +21,7 @@ SHOWN = 5
 """So many conflicts are shown; the rest is counted."""
 
 
-@dataclass(frozen=True)
-class Subtopics:
+class Subtopics(NamedTuple):
     """Grades of a document for the single subtopics of a query (judgments for diversity).
 
     ``row`` (judgment, sorted), ``subtopic`` (position in ``names``) and ``grade`` are arrays of one length.
@@ -33,16 +33,14 @@ class Subtopics:
     grade: NDArray[np.float64]
 
 
-@dataclass(frozen=True)
-class PairTable:
+class PairTable(NamedTuple):
     """Finds judged pairs by key; ``seed`` goes into every key."""
 
     seed: int
     pairs: JudgedPairs
 
 
-@dataclass(frozen=True, eq=False)
-class Ideal:
+class Ideal(NamedTuple):
     """All judged documents, retrieved or not, sorted by query and grade descending: the best ranking there could be."""
 
     query: NDArray[np.int64]

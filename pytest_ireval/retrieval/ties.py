@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pytest_ireval.retrieval.judged import Documents, Hits, JudgedRankings, Mask, is_relevant
 
@@ -34,21 +36,31 @@ def reordered(judged: JudgedRankings, *, best_first: bool) -> JudgedRankings:
 
 
 def _reordered_hits(hits: Hits, best_first: bool) -> Hits:
-    """New ranks inside each group of equal scores; groups without ties stay as they are."""
-    sign = -1 if best_first else 1
-    order = np.lexsort((hits.rank, sign * hits.grade, hits.tied_from, hits.query))
-    query, tied_from, tied_to = hits.query[order], hits.tied_from[order], hits.tied_to[order]
-    new_group = np.ones(order.size, bool)
+    """New ranks inside each group of equal scores; the rows of a group stand together, so only they move."""
+    rows = np.flatnonzero(hits.tied_from < hits.tied_to)
+    query, tied_from, grade = hits.query[rows], hits.tied_from[rows], hits.grade[rows]
+    new_group = np.ones(rows.size, bool)
     new_group[1:] = (query[1:] != query[:-1]) | (tied_from[1:] != tied_from[:-1])
     first = np.flatnonzero(new_group)
     group = np.cumsum(new_group) - 1
-    behind = np.append(first[1:], order.size)[group] - np.arange(order.size) - 1
-    in_front = np.arange(order.size) - first[group]
-    leading = is_relevant(hits.grade[order], None) == best_first
-    rank = np.where(leading, tied_from + in_front, tied_to - behind)
-    again = np.lexsort((rank, query))
-    moved = {f.name: getattr(hits, f.name)[order][again] for f in fields(hits)}
-    return Hits(**{**moved, "rank": rank[again]})
+    order = np.lexsort((-grade if best_first else grade, group))
+    place = np.arange(rows.size)
+    in_front = place - first[group]
+    behind = np.append(first[1:], rows.size)[group] - place - 1
+    leading = is_relevant(grade[order], None) == best_first
+    rank = np.where(leading, tied_from + in_front, hits.tied_to[rows] - behind)
+    moved = rows[order]
+    return hits._replace(
+        rank=_with(hits.rank, rows, rank),
+        grade=_with(hits.grade, rows, hits.grade[moved]),
+        judgment=_with(hits.judgment, rows, hits.judgment[moved]),
+    )
+
+
+def _with(column: NDArray[Any], rows: NDArray[np.int64], values: NDArray[Any]) -> NDArray[Any]:
+    changed = column.copy()
+    changed[rows] = values
+    return changed
 
 
 def _reordered_documents(documents: Documents, best_first: bool) -> Documents:
@@ -59,11 +71,4 @@ def _reordered_documents(documents: Documents, best_first: bool) -> Documents:
     sign = 1 if best_first else -1
     rank = np.arange(grade.size)
     order = np.lexsort((rank, -sign * known, sign * kind, documents.tied_from, query))
-    return Documents(
-        first=documents.first,
-        ids=documents.ids.take(order),
-        score=documents.score[order],
-        grade=grade[order],
-        tied_from=documents.tied_from[order],
-        tied_to=documents.tied_to[order],
-    )
+    return documents.at(order, documents.first)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import fields, replace
-from typing import Any, TypeVar
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -18,8 +18,6 @@ from pytest_ireval.retrieval.judged import (
 )
 from pytest_ireval.retrieval.judgments import Ideal
 
-Rows = TypeVar("Rows", Hits, Ideal)
-
 
 def condensed(judged: JudgedRankings) -> JudgedRankings:
     """Rankings without their unjudged documents: what is left moves up."""
@@ -29,12 +27,15 @@ def condensed(judged: JudgedRankings) -> JudgedRankings:
 def _condensed(judged: JudgedRankings) -> JudgedRankings:
     hits = judged.hits
     rank = np.arange(hits.query.size) - judged.first[:-1][hits.query] + 1
-    documents = judged.documents and _only_judged(judged.documents)
     tied_from, tied_to = _spans_among_hits(judged)
+    documents = judged.documents
+    if documents is not None:
+        rows = np.flatnonzero(~np.isnan(documents.grade))
+        documents = documents.at(rows, judged.first)._replace(tied_from=tied_from, tied_to=tied_to)
     return replace(
         judged,
         retrieved=np.diff(judged.first),
-        hits=replace(hits, rank=rank, tied_from=tied_from, tied_to=tied_to),
+        hits=hits._replace(rank=rank, tied_from=tied_from, tied_to=tied_to),
         documents=documents,
         reference=judged.reference and condensed(judged.reference),
         _memory={},
@@ -52,22 +53,9 @@ def _spans_among_hits(judged: JudgedRankings) -> tuple[Integers, Integers]:
     return first[group] - before + 1, np.append(first[1:], hits.query.size)[group] - before
 
 
-def _only_judged(documents: Documents) -> Documents:
-    rows = np.flatnonzero(~np.isnan(documents.grade))
-    return replace(
-        documents,
-        first=np.searchsorted(rows, documents.first),
-        ids=documents.ids.take(rows),
-        score=documents.score[rows],
-        grade=documents.grade[rows],
-        tied_from=documents.tied_from[rows],
-        tied_to=documents.tied_to[rows],
-    )
-
-
 def perfect(judged: JudgedRankings) -> JudgedRankings:
     """The best rankings there could be: all judged documents by grade, and nothing else."""
-    return judged.remember("perfect", lambda: _perfect(judged))
+    return judged.remember_ideal("perfect", lambda: _perfect(judged))
 
 
 def _perfect(judged: JudgedRankings) -> JudgedRankings:
@@ -97,15 +85,11 @@ def cut(judged: JudgedRankings, depth: int) -> JudgedRankings:
     if documents is not None:
         rank = np.arange(documents.grade.size) - np.repeat(documents.first[:-1], np.diff(documents.first)) + 1
         rows = np.flatnonzero(rank <= depth)
-        documents = Documents(
-            first=np.searchsorted(rows, documents.first),
-            ids=documents.ids.take(rows),
-            **{name: getattr(documents, name)[rows] for name in ("score", "grade", "tied_from", "tied_to")},
-        )
+        documents = documents.at(rows, np.searchsorted(rows, documents.first))
     return replace(
         judged,
         retrieved=np.minimum(judged.retrieved, depth),
-        hits=_rows(judged.hits, judged.hits.rank <= depth),
+        hits=judged.hits.at(judged.hits.rank <= depth),
         documents=documents,
         reference=judged.reference and cut(judged.reference, depth),
         _memory={},
@@ -115,35 +99,28 @@ def cut(judged: JudgedRankings, depth: int) -> JudgedRankings:
 def only(judged: JudgedRankings, queries: Mask) -> JudgedRankings:
     """The marked queries alone."""
     number = np.cumsum(queries) - 1
-    hits = _rows(judged.hits, queries[judged.hits.query])
-    ideal = _rows(judged.ideal, queries[judged.ideal.query])
+    hits = judged.hits.at(queries[judged.hits.query])
+    in_ideal = queries[judged.ideal.query]
     return replace(
         judged,
         queries=tuple(query for query, wanted in zip(judged.queries, queries.tolist(), strict=True) if wanted),
         retrieved=judged.retrieved[queries],
         present=judged.present[queries],
-        hits=replace(hits, query=number[hits.query]),
-        ideal=replace(ideal, query=number[ideal.query]),
+        hits=hits._replace(query=number[hits.query]),
+        ideal=Ideal(number[judged.ideal.query[in_ideal]], judged.ideal.rank[in_ideal], judged.ideal.grade[in_ideal]),
         documents=judged.documents and _documents_of(judged.documents, queries),
         sessions=judged.sessions and _sessions_of(judged.sessions, queries),
         timings=None if judged.timings is None else judged.timings[queries],
         reference=judged.reference and only(judged.reference, queries),
         _memory={},
+        _memory_of_ideal={},
     )
-
-
-def _rows(table: Rows, mask: Mask) -> Rows:
-    return replace(table, **{f.name: getattr(table, f.name)[mask] for f in fields(table)})
 
 
 def _documents_of(documents: Documents, queries: Mask) -> Documents:
     length = np.diff(documents.first)
     rows = np.flatnonzero(np.repeat(queries, length))
-    return Documents(
-        first=np.concatenate((np.zeros(1, np.int64), np.cumsum(length[queries]))),
-        ids=documents.ids.take(rows),
-        **{name: getattr(documents, name)[rows] for name in ("score", "grade", "tied_from", "tied_to")},
-    )
+    return documents.at(rows, np.concatenate((np.zeros(1, np.int64), np.cumsum(length[queries]))))
 
 
 def _sessions_of(sessions: Sessions, queries: Mask) -> Sessions:

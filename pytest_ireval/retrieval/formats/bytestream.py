@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import os
-import shutil
 import stat
 import sys
-import tempfile
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -102,6 +100,9 @@ def byte_file(path: str | os.PathLike[str]) -> Iterator[ByteFile]:
 
 @contextmanager
 def _spooled(pipe: BinaryIO, name: str) -> Iterator[ByteFile]:
+    import shutil
+    import tempfile
+
     with tempfile.TemporaryDirectory(prefix="ireval-") as folder:
         path = Path(folder, "spooled")
         with open(path, "wb") as copy:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -19,6 +20,15 @@ LARGEST = 1 << 32
 """A single query larger than this is refused."""
 
 
+def keep_freed_memory() -> None:
+    """Make glibc keep what temporaries free, instead of giving it back and asking for zeroed pages again.
+
+    It raises its thresholds to the size of the largest block freed, up to 32 MiB; elsewhere this does nothing.
+    """
+    if sys.platform == "linux":
+        np.empty(31 << 20, np.uint8)
+
+
 class Pieces:
     """Feeds a stream to ``take`` in chunks of whole lines.
 
@@ -33,6 +43,8 @@ class Pieces:
 
     def feed(self, take: Callable[[Chunk, int, bool], int]) -> None:
         """Go through the text once."""
+        if self.file.size > CHUNK:
+            keep_freed_memory()
         with self.file.open(self.at) as stream:
             ended = False
             while not ended:

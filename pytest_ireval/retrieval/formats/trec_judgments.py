@@ -57,7 +57,7 @@ class _Rows:
             if self.grades == "integer":
                 whole_numbers_only(chunk, grade, value, "grade")
             self.query.append(self._codes(chunk, query))
-            self.documents.append(Ids(chunk, document).take(np.arange(document.start.size)))
+            self.documents.append(Ids(Chunk.of(chunk.text.tobytes()), document))
             self.grade.append(value + 0.0)  # no negative zeros
             self.offsets.append(document.start + at)
         return chunk.size

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from typing import BinaryIO
 
 from pytest_ireval.errors import InputError, Problem
@@ -28,6 +27,9 @@ RANGES_PER_THREAD = 8
 """A file is cut into more ranges than threads, so that none waits long for the other."""
 
 MOST_THREADS = 4
+
+SMALL = 2 * CHUNK
+"""Files up to this size are read in one thread."""
 
 Keep = Callable[[Lines], KeptRows]
 
@@ -60,6 +62,8 @@ def scan(file: ByteFile, keep: Keep, seed: int, progress: Progress) -> list[Kept
     if len(ranges) == 1:
         parts = _scan_range(file, ranges[0], keep, seed, progress)
     else:
+        from concurrent.futures import ThreadPoolExecutor
+
         with ThreadPoolExecutor(_threads()) as pool:
             results = pool.map(lambda r: _scan_range(file, r, keep, seed, progress), ranges)
             parts = [part for result in results for part in result]
@@ -127,9 +131,9 @@ def _threads() -> int:
 def _ranges(file: ByteFile) -> list[tuple[int, int | None]]:
     """The file cut between two queries into pieces for the threads; one piece if it is small or compressed."""
     threads = _threads()
-    if threads < 2 or not file.plain or file.size < 8 * CHUNK:
+    if threads < 2 or not file.plain or file.size < SMALL:
         return [(0, None)]
-    pieces = min(threads * RANGES_PER_THREAD, file.size // (2 * CHUNK))
+    pieces = min(threads * RANGES_PER_THREAD, file.size // CHUNK)
     cuts = [0]
     with open(file.path, "rb") as stream:
         for wanted in range(1, pieces):

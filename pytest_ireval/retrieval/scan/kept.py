@@ -17,7 +17,7 @@ from pytest_ireval.retrieval.scan.order import Order, ordered, with_ties_by_id
 from pytest_ireval.retrieval.scan.tokens import SHOWN_LINES, BadLines
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class KeptRows:
     """Some documents of some rankings, sorted by query and rank; all arrays but ``query_id`` and ``count`` by row.
 
@@ -46,9 +46,10 @@ def judged_rows(lines: Lines, judgments: Judgments, *, by_id: bool) -> KeptRows:
         looked_at = np.zeros(int(order.group[-1]) + 1, bool)
         looked_at[order.group[order.positions()[line]]] = True
         order = with_ties_by_id(lines, order, looked_at)
-    position = order.positions()[line]
-    by_rank = np.argsort(position)
-    return _rows(lines, order, position[by_rank], judgment=judgment[by_rank])
+    judgment_at = np.full(order.line.size, -1)
+    judgment_at[order.positions()[line]] = judgment
+    position = np.flatnonzero(judgment_at >= 0)
+    return _rows(lines, order, position, judgment=judgment_at[position])
 
 
 def first_rows(lines: Lines, depth: int | None, *, by_id: bool) -> KeptRows:

@@ -16,7 +16,7 @@ WIDTH = 6
 QUERY, DOCUMENT, SCORE = 0, 2, 4
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Lines:
     """Lines of whole queries. ``first`` has one entry more than there are queries: where each begins and the end.
 

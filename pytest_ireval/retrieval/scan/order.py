@@ -6,7 +6,7 @@ equal scores that somebody looks at are put in order of their ids.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,8 +23,7 @@ CLOSE = 1e-15
 """Two inexact scores that differ by less than this share are read again exactly."""
 
 
-@dataclass(frozen=True)
-class Order:
+class Order(NamedTuple):
     """``line[p]`` is the line at position p; the positions of a query are those of its lines.
 
     ``tied[p]``: the score at position p equals the one at p - 1, in one query. ``score`` is by line.
@@ -70,7 +69,8 @@ def _sorted_blocks(score: NDArray[np.float64], first: Offsets, stable: bool) -> 
     line = np.arange(score.size)
     rising = score[1:] > score[:-1]
     rising[first[1:-1] - 1] = False
-    for block in np.unique(np.searchsorted(first, np.flatnonzero(rising), side="right") - 1).tolist():
+    block_of_rise = np.searchsorted(first, np.flatnonzero(rising), side="right") - 1
+    for block in dict.fromkeys(block_of_rise.tolist()):
         start, end = first[block], first[block + 1]
         line[start:end] = start + np.argsort(-score[start:end], kind="stable" if stable else "quicksort")
     return line
@@ -94,7 +94,9 @@ def with_ties_by_id(lines: Lines, order: Order, groups: NDArray[np.bool_]) -> Or
     """The marked groups of equal scores in descending order of their document ids."""
     if order.group is None:
         return order
-    members = np.flatnonzero(groups[order.group])
+    shared = order.tied.copy()
+    shared[:-1] |= order.tied[1:]
+    members = np.flatnonzero(shared & groups[order.group])
     line = order.line[members]
     moved = order.line.copy()
     moved[members] = line[_by_id_descending(lines, line, order.group[members])]

@@ -15,7 +15,7 @@ class JudgedPairs:
     """Finds keys among the keys of the judged pairs; most unjudged pairs end at one byte."""
 
     def __init__(self, keys: Words) -> None:
-        self._row = np.argsort(keys, kind="stable")
+        self._row = np.argsort(keys)
         self._key = keys[self._row]
         bits = max(SMALLEST_TABLE, int(max(1, keys.size) - 1).bit_length() + 2)
         self._shift = U(64 - bits)
@@ -33,18 +33,22 @@ class JudgedPairs:
         self._deepest = int(np.diff(np.append(first, bucket.size)).max())
 
     def equal_neighbours(self) -> tuple[Offsets, Offsets]:
-        """Rows whose keys are equal, as pairs: the same pair judged twice, or two keys that collide."""
+        """Rows whose keys are equal, as pairs (earlier, later): a pair judged twice, or two keys that collide."""
         at = np.flatnonzero(self._key[1:] == self._key[:-1])
-        return self._row[at], self._row[at + 1]
+        one, other = self._row[at], self._row[at + 1]
+        return np.minimum(one, other), np.maximum(one, other)
 
     def find(self, keys: Words) -> tuple[Offsets, Offsets]:
-        """Positions in ``keys`` that hold a judged pair's key, and the row of that pair."""
+        """Positions in ``keys`` that hold a judged pair's key, in no order, and the row of each pair."""
         bucket = (keys >> self._shift).view(np.int64)
-        candidate = np.flatnonzero(self._occupied.take(bucket))
-        wanted, at = keys[candidate], self._first[bucket[candidate]]
-        found = np.full(candidate.size, -1, np.int64)
-        for j in range(self._deepest):  # the keys of a bucket are neighbours, and buckets are small
-            neighbour = np.minimum(at + j, self._key.size - 1)
-            np.copyto(found, neighbour, where=self._key[neighbour] == wanted)
-        judged = found >= 0
-        return candidate[judged], self._row[found[judged]]
+        position = np.flatnonzero(self._occupied.take(bucket))
+        wanted, at = keys[position], self._first[bucket[position]]
+        found: list[tuple[Offsets, Offsets]] = []
+        for _ in range(self._deepest):  # the keys of a bucket are neighbours, and buckets are small
+            equal = self._key[at] == wanted
+            found.append((position[equal], at[equal]))
+            further = ~equal & (at < self._key.size - 1)
+            position, wanted, at = position[further], wanted[further], at[further] + 1
+        positions = np.concatenate([np.zeros(0, np.int64), *(position for position, _ in found)])
+        rows = np.concatenate([np.zeros(0, np.int64), *(row for _, row in found)])
+        return positions, self._row[rows]

@@ -63,7 +63,8 @@ def _add_words_of_long_tokens(chunk: Chunk, span: Span, length: Offsets, longest
 
 
 def _spread(word: Words, j: int) -> Words:
-    spread: Words = (word ^ (word >> U(29))) * (_FACTORS[j & 7] * U(2 * (j >> 3) + 1))
+    factor = int(_FACTORS[j & 7]) * (2 * (j >> 3) + 1) & 0xFFFFFFFFFFFFFFFF
+    spread: Words = (word ^ (word >> U(29))) * U(factor)
     return spread
 
 
@@ -91,9 +92,15 @@ def same_bytes(
     """Whether token i of one chunk is, byte for byte, token i of another."""
     length = end - start
     same: NDArray[np.bool_] = length == their_end - their_start
-    for j in range(-(-int(length.max()) // 8) if length.size else 0):
+    longest = int(length.max()) if length.size else 0
+    at_once = min(WIDE, max(1, -(-longest // 8)))
+    mine = last_words(ours, end, length, at_once)
+    yours = last_words(theirs, their_end, their_end - their_start, at_once)
+    for my_word, your_word in zip(mine, yours, strict=True):
+        same &= my_word == your_word
+    for j in range(at_once, -(-longest // 8)):
         rows = np.flatnonzero(same & (length > 8 * j))
-        (mine,) = last_words(ours, end[rows] - 8 * j, length[rows] - 8 * j, 1)
-        (yours,) = last_words(theirs, their_end[rows] - 8 * j, length[rows] - 8 * j, 1)
-        same[rows] = mine == yours
+        (my_word,) = last_words(ours, end[rows] - 8 * j, length[rows] - 8 * j, 1)
+        (your_word,) = last_words(theirs, their_end[rows] - 8 * j, length[rows] - 8 * j, 1)
+        same[rows] = my_word == your_word
     return same
