@@ -53,12 +53,12 @@ class MetricError(IrevalError):
     """A metric raised, returned something that is no score, or was given what it cannot work with."""
 
 
-def did_you_mean(word: str, known: Iterable[str]) -> str:
+def did_you_mean(word: str, known: Iterable[str], closeness: float = 0.6) -> str:
     """A suggestion line for the known word closest to ``word`` in any letter case, or nothing."""
     import difflib
 
     by_lower = {candidate.lower(): candidate for candidate in known}
-    close = difflib.get_close_matches(word.lower(), by_lower, n=1, cutoff=0.6)
+    close = difflib.get_close_matches(word.lower(), by_lower, n=1, cutoff=closeness)
     return f"did you mean {by_lower[close[0]]!r}?" if close else ""
 
 

@@ -46,7 +46,9 @@ def parsed(example):
     ``-`` is an unjudged document, ``1*18`` eighteen documents of grade 1; behind ``|`` stand judged documents that were
     not retrieved.
     """
-    match = re.fullmatch(r"(?P<metric>.+?) of (?P<got>[-\d* ]+?)(?: \| (?P<missed>[\d* ]+?))?(?: = .*)? = (?P<value>[\d.]+)", example)
+    match = re.fullmatch(
+        r"(?P<metric>.+?) of (?P<got>[-\d* ]+?)(?: \| (?P<missed>[\d* ]+?))?(?: = .*)? = (?P<value>[\d.]+)", example
+    )
     assert match, f"not of the form 'NAME of GRADES = … = VALUE': {example}"
     return match["metric"], _grades(match["got"]), _grades(match["missed"] or ""), float(match["value"])
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from pytest_ireval.cli.table import table
-from pytest_ireval.results import PLURALS, Evaluation, MetricResult
+from pytest_ireval.results import PLURALS, Evaluation, MetricResult, TieSpread
 
 LISTED = 5
 """So many query ids are listed in a note of the table."""
@@ -31,9 +31,13 @@ def _figures(evaluation: Evaluation) -> str:
         row = [name, figure(metric.value), str(len(metric.values))]
         if tied:
             ties = metric.ties
-            row += [str(ties.queries), f"{figure(ties.low)} to {figure(ties.high)}"] if ties else ["", ""]
+            row += [str(ties.queries), _other_orders(ties)] if ties else ["", ""]
         rows.append(row)
     return table(header, rows, right)
+
+
+def _other_orders(ties: TieSpread) -> str:
+    return "the same" if ties.low == ties.high else f"{figure(ties.low)} to {figure(ties.high)}"
 
 
 def figure(value: float | None) -> str:
@@ -45,7 +49,8 @@ def figure(value: float | None) -> str:
 
 def notes(evaluation: Evaluation) -> Iterator[str]:
     """What the figures rest on, and what might mislead."""
-    yield f"{evaluation.queries} judged queries in {evaluation.judgments}; rankings from {evaluation.rankings}"
+    judged = counted(evaluation.queries)
+    yield f"judgments: {evaluation.judgments} ({judged}); rankings: {evaluation.rankings}"
     policies = evaluation.policies
     yield (
         f"ties: {policies.ties}; missing queries: {policies.missing_queries}; no relevant documents: "
@@ -53,12 +58,12 @@ def notes(evaluation: Evaluation) -> Iterator[str]:
         f"highest grade: {evaluation.highest_grade:g}"
     )
     if evaluation.missing:
-        fate = {"zero": "they score as empty rankings", "ignore": "they are left out"}[policies.missing_queries]
-        yield f"missing: {_listed(evaluation.missing)} have no ranking; {fate}"
+        fate = {"zero": "scored as empty rankings", "ignore": "left out"}[policies.missing_queries]
+        yield f"missing: {_listed(evaluation.missing)} without a ranking; {fate}"
     if evaluation.empty:
-        yield f"empty: {_listed(evaluation.empty)} have an empty ranking"
+        yield f"empty: {_listed(evaluation.empty)} with an empty ranking"
     if evaluation.without_judgments:
-        yield f"not judged: {_listed(evaluation.without_judgments)} are ranked but have no judgments, and do not count"
+        yield f"not judged: {_listed(evaluation.without_judgments)} ranked but without judgments; not counted"
     yield from _notes_on_metrics(evaluation)
 
 
@@ -68,7 +73,7 @@ def _notes_on_metrics(evaluation: Evaluation) -> Iterator[str]:
         by_count.setdefault(metric.no_relevant, []).append(metric.name)
     for count, names in sorted(by_count.items()):
         if count:
-            yield f"no relevant documents: {count} queries (for {', '.join(names)})"
+            yield f"no relevant documents: {counted(count)} (for {', '.join(names)})"
     if any(metric.ties for metric in evaluation.metrics):
         yield (
             "tied: queries in which a judged document shares its score with others across the cutoff; "
@@ -76,9 +81,14 @@ def _notes_on_metrics(evaluation: Evaluation) -> Iterator[str]:
         )
 
 
+def counted(queries: int) -> str:
+    """``1 query``, ``2 queries``."""
+    return f"{queries} {'query' if queries == 1 else 'queries'}"
+
+
 def _listed(queries: tuple[str, ...]) -> str:
     more = f" and {len(queries) - LISTED} more" if len(queries) > LISTED else ""
-    return f"{len(queries)} queries ({', '.join(queries[:LISTED])}{more})"
+    return f"{counted(len(queries))} ({', '.join(queries[:LISTED])}{more})"
 
 
 def _units(evaluation: Evaluation, unit: str) -> list[MetricResult]:

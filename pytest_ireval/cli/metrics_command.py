@@ -19,13 +19,18 @@ def command(names: tuple[str, ...]) -> None:
     """List the metrics that are installed, or explain those with the given NAMES."""
     registry = load_registry()
     if not names:
-        found = sorted(registry.metrics.values(), key=lambda metric: metric.name.lower())
-        rows = [[signature(metric), metric.summary, metric.origin] for metric in found]
-        click.echo(table(["metric", "", "from"], rows))
-        click.echo("\nireval metrics NAME explains one.")
+        for plugin in registry.plugins:
+            found = sorted((m for m in registry.metrics.values() if m.origin == str(plugin)), key=_by_name)
+            rows = [[signature(metric), metric.summary] for metric in found]
+            click.echo(table([str(plugin), ""], rows) + "\n")
+        click.echo("ireval metrics NAME explains one.")
         return
     metrics = [registry.vocabulary.family(name) for name in names]
     click.echo("\n\n".join("\n".join(explained(metric)) for metric in metrics))
+
+
+def _by_name(metric: Metric) -> str:
+    return metric.name.lower()
 
 
 def signature(metric: Metric) -> str:

@@ -65,6 +65,9 @@ class Vocabulary:
         """The metrics that ``text`` names; more than one if it has a list, as in ``P@[5, 10]``."""
         if len(text) > LONGEST_NAME:
             raise MetricNameError(Problem("no metric has so long a name", place=shown(text)))
+        if text[:1].isdigit() and text.lower() in self.heads:  # 11pt_avg, which the grammar would tear apart
+            metric, arguments = self.heads[text.lower()]
+            return [metric(**arguments)]
         spelled = self._spelled(text.strip())
         return spelled if spelled else _Reader(self, text).metrics()
 

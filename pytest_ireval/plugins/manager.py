@@ -9,7 +9,7 @@ from types import ModuleType
 
 import pluggy
 
-from pytest_ireval.errors import PluginError
+from pytest_ireval.errors import PluginError, did_you_mean
 from pytest_ireval.plugins import hookspecs
 from pytest_ireval.plugins.registry import Origin, Registry, registered
 
@@ -34,14 +34,19 @@ class Plugins:
                     f"plugin {entry.name!r} ({entry.value}) of {_origin(entry)} cannot be loaded: "
                     f"{type(error).__name__}: {error}"
                 ) from error
+            _refuse_unmarked(plugin, _origin(entry))
             self._register(plugin, _origin(entry))
 
     def adopt(self, module: ModuleType, name: str = "") -> bool:
         """Register a module found by path, such as a conftest.py, if it has hooks of ours; True if it has."""
-        if self.manager.is_registered(module) or not any(map(_is_ours, vars(module).items())):
+        if self.manager.is_registered(module):
             return False
         # Every conftest module is called "conftest", so the file is the name.
-        self._register(module, Origin(name or module.__file__ or module.__name__))
+        origin = Origin(name or module.__file__ or module.__name__)
+        _refuse_unmarked(module, origin)
+        if not any(map(_is_ours, vars(module).items())):
+            return False
+        self._register(module, origin)
         return True
 
     def registry(self, without: Iterable[object] = ()) -> Registry:
@@ -65,7 +70,6 @@ class Plugins:
         try:
             self.manager.register(plugin, name=origin.name)
             self.origins[plugin] = origin
-            _refuse_misspelt(plugin, origin, self.manager)
             self.manager.check_pending()
         except pluggy.PluginValidationError as error:
             raise PluginError(f"plugin {origin}: {error}") from error
@@ -102,9 +106,14 @@ def _is_ours(item: tuple[str, object]) -> bool:
     return inspect.isroutine(item[1]) and hasattr(item[1], f"{hookspecs.PROJECT}_impl")
 
 
-def _refuse_misspelt(plugin: object, origin: Origin, manager: pluggy.PluginManager) -> None:
-    """A function named like a hook but not marked as one would never be called: say so."""
-    for name, value in vars(plugin).items() if hasattr(plugin, "__dict__") else ():
-        if name.startswith("ireval_") and inspect.isroutine(value) and not _is_ours((name, value)):
-            marked = "is not marked with @hookimpl" if hasattr(manager.hook, name) else "is no hook"
-            raise PluginError(f"plugin {origin}: {name} {marked}")
+def _refuse_unmarked(plugin: object, origin: Origin) -> None:
+    """A function that is named like a hook, or nearly so, but not marked as one would never be called: say so."""
+    hooks = [name for name in vars(hookspecs) if name.startswith(f"{hookspecs.PROJECT}_")]
+    for name, value in getattr(plugin, "__dict__", {}).items():
+        if name.startswith(f"{hookspecs.PROJECT}_") and inspect.isroutine(value) and not _is_ours((name, value)):
+            meant = "" if name in hooks else did_you_mean(name, hooks, closeness=0.9)
+            if name in hooks or meant:
+                raise PluginError(
+                    f"plugin {origin}: {name} is not marked with @hookimpl, and would never be called"
+                    + (f"; {meant}" if meant else "")
+                )

@@ -165,7 +165,14 @@ class TestNeeds:
         assert only(preferred, preferences=pairs).values == {"q1": 0.5, "q2": 1, "q3": 0}
 
     def test_timings(self):
-        @metric(name="Latency", needs=("timings",), aggregate="p50", direction="lower", range=(0, math.inf), no_relevant=None)
+        @metric(
+            name="Latency",
+            needs=("timings",),
+            aggregate="p50",
+            direction="lower",
+            range=(0, math.inf),
+            no_relevant=None,
+        )
         def latency(judged):
             """Seconds."""
             return judged.timings

@@ -1,4 +1,4 @@
-"""Every worked example of the five texts on evaluation that the core metrics cover, with the printed mistakes corrected.
+"""Every worked example of the five texts on evaluation that the core metrics cover, printed mistakes corrected.
 
 The texts: batch evaluation measures (000), text processing lectures (001), evaluation lectures (002), a tutorial on
 offline evaluation (003), a survey of graded relevance metrics (004).
@@ -81,9 +81,7 @@ class TestTextProcessing:
 
     @pytest.mark.parametrize("rounding", ["nearest", "up"])
     def test_interpolated_precision_of_ranking_3(self, rounding):
-        curve = [
-            values(f"IPrec(rounding='{rounding}')@{level / 10}", self.RANKINGS)["system 3"] for level in range(11)
-        ]
+        curve = [values(f"IPrec(rounding='{rounding}')@{level / 10}", self.RANKINGS)["system 3"] for level in range(11)]
 
         assert curve == pytest.approx([0.667] * 5 + [0.625] * 6, abs=5e-4)
         assert values("IPrecAvg", self.RANKINGS)["system 3"] == pytest.approx(0.644, abs=5e-4)

@@ -1,0 +1,294 @@
+"""``ireval evaluate``: every option, every format, and what it says when something is wrong."""
+
+import csv
+import gzip
+import io
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from pytest_ireval import Evaluation
+
+JUDGMENTS = "q1 0 a 1\nq1 0 b 0\nq1 0 c 2\nq2 0 a 1\nq3 0 z 0\n"
+RANKINGS = "q1 Q0 b 1 3 t\nq1 Q0 a 2 2 t\nq1 Q0 x 3 1 t\nq3 Q0 z 1 1 t\nq9 Q0 a 1 1 t\n"
+
+
+@pytest.fixture
+def files(trec_files):
+    return trec_files(JUDGMENTS, RANKINGS)
+
+
+def test_the_table_shows_figures_and_what_they_rest_on(ireval, files):
+    judgments, rankings = files
+
+    outcome = ireval("evaluate", judgments, rankings, "-m", "RR", "-m", "P@2", "-m", "num_ret")
+
+    assert outcome == (
+        0,
+        "metric         value  queries\n"
+        "RR            0.1667        3\n"
+        "P@2           0.1667        3\n"
+        "NumRet (sum)  4.0000        3\n"
+        "\n"
+        f"judgments: {judgments} (3 queries); rankings: {rankings}\n"
+        "ties: trec; missing queries: zero; no relevant documents: zero; unjudged: irrelevant; depth: all; "
+        "highest grade: 2\n"
+        "missing: 1 query (q2) without a ranking; scored as empty rankings\n"
+        "not judged: 1 query (q9) ranked but without judgments; not counted\n"
+        "no relevant documents: 1 query (for RR, P@2, NumRet)\n",
+        "",
+    )
+
+
+def test_per_query_values_in_the_table(ireval, files):
+    outcome = ireval("evaluate", *files, "-m", "RR", "--per-query")
+
+    assert "query      RR\nq1     0.5000\nq2     0.0000\nq3     0.0000\n" in outcome.out
+
+
+def test_without_metrics_a_sensible_choice_is_shown(ireval, files):
+    outcome = ireval("evaluate", *files)
+
+    names = [line.split()[0] for line in outcome.out.split("\n\n")[0].splitlines()[1:]]
+    assert names == ["nDCG@10", "AP", "RR", "P@10", "R@100", "Judged@10"]
+
+
+def test_json_has_a_version_canonical_names_and_what_is_missing(ireval, files):
+    data = json.loads(ireval("evaluate", *files, "-m", "map", "-m", "P_1", "--format", "json", "--per-query").out)
+
+    assert data["format"] == 1
+    assert data["metrics"]["AP"]["mean"] == pytest.approx(1 / 4 / 3)
+    assert data["metrics"]["AP"]["queries"] == {"q1": 0.25, "q2": 0.0, "q3": 0.0}
+    assert list(data["metrics"]) == ["AP", "P@1"]
+    assert data["missing"] == ["q2"]
+    assert data["without_judgments"] == ["q9"]
+    assert data["policies"]["missing_queries"] == "zero"
+
+
+def test_json_without_per_query_has_no_queries(ireval, files):
+    data = json.loads(ireval("evaluate", *files, "-m", "AP", "--format", "json").out)
+
+    assert "queries" not in data["metrics"]["AP"]
+
+
+def test_json_can_be_read_back(ireval, files):
+    data = json.loads(ireval("evaluate", *files, "-m", "AP", "-m", "RR", "--format", "json", "--per-query").out)
+
+    assert Evaluation.from_dict(data).to_dict() == data
+
+
+def test_csv(ireval, files):
+    rows = list(csv.reader(io.StringIO(ireval("evaluate", *files, "-m", "RR", "--per-query", "--format", "csv").out)))
+
+    assert rows == [
+        ["metric", "query", "value"],
+        ["RR", "q1", "0.5"],
+        ["RR", "q2", "0.0"],
+        ["RR", "q3", "0.0"],
+        ["RR", "", "0.16666666666666666"],
+    ]
+
+
+def test_trec_columns(ireval, files):
+    outcome = ireval("evaluate", *files, "-m", "RR", "--per-query", "--format", "trec")
+
+    assert outcome.out == ("RR\tq1\t0.5000000000\nRR\tq2\t0.0000000000\nRR\tq3\t0.0000000000\nRR\tall\t0.1666666667\n")
+
+
+def test_html_is_one_page_that_needs_nothing_and_escapes_everything(ireval, trec_files):
+    judgments, rankings = trec_files("<b>q</b> 0 a 1\n", "<b>q</b> Q0 a 1 1 t\n")
+
+    page = ireval("evaluate", judgments, rankings, "-m", "RR", "--per-query", "--format", "html").out
+
+    assert "&lt;b&gt;q&lt;/b&gt;" in page
+    assert "<b>q" not in page
+    assert "http" not in page.replace("http-equiv", "")
+    assert "1.0000" in page
+
+
+@pytest.mark.parametrize(
+    ("missing", "mean", "queries"), [("zero", 0.5 / 3, {"q1", "q2", "q3"}), ("ignore", 0.25, {"q1", "q3"})]
+)
+def test_missing_queries_are_scored_or_left_out(ireval, files, missing, mean, queries):
+    outcome = ireval("evaluate", *files, "-m", "RR", "--missing", missing, "--format", "json", "--per-query")
+
+    metric = json.loads(outcome.out)["metrics"]["RR"]
+    assert metric["mean"] == pytest.approx(mean)
+    assert set(metric["queries"]) == queries
+
+
+def test_missing_queries_can_be_an_error(ireval, files):
+    outcome = ireval("evaluate", *files, "--missing", "error")
+
+    assert outcome == (
+        2,
+        "",
+        f"error: {files[1]}\n  1 of 3 judged queries have no ranking: 'q2'\n"
+        '  missing_queries="zero" scores them 0, "ignore" leaves them out\n',
+    )
+
+
+def test_no_relevant_documents_can_be_left_out_or_be_an_error(ireval, files):
+    ignored = ireval("evaluate", *files, "-m", "RR", "--no-relevant", "ignore", "--format", "json", "--per-query")
+    refused = ireval("evaluate", *files, "-m", "RR", "--no-relevant", "error")
+
+    assert json.loads(ignored.out)["metrics"]["RR"]["queries"] == {"q1": 0.5, "q2": 0}
+    assert refused.code == 2
+    assert refused.err.startswith("error: RR\n  1 of 3 queries have no relevant documents: 'q3'\n")
+
+
+TIED = "q Q0 a 1 5 t\nq Q0 b 2 5 t\nq Q0 c 3 5 t\n"
+
+
+@pytest.mark.parametrize(
+    ("ties", "expected"), [("trec", 1 / 2), ("input", 1 / 2), ("optimistic", 1), ("pessimistic", 1 / 3)]
+)
+def test_ties(ireval, trec_files, ties, expected):
+    files = trec_files("q 0 b 1\nq 0 a 0\n", TIED)
+
+    outcome = ireval("evaluate", *files, "-m", "RR", "--ties", ties, "--format", "json")
+
+    assert json.loads(outcome.out)["metrics"]["RR"]["value"] == pytest.approx(expected)
+    assert json.loads(outcome.out)["metrics"]["RR"]["ties"] == {"queries": 1, "low": pytest.approx(1 / 3), "high": 1}
+
+
+def test_ties_in_the_order_of_the_file_differ_from_those_by_id(ireval, trec_files):
+    files = trec_files("q 0 a 1\n", "q Q0 a 1 5 t\nq Q0 b 2 5 t\n")
+
+    by_id = ireval("evaluate", *files, "-m", "RR", "--format", "trec").out
+    as_they_stand = ireval("evaluate", *files, "-m", "RR", "--ties", "input", "--format", "trec").out
+
+    assert (by_id, as_they_stand) == ("RR\tall\t0.5000000000\n", "RR\tall\t1.0000000000\n")
+
+
+def test_ties_can_be_an_error(ireval, trec_files):
+    outcome = ireval("evaluate", *trec_files("q 0 b 1\n", TIED), "--ties", "error")
+
+    assert outcome.code == 2
+    assert outcome.err == "error: query 'q': a judged document shares its score with others, and ties are an error\n"
+
+
+def test_ties_are_shown_in_the_table(ireval, trec_files):
+    outcome = ireval("evaluate", *trec_files("q 0 b 1\n", TIED), "-m", "RR", "-m", "R@10")
+
+    assert outcome.out.startswith(
+        "metric   value  queries  tied  other orders\nRR      0.5000        1     1  0.3333 to 1.0000\nR@10    1.0000        1\n"
+    )
+
+
+def test_unjudged_documents_can_be_removed(ireval, trec_files):
+    files = trec_files("q 0 a 1\n", "q Q0 x 1 2 t\nq Q0 a 2 1 t\n")
+
+    assert ireval("evaluate", *files, "-m", "RR", "--format", "trec").out == "RR\tall\t0.5000000000\n"
+    removed = ireval("evaluate", *files, "-m", "RR", "--unjudged", "removed", "--format", "trec")
+    assert removed.out == "RR\tall\t1.0000000000\n"
+
+
+def test_depth_counts_only_the_first_documents(ireval, files):
+    outcome = ireval("evaluate", *files, "-m", "RR", "-m", "NumRet", "--depth", "1", "--format", "trec")
+
+    assert outcome.out == "RR\tall\t0.0000000000\nNumRet\tall\t2.0000000000\n"
+
+
+def test_scale_is_the_top_grade(ireval, trec_files):
+    files = trec_files("q 0 a 1\n", "q Q0 a 1 1 t\n")
+
+    assert ireval("evaluate", *files, "-m", "ERR", "--format", "trec").out == "ERR\tall\t0.5000000000\n"
+    scaled = ireval("evaluate", *files, "-m", "ERR", "--scale", "3", "--format", "trec")
+    assert scaled.out == "ERR\tall\t0.1250000000\n"
+
+
+def test_fractional_grades_have_to_be_declared(ireval, trec_files):
+    files = trec_files("q 0 a 0.5\n", "q Q0 a 1 1 t\n")
+
+    refused = ireval("evaluate", *files)
+
+    assert refused.code == 2
+    assert refused.err == (
+        f"error: {files[0]}:1\n  grade 0.5 is not a whole number\n"
+        '  fractional grades are read with grades="float" (command line: --grades float)\n'
+    )
+    assert ireval("evaluate", *files, "-m", "CG@1", "--grades", "float", "--format", "trec").out == (
+        "CG@1\tall\t0.5000000000\n"
+    )
+
+
+def test_compressed_files_and_standard_input(ireval, files, monkeypatch):
+    judgments, rankings = files
+    packed = rankings.with_suffix(".gz")
+    packed.write_bytes(gzip.compress(rankings.read_bytes()))
+    expected = ireval("evaluate", judgments, rankings, "-m", "RR", "--format", "trec").out
+
+    assert ireval("evaluate", judgments, packed, "-m", "RR", "--format", "trec").out == expected
+    with rankings.open() as text:
+        monkeypatch.setattr(sys, "stdin", text)
+        assert ireval("evaluate", judgments, "-", "-m", "RR", "--format", "trec").out == expected
+
+
+@pytest.mark.parametrize(
+    ("judgments", "rankings", "message"),
+    [
+        ("q 0 a x\n", RANKINGS, "{0}:1\n  grade 'x' is not a number"),
+        ("q1 0 a 1\n", "q1 Q0 a 1 1 t\nq1 Q0 b 2 1\n", "{1}:2\n  has 5 columns\n  a rankings file has 6 columns: "),
+        (RANKINGS, RANKINGS, "{0}:1\n  has 6 columns\n  a judgments file has 4 columns: "),
+        ("q1 0 a 1\n", "q1 Q0 a 1 1 t\nq1 Q0 a 2 0 t\n", "{1}:2\n  document 'a' is ranked twice for query 'q1'"),
+        ("q1 0 a 1\n", "q1 Q0 a 1 nan t\n", "{1}:1\n  score 'nan' is not finite"),
+        (
+            "other 0 a 1\n",
+            "q1 Q0 a 1 1 t\n",
+            "{1}\n  none of its 1 queries is judged in {0}\n  it ranks 'q1'; judged are 'other'",
+        ),
+        (
+            "q1 0 a 1\nq1 0 a 2\n",
+            RANKINGS,
+            "{0}:2\n  document 'a' is judged twice for query 'q1': grade 2 here, grade 1 at",
+        ),
+    ],
+)
+def test_bad_input_is_one_clear_error_with_file_and_line(ireval, trec_files, judgments, rankings, message):
+    files = trec_files(judgments, rankings)
+
+    outcome = ireval("evaluate", *files)
+
+    assert outcome.code == 2
+    assert outcome.out == ""
+    assert outcome.err.startswith("error: " + message.format(*files))
+
+
+def test_an_unknown_metric_is_an_error_with_a_suggestion(ireval, files):
+    outcome = ireval("evaluate", *files, "-m", "ndgc@10")
+
+    assert outcome.code == 2
+    assert outcome.err.startswith("error: 'ndgc@10', column 1\n  unknown metric 'ndgc'\n  did you mean 'nDCG@10'?\n")
+
+
+def test_a_missing_file_is_an_error(ireval, files, tmp_path):
+    outcome = ireval("evaluate", files[0], tmp_path / "none.txt")
+
+    assert outcome == (2, "", f"error: {tmp_path / 'none.txt'}\n  there is no such file\n")
+
+
+def test_the_installed_command_writes_nothing_of_progress_into_a_pipe(files):
+    command = Path(sys.executable).with_name("ireval")
+
+    done = subprocess.run([command, "evaluate", *files, "-m", "RR"], capture_output=True, text=True, check=True)
+
+    assert done.stderr == ""
+    assert "\x1b" not in done.stdout
+
+
+def test_a_reader_that_goes_away_is_no_traceback(files):
+    command = Path(sys.executable).with_name("ireval")
+    end_read, end_write = os.pipe()
+    os.close(end_read)
+
+    done = subprocess.run(
+        [command, "evaluate", *files], stdout=end_write, stderr=subprocess.PIPE, text=True, check=False
+    )
+    os.close(end_write)
+
+    assert "Traceback" not in done.stderr

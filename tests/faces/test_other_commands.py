@@ -1,0 +1,56 @@
+"""``ireval metrics`` and ``ireval plugins``."""
+
+import pytest
+
+
+def test_metrics_lists_all_by_plugin_with_what_must_follow_the_name(ireval):
+    out = ireval("metrics").out
+
+    assert out.startswith("pytest-ireval 0.1.0\nAP[@cutoff] ")
+    assert "\nIPrec@recall " in out
+    assert "\nP@cutoff " in out
+    assert out.endswith("\nireval metrics NAME explains one.\n")
+
+
+@pytest.mark.parametrize("name", ["RBP", "rbp", "RBP(p=0.5)@10"])
+def test_metrics_explains_one(ireval, name):
+    out = ireval("metrics", name).out
+
+    assert out.startswith("RBP[@cutoff]\n  What a reader gets per document")
+    assert "  formula: RBP = (1 - p) sum" in out
+    assert "  p: the probability that a reader goes on to the next document; at least 0, below 1; default 0.8\n" in out
+
+
+def test_metrics_explains_several_and_spellings(ireval):
+    out = ireval("metrics", "ndcg", "map").out
+
+    assert "also called: ndcg_cut_{cutoff}" in out
+    assert "AP[@cutoff]" in out
+
+
+def test_an_unknown_name_is_an_error(ireval):
+    outcome = ireval("metrics", "ndgc")
+
+    assert outcome.code == 2
+    assert "did you mean 'nDCG'?" in outcome.err
+
+
+def test_plugins_lists_distribution_and_version(ireval):
+    out = ireval("plugins").out
+
+    assert "builtin  pytest-ireval 0.1.0  P, R, F," in out
+    assert out.endswith("Found through the entry-point group pytest_ireval.\n")
+
+
+def test_help_names_the_commands_without_importing_them(ireval):
+    out = ireval("--help").out
+
+    for command in ("evaluate", "metrics", "plugins"):
+        assert f"\n  {command} " in out
+
+
+def test_an_unknown_command_is_a_usage_error(ireval):
+    outcome = ireval("evalute")
+
+    assert outcome.code == 2
+    assert "No such command 'evalute'" in outcome.err

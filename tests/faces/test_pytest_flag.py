@@ -1,0 +1,113 @@
+"""``pytest --ireval`` in this version: plugins are named, conftest metrics stay at home, silence is no pass."""
+
+import pytest
+
+METRIC = """
+from pytest_ireval import hookimpl, per_query_metric
+
+@per_query_metric(name="{name}")
+def toy(ranking):
+    '''A toy.'''
+    return 0.0
+
+@hookimpl
+def ireval_metrics():
+    return [toy]
+"""
+
+
+def test_without_the_flag_a_suite_is_left_alone(pytester):
+    pytester.path.joinpath("shop.ireval.yaml").write_text("ireval: 1\n")
+
+    assert pytester.runpytest().ret == pytest.ExitCode.NO_TESTS_COLLECTED
+
+
+def test_the_header_names_who_takes_part(pytester):
+    result = pytester.runpytest("--ireval")
+
+    result.stdout.fnmatch_lines(["ireval plugins: pytest-ireval 0.1.0"])
+
+
+def test_no_suite_is_no_pass_even_if_python_tests_passed(pytester):
+    pytester.makepyfile("def test_one(): pass")
+
+    result = pytester.runpytest("--ireval")
+
+    result.assert_outcomes(passed=1)
+    assert result.ret == pytest.ExitCode.NO_TESTS_COLLECTED
+
+
+@pytest.mark.parametrize(
+    ("file", "text"),
+    [("shop.ireval.yaml", "x: 1"), ("shop.ireval.yml", ""), ("shop.yaml", "# a comment\nireval: 1\n")],
+)
+def test_a_suite_is_an_error_as_long_as_it_cannot_be_evaluated(pytester, file, text):
+    pytester.path.joinpath(file).write_text(text)
+
+    result = pytester.runpytest("--ireval")
+
+    result.stdout.fnmatch_lines([f"{file}: this version of pytest-ireval evaluates rankings*but no suites yet"])
+    assert result.ret == pytest.ExitCode.INTERRUPTED
+
+
+@pytest.mark.parametrize("text", ["name: x\n", "  ireval: 1\n", "not_ireval: 1\n"])
+def test_other_yaml_files_are_left_alone(pytester, text):
+    pytester.path.joinpath("other.yaml").write_text(text)
+
+    assert pytester.runpytest("--ireval").ret == pytest.ExitCode.NO_TESTS_COLLECTED
+
+
+def test_a_conftest_serves_its_folder_and_those_below(pytester):
+    for folder in ("shop", "shop/mobile", "news"):
+        pytester.mkdir(folder)
+        pytester.path.joinpath(folder, "suite.ireval.yaml").write_text("ireval: 1\n")
+    pytester.path.joinpath("shop/conftest.py").write_text(METRIC.format(name="ShopOnly"))
+
+    result = pytester.runpytest("--ireval", "shop", "shop/mobile", "news")
+
+    lines = [line for line in result.outlines if "metrics at hand" in line]
+    assert len(lines) == 3
+    assert sum("ShopOnly" in line for line in lines) == 2
+
+
+def test_two_conftests_may_use_one_name_in_different_folders(pytester):
+    for folder in ("shop", "news"):
+        pytester.mkdir(folder)
+        pytester.path.joinpath(folder, "suite.ireval.yaml").write_text("ireval: 1\n")
+        pytester.path.joinpath(folder, "conftest.py").write_text(METRIC.format(name="Local"))
+
+    result = pytester.runpytest("--ireval", "shop", "news")
+
+    assert sum("Local" in line for line in result.outlines) == 2
+    assert "claimed twice" not in result.stdout.str()
+
+
+def test_a_conftest_that_claims_a_taken_name_makes_the_suites_below_it_errors(pytester):
+    pytester.makeconftest(METRIC.format(name="AP"))
+    pytester.path.joinpath("suite.ireval.yaml").write_text("ireval: 1\n")
+
+    result = pytester.runpytest("--ireval")
+
+    result.stdout.fnmatch_lines(
+        ["metric name 'AP' is claimed twice: by AP of pytest-ireval * and by AP of *conftest.py"]
+    )
+    assert result.ret == pytest.ExitCode.INTERRUPTED
+
+
+def test_a_misspelt_hook_in_a_conftest_ends_the_run(pytester):
+    pytester.makeconftest(METRIC.format(name="Toy").replace("def ireval_metrics", "def ireval_metricz"))
+
+    result = pytester.runpytest("--ireval")
+
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["*ireval_metricz*"])
+
+
+def test_a_module_given_with_p_serves_the_whole_run(pytester):
+    pytester.makepyfile(my_metrics=METRIC.format(name="Everywhere"))
+    pytester.path.joinpath("suite.ireval.yaml").write_text("ireval: 1\n")
+    pytester.syspathinsert()
+
+    result = pytester.runpytest("--ireval", "-p", "my_metrics")
+
+    result.stdout.fnmatch_lines(["*metrics at hand*Everywhere*"])

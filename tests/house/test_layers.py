@@ -1,0 +1,121 @@
+"""Imports point one way: a module uses only its own layer and lower ones, and only the third parties allowed there."""
+
+import ast
+import sys
+from pathlib import Path
+
+import pytest
+
+import pytest_ireval
+import pytest_ireval_metrics
+
+PACKAGE = Path(pytest_ireval.__file__).parent
+BUILT_IN = Path(pytest_ireval_metrics.__file__).parent
+
+LAYERS = [
+    ({"errors", "results", "progress"}, set()),
+    ({"retrieval"}, {"numpy", "zstandard"}),
+    ({"metrics"}, {"numpy"}),
+    ({"plugins"}, {"pluggy"}),
+    ({"statistics"}, {"numpy", "scipy"}),
+    ({"baselines", "history"}, {"numpy"}),
+    ({"suites", "sources"}, {"pydantic", "yaml", "numpy"}),
+    ({"evaluation", "rules", "gate"}, {"numpy", "pydantic"}),
+    ({"reports"}, {"jinja2"}),
+    ({"pytest_adapter"}, {"pytest"}),
+    ({"cli"}, {"click", "rich"}),
+]
+"""The faces share the last number in the plan; here they are two, so that neither imports the other."""
+
+MODULES = sorted(path for path in PACKAGE.rglob("*.py") if path != PACKAGE / "__init__.py")
+
+each_module = pytest.mark.parametrize("path", MODULES, ids=lambda path: path.relative_to(PACKAGE).as_posix())
+
+
+def layer_of(name):
+    return next(number for number, (rooms, _) in enumerate(LAYERS) if name in rooms)
+
+
+def room_of(path):
+    return path.relative_to(PACKAGE).with_suffix("").parts[0]
+
+
+def imports_of(path):
+    """Full names of what a module imports, those under TYPE_CHECKING marked."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    for_types = {id(node) for block in ast.walk(tree) if is_type_checking(block) for node in ast.walk(block)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from ((alias.name, id(node) in for_types) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert not node.level, f"{path}: relative import"
+            yield from ((f"{node.module}.{alias.name}", id(node) in for_types) for alias in node.names)
+
+
+def is_type_checking(node):
+    return isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
+
+
+@each_module
+def test_a_module_imports_no_higher_layer(path):
+    own = layer_of(room_of(path))
+    hooks = path.relative_to(PACKAGE).as_posix() == "plugins/hookspecs.py"
+    higher = [
+        name
+        for name, for_types in imports_of(path)
+        if name.startswith("pytest_ireval.") and layer_of(name.split(".")[1]) > own and not (hooks and for_types)
+    ]
+
+    assert higher == []
+
+
+@each_module
+def test_reports_read_plain_results_only(path):
+    if room_of(path) != "reports":
+        return
+    used = {name.split(".")[1] for name, _ in imports_of(path) if name.startswith("pytest_ireval.")}
+
+    assert used <= {"reports", *LAYERS[0][0]}
+
+
+@each_module
+def test_a_module_imports_only_the_third_parties_of_its_layer(path):
+    allowed = LAYERS[layer_of(room_of(path))][1]
+    third_parties = {
+        name.split(".")[0]
+        for name, for_types in imports_of(path)
+        if name.split(".")[0] not in sys.stdlib_module_names | {"pytest_ireval"} and not for_types
+    }
+
+    assert third_parties <= allowed | ({"numpy"} if room_of(path) == "metrics" else set())
+
+
+def test_built_in_metrics_use_only_what_is_public():
+    private = [
+        f"{path.name}: {name}"
+        for path in BUILT_IN.rglob("*.py")
+        for name, _ in imports_of(path)
+        if name.startswith("pytest_ireval.") and name.count(".") > 1
+    ]
+    public = {
+        name.split(".")[1]
+        for path in BUILT_IN.rglob("*.py")
+        for name, _ in imports_of(path)
+        if name.startswith("pytest_ireval.")
+    }
+
+    assert private == []
+    assert public <= set(pytest_ireval.__all__)
+
+
+def test_every_public_name_can_be_imported():
+    assert all(getattr(pytest_ireval, name) is not None for name in pytest_ireval.__all__)
+
+
+@pytest.mark.parametrize("path", [*MODULES, *BUILT_IN.rglob("*.py")], ids=lambda path: path.name)
+def test_a_file_answers_one_question_in_at_most_300_lines(path):
+    text = path.read_text(encoding="utf-8")
+
+    assert len(text.splitlines()) <= 300
+    assert ast.get_docstring(ast.parse(text))
+    assert path.stem not in {"utils", "helpers", "common", "base", "misc", "core"}

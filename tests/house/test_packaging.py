@@ -1,0 +1,91 @@
+"""Wheel, source distribution and editable install find templates and plugins in a fresh environment."""
+
+import subprocess
+import sys
+import sysconfig
+import venv
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+THIRD_PARTY = ROOT / "examples" / "third_party_metrics"
+DATA = [ROOT / "examples" / "data" / name for name in ("judgments.txt", "rankings.txt")]
+
+pytestmark = pytest.mark.skipif(not (ROOT / "pyproject.toml").exists(), reason="needs a checkout of the project")
+
+
+def run(*command):
+    """Standard output of a command that must succeed."""
+    done = subprocess.run([str(part) for part in command], capture_output=True, text=True, cwd="/", check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory):
+    """Wheel and source distribution of this checkout."""
+    folder = tmp_path_factory.mktemp("dist")
+    command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-t", "sdist", "-d", str(folder)]
+    subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
+    return {path.name.rpartition(".")[2]: path for path in folder.iterdir()}
+
+
+class Environment:
+    """A fresh virtual environment; the dependencies are those of the environment that runs the tests."""
+
+    def __init__(self, folder):
+        venv.create(folder, symlinks=True)
+        self.bin = folder / "bin"
+        site_packages = Path(run(self.bin / "python", "-c", "import sysconfig; print(sysconfig.get_path('purelib'))").strip())
+        # A path in a .pth file is searched last, and .pth files found there (editable installs) are not obeyed.
+        (site_packages / "dependencies.pth").write_text(sysconfig.get_path("purelib"))
+
+    def install(self, *what):
+        options = ["--no-deps", "--no-index", "--no-build-isolation", "--quiet", "--force-reinstall"]
+        run(sys.executable, "-m", "pip", "--python", self.bin / "python", "install", *options, *what)
+
+
+@pytest.fixture(params=["wheel", "sdist", "editable"])
+def environment(request, built, tmp_path):
+    """An environment in which pytest-ireval is installed one way or another."""
+    made = Environment(tmp_path / "environment")
+    source = {"wheel": [built["whl"]], "sdist": [built["gz"]], "editable": ["--editable", ROOT]}[request.param]
+    made.install(*source)
+    return made
+
+
+def test_templates_and_plugins_are_found(environment):
+    where = run(environment.bin / "python", "-c", "import pytest_ireval; print(pytest_ireval.__file__)").strip()
+    page = run(environment.bin / "ireval", "evaluate", *DATA, "--format", "html")
+    plugins = run(environment.bin / "ireval", "plugins")
+
+    assert Path(where).is_relative_to(environment.bin.parent) or Path(where).is_relative_to(ROOT)
+    assert page.startswith("<!doctype html>")
+    assert "builtin  pytest-ireval" in plugins
+
+
+def test_a_third_party_distribution_is_used_by_name(environment):
+    environment.install(THIRD_PARTY)
+
+    out = run(environment.bin / "ireval", "evaluate", *DATA, "-m", "TopGrade@10", "-m", "firstbad(cutoff=5)", "-m", "AP")
+    plugins = run(environment.bin / "ireval", "plugins")
+    header = subprocess.run(
+        [environment.bin / "python", "-m", "pytest", "--ireval"], cwd=environment.bin, capture_output=True, text=True, check=False
+    ).stdout
+
+    assert [line.split()[0] for line in out.split("\n\n")[0].splitlines()[1:]] == ["TopGrade@10", "FirstBad(cutoff=5)", "AP"]
+    assert "acme     acme-ireval-metrics 2.1.0  TopGrade, FirstBad" in plugins
+    assert "ireval plugins: acme-ireval-metrics 2.1.0, pytest-ireval" in header
+
+
+def test_the_wheel_holds_the_packages_the_templates_and_nothing_else(built):
+    names = zipfile.ZipFile(built["whl"]).namelist()
+
+    assert {name.split("/")[0].split("-")[0] for name in names} == {
+        "pytest_ireval",
+        "pytest_ireval_metrics",
+    }
+    assert "pytest_ireval/templates/evaluation.html.jinja" in names
+    assert {"pytest_ireval/py.typed", "pytest_ireval_metrics/py.typed"} <= set(names)

@@ -1,0 +1,216 @@
+"""One parser, one printer: every accepted spelling, the canonical text, and what is said of mistakes."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pytest_ireval import MetricNameError, load_registry
+
+REGISTRY = load_registry()
+AVAILABLE = (
+    "available: AP, Bpref, CG, DCG, ERR, F, infAP, IPrec, IPrecAvg, Judged, nDCG, nERR, NumRel, NumRelRet, NumRet, "
+    "P, Q, R, RBP, RBPResidual, Rprec, RR, SetF, SetP, SetR, Success"
+)
+
+
+def canonical(text):
+    return [str(metric) for metric in REGISTRY.parse_metrics([text])]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("nDCG@10", "nDCG@10"),
+        (" nDCG @ 10 ", "nDCG@10"),
+        ("NDCG@10", "nDCG@10"),
+        ("ndcg@10", "nDCG@10"),
+        ("nDCG(cutoff=10)", "nDCG@10"),
+        ("nDCG()@10", "nDCG@10"),
+        ("nDCG(gain='linear')@10", "nDCG@10"),
+        ("nDCG(dcg='exp-log2')@10", "nDCG(gain='exp')@10"),
+        ("nDCG(dcg='log2')@10", "nDCG@10"),
+        ('nDCG(gain="exp", )@10', "nDCG(gain='exp')@10"),
+        ("nDCG(judged_only=True,gain='exp')@10", "nDCG(gain='exp', judged_only=True)@10"),
+        ("nDCG(judged_only=true)@10", "nDCG(judged_only=True)@10"),
+        ("nDCG(gains={2: 3, 1:1})", "nDCG(gains={1: 1, 2: 3})"),
+        ("nDCG(gains={0:-1.5})", "nDCG(gains={0: -1.5})"),
+        ("DCG(log_base=10)", "DCG(log_base=10)"),
+        ("AP", "AP"),
+        ("AP(rel=2.0)@100", "AP(rel=2)@100"),
+        ("AP(denominator='min')@10", "AP(denominator='min')@10"),
+        ("AP(rel=1)", "AP"),
+        ("AP(rel=-1)", "AP(rel=-1)"),
+        ("RBP(p=.5)", "RBP(p=0.5)"),
+        ("RBP(p=0)", "RBP(p=0)"),
+        ("RBP(p=5e-1)", "RBP(p=0.5)"),
+        ("SetF(beta=2.)", "SetF(beta=2)"),
+        ("ERR(max_grade=4)@20", "ERR(max_grade=4)@20"),
+        ("ERR(max_grade=None)", "ERR"),
+        ("IPrec@0.2", "IPrec@0.2"),
+        ("IPrec@1", "IPrec@1"),
+        ("NumRet(rel=1)", "NumRet(rel=1)"),
+    ],
+)
+def test_canonical_text_drops_defaults_sorts_and_puts_at_last(text, expected):
+    assert canonical(text) == [expected]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("map", ["AP"]),
+        ("map_cut_10", ["AP@10"]),
+        ("ndcg", ["nDCG"]),
+        ("ndcg_cut_10", ["nDCG@10"]),
+        ("ndcg_cut.10", ["nDCG@10"]),
+        ("recip_rank", ["RR"]),
+        ("P_5", ["P@5"]),
+        ("P.5,10", ["P@5", "P@10"]),
+        ("recall_100", ["R@100"]),
+        ("recall.5", ["R@5"]),
+        ("success_1", ["Success@1"]),
+        ("Rprec", ["Rprec"]),
+        ("bpref", ["Bpref"]),
+        ("infAP", ["infAP"]),
+        ("iprec_at_recall_0.20", ["IPrec@0.2"]),
+        ("11pt_avg", ["IPrecAvg"]),
+        ("set_P", ["SetP"]),
+        ("set_recall", ["SetR"]),
+        ("set_F", ["SetF"]),
+        ("set_relative_P", ["SetP(relative=True)"]),
+        ("num_ret", ["NumRet"]),
+        ("num_rel", ["NumRel"]),
+        ("num_rel_ret", ["NumRelRet"]),
+        ("MAP@10", ["AP@10"]),
+        ("MRR", ["RR"]),
+        ("mrr@10", ["RR@10"]),
+        ("Precision@3", ["P@3"]),
+        ("Recall@3", ["R@3"]),
+        ("RPrec", ["Rprec"]),
+        ("hit_rate@10", ["Success@10"]),
+        ("SetRelP(rel=2)", ["SetP(rel=2, relative=True)"]),
+        ("F1@5", ["F@5"]),
+        ("P@[5, 10]", ["P@5", "P@10"]),
+        ("nDCG(gain='exp')@[1,3]", ["nDCG(gain='exp')@1", "nDCG(gain='exp')@3"]),
+    ],
+)
+def test_familiar_spellings(text, expected):
+    assert canonical(text) == expected
+
+
+def test_two_texts_with_one_canonical_form_are_one_metric():
+    metrics = REGISTRY.parse_metrics(["nDCG@10", "ndcg_cut_10", "P@[5,10]", "NDCG(cutoff=10)", "P_5"])
+
+    assert list(map(str, metrics)) == ["nDCG@10", "P@5", "P@10"]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("ndgc@10", f"'ndgc@10', column 1\n  unknown metric 'ndgc'\n  did you mean 'nDCG@10'?\n  {AVAILABLE}"),
+        ("zzz", f"'zzz', column 1\n  unknown metric 'zzz'\n  {AVAILABLE}"),
+        ("ndgc_cut_10", f"'ndgc_cut_10', column 1\n  unknown metric 'ndgc_cut_10'\n  {AVAILABLE}"),
+        ("P", "'P', column 1\n  P needs a cutoff, for example P@10"),
+        ("IPrec", "'IPrec', column 1\n  IPrec needs a recall"),
+        ("Rprec@3", "'Rprec@3', column 6\n  Rprec takes nothing behind @"),
+        ("P@0", "'P@0', column 1\n  P: cutoff=0 is out of range (at least 1)"),
+        ("P_0", "'P_0'\n  P: cutoff=0 is out of range (at least 1)"),
+        ("P@-1", "'P@-1', column 1\n  P: cutoff=-1 is out of range (at least 1)"),
+        ("P@1.5", "'P@1.5', column 1\n  P: cutoff=1.5 is not a whole number"),
+        ("P@True", "'P@True', column 1\n  P: cutoff=True is not a whole number"),
+        ("P@'5'", "\"P@'5'\", column 1\n  P: cutoff='5' is not a whole number"),
+        ("nDCG@", "'nDCG@', column 6\n  expected a value"),
+        ("nDCG@10@20", "'nDCG@10@20', column 8\n  unexpected '@' after the metric"),
+        ("nDCG(cutoff=5)@10", "'nDCG(cutoff=5)@10', column 15\n  cutoff is given twice"),
+        ("AP(rel=1, rel=2)", "'AP(rel=1, rel=2)', column 11\n  rel is given twice"),
+        ("nDCG(dcg='log2', gain='exp')", "\"nDCG(dcg='log2', gain='exp')\", column 18\n  gain is given twice"),
+        ("nDCG(gains={1:1, 1:2})", "'nDCG(gains={1:1, 1:2})', column 18\n  1 is given twice"),
+        (
+            "nDCG(gian='exp')@3",
+            "\"nDCG(gian='exp')@3\", column 6\n  nDCG: there is no parameter 'gian'; did you mean 'gain'? "
+            "known: cutoff, gain, discount, log_base, gains, ideal, judged_only",
+        ),
+        ("nDCG(gain=exp)", "'nDCG(gain=exp)', column 11\n  text needs quotes: 'exp'"),
+        (
+            "nDCG(gain='expo')",
+            "\"nDCG(gain='expo')\", column 6\n  nDCG: gain='expo' is unknown; allowed: 'linear', 'exp'",
+        ),
+        (
+            "RBP(p=1)",
+            "'RBP(p=1)', column 5\n  RBP: p=1 is out of range (at least 0, below 1); "
+            "with p = 1 the factor 1 - p is 0, and so is every score",
+        ),
+        ("nDCG(gain='exp'", "\"nDCG(gain='exp'\", column 16\n  expected ')', got the end"),
+        ("P@[5, 10", "'P@[5, 10', column 9\n  expected ']', got the end"),
+        ("nDCG$10", "'nDCG$10', column 5\n  unexpected '$'"),
+        ("nDCG(5)", "'nDCG(5)', column 6\n  expected a parameter, as in rel=2"),
+        (
+            "",
+            "'', column 1\n  there is no name\n  a metric is written Name(parameter=value)@cutoff, as nDCG@10",
+        ),
+        (
+            "@10",
+            "'@10', column 1\n  '@' is no name\n  a metric is written Name(parameter=value)@cutoff, as nDCG@10",
+        ),
+    ],
+)
+def test_mistakes_are_shown_with_position_suggestion_and_what_is_allowed(text, message):
+    with pytest.raises(MetricNameError) as caught:
+        REGISTRY.parse_metrics([text])
+
+    assert str(caught.value) == message
+
+
+def test_all_mistakes_are_reported_at_once():
+    with pytest.raises(MetricNameError) as caught:
+        REGISTRY.parse_metrics(["nDCG@10", "P", "Rprec@3"])
+
+    assert str(caught.value) == (
+        "'P', column 1\n  P needs a cutoff, for example P@10\n'Rprec@3', column 6\n  Rprec takes nothing behind @"
+    )
+
+
+def test_a_very_long_text_is_refused_without_being_read():
+    with pytest.raises(MetricNameError, match="no metric has so long a name"):
+        REGISTRY.parse_metrics(["P@" + "1" * 5000])
+
+
+numbers = st.floats(-1e6, 1e6, allow_nan=False) | st.integers(-1000, 1000).map(float)
+values_by_kind = {
+    "int": st.integers(1, 10**6),
+    "float": numbers,
+    "bool": st.booleans(),
+    "map": st.dictionaries(numbers, numbers, max_size=4),
+}
+
+
+@settings(deadline=None, max_examples=300)
+@given(st.data())
+def test_printing_and_reading_round_trip_over_all_metrics_and_values(data):
+    metric = data.draw(st.sampled_from(sorted(REGISTRY.metrics.values(), key=str)))
+    arguments = {}
+    for parameter in metric.parameters:
+        if parameter.required or data.draw(st.booleans()):
+            value = data.draw(
+                st.sampled_from(parameter.choices) if parameter.choices else values_by_kind[parameter.kind]
+            )
+            try:
+                arguments[parameter.name] = parameter.checked(value)
+            except ValueError:
+                if parameter.required:
+                    arguments[parameter.name] = 0.5  # a level of recall
+    whole = metric(**arguments)
+
+    (again,) = REGISTRY.parse_metrics([str(whole)])
+
+    assert again == whole
+    assert again.settings == whole.settings
+
+
+@settings(deadline=None, max_examples=300)
+@given(st.text(max_size=30) | st.text("nDCGP@()[]{}=,:'\"10.-_ ", max_size=30))
+def test_any_text_is_a_metric_or_a_clear_error(text):
+    try:
+        assert REGISTRY.parse_metrics([text])
+    except MetricNameError as error:
+        assert str(error)

@@ -1,0 +1,228 @@
+"""Plugins are found, named with version, and refused when they clash or misspell a hook."""
+
+import types
+
+import numpy as np
+import pytest
+
+from pytest_ireval import Metric, PluginError, hookimpl, load_registry, metric, per_query_metric
+from pytest_ireval.plugins import manager as manager_module
+from pytest_ireval.plugins.manager import Plugins
+from pytest_ireval.plugins.registry import Origin, registered
+
+
+def toy(name, **about):
+    @metric(name=name, **about)
+    def toy(judged):
+        """Zero."""
+        return np.zeros(judged.count)
+
+    return toy
+
+
+def module(name, **members):
+    """A module as pytest would hand it over."""
+    made = types.ModuleType(name)
+    made.__file__ = f"/somewhere/{name}.py"
+    vars(made).update(members)
+    return made
+
+
+def hook(*metrics):
+    @hookimpl
+    def ireval_metrics():
+        return list(metrics)
+
+    return ireval_metrics
+
+
+class FakeEntryPoint:
+    """What importlib.metadata finds for an installed distribution."""
+
+    def __init__(self, name, distribution, plugin, version="1.0"):
+        self.name, self.value = name, f"{distribution}:plugin"
+        self.dist = types.SimpleNamespace(name=distribution, version=version)
+        self.plugin = plugin
+
+    def load(self):
+        if isinstance(self.plugin, Exception):
+            raise self.plugin
+        return self.plugin
+
+
+@pytest.fixture
+def installed(monkeypatch):
+    """Pretends that these entry points are installed."""
+
+    def pretend(*entries):
+        monkeypatch.setattr(manager_module, "entry_points", lambda group: list(entries))
+
+    return pretend
+
+
+def test_built_in_metrics_come_through_the_entry_point_with_their_distribution():
+    found = load_registry()
+
+    assert found.metrics["nDCG"].origin.startswith("pytest-ireval ")
+    assert [plugin.name for plugin in found.plugins] == ["builtin"]
+
+
+def test_origin_and_version_of_a_third_party(installed):
+    installed(FakeEntryPoint("acme", "acme-metrics", module("acme", ireval_metrics=hook(toy("Acme"))), "2.1"))
+
+    found = load_registry()
+
+    assert str(found.plugins[0]) == "acme-metrics 2.1"
+    assert found.metrics["Acme"].origin == "acme-metrics 2.1"
+
+
+def test_two_distributions_with_one_entry_point_name_are_an_error(installed):
+    installed(FakeEntryPoint("acme", "first", module("a"), "1"), FakeEntryPoint("acme", "second", module("b"), "2"))
+
+    with pytest.raises(PluginError) as caught:
+        load_registry()
+
+    assert str(caught.value) == (
+        "two installed plugins are called 'acme': first 1 and second 2; one must rename its entry point"
+    )
+
+
+def test_a_plugin_that_cannot_be_imported_is_named(installed):
+    installed(FakeEntryPoint("acme", "acme-metrics", ImportError("no module named gone"), "2.1"))
+
+    with pytest.raises(PluginError) as caught:
+        load_registry()
+
+    assert str(caught.value) == (
+        "plugin 'acme' (acme-metrics:plugin) of acme-metrics 2.1 cannot be loaded: ImportError: no module named gone"
+    )
+
+
+def test_two_plugins_claiming_one_metric_name_are_named_both(installed):
+    installed(
+        FakeEntryPoint("one", "first", module("a", ireval_metrics=hook(toy("Clicks"))), "1"),
+        FakeEntryPoint("two", "second", module("b", ireval_metrics=hook(toy("Clicks"))), "2"),
+    )
+
+    with pytest.raises(PluginError) as caught:
+        load_registry()
+
+    assert str(caught.value) == "metric name 'Clicks' is claimed twice: by Clicks of first 1 and by Clicks of second 2"
+
+
+def test_names_that_differ_in_letter_case_only_are_one_name():
+    with pytest.raises(PluginError) as caught:
+        registered([(Origin("a"), [toy("Clicks")]), (Origin("b"), [toy("CLICKS")])], [])
+
+    assert str(caught.value) == (
+        "metric name 'CLICKS' is claimed twice (the first writes it 'Clicks'; letter case does not count): "
+        "by Clicks of a and by CLICKS of b"
+    )
+
+
+def test_a_spelling_of_a_built_in_metric_cannot_be_taken(registry):
+    builtin = (Origin("builtin"), registry.metrics.values())
+
+    with pytest.raises(PluginError, match="metric name 'map' is claimed twice"):
+        registered([builtin, (Origin("b"), [toy("map")])], [])
+
+
+def test_what_is_no_metric_is_refused():
+    with pytest.raises(PluginError, match="plugin b returned 7 from ireval_metrics, which is no metric"):
+        registered([(Origin("b"), [7])], [])
+
+
+def test_a_hook_that_returns_no_list_is_refused():
+    @hookimpl
+    def ireval_metrics():
+        return 7
+
+    plugins = Plugins()
+    plugins.adopt(module("bad", ireval_metrics=ireval_metrics))
+
+    with pytest.raises(PluginError, match=r"ireval_metrics of .*bad.py must return a list of metrics"):
+        plugins.registry()
+
+
+@pytest.mark.parametrize("name", ["ireval_metricz", "ireval_metric"])
+def test_a_misspelt_hook_is_refused(name):
+    @hookimpl
+    def misspelt():
+        return []
+
+    misspelt.__name__ = name
+
+    with pytest.raises(PluginError, match=name):
+        Plugins().adopt(module("bad", **{name: misspelt}))
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("ireval_metricz", "ireval_metricz is not marked with @hookimpl, and would never be called; did you mean"),
+        ("ireval_metrics", "ireval_metrics is not marked with @hookimpl, and would never be called"),
+    ],
+)
+def test_a_function_named_like_a_hook_that_would_never_be_called_is_refused(name, message):
+    def forgotten():
+        return []
+
+    with pytest.raises(PluginError, match=message):
+        Plugins().adopt(module("bad", **{name: forgotten}))
+
+
+def test_a_module_without_hooks_is_left_alone():
+    plugins = Plugins()
+
+    assert not plugins.adopt(module("plain", mark=pytest.mark))
+    assert plugins.registry().metrics == {}
+
+
+def test_a_function_of_another_name_is_nobodys_business():
+    def ireval_test_data():
+        return []
+
+    assert not Plugins().adopt(module("plain", ireval_test_data=ireval_test_data))
+
+
+def test_a_module_is_adopted_once():
+    plugins, plugin = Plugins(), module("once", ireval_metrics=hook(toy("Once")))
+
+    assert plugins.adopt(plugin)
+    assert not plugins.adopt(plugin)
+    assert list(plugins.registry().metrics) == ["Once"]
+
+
+def test_two_files_called_conftest_are_two_plugins():
+    plugins = Plugins()
+    first, second = module("conftest", ireval_metrics=hook(toy("A"))), module("conftest", ireval_metrics=hook(toy("B")))
+    first.__file__, second.__file__ = "/a/conftest.py", "/b/conftest.py"
+    plugins.adopt(first)
+    plugins.adopt(second)
+
+    assert set(plugins.registry().metrics) == {"A", "B"}
+    assert set(plugins.registry(without=[first]).metrics) == {"B"}
+
+
+def test_every_run_has_its_own_manager():
+    one, other = Plugins(), Plugins()
+    one.adopt(module("only_here", ireval_metrics=hook(toy("Here"))))
+
+    assert other.registry().metrics == {}
+
+
+@pytest.mark.parametrize("name", ["", "2nd", "my-metric", "n DCG", "P@5"])
+def test_a_name_that_could_not_be_parsed_is_refused(name):
+    with pytest.raises(Exception, match="a name is letters, digits and _, and begins with a letter"):
+        toy(name)
+
+
+def test_a_decorated_function_is_a_metric():
+    @per_query_metric(name="TopGrade", range=(0, 1))
+    def top_grade(ranking, *, cutoff: int) -> float:
+        """Share of the first `cutoff` documents that carry the top grade."""
+        return float((ranking.grades[:cutoff] == ranking.top_grade).mean())
+
+    assert isinstance(top_grade, Metric)
+    assert top_grade.summary == "Share of the first `cutoff` documents that carry the top grade."
+    assert str(top_grade @ 10) == "TopGrade@10"
