@@ -4,7 +4,7 @@
 import numpy as np  # noqa: F401
 import pytest
 
-pytest_plugins = ["pytester"]
+pytest_plugins = ["pytester", "command_line"]
 
 
 @pytest.fixture(scope="session")

@@ -23,4 +23,5 @@ def first_bad(judged: JudgedRankings, *, cutoff: int = 10) -> np.ndarray:
 
 @hookimpl
 def ireval_metrics():
+    """Both of them."""
     return [top_grade, first_bad]

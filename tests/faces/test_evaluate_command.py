@@ -176,7 +176,9 @@ def test_ties_are_shown_in_the_table(ireval, trec_files):
     outcome = ireval("evaluate", *trec_files("q 0 b 1\n", TIED), "-m", "RR", "-m", "R@10")
 
     assert outcome.out.startswith(
-        "metric   value  queries  tied  other orders\nRR      0.5000        1     1  0.3333 to 1.0000\nR@10    1.0000        1\n"
+        "metric   value  queries  tied  other orders\n"
+        "RR      0.5000        1     1  0.3333 to 1.0000\n"
+        "R@10    1.0000        1\n"
     )
 
 

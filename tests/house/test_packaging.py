@@ -38,7 +38,9 @@ class Environment:
     def __init__(self, folder):
         venv.create(folder, symlinks=True)
         self.bin = folder / "bin"
-        site_packages = Path(run(self.bin / "python", "-c", "import sysconfig; print(sysconfig.get_path('purelib'))").strip())
+        site_packages = Path(
+            run(self.bin / "python", "-c", "import sysconfig; print(sysconfig.get_path('purelib'))").strip()
+        )
         # A path in a .pth file is searched last, and .pth files found there (editable installs) are not obeyed.
         (site_packages / "dependencies.pth").write_text(sysconfig.get_path("purelib"))
 
@@ -69,13 +71,17 @@ def test_templates_and_plugins_are_found(environment):
 def test_a_third_party_distribution_is_used_by_name(environment):
     environment.install(THIRD_PARTY)
 
-    out = run(environment.bin / "ireval", "evaluate", *DATA, "-m", "TopGrade@10", "-m", "firstbad(cutoff=5)", "-m", "AP")
+    out = run(environment.bin / "ireval", "evaluate", *DATA, "-m", "TopGrade@10", "-m", "firstbad@5", "-m", "AP")
     plugins = run(environment.bin / "ireval", "plugins")
     header = subprocess.run(
-        [environment.bin / "python", "-m", "pytest", "--ireval"], cwd=environment.bin, capture_output=True, text=True, check=False
+        [environment.bin / "python", "-m", "pytest", "--ireval"],
+        cwd=environment.bin,
+        capture_output=True,
+        text=True,
+        check=False,
     ).stdout
 
-    assert [line.split()[0] for line in out.split("\n\n")[0].splitlines()[1:]] == ["TopGrade@10", "FirstBad(cutoff=5)", "AP"]
+    assert [line.split()[0] for line in out.split("\n\n")[0].splitlines()[1:]] == ["TopGrade@10", "FirstBad@5", "AP"]
     assert "acme     acme-ireval-metrics 2.1.0  TopGrade, FirstBad" in plugins
     assert "ireval plugins: acme-ireval-metrics 2.1.0, pytest-ireval" in header
 

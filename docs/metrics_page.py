@@ -1,0 +1,71 @@
+"""Writes docs/metrics.md from what the metrics say of themselves: ``python docs/metrics_page.py``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from pytest_ireval import Metric, load_registry
+from pytest_ireval.cli.metrics_command import described, range_of, signature
+
+PAGE = Path(__file__).with_name("metrics.md")
+INTRODUCTION = """\
+<!-- Written by docs/metrics_page.py from the metrics' own descriptions; edit those. -->
+# Metrics
+
+`ireval metrics` lists what is installed, `ireval metrics NAME` explains one.
+
+## How names are written
+
+`Name`, `Name@cutoff`, `Name(parameter=value, …)@cutoff`: `AP`, `nDCG@10`, `nDCG(gain='exp')@10`. Text is quoted, maps
+are written `{1: 1, 2: 3}`, and `P@[5, 10]` is two metrics. Letter case does not matter. What follows `@` is the
+cutoff, for IPrec the level of recall.
+
+The spellings of trec_eval are understood (`ndcg_cut_10`, `recip_rank`, `map`, `P_5`, `P.5,10`, `recall_100`,
+`iprec_at_recall_0.20`), and so are common aliases (`MAP`, `MRR`, `Precision`, `hit_rate@10`) and ir_measures'
+`dcg='exp-log2'`. The *canonical* name, under which results are stored, leaves out defaults, sorts parameters and puts
+`@` last; two texts with one canonical name are one metric.
+
+## How they are computed
+
+r is the grade at a rank, R the number of relevant documents (grade `rel` or more, 1 unless said otherwise), n the
+number of retrieved ones. Definitions are those of trec_eval 10, with differences named here:
+
+* F and SetF take beta; trec_eval's `set_F.x` takes beta squared.
+* IPrec turns recall times R into a number of documents by rounding to the nearest, as trec_eval 10 (not 9) does.
+  `rounding='up'` asks that the recall be really reached, as textbooks define it.
+* RBP is not compared with trec_eval, whose version 10 reads uninitialised memory for it.
+* nDCG's ideal is made of all judged documents. `ideal='retrieved'` takes those retrieved only, as some slides and
+  tutorials do. Beware: if one system returns grades 5 2 4 and another 5 2 4 0 1 for one query, the first has
+  nDCG(ideal='retrieved')@5 = 0.969 and the second 0.966, so that finding one more relevant document seems to do harm.
+  With the ideal of all judged documents it is 0.923 and 0.966.
+
+In the examples, grades stand in order of rank, `-` is an unjudged document, and behind `|` stand judged documents
+that were not retrieved.
+"""
+
+
+def page() -> str:
+    """The text of the page."""
+    metrics = sorted(load_registry().metrics.values(), key=lambda metric: metric.name.lower())
+    return "\n".join([INTRODUCTION, *(line for metric in metrics for line in section(metric))])
+
+
+def section(metric: Metric) -> Iterator[str]:
+    """One metric."""
+    low_high = range_of(metric).replace("inf", "∞")
+    facts = [f"range {low_high}", f"better: {metric.direction}", f"sums up as {metric.aggregate}"]
+    yield f"## {metric.name}\n"
+    yield f"`{signature(metric)}`: {metric.summary}\n"
+    yield f"* Formula: {metric.formula}"
+    yield f"* Example: {metric.example}"
+    yield f"* Reference: {metric.reference}"
+    yield f"* {'; '.join(facts)}"
+    if metric.spellings:
+        yield "* also called " + ", ".join(f"`{name}`" for name in sorted(metric.spellings))
+    yield from (f"* `{parameter.name}`: {described(parameter)}" for parameter in metric.parameters)
+    yield ""
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")

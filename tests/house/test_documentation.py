@@ -1,0 +1,126 @@
+"""Documentation is true: its code runs, its commands print what it shows, and nothing is left out."""
+
+import importlib.util
+import re
+import shlex
+from pathlib import Path
+
+import click
+import pytest
+
+from pytest_ireval import load_registry
+from pytest_ireval.cli import COMMANDS, commands
+from pytest_ireval.cli.evaluate_command import command as evaluate_command
+from pytest_ireval.metrics.metric import Metric
+from pytest_ireval.metrics.needs import NEEDS
+from pytest_ireval.plugins import hookspecs
+
+ROOT = Path(__file__).parents[2]
+PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")])
+BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+pytestmark = pytest.mark.skipif(not (ROOT / "docs").is_dir(), reason="needs a checkout of the project")
+each_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+
+
+def blocks(page, language):
+    return [code for found, code in BLOCK.findall(page.read_text(encoding="utf-8")) if found == language]
+
+
+@pytest.fixture(autouse=True)
+def at_the_root(monkeypatch):
+    monkeypatch.chdir(ROOT)
+
+
+@each_page
+def test_python_blocks_of_a_page_run_one_after_the_other(page):
+    namespace = {"__name__": "documentation"}
+    for number, code in enumerate(blocks(page, "python"), 1):
+        exec(compile(code, f"{page.name}, block {number}", "exec", dont_inherit=True), namespace)
+
+
+def commands_shown(page):
+    """Pairs of a command line and what the page says it prints."""
+    for block in blocks(page, "console"):
+        for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
+            line, _, output = part.partition("\n")
+            yield line, output
+
+
+@each_page
+def test_commands_print_what_the_page_shows(page, ireval):
+    for line, shown in commands_shown(page):
+        program, *arguments = shlex.split(line)
+        assert program == "ireval"
+
+        printed = ireval(*arguments).out
+
+        if shown.rstrip().endswith("…"):
+            assert printed.startswith(shown.rstrip()[:-1])
+        else:
+            assert printed == shown
+
+
+@each_page
+def test_links_lead_somewhere(page):
+    targets = re.findall(r"\]\(([^)#]+?)(?:#[^)]*)?\)", page.read_text(encoding="utf-8"))
+
+    assert [target for target in targets if not (page.parent / target).exists()] == []
+
+
+def test_the_page_of_metrics_is_what_the_metrics_say():
+    spec = importlib.util.spec_from_file_location("metrics_page", ROOT / "docs" / "metrics_page.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+
+    assert (ROOT / "docs" / "metrics.md").read_text(encoding="utf-8") == module.page(), "run docs/metrics_page.py"
+
+
+@pytest.mark.parametrize("name", sorted(load_registry().metrics))
+def test_every_metric_is_on_the_page(name):
+    assert f"\n## {name}\n" in (ROOT / "docs" / "metrics.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("option", [o for p in evaluate_command.params for o in p.opts if o.startswith("--")])
+def test_every_option_of_evaluate_is_documented(option):
+    text = (ROOT / "docs" / "evaluating.md").read_text(encoding="utf-8")
+
+    assert option in text or option == "--metric"
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_is_documented_and_exists(name):
+    assert isinstance(commands.get_command(click.Context(commands), name), click.Command)
+    assert any(f"ireval {name}" in page.read_text(encoding="utf-8") for page in PAGES)
+
+
+HOOKS = [name for name in vars(hookspecs) if name.startswith("ireval_")]
+
+
+@pytest.mark.parametrize("name", HOOKS)
+def test_every_hook_is_documented(name):
+    assert f"`{name}`" in (ROOT / "docs" / "plugins.md").read_text(encoding="utf-8")
+    docstring = getattr(hookspecs, name).__doc__
+    assert "Return" in docstring
+    assert "Called" in docstring
+    assert "Since" in docstring
+
+
+@pytest.mark.parametrize("need", NEEDS)
+def test_every_need_is_documented(need):
+    assert f"| `{need}` |" in (ROOT / "docs" / "plugins.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    "field", [f for f in Metric.__dataclass_fields__ if f not in ("batch", "parameters", "origin", "arguments")]
+)
+def test_every_field_of_a_metric_is_documented(field):
+    assert f"`{field}`" in (ROOT / "docs" / "plugins.md").read_text(encoding="utf-8")
+
+
+def test_every_dependency_is_explained():
+    text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    listed = re.search(r"^dependencies = \[(.*?)^\]", text, re.MULTILINE | re.DOTALL)[1]
+    explained = (ROOT / "docs" / "dependencies.md").read_text(encoding="utf-8")
+
+    assert [name for name in re.findall(r'"([a-z0-9-]+)', listed) if f"| {name} |" not in explained] == []
