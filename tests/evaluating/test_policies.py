@@ -1,0 +1,202 @@
+"""What an evaluation does where the data leave it open, and that it says so."""
+
+import dataclasses
+import json
+
+import pytest
+
+from pytest_ireval import Evaluation, InputError, IrevalError, evaluate, read_judgments, read_rankings
+
+JUDGMENTS = {"q1": {"a": 1}, "q2": {"a": 1}, "q3": {"a": 0}}
+
+
+def test_a_missing_query_is_an_error_unless_told_otherwise():
+    with pytest.raises(InputError) as caught:
+        evaluate(JUDGMENTS, {"q1": ["a"]}, ["RR"])
+
+    assert str(caught.value) == (
+        "rankings\n  2 of 3 judged queries have no ranking: 'q2', 'q3'\n"
+        '  missing_queries="zero" scores them 0, "ignore" leaves them out'
+    )
+
+
+def test_zero_scores_missing_queries_as_empty_rankings_and_lists_them():
+    evaluation = evaluate(JUDGMENTS, {"q1": ["a"]}, ["RR", "NumRel"], missing_queries="zero")
+
+    assert evaluation["RR"].values == {"q1": 1, "q2": 0, "q3": 0}
+    assert evaluation["NumRel"].value == 2
+    assert evaluation.missing == ("q2", "q3")
+
+
+def test_ignore_leaves_missing_queries_out_and_lists_them():
+    evaluation = evaluate(JUDGMENTS, {"q1": ["a"]}, ["RR"], missing_queries="ignore")
+
+    assert evaluation["RR"].values == {"q1": 1}
+    assert evaluation["RR"].mean == 1
+    assert evaluation.missing == ("q2", "q3")
+
+
+def test_an_empty_ranking_is_not_missing_scores_0_and_is_counted():
+    evaluation = evaluate(JUDGMENTS, {"q1": ["a"], "q2": [], "q3": ["a"]}, ["RR"])
+
+    assert evaluation["RR"].values == {"q1": 1, "q2": 0, "q3": 0}
+    assert evaluation.missing == ()
+    assert evaluation.empty == ("q2",)
+
+
+def test_ranked_queries_without_judgments_are_listed_and_do_not_count():
+    evaluation = evaluate({"q1": {"a": 1}}, {"q1": ["a"], "q9": ["a"]}, ["RR"])
+
+    assert evaluation.without_judgments == ("q9",)
+    assert evaluation["RR"].values == {"q1": 1}
+
+
+def test_rankings_of_other_queries_are_an_error_whatever_the_policy():
+    with pytest.raises(InputError, match="none of its 1 queries is judged in judgments"):
+        evaluate({"q1": {"a": 1}}, {"Q1": ["a"]}, ["RR"], missing_queries="zero")
+
+
+def test_no_rankings_at_all_is_every_query_missing():
+    assert evaluate({"q1": {"a": 1}}, {}, ["RR"], missing_queries="zero")["RR"].mean == 0
+
+
+def test_nothing_left_has_no_mean():
+    result = evaluate({"q": {"a": 0}}, {"q": ["a"]}, ["RR"], no_relevant="ignore")["RR"]
+
+    assert (result.mean, result.value, result.values) == (None, None, {})
+
+
+def test_queries_without_relevant_documents_are_counted_beside_the_mean():
+    result = evaluate(JUDGMENTS, {query: ["a"] for query in JUDGMENTS}, ["RR", "RR(rel=2)"])
+
+    assert result["RR"].no_relevant == 1
+    assert result["RR"].mean == pytest.approx(2 / 3)
+    assert result["RR(rel=2)"].no_relevant == 3
+
+
+def test_the_policies_are_part_of_the_result():
+    evaluation = evaluate(
+        JUDGMENTS, {"q1": ["a"]}, ["RR"], ties="input", missing_queries="ignore", unjudged="removed", depth=5
+    )
+
+    assert dataclasses.asdict(evaluation.policies) == {
+        "ties": "input",
+        "missing_queries": "ignore",
+        "no_relevant": "zero",
+        "unjudged": "removed",
+        "depth": 5,
+    }
+
+
+@pytest.mark.parametrize(
+    ("option", "message"),
+    [
+        (
+            {"ties": "trek"},
+            "ties='trek' is unknown\n  did you mean 'trec'?\n  allowed: trec, input, pessimistic, optimistic, error",
+        ),
+        ({"missing_queries": 0}, "missing_queries=0 is unknown\n  allowed: error, zero, ignore"),
+        ({"depth": 0}, "depth=0 is not a whole number from 1 on"),
+        ({"depth": True}, "depth=True is not a whole number from 1 on"),
+    ],
+)
+def test_an_unknown_policy_is_an_error(option, message):
+    with pytest.raises(IrevalError) as caught:
+        evaluate(JUDGMENTS, {}, ["RR"], **option)
+
+    assert str(caught.value) == message
+
+
+def test_the_highest_grade_is_that_of_all_judgments_not_of_the_queries_that_count():
+    judgments = {"q1": {"a": 1}, "q2": {"a": 3}}
+
+    ignored = evaluate(judgments, {"q1": ["a"]}, ["ERR"], missing_queries="ignore")
+    scaled = evaluate(judgments, {"q1": ["a"]}, ["ERR"], missing_queries="ignore", scale=1)
+
+    assert ignored.highest_grade == 3
+    assert ignored["ERR"].value == pytest.approx(1 / 8)
+    assert scaled["ERR"].value == pytest.approx(1 / 2)
+
+
+TIED = {"q": {"bad": 2.0, "good": 2.0, "hole": 2.0}}
+TIED_JUDGMENTS = {"q": {"good": 1, "bad": 0}}
+
+
+@pytest.mark.parametrize(
+    ("ties", "rank"),
+    [("trec", 2), ("input", 2), ("optimistic", 1), ("pessimistic", 3)],
+)
+def test_equal_scores(ties, rank):
+    assert evaluate(TIED_JUDGMENTS, TIED, ["RR"], ties=ties)["RR"].value == pytest.approx(1 / rank)
+
+
+def test_how_far_equal_scores_leave_a_figure_open_is_said():
+    ties = evaluate(TIED_JUDGMENTS, TIED, ["RR"])["RR"].ties
+
+    assert (ties.queries, ties.low, ties.high) == (1, pytest.approx(1 / 3), 1)
+
+
+def test_ties_that_do_not_cross_the_cutoff_are_not_counted():
+    evaluation = evaluate(TIED_JUDGMENTS, TIED, ["P@1", "P@2", "P@3"])
+
+    assert [metric.ties and metric.ties.queries for metric in evaluation.metrics] == [1, 1, None]
+
+
+def test_ties_order_documents_for_metrics_that_look_at_documents():
+    from pytest_ireval import per_query_metric
+
+    seen = {}
+
+    @per_query_metric(name="Look", needs=("documents",))
+    def look(ranking):
+        """Notes the order."""
+        seen.setdefault("order", list(ranking.documents))
+        return 0.0
+
+    evaluate(TIED_JUDGMENTS, TIED, [look], ties="optimistic")
+
+    assert seen["order"] == ["good", "hole", "bad"]
+
+
+def test_depth_cuts_before_anything_is_counted():
+    evaluation = evaluate({"q": {"a": 1, "b": 1}}, {"q": ["x", "a", "b"]}, ["NumRet", "AP", "Judged@10"], depth=2)
+
+    assert evaluation["NumRet"].value == 2
+    assert evaluation["AP"].value == pytest.approx(1 / 4)
+    assert evaluation["Judged@10"].value == pytest.approx(1 / 2)
+
+
+def test_files_mappings_and_values_that_were_read_once_give_the_same(trec_files):
+    judgments, rankings = trec_files("q1 0 a 2\nq1 0 b 0\nq1 0 n -1\n", "q1 Q0 b 1 3 t\nq1 Q0 n 2 2 t\nq1 Q0 a 3 1 t\n")
+    metrics = ["nDCG@2", "AP", "Bpref", "infAP", "ERR"]
+    as_mappings = {"q1": {"a": 2, "b": 0, "n": -1}}, {"q1": {"b": 3, "n": 2, "a": 1}}
+
+    values = [
+        {m.name: m.values for m in evaluate(j, r, metrics).metrics}
+        for j, r in (
+            (judgments, rankings),
+            as_mappings,
+            (read_judgments(judgments), read_rankings(rankings)),
+            (str(judgments), as_mappings[1]),
+        )
+    ]
+
+    assert values[0] == values[1] == values[2] == values[3]
+
+
+def test_an_evaluation_survives_json():
+    evaluation = evaluate(TIED_JUDGMENTS, TIED, ["RR", "NumRet"], depth=3)
+
+    assert Evaluation.from_dict(json.loads(json.dumps(evaluation.to_dict()))) == evaluation
+
+
+def test_another_format_version_is_refused():
+    data = evaluate(TIED_JUDGMENTS, TIED, ["RR"]).to_dict() | {"format": 2}
+
+    with pytest.raises(ValueError, match="format 2 cannot be read; this version reads format 1"):
+        Evaluation.from_dict(data)
+
+
+def test_an_unknown_result_is_a_key_error_that_says_what_there_is():
+    with pytest.raises(KeyError, match=r"'AP'; evaluated: RR"):
+        evaluate(TIED_JUDGMENTS, TIED, ["RR"])["AP"]
