@@ -48,7 +48,8 @@ def rankings_from(source: Any, depth: int | None = None, *, by_id: bool = True, 
     try:
         return rankings_of([first_rows(lines, depth, by_id=by_id)], origin, empty)
     except BadLines as bad:
-        raise InputError(*(Problem(complaint, place=origin) for _, complaint in bad.complaints)) from None
+        more = [f"… and {bad.more} more"] if bad.more else []
+        raise InputError(*(Problem(complaint, place=origin) for _, complaint in bad.complaints), *more) from None
 
 
 def _graded_rows(source: Any, origin: str) -> list[tuple[str, str, Any]]:
@@ -66,7 +67,11 @@ def _graded_rows(source: Any, origin: str) -> list[tuple[str, str, Any]]:
 
 def _ranked_lists(source: Any, origin: str) -> dict[str, list[tuple[str, float]]]:
     if isinstance(source, Mapping):
-        return {_id(query, origin): _ranked(query, ranking, origin) for query, ranking in source.items()}
+        ranked = {_id(query, origin): _ranked(query, ranking, origin) for query, ranking in source.items()}
+        if len(ranked) < len(source):
+            twice = next(query for query in source if not isinstance(query, str) and str(query) in source)
+            raise _unfit(origin, f"query {str(twice)!r} is there twice, as text and as a number")
+        return ranked
     lists: dict[str, list[tuple[str, float]]] = {}
     for query, document, score in _rows(source, "score", origin):
         lists.setdefault(query, []).append((document, _score(score, query, document, origin)))
@@ -77,7 +82,7 @@ def _ranked(query: Any, ranking: Any, origin: str) -> list[tuple[str, float]]:
     """One query's documents with scores."""
     if isinstance(ranking, Mapping):
         return [(_id(d, origin), _score(score, query, d, origin)) for d, score in ranking.items()]
-    if isinstance(ranking, str) or not isinstance(ranking, Iterable):
+    if isinstance(ranking, str | bytes) or not isinstance(ranking, Iterable):
         raise _unfit(origin, f"the ranking of query {query!r} is {type(ranking).__name__}, not a list or a mapping")
     entries = list(ranking)
     if any(isinstance(entry, tuple | list) for entry in entries):
@@ -128,19 +133,31 @@ def _column(names: list[Any], kind: str, origin: str) -> str:
 
 def _id(value: Any, origin: str) -> str:
     """An id as text; whole numbers are written out."""
-    if isinstance(value, str) and value:
+    if isinstance(value, str) and value and (value.isascii() or _has_utf8(value)):
         return value
     if isinstance(value, int | np.integer) and not isinstance(value, bool):
         return str(int(value))
     raise _unfit(origin, f"{value!r} is no id; ids are text (or whole numbers)")
 
 
+def _has_utf8(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def _number(value: Any, what: str, origin: str) -> float:
-    if isinstance(value, bool | str) or not isinstance(value, int | float | np.number):
+    if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
         raise _unfit(origin, f"{what} is {value!r}, not a number")
-    if not math.isfinite(value):
+    try:
+        number = float(value)
+    except OverflowError:
+        raise _unfit(origin, f"{what} is too large for a number") from None
+    if not math.isfinite(number):
         raise _unfit(origin, f"{what} is {value!r}, not finite")
-    return float(value)
+    return number
 
 
 def _score(value: Any, query: Any, document: Any, origin: str) -> float:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from pytest_ireval.errors import InputError, Problem, shown
 from pytest_ireval.retrieval.ids import Ids
 from pytest_ireval.retrieval.scan.chunk import Offsets
+from pytest_ireval.retrieval.scan.duplicates import repetitions
 from pytest_ireval.retrieval.scan.pairs import JudgedPairs
 from pytest_ireval.retrieval.scan.words import mixed
 
@@ -112,19 +113,28 @@ def judgments_of(
     for seed in range(MOST_SEEDS):
         keys = documents.keys(seed) ^ mixed(Ids.of(queries).keys(seed))[query]
         pairs = JudgedPairs(keys)
-        earlier, later = pairs.equal_neighbours()
-        if not earlier.size:
+        suspects = pairs.suspects()
+        if not suspects.size:
             table = PairTable(seed, pairs)
             return Judgments(tuple(queries), query, documents, grade, table, places.origin, subtopics)
-        same = (query[earlier] == query[later]) & documents.same(earlier, documents, later)
-        if same.any():
-            earlier, later = earlier[same], later[same]
-            _refuse_conflicts(queries, query, documents, grade, places, earlier, later)
-            kept = np.setdiff1d(np.arange(query.size), later)
-            return judgments_of(queries, query[kept], documents.take(kept), grade[kept], places, subtopics)
+        first, later = repetitions(documents.chunk, documents.span, query, suspects)
+        if later.size:
+            _refuse_conflicts(queries, query, documents, grade, places, first, later)
+            kept = np.ones(query.size, bool)
+            kept[later] = False
+            rows = np.flatnonzero(kept)
+            subtopics = subtopics and _subtopics_of(subtopics, kept)
+            return judgments_of(queries, query[rows], documents.take(rows), grade[rows], places, subtopics)
     raise InputError(
         Problem(f"its ids collide under {MOST_SEEDS} hash functions; were they made to?", place=places.origin)
     )
+
+
+def _subtopics_of(subtopics: Subtopics, kept: NDArray[np.bool_]) -> Subtopics:
+    """The subtopics of the judgments that are kept, under their new row numbers."""
+    rows = kept[subtopics.row]
+    number = np.cumsum(kept) - 1
+    return Subtopics(subtopics.names, number[subtopics.row[rows]], subtopics.subtopic[rows], subtopics.grade[rows])
 
 
 def _refuse_conflicts(
@@ -133,11 +143,11 @@ def _refuse_conflicts(
     documents: Ids,
     grade: NDArray[np.float64],
     places: Places,
-    earlier: Offsets,
+    first: Offsets,
     later: Offsets,
 ) -> None:
-    conflict = np.flatnonzero(grade[earlier] != grade[later])
-    pairs = zip(earlier[conflict].tolist(), later[conflict].tolist(), strict=True)
+    conflict = np.flatnonzero(grade[first] != grade[later])
+    pairs = zip(first[conflict].tolist(), later[conflict].tolist(), strict=True)
     problems = [
         Problem(
             f"document {shown(documents[b])} is judged twice for query {shown(queries[query[b]])}: "
@@ -145,7 +155,7 @@ def _refuse_conflicts(
             place=places(b),
             suggestion="keep one of the two lines, or merge the judges' files first",
         )
-        for a, b in sorted(pairs, key=lambda pair: pair[1])
+        for a, b in pairs
     ]
     if problems:
         raise InputError(*problems[:SHOWN], *([f"… and {len(problems) - SHOWN} more"] if problems[SHOWN:] else []))

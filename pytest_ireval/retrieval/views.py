@@ -55,7 +55,7 @@ def _spans_among_hits(judged: JudgedRankings) -> tuple[Integers, Integers]:
 
 def perfect(judged: JudgedRankings) -> JudgedRankings:
     """The best rankings there could be: all judged documents by grade, and nothing else."""
-    return judged.remember_ideal("perfect", lambda: _perfect(judged))
+    return judged.remember("perfect", lambda: _perfect(judged))
 
 
 def _perfect(judged: JudgedRankings) -> JudgedRankings:
@@ -86,10 +86,12 @@ def cut(judged: JudgedRankings, depth: int) -> JudgedRankings:
         rank = np.arange(documents.grade.size) - np.repeat(documents.first[:-1], np.diff(documents.first)) + 1
         rows = np.flatnonzero(rank <= depth)
         documents = documents.at(rows, np.searchsorted(rows, documents.first))
+        documents = documents._replace(tied_to=np.minimum(documents.tied_to, depth))
+    hits = judged.hits.at(judged.hits.rank <= depth)
     return replace(
         judged,
         retrieved=np.minimum(judged.retrieved, depth),
-        hits=judged.hits.at(judged.hits.rank <= depth),
+        hits=hits._replace(tied_to=np.minimum(hits.tied_to, depth)),
         documents=documents,
         reference=judged.reference and cut(judged.reference, depth),
         _memory={},

@@ -16,6 +16,8 @@ from typing import BinaryIO, Protocol
 from pytest_ireval.errors import InputError, Problem
 
 GZIP, ZSTANDARD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
+SKIPPABLE = b"\x2a\x4d\x18"
+"""Behind a byte 5x: a frame that Zstandard skips, as some tools write in front."""
 COMPRESSED_PIECE = 1 << 16
 PIECE = 1 << 20
 PIECES_AHEAD = 8
@@ -43,7 +45,11 @@ class ByteFile:
     @property
     def plain(self) -> bool:
         """True when the bytes on disk are the text itself."""
-        return not self.magic.startswith((GZIP, ZSTANDARD))
+        return not self.magic.startswith(GZIP) and not self._zstandard
+
+    @property
+    def _zstandard(self) -> bool:
+        return self.magic == ZSTANDARD or (self.magic[1:] == SKIPPABLE and self.magic[0] >> 4 == 5)
 
     @contextmanager
     def open(self, start: int = 0) -> Iterator[ByteStream]:
@@ -95,6 +101,8 @@ def byte_file(path: str | os.PathLike[str]) -> Iterator[ByteFile]:
         raise InputError(Problem("there is no such file", place=name)) from None
     except OSError as error:
         raise InputError(Problem(f"cannot be read: {error.strerror}", place=name)) from error
+    except ValueError as error:
+        raise InputError(Problem(f"cannot be the name of a file: {error}", place=repr(name))) from error
     yield file
 
 

@@ -14,7 +14,7 @@ from pytest_ireval.retrieval.formats.linewise import Pieces
 from pytest_ireval.retrieval.ids import Ids, concatenated
 from pytest_ireval.retrieval.judgments import Judgments, Places, judgments_of
 from pytest_ireval.retrieval.scan.chunk import Chunk
-from pytest_ireval.retrieval.scan.numbers import numbers, whole_numbers_only
+from pytest_ireval.retrieval.scan.numbers import exactly, numbers, whole_numbers_only
 from pytest_ireval.retrieval.scan.tokens import BadLines, Span, columns
 from pytest_ireval.retrieval.scan.words import starts_of_groups
 
@@ -53,7 +53,9 @@ class _Rows:
         """Add the lines of a chunk."""
         query, document, grade = _columns(chunk)
         if query.start.size:
-            value = numbers(chunk, grade, "grade").value
+            value, inexact = numbers(chunk, grade, "grade")
+            rows = np.flatnonzero(inexact)
+            value[rows] = exactly(chunk, grade, rows)
             if self.grades == "integer":
                 whole_numbers_only(chunk, grade, value, "grade")
             self.query.append(self._codes(chunk, query))

@@ -4,34 +4,37 @@ from __future__ import annotations
 
 import numpy as np
 
-from pytest_ireval.retrieval.scan.chunk import Offsets, Words
+from pytest_ireval.retrieval.scan.chunk import Chunk, Offsets, Words
 from pytest_ireval.retrieval.scan.lines import Lines
-from pytest_ireval.retrieval.scan.words import U, same_bytes
+from pytest_ireval.retrieval.scan.pairs import not_unique
+from pytest_ireval.retrieval.scan.tokens import Span
+from pytest_ireval.retrieval.scan.words import U
 
 SLACK_BITS = 2
 """The table has about four places for every line."""
 
 
 def repeated_documents(lines: Lines) -> tuple[Offsets, Offsets]:
-    """Pairs of lines (earlier, later) that hold one document for one query."""
+    """Pairs of lines (earlier, later) that hold one document for one query, in order of the later one."""
     key = lines.document_key ^ np.repeat(lines.query_key, lines.count)
-    earlier, later = _equal_keys(key)
-    if not earlier.size:
-        return earlier, later
-    start, end = lines.document
-    same = same_bytes(lines.chunk, start[earlier], end[earlier], lines.chunk, start[later], end[later])
-    query = lines.query
-    same &= query[earlier] == query[later]
-    return earlier[same], later[same]
-
-
-def _equal_keys(key: Words) -> tuple[Offsets, Offsets]:
-    """All neighbouring pairs of equal keys; usually there is none, and that is found without sorting."""
-    if not _any_equal(key):
+    if not _any_equal(key):  # usually, and that is found without sorting
         return np.zeros(0, np.int64), np.zeros(0, np.int64)
-    row = np.argsort(key, kind="stable")
-    equal = np.flatnonzero(key[row[1:]] == key[row[:-1]])
-    return row[equal], row[equal + 1]
+    row = np.argsort(key)
+    return repetitions(lines.chunk, lines.document, lines.query, not_unique(key[row], row))
+
+
+def repetitions(chunk: Chunk, span: Span, group: Offsets, rows: Offsets) -> tuple[Offsets, Offsets]:
+    """Pairs of rows (first, later) with the same bytes in the same group, among ``rows``; in order of the later one."""
+    first: dict[tuple[int, bytes], int] = {}
+    pairs = []
+    for row, name, token in zip(
+        rows.tolist(), group[rows].tolist(), chunk.tokens(span.start[rows], span.end[rows]), strict=True
+    ):
+        earlier = first.setdefault((name, token), row)
+        if earlier != row:
+            pairs.append((earlier, row))
+    both = np.array(pairs, np.int64).reshape(-1, 2)
+    return both[:, 0], both[:, 1]
 
 
 def _any_equal(key: Words) -> bool:

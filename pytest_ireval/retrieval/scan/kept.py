@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from pytest_ireval.errors import shown
 from pytest_ireval.retrieval.ids import Ids
 from pytest_ireval.retrieval.judgments import Judgments
 from pytest_ireval.retrieval.scan.chunk import Offsets
@@ -109,16 +110,16 @@ def _rows(
 
 
 def _refuse_repetitions(lines: Lines) -> None:
-    earlier, later = repeated_documents(lines)
-    if not earlier.size:
+    _, later = repeated_documents(lines)
+    if not later.size:
         return
     start, end = lines.document
     of_line = np.searchsorted(lines.first, later, side="right") - 1
     complaints = [
         (
             int(start[b]),
-            f"document {lines.chunk.token(int(start[b]), int(end[b])).decode()!r} is ranked twice "
-            f"for query {lines.query_id[q].decode()!r}",
+            f"document {shown(lines.chunk.token(int(start[b]), int(end[b])).decode())} is ranked twice "
+            f"for query {shown(lines.query_id[q].decode())}",
         )
         for b, q in zip(later[:SHOWN_LINES].tolist(), of_line[:SHOWN_LINES].tolist(), strict=True)
     ]

@@ -56,7 +56,7 @@ def ordered(lines: Lines, *, stable: bool) -> Order:
     score = lines.score
     if lines.inexact.any():
         score = _exact_where_close(lines, line)
-        line = line[_sorted_blocks(score[line], lines.first, stable)]
+        line = _sorted_blocks(score, lines.first, stable)
     sorted_score = score[line]
     tied = np.zeros(line.size, bool)
     np.equal(sorted_score[1:], sorted_score[:-1], out=tied[1:])
@@ -115,7 +115,7 @@ def _by_id_descending(lines: Lines, line: Offsets, group: Offsets) -> Offsets:
         return np.lexsort((rank, group))
     loaded = lines.chunk.windows_after(words)[start].view(">u8").reshape(-1, words).astype(np.uint64)
     keys: list[Words] = [~_head(loaded[:, j], length - 8 * j) for j in range(words)]
-    return np.lexsort((*reversed(keys), group))
+    return np.lexsort((-length, *reversed(keys), group))  # the length decides among ids that end in zero bytes
 
 
 def _head(word: Words, length: Offsets) -> Words:

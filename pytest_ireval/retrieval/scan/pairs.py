@@ -32,11 +32,9 @@ class JudgedPairs:
         self._first[bucket[first]] = first
         self._deepest = int(np.diff(np.append(first, bucket.size)).max())
 
-    def equal_neighbours(self) -> tuple[Offsets, Offsets]:
-        """Rows whose keys are equal, as pairs (earlier, later): a pair judged twice, or two keys that collide."""
-        at = np.flatnonzero(self._key[1:] == self._key[:-1])
-        one, other = self._row[at], self._row[at + 1]
-        return np.minimum(one, other), np.maximum(one, other)
+    def suspects(self) -> Offsets:
+        """Rows that share their key with another: a pair judged twice, or two pairs whose keys collide."""
+        return not_unique(self._key, self._row)
 
     def find(self, keys: Words) -> tuple[Offsets, Offsets]:
         """Positions in ``keys`` that hold a judged pair's key, in no order, and the row of each pair."""
@@ -52,3 +50,12 @@ class JudgedPairs:
         positions = np.concatenate([np.zeros(0, np.int64), *(position for position, _ in found)])
         rows = np.concatenate([np.zeros(0, np.int64), *(row for _, row in found)])
         return positions, self._row[rows]
+
+
+def not_unique(sorted_keys: Words, rows: Offsets) -> Offsets:
+    """The rows, ascending, whose key is also that of a neighbour."""
+    equal = sorted_keys[1:] == sorted_keys[:-1]
+    shared = np.zeros(rows.size, bool)
+    shared[1:] |= equal
+    shared[:-1] |= equal
+    return np.sort(rows[shared])

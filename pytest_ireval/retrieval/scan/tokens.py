@@ -9,7 +9,7 @@ import numpy as np
 
 from pytest_ireval.retrieval.scan.chunk import Bytes, Chunk, Offsets
 
-TAB, NEWLINE, SPACE, HASH = 9, 10, 32, 35
+TAB, NEWLINE, RETURN, SPACE, HASH = 9, 10, 13, 32, 35
 
 
 class Span(NamedTuple):
@@ -75,9 +75,18 @@ def _only_tabs_besides(text: Bytes, newlines: int) -> bool:
     return controls == newlines or controls == newlines + int(np.count_nonzero(text == TAB))
 
 
+def _refuse_lone_carriage_returns(text: Bytes) -> None:
+    """Lines that end in CR alone would look like one line with many words, of which the first count."""
+    returns = np.flatnonzero(text == RETURN)
+    lone = returns[text[returns + 1] != NEWLINE]
+    if lone.size:
+        raise BadLines([(int(lone[0]), "has a carriage return that no line feed follows: lines end in LF or CR LF")])
+
+
 def _general_columns(chunk: Chunk, width: int, wanted: Sequence[int], exact: bool) -> list[Span]:
     """Runs of blanks, tabs, CR LF, blank lines, lines that begin with ``#``, further columns."""
     text = chunk.text
+    _refuse_lone_carriage_returns(text)
     blank = (text == SPACE) | ((text - np.uint8(TAB)) <= 4)  # space, \t \n \v \f \r
     start = np.flatnonzero(~blank & np.concatenate((np.ones(1, bool), blank[:-1])))
     end = np.flatnonzero(blank[1:] & ~blank[:-1]) + 1
