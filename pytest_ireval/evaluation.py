@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -16,9 +15,17 @@ from pytest_ireval.plugins.manager import load_registry
 from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.progress import SILENT, Progress
 from pytest_ireval.results import Evaluation, MetricResult, Policies, TieSpread
-from pytest_ireval.retrieval.formats.trec_judgments import Grades, read_judgments
-from pytest_ireval.retrieval.formats.trec_rankings import judged_in_file, read_rankings
-from pytest_ireval.retrieval.join import judge, judged_hits, unjudged_queries
+from pytest_ireval.retrieval.doors import (
+    FilePath,
+    JudgmentsLike,
+    RankingsLike,
+    as_judgments,
+    as_rankings,
+    brought,
+    some,
+)
+from pytest_ireval.retrieval.formats.trec_judgments import Grades
+from pytest_ireval.retrieval.join import judge
 from pytest_ireval.retrieval.judged import JudgedRankings
 from pytest_ireval.retrieval.judgments import Judgments
 from pytest_ireval.retrieval.rankings import Rankings
@@ -29,24 +36,14 @@ Ties = Literal["trec", "input", "pessimistic", "optimistic", "error"]
 MissingQueries = Literal["error", "zero", "ignore"]
 NoRelevant = Literal["zero", "ignore", "error"]
 Unjudged = Literal["irrelevant", "removed"]
-Source: TypeAlias = str | os.PathLike[str]
-
-JudgmentsLike: TypeAlias = Any
-"""``{query: {document: grade}}``, ``{query: {document: {subtopic: grade}}}``, rows of (query, document, grade), or a
-data frame with such columns."""
-
-RankingsLike: TypeAlias = Any
-"""``{query: {document: score}}``, ``{query: [document, …]}`` best first, ``{query: [(document, score), …]}``, rows of
-(query, document, score), or a data frame with such columns."""
 
 DOCUMENT_NEEDS = {"documents", "unjudged", "attributes", "preferences"}
-SHOWN_QUERIES = 5
 
 
 def evaluate(
-    judgments: Source | Judgments | JudgmentsLike,
-    rankings: Source | Rankings | RankingsLike,
-    metrics: Iterable[str | Metric],
+    judgments: FilePath | Judgments | JudgmentsLike,
+    rankings: FilePath | Rankings | RankingsLike,
+    metrics: str | Metric | Iterable[str | Metric],
     *,
     ties: Ties = "trec",
     missing_queries: MissingQueries = "error",
@@ -59,7 +56,7 @@ def evaluate(
     sessions: Mapping[str, tuple[str, int]] | None = None,
     preferences: Mapping[str, Sequence[tuple[str, str]]] | None = None,
     timings: Mapping[str, float] | None = None,
-    reference: Source | Rankings | RankingsLike | None = None,
+    reference: FilePath | Rankings | RankingsLike | None = None,
     registry: Registry | None = None,
     progress: Progress = SILENT,
 ) -> Evaluation:
@@ -74,45 +71,34 @@ def evaluate(
     """
     policies = _policies(ties, missing_queries, no_relevant, unjudged, depth)
     registry = registry or _installed()
-    wanted = registry.parse_metrics(metrics)
+    wanted = registry.parse_metrics([metrics] if isinstance(metrics, str | Metric) else metrics)
     judged_by = as_judgments(judgments, grades, progress)
-    join = _Join(judged_by, any(metric.needs & DOCUMENT_NEEDS for metric in wanted), policies, scale, progress)
+    by_id = ties != "input"
+    documents = any(metric.needs & DOCUMENT_NEEDS for metric in wanted)
+    found = brought(judged_by, rankings, documents=documents, highest_grade=scale, by_id=by_id, progress=progress)
     judged = with_companions(
-        join(rankings),
+        found.judged,
         sessions=sessions,
         timings=timings,
         attributes=attributes,
         preferences=preferences,
-        reference=None if reference is None else join.again(reference),
+        reference=None if reference is None else judge(judged_by, as_rankings(reference, by_id=by_id), scale),
     )
     names = np.array(judged.queries, object)
     missing = tuple(names[~judged.present].tolist())
-    counting_queries = _without_missing(judged, missing, policies, join.origin)
+    counting_queries = _without_missing(judged, missing, policies, found.origin)
     return Evaluation(
         metrics=tuple(_results(wanted, counting_queries, policies)),
         queries=judged.count,
         missing=missing,
         empty=tuple(names[judged.present & (judged.retrieved == 0)].tolist()),
-        without_judgments=join.without_judgments,
+        without_judgments=found.without_judgments,
         highest_grade=judged.highest_grade,
         policies=policies,
         judgments=judged_by.origin,
-        rankings=join.origin,
+        rankings=found.origin,
         plugins=tuple(map(str, registry.plugins)),
     )
-
-
-def as_judgments(
-    source: Source | Judgments | JudgmentsLike, grades: Grades = "integer", progress: Progress = SILENT
-) -> Judgments:
-    """Judgments from whatever holds them."""
-    if isinstance(source, Judgments):
-        return source
-    if isinstance(source, str | os.PathLike):
-        return read_judgments(source, grades=grades, progress=progress)
-    from pytest_ireval.retrieval.from_objects import judgments_from
-
-    return judgments_from(source, grades=grades)
 
 
 @cache
@@ -143,58 +129,6 @@ def _policies(ties: str, missing_queries: str, no_relevant: str, unjudged: str, 
     return Policies(ties, missing_queries, no_relevant, unjudged, depth)
 
 
-class _Join:
-    """Brings rankings from wherever they are, and joins them with the judgments."""
-
-    def __init__(
-        self,
-        judgments: Judgments,
-        documents: bool,
-        policies: Policies,
-        scale: float | None,
-        progress: Progress,
-    ) -> None:
-        self.judgments, self.documents, self.scale, self.progress = judgments, documents, scale, progress
-        self.by_id = policies.ties != "input"
-        self.origin = "rankings"
-        self.without_judgments: tuple[str, ...] = ()
-
-    def __call__(self, source: Source | Rankings | RankingsLike) -> JudgedRankings:
-        """The judged rankings; where they came from and what is not judged is noted."""
-        if isinstance(source, str | os.PathLike) and not self.documents:
-            parts = judged_in_file(source, self.judgments, by_id=self.by_id, progress=self.progress)
-            self._note(os.fspath(source), [name.decode() for part in parts for name in part.query_id])
-            return judged_hits(self.judgments, parts, self.scale)
-        rankings = self._rankings(source)
-        self._note(rankings.origin, rankings.queries)
-        return judge(self.judgments, rankings, self.scale)
-
-    def again(self, source: Source | Rankings | RankingsLike) -> JudgedRankings:
-        """Other rankings of the same queries, joined the same way."""
-        return judge(self.judgments, self._rankings(source), self.scale)
-
-    def _rankings(self, source: Source | Rankings | RankingsLike) -> Rankings:
-        if isinstance(source, Rankings):
-            return source
-        if isinstance(source, str | os.PathLike):
-            return read_rankings(source, by_id=self.by_id, progress=self.progress)
-        from pytest_ireval.retrieval.from_objects import rankings_from
-
-        return rankings_from(source, by_id=self.by_id)
-
-    def _note(self, origin: str, queries: Sequence[str]) -> None:
-        self.origin = origin
-        self.without_judgments = unjudged_queries(self.judgments, queries)
-        if queries and len(self.without_judgments) == len(queries):
-            raise InputError(
-                Problem(
-                    f"none of its {len(queries)} queries is judged in {self.judgments.origin}",
-                    place=origin,
-                    suggestion=f"it ranks {_some(queries)}; judged are {_some(self.judgments.queries)}",
-                )
-            )
-
-
 def _without_missing(
     judged: JudgedRankings, missing: tuple[str, ...], policies: Policies, origin: str
 ) -> JudgedRankings:
@@ -202,7 +136,7 @@ def _without_missing(
     if missing and policies.missing_queries == "error":
         raise InputError(
             Problem(
-                f"{len(missing)} of {judged.count} judged queries have no ranking: {_some(missing)}",
+                f"{len(missing)} of {judged.count} judged queries have no ranking: {some(missing)}",
                 place=origin,
                 suggestion='missing_queries="zero" scores them 0, "ignore" leaves them out',
             )
@@ -253,7 +187,7 @@ def _counted(scores: Scores, policies: Policies) -> Scores:
     names = [unit for unit, without in zip(scores.units, scores.no_relevant.tolist(), strict=True) if without]
     raise InputError(
         Problem(
-            f"{len(names)} of {len(scores.units)} queries have no relevant documents: {_some(names)}",
+            f"{len(names)} of {len(scores.units)} queries have no relevant documents: {some(names)}",
             place=str(scores.metric),
             suggestion='no_relevant="zero" scores them 0, "ignore" leaves them out',
         )
@@ -276,8 +210,3 @@ def _result(scores: Scores, spread: TieSpread | None) -> MetricResult:
         origin=metric.origin,
         ties=spread,
     )
-
-
-def _some(queries: Sequence[str]) -> str:
-    more = f" and {len(queries) - SHOWN_QUERIES} more" if len(queries) > SHOWN_QUERIES else ""
-    return ", ".join(map(repr, queries[:SHOWN_QUERIES])) + more

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable
-from importlib.metadata import EntryPoint, entry_points
 from types import ModuleType
 
 import pluggy
 
 from pytest_ireval.errors import PluginError, did_you_mean
 from pytest_ireval.plugins import hookspecs
+from pytest_ireval.plugins.discovery import Installed, installed_plugins
 from pytest_ireval.plugins.registry import Origin, Registry, registered
 
 ENTRY_POINT_GROUP = "pytest_ireval"
@@ -31,7 +31,7 @@ class Plugins:
                 plugin = entry.load()
             except Exception as error:  # a plugin may raise anything while it is imported; the message names it
                 raise PluginError(
-                    f"plugin {entry.name!r} ({entry.value}) of {_origin(entry)} cannot be loaded: "
+                    f"plugin {entry.name!r} ({entry.module}) of {_origin(entry)} cannot be loaded: "
                     f"{type(error).__name__}: {error}"
                 ) from error
             _refuse_unmarked(plugin, _origin(entry))
@@ -82,10 +82,10 @@ def load_registry() -> Registry:
     return plugins.registry()
 
 
-def _installed() -> list[EntryPoint]:
+def _installed() -> list[Installed]:
     """Entry points of our group, sorted by name; no two may have one name."""
-    found: dict[str, EntryPoint] = {}
-    for entry in entry_points(group=ENTRY_POINT_GROUP):
+    found: dict[str, Installed] = {}
+    for entry in installed_plugins(ENTRY_POINT_GROUP):
         other = found.setdefault(entry.name, entry)
         if other is not entry:
             raise PluginError(
@@ -95,10 +95,8 @@ def _installed() -> list[EntryPoint]:
     return [found[name] for name in sorted(found)]
 
 
-def _origin(entry: EntryPoint) -> Origin:
-    if entry.dist is None:
-        return Origin(entry.name)
-    return Origin(entry.name, entry.dist.name, entry.dist.version)
+def _origin(entry: Installed) -> Origin:
+    return Origin(entry.name, entry.distribution, entry.version)
 
 
 def _is_ours(item: tuple[str, object]) -> bool:

@@ -37,11 +37,11 @@ def hook(*metrics):
 
 
 class FakeEntryPoint:
-    """What importlib.metadata finds for an installed distribution."""
+    """What is found for an installed distribution."""
 
     def __init__(self, name, distribution, plugin, version="1.0"):
-        self.name, self.value = name, f"{distribution}:plugin"
-        self.dist = types.SimpleNamespace(name=distribution, version=version)
+        self.name, self.module = name, f"{distribution}:plugin"
+        self.distribution, self.version = distribution, version
         self.plugin = plugin
 
     def load(self):
@@ -55,7 +55,7 @@ def installed(monkeypatch):
     """Pretends that these entry points are installed."""
 
     def pretend(*entries):
-        monkeypatch.setattr(manager_module, "entry_points", lambda group: list(entries))
+        monkeypatch.setattr(manager_module, "installed_plugins", lambda group: list(entries))
 
     return pretend
 

@@ -18,9 +18,9 @@ from pytest_ireval.errors import InputError, Problem
 GZIP, ZSTANDARD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 SKIPPABLE = b"\x2a\x4d\x18"
 """Behind a byte 5x: a frame that Zstandard skips, as some tools write in front."""
-COMPRESSED_PIECE = 1 << 16
-PIECE = 1 << 20
-PIECES_AHEAD = 8
+COMPRESSED_PIECE = 1 << 20
+PIECE = 1 << 22
+PIECES_AHEAD = 4
 
 
 class ByteStream(Protocol):

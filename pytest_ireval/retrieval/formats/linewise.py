@@ -129,9 +129,6 @@ def bad_lines_named(file: ByteFile, at: int) -> Iterator[None]:
 
 
 def _refuse_what_is_no_text(chunk: Chunk) -> None:
-    zero = chunk.text.tobytes().find(b"\0") if chunk.text.min() == 0 else -1
-    if zero >= 0:
-        raise BadLines([(zero, "holds a zero byte: is this UTF-16, or no text at all?")])
     if chunk.text.max() >= 128:
         try:
             str(chunk.text.data, "utf-8")

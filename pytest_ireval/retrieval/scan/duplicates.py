@@ -14,9 +14,8 @@ SLACK_BITS = 2
 """The table has about four places for every line."""
 
 
-def repeated_documents(lines: Lines) -> tuple[Offsets, Offsets]:
-    """Pairs of lines (earlier, later) that hold one document for one query, in order of the later one."""
-    key = lines.document_key ^ np.repeat(lines.query_key, lines.count)
+def repeated_documents(lines: Lines, key: Words) -> tuple[Offsets, Offsets]:
+    """Pairs of lines (first, later) that hold one document for one query; ``key`` is ``lines.pair_key``."""
     if not _any_equal(key):  # usually, and that is found without sorting
         return np.zeros(0, np.int64), np.zeros(0, np.int64)
     row = np.argsort(key)

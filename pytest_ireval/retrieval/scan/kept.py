@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from pytest_ireval.errors import shown
 from pytest_ireval.retrieval.ids import Ids
 from pytest_ireval.retrieval.judgments import Judgments
-from pytest_ireval.retrieval.scan.chunk import Offsets
+from pytest_ireval.retrieval.scan.chunk import Offsets, Words
 from pytest_ireval.retrieval.scan.duplicates import repeated_documents
 from pytest_ireval.retrieval.scan.lines import Lines
 from pytest_ireval.retrieval.scan.numbers import exactly
@@ -40,8 +40,9 @@ class KeptRows:
 
 def judged_rows(lines: Lines, judgments: Judgments, *, by_id: bool) -> KeptRows:
     """The judged documents of every ranking, with their ranks. ``by_id``: equal scores are ordered by id."""
-    _refuse_repetitions(lines)
-    line, judgment = _judged_lines(lines, judgments)
+    key = lines.pair_key
+    _refuse_repetitions(lines, key)
+    line, judgment = _judged_lines(lines, key, judgments)
     order = ordered(lines, stable=not by_id)
     if by_id and order.group is not None:
         looked_at = np.zeros(int(order.group[-1]) + 1, bool)
@@ -55,7 +56,7 @@ def judged_rows(lines: Lines, judgments: Judgments, *, by_id: bool) -> KeptRows:
 
 def first_rows(lines: Lines, depth: int | None, *, by_id: bool) -> KeptRows:
     """The first ``depth`` documents of every ranking (None: all), with their ids."""
-    _refuse_repetitions(lines)
+    _refuse_repetitions(lines, lines.pair_key)
     order = ordered(lines, stable=not by_id)
     rank = np.arange(lines.score.size) - np.repeat(lines.first[:-1], lines.count)
     kept = rank < depth if depth is not None else np.ones(rank.size, bool)
@@ -69,10 +70,9 @@ def first_rows(lines: Lines, depth: int | None, *, by_id: bool) -> KeptRows:
     return _rows(lines, order, position, documents=Ids(lines.chunk, type(lines.document)(start[line], end[line])))
 
 
-def _judged_lines(lines: Lines, judgments: Judgments) -> tuple[Offsets, Offsets]:
+def _judged_lines(lines: Lines, key: Words, judgments: Judgments) -> tuple[Offsets, Offsets]:
     """Lines whose (query, document) pair is judged, and the rows of their judgments."""
     query = np.array([judgments.position.get(name, -1) for name in lines.query_id], np.int64)
-    key = lines.document_key ^ np.repeat(lines.query_key, lines.count)
     line, row = judgments.table.pairs.find(key)
     of_line = np.searchsorted(lines.first, line, side="right") - 1
     sure = query[of_line] == judgments.query[row]
@@ -109,8 +109,8 @@ def _rows(
     )
 
 
-def _refuse_repetitions(lines: Lines) -> None:
-    _, later = repeated_documents(lines)
+def _refuse_repetitions(lines: Lines, key: Words) -> None:
+    _, later = repeated_documents(lines, key)
     if not later.size:
         return
     start, end = lines.document

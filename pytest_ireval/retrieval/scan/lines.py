@@ -39,6 +39,11 @@ class Lines:
         return np.diff(self.first)
 
     @property
+    def pair_key(self) -> Words:
+        """A key for the (query, document) pair of each line."""
+        return self.document_key ^ np.repeat(self.query_key, self.count)
+
+    @property
     def query(self) -> Offsets:
         """The query of each line, as a position in ``query_id``."""
         return np.repeat(np.arange(self.first.size - 1), self.count)

@@ -34,9 +34,13 @@ class Order(NamedTuple):
     score: NDArray[np.float64]
     group: Offsets | None
     """The number of the group of equal scores at each position; None when no two scores are equal."""
+    as_it_stands: bool
+    """Whether every line is at its own position."""
 
     def positions(self) -> Offsets:
         """The position of each line."""
+        if self.as_it_stands:
+            return self.line
         position = np.empty(self.line.size, np.int64)
         position[self.line] = np.arange(self.line.size)
         return position
@@ -52,28 +56,33 @@ class Order(NamedTuple):
 
 def ordered(lines: Lines, *, stable: bool) -> Order:
     """Score descending; ``stable`` keeps the order of equal scores as it stands in the file."""
-    line = _sorted_blocks(lines.score, lines.first, stable)
     score = lines.score
+    line, as_it_stands = _sorted_blocks(score, lines.first, stable)
     if lines.inexact.any():
         score = _exact_where_close(lines, line)
-        line = _sorted_blocks(score, lines.first, stable)
-    sorted_score = score[line]
+        line, as_it_stands = _sorted_blocks(score, lines.first, stable)
+    sorted_score = score if as_it_stands else score[line]
     tied = np.zeros(line.size, bool)
     np.equal(sorted_score[1:], sorted_score[:-1], out=tied[1:])
     tied[lines.first[:-1]] = False
-    return Order(line, tied, score, np.cumsum(~tied) - 1 if tied.any() else None)
+    return Order(line, tied, score, np.cumsum(~tied) - 1 if tied.any() else None, as_it_stands)
 
 
-def _sorted_blocks(score: NDArray[np.float64], first: Offsets, stable: bool) -> Offsets:
-    """Line numbers in order of score; blocks that are in order already are left alone."""
+def _sorted_blocks(score: NDArray[np.float64], first: Offsets, stable: bool) -> tuple[Offsets, bool]:
+    """Line numbers in order of score, and whether that is the order in which they stand.
+
+    Blocks that are in order already are left alone.
+    """
     line = np.arange(score.size)
     rising = score[1:] > score[:-1]
     rising[first[1:-1] - 1] = False
+    if not rising.any():
+        return line, True
     block_of_rise = np.searchsorted(first, np.flatnonzero(rising), side="right") - 1
     for block in dict.fromkeys(block_of_rise.tolist()):
         start, end = first[block], first[block + 1]
         line[start:end] = start + np.argsort(-score[start:end], kind="stable" if stable else "quicksort")
-    return line
+    return line, False
 
 
 def _exact_where_close(lines: Lines, line: Offsets) -> NDArray[np.float64]:
@@ -96,11 +105,14 @@ def with_ties_by_id(lines: Lines, order: Order, groups: NDArray[np.bool_]) -> Or
         return order
     shared = order.tied.copy()
     shared[:-1] |= order.tied[1:]
-    members = np.flatnonzero(shared & groups[order.group])
+    members = np.flatnonzero(shared)
+    members = members[groups[order.group[members]]]
+    if not members.size:
+        return order
     line = order.line[members]
     moved = order.line.copy()
     moved[members] = line[_by_id_descending(lines, line, order.group[members])]
-    return Order(moved, order.tied, order.score, order.group)
+    return order._replace(line=moved, as_it_stands=False)
 
 
 def _by_id_descending(lines: Lines, line: Offsets, group: Offsets) -> Offsets:

@@ -75,6 +75,12 @@ def _only_tabs_besides(text: Bytes, newlines: int) -> bool:
     return controls == newlines or controls == newlines + int(np.count_nonzero(text == TAB))
 
 
+def _refuse_zero_bytes(text: Bytes) -> None:
+    zero = np.flatnonzero(text == 0)
+    if zero.size:
+        raise BadLines([(int(zero[0]), "holds a zero byte: is this UTF-16, or no text at all?")])
+
+
 def _refuse_lone_carriage_returns(text: Bytes) -> None:
     """Lines that end in CR alone would look like one line with many words, of which the first count."""
     returns = np.flatnonzero(text == RETURN)
@@ -86,6 +92,7 @@ def _refuse_lone_carriage_returns(text: Bytes) -> None:
 def _general_columns(chunk: Chunk, width: int, wanted: Sequence[int], exact: bool) -> list[Span]:
     """Runs of blanks, tabs, CR LF, blank lines, lines that begin with ``#``, further columns."""
     text = chunk.text
+    _refuse_zero_bytes(text)
     _refuse_lone_carriage_returns(text)
     blank = (text == SPACE) | ((text - np.uint8(TAB)) <= 4)  # space, \t \n \v \f \r
     start = np.flatnonzero(~blank & np.concatenate((np.ones(1, bool), blank[:-1])))
