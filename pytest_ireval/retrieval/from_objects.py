@@ -57,6 +57,8 @@ def _graded_rows(source: Any, origin: str) -> list[tuple[str, str, Any]]:
         for query, documents in source.items():
             if not isinstance(documents, Mapping):
                 raise _unfit(origin, f"judgments of query {query!r} are {type(documents).__name__}, not a mapping")
+            if not documents:
+                raise _unfit(origin, f"query {query!r} has no judgments; leave it out, or judge a document")
         return [
             (_id(query, origin), _id(document, origin), grade)
             for query, documents in source.items()
@@ -82,7 +84,7 @@ def _ranked(query: Any, ranking: Any, origin: str) -> list[tuple[str, float]]:
     """One query's documents with scores."""
     if isinstance(ranking, Mapping):
         return [(_id(d, origin), _score(score, query, d, origin)) for d, score in ranking.items()]
-    if isinstance(ranking, str | bytes) or not isinstance(ranking, Iterable):
+    if isinstance(ranking, str | bytes | set | frozenset) or not isinstance(ranking, Iterable):
         raise _unfit(origin, f"the ranking of query {query!r} is {type(ranking).__name__}, not a list or a mapping")
     entries = list(ranking)
     if any(isinstance(entry, tuple | list) for entry in entries):

@@ -16,7 +16,8 @@ from pytest_ireval.retrieval.scan.kept import KeptRows
 class Rankings:
     """The first documents of each ranking; those of query i are rows ``first[i]`` to ``first[i + 1]``.
 
-    ``queries`` in order of appearance; ``retrieved`` (int64) counts all documents a query retrieved, kept or not.
+    ``queries`` in order of appearance, those with an empty ranking last; ``retrieved`` (int64) counts all documents a
+    query retrieved, kept or not.
     ``documents``, ``score`` (float64), ``tied_from`` and ``tied_to`` (int64; first and last rank with this score, ranks
     start at 1) have one entry a kept document. A query may have an empty ranking. ``origin`` says where they come from.
     """

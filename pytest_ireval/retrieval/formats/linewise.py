@@ -12,7 +12,7 @@ from pytest_ireval.errors import InputError, Problem
 from pytest_ireval.progress import Progress
 from pytest_ireval.retrieval.formats.bytestream import ByteFile, ByteStream
 from pytest_ireval.retrieval.scan.chunk import ROOM, Bytes, Chunk
-from pytest_ireval.retrieval.scan.tokens import NEWLINE, BadLines
+from pytest_ireval.retrieval.scan.tokens import NEWLINE, BadLines, refuse_zero_bytes
 
 CHUNK = 1 << 21
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -133,4 +133,5 @@ def _refuse_what_is_no_text(chunk: Chunk) -> None:
         try:
             str(chunk.text.data, "utf-8")
         except UnicodeDecodeError as error:
+            refuse_zero_bytes(chunk.text)
             raise BadLines([(error.start, f"is not UTF-8 ({error.reason})")]) from None

@@ -15,7 +15,7 @@ from pytest_ireval.retrieval.ids import Ids, concatenated
 from pytest_ireval.retrieval.judgments import Judgments, Places, judgments_of
 from pytest_ireval.retrieval.scan.chunk import Chunk
 from pytest_ireval.retrieval.scan.numbers import exactly, numbers, whole_numbers_only
-from pytest_ireval.retrieval.scan.tokens import BadLines, Span, columns
+from pytest_ireval.retrieval.scan.tokens import Span, WrongWidth, columns
 from pytest_ireval.retrieval.scan.words import starts_of_groups
 
 COLUMNS = "query iteration document grade"
@@ -80,7 +80,7 @@ class _Rows:
 def _columns(chunk: Chunk) -> list[Span]:
     try:
         return columns(chunk, WIDTH, (QUERY, DOCUMENT, GRADE), exact=True)
-    except BadLines as bad:
+    except WrongWidth as bad:
         bad.suggestion = f"a judgments file has {WIDTH} columns: {COLUMNS}"
         raise
 

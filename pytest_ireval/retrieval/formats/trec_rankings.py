@@ -20,10 +20,10 @@ from pytest_ireval.retrieval.rankings import Rankings, rankings_of
 from pytest_ireval.retrieval.scan.chunk import Chunk
 from pytest_ireval.retrieval.scan.kept import KeptRows, first_rows, judged_rows
 from pytest_ireval.retrieval.scan.lines import WIDTH, Lines, gathered, read_lines
-from pytest_ireval.retrieval.scan.tokens import BadLines
+from pytest_ireval.retrieval.scan.tokens import WrongWidth
 
 COLUMNS = "query Q0 document rank score tag"
-RANGES_PER_THREAD = 8
+RANGES_PER_THREAD = 4
 """A file is cut into more ranges than threads, so that none waits long for the other."""
 
 MOST_THREADS = 4
@@ -114,9 +114,7 @@ def _scan_scattered(file: ByteFile, keep: Keep, seed: int, progress: Progress) -
 def _lines(chunk: Chunk, seed: int, final: bool) -> tuple[Lines | None, int]:
     try:
         return read_lines(chunk, seed, final=final)
-    except BadLines as bad:
-        if not any(complaint.startswith("has ") for _, complaint in bad.complaints):
-            raise
+    except WrongWidth as bad:
         bad.suggestion = f"a rankings file has {WIDTH} columns: {COLUMNS}"
         raise
 

@@ -31,6 +31,10 @@ class BadLines(Exception):  # noqa: N818 - it says what it carries
         super().__init__(f"{len(self.complaints) + more} unreadable lines")
 
 
+class WrongWidth(BadLines):
+    """Lines with too few or too many columns."""
+
+
 SHOWN_LINES = 5
 """So many bad lines are named; the rest is counted."""
 
@@ -75,7 +79,8 @@ def _only_tabs_besides(text: Bytes, newlines: int) -> bool:
     return controls == newlines or controls == newlines + int(np.count_nonzero(text == TAB))
 
 
-def _refuse_zero_bytes(text: Bytes) -> None:
+def refuse_zero_bytes(text: Bytes) -> None:
+    """Text has no zero bytes; UTF-16 has many."""
     zero = np.flatnonzero(text == 0)
     if zero.size:
         raise BadLines([(int(zero[0]), "holds a zero byte: is this UTF-16, or no text at all?")])
@@ -92,7 +97,7 @@ def _refuse_lone_carriage_returns(text: Bytes) -> None:
 def _general_columns(chunk: Chunk, width: int, wanted: Sequence[int], exact: bool) -> list[Span]:
     """Runs of blanks, tabs, CR LF, blank lines, lines that begin with ``#``, further columns."""
     text = chunk.text
-    _refuse_zero_bytes(text)
+    refuse_zero_bytes(text)
     _refuse_lone_carriage_returns(text)
     blank = (text == SPACE) | ((text - np.uint8(TAB)) <= 4)  # space, \t \n \v \f \r
     start = np.flatnonzero(~blank & np.concatenate((np.ones(1, bool), blank[:-1])))
@@ -105,7 +110,7 @@ def _general_columns(chunk: Chunk, width: int, wanted: Sequence[int], exact: boo
     first, count = first[content], count[content]
     wrong = np.flatnonzero(count != width if exact else count < width)
     if wrong.size:
-        raise BadLines(
+        raise WrongWidth(
             [(int(start[first[i]]), f"has {int(count[i])} columns") for i in wrong[:SHOWN_LINES]],
             max(0, wrong.size - SHOWN_LINES),
         )

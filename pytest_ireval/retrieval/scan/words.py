@@ -42,10 +42,10 @@ def keys_of(chunk: Chunk, span: Span, seed: int = 0) -> Words:
     length = span.end - span.start
     longest = int(length.max()) if length.size else 0
     words = last_words(chunk, span.end, length, min(WIDE, max(1, -(-longest // 8))))
-    key: Words = words[0] * _FACTORS[0]
+    key: Words = words[0] * (_FACTORS[0] + U(2 * seed))
     for j, word in enumerate(words[1:], 1):
-        key += _spread(word, j)
-    _add_words_of_long_tokens(chunk, span, length, longest, key)
+        key += _spread(word, j, seed)
+    _add_words_of_long_tokens(chunk, span, longest, key, seed)
     key ^= key >> U(32)
     key += length.astype("<u8") * _FACTORS[7] + U(seed)
     key *= _FACTORS[3]
@@ -53,17 +53,18 @@ def keys_of(chunk: Chunk, span: Span, seed: int = 0) -> Words:
     return key
 
 
-def _add_words_of_long_tokens(chunk: Chunk, span: Span, length: Offsets, longest: int, key: Words) -> None:
+def _add_words_of_long_tokens(chunk: Chunk, span: Span, longest: int, key: Words, seed: int) -> None:
     """Mix in what lies further than ``WIDE`` words from the end, for the tokens that reach so far."""
+    length = span.end - span.start
     rows = np.flatnonzero(length > 8 * WIDE)
     for j in range(WIDE, -(-longest // 8)):
         rows = rows[length[rows] > 8 * j]
         (word,) = last_words(chunk, span.end[rows] - 8 * j, length[rows] - 8 * j, 1)
-        key[rows] += _spread(word, j)
+        key[rows] += _spread(word, j, seed)
 
 
-def _spread(word: Words, j: int) -> Words:
-    factor = int(_FACTORS[j & 7]) * (2 * (j >> 3) + 1) & 0xFFFFFFFFFFFFFFFF
+def _spread(word: Words, j: int, seed: int) -> Words:
+    factor = (int(_FACTORS[j & 7]) + 2 * seed) * (2 * (j >> 3) + 1) & 0xFFFFFFFFFFFFFFFF
     spread: Words = (word ^ (word >> U(29))) * U(factor)
     return spread
 

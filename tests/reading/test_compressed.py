@@ -1,0 +1,156 @@
+"""Compressed files, pipes and standard input give what the plain file gives."""
+
+import gzip
+import io
+import os
+import sys
+from threading import Thread
+
+import pytest
+import zstandard
+from hypothesis import given
+from hypothesis import strategies as st
+from messy_files import examples, messy_files
+from plain import plain_judgments, plain_rankings
+from slow_reader import slow_judgments, slow_rankings
+
+from pytest_ireval.retrieval.formats import bytestream, linewise
+from pytest_ireval.retrieval.formats.trec_judgments import read_judgments
+from pytest_ireval.retrieval.formats.trec_rankings import read_rankings
+
+TEXT = "".join(f"q{number // 50} Q0 d{number} 1 {number % 7}.5 tag\n" for number in range(3000)).encode()
+SKIPPED = b"\x50\x2a\x4d\x18\x04\x00\x00\x00skip"
+
+
+def zstd(data):
+    """One Zstandard frame."""
+    return zstandard.ZstdCompressor().compress(data)
+
+
+def halves(compress, between=b""):
+    """Two halves of the text, compressed each by itself."""
+    return compress(TEXT[:5001]) + between + compress(TEXT[5001:])
+
+
+FILES = {
+    "gzip": gzip.compress(TEXT),
+    "gzip, several members": halves(gzip.compress),
+    "gzip, an empty member": halves(gzip.compress, gzip.compress(b"")),
+    "gzip, zeros at the end": gzip.compress(TEXT) + b"\0" * 1000,
+    "gzip, zeros that fill several pieces": halves(gzip.compress) + b"\0" * (5 << 20),
+    "gzip, zeros between members": halves(gzip.compress, b"\0" * 512),
+    "gzip, stored": gzip.compress(TEXT, 0),
+    "zstd": zstd(TEXT),
+    "zstd, several frames": halves(zstd),
+    "zstd, an empty frame": halves(zstd, zstd(b"")),
+    "zstd, a skippable frame": halves(zstd, SKIPPED),
+    "zstd, a skippable frame at the end": zstd(TEXT) + SKIPPED,
+    "zstd, a skippable frame at the beginning": SKIPPED + zstd(TEXT),
+    "zstd, streamed without its size": zstandard.ZstdCompressor(write_content_size=False).compress(TEXT),
+    "plain": TEXT,
+}
+
+
+@pytest.mark.parametrize("data", FILES.values(), ids=FILES)
+def test_compressed_rankings_are_the_plain_ones(written, data):
+    assert plain_rankings(read_rankings(written(data))) == slow_rankings(TEXT)
+
+
+@pytest.mark.parametrize("name", ["rankings.txt", "rankings.gz", "rankings.zst", "rankings"])
+@pytest.mark.parametrize("data", [TEXT, gzip.compress(TEXT), zstd(TEXT)], ids=["plain", "gzip", "zstd"])
+def test_the_content_tells_how_a_file_is_compressed_not_its_name(written, data, name):
+    assert plain_rankings(read_rankings(written(data, name))) == slow_rankings(TEXT)
+
+
+@pytest.mark.parametrize("compress", [gzip.compress, zstd])
+@pytest.mark.parametrize("size", [1, 2, 3, 7, 19, 64, 1000])
+def test_compressed_data_may_be_cut_anywhere(written, monkeypatch, compress, size):
+    text = TEXT[:2000].rpartition(b"\n")[0]
+    monkeypatch.setattr(bytestream, "COMPRESSED_PIECE", size)
+    monkeypatch.setattr(bytestream, "PIECE", size)
+    monkeypatch.setattr(linewise, "CHUNK", size * 5)
+
+    data = compress(text[:700]) + compress(text[700:])
+    assert plain_rankings(read_rankings(written(data))) == slow_rankings(text)
+
+
+@given(messy_files(), st.sampled_from([gzip.compress, zstd]))
+@examples(60)
+def test_any_file_may_be_compressed(written, files, compress):
+    rankings = read_rankings(written(compress(files.rankings)))
+    judgments = read_judgments(written(compress(files.judgments)))
+
+    assert plain_rankings(rankings) == slow_rankings(files.rankings)
+    assert plain_judgments(judgments) == slow_judgments(files.judgments)
+
+
+def test_a_scattered_compressed_file_is_read_a_second_time(written):
+    text = TEXT + TEXT.replace(b" d", b" e")
+
+    assert plain_rankings(read_rankings(written(gzip.compress(text)))) == slow_rankings(text)
+
+
+def test_text_that_shrinks_a_thousandfold(written):
+    text = b"q Q0 a 1 2 t\n" + b"# comment\n" * 500_000 + b"q Q0 b 2 1 t\n"
+
+    for compress in (gzip.compress, zstd):
+        assert plain_rankings(read_rankings(written(compress(text)))) == slow_rankings(text[:13] + text[-13:])
+
+
+@pytest.mark.parametrize("compress", [bytes, gzip.compress, zstd])
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes")
+def test_a_named_pipe_is_read_like_a_file(tmp_path, compress):
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    writer = Thread(target=path.write_bytes, args=(compress(TEXT),))
+    writer.start()
+
+    rankings = read_rankings(path)
+    writer.join()
+    assert plain_rankings(rankings) == slow_rankings(TEXT)
+    assert rankings.origin == str(path)
+
+
+@pytest.mark.skipif(not os.path.isdir("/dev/fd"), reason="open files have no names")
+def test_what_a_shell_substitutes_for_a_process_is_read_like_a_file():
+    text = TEXT[:3000].rpartition(b"\n")[0]
+    reading, writing = os.pipe()
+    os.write(writing, text)
+    os.close(writing)
+
+    rankings = read_rankings(f"/dev/fd/{reading}")
+    os.close(reading)
+    assert plain_rankings(rankings) == slow_rankings(text)
+
+
+@pytest.mark.skipif(not os.path.isdir("/dev/fd"), reason="open files have no names")
+@pytest.mark.parametrize("kind", [ValueError, OSError, FileNotFoundError])
+def test_what_goes_wrong_later_is_not_blamed_on_the_pipe(kind):
+    reading, writing = os.pipe()
+    os.write(writing, b"q Q0 d 1 2 t\n")
+    os.close(writing)
+
+    with pytest.raises(kind, match=r"^something else$"), bytestream.byte_file(f"/dev/fd/{reading}"):
+        raise kind("something else")
+    os.close(reading)
+
+
+@pytest.mark.parametrize("compress", [bytes, gzip.compress, zstd])
+def test_a_dash_is_standard_input(monkeypatch, compress):
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(compress(TEXT))))
+
+    rankings = read_rankings("-")
+    assert plain_rankings(rankings) == slow_rankings(TEXT)
+    assert rankings.origin == "standard input"
+
+
+def test_judgments_may_come_from_standard_input(monkeypatch):
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"q 0 d 1\n")))
+
+    assert plain_judgments(read_judgments("-")) == {"q": {"d": 1}}
+
+
+def test_a_bad_line_of_a_compressed_file_is_named_by_its_number_in_the_text(refusal):
+    for compress in (gzip.compress, zstd):
+        text = refusal(read_rankings, compress(TEXT + b"q9 Q0 d 1 x t\n"))
+        assert text == "FILE:3001\n  score 'x' is not a number"

@@ -1,0 +1,107 @@
+"""Keys that collide cost time and nothing else, because bytes decide."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from messy_files import examples, messy_files
+from plain import plain_hits, plain_judgments, plain_rankings
+from slow_reader import slow_hits, slow_judgments, slow_rankings
+
+from pytest_ireval.errors import InputError
+from pytest_ireval.retrieval import ids
+from pytest_ireval.retrieval.formats.trec_judgments import read_judgments
+from pytest_ireval.retrieval.formats.trec_rankings import judged_in_file, read_rankings
+from pytest_ireval.retrieval.join import judge, judged_hits
+from pytest_ireval.retrieval.scan import lines
+from pytest_ireval.retrieval.scan.words import keys_of
+
+
+def hashed_by(patch, function):
+    """Replace the hash function everywhere."""
+    patch.setattr(ids, "keys_of", function)
+    patch.setattr(lines, "keys_of", function)
+
+
+def one_key_below(good_seed):
+    """A hash function that gives all ids one key, unless the seed is ``good_seed`` or more."""
+
+    def keys(chunk, span, seed=0):
+        return keys_of(chunk, span, seed) if seed >= good_seed else np.full(span.start.size, 7, np.uint64)
+
+    return keys
+
+
+def by_length(chunk, span, seed=0):
+    """A hash function that sees the length alone."""
+    return (span.end - span.start).astype(np.uint64) << np.uint64(52)
+
+
+def test_a_document_with_the_key_of_a_judged_one_is_not_judged(written, monkeypatch):
+    hashed_by(monkeypatch, by_length)
+    judgments = read_judgments(written("q 0 a 1\nq 0 bb 2\nq 0 ccc 3\n", "judgments.txt"))
+    rankings = written("q Q0 x 1 6 t\nq Q0 bb 2 5 t\nq Q0 yy 3 4 t\nq Q0 a 4 3 t\nq Q0 zzz 5 2 t\n")
+
+    for judged in (
+        judged_hits(judgments, judged_in_file(rankings, judgments)),
+        judge(judgments, read_rankings(rankings)),
+    ):
+        hits = plain_hits(judged, judgments)["q"]
+        assert [(place.rank, place.document, grade) for place, grade in hits] == [(2, "bb", 2), (4, "a", 1)]
+
+
+@given(messy_files(), st.integers(1, 15))
+@examples(60)
+def test_judgments_whose_ids_collide_are_hashed_with_another_seed(written, files, good_seed):
+    with pytest.MonkeyPatch.context() as patch:
+        hashed_by(patch, one_key_below(good_seed))
+        judgments = read_judgments(written(files.judgments, "judgments.txt"))
+        judged = judged_hits(judgments, judged_in_file(written(files.rankings), judgments))
+
+    grades = slow_judgments(files.judgments)
+    assert judgments.table.seed == (good_seed if len(judgments) > 1 else 0)
+    assert plain_judgments(judgments) == grades
+    assert plain_hits(judged, judgments) == slow_hits(slow_rankings(files.rankings), grades)
+
+
+def test_a_pair_judged_twice_is_found_between_pairs_that_collide(written, monkeypatch):
+    hashed_by(monkeypatch, one_key_below(1))
+    judgments = read_judgments(written("q 0 a 1\nq 0 b 0\nq 0 a 1\nr 0 a 2\nq 0 b 0\n"))
+
+    assert plain_judgments(judgments) == {"q": {"a": 1, "b": 0}, "r": {"a": 2}}
+
+
+@pytest.mark.parametrize("lines_between", ["", "q 0 b 0\n", "q 0 a 1\nq 0 b 0\n", "q 0 b 0\nq 0 a 1\nq 0 c 0\n"])
+def test_a_conflict_between_pairs_that_collide_is_named_by_its_lines(written, monkeypatch, lines_between):
+    hashed_by(monkeypatch, one_key_below(1))
+    path = written(f"q 0 a 1\n{lines_between}q 0 a 2\n")
+
+    with pytest.raises(InputError, match="document 'a' is judged twice for query 'q': grade 2 here") as caught:
+        read_judgments(path)
+    assert str(caught.value).startswith(f"{path}:{2 + lines_between.count(chr(10))}\n")
+
+
+def test_judgments_that_collide_under_every_seed_are_refused(refusal, monkeypatch):
+    hashed_by(monkeypatch, one_key_below(99))
+
+    text = refusal(read_judgments, "q 0 a 1\nq 0 b 1\n")
+    assert text == "FILE\n  its ids collide under 16 hash functions; were they made to?"
+
+
+@given(messy_files())
+@examples(60)
+def test_documents_that_collide_are_no_repetitions(written, files):
+    with pytest.MonkeyPatch.context() as patch:
+        hashed_by(patch, one_key_below(1))
+        rankings = read_rankings(written(files.rankings))
+
+    assert plain_rankings(rankings) == slow_rankings(files.rankings)
+
+
+@pytest.mark.parametrize("documents", ["aa", "aba", "abca", "bcaca", "abcdefghijklmnopqrstuvwxyza"])
+def test_a_repetition_is_found_among_documents_that_collide(refusal, monkeypatch, documents):
+    hashed_by(monkeypatch, one_key_below(1))
+
+    text = refusal(read_rankings, "".join(f"q Q0 {document} 1 1 t\n" for document in documents))
+    repeated = documents[-1]
+    assert f"FILE:{len(documents)}\n  document '{repeated}' is ranked twice for query 'q'" in text

@@ -1,0 +1,151 @@
+"""Ids as keys, groups, bytes and pairs, each against the obvious way with Python's own bytes."""
+
+from itertools import groupby
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from messy_files import examples, ids, long_ids
+
+from pytest_ireval.retrieval.ids import Ids, concatenated
+from pytest_ireval.retrieval.scan.chunk import Chunk, joined
+from pytest_ireval.retrieval.scan.duplicates import repeated_documents
+from pytest_ireval.retrieval.scan.lines import read_lines
+from pytest_ireval.retrieval.scan.pairs import JudgedPairs
+from pytest_ireval.retrieval.scan.tokens import Span
+from pytest_ireval.retrieval.scan.words import keys_of, same_bytes, starts_of_groups
+
+keys = st.one_of(st.integers(0, 2**64 - 1), st.integers(0, 40), st.integers(2**64 - 40, 2**64 - 1))
+
+
+def spans(texts):
+    """A chunk in which the texts stand without anything between them."""
+    chunk, start, end = joined([text.encode() for text in texts])
+    return chunk, Span(start, end)
+
+
+def key(text, before="", behind="", seed=0):
+    """The key of one text that stands between others."""
+    chunk, span = spans([before, text, behind])
+    return keys_of(chunk, Span(span.start[1:2], span.end[1:2]), seed).tolist()[0]
+
+
+@given(st.lists(ids, min_size=1, max_size=10))
+@examples(200)
+def test_equal_ids_have_equal_keys_and_others_do_not(texts):
+    found = keys_of(*spans(texts)).tolist()
+
+    assert len(set(found)) == len(set(texts))
+    assert len(set(zip(texts, found, strict=True))) == len(set(texts))
+
+
+@given(ids, ids, ids, st.integers(0, 15))
+@examples(150)
+def test_a_key_does_not_depend_on_where_the_id_stands(text, before, behind, seed):
+    alone = key(text, seed=seed)
+
+    assert key(text, before, behind, seed) == alone
+    assert keys_of(*spans([before, text, behind]), seed).tolist()[1] == alone
+    assert Ids.of([behind, text]).keys(seed).tolist()[1] == alone
+
+
+@pytest.mark.parametrize("length", [1, 7, 8, 9, 16, 31, 32, 33, 64, 65, 72, 73, 129, 300])
+def test_changing_one_byte_anywhere_changes_the_key(length):
+    text = "abcdefgh" * (length // 8) + "abcdefgh"[: length % 8]
+    changed = [text[:at] + "X" + text[at + 1 :] for at in range(length)]
+    longer = [text + "X", "X" + text, text + "\0", "\0" + text]
+
+    assert len({key(other) for other in [text, *changed, *longer]}) == length + 5
+
+
+def test_swapping_words_of_eight_bytes_changes_the_key():
+    words = [f"{number:08}" for number in range(20)]
+    swapped = [[*words[:at], words[at + 1], words[at], *words[at + 2 :]] for at in range(19)]
+
+    assert len({key("".join(order)) for order in [words, *swapped]}) == 20
+
+
+def test_every_seed_gives_other_keys():
+    assert len({key("document", seed=seed) for seed in range(16)}) == 16
+
+
+def test_numbered_ids_do_not_collide():
+    texts = [f"{number}" for number in range(50_000)] + [f"msmarco_passage_{n % 70:02}_{n}" for n in range(50_000)]
+
+    assert np.unique(keys_of(*spans(texts))).size == 100_000
+
+
+@given(st.lists(st.sampled_from(["a", "b", "ab", "b" * 8, "ab" * 8, "bb" * 8, "a" + "b" * 40, "é"]), max_size=20))
+@examples(200)
+def test_groups_of_equal_neighbours_begin_where_groupby_finds_them(texts):
+    lengths = [len(list(group)) for _, group in groupby(texts)]
+
+    assert starts_of_groups(*spans(texts)).tolist() == [sum(lengths[:i]) for i in range(len(lengths))]
+
+
+@given(st.lists(st.tuples(ids, ids), max_size=6), st.lists(ids, max_size=4))
+@examples(200)
+def test_same_bytes_are_equal_texts(pairs, equal):
+    ours, (start, end) = spans([one for one, _ in pairs] + equal)
+    theirs, (their_start, their_end) = spans([other for _, other in pairs] + equal)
+
+    same = same_bytes(ours, start, end, theirs, their_start, their_end)
+    assert same.tolist() == [one == other for one, other in pairs] + [True] * len(equal)
+
+
+@given(long_ids, st.data())
+@examples(150)
+def test_same_bytes_sees_a_change_at_any_place(text, data):
+    at = data.draw(st.integers(0, len(text) - 1))
+    other = text[:at] + ("y" if text[at] != "y" else "z") + text[at + 1 :]
+    chunk, (start, end) = spans([text, other])
+
+    assert same_bytes(chunk, start, end, chunk, start[::-1], end[::-1]).tolist() == [False, False]
+
+
+@given(st.lists(keys, unique=True, max_size=60), st.lists(keys, max_size=30), st.data())
+@examples(300)
+def test_pairs_are_found_where_a_dictionary_finds_them(judged, others, data):
+    wanted = data.draw(st.permutations([*others, *(data.draw(st.lists(st.sampled_from(judged))) if judged else [])]))
+
+    at, row = JudgedPairs(np.array(judged, np.uint64)).find(np.array(wanted, np.uint64))
+    rows = {key: row for row, key in enumerate(judged)}
+    assert sorted(zip(at.tolist(), row.tolist(), strict=True)) == [
+        (position, rows[key]) for position, key in enumerate(wanted) if key in rows
+    ]
+
+
+@given(st.lists(keys, max_size=40))
+@examples(200)
+def test_keys_that_are_not_unique_are_suspects(values):
+    suspects = JudgedPairs(np.array(values, np.uint64)).suspects()
+
+    assert suspects.tolist() == [row for row, key in enumerate(values) if values.count(key) > 1]
+
+
+@given(st.lists(st.tuples(st.sampled_from("qrs"), st.one_of(st.sampled_from("abcd"), ids)), min_size=1, max_size=25))
+@examples(250)
+def test_repeated_documents_are_those_that_a_dictionary_finds(rows):
+    rows = sorted(rows, key=lambda row: row[0])
+    text = "".join(f"{query} Q0 {document} 1 1 t\n" for query, document in rows)
+    lines, _ = read_lines(Chunk.of(text.encode()), 0, final=True)
+
+    first, later = repeated_documents(lines, lines.pair_key)
+    assert list(zip(first.tolist(), later.tolist(), strict=True)) == [
+        (rows.index(row), number) for number, row in enumerate(rows) if rows.index(row) < number
+    ]
+
+
+@given(st.lists(ids, max_size=8), st.data())
+@examples(100)
+def test_a_column_of_ids_is_a_list_of_texts(texts, data):
+    column = Ids.of(texts)
+    rows = data.draw(st.lists(st.integers(0, len(texts) - 1))) if texts else []
+    taken = column.take(np.array(rows, np.int64))
+
+    assert column.texts() == texts
+    assert [column[row] for row in range(len(column))] == texts
+    assert taken.texts() == column.texts(np.array(rows, np.int64)) == [texts[row] for row in rows]
+    assert concatenated([column, taken, column]).texts() == [*texts, *taken.texts(), *texts]
+    assert concatenated([]).texts() == []

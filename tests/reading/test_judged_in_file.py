@@ -1,0 +1,111 @@
+"""Rankings joined with judgments, by either door, as the slow reader joins them."""
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+from messy_files import examples, messy_files
+from plain import hit_columns, plain_hits, plain_retrieved
+from slow_reader import Place, slow_hits, slow_judgments, slow_rankings
+
+from pytest_ireval.retrieval.formats.trec_judgments import read_judgments
+from pytest_ireval.retrieval.formats.trec_rankings import judged_in_file, read_rankings
+from pytest_ireval.retrieval.join import judge, judged_hits, unjudged_queries
+
+
+def read_both(written, rankings, judgments, by_id=True):
+    """The judgments, and the hits found while reading."""
+    graded = read_judgments(written(judgments, "judgments.txt"))
+    return graded, judged_hits(graded, judged_in_file(written(rankings), graded, by_id=by_id))
+
+
+@given(messy_files(), st.booleans())
+@examples(120)
+def test_the_hits_found_while_reading_are_those_of_the_slow_reader(written, files, by_id):
+    judgments, judged = read_both(written, *files, by_id)
+
+    rankings = slow_rankings(files.rankings, by_id=by_id)
+    grades = slow_judgments(files.judgments)
+    assert plain_hits(judged, judgments) == slow_hits(rankings, grades)
+    assert plain_retrieved(judged) == {query: rankings[query].retrieved for query in grades if query in rankings}
+
+
+@given(messy_files(), st.booleans())
+@examples(120)
+def test_judging_whole_rankings_gives_the_same_as_looking_for_judged_documents(written, files, by_id):
+    judgments, sparse = read_both(written, *files, by_id)
+    dense = judge(judgments, read_rankings(written(files.rankings), by_id=by_id))
+
+    assert dense.queries == sparse.queries
+    assert dense.retrieved.tolist() == sparse.retrieved.tolist()
+    assert dense.present.tolist() == sparse.present.tolist()
+    assert hit_columns(dense) == hit_columns(sparse)
+
+
+@given(messy_files(), st.integers(1, 5))
+@examples(100)
+def test_judging_the_first_documents_forgets_those_behind_the_depth(written, files, depth):
+    judgments = read_judgments(written(files.judgments, "judgments.txt"))
+    judged = judge(judgments, read_rankings(written(files.rankings), depth))
+
+    every_hit = slow_hits(slow_rankings(files.rankings), slow_judgments(files.judgments))
+    retrieved = plain_retrieved(judged)
+    assert max(retrieved.values(), default=0) <= depth
+    assert plain_hits(judged, judgments) == {
+        query: [
+            (place._replace(tied_to=min(place.tied_to, retrieved[query])), grade)
+            for place, grade in hits
+            if place.rank <= depth
+        ]
+        for query, hits in every_hit.items()
+    }
+
+
+@given(messy_files())
+@examples(100)
+def test_judged_rankings_know_the_grade_of_every_document(written, files):
+    judgments = read_judgments(written(files.judgments, "judgments.txt"))
+    judged = judge(judgments, read_rankings(written(files.rankings)))
+
+    grades = slow_judgments(files.judgments)
+    rankings = slow_rankings(files.rankings)
+    for number, query in enumerate(judged.queries):
+        rows = judged.documents.of(number)
+        documents = [place.document for place in rankings[query].places] if query in rankings else []
+        assert judged.documents.ids.texts(np.arange(rows.start, rows.stop)) == documents
+        seen = [None if np.isnan(grade) else grade for grade in judged.documents.grade[rows].tolist()]
+        assert seen == [grades[query].get(document) for document in documents]
+
+
+def test_judged_documents_have_rank_grade_and_tie_span(written):
+    judgments, judged = read_both(
+        written,
+        "q Q0 a 1 9 t\nq Q0 b 2 8 t\nq Q0 c 3 8 t\nq Q0 d 4 8 t\nq Q0 e 5 7 t\n",
+        "q 0 c 2\nq 0 e 1\nq 0 absent 1\nr 0 a 1\n",
+    )
+
+    assert plain_hits(judged, judgments) == {"q": [(Place(3, "c", 8.0, 2, 4), 2.0), (Place(5, "e", 7.0, 5, 5), 1.0)]}
+    assert plain_retrieved(judged) == {"q": 5}
+    assert judged.present.tolist() == [True, False]
+
+
+def test_the_ideal_holds_all_judged_documents_by_grade(written):
+    judgments = read_judgments(written("q 0 a 1\nr 0 a 0\nq 0 b 3\nq 0 c -1\nq 0 d 2\n"))
+
+    ideal = judgments.ideal
+    assert ideal.query.tolist() == [0, 0, 0, 0, 1]
+    assert ideal.grade.tolist() == [3, 2, 1, -1, 0]
+    assert ideal.rank.tolist() == [1, 2, 3, 4, 1]
+    assert judgments.highest_grade == 3
+
+
+def test_queries_without_judgments_are_named(written):
+    judgments = read_judgments(written("q 0 a 1\n", "judgments.txt"))
+    rankings = read_rankings(written("q Q0 a 1 1 t\nr Q0 a 1 1 t\nu Q0 a 1 1 t\n"))
+
+    assert unjudged_queries(judgments, rankings.queries) == ("r", "u")
+
+
+def test_a_query_and_a_document_of_one_name_are_not_mistaken_for_each_other(written):
+    judgments, judged = read_both(written, "a Q0 b 1 2 t\nb Q0 a 1 2 t\n", "a 0 a 1\nb 0 b 1\na 0 b 2\n")
+
+    assert plain_hits(judged, judgments) == {"a": [(Place(1, "b", 2.0, 1, 1), 2.0)], "b": []}

@@ -1,0 +1,186 @@
+"""Rankings and judgments from Python objects are the arrays that files give."""
+
+from collections import namedtuple
+from types import MappingProxyType
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from messy_files import examples, ids
+from plain import plain_judgments, plain_rankings
+from slow_reader import Place, Ranking
+
+from pytest_ireval.retrieval.formats.trec_judgments import read_judgments
+from pytest_ireval.retrieval.formats.trec_rankings import read_rankings
+from pytest_ireval.retrieval.from_objects import judgments_from, rankings_from
+from pytest_ireval.retrieval.join import judge
+
+RANKINGS_FILE = "q Q0 a 1 3 t\nq Q0 b 2 2.5 t\nq Q0 c 3 2.5 t\n7 Q0 a 1 -1 t\n"
+JUDGMENTS_FILE = "q 0 a 3\nq 0 b 0\n7 0 a 1\nq 0 12 -1\n"
+SCORED = [("q", "a", 3), ("q", "b", 2.5), ("q", "c", 2.5), (7, "a", -1.0)]
+GRADED = [("q", "a", 3), ("q", "b", 0), (7, "a", 1.0), ("q", 12, -1)]
+
+Scored = namedtuple("Scored", "score rank qid doc_id")
+Graded = namedtuple("Graded", "rel docno iteration query")
+
+finite = st.one_of(st.integers(-3, 3), st.floats(allow_nan=False, allow_infinity=False))
+
+
+def nested(rows):
+    """Rows as a mapping of mappings."""
+    mapping = {}
+    for query, document, value in rows:
+        mapping.setdefault(query, {})[document] = value
+    return mapping
+
+
+RANKINGS = {
+    "mappings of scores": nested(SCORED),
+    "read-only mappings": MappingProxyType({q: MappingProxyType(ranking) for q, ranking in nested(SCORED).items()}),
+    "pairs": {query: list(ranking.items()) for query, ranking in nested(SCORED).items()},
+    "lists as pairs": {query: [list(pair) for pair in ranking.items()] for query, ranking in nested(SCORED).items()},
+    "pairs that are not in order": {query: [*ranking.items()][::-1] for query, ranking in nested(SCORED).items()},
+    "rows": SCORED,
+    "rows as lists": [list(row) for row in SCORED],
+    "namedtuples": [Scored(score, 0, query, document) for query, document, score in SCORED],
+    "numpy scalars": [(query, np.str_(document), np.float64(score)) for query, document, score in SCORED],
+}
+JUDGMENTS = {
+    "mappings": nested(GRADED),
+    "read-only mappings": MappingProxyType({q: MappingProxyType(grades) for q, grades in nested(GRADED).items()}),
+    "rows": GRADED,
+    "rows as lists": [list(row) for row in GRADED],
+    "namedtuples": [Graded(grade, document, 0, query) for query, document, grade in GRADED],
+    "numpy scalars": [(query, document, np.int32(grade)) for query, document, grade in GRADED],
+}
+
+
+@pytest.mark.parametrize("source", RANKINGS.values(), ids=RANKINGS)
+def test_rankings_from_objects_are_those_of_the_file(written, source):
+    rankings = rankings_from(source)
+
+    assert plain_rankings(rankings) == plain_rankings(read_rankings(written(RANKINGS_FILE)))
+    assert rankings.queries == ("q", "7")
+    assert rankings.origin == "rankings"
+
+
+@pytest.mark.parametrize("source", [*RANKINGS.values(), iter(SCORED)], ids=[*RANKINGS, "an iterator"])
+def test_a_depth_keeps_the_first_documents(written, source):
+    read = read_rankings(written(RANKINGS_FILE), 2)
+
+    assert plain_rankings(rankings_from(source, 2)) == plain_rankings(read)
+
+
+@pytest.mark.parametrize("source", JUDGMENTS.values(), ids=JUDGMENTS)
+def test_judgments_from_objects_are_those_of_the_file(written, source):
+    judgments = judgments_from(source)
+
+    assert plain_judgments(judgments) == plain_judgments(read_judgments(written(JUDGMENTS_FILE)))
+    assert judgments.queries == ("q", "7")
+    assert judgments.origin == "judgments"
+
+
+def test_data_frames_are_those_of_the_file(written):
+    pandas = pytest.importorskip("pandas")
+    scored = pandas.DataFrame(SCORED, columns=["query_id", "doc_id", "score"])
+    graded = pandas.DataFrame(GRADED, columns=["qid", "docno", "label"])
+    scored.insert(0, "system", "ours")
+
+    assert plain_rankings(rankings_from(scored)) == plain_rankings(read_rankings(written(RANKINGS_FILE)))
+    assert plain_judgments(judgments_from(graded)) == plain_judgments(read_judgments(written(JUDGMENTS_FILE)))
+
+
+def test_data_frames_with_whole_numbers_as_ids():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"query": [1, 1], "document": [10, 9], "score": [1, 2], "grade": [0, 1]})
+
+    assert rankings_from(frame).ranking("1") == ["9", "10"]
+    assert plain_judgments(judgments_from(frame)) == {"1": {"10": 0, "9": 1}}
+
+
+@given(st.dictionaries(ids, st.dictionaries(ids, finite, min_size=1, max_size=6), min_size=1, max_size=4))
+@examples(80)
+def test_any_mapping_is_what_the_file_of_its_numbers_is(written, rankings):
+    lines = [f"{q} Q0 {d} 1 {score!r} t\n" for q, ranking in rankings.items() for d, score in ranking.items()]
+
+    for options in ({}, {"by_id": False}, {"depth": 2}):
+        read = read_rankings(written("".join(lines)), **options)
+        assert plain_rankings(rankings_from(rankings, **options)) == plain_rankings(read)
+
+
+@given(st.dictionaries(ids, st.dictionaries(ids, finite, min_size=1, max_size=6), min_size=1, max_size=4))
+@examples(60)
+def test_any_mapping_of_grades_is_what_the_file_of_its_numbers_is(written, grades):
+    lines = [f"{q} 0 {d} {grade!r}\n" for q, documents in grades.items() for d, grade in documents.items()]
+
+    read = read_judgments(written("".join(lines)), grades="float")
+    assert plain_judgments(judgments_from(grades, grades="float")) == plain_judgments(read) == grades
+
+
+@pytest.mark.parametrize("ids_best_first", [["b", "c", "a"], ("b", "c", "a"), iter("bca"), dict.fromkeys("bca").keys()])
+def test_a_list_of_ids_is_a_ranking_best_first(ids_best_first):
+    places = plain_rankings(rankings_from({"q": ids_best_first}))["q"].places
+
+    assert places == [Place(1, "b", 0.0, 1, 1), Place(2, "c", -1.0, 2, 2), Place(3, "a", -2.0, 3, 3)]
+
+
+def test_a_query_may_have_an_empty_ranking():
+    rankings = rankings_from({"q": ["a"], "none": [], "nothing": {}})
+
+    assert plain_rankings(rankings) == {
+        "q": Ranking(1, [Place(1, "a", 0.0, 1, 1)]),
+        "none": Ranking(0, []),
+        "nothing": Ranking(0, []),
+    }
+
+
+def test_an_empty_ranking_is_present_and_a_missing_one_is_not():
+    judged = judge(judgments_from({"q": {"a": 1}, "r": {"a": 1}, "s": {"a": 1}}), rankings_from({"r": [], "s": ["a"]}))
+
+    assert judged.present.tolist() == [False, True, True]
+    assert judged.retrieved.tolist() == [0, 0, 1]
+
+
+def test_all_rankings_may_be_empty():
+    assert plain_rankings(rankings_from({"q": [], "r": []})) == {"q": (0, []), "r": (0, [])}
+
+
+def test_ids_may_hold_blanks_as_no_file_allows():
+    rankings = rankings_from({"two words": ["a b", "c\td", " "]})
+
+    assert rankings.ranking("two words") == ["a b", "c\td", " "]
+
+
+def test_ties_between_ids_with_zero_bytes_are_broken_by_their_bytes():
+    expected = ["b", "a\0\0", "a\0", "a"]
+
+    assert rankings_from({"q": dict.fromkeys(expected, 1)}).ranking("q") == expected
+    assert rankings_from({"q": dict.fromkeys(reversed(expected), 1)}).ranking("q") == expected
+
+
+def test_a_fraction_is_a_grade_if_floats_are_declared():
+    assert plain_judgments(judgments_from({"q": {"d": 0.5}}, grades="float")) == {"q": {"d": 0.5}}
+
+
+def test_a_pair_judged_twice_with_one_grade_is_one_judgment():
+    assert plain_judgments(judgments_from([("q", "d", 1), ("q", "e", 2), ("q", "d", 1.0)])) == {"q": {"d": 1, "e": 2}}
+
+
+def test_a_document_with_subtopics_has_the_highest_of_their_grades():
+    judgments = judgments_from({"q": {"a": {"x": 1, "y": 3}, "b": {"y": 2}, "c": 1, "d": {}}})
+
+    subtopics = judgments.subtopics
+    assert plain_judgments(judgments) == {"q": {"a": 3, "b": 2, "c": 1, "d": 0}}
+    assert subtopics.names == ("x", "y", "")
+    assert subtopics.row.tolist() == [0, 0, 1, 2]
+    assert subtopics.subtopic.tolist() == [0, 1, 1, 2]
+    assert subtopics.grade.tolist() == [1, 3, 2, 1]
+
+
+def test_subtopics_of_a_pair_that_is_given_twice_are_those_of_one():
+    judgments = judgments_from([("q", "a", {"x": 1}), ("q", "a", {"x": 1}), ("q", "b", {"y": 2})])
+
+    assert len(judgments) == 2
+    assert judgments.subtopics.row.tolist() == [0, 1]
+    assert [judgments.subtopics.names[i] for i in judgments.subtopics.subtopic] == ["x", "y"]

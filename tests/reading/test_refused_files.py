@@ -1,0 +1,200 @@
+"""Files that cannot be read at all are refused, with the reason."""
+
+import gzip
+import os
+
+import pytest
+import zstandard
+from hypothesis import given
+from hypothesis import strategies as st
+from messy_files import examples, messy_files
+
+from pytest_ireval.errors import InputError
+from pytest_ireval.retrieval.formats.trec_judgments import read_judgments
+from pytest_ireval.retrieval.formats.trec_rankings import judged_in_file, read_rankings
+
+BOTH = pytest.mark.parametrize("read", [read_rankings, read_judgments])
+LINE = b"q Q0 d 1 2 t\n"
+NO_RANKINGS = "FILE\n  there are no rankings in it\n  columns: query Q0 document rank score tag"
+NO_JUDGMENTS = "FILE\n  there are no judgments in it\n  columns: query iteration document grade"
+MANY_LINES = b"".join(b"q Q0 d%d 1 2 t\n" % number for number in range(5000))
+
+
+@BOTH
+def test_a_directory_is_refused(read, tmp_path):
+    with pytest.raises(InputError) as caught:
+        read(tmp_path)
+    assert str(caught.value) == f"{tmp_path}\n  this is a directory, not a file"
+
+
+@BOTH
+def test_a_missing_file_is_refused(read, tmp_path):
+    with pytest.raises(InputError) as caught:
+        read(tmp_path / "none.txt")
+    assert str(caught.value) == f"{tmp_path}/none.txt\n  there is no such file"
+
+
+@BOTH
+def test_a_file_below_a_file_is_refused(read, written):
+    path = written(LINE)
+
+    with pytest.raises(InputError) as caught:
+        read(path / "none.txt")
+    assert str(caught.value) == f"{path}/none.txt\n  cannot be read: Not a directory"
+
+
+@BOTH
+def test_a_name_that_no_file_can_have_is_refused(read):
+    with pytest.raises(InputError):
+        read("a\0b")
+
+
+@BOTH
+@pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="nothing is forbidden to this user")
+def test_a_file_that_may_not_be_read_is_refused(read, tmp_path):
+    path = tmp_path / "secret.txt"
+    path.write_bytes(LINE)
+    path.chmod(0)
+
+    with pytest.raises(InputError) as caught:
+        read(path)
+    assert str(caught.value) == f"{path}\n  cannot be read: Permission denied"
+
+
+@BOTH
+def test_an_empty_file_is_refused(read, refusal):
+    assert refusal(read, "") == "FILE\n  the file is empty"
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["\n", "# a b c d e f\n", "#", "\ufeff", "\ufeff\r\n", " \t\n\n # q 0 d 1\n", gzip.compress(b"", mtime=0)],
+)
+def test_a_file_without_content_is_refused(refusal, text):
+    assert refusal(read_rankings, text) == NO_RANKINGS
+    assert refusal(read_judgments, text) == NO_JUDGMENTS
+
+
+@BOTH
+@pytest.mark.parametrize("kept", [2, 10, 30, -9, -8, -1])
+def test_a_truncated_gzip_file_is_refused(read, refusal, kept):
+    data = gzip.compress(LINE * 5 if read is read_rankings else b"q 0 d 1\n" * 5)
+
+    assert refusal(read, data[:kept]) == "FILE\n  the gzip data ends too early: the file is cut off"
+
+
+def test_a_gzip_file_whose_second_member_is_cut_off_is_refused(refusal):
+    data = gzip.compress(LINE) + gzip.compress(b"r Q0 d 1 2 t\n")[:-3]
+
+    assert refusal(read_rankings, data) == "FILE\n  the gzip data ends too early: the file is cut off"
+
+
+@pytest.mark.parametrize(
+    ("data", "reason"),
+    [
+        (b"\x1f\x8b" + b"a" * 20, "unknown compression method"),
+        (gzip.compress(LINE)[:-8] + b"\0" * 8, "incorrect data check"),
+        (gzip.compress(LINE) + b"garbage", "incorrect header check"),
+        (gzip.compress(LINE)[:10] + b"\xff" * 50, "invalid block type"),
+    ],
+    ids=["header", "checksum", "end", "block"],
+)
+def test_a_damaged_gzip_file_is_refused(refusal, data, reason):
+    text = refusal(read_rankings, data)
+
+    assert text.startswith("FILE\n  the gzip data is damaged (Error -3 while decompressing data: ")
+    assert reason in text
+    assert text.count("\n") == 1
+
+
+@BOTH
+@pytest.mark.parametrize("kept", [4, 6, 12, -5, -1])
+def test_a_truncated_zstandard_file_is_refused(read, refusal, kept):
+    data = zstandard.ZstdCompressor(write_checksum=True).compress(MANY_LINES)
+
+    assert refusal(read, data[:kept]) == "FILE\n  the Zstandard data ends too early: the file is cut off"
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        zstandard.compress(LINE) + b"garbage",
+        zstandard.ZstdCompressor(write_checksum=True).compress(LINE)[:-4] + b"\0\0\0\0",
+        b"\x28\xb5\x2f\xfd" + b"a" * 40,
+    ],
+    ids=["end", "checksum", "header"],
+)
+def test_a_damaged_zstandard_file_is_refused(refusal, data):
+    text = refusal(read_rankings, data)
+
+    assert text.startswith("FILE\n  the Zstandard data is damaged (zstd decompress")
+    assert text.endswith(")")
+    assert text.count("\n") == 1
+
+
+@BOTH
+@pytest.mark.parametrize(
+    ("data", "complaint"),
+    [
+        (b"q Q0 d\xff 1 2 t\n", "FILE:1\n  is not UTF-8 (invalid start byte)"),
+        (b"# caf\xe9\n", "FILE:1\n  is not UTF-8 (invalid continuation byte)"),
+        (b"#\n\n# \xed\xa0\x80\n", "FILE:3\n  is not UTF-8 (invalid continuation byte)"),
+        (b"\n\n\n# \xf0\x9f\x98\n", "FILE:4\n  is not UTF-8 (invalid continuation byte)"),
+        (b"#\n# \xc0\x80\n", "FILE:2\n  is not UTF-8 (invalid start byte)"),
+    ],
+)
+def test_a_file_that_is_not_utf_8_is_refused(read, refusal, data, complaint):
+    assert refusal(read, data) == complaint
+
+
+@BOTH
+@pytest.mark.parametrize(
+    ("data", "line"),
+    [
+        (LINE.decode().encode("utf-16"), 1),
+        (LINE.decode().encode("utf-16-be"), 1),
+        (LINE.decode().encode("utf-32"), 1),
+        (b"# first\n\nq\0 0 d 1\n", 3),
+        (b"\0" * 100, 1),
+    ],
+    ids=["UTF-16", "UTF-16-BE", "UTF-32", "line 3", "nothing else"],
+)
+def test_a_file_with_a_zero_byte_is_refused(read, refusal, data, line):
+    assert refusal(read, data) == f"FILE:{line}\n  holds a zero byte: is this UTF-16, or no text at all?"
+
+
+@given(st.one_of(st.binary(max_size=200), st.text("aq0 .1\t\r\n#-e\0\ufeffé", max_size=80).map(str.encode)))
+@examples(300)
+def test_random_bytes_are_read_or_refused_and_nothing_else(written, data):
+    path = written(data)
+    judgments = read_judgments(written(b"q 0 d 1\n", "judgments.txt"))
+
+    for read in (read_rankings, read_judgments, lambda path: judged_in_file(path, judgments)):
+        try:
+            assert read(path) is not None
+        except InputError as error:
+            assert str(error).startswith(str(path))
+
+
+@given(messy_files(), st.data())
+@examples(100)
+def test_a_file_with_one_byte_changed_is_read_or_refused_and_nothing_else(written, files, data):
+    for read, text in ((read_rankings, files.rankings), (read_judgments, files.judgments)):
+        at = data.draw(st.integers(0, len(text) - 1))
+        path = written(text[:at] + data.draw(st.binary(max_size=3)) + text[at + 1 :])
+        try:
+            assert len(read(path)) > 0
+        except InputError as error:
+            assert str(error).startswith(str(path))
+
+
+@given(st.sampled_from([gzip.compress(MANY_LINES), zstandard.compress(MANY_LINES)]), st.data())
+@examples(150)
+def test_a_compressed_file_with_one_byte_changed_is_read_or_refused_and_nothing_else(written, compressed, data):
+    at = data.draw(st.integers(0, len(compressed) - 1))
+    path = written(compressed[:at] + data.draw(st.binary(max_size=2)) + compressed[at + 1 :])
+
+    try:
+        assert len(read_rankings(path)) > 0
+    except InputError as error:
+        assert str(error).startswith(str(path))

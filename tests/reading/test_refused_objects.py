@@ -1,0 +1,211 @@
+"""Python objects that are no rankings or judgments are refused, with the reason."""
+
+from collections import namedtuple
+from decimal import Decimal
+
+import numpy as np
+import pytest
+
+from pytest_ireval.errors import InputError
+from pytest_ireval.retrieval.from_objects import judgments_from, rankings_from
+
+COLUMNS = {
+    "query": "one of query, query_id, qid, q_id, query-id",
+    "document": "one of document, document_id, doc_id, docid, docno, doc, corpus-id",
+    "grade": "one of grade, relevance, rel, label, rating",
+    "score": "one of score, sim, similarity",
+}
+
+
+def refusal(read, source, **options):
+    """The text with which some object is refused."""
+    with pytest.raises(InputError) as caught:
+        read(source, **options)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("score", "complaint"),
+    [
+        (float("nan"), "nan, not finite"),
+        (float("inf"), "inf, not finite"),
+        (np.float32("-inf"), "np.float32(-inf), not finite"),
+        ("1.5", "'1.5', not a number"),
+        (None, "None, not a number"),
+        (True, "True, not a number"),
+        ([1], "[1], not a number"),
+        (Decimal(1), "Decimal('1'), not a number"),
+        (1j, "1j, not a number"),
+    ],
+)
+@pytest.mark.parametrize("shape", ["mapping", "pairs", "rows"])
+def test_a_score_that_is_no_finite_number_is_refused(score, complaint, shape):
+    source = {
+        "mapping": {"q": {"a": 1, "d": score}},
+        "pairs": {"q": [("a", 1), ("d", score)]},
+        "rows": [("q", "a", 1), ("q", "d", score)],
+    }[shape]
+
+    assert refusal(rankings_from, source) == f"rankings\n  the score of document 'd' for query 'q' is {complaint}"
+
+
+@pytest.mark.parametrize("score", [10**400, -(10**400), np.complex128(1)], ids=["too large", "too small", "complex"])
+def test_a_number_that_is_no_float_is_refused(score):
+    text = refusal(rankings_from, {"q": {"d": score}})
+    assert text.startswith("rankings\n  the score of document 'd' for query 'q' is ")
+
+    text = refusal(judgments_from, {"q": {"d": score}})
+    assert text.startswith("judgments\n  the grade of document 'd' for query 'q' is ")
+
+
+@pytest.mark.parametrize(
+    ("grade", "complaint"),
+    [
+        (float("nan"), "nan, not finite"),
+        ("2", "'2', not a number"),
+        (None, "None, not a number"),
+        (True, "True, not a number"),
+    ],
+)
+def test_a_grade_that_is_no_finite_number_is_refused(grade, complaint):
+    expected = f"judgments\n  the grade of document 'd' for query 'q' is {complaint}"
+
+    assert refusal(judgments_from, {"q": {"a": 1, "d": grade}}) == expected
+    assert refusal(judgments_from, [("q", "d", grade)], grades="float") == expected
+    assert refusal(judgments_from, {"q": {"d": {"subtopic": grade}}}) == expected
+
+
+def test_a_fractional_grade_is_refused_where_whole_numbers_are_declared():
+    expected = (
+        "judgments\n  the grade of document 'd' for query 'q' is 1.5, not a whole number\n"
+        '  fractional grades are read with grades="float"'
+    )
+
+    assert refusal(judgments_from, {"q": {"d": 1.5}}) == expected
+    assert refusal(judgments_from, {"q": {"d": {"subtopic": 1.5}}}) == expected
+
+
+@pytest.mark.parametrize("value", ["", None, 1.0, b"d", True, ("d",), float("nan")])
+def test_what_is_no_id_is_refused(value):
+    complaint = f"{value!r} is no id; ids are text (or whole numbers)"
+
+    assert refusal(rankings_from, [("q", value, 1)]) == f"rankings\n  {complaint}"
+    assert refusal(rankings_from, {value: ["d"]}) == f"rankings\n  {complaint}"
+    assert refusal(rankings_from, {"q": {value: 1}}) == f"rankings\n  {complaint}"
+    assert refusal(judgments_from, {"q": {value: 1}}) == f"judgments\n  {complaint}"
+    assert refusal(judgments_from, {value: {"d": 1}}) == f"judgments\n  {complaint}"
+
+
+@pytest.mark.parametrize("read", [rankings_from, judgments_from])
+def test_an_id_that_utf_8_cannot_write_is_refused(read):
+    assert "'\\ud800'" in refusal(read, {"q": {"\ud800": 1}})
+    assert "'\\ud800'" in refusal(read, {"\ud800": {"d": 1}})
+
+
+def test_two_queries_that_become_one_are_refused():
+    assert "'1'" in refusal(rankings_from, {1: ["a"], "1": ["b"]})
+
+
+@pytest.mark.parametrize(
+    ("source", "complaint"),
+    [
+        (None, "NoneType is no kind of rankings"),
+        (5, "int is no kind of rankings"),
+        ("run.txt", "str is no kind of rankings"),
+        ({"q": "abc"}, "the ranking of query 'q' is str, not a list or a mapping"),
+        ({"q": 5}, "the ranking of query 'q' is int, not a list or a mapping"),
+        ({"q": b"ab"}, "the ranking of query 'q' is bytes, not a list or a mapping"),
+        ({"q": {"a", "b"}}, "the ranking of query 'q' is set, not a list or a mapping"),
+        ({"q": [("a", 1), "b"]}, "the ranking of query 'q' holds 'b', which is no pair (document, score)"),
+        ({"q": [("a", 1, 2)]}, "the ranking of query 'q' holds ('a', 1, 2), which is no pair (document, score)"),
+        ([("q", "d")], "row 1 is ('q', 'd'), not (query, document, score)"),
+        ([("q", "d", 1), ("q", "d", 1, 2)], "row 2 is ('q', 'd', 1, 2), not (query, document, score)"),
+        (["qd1"], "row 1 is 'qd1', not (query, document, score)"),
+        ([{"query": "q"}], "row 1 is {'query': 'q'}, not (query, document, score)"),
+    ],
+)
+def test_what_is_no_ranking_is_refused(source, complaint):
+    assert refusal(rankings_from, source) == f"rankings\n  {complaint}"
+
+
+@pytest.mark.parametrize(
+    ("source", "complaint"),
+    [
+        (None, "NoneType is no kind of judgments"),
+        ({"q": ["d"]}, "judgments of query 'q' are list, not a mapping"),
+        ([("q", "d")], "row 1 is ('q', 'd'), not (query, document, grade)"),
+        ([], "there are no judgments in it"),
+        ({}, "there are no judgments in it"),
+        ({"q": {}}, "query 'q' has no judgments; leave it out, or judge a document"),
+        ({"q": {}, "r": {"d": 1}}, "query 'q' has no judgments; leave it out, or judge a document"),
+    ],
+)
+def test_what_is_no_judgment_is_refused(source, complaint):
+    assert refusal(judgments_from, source) == f"judgments\n  {complaint}"
+
+
+def test_the_origin_stands_in_front_of_complaints():
+    assert refusal(rankings_from, {"q": 5}, origin="our engine").startswith("our engine\n  the ranking of query 'q'")
+
+
+@pytest.mark.parametrize(
+    ("names", "missing", "hint"),
+    [
+        (["query", "document"], "grade", ""),
+        (["query", "grade", "passage"], "document", ""),
+        (["document", "grade", "querry"], "query", "\n  did you mean 'querry'?"),
+    ],
+)
+def test_a_missing_column_is_named_with_those_that_there_are(names, missing, hint):
+    pandas = pytest.importorskip("pandas")
+    expected = (
+        f"judgments\n  there is no column for the {missing}: the columns are {', '.join(map(repr, names))}{hint}\n"
+        f"  {COLUMNS[missing]}"
+    )
+
+    assert refusal(judgments_from, pandas.DataFrame([[1, 1, 1][: len(names)]], columns=names)) == expected
+    assert refusal(judgments_from, [namedtuple("Row", names)(*names)]) == expected
+
+
+def test_a_missing_score_is_named():
+    pandas = pytest.importorskip("pandas")
+
+    assert refusal(rankings_from, pandas.DataFrame({"qid": ["q"], "docid": ["d"], "points": [1]})) == (
+        f"rankings\n  there is no column for the score: the columns are 'qid', 'docid', 'points'\n  {COLUMNS['score']}"
+    )
+
+
+def test_missing_values_of_a_data_frame_are_refused():
+    pandas = pytest.importorskip("pandas")
+    scores = pandas.DataFrame({"query": ["q", "q"], "document": ["a", "b"], "score": [1.0, None]})
+    documents = pandas.DataFrame({"query": ["q", "q"], "document": ["a", None], "score": [1.0, 2.0]})
+
+    assert "the score of document 'b' for query 'q' is nan, not finite" in refusal(rankings_from, scores)
+    assert "is no id; ids are text (or whole numbers)" in refusal(rankings_from, documents)
+
+
+@pytest.mark.parametrize(
+    ("source", "document"),
+    [
+        ({"q": ["d", "e", "d"]}, "d"),
+        ({"q": [("d", 2), ("d", 1)]}, "d"),
+        ({"q": {"1": 2, 1: 1}}, "1"),
+        ([("q", "d", 1), ("r", "d", 1), ("q", "d", 2)], "d"),
+    ],
+)
+def test_a_document_that_is_ranked_twice_is_refused(source, document):
+    assert refusal(rankings_from, source) == f"rankings\n  document '{document}' is ranked twice for query 'q'"
+
+
+def test_of_many_repeated_documents_the_first_five_are_shown_and_the_rest_is_counted():
+    shown = "\n".join(f"rankings\n  document '{document}' is ranked twice for query 'q'" for document in "abcde")
+
+    assert refusal(rankings_from, {"q": list("abcdefg" * 2)}) == shown + "\n… and 2 more"
+
+
+def test_conflicting_judgments_are_refused():
+    assert refusal(judgments_from, [("q", "d", 1), ("q", "e", 0), ("q", "d", 2)]) == (
+        "judgments, row 3\n"
+        "  document 'd' is judged twice for query 'q': grade 2 here, grade 1 at judgments, row 1\n"
+        "  keep one of the two lines, or merge the judges' files first"
+    )
