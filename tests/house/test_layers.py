@@ -14,7 +14,7 @@ BUILT_IN = Path(pytest_ireval_metrics.__file__).parent
 
 LAYERS = [
     ({"errors", "results", "progress"}, set()),
-    ({"retrieval"}, {"numpy", "zstandard"}),
+    ({"retrieval"}, {"numpy", "zstandard", "isal"}),
     ({"metrics"}, {"numpy"}),
     ({"plugins"}, {"pluggy"}),
     ({"statistics"}, {"numpy", "scipy"}),

@@ -51,8 +51,11 @@ FILES = {
 }
 
 
+@pytest.mark.parametrize("without_isal", [False, True])
 @pytest.mark.parametrize("data", FILES.values(), ids=FILES)
-def test_compressed_rankings_are_the_plain_ones(written, data):
+def test_compressed_rankings_are_the_plain_ones(written, monkeypatch, data, without_isal):
+    if without_isal:
+        monkeypatch.setitem(sys.modules, "isal", None)
     assert plain_rankings(read_rankings(written(data))) == slow_rankings(TEXT)
 
 

@@ -2,6 +2,7 @@
 
 import gzip
 import os
+import sys
 
 import pytest
 import zstandard
@@ -76,8 +77,11 @@ def test_a_file_without_content_is_refused(refusal, text):
 
 
 @BOTH
+@pytest.mark.parametrize("without_isal", [False, True])
 @pytest.mark.parametrize("kept", [2, 10, 30, -9, -8, -1])
-def test_a_truncated_gzip_file_is_refused(read, refusal, kept):
+def test_a_truncated_gzip_file_is_refused(read, refusal, kept, monkeypatch, without_isal):
+    if without_isal:
+        monkeypatch.setitem(sys.modules, "isal", None)
     data = gzip.compress(LINE * 5 if read is read_rankings else b"q 0 d 1\n" * 5)
 
     assert refusal(read, data[:kept]) == "FILE\n  the gzip data ends too early: the file is cut off"
@@ -89,21 +93,24 @@ def test_a_gzip_file_whose_second_member_is_cut_off_is_refused(refusal):
     assert refusal(read_rankings, data) == "FILE\n  the gzip data ends too early: the file is cut off"
 
 
+@pytest.mark.parametrize("without_isal", [False, True])
 @pytest.mark.parametrize(
-    ("data", "reason"),
+    "data",
     [
-        (b"\x1f\x8b" + b"a" * 20, "unknown compression method"),
-        (gzip.compress(LINE)[:-8] + b"\0" * 8, "incorrect data check"),
-        (gzip.compress(LINE) + b"garbage", "incorrect header check"),
-        (gzip.compress(LINE)[:10] + b"\xff" * 50, "invalid block type"),
+        b"\x1f\x8b" + b"a" * 20,
+        gzip.compress(LINE)[:-8] + b"\0" * 8,
+        gzip.compress(LINE) + b"garbage" * 3,
+        gzip.compress(LINE)[:10] + b"\xff" * 50,
     ],
     ids=["header", "checksum", "end", "block"],
 )
-def test_a_damaged_gzip_file_is_refused(refusal, data, reason):
+def test_a_damaged_gzip_file_is_refused(refusal, monkeypatch, data, without_isal):
+    if without_isal:
+        monkeypatch.setitem(sys.modules, "isal", None)
+
     text = refusal(read_rankings, data)
 
-    assert text.startswith("FILE\n  the gzip data is damaged (Error -3 while decompressing data: ")
-    assert reason in text
+    assert text.startswith("FILE\n  the gzip data is damaged (Error -")
     assert text.count("\n") == 1
 
 
