@@ -26,7 +26,7 @@ WORDS: dict[Kind, str] = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Param:
     """What a type cannot say of a parameter: ``cutoff: Annotated[int, Param("…", low=1)]``."""
 
@@ -138,14 +138,7 @@ def parameters_of(function: Callable[..., Any]) -> tuple[Parameter, ...]:
 
 
 def _parameter(function: Callable[..., Any], name: str, hint: Any, default: Any) -> Parameter:
-    about = CUTOFF if name == "cutoff" else Param("")
-    if typing.get_origin(hint) is Annotated:
-        hint, *extras = typing.get_args(hint)
-        about = next((extra for extra in extras if isinstance(extra, Param)), about)
-    optional = False
-    if typing.get_origin(hint) in (typing.Union, types.UnionType):
-        kinds = [kind for kind in typing.get_args(hint) if kind is not type(None)]
-        optional, hint = True, kinds[0] if len(kinds) == 1 else None
+    hint, about, optional = _unwrapped(hint, CUTOFF if name == "cutoff" else Param(""))
     choices: tuple[str, ...] = ()
     if typing.get_origin(hint) is Literal:
         hint, choices = str, typing.get_args(hint)
@@ -157,6 +150,20 @@ def _parameter(function: Callable[..., Any], name: str, hint: Any, default: Any)
         )
     parameter = Parameter(name, kind, REQUIRED, choices, optional, about)
     return parameter if default is REQUIRED else replace(parameter, default=parameter.checked(default))
+
+
+def _unwrapped(hint: Any, about: Param) -> tuple[Any, Param, bool]:
+    """A type without ``Annotated`` and ``| None``, what they said of it, and whether None is allowed."""
+    optional = False
+    while True:
+        if typing.get_origin(hint) is Annotated:
+            hint, *extras = typing.get_args(hint)
+            about = next((extra for extra in extras if isinstance(extra, Param)), about)
+        elif typing.get_origin(hint) in (typing.Union, types.UnionType):
+            kinds = [kind for kind in typing.get_args(hint) if kind is not type(None)]
+            optional, hint = True, kinds[0] if len(kinds) == 1 else None
+        else:
+            return hint, about, optional
 
 
 def bound(parameters: tuple[Parameter, ...], given: Mapping[str, Any]) -> dict[str, Any]:
