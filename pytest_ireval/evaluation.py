@@ -29,13 +29,16 @@ from pytest_ireval.retrieval.join import judge
 from pytest_ireval.retrieval.judged import JudgedRankings
 from pytest_ireval.retrieval.judgments import Judgments
 from pytest_ireval.retrieval.rankings import Rankings
-from pytest_ireval.retrieval.ties import reordered, tied_queries
+from pytest_ireval.retrieval.ties import reordered, ties_within
 from pytest_ireval.retrieval.views import condensed, cut, only, with_companions
 
 Ties = Literal["trec", "input", "pessimistic", "optimistic", "error"]
 MissingQueries = Literal["error", "zero", "ignore"]
 NoRelevant = Literal["zero", "ignore", "error"]
 Unjudged = Literal["irrelevant", "removed"]
+
+SAME = 1e-12
+"""Values closer than this are one value."""
 
 DOCUMENT_NEEDS = {"documents", "unjudged", "attributes", "preferences"}
 
@@ -69,10 +72,11 @@ def evaluate(
     count, ``scale`` the top grade (unless given, the highest of the judgments). The five arguments from ``attributes``
     on are for metrics that need them.
     """
-    policies = _policies(ties, missing_queries, no_relevant, unjudged, depth)
+    policies = _checked(Policies(ties, missing_queries, no_relevant, unjudged, depth, scale, grades))
     registry = registry or _installed()
     wanted = registry.parse_metrics([metrics] if isinstance(metrics, str | Metric) else metrics)
     judged_by = as_judgments(judgments, grades, progress)
+    _check_scale(judged_by, scale)
     by_id = ties != "input"
     documents = any(metric.needs & DOCUMENT_NEEDS for metric in wanted)
     found = brought(judged_by, rankings, documents=documents, highest_grade=scale, by_id=by_id, progress=progress)
@@ -93,7 +97,7 @@ def evaluate(
         missing=missing,
         empty=tuple(names[judged.present & (judged.retrieved == 0)].tolist()),
         without_judgments=found.without_judgments,
-        highest_grade=judged.highest_grade,
+        highest_grade=judged_by.highest_grade,
         policies=policies,
         judgments=judged_by.origin,
         rankings=found.origin,
@@ -107,15 +111,19 @@ def _installed() -> Registry:
     return load_registry()
 
 
-def _policies(ties: str, missing_queries: str, no_relevant: str, unjudged: str, depth: int | None) -> Policies:
-    given = {
-        "ties": (ties, Ties),
-        "missing_queries": (missing_queries, MissingQueries),
-        "no_relevant": (no_relevant, NoRelevant),
-        "unjudged": (unjudged, Unjudged),
-    }
-    for name, (value, kind) in given.items():
-        allowed = get_args(kind)
+ALLOWED = {
+    "ties": get_args(Ties),
+    "missing_queries": get_args(MissingQueries),
+    "no_relevant": get_args(NoRelevant),
+    "unjudged": get_args(Unjudged),
+    "grades": get_args(Grades),
+}
+
+
+def _checked(policies: Policies) -> Policies:
+    """``policies``, if all of them can be followed."""
+    for name, allowed in ALLOWED.items():
+        value = getattr(policies, name)
         if value not in allowed:
             raise IrevalError(
                 Problem(
@@ -124,9 +132,19 @@ def _policies(ties: str, missing_queries: str, no_relevant: str, unjudged: str, 
                     allowed="allowed: " + ", ".join(allowed),
                 )
             )
+    depth, scale = policies.depth, policies.scale
     if depth is not None and (type(depth) is not int or depth < 1):
         raise IrevalError(f"depth={depth!r} is not a whole number from 1 on")
-    return Policies(ties, missing_queries, no_relevant, unjudged, depth)
+    if scale is not None and not (type(scale) in (int, float) and 0 < scale < np.inf):
+        raise IrevalError(f"scale={scale!r} is not a number above 0")
+    return policies
+
+
+def _check_scale(judgments: Judgments, scale: float | None) -> None:
+    if scale is not None and judgments.highest_grade > scale:
+        raise InputError(
+            Problem(f"its grades go up to {judgments.highest_grade:g}, above scale={scale:g}", place=judgments.origin)
+        )
 
 
 def _without_missing(
@@ -170,13 +188,16 @@ def _as_told(judged: JudgedRankings, policies: Policies) -> JudgedRankings:
 def _spread(
     told: Scores, judged: JudgedRankings, views: Sequence[JudgedRankings], policies: Policies
 ) -> TieSpread | None:
-    """How far equal scores leave the metric open; None when they do not."""
-    queries = int(np.count_nonzero(tied_queries(judged, told.metric.cutoff)))
-    if not queries or told.aggregate is None:
+    """How far equal scores leave the metric open; None when no value depends on their order."""
+    if not ties_within(judged, told.metric.cutoff):
         return None
-    others = (_counted(score(told.metric, view), policies).aggregate for view in views[1:])
-    figures = [told.aggregate, *(figure for figure in others if figure is not None)]
-    return TieSpread(queries, min(figures), max(figures))
+    scores = [told, *(_counted(score(told.metric, view), policies) for view in views[1:])]
+    values = np.array([each.values for each in scores])
+    depends = np.ptp(values, axis=0) > SAME
+    figures = [each.aggregate for each in scores if each.aggregate is not None]
+    if not depends.any() or not figures:
+        return None
+    return TieSpread(int(np.count_nonzero(depends)), min(figures), max(figures))
 
 
 def _counted(scores: Scores, policies: Policies) -> Scores:

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
+from pytest_ireval.errors import InputError
+
 FORMAT = 1
 """The version of the JSON form; a reader refuses another one."""
 
@@ -17,7 +19,7 @@ class TieSpread:
     """What equal scores leave open for one metric."""
 
     queries: int
-    """Queries in which a judged document is tied across the metric's cutoff (or anywhere, without a cutoff)."""
+    """Queries whose value depends on the order of equal scores."""
     low: float
     """The lowest aggregate among the order taken, the best one and the worst one that equal scores allow."""
     high: float
@@ -56,6 +58,9 @@ class Policies:
     no_relevant: str
     unjudged: str
     depth: int | None = None
+    scale: float | None = None
+    """The top grade, if it was given."""
+    grades: str = "integer"
 
 
 @dataclass(frozen=True)
@@ -72,7 +77,7 @@ class Evaluation:
     without_judgments: tuple[str, ...]
     """Ranked queries that have no judgments; they do not count."""
     highest_grade: float
-    """The top of the scale, or else the highest grade of the whole judgments."""
+    """The highest grade of the whole judgments; the top of the scale, unless ``policies.scale`` gives another."""
     policies: Policies
     judgments: str
     rankings: str
@@ -104,8 +109,9 @@ class Evaluation:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Evaluation:
         """The value that :meth:`to_dict` wrote."""
-        if data.get("format") != FORMAT:
-            raise ValueError(f"format {data.get('format')!r} cannot be read; this version reads format {FORMAT}")
+        if not isinstance(data, Mapping) or data.get("format") != FORMAT:
+            found = f"format {data.get('format')!r}" if isinstance(data, Mapping) else type(data).__name__
+            raise InputError(f"{found} cannot be read as an evaluation; this version reads format {FORMAT}")
         return cls(
             metrics=tuple(_metric_from_dict(name, entry) for name, entry in data["metrics"].items()),
             policies=Policies(**data["policies"]),

@@ -50,3 +50,6 @@ def main() -> None:
     except IrevalError as error:
         click.echo(f"error: {error}", err=True)
         sys.exit(2)
+    except OSError as error:  # what is read has errors of its own: this is about what is written
+        click.echo(f"error: cannot write: {error.strerror}", err=True)
+        sys.exit(2)

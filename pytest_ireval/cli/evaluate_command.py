@@ -68,6 +68,8 @@ def command(
 
     Both may be compressed with gzip or Zstandard, come through a pipe, or be - for standard input.
     """
+    if judgments == rankings == "-":
+        raise click.UsageError("only one of JUDGMENTS and RANKINGS can be standard input")
     with LateBar() as progress:
         evaluation = evaluate(
             judgments, rankings, metrics or METRICS, missing_queries=missing, progress=progress, **policies

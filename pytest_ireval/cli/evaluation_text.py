@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from pytest_ireval.cli.table import table
-from pytest_ireval.results import PLURALS, Evaluation, MetricResult, TieSpread
+from pytest_ireval.results import PLURALS, Evaluation, MetricResult
 
 LISTED = 5
 """So many query ids are listed in a note of the table."""
@@ -24,20 +24,16 @@ def _figures(evaluation: Evaluation) -> str:
     header, right = ["metric", "value", "queries"], [1, 2]
     tied = any(metric.ties for metric in evaluation.metrics)
     if tied:
-        header, right = [*header, "tied", "other orders"], [1, 2, 3]
+        header, right = [*header, "open", "other orders"], [1, 2, 3]
     rows = []
     for metric in evaluation.metrics:
         name = metric.name if metric.aggregate == "mean" else f"{metric.name} ({metric.aggregate})"
         row = [name, figure(metric.value), str(len(metric.values))]
         if tied:
             ties = metric.ties
-            row += [str(ties.queries), _other_orders(ties)] if ties else ["", ""]
+            row += [str(ties.queries), f"{figure(ties.low)} to {figure(ties.high)}"] if ties else ["", ""]
         rows.append(row)
     return table(header, rows, right)
-
-
-def _other_orders(ties: TieSpread) -> str:
-    return "the same" if ties.low == ties.high else f"{figure(ties.low)} to {figure(ties.high)}"
 
 
 def figure(value: float | None) -> str:
@@ -55,7 +51,7 @@ def notes(evaluation: Evaluation) -> Iterator[str]:
     yield (
         f"ties: {policies.ties}; missing queries: {policies.missing_queries}; no relevant documents: "
         f"{policies.no_relevant}; unjudged: {policies.unjudged}; depth: {policies.depth or 'all'}; "
-        f"highest grade: {evaluation.highest_grade:g}"
+        f"{_top(evaluation)}; grades: {policies.grades}"
     )
     if evaluation.missing:
         fate = {"zero": "scored as empty rankings", "ignore": "left out"}[policies.missing_queries]
@@ -67,6 +63,11 @@ def notes(evaluation: Evaluation) -> Iterator[str]:
     yield from _notes_on_metrics(evaluation)
 
 
+def _top(evaluation: Evaluation) -> str:
+    scale = evaluation.policies.scale
+    return f"highest grade: {evaluation.highest_grade:g}" + (f" on a scale to {scale:g}" if scale else "")
+
+
 def _notes_on_metrics(evaluation: Evaluation) -> Iterator[str]:
     by_count: dict[int, list[str]] = {}
     for metric in evaluation.metrics:
@@ -76,8 +77,8 @@ def _notes_on_metrics(evaluation: Evaluation) -> Iterator[str]:
             yield f"no relevant documents: {counted(count)} (for {', '.join(names)})"
     if any(metric.ties for metric in evaluation.metrics):
         yield (
-            "tied: queries in which a judged document shares its score with others across the cutoff; "
-            "other orders: what the worst and the best order of equal scores would give"
+            "open: queries whose value depends on the order of equal scores; "
+            "other orders: what the worst and the best of these orders would give"
         )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 import types
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -106,6 +106,11 @@ class Metric:
         return next((p for p in self.parameters if p.name == name), None)
 
     @property
+    def source(self) -> str:
+        """Who brings it, for messages."""
+        return self.origin or f"{self.batch.__module__} (not registered)"
+
+    @property
     def missing(self) -> tuple[str, ...]:
         """Required parameters that have no argument yet."""
         return tuple(p.name for p in self.parameters if p.required and p.name not in self.arguments)
@@ -154,7 +159,7 @@ def metric(
                 batch=function,
                 parameters=parameters,
                 at=at if any(p.name == at for p in parameters) else None,
-                needs=frozenset(needs),
+                needs=needs_of(name, needs),
                 **{"summary": summary, **sections, **about},
             )
         )
@@ -179,6 +184,17 @@ def described(docstring: str) -> tuple[str, dict[str, str]]:
     return " ".join(summary.split()), sections
 
 
+def needs_of(name: str, needs: Iterable[Need] | str) -> frozenset[Need]:
+    """What a metric asks for; a tuple, so that a lone word is not taken for its letters."""
+    if isinstance(needs, str):
+        raise MetricError(f"metric {name!r}: needs is a tuple, as needs=({needs!r},)")
+    return frozenset(needs)
+
+
+def _is_range(value: Any) -> bool:
+    return isinstance(value, tuple) and len(value) == 2 and value[0] <= value[1]
+
+
 def checked_metric(metric: Metric) -> Metric:
     """``metric``, if its description makes sense."""
     complaint = ""
@@ -192,8 +208,8 @@ def checked_metric(metric: Metric) -> Metric:
         complaint = f"unit {metric.unit!r} is none of query, session, run"
     elif unknown := metric.needs - set(NEEDS):
         complaint = f"needs {sorted(unknown)} are none of {', '.join(NEEDS)}"
-    elif not callable(metric.range) and metric.range[0] > metric.range[1]:
-        complaint = f"range {metric.range} is upside down"
+    elif not callable(metric.range) and not _is_range(metric.range):
+        complaint = f"range {metric.range!r} is not a pair (least, greatest), as (0, 1)"
     if complaint:
         raise MetricError(f"metric {metric.name!r}: {complaint}")
     return metric

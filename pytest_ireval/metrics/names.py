@@ -89,8 +89,8 @@ class Vocabulary:
     def suggestion(self, name: str, rest: str) -> str:
         """A line that proposes what might have been meant by an unknown name."""
         known = [n for n in self.heads if not self.heads[n][1]]
-        hint = did_you_mean(name, known)
-        if not hint:
+        hint = did_you_mean(name, known, closeness=0.7)
+        if not hint or rest[:1] in ("_", "."):
             return ""
         metric = self.heads[hint.removeprefix("did you mean '").removesuffix("'?")][0]
         return f"did you mean {metric.name + rest!r}?"
@@ -159,7 +159,8 @@ class _Reader:
             self._arguments(metric, given)
         cutoffs = self._behind_at(metric, given)
         if self.peek().kind != "end":
-            raise self.error(self.peek().at, f"unexpected {self.peek().text!r} after the metric")
+            several = "for several metrics write P@[5, 10], or name each by itself" if self.peek().text == "," else ""
+            raise self.error(self.peek().at, f"unexpected {self.peek().text!r} after the metric", several)
         return [self._made(metric, {**given, **cutoff}, head) for cutoff in cutoffs]
 
     def family(self) -> Metric:
@@ -225,7 +226,7 @@ class _Reader:
         if token.text == "{":
             return self._map()
         if token.kind == "name":
-            raise self.error(token.at, f"text needs quotes: {token.text!r}")
+            raise self.error(token.at, f"{token.text!r} is no number, and text needs quotes")
         raise self.error(token.at, "expected a value")
 
     def _map(self) -> dict[float, float]:

@@ -130,11 +130,23 @@ def parameters_of(function: Callable[..., Any]) -> tuple[Parameter, ...]:
     except NameError as error:
         raise MetricError(f"{function.__qualname__}: a type in its signature cannot be resolved: {error}") from error
     signature = inspect.signature(function)
+    _check_shape(function, signature)
     return tuple(
         _parameter(function, name, hints.get(name), parameter.default)
         for name, parameter in signature.parameters.items()
         if parameter.kind is inspect.Parameter.KEYWORD_ONLY
     )
+
+
+def _check_shape(function: Callable[..., Any], signature: inspect.Signature) -> None:
+    """One positional argument, and keywords behind a star."""
+    kinds = [parameter.kind for parameter in signature.parameters.values()]
+    positional = [kind for kind in kinds if kind is not inspect.Parameter.KEYWORD_ONLY]
+    if len(positional) != 1 or positional[0] in (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD):
+        raise MetricError(
+            f"{function.__qualname__}{signature}: a metric takes one argument, and its parameters by keyword: "
+            "write a * in front of them, as (ranking, *, cutoff: int)"
+        )
 
 
 def _parameter(function: Callable[..., Any], name: str, hint: Any, default: Any) -> Parameter:

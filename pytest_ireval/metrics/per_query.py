@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from pytest_ireval.errors import MetricError
-from pytest_ireval.metrics.metric import Metric, metric
+from pytest_ireval.metrics.metric import Metric, checked_metric, metric, needs_of
 from pytest_ireval.metrics.needs import Need
 
 if TYPE_CHECKING:
@@ -83,10 +83,12 @@ def per_query_metric(
             return np.array(values, np.float64)
 
         described = metric(name=name, needs=(), **about)(function)
+        needs_of(name, needs)
         kept: tuple[Need, ...] = needs
         if {"scores", "ties", "attributes", "preferences"} & set(needs) and "documents" not in needs:
             kept = (*needs, "documents")
-        made = replace(described, batch=batch, empty=empty, needs=frozenset(kept))
+        batch.__module__ = function.__module__
+        made = checked_metric(replace(described, batch=batch, empty=empty, needs=needs_of(name, kept)))
         return made
 
     return make

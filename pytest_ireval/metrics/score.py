@@ -148,8 +148,8 @@ def _checked(metric: Metric, units: Sequence[str], values: Floats) -> Floats:
 
 def _broken(metric: Metric, complaint: str, unit: str = "") -> MetricError:
     where = f" for {metric.unit} {unit!r}" if unit else ""
-    source = metric.origin or "not registered"
-    return MetricError(Problem(f"{complaint}{where}", place=str(metric), suggestion=f"the metric comes from {source}"))
+    suggestion = f"the metric comes from {metric.source}"
+    return MetricError(Problem(f"{complaint}{where}", place=str(metric), suggestion=suggestion))
 
 
 def counting(scores: Scores, counted: Mask) -> Scores:

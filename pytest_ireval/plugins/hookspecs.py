@@ -7,7 +7,7 @@ A plugin is a module (or any object) with functions named as below, each marked 
     @per_query_metric(name="TopGrade", range=(0, 1))
     def top_grade(ranking, *, cutoff: int) -> float:
         \"\"\"Share of the first documents that carry the top grade.\"\"\"
-        return float((ranking.grades == ranking.top_grade).mean())
+        return float((ranking.grades[:cutoff] == ranking.top_grade).mean())
 
     @hookimpl
     def ireval_metrics():

@@ -35,6 +35,8 @@ class Plugins:
                     f"{type(error).__name__}: {error}"
                 ) from error
             _refuse_unmarked(plugin, _origin(entry))
+            if not any(map(_is_ours, getattr(plugin, "__dict__", {}).items())):
+                raise PluginError(f"plugin {entry.name!r} ({entry.module}) of {_origin(entry)} has no hook")
             self._register(plugin, _origin(entry))
 
     def adopt(self, module: ModuleType, name: str = "") -> bool:
@@ -60,11 +62,15 @@ class Plugins:
         others = [other for other in self.origins if other is not plugin]
         call: Callable[[], list[Iterable[object]]] = self.manager.subset_hook_caller("ireval_metrics", others)
         try:
-            return [value for values in call() for value in values]
-        except TypeError as error:
+            returned = [list(values) for values in call()]
+        except Exception as error:  # a plugin may raise anything; the message names it
             raise PluginError(
-                f"ireval_metrics of {self.origins[plugin]} must return a list of metrics: {error}"
+                f"ireval_metrics of {self.origins[plugin]} must return a list of metrics: "
+                f"{type(error).__name__}: {error}"
             ) from error
+        if not returned and self.manager.get_hookcallers(plugin):
+            raise PluginError(f"ireval_metrics of {self.origins[plugin]} returned None; is a return missing?")
+        return [value for values in returned for value in values]
 
     def _register(self, plugin: object, origin: Origin) -> None:
         try:

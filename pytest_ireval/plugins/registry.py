@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from pytest_ireval.errors import MetricNameError, PluginError, Problem
+from pytest_ireval.errors import MetricError, MetricNameError, PluginError, Problem
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.metrics.names import Vocabulary
 
@@ -41,14 +41,36 @@ class Registry:
         problems: list[Problem] = []
         for text in texts:
             try:
-                found = [text] if isinstance(text, Metric) else self.vocabulary.parse(text)
+                found = self.vocabulary.parse(text) if isinstance(text, str) else [self._handed_over(text)]
             except MetricNameError as error:
                 problems.extend(error.problems)
-            else:
-                parsed.update((str(metric), metric) for metric in found)
+                continue
+            for metric in found:
+                _refuse_another(parsed.setdefault(str(metric), metric), metric)
         if problems:
             raise MetricNameError(*problems)
+        if not parsed:
+            raise MetricNameError("no metric is asked for")
         return list(parsed.values())
+
+    def _handed_over(self, value: object) -> Metric:
+        """A metric that is used without being registered; its name must not be that of another."""
+        if not isinstance(value, Metric):
+            raise MetricError(
+                f"{value!r} is no metric and no name of one: decorate the function with @per_query_metric or @metric"
+            )
+        known, _ = self.vocabulary.heads.get(value.name.lower(), (value, {}))
+        _refuse_another(known, value)
+        return value
+
+
+def _refuse_another(metric: Metric, other: Metric) -> None:
+    """Two metrics of one name are an error, never an override."""
+    if metric.batch is not other.batch:
+        raise PluginError(
+            f"metric name {other.name!r} is claimed twice: by {metric.name} of {metric.source} "
+            f"and by {other.name} of {other.source}"
+        )
 
 
 def registered(brought: Iterable[tuple[Origin, Iterable[object]]], plugins: Iterable[Origin]) -> Registry:

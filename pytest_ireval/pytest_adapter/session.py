@@ -48,6 +48,11 @@ class EvaluationSession:
         suite.session_of_ireval = self
         return suite
 
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        """Say why the exit code is not 0."""
+        if not self.suites:
+            terminalreporter.write_line("--ireval: no suite was collected (*.ireval.yaml), and that is no pass")
+
     def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
         """No suite is no pass, even if Python tests passed."""
         if not self.suites and exitstatus == pytest.ExitCode.OK:

@@ -89,7 +89,7 @@ def _without_judgments(judgments: Judgments, queries: Sequence[str], origin: str
     if queries and len(unjudged) == len(queries):
         raise InputError(
             Problem(
-                f"none of its {len(queries)} queries is judged in {judgments.origin}",
+                f"none of its queries ({len(queries)}) is judged in {judgments.origin}",
                 place=origin,
                 suggestion=f"it ranks {some(queries)}; judged are {some(judgments.queries)}",
             )

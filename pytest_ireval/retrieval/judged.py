@@ -108,6 +108,13 @@ class JudgedRankings:
     _memory: dict[Hashable, Any] = field(default_factory=dict, repr=False)
     _memory_of_ideal: dict[Hashable, Any] = field(default_factory=dict, repr=False)
 
+    def __post_init__(self) -> None:
+        """A metric that writes into what all metrics see would change the others: nothing can be written to."""
+        parts = (self.retrieved, self.present, *self.hits, *self.ideal, self.timings)
+        for part in (*parts, *(self.documents or ()), *(self.sessions or ()), *(self.subtopics or ())):
+            if isinstance(part, np.ndarray):
+                part.setflags(write=False)
+
     @property
     def count(self) -> int:
         """How many queries there are."""
@@ -125,17 +132,11 @@ class JudgedRankings:
 
     def remember(self, key: Hashable, make: Callable[[], T]) -> T:
         """What ``make`` returns, made once; for what several metrics share."""
-        if key not in self._memory:
-            self._memory[key] = make()
-        found: T = self._memory[key]
-        return found
+        return _remembered(self._memory, key, make)
 
     def remember_ideal(self, key: Hashable, make: Callable[[], T]) -> T:
         """The same for what depends on ``ideal`` alone: other views of the rankings share it."""
-        if key not in self._memory_of_ideal:
-            self._memory_of_ideal[key] = make()
-        found: T = self._memory_of_ideal[key]
-        return found
+        return _remembered(self._memory_of_ideal, key, make)
 
     def sum(self, values: NDArray[Any], where: Mask | None = None) -> Floats:
         """Per query, the sum of values of its hits."""
@@ -190,6 +191,15 @@ class JudgedRankings:
         rows = self.hits.rank <= cutoff
         matrix[self.hits.query[rows], self.hits.rank[rows] - 1] = self.hits.grade[rows]
         return matrix
+
+
+def _remembered(memory: dict[Hashable, Any], key: Hashable, make: Callable[[], T]) -> T:
+    if key not in memory:
+        memory[key] = make()
+        if isinstance(memory[key], np.ndarray):
+            memory[key].setflags(write=False)
+    found: T = memory[key]
+    return found
 
 
 def _sums(values: NDArray[Any], where: Mask | None, first: Integers) -> Floats:

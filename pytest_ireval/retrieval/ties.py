@@ -8,16 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pytest_ireval.retrieval.judged import Documents, Hits, JudgedRankings, Mask, is_relevant
+from pytest_ireval.retrieval.judged import Documents, Hits, JudgedRankings, is_relevant
 
 
-def tied_queries(judged: JudgedRankings, cutoff: int | None) -> Mask:
-    """Queries in which a judged document shares its score with others across the cutoff (None: anywhere)."""
+def ties_within(judged: JudgedRankings, cutoff: int | None) -> bool:
+    """Whether any judged document that shares its score with others may stand within the cutoff (None: anywhere)."""
     hits = judged.hits
     tied = hits.tied_from < hits.tied_to
-    if cutoff is not None:
-        tied = (hits.tied_from <= cutoff) & (hits.tied_to > cutoff)
-    return np.bincount(hits.query[tied], minlength=judged.count) > 0
+    return bool((tied if cutoff is None else tied & (hits.tied_from <= cutoff)).any())
 
 
 def reordered(judged: JudgedRankings, *, best_first: bool) -> JudgedRankings:

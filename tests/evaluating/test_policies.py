@@ -52,7 +52,7 @@ def test_ranked_queries_without_judgments_are_listed_and_do_not_count():
 
 
 def test_rankings_of_other_queries_are_an_error_whatever_the_policy():
-    with pytest.raises(InputError, match="none of its 1 queries is judged in judgments"):
+    with pytest.raises(InputError, match=r"none of its queries \(1\) is judged in judgments"):
         evaluate({"q1": {"a": 1}}, {"Q1": ["a"]}, ["RR"], missing_queries="zero")
 
 
@@ -85,6 +85,8 @@ def test_the_policies_are_part_of_the_result():
         "no_relevant": "zero",
         "unjudged": "removed",
         "depth": 5,
+        "scale": None,
+        "grades": "integer",
     }
 
 
@@ -111,11 +113,23 @@ def test_the_highest_grade_is_that_of_all_judgments_not_of_the_queries_that_coun
     judgments = {"q1": {"a": 1}, "q2": {"a": 3}}
 
     ignored = evaluate(judgments, {"q1": ["a"]}, ["ERR"], missing_queries="ignore")
-    scaled = evaluate(judgments, {"q1": ["a"]}, ["ERR"], missing_queries="ignore", scale=1)
+    scaled = evaluate(judgments, {"q1": ["a"]}, ["ERR"], missing_queries="ignore", scale=4)
 
     assert ignored.highest_grade == 3
     assert ignored["ERR"].value == pytest.approx(1 / 8)
-    assert scaled["ERR"].value == pytest.approx(1 / 2)
+    assert scaled["ERR"].value == pytest.approx(1 / 16)
+    assert (scaled.highest_grade, scaled.policies.scale) == (3, 4)
+
+
+@pytest.mark.parametrize("scale", [float("nan"), 0, -1, True, "4"])
+def test_a_scale_that_is_no_number_above_0_is_refused(scale):
+    with pytest.raises(IrevalError, match=r"scale=.* is not a number above 0"):
+        evaluate(JUDGMENTS, {}, ["RR"], missing_queries="zero", scale=scale)
+
+
+def test_grades_above_the_scale_are_refused():
+    with pytest.raises(InputError, match=r"judgments\n  its grades go up to 1, above scale=0.5"):
+        evaluate(JUDGMENTS, {}, ["RR"], missing_queries="zero", scale=0.5)
 
 
 TIED = {"q": {"bad": 2.0, "good": 2.0, "hole": 2.0}}
@@ -136,10 +150,17 @@ def test_how_far_equal_scores_leave_a_figure_open_is_said():
     assert (ties.queries, ties.low, ties.high) == (1, pytest.approx(1 / 3), 1)
 
 
-def test_ties_that_do_not_cross_the_cutoff_are_not_counted():
-    evaluation = evaluate(TIED_JUDGMENTS, TIED, ["P@1", "P@2", "P@3"])
+def test_only_ties_on_which_the_value_depends_are_counted():
+    evaluation = evaluate(TIED_JUDGMENTS, TIED, ["P@1", "P@2", "P@3", "RR@3", "nDCG@3", "R@3"])
 
-    assert [metric.ties and metric.ties.queries for metric in evaluation.metrics] == [1, 1, None]
+    assert [metric.ties and metric.ties.queries for metric in evaluation.metrics] == [1, 1, None, 1, 1, None]
+
+
+def test_ties_below_the_cutoff_do_not_matter():
+    evaluation = evaluate({"q": {"a": 1, "b": 1}}, {"q": {"a": 3, "b": 1, "x": 1}}, ["AP@1", "AP"])
+
+    assert evaluation["AP@1"].ties is None
+    assert evaluation["AP"].ties.queries == 1
 
 
 def test_ties_order_documents_for_metrics_that_look_at_documents():
@@ -193,8 +214,13 @@ def test_an_evaluation_survives_json():
 def test_another_format_version_is_refused():
     data = evaluate(TIED_JUDGMENTS, TIED, ["RR"]).to_dict() | {"format": 2}
 
-    with pytest.raises(ValueError, match="format 2 cannot be read; this version reads format 1"):
+    with pytest.raises(InputError, match="format 2 cannot be read as an evaluation; this version reads format 1"):
         Evaluation.from_dict(data)
+
+
+def test_text_is_no_evaluation():
+    with pytest.raises(InputError, match="str cannot be read as an evaluation; this version reads format 1"):
+        Evaluation.from_dict("{}")
 
 
 def test_an_unknown_result_is_a_key_error_that_says_what_there_is():

@@ -36,7 +36,7 @@ def test_the_table_shows_figures_and_what_they_rest_on(ireval, files):
         "\n"
         f"judgments: {judgments} (3 queries); rankings: {rankings}\n"
         "ties: trec; missing queries: zero; no relevant documents: zero; unjudged: irrelevant; depth: all; "
-        "highest grade: 2\n"
+        "highest grade: 2; grades: integer\n"
         "missing: 1 query (q2) without a ranking; scored as empty rankings\n"
         "not judged: 1 query (q9) ranked but without judgments; not counted\n"
         "no relevant documents: 1 query (for RR, P@2, NumRet)\n",
@@ -176,7 +176,7 @@ def test_ties_are_shown_in_the_table(ireval, trec_files):
     outcome = ireval("evaluate", *trec_files("q 0 b 1\n", TIED), "-m", "RR", "-m", "R@10")
 
     assert outcome.out.startswith(
-        "metric   value  queries  tied  other orders\n"
+        "metric   value  queries  open  other orders\n"
         "RR      0.5000        1     1  0.3333 to 1.0000\n"
         "R@10    1.0000        1\n"
     )
@@ -235,14 +235,18 @@ def test_compressed_files_and_standard_input(ireval, files, monkeypatch):
     ("judgments", "rankings", "message"),
     [
         ("q 0 a x\n", RANKINGS, "{0}:1\n  grade 'x' is not a number"),
-        ("q1 0 a 1\n", "q1 Q0 a 1 1 t\nq1 Q0 b 2 1\n", "{1}:2\n  has 5 columns\n  a rankings file has 6 columns: "),
-        (RANKINGS, RANKINGS, "{0}:1\n  has 6 columns\n  a judgments file has 4 columns: "),
+        (
+            "q1 0 a 1\n",
+            "q1 Q0 a 1 1 t\nq1 Q0 b 2 1\n",
+            "{1}:2\n  has 5 columns\n  a rankings file has 6 columns or more, ",
+        ),
+        (RANKINGS, RANKINGS, "{0}:1\n  has 6 columns\n  a judgments file has 4 columns, "),
         ("q1 0 a 1\n", "q1 Q0 a 1 1 t\nq1 Q0 a 2 0 t\n", "{1}:2\n  document 'a' is ranked twice for query 'q1'"),
         ("q1 0 a 1\n", "q1 Q0 a 1 nan t\n", "{1}:1\n  score 'nan' is not finite"),
         (
             "other 0 a 1\n",
             "q1 Q0 a 1 1 t\n",
-            "{1}\n  none of its 1 queries is judged in {0}\n  it ranks 'q1'; judged are 'other'",
+            "{1}\n  none of its queries (1) is judged in {0}\n  it ranks 'q1'; judged are 'other'",
         ),
         (
             "q1 0 a 1\nq1 0 a 2\n",
@@ -272,6 +276,33 @@ def test_a_missing_file_is_an_error(ireval, files, tmp_path):
     outcome = ireval("evaluate", files[0], tmp_path / "none.txt")
 
     assert outcome == (2, "", f"error: {tmp_path / 'none.txt'}\n  there is no such file\n")
+
+
+def test_only_one_of_the_files_can_be_standard_input(ireval):
+    outcome = ireval("evaluate", "-", "-")
+
+    assert outcome.code == 2
+    assert "only one of JUDGMENTS and RANKINGS can be standard input" in outcome.err
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no device that is always full")
+def test_a_full_disk_is_an_error_and_no_traceback(files):
+    command = Path(sys.executable).with_name("ireval")
+
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [command, "evaluate", *files], stdout=full, stderr=subprocess.PIPE, text=True, check=False
+        )
+
+    assert done.returncode != 0
+    assert "Traceback" not in done.stderr
+    assert "No space left on device" in done.stderr
+
+
+def test_html_shows_what_equal_scores_leave_open(ireval, trec_files):
+    page = ireval("evaluate", *trec_files("q 0 b 1\n", TIED), "-m", "RR", "--format", "html").out
+
+    assert "<td>0.3333 to 1.0000</td>" in page
 
 
 def test_the_installed_command_writes_nothing_of_progress_into_a_pipe(files):

@@ -34,6 +34,7 @@ def test_no_suite_is_no_pass_even_if_python_tests_passed(pytester):
     result = pytester.runpytest("--ireval")
 
     result.assert_outcomes(passed=1)
+    result.stdout.fnmatch_lines(["--ireval: no suite was collected (*.ireval.yaml), and that is no pass"])
     assert result.ret == pytest.ExitCode.NO_TESTS_COLLECTED
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from pytest_ireval import MetricError, evaluate, metric, per_query_metric
+from pytest_ireval import IrevalError, MetricError, PluginError, evaluate, metric, per_query_metric
 from pytest_ireval.plugins.registry import Origin, registered
 
 JUDGMENTS = {"q1": {"a": 1}, "q2": {"b": 1}}
@@ -91,3 +91,75 @@ def test_a_grade_above_max_grade_is_refused():
 def test_lower_is_better_has_to_say_what_nothing_scores():
     with pytest.raises(MetricError, match="lower is better, so say what empty= and no_relevant= score"):
         per_query_metric(name="Effort", direction="lower")
+
+
+def test_a_metric_cannot_change_what_the_others_see():
+    @metric(name="Bad")
+    def bad(judged):
+        """Writes where it should read."""
+        judged.hits.grade[:] = 0
+        return np.zeros(judged.count)
+
+    assert "raised ValueError: assignment destination is read-only" in message(bad)
+
+
+def test_a_function_without_decorator_is_no_metric():
+    def plain(ranking):
+        return 0.0
+
+    with pytest.raises(MetricError, match=r"is no metric and no name of one: decorate the function with @per_query"):
+        evaluate(JUDGMENTS, RANKINGS, [plain])
+
+
+def test_asking_for_nothing_is_an_error():
+    with pytest.raises(IrevalError, match="no metric is asked for"):
+        evaluate(JUDGMENTS, RANKINGS, [])
+
+
+def test_a_name_alone_is_one_metric():
+    assert [m.name for m in evaluate(JUDGMENTS, RANKINGS, "AP").metrics] == ["AP"]
+
+
+def made(name, value):
+    @per_query_metric(name=name)
+    def toy(ranking):
+        """A toy."""
+        return value
+
+    return toy
+
+
+@pytest.mark.parametrize("others", [["AP"], ["map"], []])
+def test_a_metric_that_is_handed_over_cannot_take_the_name_of_an_installed_one(others):
+    with pytest.raises(PluginError, match=r"metric name 'AP' is claimed twice: by AP of pytest-ireval .* and by AP of"):
+        evaluate(JUDGMENTS, RANKINGS, [*others, made("AP", 0.5)])
+
+
+def test_two_metrics_of_one_name_cannot_be_handed_over():
+    with pytest.raises(PluginError, match=r"metric name 'Mine' is claimed twice"):
+        evaluate(JUDGMENTS, RANKINGS, [made("Mine", 0.1), made("Mine", 0.2)])
+
+
+def test_a_metric_that_is_not_registered_is_named_by_its_module():
+    with pytest.raises(MetricError, match=r"the metric comes from test_broken_metrics \(not registered\)"):
+        evaluate(JUDGMENTS, RANKINGS, [made("Mine", 7)])
+
+
+@pytest.mark.parametrize(
+    ("about", "complaint"),
+    [
+        ({"needs": ("docs",)}, r"needs \['docs'\] are none of scores"),
+        ({"needs": "documents"}, r"needs is a tuple, as needs=\('documents',\)"),
+        ({"range": "0-1"}, r"range '0-1' is not a pair \(least, greatest\), as \(0, 1\)"),
+        ({"range": (1, 0)}, r"range \(1, 0\) is not a pair"),
+    ],
+)
+def test_a_description_that_makes_no_sense_is_refused(about, complaint):
+    with pytest.raises(MetricError, match=complaint):
+        per_query_metric(name="Bad", **about)(lambda ranking: 0.0)
+
+
+@pytest.mark.parametrize("function", [lambda: 0.0, lambda ranking, cutoff=3: 0.0, lambda *rankings: 0.0])
+def test_parameters_have_to_be_keywords(function):
+    with pytest.raises(MetricError, match=r"a metric takes one argument, and its parameters by keyword"):
+        per_query_metric(name="Bad")(function)

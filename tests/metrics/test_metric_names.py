@@ -120,6 +120,12 @@ def test_two_texts_with_one_canonical_form_are_one_metric():
         ("P@True", "'P@True', column 1\n  P: cutoff=True is not a whole number"),
         ("P@'5'", "\"P@'5'\", column 1\n  P: cutoff='5' is not a whole number"),
         ("nDCG@", "'nDCG@', column 6\n  expected a value"),
+        (
+            "nDCG@10,20",
+            "'nDCG@10,20', column 8\n  unexpected ',' after the metric\n"
+            "  for several metrics write P@[5, 10], or name each by itself",
+        ),
+        ("gm_map", f"'gm_map', column 1\n  unknown metric 'gm_map'\n  {AVAILABLE}"),
         ("nDCG@10@20", "'nDCG@10@20', column 8\n  unexpected '@' after the metric"),
         ("nDCG(cutoff=5)@10", "'nDCG(cutoff=5)@10', column 15\n  cutoff is given twice"),
         ("AP(rel=1, rel=2)", "'AP(rel=1, rel=2)', column 11\n  rel is given twice"),
@@ -130,7 +136,7 @@ def test_two_texts_with_one_canonical_form_are_one_metric():
             "\"nDCG(gian='exp')@3\", column 6\n  nDCG: there is no parameter 'gian'; did you mean 'gain'? "
             "known: cutoff, gain, discount, log_base, gains, ideal, judged_only",
         ),
-        ("nDCG(gain=exp)", "'nDCG(gain=exp)', column 11\n  text needs quotes: 'exp'"),
+        ("nDCG(gain=exp)", "'nDCG(gain=exp)', column 11\n  'exp' is no number, and text needs quotes"),
         (
             "nDCG(gain='expo')",
             "\"nDCG(gain='expo')\", column 6\n  nDCG: gain='expo' is unknown; allowed: 'linear', 'exp'",

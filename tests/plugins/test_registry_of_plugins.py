@@ -144,6 +144,38 @@ def test_a_hook_that_returns_no_list_is_refused():
         plugins.registry()
 
 
+def test_a_hook_that_raises_is_named(installed):
+    @hookimpl
+    def ireval_metrics():
+        raise RuntimeError("no licence")
+
+    installed(FakeEntryPoint("acme", "acme-metrics", module("acme", ireval_metrics=ireval_metrics), "2.1"))
+
+    with pytest.raises(
+        PluginError, match=r"ireval_metrics of acme-metrics 2.1 must return .*: RuntimeError: no licence"
+    ):
+        load_registry()
+
+
+def test_a_hook_that_returns_nothing_is_refused():
+    @hookimpl
+    def ireval_metrics():
+        pass
+
+    plugins = Plugins()
+    plugins.adopt(module("forgot", ireval_metrics=ireval_metrics))
+
+    with pytest.raises(PluginError, match=r"ireval_metrics of .*forgot.py returned None; is a return missing?"):
+        plugins.registry()
+
+
+def test_an_installed_plugin_without_hooks_is_refused(installed):
+    installed(FakeEntryPoint("acme", "acme-metrics", module("acme"), "2.1"))
+
+    with pytest.raises(PluginError, match=r"plugin 'acme' \(acme-metrics:plugin\) of acme-metrics 2.1 has no hook"):
+        load_registry()
+
+
 @pytest.mark.parametrize("name", ["ireval_metricz", "ireval_metric"])
 def test_a_misspelt_hook_is_refused(name):
     @hookimpl

@@ -81,9 +81,9 @@ def test_any_text_has_the_columns_that_splitting_finds_or_is_refused(pieces):
         ("a b c\na b\n", ((6, "has 2 columns"),)),
         ("a b c\na b c d\n", ((6, "has 4 columns"),)),
         ("a b\nc d e f\n", ((0, "has 2 columns"), (4, "has 4 columns"))),
-        ("a b c\n\n  # a\n  a\n", ((15, "has 1 columns"),)),
+        ("a b c\n\n  # a\n  a\n", ((15, "has 1 column"),)),
         ("a b c d e f\n", ((0, "has 6 columns"),)),
-        ("a b  c\na\n", ((7, "has 1 columns"),)),
+        ("a b  c\na\n", ((7, "has 1 column"),)),
     ],
 )
 def test_lines_of_another_width_are_refused(text, complaints):

@@ -5,8 +5,8 @@ import pytest
 from pytest_ireval.retrieval.formats.trec_judgments import read_judgments
 from pytest_ireval.retrieval.formats.trec_rankings import judged_in_file, read_rankings
 
-SIX = "  a rankings file has 6 columns: query Q0 document rank score tag"
-FOUR = "  a judgments file has 4 columns: query iteration document grade"
+SIX = "  a rankings file has 6 columns or more, separated by blanks or tabs: query Q0 document rank score tag"
+FOUR = "  a judgments file has 4 columns, separated by blanks or tabs: query iteration document grade"
 FRACTIONS = '  fractional grades are read with grades="float" (command line: --grades float)'
 GOOD = "q Q0 d 1 2 t\n"
 
@@ -24,7 +24,7 @@ GOOD = "q Q0 d 1 2 t\n"
     ],
 )
 def test_too_few_columns_in_rankings_are_refused(refusal, text, line, count):
-    assert refusal(read_rankings, text) == f"FILE:{line}\n  has {count} columns\n{SIX}"
+    assert refusal(read_rankings, text) == f"FILE:{line}\n  has {count} column{'s' if count > 1 else ''}\n{SIX}"
 
 
 def test_too_few_columns_far_into_a_large_file_are_refused(refusal):
@@ -47,7 +47,7 @@ def test_too_few_columns_far_into_a_large_file_are_refused(refusal):
     ],
 )
 def test_another_number_of_columns_in_judgments_is_refused(refusal, text, line, count):
-    assert refusal(read_judgments, text) == f"FILE:{line}\n  has {count} columns\n{FOUR}"
+    assert refusal(read_judgments, text) == f"FILE:{line}\n  has {count} column{'s' if count > 1 else ''}\n{FOUR}"
 
 
 def test_of_many_bad_lines_five_are_shown_and_the_rest_is_counted(refusal):

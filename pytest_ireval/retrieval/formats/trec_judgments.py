@@ -81,7 +81,7 @@ def _columns(chunk: Chunk) -> list[Span]:
     try:
         return columns(chunk, WIDTH, (QUERY, DOCUMENT, GRADE), exact=True)
     except WrongWidth as bad:
-        bad.suggestion = f"a judgments file has {WIDTH} columns: {COLUMNS}"
+        bad.suggestion = f"a judgments file has {WIDTH} columns, separated by blanks or tabs: {COLUMNS}"
         raise
 
 

@@ -115,7 +115,7 @@ def _lines(chunk: Chunk, seed: int, final: bool) -> tuple[Lines | None, int]:
     try:
         return read_lines(chunk, seed, final=final)
     except WrongWidth as bad:
-        bad.suggestion = f"a rankings file has {WIDTH} columns: {COLUMNS}"
+        bad.suggestion = f"a rankings file has {WIDTH} columns or more, separated by blanks or tabs: {COLUMNS}"
         raise
 
 

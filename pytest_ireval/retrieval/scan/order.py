@@ -88,7 +88,8 @@ def _sorted_blocks(score: NDArray[np.float64], first: Offsets, stable: bool) -> 
 def _exact_where_close(lines: Lines, line: Offsets) -> NDArray[np.float64]:
     """Scores with those read exactly whose neighbour is so close that the order might be another."""
     score, inexact = lines.score[line], lines.inexact[line]
-    close = np.abs(score[1:] - score[:-1]) <= CLOSE * np.abs(score[:-1])
+    with np.errstate(over="ignore"):  # scores of opposite sign near the limit of floats: not close
+        close = np.abs(score[1:] - score[:-1]) <= CLOSE * np.abs(score[:-1])
     close &= inexact[1:] | inexact[:-1]
     again = np.zeros(line.size, bool)
     again[1:] |= close

@@ -111,7 +111,10 @@ def _general_columns(chunk: Chunk, width: int, wanted: Sequence[int], exact: boo
     wrong = np.flatnonzero(count != width if exact else count < width)
     if wrong.size:
         raise WrongWidth(
-            [(int(start[first[i]]), f"has {int(count[i])} columns") for i in wrong[:SHOWN_LINES]],
+            [
+                (int(start[first[i]]), f"has {int(count[i])} column{'s' if count[i] != 1 else ''}")
+                for i in wrong[:SHOWN_LINES]
+            ],
             max(0, wrong.size - SHOWN_LINES),
         )
     return [Span(start[first + c], end[first + c]) for c in wanted]
