@@ -22,7 +22,8 @@ are written `{1: 1, 2: 3}`, and `P@[5, 10]` is two metrics. Letter case does not
 cutoff, for IPrec the level of recall.
 
 The spellings of trec_eval are understood (`ndcg_cut_10`, `recip_rank`, `map`, `P_5`, `P.5,10`, `recall_100`,
-`iprec_at_recall_0.20`), for the metrics below, and so are common aliases (`MAP`, `MRR`, `Precision`, `hit_rate@10`) and ir_measures'
+`iprec_at_recall_0.20`), for the metrics below, and so are common aliases (`MAP`, `MRR`, `Precision`, `hit_rate@10`) and
+ir_measures'
 `dcg='exp-log2'`. The *canonical* name, under which results are stored, leaves out defaults, sorts parameters and puts
 `@` last; two texts with one canonical name are one metric.
 

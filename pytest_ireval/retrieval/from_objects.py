@@ -158,7 +158,7 @@ def _number(value: Any, what: str, origin: str) -> float:
     except OverflowError:
         raise _unfit(origin, f"{what} is too large for a number") from None
     if not math.isfinite(number):
-        raise _unfit(origin, f"{what} is {value!r}, not finite")
+        raise _unfit(origin, f"{what} is {number!r}, not finite")
     return number
 
 

@@ -29,7 +29,7 @@ def refusal(read, source, **options):
     [
         (float("nan"), "nan, not finite"),
         (float("inf"), "inf, not finite"),
-        (np.float32("-inf"), "np.float32(-inf), not finite"),
+        (np.float32("-inf"), "-inf, not finite"),
         ("1.5", "'1.5', not a number"),
         (None, "None, not a number"),
         (True, "True, not a number"),
