@@ -53,13 +53,19 @@ class MetricError(IrevalError):
     """A metric raised, returned something that is no score, or was given what it cannot work with."""
 
 
-def did_you_mean(word: str, known: Iterable[str], closeness: float = 0.6) -> str:
-    """A suggestion line for the known word closest to ``word`` in any letter case, or nothing."""
+def closest(word: str, known: Iterable[str], closeness: float = 0.6) -> str:
+    """The known word closest to ``word`` in any letter case; nothing if none is close."""
     import difflib
 
     by_lower = {candidate.lower(): candidate for candidate in known}
     close = difflib.get_close_matches(word.lower(), by_lower, n=1, cutoff=closeness)
-    return f"did you mean {by_lower[close[0]]!r}?" if close else ""
+    return by_lower[close[0]] if close else ""
+
+
+def did_you_mean(word: str, known: Iterable[str], closeness: float = 0.6) -> str:
+    """A suggestion line for the closest known word, or nothing."""
+    meant = closest(word, known, closeness)
+    return f"did you mean {meant!r}?" if meant else ""
 
 
 def shown(text: str) -> str:

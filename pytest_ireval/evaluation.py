@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
+from numbers import Integral, Real
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -15,27 +16,29 @@ from pytest_ireval.plugins.manager import load_registry
 from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.progress import SILENT, Progress
 from pytest_ireval.results import Evaluation, MetricResult, Policies, TieSpread
+from pytest_ireval.retrieval.companions import with_companions
 from pytest_ireval.retrieval.doors import (
     FilePath,
     JudgmentsLike,
     RankingsLike,
     as_judgments,
-    as_rankings,
     brought,
     some,
 )
 from pytest_ireval.retrieval.formats.trec_judgments import Grades
-from pytest_ireval.retrieval.join import judge
-from pytest_ireval.retrieval.judged import JudgedRankings
+from pytest_ireval.retrieval.judged import JudgedRankings, Mask
 from pytest_ireval.retrieval.judgments import Judgments
 from pytest_ireval.retrieval.rankings import Rankings
-from pytest_ireval.retrieval.ties import reordered, ties_within
-from pytest_ireval.retrieval.views import condensed, cut, only, with_companions
+from pytest_ireval.retrieval.ties import reordered
+from pytest_ireval.retrieval.views import condensed, cut, only
 
 Ties = Literal["trec", "input", "pessimistic", "optimistic", "error"]
 MissingQueries = Literal["error", "zero", "ignore"]
 NoRelevant = Literal["zero", "ignore", "error"]
 Unjudged = Literal["irrelevant", "removed"]
+
+DEEPEST = 10**9
+"""No ranking is longer."""
 
 SAME = 1e-12
 """Values closer than this are one value."""
@@ -74,7 +77,9 @@ def evaluate(
     """
     policies = _checked(Policies(ties, missing_queries, no_relevant, unjudged, depth, scale, grades))
     registry = registry or _installed()
-    wanted = registry.parse_metrics([metrics] if isinstance(metrics, str | Metric) else metrics)
+    wanted = registry.parse_metrics(
+        metrics if isinstance(metrics, Iterable) and not isinstance(metrics, str) else [metrics]
+    )
     judged_by = as_judgments(judgments, grades, progress)
     _check_scale(judged_by, scale)
     by_id = ties != "input"
@@ -86,7 +91,7 @@ def evaluate(
         timings=timings,
         attributes=attributes,
         preferences=preferences,
-        reference=None if reference is None else judge(judged_by, as_rankings(reference, by_id=by_id), scale),
+        reference=None if reference is None else _reference(judged_by, reference, policies),
     )
     names = np.array(judged.queries, object)
     missing = tuple(names[~judged.present].tolist())
@@ -133,11 +138,15 @@ def _checked(policies: Policies) -> Policies:
                 )
             )
     depth, scale = policies.depth, policies.scale
-    if depth is not None and (type(depth) is not int or depth < 1):
-        raise IrevalError(f"depth={depth!r} is not a whole number from 1 on")
-    if scale is not None and not (type(scale) in (int, float) and 0 < scale < np.inf):
+    if depth is not None and not (_is(depth, Integral) and 1 <= depth <= DEEPEST):
+        raise IrevalError(f"depth={depth!r} is not a whole number from 1 to {DEEPEST:,}")
+    if scale is not None and not (_is(scale, Real) and 0 < scale < np.inf):
         raise IrevalError(f"scale={scale!r} is not a number above 0")
     return policies
+
+
+def _is(value: object, kind: type) -> bool:
+    return isinstance(value, kind) and not isinstance(value, bool)
 
 
 def _check_scale(judgments: Judgments, scale: float | None) -> None:
@@ -147,35 +156,54 @@ def _check_scale(judgments: Judgments, scale: float | None) -> None:
         )
 
 
+def _reference(judgments: Judgments, source: FilePath | Rankings | RankingsLike, policies: Policies) -> JudgedRankings:
+    """Other rankings of the same queries; what becomes of those it lacks is said by ``missing_queries``, too."""
+    by_id = policies.ties != "input"
+    judged, origin, _ = brought(judgments, source, documents=True, highest_grade=policies.scale, by_id=by_id)
+    missing = tuple(np.array(judged.queries, object)[~judged.present].tolist())
+    if missing and policies.missing_queries == "error":
+        raise _lacking(missing, judged, f"{origin} (the reference)")
+    return judged
+
+
 def _without_missing(
     judged: JudgedRankings, missing: tuple[str, ...], policies: Policies, origin: str
 ) -> JudgedRankings:
     """The queries that count, as ``missing_queries`` says."""
     if missing and policies.missing_queries == "error":
-        raise InputError(
-            Problem(
-                f"{len(missing)} of {judged.count} judged queries have no ranking: {some(missing)}",
-                place=origin,
-                suggestion='missing_queries="zero" scores them 0, "ignore" leaves them out',
-            )
-        )
+        raise _lacking(missing, judged, origin)
     return only(judged, judged.present) if missing and policies.missing_queries == "ignore" else judged
+
+
+def _lacking(missing: Sequence[str], judged: JudgedRankings, origin: str) -> InputError:
+    return InputError(
+        Problem(
+            f"{len(missing)} of {judged.count} judged queries have no ranking: {some(missing)}",
+            place=origin,
+            suggestion='missing_queries="zero" scores them 0, "ignore" leaves them out',
+        )
+    )
 
 
 def _results(metrics: Sequence[Metric], judged: JudgedRankings, policies: Policies) -> Iterator[MetricResult]:
     """One result a metric; the orders that equal scores allow are scored too where there are any."""
-    tied = judged.hits.tied_from < judged.hits.tied_to
-    if policies.ties == "error" and tied.any():
-        query = judged.queries[int(judged.hits.query[tied][0])]
-        raise InputError(f"query {query!r}: a judged document shares its score with others, and ties are an error")
-    best = reordered(judged, best_first=True) if tied.any() else judged
-    worst = reordered(judged, best_first=False) if tied.any() else judged
+    any_ties = _tied(judged).any()
+    best = reordered(judged, best_first=True) if any_ties else judged
+    worst = reordered(judged, best_first=False) if any_ties else judged
     told = {"optimistic": best, "pessimistic": worst}.get(policies.ties, judged)
     views = [_as_told(view, policies) for view in (told, best, worst)]
+    tied = _tied(views[0])
+    if policies.ties == "error" and tied.any():
+        query = views[0].queries[int(views[0].hits.query[tied][0])]
+        raise InputError(f"query {query!r}: a judged document shares its score with others, and ties are an error")
     for metric in metrics:
         scores = _counted(score(metric, views[0]), policies)
-        spread = _spread(scores, judged, views, policies)
-        yield _result(scores, spread)
+        yield _result(scores, _spread(scores, views, policies) if any_ties else None)
+
+
+def _tied(judged: JudgedRankings) -> Mask:
+    tied: Mask = judged.hits.tied_from < judged.hits.tied_to
+    return tied
 
 
 def _as_told(judged: JudgedRankings, policies: Policies) -> JudgedRankings:
@@ -185,12 +213,8 @@ def _as_told(judged: JudgedRankings, policies: Policies) -> JudgedRankings:
     return condensed(judged) if policies.unjudged == "removed" else judged
 
 
-def _spread(
-    told: Scores, judged: JudgedRankings, views: Sequence[JudgedRankings], policies: Policies
-) -> TieSpread | None:
+def _spread(told: Scores, views: Sequence[JudgedRankings], policies: Policies) -> TieSpread | None:
     """How far equal scores leave the metric open; None when no value depends on their order."""
-    if not ties_within(judged, told.metric.cutoff):
-        return None
     scores = [told, *(_counted(score(told.metric, view), policies) for view in views[1:])]
     values = np.array([each.values for each in scores])
     depends = np.ptp(values, axis=0) > SAME

@@ -21,7 +21,7 @@ class TieSpread:
     queries: int
     """Queries whose value depends on the order of equal scores."""
     low: float
-    """The lowest aggregate among the order taken, the best one and the worst one that equal scores allow."""
+    """The lowest aggregate of three orders of equal scores: the one taken, relevant documents first, and last."""
     high: float
     """The highest."""
 

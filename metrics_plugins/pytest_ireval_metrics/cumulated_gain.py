@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from pytest_ireval import JudgedRankings, Param, condensed, metric, ratio
 from pytest_ireval_metrics.gains import discount_at, gain_of, gain_range
+from pytest_ireval_metrics.sets_and_ranks import divisor_of
 from pytest_ireval_metrics.vocabulary import (
     Cutoff,
     Denominator,
@@ -176,10 +177,7 @@ def q_measure(
     best = _best_so_far(best_order(judged.ideal.query, ideal_gain, judged.count), hits.query, hits.rank)
     blended = ratio(beta * judged.running(gain_at) + judged.relevant_so_far(rel), beta * best + hits.rank)
     counts = relevant if cutoff is None else relevant & (hits.rank <= cutoff)
-    divisor = judged.relevant_count(rel)
-    if denominator == "min" and cutoff is not None:
-        divisor = np.minimum(divisor, cutoff)
-    return ratio(judged.sum(blended, counts), divisor)
+    return ratio(judged.sum(blended, counts), divisor_of(judged, rel, denominator, cutoff))
 
 
 def _best_so_far(best: BestGains, query: NDArray[np.int64], rank: NDArray[np.int64]) -> Floats:

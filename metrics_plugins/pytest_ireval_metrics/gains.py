@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pytest_ireval import MetricError
+from pytest_ireval import JudgedRankings, MetricError
 
 Floats = NDArray[np.float64]
 
@@ -35,26 +35,26 @@ def _log(x: Floats, base: float) -> Floats:
     return logarithm
 
 
-def on_scale(grade: Floats, max_grade: float) -> Floats:
-    """Grades with those below 0 as 0; a grade above the top of the scale is an error."""
-    highest = float(grade.max()) if grade.size else 0.0
-    if highest > max_grade:
-        raise MetricError(f"grade {highest:g} is above max_grade={max_grade:g}")
-    return np.maximum(grade, 0.0)
-
-
 def satisfaction(grade: Floats, max_grade: float, gain: str) -> Floats:
     """The probability that a document of this grade ends the search."""
-    value = on_scale(grade, max_grade)
+    value = np.maximum(grade, 0.0)
     if gain == "ntcir":
         return value / (max_grade + 1)
     chance: Floats = (np.exp2(value) - 1) / np.exp2(max_grade)
     return chance
 
 
-def scale_top(max_grade: float | None, highest_grade: float) -> float:
-    """The top of the scale: as given, or that of the evaluation; 1 if nothing at all is relevant."""
-    return max_grade if max_grade is not None else (highest_grade or 1.0)
+def scale_top(max_grade: float | None, judged: JudgedRankings) -> float:
+    """The top of the scale: as given, or that of the evaluation; 1 if nothing at all is relevant.
+
+    A judged grade above it is an error, retrieved or not: no ranking may fail where another would not.
+    """
+    if max_grade is None:
+        return judged.highest_grade or 1.0
+    highest = float(judged.ideal.grade.max()) if judged.ideal.grade.size else 0.0
+    if highest > max_grade:
+        raise MetricError(f"grade {highest:g} is above max_grade={max_grade:g}")
+    return max_grade
 
 
 def gain_range(settings: Mapping[str, Any], best: float) -> tuple[float, float]:

@@ -153,10 +153,11 @@ def average_precision(
     if cutoff is not None:
         counts = counts & (judged.hits.rank <= cutoff)
     total = judged.sum(judged.relevant_so_far(rel) / judged.hits.rank, counts)
-    return ratio(total, _divisor(judged, rel, denominator, cutoff))
+    return ratio(total, divisor_of(judged, rel, denominator, cutoff))
 
 
-def _divisor(judged: JudgedRankings, rel: float, denominator: str, cutoff: int | None) -> NDArray[np.int64]:
+def divisor_of(judged: JudgedRankings, rel: float, denominator: str, cutoff: int | None) -> NDArray[np.int64]:
+    """How many relevant documents there are, or could stand within the cutoff."""
     count = judged.relevant_count(rel)
     return np.minimum(count, cutoff) if denominator == "min" and cutoff is not None else count
 

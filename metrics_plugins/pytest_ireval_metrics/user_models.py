@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pytest_ireval import JudgedRankings, Param, condensed, metric, perfect, ratio
-from pytest_ireval_metrics.gains import on_scale, satisfaction, scale_top
+from pytest_ireval_metrics.gains import satisfaction, scale_top
 from pytest_ireval_metrics.vocabulary import Depth, JudgedOnly, MaxGrade, Persistence
 
 Floats = NDArray[np.float64]
@@ -43,7 +43,7 @@ def err(
     Example: ERR(max_grade=4) of 3 2 4 = 7/16 + 1/2 * 9/16 * 3/16 + 1/3 * 9/16 * 13/16 * 15/16 = 0.6331
     """
     judged = condensed(judged) if judged_only else judged
-    return expected_reciprocal_rank(judged, cutoff, scale_top(max_grade, judged.highest_grade), gain)
+    return expected_reciprocal_rank(judged, cutoff, scale_top(max_grade, judged), gain)
 
 
 @metric(name="nERR")
@@ -62,7 +62,7 @@ def nerr(
     Example: nERR(max_grade=1) of 0 1 = (1/2 * 1/2) / (1/2) = 0.5
     """
     judged = condensed(judged) if judged_only else judged
-    top = scale_top(max_grade, judged.highest_grade)
+    top = scale_top(max_grade, judged)
     best = expected_reciprocal_rank(perfect(judged), cutoff, top, gain)
     return ratio(expected_reciprocal_rank(judged, cutoff, top, gain), best)
 
@@ -91,8 +91,8 @@ def rank_biased_precision(
     if rel is not None:
         gain = judged.relevant(rel).astype(np.float64)
     else:
-        top = scale_top(max_grade, judged.highest_grade)
-        gain = on_scale(hits.grade, top) / top
+        top = scale_top(max_grade, judged)
+        gain = np.maximum(hits.grade, 0.0) / top
     within = None if cutoff is None else hits.rank <= cutoff
     return (1 - p) * judged.sum(gain * _reach(hits.rank, p), within)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import sys
 from importlib import import_module
 
@@ -45,11 +46,13 @@ def commands() -> None:
 
 def main() -> None:
     """Run the command line; an error of ours is its text and exit code 2, never a traceback."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # ids may hold what the terminal cannot show
     try:
         commands(prog_name="ireval")
     except IrevalError as error:
         click.echo(f"error: {error}", err=True)
         sys.exit(2)
-    except OSError as error:  # what is read has errors of its own: this is about what is written
-        click.echo(f"error: cannot write: {error.strerror}", err=True)
+    except OSError as error:
+        click.echo(f"error: {error}", err=True)
         sys.exit(2)

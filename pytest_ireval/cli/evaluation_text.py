@@ -28,7 +28,7 @@ def _figures(evaluation: Evaluation) -> str:
     rows = []
     for metric in evaluation.metrics:
         name = metric.name if metric.aggregate == "mean" else f"{metric.name} ({metric.aggregate})"
-        row = [name, figure(metric.value), str(len(metric.values))]
+        row = [name, figure(metric.value, metric.aggregate), str(len(metric.values))]
         if tied:
             ties = metric.ties
             row += [str(ties.queries), f"{figure(ties.low)} to {figure(ties.high)}"] if ties else ["", ""]
@@ -36,11 +36,11 @@ def _figures(evaluation: Evaluation) -> str:
     return table(header, rows, right)
 
 
-def figure(value: float | None) -> str:
-    """Four decimals; counts without."""
+def figure(value: float | None, aggregate: str = "mean") -> str:
+    """Four decimals; sums that are whole numbers without."""
     if value is None:
         return "-"
-    return f"{value:.0f}" if value.is_integer() and abs(value) >= 10 else f"{value:.4f}"
+    return f"{value:.0f}" if aggregate == "sum" and value.is_integer() else f"{value:.4f}"
 
 
 def notes(evaluation: Evaluation) -> Iterator[str]:
@@ -78,7 +78,7 @@ def _notes_on_metrics(evaluation: Evaluation) -> Iterator[str]:
     if any(metric.ties for metric in evaluation.metrics):
         yield (
             "open: queries whose value depends on the order of equal scores; "
-            "other orders: what the worst and the best of these orders would give"
+            "other orders: with relevant documents last, and first, among equal scores"
         )
 
 

@@ -75,6 +75,8 @@ def explained(metric: Metric) -> Iterator[str]:
 
 def range_of(metric: Metric) -> str:
     """Least and greatest value under default arguments."""
+    if callable(metric.range) and metric.missing:
+        return "depends on the arguments"
     low, high = metric.bounds
     return f"{low:g} to {high:g}"
 

@@ -6,10 +6,10 @@ import inspect
 import re
 import types
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal
 
-from pytest_ireval.errors import MetricError
+from pytest_ireval.errors import MetricError, did_you_mean
 from pytest_ireval.metrics.needs import NEEDS, Need
 from pytest_ireval.metrics.parameters import Parameter, bound, parameters_of, text_of
 
@@ -23,6 +23,9 @@ AGGREGATES = re.compile(r"mean|geometric|sum|none|p\d{1,2}(\.\d+)?")
 """``p95`` is a percentile."""
 
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
+HOLE = re.compile(r"\{(\w+)\}")
+"""Where a spelling has a number: ``ndcg_cut_{cutoff}``."""
+
 SECTIONS = ("Formula", "Reference", "Example")
 
 
@@ -129,12 +132,6 @@ class Metric:
         """Least and greatest value under these arguments."""
         return self.range(self.settings) if callable(self.range) else self.range
 
-    @property
-    def cutoff(self) -> int | None:
-        """How many documents from the top it looks at; None: all."""
-        value = self.settings.get("cutoff")
-        return None if value is None else int(value)
-
 
 def _same(value: Any, default: Any) -> bool:
     return type(value) is type(default) and bool(value == default)
@@ -149,6 +146,11 @@ def metric(
     begin with ``Formula:``, ``Reference:`` and ``Example:`` are shown in documentation. ``about`` sets any other
     field of :class:`Metric`.
     """
+    known = {each.name for each in fields(Metric)} - {"batch", "parameters", "arguments", "origin"}
+    for keyword in about:
+        if keyword not in known:
+            hint = did_you_mean(keyword, known)
+            raise MetricError(f"metric {name!r}: there is no keyword {keyword!r}; {hint or ', '.join(sorted(known))}")
 
     def make(function: Batch) -> Metric:
         parameters = parameters_of(function)
@@ -198,9 +200,9 @@ def _is_range(value: Any) -> bool:
 def checked_metric(metric: Metric) -> Metric:
     """``metric``, if its description makes sense."""
     complaint = ""
-    if not NAME.fullmatch(metric.name):
+    if not isinstance(metric.name, str) or not NAME.fullmatch(metric.name):
         complaint = "a name is letters, digits and _, and begins with a letter"
-    elif not AGGREGATES.fullmatch(metric.aggregate):
+    elif not isinstance(metric.aggregate, str) or not AGGREGATES.fullmatch(metric.aggregate):
         complaint = f"aggregate {metric.aggregate!r} is none of mean, geometric, sum, p50 … p99, none"
     elif metric.direction not in ("higher", "lower", "neither"):
         complaint = f"direction {metric.direction!r} is none of higher, lower, neither"
@@ -210,6 +212,16 @@ def checked_metric(metric: Metric) -> Metric:
         complaint = f"needs {sorted(unknown)} are none of {', '.join(NEEDS)}"
     elif not callable(metric.range) and not _is_range(metric.range):
         complaint = f"range {metric.range!r} is not a pair (least, greatest), as (0, 1)"
+    for spelling, arguments in metric.spellings.items():
+        if complaint:
+            break
+        try:
+            bound(metric.parameters, arguments)
+        except ValueError as error:
+            complaint = f"spelling {spelling!r}: {error}"
+        hole = HOLE.search(spelling)
+        if hole and (hole.end() != len(spelling) or metric.parameter(hole[1]) is None):
+            complaint = f"spelling {spelling!r} does not end in one of its parameters"
     if complaint:
         raise MetricError(f"metric {metric.name!r}: {complaint}")
     return metric

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from pytest_ireval.errors import MetricError, MetricNameError, Problem, did_you_mean, shown
-from pytest_ireval.metrics.metric import Metric
+from pytest_ireval.errors import MetricError, MetricNameError, Problem, closest, shown
+from pytest_ireval.metrics.metric import HOLE, Metric
 
 LONGEST_NAME = 1000
 TOKEN = re.compile(
@@ -21,7 +21,6 @@ TOKEN = re.compile(
     re.VERBOSE,
 )
 WORDS: dict[str, Any] = {"true": True, "false": False, "none": None}
-HOLE = re.compile(r"\{(\w+)\}")
 STEM_AND_NUMBERS = re.compile(r"(?P<stem>[^\W\d]\w*?)[_.](?P<numbers>\d+(?:\.\d+)?(?:,\d+(?:\.\d+)?)*)")
 """``_`` or ``.`` stands in front of the number, and there may be several: ``P.5,10``."""
 
@@ -56,25 +55,31 @@ class Vocabulary:
         stems: dict[str, tuple[Metric, Mapping[str, Any], str]] = {}
         for metric in self.metrics.values():
             for name, arguments in metric.spellings.items():
-                hole = HOLE.search(name)
-                if hole:
-                    stems[name[: hole.start()].rstrip("_").lower()] = (metric, arguments, hole[1])
+                stem = stem_of(name)
+                if stem:
+                    stems[stem] = (metric, arguments, HOLE.findall(name)[0])
         return stems
 
     def parse(self, text: str) -> list[Metric]:
         """The metrics that ``text`` names; more than one if it has a list, as in ``P@[5, 10]``."""
         if len(text) > LONGEST_NAME:
             raise MetricNameError(Problem("no metric has so long a name", place=shown(text)))
+        text = text.strip()
         if text[:1].isdigit() and text.lower() in self.heads:  # 11pt_avg, which the grammar would tear apart
             metric, arguments = self.heads[text.lower()]
             return [metric(**arguments)]
-        spelled = self._spelled(text.strip())
+        spelled = self._spelled(text)
         return spelled if spelled else _Reader(self, text).metrics()
 
     def family(self, name: str) -> Metric:
         """The metric of that name without arguments; raises MetricNameError if there is none."""
-        head = re.split(r"[@(]", name.strip())[0]
-        return _Reader(self, head).family()
+        name = name.strip()
+        if name[:1].isdigit() and name.lower() in self.heads:
+            return self.heads[name.lower()][0]
+        stem = STEM_AND_NUMBERS.fullmatch(name)
+        if stem and stem["stem"].lower() in self.stems:
+            return self.stems[stem["stem"].lower()][0]
+        return _Reader(self, name).family()
 
     def _spelled(self, text: str) -> list[Metric]:
         match = STEM_AND_NUMBERS.fullmatch(text)
@@ -89,16 +94,21 @@ class Vocabulary:
     def suggestion(self, name: str, rest: str) -> str:
         """A line that proposes what might have been meant by an unknown name."""
         known = [n for n in self.heads if not self.heads[n][1]]
-        hint = did_you_mean(name, known, closeness=0.7)
-        if not hint or rest[:1] in ("_", "."):
+        meant = closest(name, known, closeness=0.7)
+        if not meant or rest[:1] in ("_", "."):
             return ""
-        metric = self.heads[hint.removeprefix("did you mean '").removesuffix("'?")][0]
-        return f"did you mean {metric.name + rest!r}?"
+        return f"did you mean {self.heads[meant][0].name + rest!r}?"
 
     @property
     def known(self) -> str:
         """The line that lists what there is."""
         return "available: " + ", ".join(sorted(self.metrics, key=str.lower))
+
+
+def stem_of(name: str) -> str:
+    """What stands in front of the hole of ``ndcg_cut_{cutoff}``, in lower case; nothing if there is no hole."""
+    hole = HOLE.search(name)
+    return name[: hole.start()].rstrip("_").lower() if hole else ""
 
 
 def _number(text: str) -> int | float:
@@ -156,7 +166,7 @@ class _Reader:
         metric, arguments = self._known(head)
         given = {**arguments}
         if self.took("("):
-            self._arguments(metric, given)
+            self._arguments(metric, given, set(arguments))
         cutoffs = self._behind_at(metric, given)
         if self.peek().kind != "end":
             several = "for several metrics write P@[5, 10], or name each by itself" if self.peek().text == "," else ""
@@ -164,8 +174,11 @@ class _Reader:
         return [self._made(metric, {**given, **cutoff}, head) for cutoff in cutoffs]
 
     def family(self) -> Metric:
-        """The metric that the text's first word names."""
-        return self._known(self.take())[0]
+        """The metric that the text's first word names; arguments may follow and are not looked at."""
+        metric, _ = self._known(self.take())
+        if self.peek().text not in ("", "(", "@"):
+            raise self.error(self.peek().at, f"unexpected {self.peek().text!r} after the name")
+        return metric
 
     def _known(self, head: Token) -> tuple[Metric, Mapping[str, Any]]:
         found = self.vocabulary.heads.get(head.text.lower())
@@ -179,8 +192,7 @@ class _Reader:
             )
         return found
 
-    def _arguments(self, metric: Metric, given: dict[str, Any]) -> None:
-        names: set[str] = set()
+    def _arguments(self, metric: Metric, given: dict[str, Any], names: set[str]) -> None:
         while not self.took(")"):
             name = self.take()
             if name.kind != "name":
@@ -232,15 +244,21 @@ class _Reader:
     def _map(self) -> dict[float, float]:
         entries: dict[float, float] = {}
         while not self.took("}"):
-            at, key = self.peek().at, self._value()
+            at, key = self.peek().at, self._number()
             self.take(":")
             if key in entries:
                 raise self.error(at, f"{key} is given twice")
-            entries[key] = self._value()
+            entries[key] = self._number()
             if not self.took(","):
                 self.take("}")
                 break
         return entries
+
+    def _number(self) -> float:
+        token = self.take()
+        if token.kind != "number":
+            raise self.error(token.at, "expected a number")
+        return _number(token.text)
 
     def _made(self, metric: Metric, given: Mapping[str, Any], head: Token) -> Metric:
         try:

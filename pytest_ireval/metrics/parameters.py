@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import inspect
-import math
+import sys
 import types
 import typing
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from numbers import Integral, Real
 from typing import Annotated, Any, Literal
 
 from pytest_ireval.errors import MetricError, did_you_mean
@@ -45,7 +46,7 @@ class Param:
     """Other names of the parameter, each with what other packages call its values."""
 
 
-CUTOFF = Param("how many documents from the top count", low=1)
+CUTOFF = Param("how many documents from the top count", low=1, high=10**9)
 """What ``cutoff`` means in every metric."""
 
 
@@ -80,12 +81,15 @@ class Parameter:
 
     def _typed(self, value: Any) -> Any:
         if self.kind == "map" and isinstance(value, Mapping):
-            numbers = {float(k): float(v) for k, v in value.items()}
-            if all(map(math.isfinite, [*numbers, *numbers.values()])):
-                return types.MappingProxyType(dict(sorted(numbers.items())))
-        elif self.kind == "float" and type(value) in (int, float) and math.isfinite(value):
+            if all(map(_is_number, [*value, *value.values()])):
+                return types.MappingProxyType(dict(sorted((float(k), float(v)) for k, v in value.items())))
+        elif self.kind == "float" and _is_number(value):
             return float(value)
-        elif type(value) is {"int": int, "bool": bool, "text": str}.get(self.kind):
+        elif self.kind == "text" and isinstance(value, str) and repr(value)[1:-1] != value:
+            raise ValueError(f"{self.name}={value!r} holds a character that a metric's name cannot show")
+        elif self.kind == "int" and isinstance(value, Integral) and not isinstance(value, bool):
+            return int(value)
+        elif type(value) is {"bool": bool, "text": str}.get(self.kind):
             return value
         raise ValueError(f"{self.name}={value!r} is not {WORDS[self.kind]}")
 
@@ -114,6 +118,14 @@ class Parameter:
         return ", ".join(f"{word} {text_of(limit)}" for word, limit in limits if limit is not None)
 
 
+def _is_number(value: Any) -> bool:
+    """Whether it is a finite number that a float64 can hold."""
+    if not isinstance(value, Real) or isinstance(value, bool):
+        return False
+    number: Any = value
+    return bool(abs(number) <= sys.float_info.max)
+
+
 def text_of(value: Any) -> str:
     """A parameter's value as a metric's name shows it; reading it back gives the value."""
     if isinstance(value, Mapping):
@@ -127,7 +139,7 @@ def parameters_of(function: Callable[..., Any]) -> tuple[Parameter, ...]:
     """The keyword-only arguments of a metric's function."""
     try:
         hints = typing.get_type_hints(function, include_extras=True)
-    except NameError as error:
+    except (NameError, AttributeError, TypeError) as error:
         raise MetricError(f"{function.__qualname__}: a type in its signature cannot be resolved: {error}") from error
     signature = inspect.signature(function)
     _check_shape(function, signature)
@@ -154,6 +166,8 @@ def _parameter(function: Callable[..., Any], name: str, hint: Any, default: Any)
     choices: tuple[str, ...] = ()
     if typing.get_origin(hint) is Literal:
         hint, choices = str, typing.get_args(hint)
+        if not all(isinstance(choice, str) for choice in choices):
+            raise MetricError(f"{function.__qualname__}: the choices of {name!r} must be text")
     kind = KINDS.get(typing.get_origin(hint) or hint)
     if kind is None:
         raise MetricError(
@@ -161,7 +175,12 @@ def _parameter(function: Callable[..., Any], name: str, hint: Any, default: Any)
             f"or dict[float, float], with None allowed or not; it is {hint!r}"
         )
     parameter = Parameter(name, kind, REQUIRED, choices, optional, about)
-    return parameter if default is REQUIRED else replace(parameter, default=parameter.checked(default))
+    if default is REQUIRED:
+        return parameter
+    try:
+        return replace(parameter, default=parameter.checked(default))
+    except ValueError as error:
+        raise MetricError(f"{function.__qualname__}: the default {error}") from None
 
 
 def _unwrapped(hint: Any, about: Param) -> tuple[Any, Param, bool]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from pytest_ireval.errors import MetricError
@@ -21,8 +22,9 @@ if TYPE_CHECKING:
 class Ranking:
     """One query's ranking. The parts behind ``top_grade`` are there when the metric ``needs`` them, else None.
 
-    All arrays are in order of rank. With a ``cutoff`` they hold that many places (places that no document fills have
-    grade 0 and are not judged); without, one for each retrieved document.
+    Everything is in order of rank. With a ``cutoff``, ``grades``, ``judged`` and ``subtopics`` hold that many places
+    (places that no document fills have grade 0 and are not judged); without, one for each retrieved document, as
+    ``documents``, ``scores``, ``tied_from``, ``tied_to`` and ``attributes`` always do.
     """
 
     query: str
@@ -75,7 +77,7 @@ def per_query_metric(
 
             cutoff = arguments.get("cutoff")
             rankings = rankings_in(judged, cutoff if isinstance(cutoff, int) else None, needs)
-            asked = queries_asked(judged, empty, made.no_relevant)
+            asked = queries_asked(judged, empty, made.no_relevant, arguments.get("rel"))
             values = [
                 float(function(ranking, **arguments)) if ask else np.nan
                 for ranking, ask in zip(rankings, asked, strict=True)
@@ -94,13 +96,15 @@ def per_query_metric(
     return make
 
 
-def queries_asked(judged: JudgedRankings, empty: float | None, no_relevant: float | None) -> list[bool]:
+def queries_asked(
+    judged: JudgedRankings, empty: float | None, no_relevant: float | None, rel: float | None = None
+) -> list[bool]:
     """The queries whose score is not settled by what an empty ranking, or no relevant document, scores."""
     asked = judged.retrieved >= 0
     if empty is not None:
         asked &= judged.retrieved > 0
     if no_relevant is not None:
-        asked &= judged.relevant_count(None) > 0
+        asked &= judged.relevant_count(rel) > 0
     answer: list[bool] = asked.tolist()
     return answer
 
@@ -142,7 +146,7 @@ def _with_needs(
         added.update(documents=ids, scores=documents.score[rows])
         added.update(tied_from=documents.tied_from[rows], tied_to=documents.tied_to[rows])
         if judged.attributes is not None:
-            added.update(attributes=[judged.attributes.get(document, {}) for document in ids])
+            added.update(attributes=[MappingProxyType(judged.attributes.get(document, {})) for document in ids])
     if judged.subtopics is not None and "subtopics" in needs:
         added.update(subtopics=_subtopics_by_rank(judged, i, ranking.grades.size))
     if judged.sessions is not None and judged.sessions.session[i] >= 0:

@@ -11,6 +11,7 @@ import numpy as np
 from pytest_ireval.errors import MetricError, Problem
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.metrics.needs import SOURCES
+from pytest_ireval.results import PLURALS
 from pytest_ireval.retrieval.judged import Floats, JudgedRankings, Mask
 from pytest_ireval.retrieval.views import only
 
@@ -55,7 +56,7 @@ def score(metric: Metric, judged: JudgedRankings) -> Scores:
     units = _units(metric, judged)
     no_relevant = _without_relevant(metric, judged)
     if values.shape != (len(units),):
-        raise _broken(metric, f"returned {values.shape} values for {len(units)} {_plural(metric.unit)}")
+        raise _broken(metric, f"returned {values.shape} values for {len(units)} {PLURALS[metric.unit]}")
     if metric.unit == "query":
         if metric.no_relevant is not None:
             values = np.where(no_relevant, metric.no_relevant, values)
@@ -68,17 +69,15 @@ def aggregated(values: Floats, how: str) -> float | None:
     """One figure for many values; None for none, and when there is no such figure."""
     if how == "none" or not values.size:
         return None
-    if how == "sum":
-        return math.fsum(values.tolist())
-    if how == "mean":
-        return math.fsum(values.tolist()) / values.size
+    if how in ("sum", "mean"):
+        try:
+            total = math.fsum(values.tolist())
+        except OverflowError:
+            raise MetricError("the values are too large to be added up") from None
+        return total if how == "sum" else total / values.size
     if how == "geometric":
         return math.exp(math.fsum(np.log(np.maximum(values, SMALLEST_FACTOR)).tolist()) / values.size)
     return float(np.percentile(values, float(how[1:])))
-
-
-def _plural(unit: str) -> str:
-    return {"query": "queries", "session": "sessions", "run": "runs"}[unit]
 
 
 def _check_needs(metric: Metric, judged: JudgedRankings) -> None:
@@ -102,18 +101,22 @@ def _without_relevant(metric: Metric, judged: JudgedRankings) -> Mask:
     if metric.unit != "query":
         return np.zeros(len(_units(metric, judged)), bool)
     rel = metric.settings.get("rel")
-    without: Mask = judged.relevant_count(rel if isinstance(rel, float) else None) == 0
+    without: Mask = judged.relevant_count(rel if isinstance(rel, int | float) else None) == 0
     return without
 
 
 def _values(metric: Metric, judged: JudgedRankings) -> Floats:
     try:
-        return np.array(metric.batch(judged, **metric.settings), np.float64)
-    except MetricError:
-        raise
+        values = metric.batch(judged, **metric.settings)
+    except MetricError as error:
+        raise MetricError(*(p if p.place else replace(p, place=str(metric)) for p in error.problems)) from None
     except Exception as error:  # whatever a plugin's code raises, the message names it
         query = _first_query_that_raises(metric, judged, type(error))
         raise _broken(metric, f"raised {type(error).__name__}: {error}", query) from error
+    array = np.asarray(values)
+    if array.dtype.kind not in "fiub" or isinstance(values, np.ma.MaskedArray):
+        raise _broken(metric, f"returned {type(values).__name__} of {array.dtype}, not numbers")
+    return array.astype(np.float64)
 
 
 def _first_query_that_raises(metric: Metric, judged: JudgedRankings, kind: type[Exception]) -> str:
@@ -127,6 +130,8 @@ def _first_query_that_raises(metric: Metric, judged: JudgedRankings, kind: type[
             metric.batch(only(judged, np.arange(judged.count) < middle), **metric.settings)
         except kind:
             raises = middle
+        except Exception:  # noqa: BLE001 - another one: which query it is cannot be said
+            return ""
         else:
             fine = middle
     return judged.queries[raises - 1]
@@ -134,7 +139,7 @@ def _first_query_that_raises(metric: Metric, judged: JudgedRankings, kind: type[
 
 def _checked(metric: Metric, units: Sequence[str], values: Floats) -> Floats:
     """Values without NaN and inside the declared range."""
-    low, high = metric.bounds
+    low, high = _bounds(metric)
     undefined = np.flatnonzero(np.isnan(values))
     if undefined.size:
         raise _broken(metric, "returned NaN", units[int(undefined[0])])
@@ -143,7 +148,17 @@ def _checked(metric: Metric, units: Sequence[str], values: Floats) -> Floats:
     if outside.size:
         first = int(outside[0])
         raise _broken(metric, f"returned {values[first]:g}, outside its range {low:g} to {high:g}", units[first])
+    if np.isinf(values).any():
+        raise _broken(metric, "returned inf", units[int(np.flatnonzero(np.isinf(values))[0])])
     return np.clip(values, low, high) + 0.0  # no negative zeros
+
+
+def _bounds(metric: Metric) -> tuple[float, float]:
+    try:
+        low, high = metric.bounds
+    except Exception as error:  # a plugin's range may be a function that raises anything
+        raise _broken(metric, f"has no range for its arguments: {type(error).__name__}: {error}") from error
+    return low, high
 
 
 def _broken(metric: Metric, complaint: str, unit: str = "") -> MetricError:

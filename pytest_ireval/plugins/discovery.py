@@ -70,7 +70,7 @@ def _metadata_folders(path: Iterable[str]) -> Iterator[Path]:
 
 def _in_folder(folder: Path, group: str) -> Iterator[Installed]:
     try:
-        text = (folder / "entry_points.txt").read_text(encoding="utf-8")
+        text = (folder / "entry_points.txt").read_text(encoding="utf-8", errors="replace")
     except OSError:
         return
     section = ""
@@ -84,9 +84,12 @@ def _in_folder(folder: Path, group: str) -> Iterator[Installed]:
 
 def _name_and_version(folder: Path) -> tuple[str, str]:
     file = folder / ("METADATA" if folder.suffix == ".dist-info" else "PKG-INFO")
-    with open(file, encoding="utf-8") as metadata:
-        fields = dict(FIELD.findall(metadata.read(LONGEST_HEAD)))
-    return fields["Name"], fields["Version"]
+    try:
+        with open(file, encoding="utf-8", errors="replace") as metadata:
+            fields = dict(FIELD.findall(metadata.read(LONGEST_HEAD)))
+    except OSError:
+        fields = {}  # a damaged installation still has the name of its folder
+    return fields.get("Name", folder.stem), fields.get("Version", "")
 
 
 def _asked(group: str) -> Iterator[Installed]:

@@ -29,15 +29,15 @@ class Plugins:
         for entry in _installed():
             try:
                 plugin = entry.load()
-            except Exception as error:  # a plugin may raise anything while it is imported; the message names it
+            except (Exception, SystemExit) as error:  # a plugin may raise anything while it is imported
                 raise PluginError(
                     f"plugin {entry.name!r} ({entry.module}) of {_origin(entry)} cannot be loaded: "
                     f"{type(error).__name__}: {error}"
                 ) from error
             _refuse_unmarked(plugin, _origin(entry))
-            if not any(map(_is_ours, getattr(plugin, "__dict__", {}).items())):
-                raise PluginError(f"plugin {entry.name!r} ({entry.module}) of {_origin(entry)} has no hook")
             self._register(plugin, _origin(entry))
+            if not self.manager.get_hookcallers(plugin):
+                raise PluginError(f"plugin {entry.name!r} ({entry.module}) of {_origin(entry)} has no hook")
 
     def adopt(self, module: ModuleType, name: str = "") -> bool:
         """Register a module found by path, such as a conftest.py, if it has hooks of ours; True if it has."""
@@ -78,6 +78,8 @@ class Plugins:
             self.origins[plugin] = origin
             self.manager.check_pending()
         except pluggy.PluginValidationError as error:
+            if self.origins.pop(plugin, None):
+                self.manager.unregister(plugin)  # or the next plugin would be blamed for it
             raise PluginError(f"plugin {origin}: {error}") from error
 
 

@@ -8,7 +8,7 @@ from functools import cached_property
 
 from pytest_ireval.errors import MetricError, MetricNameError, PluginError, Problem
 from pytest_ireval.metrics.metric import Metric
-from pytest_ireval.metrics.names import Vocabulary
+from pytest_ireval.metrics.names import STEM_AND_NUMBERS, Vocabulary, stem_of
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,31 @@ def registered(brought: Iterable[tuple[Origin, Iterable[object]]], plugins: Iter
             metric = _metric(value, origin)
             _claim(metric, claims)
             metrics[metric.name] = metric
+    _refuse_hidden(metrics)
     return Registry(metrics, tuple(plugins))
+
+
+def _refuse_hidden(metrics: dict[str, Metric]) -> None:
+    """A name such as ``P_5`` would be read as the spelling ``P_{cutoff}`` of another metric."""
+    stems: dict[str, tuple[str, Metric]] = {}
+    for metric in metrics.values():
+        for name in metric.spellings:
+            if stem := stem_of(name):
+                other_name, other = stems.setdefault(stem, (name, metric))
+                if other is not metric:
+                    raise _claimed_twice(name, metric, other_name, other)
+    for metric in metrics.values():
+        for name in (metric.name, *metric.spellings):
+            match = STEM_AND_NUMBERS.fullmatch(name)
+            if match and (hiding := stems.get(match["stem"].lower())) and hiding[1] is not metric:
+                raise _claimed_twice(name, metric, *hiding)
+
+
+def _claimed_twice(name: str, metric: Metric, other_name: str, other: Metric) -> PluginError:
+    return PluginError(
+        f"metric name {name!r} of {metric.name} of {metric.source} would be read as {other_name!r} "
+        f"of {other.name} of {other.source}"
+    )
 
 
 def _metric(value: object, origin: Origin) -> Metric:

@@ -7,7 +7,7 @@ from types import ModuleType
 
 import pytest
 
-from pytest_ireval.errors import IrevalError
+from pytest_ireval.errors import IrevalError, PluginError
 from pytest_ireval.plugins.manager import Plugins
 from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.pytest_adapter.suite_files import SuiteFile, is_suite
@@ -20,6 +20,8 @@ class EvaluationSession:
         self.plugins = Plugins()
         self.plugins.load_installed()
         self.suites = 0
+        self.started = False
+        self.broken: list[tuple[Path | None, str]] = []
 
     def pytest_plugin_registered(self, plugin: object) -> None:
         """Adopt conftest.py files and ``-p`` modules; pytest replays those that came earlier."""
@@ -27,10 +29,19 @@ class EvaluationSession:
             try:
                 self.plugins.adopt(plugin)
             except IrevalError as error:
-                raise pytest.UsageError(str(error)) from error
+                if not self.started:
+                    raise pytest.UsageError(str(error)) from error
+                self.broken.append((home_of(plugin), str(error)))
+
+    def pytest_sessionstart(self) -> None:
+        """From here on a broken conftest.py is an error of the suites below it, not of the run."""
+        self.started = True
 
     def registry_for(self, path: Path) -> Registry:
         """What a suite at ``path`` may use: a conftest.py serves its own folder and those below."""
+        for home, message in self.broken:
+            if home is None or home in path.parents:
+                raise PluginError(message)
         return self.plugins.registry(
             without=[p for p in self.plugins.origins if (home := home_of(p)) and home not in path.parents]
         )

@@ -25,8 +25,11 @@ def is_suite(path: Path) -> bool:
         return False
     if path.stem.endswith(".ireval"):
         return True
-    with open(path, "rb") as file:
-        return MARK.search(file.read(LOOKED_AT)) is not None
+    try:
+        with open(path, "rb") as file:
+            return MARK.search(file.read(LOOKED_AT)) is not None
+    except OSError as error:  # it may be a suite, so it is not passed over
+        raise pytest.Collector.CollectError(f"{path}: cannot be read: {error.strerror}") from error
 
 
 class SuiteFile(pytest.File):

@@ -54,6 +54,7 @@ def rankings_from(source: Any, depth: int | None = None, *, by_id: bool = True, 
 
 def _graded_rows(source: Any, origin: str) -> list[tuple[str, str, Any]]:
     if isinstance(source, Mapping):
+        _refuse_text_and_number(source, origin)
         for query, documents in source.items():
             if not isinstance(documents, Mapping):
                 raise _unfit(origin, f"judgments of query {query!r} are {type(documents).__name__}, not a mapping")
@@ -67,13 +68,16 @@ def _graded_rows(source: Any, origin: str) -> list[tuple[str, str, Any]]:
     return _rows(source, "grade", origin)
 
 
+def _refuse_text_and_number(source: Mapping[Any, Any], origin: str) -> None:
+    for query in source:
+        if not isinstance(query, str) and str(query) in source:
+            raise _unfit(origin, f"query {str(query)!r} is there twice, as text and as a number")
+
+
 def _ranked_lists(source: Any, origin: str) -> dict[str, list[tuple[str, float]]]:
     if isinstance(source, Mapping):
-        ranked = {_id(query, origin): _ranked(query, ranking, origin) for query, ranking in source.items()}
-        if len(ranked) < len(source):
-            twice = next(query for query in source if not isinstance(query, str) and str(query) in source)
-            raise _unfit(origin, f"query {str(twice)!r} is there twice, as text and as a number")
-        return ranked
+        _refuse_text_and_number(source, origin)
+        return {_id(query, origin): _ranked(query, ranking, origin) for query, ranking in source.items()}
     lists: dict[str, list[tuple[str, float]]] = {}
     for query, document, score in _rows(source, "score", origin):
         lists.setdefault(query, []).append((document, _score(score, query, document, origin)))
@@ -169,7 +173,9 @@ def _score(value: Any, query: Any, document: Any, origin: str) -> float:
 def _grade(value: Any, grades: str, query: str, document: str, origin: str) -> float:
     """A grade; the highest of all subtopics where there are such."""
     if isinstance(value, Mapping):
-        return max((_grade(g, grades, query, document, origin) for g in value.values()), default=0.0)
+        if any(isinstance(grade, Mapping) for grade in value.values()):
+            raise _unfit(origin, f"the grade of document {document!r} for query {query!r} is {value!r}, too deep")
+        return max((_grade(grade, grades, query, document, origin) for grade in value.values()), default=0.0)
     number = _number(value, f"the grade of document {document!r} for query {query!r}", origin)
     if grades == "integer" and not number.is_integer():
         raise InputError(

@@ -123,12 +123,12 @@ class JudgedRankings:
     @cached_property
     def first(self) -> Integers:
         """Hits of query i are rows ``first[i]`` to ``first[i + 1]``."""
-        return np.searchsorted(self.hits.query, np.arange(self.count + 1))
+        return _frozen(np.searchsorted(self.hits.query, np.arange(self.count + 1)))
 
     @cached_property
     def first_ideal(self) -> Integers:
         """The same for the rows of ``ideal``."""
-        return np.searchsorted(self.ideal.query, np.arange(self.count + 1))
+        return _frozen(np.searchsorted(self.ideal.query, np.arange(self.count + 1)))
 
     def remember(self, key: Hashable, make: Callable[[], T]) -> T:
         """What ``make`` returns, made once; for what several metrics share."""
@@ -141,10 +141,6 @@ class JudgedRankings:
     def sum(self, values: NDArray[Any], where: Mask | None = None) -> Floats:
         """Per query, the sum of values of its hits."""
         return _sums(values, where, self.first)
-
-    def sum_ideal(self, values: NDArray[Any], where: Mask | None = None) -> Floats:
-        """Per query, the sum of values of its rows of ``ideal``."""
-        return _sums(values, where, self.first_ideal)
 
     def running(self, values: NDArray[Any]) -> NDArray[Any]:
         """For each hit, the sum of values of this and the higher hits of its query."""
@@ -195,11 +191,17 @@ class JudgedRankings:
 
 def _remembered(memory: dict[Hashable, Any], key: Hashable, make: Callable[[], T]) -> T:
     if key not in memory:
-        memory[key] = make()
-        if isinstance(memory[key], np.ndarray):
-            memory[key].setflags(write=False)
+        memory[key] = _frozen(make())
     found: T = memory[key]
     return found
+
+
+def _frozen(value: T) -> T:
+    """The value; arrays in it can no longer be written to."""
+    for part in value if isinstance(value, tuple) else (value,):
+        if isinstance(part, np.ndarray):
+            part.setflags(write=False)
+    return value
 
 
 def _sums(values: NDArray[Any], where: Mask | None, first: Integers) -> Floats:

@@ -11,13 +11,6 @@ from numpy.typing import NDArray
 from pytest_ireval.retrieval.judged import Documents, Hits, JudgedRankings, is_relevant
 
 
-def ties_within(judged: JudgedRankings, cutoff: int | None) -> bool:
-    """Whether any judged document that shares its score with others may stand within the cutoff (None: anywhere)."""
-    hits = judged.hits
-    tied = hits.tied_from < hits.tied_to
-    return bool((tied if cutoff is None else tied & (hits.tied_from <= cutoff)).any())
-
-
 def reordered(judged: JudgedRankings, *, best_first: bool) -> JudgedRankings:
     """Equal scores put in the order that serves metrics best, or worst.
 

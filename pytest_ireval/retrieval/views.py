@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -131,31 +129,4 @@ def _sessions_of(sessions: Sessions, queries: Mask) -> Sessions:
     number[used] = np.arange(len(used))
     return Sessions(
         tuple(sessions.names[s] for s in used), number[sessions.session[queries]], sessions.position[queries]
-    )
-
-
-def with_companions(
-    judged: JudgedRankings,
-    *,
-    sessions: Mapping[str, tuple[str, int]] | None = None,
-    timings: Mapping[str, float] | None = None,
-    **others: Any,
-) -> JudgedRankings:
-    """The same with what was brought besides judgments and rankings, put in the order of the queries."""
-    return replace(
-        judged,
-        sessions=None if sessions is None else _sessions(judged.queries, sessions),
-        timings=None if timings is None else np.array([timings.get(q, np.nan) for q in judged.queries], np.float64),
-        **others,
-        _memory={},
-    )
-
-
-def _sessions(queries: Sequence[str], sessions: Mapping[str, tuple[str, int]]) -> Sessions:
-    names = {name: i for i, name in enumerate(dict.fromkeys(sessions[q][0] for q in queries if q in sessions))}
-    places = [sessions.get(query) for query in queries]
-    return Sessions(
-        tuple(names),
-        np.array([names[place[0]] if place else -1 for place in places], np.int64),
-        np.array([place[1] if place else 0 for place in places], np.int64),
     )

@@ -3,6 +3,7 @@
 import dataclasses
 import json
 
+import numpy as np
 import pytest
 
 from pytest_ireval import Evaluation, InputError, IrevalError, evaluate, read_judgments, read_rankings
@@ -98,8 +99,9 @@ def test_the_policies_are_part_of_the_result():
             "ties='trek' is unknown\n  did you mean 'trec'?\n  allowed: trec, input, pessimistic, optimistic, error",
         ),
         ({"missing_queries": 0}, "missing_queries=0 is unknown\n  allowed: error, zero, ignore"),
-        ({"depth": 0}, "depth=0 is not a whole number from 1 on"),
-        ({"depth": True}, "depth=True is not a whole number from 1 on"),
+        ({"depth": 0}, "depth=0 is not a whole number from 1 to 1,000,000,000"),
+        ({"depth": 10**30}, f"depth={10**30} is not a whole number from 1 to 1,000,000,000"),
+        ({"depth": True}, "depth=True is not a whole number from 1 to 1,000,000,000"),
     ],
 )
 def test_an_unknown_policy_is_an_error(option, message):
@@ -226,3 +228,36 @@ def test_text_is_no_evaluation():
 def test_an_unknown_result_is_a_key_error_that_says_what_there_is():
     with pytest.raises(KeyError, match=r"'AP'; evaluated: RR"):
         evaluate(TIED_JUDGMENTS, TIED, ["RR"])["AP"]
+
+
+def test_equal_scores_of_condensed_lists_are_looked_at_after_condensing():
+    judgments, rankings = {"q": {"a": 1, "b": 0}}, {"q": {"u1": 3, "u2": 2, "a": 1, "b": 1}}
+
+    removed = evaluate(judgments, rankings, "P@1", unjudged="removed")["P@1"].ties
+    judged_only = evaluate(judgments, rankings, "P(judged_only=True)@1").metrics[0].ties
+
+    assert (removed.queries, removed.low, removed.high) == (1, 0, 1)
+    assert (judged_only.low, judged_only.high) == (0, 1)
+
+
+def test_ties_below_the_depth_are_no_error():
+    judgments, rankings = {"q": {"a": 1, "b": 1}}, {"q": {"a": 3, "b": 1, "c": 1}}
+
+    assert evaluate(judgments, rankings, "RR", ties="error", depth=1)["RR"].mean == 1
+
+
+@pytest.mark.parametrize("ranked", [["m"], ["m", "top"]])
+def test_a_grade_above_max_grade_is_an_error_retrieved_or_not(ranked):
+    with pytest.raises(IrevalError, match=r"ERR\(max_grade=2\)\n  grade 3 is above max_grade=2"):
+        evaluate({"q": {"top": 3, "m": 1}}, {"q": ranked}, "ERR(max_grade=2)")
+
+
+def test_numbers_of_numpy_are_numbers():
+    evaluation = evaluate({"q": {"a": 1}}, {"q": ["a"]}, "P(rel=1)@5", depth=np.int64(3), scale=np.float64(2))
+
+    assert evaluation["P@5"].mean == 0.2
+
+
+def test_one_query_as_text_and_as_number_is_refused():
+    with pytest.raises(InputError, match="query '1' is there twice, as text and as a number"):
+        evaluate({1: {"a": 1}, "1": {"b": 1}}, {"1": ["a"]}, "RR")

@@ -32,7 +32,7 @@ def test_the_table_shows_figures_and_what_they_rest_on(ireval, files):
         "metric         value  queries\n"
         "RR            0.1667        3\n"
         "P@2           0.1667        3\n"
-        "NumRet (sum)  4.0000        3\n"
+        "NumRet (sum)       4        3\n"
         "\n"
         f"judgments: {judgments} (3 queries); rankings: {rankings}\n"
         "ties: trec; missing queries: zero; no relevant documents: zero; unjudged: irrelevant; depth: all; "

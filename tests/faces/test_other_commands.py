@@ -12,7 +12,7 @@ def test_metrics_lists_all_by_plugin_with_what_must_follow_the_name(ireval):
     assert out.endswith("\nireval metrics NAME explains one.\n")
 
 
-@pytest.mark.parametrize("name", ["RBP", "rbp", "RBP(p=0.5)@10"])
+@pytest.mark.parametrize("name", ["RBP", "rbp", "RBP(p=0.5)@10", " RBP "])
 def test_metrics_explains_one(ireval, name):
     out = ireval("metrics", name).out
 
@@ -54,3 +54,14 @@ def test_an_unknown_command_is_a_usage_error(ireval):
 
     assert outcome.code == 2
     assert "No such command 'evalute'" in outcome.err
+
+
+@pytest.mark.parametrize(
+    ("name", "found"), [("P_5", "P@cutoff"), ("11pt_avg", "IPrecAvg"), ("ndcg_cut_10", "nDCG[@cutoff]")]
+)
+def test_metrics_explains_what_others_call_by_another_name(ireval, name, found):
+    assert ireval("metrics", name).out.startswith(found + "\n")
+
+
+def test_words_behind_a_name_are_an_error(ireval):
+    assert ireval("metrics", "P junk").code == 2

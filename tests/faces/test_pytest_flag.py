@@ -112,3 +112,22 @@ def test_a_module_given_with_p_serves_the_whole_run(pytester):
     result = pytester.runpytest("--ireval", "-p", "my_metrics")
 
     result.stdout.fnmatch_lines(["*metrics at hand*Everywhere*"])
+
+
+def test_a_broken_conftest_below_is_an_error_of_its_suites_alone(pytester):
+    for folder in ("bad", "good"):
+        pytester.mkdir(folder)
+        pytester.path.joinpath(folder, "suite.ireval.yaml").write_text("ireval: 1\n")
+        pytester.path.joinpath(folder, "conftest.py").write_text(METRIC.format(name=folder.title()))
+    broken = pytester.path.joinpath("bad/conftest.py")
+    broken.write_text(broken.read_text().replace("def ireval_metrics", "def ireval_metricz"))
+
+    result = pytester.runpytest("--ireval")
+
+    text = result.stdout.str()
+    assert "ireval_metricz" in text
+    assert "metrics at hand here: AP" in text
+    assert "Good" in text
+    assert "INTERNALERROR" not in text
+    assert "Traceback" not in text
+    assert result.ret == pytest.ExitCode.INTERRUPTED

@@ -163,3 +163,101 @@ def test_a_description_that_makes_no_sense_is_refused(about, complaint):
 def test_parameters_have_to_be_keywords(function):
     with pytest.raises(MetricError, match=r"a metric takes one argument, and its parameters by keyword"):
         per_query_metric(name="Bad")(function)
+
+
+@pytest.mark.parametrize("values", [["0.5", "1"], [1j, 0], np.ma.array([0.5, 0.9], mask=[False, True]), [None, 1]])
+def test_what_are_no_numbers_at_all(values):
+    @metric(name="Bad")
+    def bad(judged):
+        """Something else."""
+        return values
+
+    assert "not numbers" in message(bad)
+
+
+def test_infinity_is_no_value_even_without_bounds():
+    @metric(name="Bad", range=(0, np.inf))
+    def bad(judged):
+        """Without end."""
+        return np.array([1.0, np.inf])
+
+    assert "returned inf for query 'q2'" in message(bad)
+
+
+def test_values_too_large_to_be_added_up():
+    @metric(name="Bad", range=(0, np.inf))
+    def bad(judged):
+        """Huge."""
+        return np.full(judged.count, 1.7e308)
+
+    assert "too large to be added up" in message(bad)
+
+
+def test_another_exception_on_the_way_to_the_query_is_not_shown_instead():
+    @metric(name="Bad")
+    def bad(judged):
+        """Fails in two ways."""
+        judged.hits.grade.max()
+        raise KeyError("x")
+
+    assert message(bad).startswith("Bad\n  raised KeyError: 'x'")
+
+
+def test_a_range_that_fails_is_the_metrics_fault():
+    @metric(name="Bad", range=lambda settings: (0, settings["nothing"]))
+    def bad(judged):
+        """Zero."""
+        return np.zeros(judged.count)
+
+    assert "has no range for its arguments: KeyError: 'nothing'" in message(bad)
+
+
+@pytest.mark.parametrize("name", ["first", "first_ideal"])
+def test_derived_arrays_cannot_be_changed_either(name):
+    @metric(name="Bad")
+    def bad(judged):
+        """Writes where it should read."""
+        getattr(judged, name)[:] = 0
+        return np.zeros(judged.count)
+
+    assert "assignment destination is read-only" in message(bad)
+
+
+@pytest.mark.parametrize(
+    ("about", "complaint"),
+    [
+        ({"directon": "lower"}, "there is no keyword 'directon'; did you mean 'direction'?"),
+        ({"aggregate": None}, "aggregate None is none of mean"),
+        ({"spellings": {"foo": {"bar": 1}}}, "spelling 'foo': there is no parameter 'bar'"),
+        ({"spellings": {"foo_{bar}": {}}}, r"spelling 'foo_\{bar\}' does not end in one of its parameters"),
+        ({"spellings": {"foo_{k}_bar": {}}}, r"spelling 'foo_\{k\}_bar' does not end in one of its parameters"),
+    ],
+)
+def test_a_declaration_that_would_never_work_is_refused_at_once(about, complaint):
+    def function(ranking, *, k: int = 1):
+        return 0.0
+
+    with pytest.raises(MetricError, match=complaint):
+        per_query_metric(name="Bad", **about)(function)
+
+
+def test_a_default_that_is_not_allowed_is_refused_at_once():
+    def function(ranking, *, k: int = 1.5):
+        return 0.0
+
+    with pytest.raises(MetricError, match="the default k=1.5 is not a whole number"):
+        per_query_metric(name="Bad")(function)
+
+
+@pytest.mark.parametrize("rel", ["Rel(rel=2)", "Rel(rel=0)"])
+def test_no_relevant_documents_is_decided_by_rel_of_any_kind(rel):
+    @per_query_metric(name="Rel")
+    def rel_metric(ranking, *, rel: int = 1):
+        """Share of documents with that grade."""
+        return float((ranking.grades >= rel).mean())
+
+    registry = registered([(Origin("acme"), [rel_metric])], [])
+    (result,) = evaluate({"q": {"a": 1}, "r": {"a": 0}}, {"q": ["a"], "r": ["a"]}, [rel], registry=registry).metrics
+
+    assert result.values == ({"q": 0, "r": 0} if "2" in rel else {"q": 1, "r": 1})
+    assert result.no_relevant == (2 if "2" in rel else 0)

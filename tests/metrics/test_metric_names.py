@@ -74,6 +74,7 @@ def test_canonical_text_drops_defaults_sorts_and_puts_at_last(text, expected):
         ("infAP", ["infAP"]),
         ("iprec_at_recall_0.20", ["IPrec@0.2"]),
         ("11pt_avg", ["IPrecAvg"]),
+        (" 11pt_avg ", ["IPrecAvg"]),
         ("set_P", ["SetP"]),
         ("set_recall", ["SetR"]),
         ("set_F", ["SetF"]),
@@ -125,6 +126,8 @@ def test_two_texts_with_one_canonical_form_are_one_metric():
             "'nDCG@10,20', column 8\n  unexpected ',' after the metric\n"
             "  for several metrics write P@[5, 10], or name each by itself",
         ),
+        ("F1(beta=2)@5", "'F1(beta=2)@5', column 4\n  beta is given twice"),
+        ("nDCG(gains={1: None})", "'nDCG(gains={1: None})', column 16\n  expected a number"),
         ("gm_map", f"'gm_map', column 1\n  unknown metric 'gm_map'\n  {AVAILABLE}"),
         ("nDCG@10@20", "'nDCG@10@20', column 8\n  unexpected '@' after the metric"),
         ("nDCG(cutoff=5)@10", "'nDCG(cutoff=5)@10', column 15\n  cutoff is given twice"),

@@ -63,3 +63,14 @@ def test_folders_on_the_path_that_are_not_there_are_no_problem(tmp_path, monkeyp
 
 def test_a_plugin_may_be_an_object_inside_a_module():
     assert Installed("x", "os:path.join", "d", "1").load() is __import__("os").path.join
+
+
+def test_a_damaged_distribution_spoils_nothing(tmp_path, monkeypatch):
+    distribution(tmp_path, "odd", "[my_group]\nodd = odd_module\n")
+    (tmp_path / "odd-1.2.dist-info" / "METADATA").unlink()
+    bad = tmp_path / "broken-1.dist-info"
+    bad.mkdir()
+    (bad / "entry_points.txt").write_bytes(b"[my_group]\n\xff\xfe = \xff\n")
+    monkeypatch.syspath_prepend(tmp_path)
+
+    assert Installed("odd", "odd_module", "odd-1.2", "") in installed_plugins("my_group")

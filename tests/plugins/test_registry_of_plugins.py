@@ -258,3 +258,56 @@ def test_a_decorated_function_is_a_metric():
     assert isinstance(top_grade, Metric)
     assert top_grade.summary == "Share of the first `cutoff` documents that carry the top grade."
     assert str(top_grade @ 10) == "TopGrade@10"
+
+
+@pytest.mark.parametrize("name", ["P_5", "recall_2", "ndcg_cut_10"])
+def test_a_name_that_would_be_read_as_a_spelling_of_another_metric_is_refused(registry, name):
+    builtin = (Origin("builtin"), registry.metrics.values())
+
+    with pytest.raises(PluginError, match=f"metric name '{name}' of {name} of b would be read as"):
+        registered([builtin, (Origin("b"), [toy(name)])], [])
+
+
+def test_two_spellings_with_one_stem_are_refused(registry):
+    @metric(name="Toy", spellings={"P_{k}": {}})
+    def other(judged, *, k: int = 1):
+        """Zero."""
+        return np.zeros(judged.count)
+
+    with pytest.raises(PluginError, match="would be read as"):
+        registered([(Origin("builtin"), registry.metrics.values()), (Origin("b"), [other])], [])
+
+
+def test_an_installed_plugin_may_be_an_object(installed):
+    class Hooks:
+        @hookimpl
+        def ireval_metrics(self):
+            return [toy("FromObject")]
+
+    installed(FakeEntryPoint("acme", "acme-metrics", Hooks(), "2.1"))
+
+    assert "FromObject" in load_registry().metrics
+
+
+def test_a_plugin_that_leaves_the_program_while_it_is_imported_is_named(installed):
+    class Leaving(FakeEntryPoint):
+        def load(self):
+            raise SystemExit("no licence")
+
+    installed(Leaving("acme", "acme-metrics", None, "2.1"))
+
+    with pytest.raises(PluginError, match=r"plugin 'acme' .* cannot be loaded: SystemExit: no licence"):
+        load_registry()
+
+
+def test_a_refused_plugin_does_not_spoil_the_next_one():
+    @hookimpl
+    def ireval_metricz():
+        return []
+
+    plugins = Plugins()
+    with pytest.raises(PluginError):
+        plugins.adopt(module("bad", ireval_metricz=ireval_metricz))
+
+    assert plugins.adopt(module("good", ireval_metrics=hook(toy("Good"))))
+    assert list(plugins.registry().metrics) == ["Good"]

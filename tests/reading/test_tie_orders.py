@@ -13,7 +13,7 @@ from plain import hit_columns
 from pytest_ireval.retrieval.formats.trec_rankings import judged_in_file
 from pytest_ireval.retrieval.from_objects import judgments_from, rankings_from
 from pytest_ireval.retrieval.join import judge, judged_hits
-from pytest_ireval.retrieval.ties import reordered, ties_within
+from pytest_ireval.retrieval.ties import reordered
 
 UNJUDGED = None
 rankings_with_ties = st.lists(st.tuples(st.integers(1, 3), st.sampled_from([UNJUDGED, -1, 0, 1, 2, 0.5])), max_size=6)
@@ -140,10 +140,3 @@ def test_hits_alone_are_put_in_the_order_that_whole_rankings_are(written, lists,
     hits = reordered(judged_hits(judgments, judged_in_file(written("".join(lines)), judgments)), best_first=best_first)
 
     assert hit_columns(hits) == hit_columns(reordered(whole, best_first=best_first))
-
-
-@pytest.mark.parametrize(("cutoff", "tied"), [(1, False), (2, True), (3, True), (4, True), (9, True), (None, True)])
-def test_ties_of_judged_documents_within_a_cutoff_are_known(cutoff, tied):
-    judged = judged_from([[(3, 1), (2, UNJUDGED), (2, 1), (2, UNJUDGED)], [(2, UNJUDGED), (2, UNJUDGED), (1, 1)]])
-
-    assert ties_within(judged, cutoff) is tied

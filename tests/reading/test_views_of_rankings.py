@@ -6,10 +6,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from messy_files import examples
 
+from pytest_ireval.retrieval.companions import with_companions
 from pytest_ireval.retrieval.from_objects import judgments_from, rankings_from
 from pytest_ireval.retrieval.join import judge
 from pytest_ireval.retrieval.ties import reordered
-from pytest_ireval.retrieval.views import condensed, cut, only, perfect, with_companions
+from pytest_ireval.retrieval.views import condensed, cut, only, perfect
 
 UNJUDGED = None
 grades = st.sampled_from([UNJUDGED, UNJUDGED, -1, 0, 1, 2, 3])
@@ -177,7 +178,7 @@ def test_some_queries_alone_are_as_they_were_among_the_others(lists, data):
 def test_sessions_and_timings_go_with_their_queries(mask, names, session, position):
     judged = with_companions(
         judged_from([[]] * 4),
-        sessions={"q2": ("s", 2), "q0": ("s", 1), "q1": ("t", 1), "elsewhere": ("u", 1)},
+        sessions={"q2": ("s", 2), "q0": ("s", 1), "q1": ("t", 1)},
         timings={"q0": 0.5, "q1": 1.5, "q3": 3.5},
     )
 

@@ -1,0 +1,90 @@
+"""What is brought besides judgments and rankings: sessions, timings, attributes, preferences, a reference."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+
+from pytest_ireval.errors import InputError, Problem
+from pytest_ireval.retrieval.judged import Floats, JudgedRankings, Sessions
+
+
+def with_companions(
+    judged: JudgedRankings,
+    *,
+    sessions: Mapping[str, tuple[str, int]] | None = None,
+    timings: Mapping[str, float] | None = None,
+    attributes: Mapping[str, Mapping[str, Any]] | None = None,
+    preferences: Mapping[str, Sequence[tuple[str, str]]] | None = None,
+    reference: JudgedRankings | None = None,
+) -> JudgedRankings:
+    """The same with what was brought, checked and put in the order of the queries."""
+    for document, known in _entries(attributes, "attributes"):
+        if not isinstance(known, Mapping):
+            raise _unfit("attributes", f"document {document!r} has {known!r}, not a mapping")
+    for query, pairs in _entries(preferences, "preferences"):
+        if isinstance(pairs, str) or not all(isinstance(pair, tuple | list) and len(pair) == 2 for pair in pairs):
+            raise _unfit("preferences", f"query {query!r} has {pairs!r}, not pairs (better, worse)")
+    return replace(
+        judged,
+        sessions=None if sessions is None else _sessions(judged.queries, sessions),
+        timings=None if timings is None else _timings(judged, timings),
+        attributes=attributes,
+        preferences=preferences,
+        reference=reference,
+        _memory={},
+    )
+
+
+def _entries(mapping: object, what: str) -> list[tuple[Any, Any]]:
+    if mapping is None:
+        return []
+    if not isinstance(mapping, Mapping):
+        raise _unfit(what, f"{type(mapping).__name__} is no mapping")
+    return list(mapping.items())
+
+
+def _sessions(queries: Sequence[str], sessions: Mapping[str, tuple[str, int]]) -> Sessions:
+    known = set(queries)
+    taken: dict[tuple[Any, ...], str] = {}
+    for query, place in _entries(sessions, "sessions"):
+        if query not in known:
+            raise _unfit("sessions", f"query {query!r} is not judged")
+        if not _is_place(place):
+            raise _unfit("sessions", f"query {query!r} has {place!r}, not (session, position from 1 on)")
+        other = taken.setdefault(tuple(place), query)
+        if other != query:
+            raise _unfit("sessions", f"queries {other!r} and {query!r} have one position in session {place[0]!r}")
+    names = {name: i for i, name in enumerate(dict.fromkeys(sessions[q][0] for q in queries if q in sessions))}
+    places = [sessions.get(query) for query in queries]
+    return Sessions(
+        tuple(names),
+        np.array([names[place[0]] if place else -1 for place in places], np.int64),
+        np.array([place[1] if place else 0 for place in places], np.int64),
+    )
+
+
+def _is_place(place: object) -> bool:
+    if not isinstance(place, tuple | list) or len(place) != 2:
+        return False
+    name, position = place
+    whole = isinstance(position, Integral) and not isinstance(position, bool)
+    return isinstance(name, str) and whole and 1 <= position < 2**62
+
+
+def _timings(judged: JudgedRankings, timings: Mapping[str, float]) -> Floats:
+    for query, seconds in _entries(timings, "timings"):
+        if not isinstance(seconds, Real) or isinstance(seconds, bool) or not 0 <= float(seconds) < np.inf:
+            raise _unfit("timings", f"query {query!r} took {seconds!r}, which is no number of seconds")
+    for query, there in zip(judged.queries, judged.present.tolist(), strict=True):
+        if there and query not in timings:
+            raise _unfit("timings", f"query {query!r} has none")
+    return np.array([timings.get(query, np.nan) for query in judged.queries], np.float64)
+
+
+def _unfit(what: str, complaint: str) -> InputError:
+    return InputError(Problem(complaint, place=what))
