@@ -245,7 +245,7 @@ def test_a_default_that_is_not_allowed_is_refused_at_once():
     def function(ranking, *, k: int = 1.5):
         return 0.0
 
-    with pytest.raises(MetricError, match="the default k=1.5 is not a whole number"):
+    with pytest.raises(MetricError, match=r"the default k=1\.5 is not a whole number"):
         per_query_metric(name="Bad")(function)
 
 

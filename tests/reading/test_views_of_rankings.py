@@ -179,14 +179,14 @@ def test_sessions_and_timings_go_with_their_queries(mask, names, session, positi
     judged = with_companions(
         judged_from([[]] * 4),
         sessions={"q2": ("s", 2), "q0": ("s", 1), "q1": ("t", 1)},
-        timings={"q0": 0.5, "q1": 1.5, "q3": 3.5},
+        timings={"q0": 0.5, "q1": 1.5, "q2": 2.5, "q3": 3.5},
     )
 
     part = only(judged, np.array(mask))
     assert part.sessions.names == names
     assert part.sessions.session.tolist() == session
     assert part.sessions.position.tolist() == position
-    assert part.timings.tolist() == pytest.approx(np.array([0.5, 1.5, np.nan, 3.5])[mask].tolist(), nan_ok=True)
+    assert part.timings.tolist() == pytest.approx(np.array([0.5, 1.5, 2.5, 3.5])[mask].tolist())
 
 
 def test_views_of_views():
