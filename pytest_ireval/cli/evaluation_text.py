@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from pytest_ireval.cli.table import table
+from pytest_ireval.cli.table import printable, table
 from pytest_ireval.results import PLURALS, Evaluation, MetricResult
 
 LISTED = 5
@@ -16,7 +16,7 @@ def as_table(evaluation: Evaluation, per_query: bool) -> str:
     parts = [_figures(evaluation)]
     if per_query:
         parts += [_per_unit_table(evaluation, unit) for unit in PLURALS if _units(evaluation, unit)]
-    parts.append("\n".join(notes(evaluation)))
+    parts.append("\n".join(map(printable, notes(evaluation))))
     return "\n\n".join(parts) + "\n"
 
 

@@ -8,11 +8,16 @@ from collections.abc import Sequence
 
 def table(header: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[int] = ()) -> str:
     """The rows under the header; columns in ``right`` are aligned to the right."""
-    cells = [list(header), *map(list, rows)]
+    cells = [[printable(cell) for cell in row] for row in (header, *rows)]
     widths = [max(_width(row[i]) for row in cells) for i in range(len(header))]
     return "\n".join(
         "  ".join(_padded(cell, widths[i], i in right) for i, cell in enumerate(row)).rstrip() for row in cells
     )
+
+
+def printable(cell: str) -> str:
+    """Control characters, which ids may hold, spelled out: a terminal would obey them."""
+    return cell if cell.isprintable() else "".join(c if c.isprintable() else repr(c)[1:-1] for c in cell)
 
 
 def _padded(cell: str, width: int, right: bool) -> str:

@@ -14,14 +14,14 @@ from pytest_ireval.metrics.metric import HOLE, Metric
 LONGEST_NAME = 1000
 TOKEN = re.compile(
     r"""(?P<blank>\s+)
-      | (?P<number>[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)
+      | (?P<number>[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)
       | (?P<name>[^\W\d]\w*)
       | (?P<text>'[^'\\]*'|"[^"\\]*")
       | (?P<mark>[()\[\]{},:=@])""",
     re.VERBOSE,
 )
 WORDS: dict[str, Any] = {"true": True, "false": False, "none": None}
-STEM_AND_NUMBERS = re.compile(r"(?P<stem>[^\W\d]\w*?)[_.](?P<numbers>\d+(?:\.\d+)?(?:,\d+(?:\.\d+)?)*)")
+STEM_AND_NUMBERS = re.compile(r"(?P<stem>[^\W\d]\w*?)[_.](?P<numbers>[0-9]+(?:\.[0-9]+)?(?:,[0-9]+(?:\.[0-9]+)?)*)")
 """``_`` or ``.`` stands in front of the number, and there may be several: ``P.5,10``."""
 
 

@@ -69,7 +69,7 @@ class Parameter:
 
     def checked(self, value: Any) -> Any:
         """``value`` in the type this parameter has; raises ValueError with the reason if it cannot be."""
-        if value is None and self.optional:
+        if self.optional and (value is None or (self.kind == "map" and value == {})):
             return None
         value = self._typed(value)
         if self.choices and value not in self.choices:

@@ -299,6 +299,13 @@ def test_a_full_disk_is_an_error_and_no_traceback(files):
     assert "No space left on device" in done.stderr
 
 
+def test_control_characters_in_ids_are_spelled_out(ireval, trec_files):
+    out = ireval("evaluate", *trec_files("q\x1b[31m 0 a 1\n", "q\x1b[31m Q0 a 1 1 t\n"), "-m", "RR", "--per-query").out
+
+    assert "q\\x1b[31m" in out
+    assert "\x1b" not in out
+
+
 def test_html_shows_what_equal_scores_leave_open(ireval, trec_files):
     page = ireval("evaluate", *trec_files("q 0 b 1\n", TIED), "-m", "RR", "--format", "html").out
 

@@ -49,6 +49,7 @@ def canonical(text):
         ("IPrec@0.2", "IPrec@0.2"),
         ("IPrec@1", "IPrec@1"),
         ("NumRet(rel=1)", "NumRet(rel=1)"),
+        ("nDCG(gains={})", "nDCG"),
     ],
 )
 def test_canonical_text_drops_defaults_sorts_and_puts_at_last(text, expected):
@@ -128,6 +129,7 @@ def test_two_texts_with_one_canonical_form_are_one_metric():
         ),
         ("F1(beta=2)@5", "'F1(beta=2)@5', column 4\n  beta is given twice"),
         ("nDCG(gains={1: None})", "'nDCG(gains={1: None})', column 16\n  expected a number"),
+        ("P@\uff11\uff10", "'P@\uff11\uff10', column 3\n  unexpected '\uff11'"),
         ("gm_map", f"'gm_map', column 1\n  unknown metric 'gm_map'\n  {AVAILABLE}"),
         ("nDCG@10@20", "'nDCG@10@20', column 8\n  unexpected '@' after the metric"),
         ("nDCG(cutoff=5)@10", "'nDCG(cutoff=5)@10', column 15\n  cutoff is given twice"),
