@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from pytest_ireval.retrieval.judged import JudgedRankings
+    from pytest_ireval.retrieval.judgments import Subtopics
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +149,7 @@ def _with_needs(
         if judged.attributes is not None:
             added.update(attributes=[MappingProxyType(judged.attributes.get(document, {})) for document in ids])
     if judged.subtopics is not None and "subtopics" in needs:
-        added.update(subtopics=_subtopics_by_rank(judged, i, ranking.grades.size))
+        added.update(subtopics=_subtopics_by_rank(judged, judged.subtopics, i, ranking.grades.size))
     if judged.sessions is not None and judged.sessions.session[i] >= 0:
         name = judged.sessions.names[judged.sessions.session[i]]
         added.update(session=(name, int(judged.sessions.position[i])))
@@ -165,11 +166,9 @@ def _numbers(rows: slice) -> NDArray[np.int64]:
     return np.arange(rows.start, rows.stop)
 
 
-def _subtopics_by_rank(judged: JudgedRankings, i: int, size: int) -> list[Mapping[str, float]]:
+def _subtopics_by_rank(judged: JudgedRankings, subtopics: Subtopics, i: int, size: int) -> list[Mapping[str, float]]:
     import numpy as np
 
-    subtopics = judged.subtopics
-    assert subtopics is not None  # noqa: S101 - the caller has looked; a type checker cannot know
     by_rank: list[dict[str, float]] = [{} for _ in range(size)]
     for row in range(int(judged.first[i]), int(judged.first[i + 1])):
         rank, judgment = int(judged.hits.rank[row]), judged.hits.judgment[row]

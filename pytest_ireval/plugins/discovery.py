@@ -43,8 +43,7 @@ def installed_plugins(group: str) -> list[Installed]:
     if not _only_folders():
         return list(_asked(group))
     found: dict[str, list[Installed]] = {}
-    for folder in _metadata_folders(sys.path):
-        name = re.sub(r"[-_.]+", "-", METADATA_FOLDER.fullmatch(folder.name)["name"]).lower()  # type: ignore[index]
+    for name, folder in _metadata_folders(sys.path):
         if name not in found:
             found[name] = list(_in_folder(folder, group))
     return [plugin for plugins in found.values() for plugin in plugins]
@@ -59,11 +58,14 @@ def _only_folders() -> bool:
 PATH_FINDER = "_frozen_importlib_external"
 
 
-def _metadata_folders(path: Iterable[str]) -> Iterator[Path]:
+def _metadata_folders(path: Iterable[str]) -> Iterator[tuple[str, Path]]:
+    """Each distribution's normalised name, and the folder of its metadata."""
     for entry in path:
         try:
             with os.scandir(entry or ".") as files:
-                yield from (Path(file.path) for file in files if METADATA_FOLDER.fullmatch(file.name))
+                for file in files:
+                    if match := METADATA_FOLDER.fullmatch(file.name):
+                        yield re.sub(r"[-_.]+", "-", match["name"]).lower(), Path(file.path)
         except OSError:
             continue  # a folder on the path that is not there, or not for us, holds no plugins
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from functools import partial
 from typing import BinaryIO
 
 from pytest_ireval.errors import InputError, Problem
@@ -42,7 +43,7 @@ def read_rankings(
     Equal scores are in descending order of document id, or as they stand in the file unless ``by_id``.
     """
     with byte_file(path) as file:
-        parts = scan(file, lambda lines: first_rows(lines, depth, by_id=by_id), 0, progress)
+        parts = scan(file, partial(first_rows, depth=depth, by_id=by_id), 0, progress)
         return rankings_of(parts, file.name)
 
 
@@ -51,7 +52,7 @@ def judged_in_file(
 ) -> list[KeptRows]:
     """The judged documents of the rankings in the file, with their ranks."""
     with byte_file(path) as file:
-        keep = lambda lines: judged_rows(lines, judgments, by_id=by_id)  # noqa: E731 - a one-line closure
+        keep = partial(judged_rows, judgments=judgments, by_id=by_id)
         return scan(file, keep, judgments.table.seed, progress)
 
 
