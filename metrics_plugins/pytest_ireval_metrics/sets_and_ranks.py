@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pytest_ireval import JudgedRankings, condensed, metric, ratio
-from pytest_ireval_metrics.vocabulary import AnyRel, Beta, Cutoff, Denominator, Depth, JudgedOnly, Rel
+from pytest_ireval_metrics.vocabulary import AnyRel, Beta, Cutoff, Denominator, Depth, JudgedOnly, Rel, Relative
 
 Floats = NDArray[np.float64]
 
@@ -65,7 +65,7 @@ def f_at_cutoff(
 
 @metric(name="SetP", spellings={"set_P": {}, "SetRelP": {"relative": True}, "set_relative_P": {"relative": True}})
 def set_precision(
-    judged: JudgedRankings, *, rel: Rel = 1, relative: bool = False, judged_only: JudgedOnly = False
+    judged: JudgedRankings, *, rel: Rel = 1, relative: Relative = False, judged_only: JudgedOnly = False
 ) -> Floats:
     """Share of all retrieved documents that are relevant.
 

@@ -69,10 +69,11 @@ def test_a_module_imports_no_higher_layer(path):
     assert higher == []
 
 
-@each_module
+REPORTS = [path for path in MODULES if room_of(path) == "reports"]
+
+
+@pytest.mark.parametrize("path", REPORTS, ids=lambda path: path.name)
 def test_reports_read_plain_results_only(path):
-    if room_of(path) != "reports":
-        return
     used = {name.split(".")[1] for name, _ in imports_of(path) if name.startswith("pytest_ireval.")}
 
     assert used <= {"reports", *LAYERS[0][0]}
@@ -87,7 +88,7 @@ def test_a_module_imports_only_the_third_parties_of_its_layer(path):
         if name.split(".")[0] not in sys.stdlib_module_names | {"pytest_ireval"} and not for_types
     }
 
-    assert third_parties <= allowed | ({"numpy"} if room_of(path) == "metrics" else set())
+    assert third_parties <= allowed
 
 
 def test_built_in_metrics_use_only_what_is_public():

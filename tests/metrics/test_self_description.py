@@ -35,7 +35,7 @@ def test_formula_and_reference_are_there(metric):
 
 @each_metric
 def test_every_parameter_has_a_meaning(metric):
-    unexplained = [p.name for p in metric.parameters if not p.about.meaning and p.kind != "bool"]
+    unexplained = [p.name for p in metric.parameters if not p.about.meaning]
 
     assert unexplained == []
 
