@@ -94,15 +94,15 @@ def _refuse_hidden(metrics: dict[str, Metric]) -> None:
             if stem := stem_of(name):
                 other_name, other = stems.setdefault(stem, (name, metric))
                 if other is not metric:
-                    raise _claimed_twice(name, metric, other_name, other)
+                    raise _read_as_another(name, metric, other_name, other)
     for metric in metrics.values():
         for name in (metric.name, *metric.spellings):
             match = STEM_AND_NUMBERS.fullmatch(name)
             if match and (hiding := stems.get(match["stem"].lower())) and hiding[1] is not metric:
-                raise _claimed_twice(name, metric, *hiding)
+                raise _read_as_another(name, metric, *hiding)
 
 
-def _claimed_twice(name: str, metric: Metric, other_name: str, other: Metric) -> PluginError:
+def _read_as_another(name: str, metric: Metric, other_name: str, other: Metric) -> PluginError:
     return PluginError(
         f"metric name {name!r} of {metric.name} of {metric.source} would be read as {other_name!r} "
         f"of {other.name} of {other.source}"

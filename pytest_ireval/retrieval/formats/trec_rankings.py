@@ -135,10 +135,13 @@ def _ranges(file: ByteFile) -> list[tuple[int, int | None]]:
     pieces = min(threads * RANGES_PER_THREAD, file.size // CHUNK)
     cuts = [0]
     with open(file.path, "rb") as stream:
-        for wanted in range(1, pieces):
-            cut = _next_query(stream, file.size * wanted // pieces)
-            if cuts[-1] < cut < file.size:
-                cuts.append(cut)
+        for wanted in (file.size * piece // pieces for piece in range(1, pieces)):
+            if wanted <= cuts[-1]:
+                continue  # a query that is longer than a piece has been gone through already
+            cut = _next_query(stream, wanted)
+            if cut >= file.size:
+                break
+            cuts.append(cut)
     return list(zip(cuts, [*cuts[1:], file.size], strict=True))
 
 

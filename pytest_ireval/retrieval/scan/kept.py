@@ -15,7 +15,7 @@ from pytest_ireval.retrieval.scan.duplicates import repeated_documents
 from pytest_ireval.retrieval.scan.lines import Lines
 from pytest_ireval.retrieval.scan.numbers import exactly
 from pytest_ireval.retrieval.scan.order import Order, ordered, with_ties_by_id
-from pytest_ireval.retrieval.scan.tokens import SHOWN_LINES, BadLines
+from pytest_ireval.retrieval.scan.tokens import SHOWN_LINES, BadLines, Span
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -67,7 +67,7 @@ def first_rows(lines: Lines, depth: int | None, *, by_id: bool) -> KeptRows:
     position = np.flatnonzero(kept)
     line = order.line[position]
     start, end = lines.document
-    return _rows(lines, order, position, documents=Ids(lines.chunk, type(lines.document)(start[line], end[line])))
+    return _rows(lines, order, position, documents=Ids(lines.chunk, Span(start[line], end[line])))
 
 
 def _judged_lines(lines: Lines, key: Words, judgments: Judgments) -> tuple[Offsets, Offsets]:
