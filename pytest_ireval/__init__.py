@@ -17,11 +17,14 @@ if TYPE_CHECKING:
     from pytest_ireval.plugins.hookspecs import hookimpl
     from pytest_ireval.plugins.manager import load_registry
     from pytest_ireval.plugins.registry import Registry
+    from pytest_ireval.reading import read_judgments, read_queries, read_rankings
     from pytest_ireval.results import Evaluation
-    from pytest_ireval.retrieval.formats.trec_judgments import read_judgments
-    from pytest_ireval.retrieval.formats.trec_rankings import read_rankings
+    from pytest_ireval.retrieval.formats.input_file import InputFile
+    from pytest_ireval.retrieval.formats.reader import Reader
+    from pytest_ireval.retrieval.formats.writers import write_judgments, write_queries, write_rankings
     from pytest_ireval.retrieval.judged import JudgedRankings, ratio
     from pytest_ireval.retrieval.judgments import Judgments
+    from pytest_ireval.retrieval.queries import Queries
     from pytest_ireval.retrieval.rankings import Rankings
     from pytest_ireval.retrieval.views import condensed, perfect
 
@@ -36,11 +39,14 @@ _HOMES = {
     "plugins.hookspecs": ("hookimpl",),
     "plugins.manager": ("load_registry",),
     "plugins.registry": ("Registry",),
+    "reading": ("read_judgments", "read_queries", "read_rankings"),
     "results": ("Evaluation",),
-    "retrieval.formats.trec_judgments": ("read_judgments",),
-    "retrieval.formats.trec_rankings": ("read_rankings",),
+    "retrieval.formats.input_file": ("InputFile",),
+    "retrieval.formats.reader": ("Reader",),
+    "retrieval.formats.writers": ("write_judgments", "write_queries", "write_rankings"),
     "retrieval.judged": ("JudgedRankings", "ratio"),
     "retrieval.judgments": ("Judgments",),
+    "retrieval.queries": ("Queries",),
     "retrieval.rankings": ("Rankings",),
     "retrieval.views": ("condensed", "perfect"),
 }
@@ -49,6 +55,7 @@ _HOME = {name: home for home, names in _HOMES.items() for name in names}
 __all__ = [
     "Evaluation",
     "InputError",
+    "InputFile",
     "IrevalError",
     "JudgedRankings",
     "Judgments",
@@ -57,8 +64,10 @@ __all__ = [
     "MetricNameError",
     "Param",
     "PluginError",
+    "Queries",
     "Ranking",
     "Rankings",
+    "Reader",
     "Registry",
     "condensed",
     "evaluate",
@@ -69,7 +78,11 @@ __all__ = [
     "perfect",
     "ratio",
     "read_judgments",
+    "read_queries",
     "read_rankings",
+    "write_judgments",
+    "write_queries",
+    "write_rankings",
 ]
 
 

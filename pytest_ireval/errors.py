@@ -53,6 +53,32 @@ class MetricError(IrevalError):
     """A metric raised, returned something that is no score, or was given what it cannot work with."""
 
 
+class Mistakes:
+    """Collects what is wrong with an input, to say all of it at once: the first are shown, the rest counted."""
+
+    SHOWN = 5
+
+    def __init__(self) -> None:
+        self.problems: list[Problem] = []
+        self.count = 0
+
+    def add(self, problem: Problem) -> None:
+        """Remember one more."""
+        self.count += 1
+        if self.count <= self.SHOWN:
+            self.problems.append(problem)
+
+    def more(self, count: int) -> None:
+        """So many others are wrong in the same way."""
+        self.count += max(0, count)
+
+    def refuse(self) -> None:
+        """Raise InputError if there is anything wrong."""
+        if self.count:
+            left = self.count - len(self.problems)
+            raise InputError(*self.problems, *([f"… and {left} more"] if left else []))
+
+
 def closest(word: str, known: Iterable[str], closeness: float = 0.6) -> str:
     """The known word closest to ``word`` in any letter case; nothing if none is close."""
     import difflib

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cache
 from numbers import Integral, Real
 from typing import Any, Literal, get_args
 
@@ -12,7 +11,7 @@ import numpy as np
 from pytest_ireval.errors import InputError, IrevalError, Problem, did_you_mean
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.metrics.score import Scores, counting, score
-from pytest_ireval.plugins.manager import load_registry
+from pytest_ireval.plugins.manager import installed
 from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.progress import SILENT, Progress
 from pytest_ireval.results import Evaluation, MetricResult, Policies, TieSpread
@@ -25,7 +24,7 @@ from pytest_ireval.retrieval.doors import (
     brought,
     some,
 )
-from pytest_ireval.retrieval.formats.trec_judgments import Grades
+from pytest_ireval.retrieval.formats.reader import Grades, Reading
 from pytest_ireval.retrieval.judged import JudgedRankings, Mask
 from pytest_ireval.retrieval.judgments import Judgments
 from pytest_ireval.retrieval.rankings import Rankings
@@ -58,6 +57,8 @@ def evaluate(
     depth: int | None = None,
     scale: float | None = None,
     grades: Grades = "integer",
+    judgments_format: str | None = None,
+    rankings_format: str | None = None,
     attributes: Mapping[str, Mapping[str, Any]] | None = None,
     sessions: Mapping[str, tuple[str, int]] | None = None,
     preferences: Mapping[str, Sequence[tuple[str, str]]] | None = None,
@@ -68,6 +69,7 @@ def evaluate(
 ) -> Evaluation:
     """Score rankings under judgments; both are paths, or any of the Python forms that the documentation lists.
 
+    The format of a file is recognised by its content, unless ``judgments_format`` or ``rankings_format`` names it.
     ``ties`` orders equal scores: ``trec`` by document id descending, ``input`` as they stand, ``pessimistic`` and
     ``optimistic`` as bad and as good as they allow, ``error`` refuses them where a judged document is tied.
     ``missing_queries`` says what becomes of a judged query that has no ranking, ``no_relevant`` of one that has no
@@ -76,22 +78,24 @@ def evaluate(
     on are for metrics that need them.
     """
     policies = _checked(Policies(ties, missing_queries, no_relevant, unjudged, depth, scale, grades))
-    registry = registry or _installed()
+    registry = registry or installed()
     wanted = registry.parse_metrics(
         metrics if isinstance(metrics, Iterable) and not isinstance(metrics, str) else [metrics]
     )
-    judged_by = as_judgments(judgments, grades, progress)
+    how = Reading(grades, by_id=ties != "input", progress=progress)
+    judged_by = as_judgments(judgments, registry.readers, judgments_format, how)
     _check_scale(judged_by, scale)
-    by_id = ties != "input"
     documents = any(metric.needs & DOCUMENT_NEEDS for metric in wanted)
-    found = brought(judged_by, rankings, documents=documents, highest_grade=scale, by_id=by_id, progress=progress)
+    found = brought(
+        judged_by, rankings, registry.readers, rankings_format, how, documents=documents, highest_grade=scale
+    )
     judged = with_companions(
         found.judged,
         sessions=sessions,
         timings=timings,
         attributes=attributes,
         preferences=preferences,
-        reference=None if reference is None else _reference(judged_by, reference, policies),
+        reference=None if reference is None else _reference(judged_by, reference, registry, policies),
     )
     names = np.array(judged.queries, object)
     missing = tuple(names[~judged.present].tolist())
@@ -106,14 +110,8 @@ def evaluate(
         policies=policies,
         judgments=judged_by.origin,
         rankings=found.origin,
-        plugins=tuple(map(str, registry.plugins)),
+        plugins=registry.distributions,
     )
-
-
-@cache
-def _installed() -> Registry:
-    """The installed plugins; they do not change while a process lives."""
-    return load_registry()
 
 
 ALLOWED = {
@@ -156,10 +154,14 @@ def _check_scale(judgments: Judgments, scale: float | None) -> None:
         )
 
 
-def _reference(judgments: Judgments, source: FilePath | Rankings | RankingsLike, policies: Policies) -> JudgedRankings:
+def _reference(
+    judgments: Judgments, source: FilePath | Rankings | RankingsLike, registry: Registry, policies: Policies
+) -> JudgedRankings:
     """Other rankings of the same queries; what becomes of those it lacks is said by ``missing_queries``, too."""
-    by_id = policies.ties != "input"
-    judged, origin, _ = brought(judgments, source, documents=True, highest_grade=policies.scale, by_id=by_id)
+    how = Reading(by_id=policies.ties != "input")
+    judged, origin, _ = brought(
+        judgments, source, registry.readers, None, how, documents=True, highest_grade=policies.scale
+    )
     missing = tuple(np.array(judged.queries, object)[~judged.present].tolist())
     if missing and policies.missing_queries == "error":
         raise _lacking(missing, judged, f"{origin} (the reference)")

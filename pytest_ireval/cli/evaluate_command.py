@@ -7,9 +7,10 @@ from typing import Any, get_args
 import click
 
 from pytest_ireval.cli.evaluation_text import FORMATS
+from pytest_ireval.cli.format_options import format_options
 from pytest_ireval.cli.progress_bar import LateBar
 from pytest_ireval.evaluation import MissingQueries, NoRelevant, Ties, Unjudged, evaluate
-from pytest_ireval.retrieval.formats.trec_judgments import Grades
+from pytest_ireval.retrieval.formats.reader import Grades
 
 METRICS = ("nDCG@10", "AP", "RR", "P@10", "R@100", "Judged@10")
 """What is shown when no metric is asked for."""
@@ -54,6 +55,7 @@ METRICS = ("nDCG@10", "AP", "RR", "P@10", "R@100", "Judged@10")
 )
 @click.option("--depth", type=click.IntRange(1), help="Only the first so many documents of each ranking count.")
 @click.option("--scale", type=float, help="The top grade; unless given, the highest of the judgments.")
+@format_options("judgments", "rankings")
 @click.option("--grades", default="integer", type=click.Choice(get_args(Grades)), help="What grades are.")
 def command(
     judgments: str,
@@ -64,9 +66,10 @@ def command(
     per_query: bool,
     **policies: Any,
 ) -> None:
-    """Score RANKINGS (TREC run format) under JUDGMENTS (TREC qrels format).
+    """Score RANKINGS under JUDGMENTS.
 
-    Both may be compressed with gzip or Zstandard, come through a pipe, or be - for standard input.
+    Both may be in any format that is installed (TREC, CSV, TSV, JSON, Parquet, …), compressed with gzip or Zstandard,
+    come through a pipe, or be - for standard input.
     """
     if judgments == rankings == "-":
         raise click.UsageError("only one of JUDGMENTS and RANKINGS can be standard input")

@@ -36,6 +36,7 @@ import pluggy
 
 if TYPE_CHECKING:
     from pytest_ireval.metrics.metric import Metric
+    from pytest_ireval.retrieval.formats.reader import Reader
 
 PROJECT = "ireval"
 
@@ -50,6 +51,18 @@ def ireval_metrics() -> Iterable[Metric]:  # type: ignore[empty-body]  # a hook'
     Called once, when the registry of a run is built; no judgments or rankings exist yet. A metric is what
     ``@per_query_metric`` makes of a function of one ranking, or ``@metric`` of a function that scores all queries at
     once over arrays. Names must differ from all others in more than letter case.
+
+    Since 0.1.
+    """
+
+
+@hookspec
+def ireval_readers() -> Iterable[Reader]:  # type: ignore[empty-body]  # a hook's specification has no body
+    """Return the readers of file formats this plugin adds.
+
+    Called once, when the registry of a run is built. A reader says which files it fits: where two of them fit one
+    file, the user is asked which is meant. Two readers that hold the same (queries, judgments or rankings) need two
+    names.
 
     Since 0.1.
     """

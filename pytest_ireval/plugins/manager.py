@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable
+from functools import cache
 from types import ModuleType
 
 import pluggy
@@ -26,7 +27,7 @@ class Plugins:
 
     def load_installed(self) -> None:
         """Register every installed plugin; an entry-point name that two distributions use is an error."""
-        for entry in _installed():
+        for entry in _entries():
             try:
                 plugin = entry.load()
             except (Exception, SystemExit) as error:  # a plugin may raise anything while it is imported
@@ -55,21 +56,25 @@ class Plugins:
         """What all plugins bring, but those left out."""
         hidden = list(without)
         seen = [plugin for plugin in self.origins if plugin not in hidden]
-        brought = [(self.origins[plugin], self._metrics_of(plugin)) for plugin in seen]
-        return registered(brought, [self.origins[plugin] for plugin in seen])
+        return registered(
+            [(self.origins[plugin], self._brought("ireval_metrics", plugin)) for plugin in seen],
+            [self.origins[plugin] for plugin in seen],
+            [(self.origins[plugin], self._brought("ireval_readers", plugin)) for plugin in seen],
+        )
 
-    def _metrics_of(self, plugin: object) -> list[object]:
+    def _brought(self, hook: str, plugin: object) -> list[object]:
+        """What a plugin returns from a hook; nothing if it does not implement it."""
         others = [other for other in self.origins if other is not plugin]
-        call: Callable[[], list[Iterable[object]]] = self.manager.subset_hook_caller("ireval_metrics", others)
+        call: Callable[[], list[Iterable[object]]] = self.manager.subset_hook_caller(hook, others)
+        things = hook.removeprefix(f"{hookspecs.PROJECT}_")
         try:
             returned = [list(values) for values in call()]
         except Exception as error:  # a plugin may raise anything; the message names it
             raise PluginError(
-                f"ireval_metrics of {self.origins[plugin]} must return a list of metrics: "
-                f"{type(error).__name__}: {error}"
+                f"{hook} of {self.origins[plugin]} must return a list of {things}: {type(error).__name__}: {error}"
             ) from error
-        if not returned and self.manager.get_hookcallers(plugin):
-            raise PluginError(f"ireval_metrics of {self.origins[plugin]} returned None; is a return missing?")
+        if not returned and hook in {caller.name for caller in self.manager.get_hookcallers(plugin) or ()}:
+            raise PluginError(f"{hook} of {self.origins[plugin]} returned None; is a return missing?")
         return [value for values in returned for value in values]
 
     def _register(self, plugin: object, origin: Origin) -> None:
@@ -90,7 +95,13 @@ def load_registry() -> Registry:
     return plugins.registry()
 
 
-def _installed() -> list[Installed]:
+@cache
+def installed() -> Registry:
+    """The same, loaded once: installed plugins do not change while a process lives."""
+    return load_registry()
+
+
+def _entries() -> list[Installed]:
     """Entry points of our group, sorted by name; no two may have one name."""
     found: dict[str, Installed] = {}
     for entry in installed_plugins(ENTRY_POINT_GROUP):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -9,6 +10,9 @@ from functools import cached_property
 from pytest_ireval.errors import MetricError, MetricNameError, PluginError, Problem
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.metrics.names import STEM_AND_NUMBERS, Vocabulary, stem_of
+from pytest_ireval.retrieval.formats.reader import CONTENTS, Reader
+
+FORMAT_NAME = re.compile(r"[a-z][a-z0-9-]*")
 
 
 @dataclass(frozen=True)
@@ -28,7 +32,13 @@ class Registry:
     """What can be named in a suite or on the command line."""
 
     metrics: dict[str, Metric] = field(default_factory=dict)
+    readers: tuple[Reader, ...] = ()
     plugins: tuple[Origin, ...] = ()
+
+    @property
+    def distributions(self) -> tuple[str, ...]:
+        """Who takes part, each once, in the order in which plugins were found."""
+        return tuple(dict.fromkeys(map(str, self.plugins)))
 
     @cached_property
     def vocabulary(self) -> Vocabulary:
@@ -73,8 +83,16 @@ def _refuse_another(metric: Metric, other: Metric) -> None:
         )
 
 
-def registered(brought: Iterable[tuple[Origin, Iterable[object]]], plugins: Iterable[Origin]) -> Registry:
-    """A registry of the metrics that each plugin brought; every name may be claimed once."""
+Brought = Iterable[tuple[Origin, Iterable[object]]]
+"""What each plugin returned from one hook."""
+
+
+def registered(metrics: Brought, plugins: Iterable[Origin], readers: Brought = ()) -> Registry:
+    """A registry of what plugins brought; every name may be claimed once."""
+    return Registry(_metrics_by_name(metrics), tuple(_named_readers(readers)), tuple(plugins))
+
+
+def _metrics_by_name(brought: Brought) -> dict[str, Metric]:
     metrics: dict[str, Metric] = {}
     claims: dict[str, tuple[str, Metric]] = {}
     for origin, values in brought:
@@ -83,7 +101,30 @@ def registered(brought: Iterable[tuple[Origin, Iterable[object]]], plugins: Iter
             _claim(metric, claims)
             metrics[metric.name] = metric
     _refuse_hidden(metrics)
-    return Registry(metrics, tuple(plugins))
+    return metrics
+
+
+def _named_readers(brought: Brought) -> Iterable[Reader]:
+    claims: dict[tuple[str, str], Reader] = {}
+    for origin, values in brought:
+        for value in values:
+            reader = _reader(value, origin)
+            other = claims.setdefault((reader.holds, reader.name), reader)
+            if other is not reader:
+                by = f"by {other.origin} and by {reader.origin}"
+                raise PluginError(f"format {reader.name!r} of {reader.holds} is claimed twice: {by}")
+    return claims.values()
+
+
+def _reader(value: object, origin: Origin) -> Reader:
+    if not isinstance(value, Reader):
+        raise PluginError(f"plugin {origin} returned {value!r} from ireval_readers, which is no Reader")
+    if value.holds not in CONTENTS or not FORMAT_NAME.fullmatch(value.name):
+        raise PluginError(
+            f"plugin {origin}: reader {value.name!r} holds {value.holds!r}; "
+            f"a reader holds one of {', '.join(CONTENTS)}, and its name is lower-case letters, digits and hyphens"
+        )
+    return replace(value, origin=str(origin))
 
 
 def _refuse_hidden(metrics: dict[str, Metric]) -> None:

@@ -48,7 +48,7 @@ class EvaluationSession:
 
     def pytest_report_header(self) -> str:
         """Who decides, in which version."""
-        return "ireval plugins: " + ", ".join(map(str, self.plugins.origins.values()))
+        return "ireval plugins: " + ", ".join(dict.fromkeys(map(str, self.plugins.origins.values())))
 
     def pytest_collect_file(self, file_path: Path, parent: pytest.Collector) -> SuiteFile | None:
         """A node for every suite."""

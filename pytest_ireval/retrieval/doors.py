@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple, TypeAlias
 
 from pytest_ireval.errors import InputError, Problem
-from pytest_ireval.progress import SILENT, Progress
-from pytest_ireval.retrieval.formats.trec_judgments import Grades, read_judgments
-from pytest_ireval.retrieval.formats.trec_rankings import judged_in_file, read_rankings
+from pytest_ireval.retrieval.formats.input_file import input_file
+from pytest_ireval.retrieval.formats.reader import Reader, Reading, read_by
+from pytest_ireval.retrieval.formats.recognised import reader_for
 from pytest_ireval.retrieval.join import judge, judged_hits, unjudged_queries
 from pytest_ireval.retrieval.judged import JudgedRankings
 from pytest_ireval.retrieval.judgments import Judgments
+from pytest_ireval.retrieval.queries import Queries
 from pytest_ireval.retrieval.rankings import Rankings
 
 FilePath: TypeAlias = str | os.PathLike[str]
@@ -25,6 +27,10 @@ RankingsLike: TypeAlias = Any
 """``{query: {document: score}}``, ``{query: [document, …]}`` best first, ``{query: [(document, score), …]}``, rows of
 (query, document, score), or a data frame with such columns."""
 
+QueriesLike: TypeAlias = Any
+"""``{id: text}``, rows as dictionaries with ``id`` and ``text``, or a data frame with such columns."""
+
+PLAINLY = Reading()
 SHOWN_QUERIES = 5
 
 
@@ -37,50 +43,96 @@ class Brought(NamedTuple):
 
 
 def as_judgments(
-    source: FilePath | Judgments | JudgmentsLike, grades: Grades = "integer", progress: Progress = SILENT
+    source: FilePath | Judgments | JudgmentsLike,
+    readers: Sequence[Reader],
+    name: str | None = None,
+    how: Reading = PLAINLY,
 ) -> Judgments:
-    """Judgments from whatever holds them."""
-    if isinstance(source, Judgments):
-        return source
+    """Judgments from whatever holds them; ``name`` is the format of a file, unless it is to be recognised."""
     if isinstance(source, str | os.PathLike):
-        return read_judgments(source, grades=grades, progress=progress)
+        with input_file(source) as file:
+            reader = reader_for(file, "judgments", readers, name)
+            found = read_by(reader, file, replace(how, recognised=name is None))
+            return found if isinstance(found, Judgments) else _judgments(found, how, file.name)
+    _refuse_format(name, "judgments")
+    return source if isinstance(source, Judgments) else _judgments(source, how, "judgments")
+
+
+def _judgments(found: Any, how: Reading, origin: str) -> Judgments:
     from pytest_ireval.retrieval.from_objects import judgments_from
 
-    return judgments_from(source, grades=grades)
+    return judgments_from(found, grades=how.grades, origin=origin)
 
 
 def as_rankings(
-    source: FilePath | Rankings | RankingsLike, *, by_id: bool = True, progress: Progress = SILENT
+    source: FilePath | Rankings | RankingsLike,
+    readers: Sequence[Reader],
+    name: str | None = None,
+    how: Reading = PLAINLY,
 ) -> Rankings:
-    """Whole rankings from whatever holds them. Equal scores are ordered by id, or as they stand."""
-    if isinstance(source, Rankings):
-        return source
+    """Rankings from whatever holds them."""
     if isinstance(source, str | os.PathLike):
-        return read_rankings(source, by_id=by_id, progress=progress)
+        with input_file(source) as file:
+            reader = reader_for(file, "rankings", readers, name)
+            found = read_by(reader, file, replace(how, recognised=name is None))
+            return found if isinstance(found, Rankings) else _rankings(found, how, file.name)
+    _refuse_format(name, "rankings")
+    return source if isinstance(source, Rankings) else _rankings(source, how, "rankings")
+
+
+def _rankings(found: Any, how: Reading, origin: str) -> Rankings:
     from pytest_ireval.retrieval.from_objects import rankings_from
 
-    return rankings_from(source, by_id=by_id)
+    return rankings_from(found, how.depth, by_id=how.by_id, origin=origin)
+
+
+def as_queries(source: FilePath | Queries | QueriesLike, readers: Sequence[Reader], name: str | None = None) -> Queries:
+    """Queries from whatever holds them."""
+    if isinstance(source, str | os.PathLike):
+        with input_file(source) as file:
+            reader = reader_for(file, "queries", readers, name)
+            found = read_by(reader, file, Reading(recognised=name is None))
+            return found if isinstance(found, Queries) else _queries(found, file.name)
+    _refuse_format(name, "queries")
+    return source if isinstance(source, Queries) else _queries(source, "queries")
+
+
+def _queries(found: Any, origin: str) -> Queries:
+    from pytest_ireval.retrieval.from_objects import queries_from
+
+    return queries_from(found, origin=origin)
+
+
+def _refuse_format(name: str | None, content: str) -> None:
+    if name is not None:
+        raise InputError(f"{content}_format={name!r} is for files, and these {content} come from Python")
 
 
 def brought(
     judgments: Judgments,
     source: FilePath | Rankings | RankingsLike,
+    readers: Sequence[Reader],
+    name: str | None = None,
+    how: Reading = PLAINLY,
     *,
     documents: bool,
     highest_grade: float | None = None,
-    by_id: bool = True,
-    progress: Progress = SILENT,
 ) -> Brought:
-    """Rankings joined with judgments. Of a file only judged documents are kept, unless all ``documents`` are wanted."""
+    """Rankings joined with judgments. Unjudged documents may be left out, unless all ``documents`` are wanted."""
     if isinstance(source, str | os.PathLike) and not documents:
-        parts = judged_in_file(source, judgments, by_id=by_id, progress=progress)
-        queries: Sequence[str] = [name.decode() for part in parts for name in part.query_id]
-        judged, origin = judged_hits(judgments, parts, highest_grade), os.fspath(source)
-    else:
-        rankings = as_rankings(source, by_id=by_id, progress=progress)
-        queries = rankings.queries
-        judged, origin = judge(judgments, rankings, highest_grade), rankings.origin
-    return Brought(judged, origin, _without_judgments(judgments, queries, origin))
+        with input_file(source) as file:
+            reader = reader_for(file, "rankings", readers, name)
+            if reader.hits is not None:
+                parts = reader.hits(file, judgments, replace(how, recognised=name is None))
+                names = [query.decode() for part in parts for query in part.query_id]
+                judged = judged_hits(judgments, parts, highest_grade)
+                return Brought(judged, file.name, _without_judgments(judgments, names, file.name))
+            found = read_by(reader, file, replace(how, recognised=name is None))
+            source = found if isinstance(found, Rankings) else _rankings(found, how, file.name)
+            name = None
+    rankings = as_rankings(source, readers, name, how)
+    judged = judge(judgments, rankings, highest_grade)
+    return Brought(judged, rankings.origin, _without_judgments(judgments, rankings.queries, rankings.origin))
 
 
 def _without_judgments(judgments: Judgments, queries: Sequence[str], origin: str) -> tuple[str, ...]:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pytest_ireval.errors import InputError, Problem, shown
+from pytest_ireval.errors import InputError, Mistakes, Problem, shown
 from pytest_ireval.retrieval.ids import Ids
 from pytest_ireval.retrieval.scan.chunk import Offsets
 from pytest_ireval.retrieval.scan.duplicates import repetitions
@@ -18,8 +18,9 @@ from pytest_ireval.retrieval.scan.pairs import JudgedPairs
 from pytest_ireval.retrieval.scan.words import mixed
 
 MOST_SEEDS = 16
-SHOWN = 5
-"""So many conflicts are shown; the rest is counted."""
+
+Place = Callable[[int], str]
+"""Says in words where a row stands."""
 
 
 class Subtopics(NamedTuple):
@@ -54,8 +55,9 @@ class Judgments:
     """One row for each judged (query, document) pair, in the order they were given; made by :func:`judgments_of`.
 
     ``queries`` are the judged queries in order of appearance. ``query`` (int64, a position in ``queries``),
-    ``documents`` and ``grade`` (float64) have one entry a row; no pair occurs twice. ``origin`` says where they came
-    from, for messages and reports.
+    ``documents`` and ``grade`` (float64) have one entry a row, and so has each of ``columns``: what else the source
+    says of a judgment (judge, date, guideline), as text. No pair occurs twice. ``origin`` says where they came from,
+    for messages and reports, ``place`` where a row stands.
     """
 
     queries: tuple[str, ...]
@@ -64,7 +66,9 @@ class Judgments:
     grade: NDArray[np.float64]
     table: PairTable
     origin: str
+    place: Place
     subtopics: Subtopics | None = None
+    columns: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return int(self.grade.size)
@@ -88,15 +92,9 @@ class Judgments:
         return Ideal(query, np.arange(order.size) - first[query] + 1, self.grade[order])
 
 
-class Places:
-    """Says in words where a row of the judgments stands."""
-
-    def __init__(self, origin: str) -> None:
-        self.origin = origin
-
-    def __call__(self, row: int) -> str:
-        """The place of one row."""
-        return f"{self.origin}, row {row + 1}"
+def numbered(origin: str) -> Place:
+    """Rows of something that has no lines."""
+    return lambda row: f"{origin}, row {row + 1}"
 
 
 def judgments_of(
@@ -104,37 +102,51 @@ def judgments_of(
     query: NDArray[np.int64],
     documents: Ids,
     grade: NDArray[np.float64],
-    places: Places,
+    *,
+    origin: str,
+    place: Place,
     subtopics: Subtopics | None = None,
+    columns: Mapping[str, Sequence[str]] | None = None,
 ) -> Judgments:
     """Judgments from columns. A pair judged twice with one grade is one judgment; with two grades it is an error."""
     if not query.size:
-        raise InputError(Problem("there are no judgments in it", place=places.origin))
+        raise InputError(Problem("there are no judgments in it", place=origin))
+    columns = columns or {}
     for seed in range(MOST_SEEDS):
         keys = documents.keys(seed) ^ mixed(Ids.of(queries).keys(seed))[query]
         pairs = JudgedPairs(keys)
         suspects = pairs.suspects()
         if not suspects.size:
             table = PairTable(seed, pairs)
-            return Judgments(tuple(queries), query, documents, grade, table, places.origin, subtopics)
+            return Judgments(tuple(queries), query, documents, grade, table, origin, place, subtopics, columns)
         first, later = repetitions(documents.chunk, documents.span, query, suspects)
         if later.size:
-            _refuse_conflicts(queries, query, documents, grade, places, first, later)
-            kept = np.ones(query.size, bool)
-            kept[later] = False
-            rows = np.flatnonzero(kept)
-            subtopics = subtopics and _subtopics_of(subtopics, kept)
-            return judgments_of(queries, query[rows], documents.take(rows), grade[rows], places, subtopics)
-    raise InputError(
-        Problem(f"its ids collide under {MOST_SEEDS} hash functions; were they made to?", place=places.origin)
-    )
+            _refuse_conflicts(queries, query, documents, grade, place, first, later)
+            rows = np.delete(np.arange(query.size), later)
+            return judgments_of(
+                queries,
+                query[rows],
+                documents.take(rows),
+                grade[rows],
+                origin=origin,
+                place=_moved(place, rows),
+                subtopics=subtopics and _subtopics_of(subtopics, rows, query.size),
+                columns={name: [values[row] for row in rows.tolist()] for name, values in columns.items()},
+            )
+    raise InputError(Problem(f"its ids collide under {MOST_SEEDS} hash functions; were they made to?", place=origin))
 
 
-def _subtopics_of(subtopics: Subtopics, kept: NDArray[np.bool_]) -> Subtopics:
+def _moved(place: Place, rows: NDArray[np.int64]) -> Place:
+    """Where rows stand that have new numbers."""
+    return lambda row: place(int(rows[row]))
+
+
+def _subtopics_of(subtopics: Subtopics, rows: NDArray[np.int64], count: int) -> Subtopics:
     """The subtopics of the judgments that are kept, under their new row numbers."""
-    rows = kept[subtopics.row]
-    number = np.cumsum(kept) - 1
-    return Subtopics(subtopics.names, number[subtopics.row[rows]], subtopics.subtopic[rows], subtopics.grade[rows])
+    number = np.full(count, -1)
+    number[rows] = np.arange(rows.size)
+    kept = number[subtopics.row] >= 0
+    return Subtopics(subtopics.names, number[subtopics.row[kept]], subtopics.subtopic[kept], subtopics.grade[kept])
 
 
 def _refuse_conflicts(
@@ -142,20 +154,21 @@ def _refuse_conflicts(
     query: NDArray[np.int64],
     documents: Ids,
     grade: NDArray[np.float64],
-    places: Places,
+    place: Place,
     first: Offsets,
     later: Offsets,
 ) -> None:
-    conflict = np.flatnonzero(grade[first] != grade[later])
-    pairs = zip(first[conflict].tolist(), later[conflict].tolist(), strict=True)
-    problems = [
-        Problem(
-            f"document {shown(documents[b])} is judged twice for query {shown(queries[query[b]])}: "
-            f"grade {grade[b]:g} here, grade {grade[a]:g} at {places(a)}",
-            place=places(b),
-            suggestion="keep one of the two lines, or merge the judges' files first",
+    mistakes = Mistakes()
+    conflicts = np.flatnonzero(grade[first] != grade[later]).tolist()
+    for i in conflicts[: Mistakes.SHOWN]:
+        a, b = int(first[i]), int(later[i])
+        mistakes.add(
+            Problem(
+                f"document {shown(documents[b])} is judged twice for query {shown(queries[query[b]])}: "
+                f"grade {grade[b]:g} here, grade {grade[a]:g} at {place(a)}",
+                place=place(b),
+                suggestion="keep one of the two lines, or merge the judges: ireval import --judges median",
+            )
         )
-        for a, b in pairs
-    ]
-    if problems:
-        raise InputError(*problems[:SHOWN], *([f"… and {len(problems) - SHOWN} more"] if problems[SHOWN:] else []))
+    mistakes.more(len(conflicts) - Mistakes.SHOWN)
+    mistakes.refuse()

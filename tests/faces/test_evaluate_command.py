@@ -240,7 +240,11 @@ def test_compressed_files_and_standard_input(ireval, files, monkeypatch):
             "q1 Q0 a 1 1 t\nq1 Q0 b 2 1\n",
             "{1}:2\n  has 5 columns\n  a rankings file has 6 columns or more, ",
         ),
-        (RANKINGS, RANKINGS, "{0}:1\n  has 6 columns\n  a judgments file has 4 columns, "),
+        (
+            RANKINGS,
+            RANKINGS,
+            "{0}\n  holds no judgments: it looks like rankings (format trec)\n  are judgments and rankings swapped?\n",
+        ),
         ("q1 0 a 1\n", "q1 Q0 a 1 1 t\nq1 Q0 a 2 0 t\n", "{1}:2\n  document 'a' is ranked twice for query 'q1'"),
         ("q1 0 a 1\n", "q1 Q0 a 1 nan t\n", "{1}:1\n  score 'nan' is not finite"),
         (

@@ -11,6 +11,7 @@ import pytest
 from pytest_ireval import load_registry
 from pytest_ireval.cli import COMMANDS, commands
 from pytest_ireval.cli.evaluate_command import command as evaluate_command
+from pytest_ireval.linting import CHECKS
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.metrics.needs import NEEDS
 from pytest_ireval.plugins import hookspecs
@@ -28,8 +29,11 @@ def blocks(page, language):
 
 
 @pytest.fixture(autouse=True)
-def at_the_root(monkeypatch):
-    monkeypatch.chdir(ROOT)
+def beside_the_examples(monkeypatch, tmp_path_factory):
+    """What the pages show runs where the examples are, and leaves nothing behind."""
+    folder = tmp_path_factory.mktemp("documentation")
+    (folder / "examples").symlink_to(ROOT / "examples")
+    monkeypatch.chdir(folder)
 
 
 @each_page
@@ -92,6 +96,20 @@ def test_every_option_of_evaluate_is_documented(option):
 def test_every_command_is_documented_and_exists(name):
     assert isinstance(commands.get_command(click.Context(commands), name), click.Command)
     assert any(f"ireval {name}" in page.read_text(encoding="utf-8") for page in PAGES)
+
+
+@pytest.mark.parametrize("reader", load_registry().readers, ids=lambda reader: f"{reader.name}, {reader.holds}")
+def test_every_format_is_documented(reader):
+    (row,) = re.findall(rf"^\| `{reader.name}` \| (.*) \|$", (ROOT / "docs" / "formats.md").read_text("utf-8"), re.M)[
+        :1
+    ]
+
+    assert reader.holds in row
+
+
+@pytest.mark.parametrize("check", CHECKS)
+def test_every_check_of_lint_is_documented(check):
+    assert f"| `{check}` | {CHECKS[check]} |" in (ROOT / "docs" / "formats.md").read_text("utf-8")
 
 
 HOOKS = [name for name in vars(hookspecs) if name.startswith("ireval_")]

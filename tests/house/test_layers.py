@@ -13,14 +13,17 @@ PACKAGE = Path(pytest_ireval.__file__).parent
 BUILT_IN = Path(pytest_ireval_metrics.__file__).parent
 
 LAYERS = [
-    ({"errors", "results", "progress"}, set()),
-    ({"retrieval"}, {"numpy", "zstandard", "isal"}),
+    ({"errors", "results", "progress", "counting"}, set()),
+    ({"retrieval"}, {"numpy", "zstandard", "isal", "pyarrow"}),
     ({"metrics"}, {"numpy"}),
     ({"plugins"}, {"pluggy"}),
     ({"statistics"}, {"numpy", "scipy"}),
     ({"baselines", "history"}, {"numpy"}),
     ({"suites", "sources"}, {"pydantic", "yaml", "numpy"}),
-    ({"evaluation", "rules", "gate"}, {"numpy", "pydantic"}),
+    (
+        {"evaluation", "reading", "merging", "importing", "linting", "near_duplicates", "rules", "gate"},
+        {"numpy", "pydantic"},
+    ),
     ({"reports"}, {"jinja2"}),
     ({"pytest_adapter"}, {"pytest"}),
     ({"cli"}, {"click", "rich"}),

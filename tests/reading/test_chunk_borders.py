@@ -9,12 +9,11 @@ from hypothesis import strategies as st
 from messy_files import examples, messy_files
 from plain import plain_hits, plain_judgments, plain_rankings
 from slow_reader import first_places, slow_hits, slow_judgments, slow_rankings
+from trec_doors import judged_in_file, read_judgments, read_rankings
 
 from pytest_ireval.errors import InputError
 from pytest_ireval.retrieval.formats import linewise, trec_rankings
 from pytest_ireval.retrieval.formats.bytestream import byte_file
-from pytest_ireval.retrieval.formats.trec_judgments import read_judgments
-from pytest_ireval.retrieval.formats.trec_rankings import judged_in_file, read_rankings
 from pytest_ireval.retrieval.join import judged_hits
 
 REGULAR = "".join(

@@ -13,10 +13,9 @@ from hypothesis import strategies as st
 from messy_files import examples, messy_files
 from plain import plain_judgments, plain_rankings
 from slow_reader import slow_judgments, slow_rankings
+from trec_doors import read_judgments, read_rankings
 
 from pytest_ireval.retrieval.formats import bytestream, linewise
-from pytest_ireval.retrieval.formats.trec_judgments import read_judgments
-from pytest_ireval.retrieval.formats.trec_rankings import read_rankings
 
 TEXT = "".join(f"q{number // 50} Q0 d{number} 1 {number % 7}.5 tag\n" for number in range(3000)).encode()
 SKIPPED = b"\x50\x2a\x4d\x18\x04\x00\x00\x00skip"

@@ -7,11 +7,10 @@ from hypothesis import strategies as st
 from messy_files import examples, messy_files
 from plain import plain_hits, plain_judgments, plain_rankings
 from slow_reader import slow_hits, slow_judgments, slow_rankings
+from trec_doors import judged_in_file, read_judgments, read_rankings
 
 from pytest_ireval.errors import InputError
 from pytest_ireval.retrieval import ids
-from pytest_ireval.retrieval.formats.trec_judgments import read_judgments
-from pytest_ireval.retrieval.formats.trec_rankings import judged_in_file, read_rankings
 from pytest_ireval.retrieval.join import judge, judged_hits
 from pytest_ireval.retrieval.scan import lines
 from pytest_ireval.retrieval.scan.words import keys_of

@@ -6,9 +6,8 @@ from hypothesis import strategies as st
 from messy_files import examples, messy_files
 from plain import hit_columns, plain_hits, plain_retrieved
 from slow_reader import Place, slow_hits, slow_judgments, slow_rankings
+from trec_doors import judged_in_file, read_judgments, read_rankings
 
-from pytest_ireval.retrieval.formats.trec_judgments import read_judgments
-from pytest_ireval.retrieval.formats.trec_rankings import judged_in_file, read_rankings
 from pytest_ireval.retrieval.join import judge, judged_hits, unjudged_queries
 
 

@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 from messy_files import examples, ids
 from plain import plain_judgments, plain_rankings
 from slow_reader import Place, Ranking
+from trec_doors import read_judgments, read_rankings
 
-from pytest_ireval.retrieval.formats.trec_judgments import read_judgments
-from pytest_ireval.retrieval.formats.trec_rankings import read_rankings
 from pytest_ireval.retrieval.from_objects import judgments_from, rankings_from
 from pytest_ireval.retrieval.join import judge
 

@@ -6,8 +6,7 @@ from hypothesis import strategies as st
 from messy_files import examples, messy_files
 from plain import plain_rankings
 from slow_reader import Place, first_places, slow_rankings
-
-from pytest_ireval.retrieval.formats.trec_rankings import read_rankings
+from trec_doors import read_rankings
 
 
 @given(messy_files(), st.booleans())

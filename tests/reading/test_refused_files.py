@@ -9,10 +9,9 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 from messy_files import examples, messy_files
+from trec_doors import judged_in_file, read_judgments, read_rankings
 
 from pytest_ireval.errors import InputError
-from pytest_ireval.retrieval.formats.trec_judgments import read_judgments
-from pytest_ireval.retrieval.formats.trec_rankings import judged_in_file, read_rankings
 
 BOTH = pytest.mark.parametrize("read", [read_rankings, read_judgments])
 LINE = b"q Q0 d 1 2 t\n"

@@ -10,8 +10,8 @@ from pytest_ireval.errors import InputError
 from pytest_ireval.retrieval.from_objects import judgments_from, rankings_from
 
 COLUMNS = {
-    "query": "one of query, query_id, qid, q_id, query-id",
-    "document": "one of document, document_id, doc_id, docid, docno, doc, corpus-id",
+    "query": "one of query_id, qid, q_id, queryid, query",
+    "document": "one of document, document_id, doc_id, docid, docno, doc, corpus_id, did",
     "grade": "one of grade, relevance, rel, label, rating",
     "score": "one of score, sim, similarity",
 }
@@ -207,5 +207,5 @@ def test_conflicting_judgments_are_refused():
     assert refusal(judgments_from, [("q", "d", 1), ("q", "e", 0), ("q", "d", 2)]) == (
         "judgments, row 3\n"
         "  document 'd' is judged twice for query 'q': grade 2 here, grade 1 at judgments, row 1\n"
-        "  keep one of the two lines, or merge the judges' files first"
+        "  keep one of the two lines, or merge the judges: ireval import --judges median"
     )

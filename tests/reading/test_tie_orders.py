@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from messy_files import examples
 from plain import hit_columns
+from trec_doors import judged_in_file
 
-from pytest_ireval.retrieval.formats.trec_rankings import judged_in_file
 from pytest_ireval.retrieval.from_objects import judgments_from, rankings_from
 from pytest_ireval.retrieval.join import judge, judged_hits
 from pytest_ireval.retrieval.ties import reordered

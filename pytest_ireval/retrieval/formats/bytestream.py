@@ -13,11 +13,15 @@ from queue import Empty, Full, Queue
 from threading import Event, Thread
 from typing import Any, BinaryIO, Protocol
 
+import numpy as np
+from numpy.typing import NDArray
+
 from pytest_ireval.errors import InputError, Problem
 
 GZIP, ZSTANDARD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 SKIPPABLE = b"\x2a\x4d\x18"
 """Behind a byte 5x: a frame that Zstandard skips, as some tools write in front."""
+OTHERS = {b"PK\x03\x04": "a zip archive", b"BZh": "compressed with bzip2", b"\xfd7zX": "compressed with xz"}
 COMPRESSED_PIECE = 1 << 16
 PIECE = 1 << 22
 PIECES_AHEAD = 4
@@ -41,6 +45,10 @@ class ByteFile:
         self.size = path.stat().st_size
         if not self.size:
             raise InputError(Problem("the file is empty", place=name))
+        for magic, kind in OTHERS.items():
+            if self.magic.startswith(magic):
+                allowed = "plain files are read, and those compressed with gzip or Zstandard"
+                raise InputError(Problem(f"this is {kind}: unpack it first", place=name, allowed=allowed))
 
     @property
     def plain(self) -> bool:
@@ -59,12 +67,23 @@ class ByteFile:
             if self.plain:
                 yield file
             else:
-                with _ahead(self._decompressed(file)) as stream:
+                with _ahead(_gathered(self._decompressed(file))) as stream:
                     yield stream
 
+    def head(self, size: int) -> bytes:
+        """The first ``size`` bytes of the text, or a little more."""
+        with open(self.path, "rb", buffering=0) as file:
+            if self.plain:
+                return file.read(size) or b""
+            held = b""
+            for piece in self._decompressed(file):
+                held += piece
+                if len(held) >= size:
+                    break
+            return held
+
     def _decompressed(self, file: BinaryIO) -> Iterator[bytes]:
-        gzip = self.magic.startswith(GZIP)
-        return _gathered(_from_gzip(file, self.name) if gzip else _from_zstandard(file, self.name))
+        return _from_gzip(file, self.name) if self.magic.startswith(GZIP) else _from_zstandard(file, self.name)
 
     def line_at(self, offset: int) -> int:
         """The number of the line that holds byte ``offset`` of the text."""
@@ -78,6 +97,16 @@ class ByteFile:
                 lines += buffer.count(b"\n", 0, got)
                 left -= got
         return lines
+
+    def line_ends(self) -> NDArray[np.int64]:
+        """The offset of every line's end."""
+        ends, at = [np.zeros(0, np.int64)], 0
+        buffer = np.zeros(PIECE, np.uint8)
+        with self.open() as stream:
+            while got := stream.readinto(buffer.data):
+                ends.append(np.flatnonzero(buffer[:got] == ord("\n")) + at)
+                at += got
+        return np.concatenate(ends)
 
 
 @contextmanager

@@ -2,47 +2,50 @@
 
 from __future__ import annotations
 
-import os
-from typing import Literal
+from collections.abc import Callable
 
 import numpy as np
 
 from pytest_ireval.errors import InputError, Problem
 from pytest_ireval.progress import SILENT, Progress
-from pytest_ireval.retrieval.formats.bytestream import ByteFile, byte_file
+from pytest_ireval.retrieval.formats.bytestream import ByteFile
 from pytest_ireval.retrieval.formats.linewise import Pieces
+from pytest_ireval.retrieval.formats.reader import Grades
 from pytest_ireval.retrieval.ids import Ids, concatenated
-from pytest_ireval.retrieval.judgments import Judgments, Places, judgments_of
+from pytest_ireval.retrieval.judgments import Judgments, judgments_of
 from pytest_ireval.retrieval.scan.chunk import Chunk
 from pytest_ireval.retrieval.scan.numbers import exactly, numbers, whole_numbers_only
-from pytest_ireval.retrieval.scan.tokens import Span, WrongWidth, columns
+from pytest_ireval.retrieval.scan.tokens import BadLines, Span, WrongWidth, columns
 from pytest_ireval.retrieval.scan.words import starts_of_groups
 
 COLUMNS = "query iteration document grade"
 WIDTH = 4
-QUERY, DOCUMENT, GRADE = 0, 2, 3
-
-Grades = Literal["integer", "float"]
+QUERY, ITERATION, DOCUMENT, GRADE = range(WIDTH)
 
 
-def read_judgments(
-    path: str | os.PathLike[str], *, grades: Grades = "integer", progress: Progress = SILENT
+def read_trec_judgments(
+    file: ByteFile, *, grades: Grades = "integer", one_iteration: bool = False, progress: Progress = SILENT
 ) -> Judgments:
-    """All judgments in the file. Grades are whole numbers unless ``grades="float"`` declares otherwise."""
-    with byte_file(path) as file:
-        progress.expect(file.size, "reading judgments")
-        rows = _Rows(grades)
-        Pieces(file, 0, None, progress).feed(rows.take)
-        if not rows.code:
-            raise InputError(Problem("there are no judgments in it", place=file.name, allowed=f"columns: {COLUMNS}"))
-        return judgments_of(list(rows.code), *rows.columns(), places=_LinesOf(file, np.concatenate(rows.offsets)))
+    """All judgments in the file. Grades are whole numbers unless ``grades="float"`` declares otherwise.
+
+    With ``one_iteration`` a file whose second column changes is refused: it might name subtopics.
+    """
+    progress.expect(file.size, "reading judgments")
+    rows = _Rows(grades, one_iteration)
+    Pieces(file, 0, None, progress).feed(rows.take)
+    if not rows.code:
+        raise InputError(Problem("there are no judgments in it", place=file.name, allowed=f"columns: {COLUMNS}"))
+    place = lines_of(file, np.concatenate(rows.offsets))
+    return judgments_of(list(rows.code), *rows.columns(), origin=file.name, place=place)
 
 
 class _Rows:
     """Columns as they grow, chunk by chunk."""
 
-    def __init__(self, grades: Grades) -> None:
+    def __init__(self, grades: Grades, one_iteration: bool) -> None:
         self.grades = grades
+        self.one_iteration = one_iteration
+        self.iteration: bytes | None = None
         self.code: dict[str, int] = {}
         self.query: list[np.ndarray[tuple[int], np.dtype[np.int64]]] = []
         self.documents: list[Ids] = []
@@ -51,8 +54,10 @@ class _Rows:
 
     def take(self, chunk: Chunk, at: int, final: bool) -> int:  # noqa: ARG002 - every line stands alone
         """Add the lines of a chunk."""
-        query, document, grade = _columns(chunk)
+        query, iteration, document, grade = _columns(chunk)
         if query.start.size:
+            if self.one_iteration:
+                self._refuse_another(chunk, iteration)
             value, inexact = numbers(chunk, grade, "grade")
             rows = np.flatnonzero(inexact)
             value[rows] = exactly(chunk, grade, rows)
@@ -63,6 +68,23 @@ class _Rows:
             self.grade.append(value + 0.0)  # no negative zeros
             self.offsets.append(document.start + at)
         return chunk.size
+
+    def _refuse_another(self, chunk: Chunk, iteration: Span) -> None:
+        heads = starts_of_groups(chunk, iteration)
+        for head, text in zip(heads.tolist(), chunk.tokens(iteration.start[heads], iteration.end[heads]), strict=True):
+            if self.iteration is None:
+                self.iteration = text
+            if text != self.iteration:
+                raise BadLines(
+                    [
+                        (
+                            int(iteration.start[head]),
+                            f"the second column is {text.decode()!r} here and {self.iteration.decode()!r} above: "
+                            "this may be judgments of subtopics, or not",
+                        )
+                    ],
+                    suggestion="say which: format trec does not look at that column, trec-diversity reads subtopics",
+                )
 
     def _codes(self, chunk: Chunk, query: Span) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
         heads = starts_of_groups(chunk, query)
@@ -79,18 +101,21 @@ class _Rows:
 
 def _columns(chunk: Chunk) -> list[Span]:
     try:
-        return columns(chunk, WIDTH, (QUERY, DOCUMENT, GRADE), exact=True)
+        return columns(chunk, WIDTH, range(WIDTH), exact=True)
     except WrongWidth as bad:
         bad.suggestion = f"a judgments file has {WIDTH} columns, separated by blanks or tabs: {COLUMNS}"
         raise
 
 
-class _LinesOf(Places):
-    """Rows as lines of the file they were read from."""
+def lines_of(file: ByteFile, offsets: np.ndarray[tuple[int], np.dtype[np.int64]]) -> Callable[[int], str]:
+    """Says which line of the file a row stands on; the row alone once the file is gone, as with a pipe."""
+    ends: list[np.ndarray[tuple[int], np.dtype[np.int64]]] = []
 
-    def __init__(self, file: ByteFile, offsets: np.ndarray[tuple[int], np.dtype[np.int64]]) -> None:
-        super().__init__(file.name)
-        self.file, self.offsets = file, offsets
+    def place(row: int) -> str:
+        if not file.path.exists():
+            return f"{file.name}, row {row + 1}"
+        if not ends:
+            ends.append(file.line_ends())
+        return f"{file.name}:{int(np.searchsorted(ends[0], offsets[row])) + 1}"
 
-    def __call__(self, row: int) -> str:
-        return f"{self.origin}:{self.file.line_at(int(self.offsets[row]))}"
+    return place

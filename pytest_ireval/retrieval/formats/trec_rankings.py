@@ -14,7 +14,7 @@ from typing import BinaryIO
 
 from pytest_ireval.errors import InputError, Problem
 from pytest_ireval.progress import SILENT, Progress
-from pytest_ireval.retrieval.formats.bytestream import ByteFile, byte_file
+from pytest_ireval.retrieval.formats.bytestream import ByteFile
 from pytest_ireval.retrieval.formats.linewise import CHUNK, Pieces, bad_lines_named
 from pytest_ireval.retrieval.judgments import Judgments
 from pytest_ireval.retrieval.rankings import Rankings, rankings_of
@@ -35,25 +35,23 @@ SMALL = 2 * CHUNK
 Keep = Callable[[Lines], KeptRows]
 
 
-def read_rankings(
-    path: str | os.PathLike[str], depth: int | None = None, *, by_id: bool = True, progress: Progress = SILENT
+def read_trec_rankings(
+    file: ByteFile, depth: int | None = None, *, by_id: bool = True, progress: Progress = SILENT
 ) -> Rankings:
     """The first ``depth`` documents of every ranking in the file (None: all of them).
 
     Equal scores are in descending order of document id, or as they stand in the file unless ``by_id``.
     """
-    with byte_file(path) as file:
-        parts = scan(file, partial(first_rows, depth=depth, by_id=by_id), 0, progress)
-        return rankings_of(parts, file.name)
+    parts = scan(file, partial(first_rows, depth=depth, by_id=by_id), 0, progress)
+    return rankings_of(parts, file.name)
 
 
 def judged_in_file(
-    path: str | os.PathLike[str], judgments: Judgments, *, by_id: bool = True, progress: Progress = SILENT
+    file: ByteFile, judgments: Judgments, *, by_id: bool = True, progress: Progress = SILENT
 ) -> list[KeptRows]:
     """The judged documents of the rankings in the file, with their ranks."""
-    with byte_file(path) as file:
-        keep = partial(judged_rows, judgments=judgments, by_id=by_id)
-        return scan(file, keep, judgments.table.seed, progress)
+    keep = partial(judged_rows, judgments=judgments, by_id=by_id)
+    return scan(file, keep, judgments.table.seed, progress)
 
 
 def scan(file: ByteFile, keep: Keep, seed: int, progress: Progress) -> list[KeptRows]:

@@ -1,0 +1,101 @@
+"""``ireval import``: queries and judgments from other tools' files, as a pair of tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import get_args
+
+import click
+
+from pytest_ireval.counting import counted
+from pytest_ireval.errors import IrevalError, Problem
+from pytest_ireval.importing import Imported, imported
+from pytest_ireval.merging import Judges
+from pytest_ireval.plugins.manager import installed
+from pytest_ireval.retrieval.formats.reader import Grades
+from pytest_ireval.retrieval.formats.writers import write_judgments, write_queries
+from pytest_ireval.retrieval.judgments import Judgments
+from pytest_ireval.retrieval.queries import Queries
+
+QUERIES, JUDGMENTS = "queries", "judgments"
+LISTED = 3
+
+
+@click.command(name="import", context_settings={"show_default": True})
+@click.argument("sources", nargs=-1, required=True)
+@click.option("--to", "folder", default=".", help="The folder to write to; it is made if there is none.")
+@click.option("--format", "name", metavar="NAME", help="What the sources are; unless given, it is recognised.")
+@click.option("--ending", default="tsv", type=click.Choice(["tsv", "csv", "jsonl"]), help="The format to write.")
+@click.option(
+    "--judges",
+    default="error",
+    type=click.Choice(get_args(Judges)),
+    help="Which grade counts where a document has several for a query.",
+)
+@click.option("--grades", default="integer", type=click.Choice(get_args(Grades)), help="What grades are.")
+@click.option("--keep-ids", is_flag=True, help="Keep query ids that have blanks in them, as 'red mug'.")
+@click.option("--force", is_flag=True, help="Write over files that are there.")
+def command(
+    sources: tuple[str, ...],
+    folder: str,
+    name: str | None,
+    ending: str,
+    judges: Judges,
+    grades: Grades,
+    keep_ids: bool,
+    force: bool,
+) -> None:
+    """Turn SOURCES into a file of queries and a file of judgments.
+
+    Sources are Quepid cases and books, RRE ratings, Elasticsearch _rank_eval requests, or any other format that holds
+    queries or judgments. Query ids that are whole phrases become ids without
+    blanks, which rankings files can hold.
+    """
+    found = imported(sources, installed().readers, format=name, grades=grades, judges=judges, keep_ids=keep_ids)
+    targets = {what: Path(folder, f"{what}.{ending}") for what in (QUERIES, JUDGMENTS)}
+    there = [str(target) for what, target in targets.items() if getattr(found, what) is not None and target.exists()]
+    if there and not force:
+        raise IrevalError(Problem(f"would write over {' and '.join(there)}", suggestion="--force does it"))
+    Path(folder).mkdir(parents=True, exist_ok=True)
+    if found.queries is not None:
+        write_queries(found.queries, targets[QUERIES])
+    if found.judgments is not None:
+        write_judgments(found.judgments, targets[JUDGMENTS])
+    click.echo("\n".join(_said(found, targets)))
+
+
+def _said(found: Imported, targets: dict[str, Path]) -> Iterator[str]:
+    yield from (f"read {line}" for line in found.read)
+    if found.merged:
+        yield f"{counted(found.merged, 'document')} had several grades for one query; one was chosen"
+    if found.renamed:
+        examples = [f"{old!r} is {new}" for old, new in list(found.renamed.items())[:LISTED]]
+        more = f" and {len(found.renamed) - LISTED} more" if len(found.renamed) > LISTED else ""
+        yield f"query ids without blanks: {', '.join(examples)}{more}"
+    yield _written(found.queries, targets[QUERIES]) if found.queries else f"no queries: {targets[QUERIES]} not written"
+    if found.judgments is None:
+        yield f"no judgments: {targets[JUDGMENTS]} not written"
+        return
+    yield _graded(found.judgments, targets[JUDGMENTS])
+    yield from _unjudged(found)
+
+
+def _written(queries: Queries, target: Path) -> str:
+    columns = f", with {', '.join(queries.columns)}" if queries.columns else ""
+    return f"wrote {target}: {counted(len(queries), 'query')}{columns}"
+
+
+def _graded(judgments: Judgments, target: Path) -> str:
+    low, high = judgments.grade.min(), judgments.grade.max()
+    return f"wrote {target}: {len(judgments)} judgments of {len(judgments.queries)} queries, grades {low:g} to {high:g}"
+
+
+def _unjudged(found: Imported) -> Iterator[str]:
+    if found.queries is None or found.judgments is None:
+        return
+    judged = set(found.judgments.queries)
+    without = [query for query in found.queries.ids if query not in judged]
+    if without:
+        more = f" and {len(without) - LISTED} more" if len(without) > LISTED else ""
+        yield f"without judgments: {', '.join(without[:LISTED])}{more}"

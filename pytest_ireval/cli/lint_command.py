@@ -1,0 +1,85 @@
+"""``ireval lint``: what is doubtful about judgments and queries."""
+
+from __future__ import annotations
+
+import re
+import sys
+from typing import get_args
+
+import click
+
+from pytest_ireval.cli.format_options import format_options
+from pytest_ireval.errors import did_you_mean
+from pytest_ireval.linting import CHECKS, Finding, findings
+from pytest_ireval.reading import read_judgments, read_queries, read_rankings
+from pytest_ireval.retrieval.formats.reader import Grades
+
+SCALE = re.compile(r"(-?[0-9.]+)\.\.(-?[0-9.]+)")
+
+
+@click.command(name="lint", context_settings={"show_default": True})
+@click.argument("judgments")
+@click.argument("rankings", nargs=-1)
+@click.option("--queries", help="The queries that were judged.")
+@click.option("--scale", metavar="LOW..HIGH", help="The least and the greatest grade there should be, as 0..3.")
+@click.option("--rel", default=1.0, help="The least grade that is relevant.")
+@click.option("--ignore", multiple=True, metavar="CHECK", help="Do not report this; repeat it for more.")
+@click.option("--format", "form", default="text", type=click.Choice(["text", "json"]), help="How to print it.")
+@format_options("judgments", "queries", "rankings")
+@click.option("--grades", default="integer", type=click.Choice(get_args(Grades)), help="What grades are.")
+def command(
+    judgments: str,
+    rankings: tuple[str, ...],
+    queries: str | None,
+    scale: str | None,
+    rel: float,
+    ignore: tuple[str, ...],
+    form: str,
+    judgments_format: str | None,
+    queries_format: str | None,
+    rankings_format: str | None,
+    grades: Grades,
+) -> None:
+    """Look for what is doubtful in JUDGMENTS, with the queries and RANKINGS they belong to.
+
+    The exit code is 1 when there is anything, 0 when there is nothing, 2 when a file cannot be read.
+    """
+    for name in ignore:
+        if name not in CHECKS:
+            raise click.UsageError(f"there is no check {name!r}; {did_you_mean(name, CHECKS) or ', '.join(CHECKS)}")
+    found = findings(
+        read_judgments(judgments, format=judgments_format, grades=grades),
+        None if queries is None else read_queries(queries, format=queries_format),
+        [read_rankings(path, format=rankings_format) for path in rankings],
+        scale=None if scale is None else _scale(scale),
+        rel=rel,
+    )
+    shown = [finding for finding in found if finding.check not in ignore]
+    click.echo(_as_json(shown) if form == "json" else _as_text(shown, len(found) - len(shown)))
+    sys.exit(1 if shown else 0)
+
+
+def _scale(text: str) -> tuple[float, float]:
+    match = SCALE.fullmatch(text)
+    try:
+        low, high = map(float, match.groups()) if match else (1.0, 0.0)
+    except ValueError:
+        low, high = 1.0, 0.0
+    if low > high:
+        raise click.UsageError(f"--scale {text} is no scale; it is written as 0..3")
+    return low, high
+
+
+def _as_text(found: list[Finding], ignored: int) -> str:
+    lines = [f"{finding.place}: {finding.text} [{finding.check}]" for finding in found]
+    count = {name: sum(finding.check == name for finding in found) for name in CHECKS}
+    summary = ", ".join(f"{number} {name}" for name, number in count.items() if number)
+    left = f"; {ignored} ignored" if ignored else ""
+    return "\n".join([*lines, f"{len(found)} found: {summary}{left}" if found else f"nothing found{left}"])
+
+
+def _as_json(found: list[Finding]) -> str:
+    import json
+
+    entries = [{"place": finding.place, "check": finding.check, "text": finding.text} for finding in found]
+    return json.dumps({"format": 1, "findings": entries}, ensure_ascii=False)

@@ -1,0 +1,122 @@
+"""Queries and judgments from other tools' files, brought together under ids that any file can hold."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pytest_ireval.counting import counted
+from pytest_ireval.errors import InputError, Problem
+from pytest_ireval.merging import Judges, merged
+from pytest_ireval.retrieval.formats.input_file import InputFile, input_file
+from pytest_ireval.retrieval.formats.reader import Content, Grades, Reader, Reading, read_by
+from pytest_ireval.retrieval.formats.recognised import reader_for, readers_that_fit
+from pytest_ireval.retrieval.from_objects import judgments_from, queries_from
+from pytest_ireval.retrieval.from_tables import judgment_columns, judgments_of_columns, queries_of_table
+from pytest_ireval.retrieval.judgments import Judgments
+from pytest_ireval.retrieval.queries import Queries
+from pytest_ireval.retrieval.slugs import slugs
+from pytest_ireval.retrieval.tables import Table, table_of_judgments, table_of_rows
+
+WORD: dict[Content, str] = {"queries": "query", "judgments": "judgment"}
+
+
+@dataclass(frozen=True)
+class Imported:
+    """What was found. ``read`` says of each source what it was; ``renamed`` has new ids for old ones."""
+
+    queries: Queries | None
+    judgments: Judgments | None
+    read: tuple[str, ...]
+    renamed: dict[str, str]
+    merged: int
+    """How many documents had several grades for one query."""
+
+
+def imported(
+    sources: Sequence[str | os.PathLike[str]],
+    readers: Sequence[Reader],
+    *,
+    format: str | None = None,  # noqa: A002 - as users say it
+    grades: Grades = "integer",
+    judges: Judges = "error",
+    keep_ids: bool = False,
+) -> Imported:
+    """All queries and all judgments of the sources; ids with blanks are replaced unless ``keep_ids``.
+
+    ``judges`` says what becomes of several grades for one document and query.
+    """
+    found: dict[Content, list[Table]] = {"queries": [], "judgments": []}
+    read = []
+    for source in sources:
+        with input_file(source) as file:
+            read.append(_read(file, readers, format, Reading(grades), found))
+    queries, judgments = _together(found["queries"]), _together(found["judgments"])
+    judgments, several = merged(judgments, judges, grades) if judgments is not None else (None, 0)
+    renamed = {} if keep_ids else slugs(_ids(queries, judgments))
+    return Imported(
+        queries=None if queries is None else queries_of_table(_renamed(queries, "id", renamed)),
+        judgments=None if judgments is None else judgments_of_columns(_renamed(judgments, "query", renamed), grades),
+        read=tuple(read),
+        renamed=renamed,
+        merged=several,
+    )
+
+
+def _read(
+    file: InputFile, readers: Sequence[Reader], name: str | None, how: Reading, found: dict[Content, list[Table]]
+) -> str:
+    """Add what one source holds, and say in a line what it was."""
+    said = []
+    for content, tables in found.items():
+        able = [r for r in readers if r.holds == content and r.name == name] if name else None
+        fitting = able if able is not None else readers_that_fit(file, content, readers)
+        if not fitting:
+            continue
+        reader = reader_for(file, content, readers, name)
+        table = _as_table(read_by(reader, file, how), content, file.name, how)
+        tables.append(table)
+        said.append(f"{counted(len(table.rows), WORD[content])} (format {reader.name})")
+    if not said:
+        reader_for(file, "judgments", readers, name)  # which says what is known
+        raise InputError(Problem("holds neither queries nor judgments", place=file.name))
+    return f"{file.name}: {', '.join(said)}"
+
+
+def _as_table(value: Any, content: Content, origin: str, how: Reading) -> Table:
+    """Columns under our own names, whatever the reader returned."""
+    if content == "judgments":
+        if not isinstance(value, Table):
+            value = value if isinstance(value, Judgments) else judgments_from(value, grades=how.grades, origin=origin)
+            return table_of_judgments(value)
+        return judgment_columns(value)
+    queries = value if isinstance(value, Queries) else queries_from(value, origin=origin)
+    columns = {"id": queries.ids, "text": queries.text, **queries.columns}
+    return Table(columns, queries.origin, queries.place)
+
+
+def _together(tables: Sequence[Table]) -> Table | None:
+    """The rows of several tables, one table after the other."""
+    if len(tables) < 2:
+        return tables[0] if tables else None
+    rows = (
+        ({name: values[row] for name, values in table.columns.items()}, table.place(row))
+        for table in tables
+        for row in table.rows
+    )
+    return table_of_rows(rows, ", ".join(table.origin for table in tables))
+
+
+def _ids(queries: Table | None, judgments: Table | None) -> Iterable[str]:
+    if queries is not None:
+        yield from queries.columns["id"]
+    if judgments is not None:
+        yield from judgments.columns["query"]
+
+
+def _renamed(table: Table, column: str, names: dict[str, str]) -> Table:
+    """The same with new ids; two queries that are one now are refused with both places later on."""
+    ids = [names.get(query, query) for query in table.columns[column]]
+    return Table({**table.columns, column: ids}, table.origin, table.place)

@@ -1,0 +1,138 @@
+"""What is doubtful about judgments and queries before anything is evaluated: what ``ireval lint`` says."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from pytest_ireval.counting import counted
+from pytest_ireval.errors import shown
+from pytest_ireval.near_duplicates import near_duplicates
+from pytest_ireval.retrieval.judgments import Judgments
+from pytest_ireval.retrieval.queries import Queries
+from pytest_ireval.retrieval.rankings import Rankings
+
+CHECKS = {
+    "no-relevant": "a judged query without a relevant document: whatever is returned, it scores 0",
+    "all-relevant": "a judged query all of whose judged documents are relevant: nothing can be wrong there",
+    "not-judged": "a query without judgments",
+    "unknown-query": "a judged query that is not among the queries",
+    "near-duplicate": "two queries with nearly the same text: they count twice",
+    "no-text": "a query without text",
+    "outside-scale": "a grade outside the scale",
+    "never-returned": "judged documents that none of the rankings returns",
+}
+"""Every check by name, with what it finds."""
+
+SHOWN_DOCUMENTS = 3
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One doubtful thing, and where it stands."""
+
+    place: str
+    check: str
+    text: str
+
+
+def findings(
+    judgments: Judgments,
+    queries: Queries | None = None,
+    rankings: Sequence[Rankings] = (),
+    *,
+    scale: tuple[float, float] | None = None,
+    rel: float = 1,
+) -> list[Finding]:
+    """Everything that is doubtful, in the order of the checks; what nothing was given for is not looked at."""
+    found = [*_relevance(judgments, rel)]
+    if queries is not None:
+        found += [*_coverage(judgments, queries), *_texts(queries)]
+    if scale is not None:
+        found += _outside(judgments, scale)
+    if rankings:
+        found += _never_returned(judgments, rankings, rel)
+    order = list(CHECKS)
+    return sorted(found, key=lambda finding: order.index(finding.check))
+
+
+def _first_rows(judgments: Judgments) -> list[int]:
+    """The first row of each query."""
+    first = np.full(len(judgments.queries), len(judgments))
+    np.minimum.at(first, judgments.query, np.arange(len(judgments)))
+    return [int(row) for row in first]
+
+
+def _relevance(judgments: Judgments, rel: float) -> Iterator[Finding]:
+    count = np.bincount(judgments.query, minlength=len(judgments.queries)).tolist()
+    relevant = np.bincount(judgments.query[judgments.grade >= rel], minlength=len(judgments.queries)).tolist()
+    for query, row, judged, good in zip(judgments.queries, _first_rows(judgments), count, relevant, strict=True):
+        documents = counted(judged, "judged document")
+        if not good:
+            yield Finding(judgments.place(row), "no-relevant", f"query {shown(query)}: none of {documents} is relevant")
+        elif good == judged > 1:
+            text = f"query {shown(query)}: all {documents} are relevant"
+            yield Finding(judgments.place(row), "all-relevant", text)
+
+
+def _coverage(judgments: Judgments, queries: Queries) -> Iterator[Finding]:
+    judged = set(judgments.queries)
+    for row, query in enumerate(queries.ids):
+        if query not in judged:
+            yield Finding(queries.place(row), "not-judged", f"query {shown(query)} has no judgments")
+    for query, row in zip(judgments.queries, _first_rows(judgments), strict=True):
+        if query not in queries.position:
+            text = f"query {shown(query)} is judged, and is not in {queries.origin}"
+            yield Finding(judgments.place(row), "unknown-query", text)
+
+
+def _texts(queries: Queries) -> Iterator[Finding]:
+    for row, (query, text) in enumerate(zip(queries.ids, queries.text, strict=True)):
+        if not text.strip():
+            yield Finding(queries.place(row), "no-text", f"query {shown(query)} has no text")
+    for earlier, later in near_duplicates(queries.text):
+        one, other = queries.ids[earlier], queries.ids[later]
+        text = (
+            f"query {shown(other)} {shown(queries.text[later])} is nearly query {shown(one)} "
+            f"{shown(queries.text[earlier])} at {queries.place(earlier)}"
+        )
+        yield Finding(queries.place(later), "near-duplicate", text)
+
+
+def _outside(judgments: Judgments, scale: tuple[float, float]) -> Iterator[Finding]:
+    low, high = scale
+    for row in np.flatnonzero((judgments.grade < low) | (judgments.grade > high)).tolist():
+        query, document = judgments.queries[judgments.query[row]], judgments.documents[row]
+        text = (
+            f"document {shown(document)} of query {shown(query)} has grade {judgments.grade[row]:g}, "
+            f"outside {low:g} to {high:g}"
+        )
+        yield Finding(judgments.place(row), "outside-scale", text)
+
+
+def _never_returned(judgments: Judgments, rankings: Sequence[Rankings], rel: float) -> Iterator[Finding]:
+    """One finding a query: relevant documents are named, others counted."""
+    returned = {query: set[str]() for query in judgments.queries}
+    for ranking in rankings:
+        for i, query in enumerate(ranking.queries):
+            if query in returned:
+                returned[query].update(ranking.documents.texts(np.arange(ranking.first[i], ranking.first[i + 1])))
+    missed: dict[int, list[int]] = {}
+    for row, (number, document) in enumerate(zip(judgments.query.tolist(), judgments.documents.texts(), strict=True)):
+        if document not in returned[judgments.queries[number]]:
+            missed.setdefault(number, []).append(row)
+    for number, rows in missed.items():
+        yield Finding(judgments.place(rows[0]), "never-returned", _missed(judgments, number, rows, rel))
+
+
+def _missed(judgments: Judgments, query: int, rows: Sequence[int], rel: float) -> str:
+    judged = int(np.count_nonzero(judgments.query == query))
+    relevant = [judgments.documents[row] for row in rows if judgments.grade[row] >= rel]
+    more = f" and {len(relevant) - SHOWN_DOCUMENTS} more" if len(relevant) > SHOWN_DOCUMENTS else ""
+    named = f" ({', '.join(map(shown, relevant[:SHOWN_DOCUMENTS]))}{more})" if relevant else ""
+    return (
+        f"query {shown(judgments.queries[query])}: {len(rows)} of {judged} judged documents are returned by "
+        f"no ranking, {len(relevant)} of them relevant{named}"
+    )

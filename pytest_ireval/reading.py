@@ -1,0 +1,50 @@
+"""Files in, values out: queries, judgments and rankings read by whatever reader is installed."""
+
+from __future__ import annotations
+
+import os
+
+from pytest_ireval.plugins.manager import installed
+from pytest_ireval.plugins.registry import Registry
+from pytest_ireval.progress import SILENT, Progress
+from pytest_ireval.retrieval.doors import as_judgments, as_queries, as_rankings
+from pytest_ireval.retrieval.formats.reader import Grades, Reading
+from pytest_ireval.retrieval.judgments import Judgments
+from pytest_ireval.retrieval.queries import Queries
+from pytest_ireval.retrieval.rankings import Rankings
+
+FilePath = str | os.PathLike[str]
+
+
+def read_queries(path: FilePath, *, format: str | None = None, registry: Registry | None = None) -> Queries:  # noqa: A002 - as users say it
+    """All queries in the file; its format is recognised by its content unless it is named."""
+    return as_queries(path, (registry or installed()).readers, format)
+
+
+def read_judgments(
+    path: FilePath,
+    *,
+    format: str | None = None,  # noqa: A002 - as users say it
+    grades: Grades = "integer",
+    registry: Registry | None = None,
+    progress: Progress = SILENT,
+) -> Judgments:
+    """All judgments in the file. Grades are whole numbers unless ``grades="float"`` declares otherwise."""
+    return as_judgments(path, (registry or installed()).readers, format, Reading(grades, progress=progress))
+
+
+def read_rankings(
+    path: FilePath,
+    depth: int | None = None,
+    *,
+    format: str | None = None,  # noqa: A002 - as users say it
+    by_id: bool = True,
+    registry: Registry | None = None,
+    progress: Progress = SILENT,
+) -> Rankings:
+    """The first ``depth`` documents of every ranking in the file (None: all of them).
+
+    Equal scores are in descending order of document id, or as they stand in the file unless ``by_id``.
+    """
+    how = Reading(depth=depth, by_id=by_id, progress=progress)
+    return as_rankings(path, (registry or installed()).readers, format, how)

@@ -1,0 +1,76 @@
+"""Tables as text: CSV, TSV, and pairs of id and text without a first line that names them.
+
+CSV is quoted in the usual way. TSV is taken literally: a cell holds anything but tabs and line ends.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator
+
+from pytest_ireval.errors import InputError, Mistakes, Problem
+from pytest_ireval.retrieval.formats.input_file import InputFile
+from pytest_ireval.retrieval.tables import Table
+
+LONGEST_CELL = 1 << 24
+
+
+def table(file: InputFile) -> Table:
+    """The columns that the first line names."""
+    return _table(file, _rows(file))
+
+
+def pairs(file: InputFile) -> Table:
+    """Columns id and text."""
+    return _table(file, _with_names(file, ["id", "text"]))
+
+
+Row = tuple[int, list[str]]
+"""The number of a row's last line, and its cells."""
+
+
+def _rows(file: InputFile) -> Iterator[Row]:
+    """The rows that are not blank."""
+    if file.delimiter == "\t":
+        for number, line in enumerate(file.lines(), 1):
+            if line.strip():
+                yield number, line.rstrip("\r\n").split("\t")
+        return
+    before = csv.field_size_limit(LONGEST_CELL)
+    reader = csv.reader(file.lines(), delimiter=file.delimiter, skipinitialspace=True, strict=True)
+    try:
+        for cells in reader:
+            if any(cell.strip() for cell in cells):
+                yield reader.line_num, cells
+    except csv.Error as error:
+        raise InputError(Problem(f"is not CSV ({error})", place=f"{file.name}:{reader.line_num}")) from None
+    finally:
+        csv.field_size_limit(before)
+
+
+def _with_names(file: InputFile, names: list[str]) -> Iterator[Row]:
+    yield 0, names
+    for number, line in enumerate(file.lines(), 1):
+        if line.strip():
+            yield number, line.rstrip("\r\n").split("\t", len(names) - 1)
+
+
+def _table(file: InputFile, rows: Iterator[Row]) -> Table:
+    first, names = next(rows, (1, []))
+    names = [name.strip() for name in names]
+    repeated = next((name for name in names if names.count(name) > 1), None)
+    if repeated is not None:
+        raise InputError(Problem(f"two columns are called {repeated!r}", place=f"{file.name}:{max(first, 1)}"))
+    lines: list[int] = []
+    columns: list[list[str]] = [[] for _ in names]
+    mistakes = Mistakes()
+    for number, cells in rows:
+        if len(cells) != len(names):
+            complaint = f"has {len(cells)} cell{'s' if len(cells) != 1 else ''}, not {len(names)}"
+            mistakes.add(Problem(complaint, place=f"{file.name}:{number}", allowed=f"columns: {', '.join(names)}"))
+            continue
+        lines.append(number)
+        for column, cell in zip(columns, cells, strict=True):
+            column.append(cell)
+    mistakes.refuse()
+    return Table(dict(zip(names, columns, strict=True)), file.name, lambda row: f"{file.name}:{lines[row]}")

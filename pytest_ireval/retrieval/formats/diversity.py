@@ -1,0 +1,30 @@
+"""Judgments of subtopics as TREC's diversity tasks have them: ``query subtopic document grade``."""
+
+from __future__ import annotations
+
+from pytest_ireval.errors import Mistakes, Problem
+from pytest_ireval.retrieval.formats.input_file import InputFile
+from pytest_ireval.retrieval.tables import Table
+
+NAMES = ("query", "subtopic", "document", "grade")
+
+
+def judgments(file: InputFile) -> Table:
+    """The four columns of every line."""
+    columns: tuple[list[str], ...] = ([], [], [], [])
+    lines: list[int] = []
+    mistakes = Mistakes()
+    for number, line in enumerate(file.lines(), 1):
+        words = line.split()
+        if not words or words[0].startswith("#"):
+            continue
+        if len(words) != len(NAMES):
+            complaint = f"has {len(words)} column{'s' if len(words) != 1 else ''}"
+            allowed = f"diversity judgments have {len(NAMES)} columns: {' '.join(NAMES)}"
+            mistakes.add(Problem(complaint, place=f"{file.name}:{number}", allowed=allowed))
+            continue
+        lines.append(number)
+        for column, word in zip(columns, words, strict=True):
+            column.append(word)
+    mistakes.refuse()
+    return Table(dict(zip(NAMES, columns, strict=True)), file.name, lambda row: f"{file.name}:{lines[row]}")

@@ -1,0 +1,121 @@
+"""A file or folder as readers see it: a glance at its beginning to recognise it, and its lines to read it."""
+
+from __future__ import annotations
+
+import io
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cached_property
+from pathlib import Path
+
+from pytest_ireval.errors import InputError, Problem
+from pytest_ireval.retrieval.formats.bytestream import ByteFile, ByteStream, byte_file
+
+GLANCE = 1 << 16
+"""So many bytes at the beginning must be enough to tell what a file holds."""
+
+FIRST_LINES = 50
+DELIMITERS = ("\t", ",", ";")
+BYTE_ORDER_MARK = "\ufeff"
+
+
+class InputFile:
+    """What a name stands for: ``file`` is None for a folder. Text is UTF-8; gzip and Zstandard are unpacked."""
+
+    def __init__(self, name: str, path: Path, file: ByteFile | None) -> None:
+        self.name = name
+        """What messages call it."""
+        self.path = path
+        """Where its bytes are; for standard input and pipes this is a copy."""
+        self.file = file
+
+    @property
+    def is_folder(self) -> bool:
+        """True for a folder."""
+        return self.file is None
+
+    @property
+    def bytes(self) -> ByteFile:
+        """The bytes of a file; a folder has none."""
+        if self.file is None:
+            raise InputError(Problem("this is a directory, not a file", place=self.name))
+        return self.file
+
+    @cached_property
+    def head(self) -> str:
+        """The beginning of the text; what is no UTF-8 is replaced. Nothing for a folder."""
+        return "" if self.file is None else self.file.head(GLANCE).decode("utf-8", "replace").lstrip(BYTE_ORDER_MARK)
+
+    @cached_property
+    def first_lines(self) -> tuple[str, ...]:
+        """The first lines that are not blank."""
+        lines = [line for line in self.head.splitlines() if line.strip()]
+        whole = len(self.head) < GLANCE or len(lines) < 2
+        return tuple(lines if whole else lines[:-1])[:FIRST_LINES]
+
+    @cached_property
+    def first_words(self) -> tuple[list[str], ...]:
+        """The words of the first lines, without lines that begin with ``#``."""
+        return tuple(line.split() for line in self.first_lines if not line.lstrip().startswith("#"))
+
+    @cached_property
+    def header(self) -> tuple[str, ...]:
+        """The cells of the first line."""
+        if not self.first_lines:
+            return ()
+        if self.delimiter not in self.first_lines[0]:
+            return (self.first_lines[0],)
+        if self.delimiter == "\t":
+            return tuple(self.first_lines[0].split("\t"))
+        import csv
+
+        return tuple(next(csv.reader([self.first_lines[0]], delimiter=self.delimiter), ()))
+
+    @cached_property
+    def delimiter(self) -> str:
+        """What separates the cells of the first line: a tab where there is one, or else a comma, or a semicolon."""
+        first = self.first_lines[0] if self.first_lines else ""
+        return next((delimiter for delimiter in DELIMITERS if delimiter in first), ",")
+
+    def lines(self) -> Iterator[str]:
+        """All lines of the text with their ends, checked to be UTF-8."""
+        with self.bytes.open() as stream, io.BufferedReader(_Raw(stream), 1 << 20) as buffered:
+            for number, line in enumerate(buffered, 1):
+                try:
+                    text = line.decode()
+                except UnicodeDecodeError as error:
+                    place = f"{self.name}:{number}"
+                    raise InputError(Problem(f"is not UTF-8 ({error.reason})", place=place)) from None
+                if "\0" in text:
+                    complaint = "holds a zero byte: is this UTF-16, or no text at all?"
+                    raise InputError(Problem(complaint, place=f"{self.name}:{number}"))
+                yield text.removeprefix(BYTE_ORDER_MARK) if number == 1 else text
+
+    def text(self) -> str:
+        """The whole text."""
+        return "".join(self.lines())
+
+
+class _Raw(io.RawIOBase):
+    """A stream of ours as Python's own kind."""
+
+    def __init__(self, stream: ByteStream) -> None:
+        self.stream = stream
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]  # what io hands over is a memoryview
+        return self.stream.readinto(memoryview(buffer))
+
+
+@contextmanager
+def input_file(path: str | os.PathLike[str]) -> Iterator[InputFile]:
+    """What ``path`` stands for; ``-`` is standard input."""
+    name = os.fspath(path)
+    if os.path.isdir(name):
+        yield InputFile(name, Path(name), None)
+        return
+    with byte_file(path) as file:
+        yield InputFile(file.name, file.path, file)

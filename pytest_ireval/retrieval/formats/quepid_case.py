@@ -1,0 +1,81 @@
+"""Cases of Quepid: the whole case or its ratings as JSON, or its ratings as CSV, short or detailed.
+
+Quepid knows queries by their text, so the text is the id.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pytest_ireval.retrieval.formats.delimited import table
+from pytest_ireval.retrieval.formats.input_file import InputFile
+from pytest_ireval.retrieval.formats.json_nodes import Node, document
+from pytest_ireval.retrieval.formats.shapes import is_text
+from pytest_ireval.retrieval.tables import Table, named, selected, table_of_rows
+
+Rows = Iterator[tuple[dict[str, str], str]]
+
+
+def queries(file: InputFile) -> Table:
+    """Each query once, with its information need and notes where the file has them."""
+    if is_text(file):
+        cells = _cells(file)
+        first = {query: row for row, query in reversed(list(enumerate(cells.columns["query"])))}
+        chosen = selected(cells, sorted(first.values()))
+        texts = chosen.columns["query"]
+        return Table({"id": texts, "text": texts}, chosen.origin, chosen.place)
+    return table_of_rows(_json_queries(document(file)), file.name)
+
+
+def judgments(file: InputFile) -> Table:
+    """A row for each rating; what Quepid lists without a rating is not judged."""
+    if is_text(file):
+        cells = _cells(file)
+        rated = [row for row in cells.rows if cells.columns["grade"][row]]
+        return selected(cells, rated)
+    return table_of_rows(_json_ratings(document(file)), file.name)
+
+
+def _cells(file: InputFile) -> Table:
+    """Query, document and grade; Quepid puts a blank before what a spreadsheet would take for a formula."""
+    cells = table(file)
+    text = named(cells.columns, "text") or named(cells.columns, "query")
+    names = {"query": text, "document": named(cells.columns, "document"), "grade": named(cells.columns, "grade")}
+    return Table(
+        {ours: [cell.strip() for cell in cells.columns[theirs]] for ours, theirs in names.items()},
+        cells.origin,
+        cells.place,
+    )
+
+
+def _json_queries(case: Node) -> Rows:
+    for query in case.each("queries"):
+        text = _text(query)
+        yield (
+            {
+                "id": text,
+                "text": text,
+                "information_need": query.text("information_need"),
+                "notes": query.text("notes"),
+            },
+            query.place,
+        )
+
+
+def _json_ratings(case: Node) -> Rows:
+    for query in case.each("queries"):
+        if not query.has("ratings"):
+            continue
+        ratings = query.get("ratings")
+        if isinstance(ratings.value, dict):  # the ratings alone: {document: rating}
+            for identifier, rating in ratings.entries():
+                row = {"query": _text(query), "document": identifier, "grade": rating.value}
+                yield row, rating.place
+            continue
+        for rating in query.each("ratings"):
+            row = {"query": _text(query), "document": rating.text("doc_id"), "grade": rating.text("rating")}
+            yield {**row, "judge": rating.text("user_email")}, rating.place
+
+
+def _text(query: Node) -> str:
+    return query.text("query_text") or query.required("query")

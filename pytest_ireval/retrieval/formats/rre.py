@@ -1,0 +1,68 @@
+"""Ratings of Rated Ranking Evaluator: groups of queries that share their relevant documents.
+
+A query is known by its text; its group and the group's subject are kept as columns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from pytest_ireval.retrieval.formats.input_file import InputFile
+from pytest_ireval.retrieval.formats.json_nodes import Node, document
+from pytest_ireval.retrieval.tables import Table, table_of_rows
+
+PLACEHOLDER = "$query"
+Rows = Iterator[tuple[dict[str, Any], str]]
+
+
+def queries(file: InputFile) -> Table:
+    """Each query once: the same text may stand in several templates."""
+    whole = document(file)
+    seen: dict[str, tuple[dict[str, Any], str]] = {}
+    for query, _, about in _queries(whole):
+        text = _text(query, whole)
+        seen.setdefault(text, ({"id": text, "text": text, **about}, query.place))
+    return table_of_rows(iter(seen.values()), file.name)
+
+
+def judgments(file: InputFile) -> Table:
+    """A row for each query and document of its own list, or of its group's."""
+    return table_of_rows(_judgments(document(file)), file.name)
+
+
+def _judgments(whole: Node) -> Rows:
+    for query, group, _ in _queries(whole):
+        holder = query if query.has("relevant_documents") else group
+        if not holder.has("relevant_documents"):
+            raise query.error("neither it nor its group has 'relevant_documents'")
+        for identifier, grade, place in _relevant(holder.get("relevant_documents")):
+            yield {"query": _text(query, whole), "document": identifier, "grade": grade}, place
+
+
+def _queries(whole: Node) -> Iterator[tuple[Node, Node, dict[str, str]]]:
+    """Every query with what it belongs to: a group of a subject, a group, or the file itself."""
+    for subject in [*whole.each("topics")] or [whole]:
+        for group in [*subject.each("query_groups")] or [subject]:
+            about = {} if group is subject else {"group": group.text("name")}
+            if subject is not whole:
+                about = {"subject": subject.text("description") or subject.text("name"), **about}
+            for query in group.each("queries"):
+                yield query, group, about
+
+
+def _text(query: Node, whole: Node) -> str:
+    """What stands in for the placeholder of the query's text."""
+    name = whole.text("query_placeholder") or PLACEHOLDER
+    return query.get("placeholders").required(name)
+
+
+def _relevant(documents: Node) -> Iterator[tuple[str, Any, str]]:
+    """Document, grade and place: from ``{document: {gain: 3}}``, or from ``{"3": [document, …]}``."""
+    for key, node in documents.entries():
+        if isinstance(node.value, list):
+            for identifier in node.value:
+                yield identifier, key, node.place
+        else:
+            grade = node.get("gain") if node.has("gain") else node.get("rating")
+            yield key, grade.value, node.place

@@ -1,0 +1,169 @@
+"""What a glance at the beginning of a file tells about its format; each answer excludes the more special ones."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import Any
+
+from pytest_ireval.retrieval.formats.input_file import InputFile
+from pytest_ireval.retrieval.tables import holds_judgments, holds_queries, holds_rankings, named, plain
+from pytest_ireval.retrieval.values import NUMBER
+
+JSON = re.compile(r"\s*[{\[]\s*[\"{}\[\]]")
+"""How JSON begins; a query may be called ``[q1]``, and is no JSON."""
+TOPIC = re.compile(r"<(top|topic)\b", re.IGNORECASE)
+HOLDS = (holds_judgments, holds_queries, holds_rankings)
+QUEPID_CASE = ({"query", "docid", "rating"}, {"query", "doc_id", "rating"})
+QUEPID_DETAILED = {"case_id", "query_text", "doc_id", "rating"}
+
+
+def is_parquet(file: InputFile) -> bool:
+    """Whether it is a Parquet file."""
+    return file.file is not None and file.file.magic == b"PAR1"
+
+
+def is_text(file: InputFile) -> bool:
+    """Whether it is neither a folder, nor Parquet, nor JSON, nor marked up."""
+    return bool(file.first_lines) and not is_parquet(file) and not JSON.match(file.head) and not is_topics(file)
+
+
+def is_quepid_table(file: InputFile) -> bool:
+    """Whether it is a Quepid case's export of ratings, short or detailed."""
+    names = {plain(name) for name in file.header}
+    return is_text(file) and (names in QUEPID_CASE or names >= QUEPID_DETAILED)
+
+
+def is_quepid_book_table(file: InputFile) -> bool:
+    """Whether it is the judgments of a Quepid book: query, docid, then a column a judge."""
+    names = tuple(map(plain, file.header))
+    return is_text(file) and names[:2] == ("query", "docid") and len(names) > 2 and named(names, "grade") is None
+
+
+def is_table_of_judgments(file: InputFile) -> bool:
+    """Whether the first line names the columns of judgments."""
+    return is_text(file) and holds_judgments(file.header) and not is_quepid_table(file)
+
+
+def is_table_of_rankings(file: InputFile) -> bool:
+    """Whether the first line names the columns of rankings."""
+    return is_text(file) and holds_rankings(file.header) and not is_quepid_table(file)
+
+
+def is_table_of_queries(file: InputFile) -> bool:
+    """Whether the first line names the columns of queries."""
+    return is_text(file) and holds_queries(file.header)
+
+
+def has_header(file: InputFile) -> bool:
+    """Whether the first line names columns that are known."""
+    tables = (is_table_of_judgments, is_table_of_rankings, is_table_of_queries, is_quepid_table, is_quepid_book_table)
+    return any(is_one(file) for is_one in tables)
+
+
+def width_in_words(file: InputFile, number: int) -> int:
+    """How many words most of the first lines have; 0 for what is no columns of words.
+
+    Where lines differ in width, word ``number`` (counted from 0) of most of them must be a number.
+    """
+    if not is_text(file) or has_header(file) or has_features(file) or not file.first_words:
+        return 0
+    counts = Counter(map(len, file.first_words))
+    numeric = sum(len(words) > number and NUMBER.fullmatch(words[number]) is not None for words in file.first_words)
+    sure = len(counts) == 1 or 2 * numeric > len(file.first_words)
+    return counts.most_common(1)[0][0] if sure else 0
+
+
+def is_qrels(file: InputFile) -> bool:
+    """Whether it is columns of words, four a line, the last a grade."""
+    return width_in_words(file, 3) == 4
+
+
+def is_run(file: InputFile) -> bool:
+    """Whether it is columns of words, six a line or more, the fifth a score."""
+    return width_in_words(file, 4) >= 6
+
+
+def has_subtopics(file: InputFile) -> bool:
+    """Whether it is four columns of words of which the second changes."""
+    return is_qrels(file) and len({words[1] for words in file.first_words if len(words) == 4}) > 1
+
+
+def has_features(file: InputFile) -> bool:
+    """Whether lines are a grade, then ``qid:``, then features."""
+    return is_text(file) and any(len(words) > 1 and words[1].startswith("qid:") for words in file.first_words[:5])
+
+
+def is_pairs(file: InputFile) -> bool:
+    """Whether all first lines are two cells with one tab between them, and the first line names no columns."""
+    return (
+        is_text(file)
+        and not has_header(file)
+        and all(line.count("\t") == 1 and line[0] != "\t" for line in file.first_lines)
+    )
+
+
+def is_topics(file: InputFile) -> bool:
+    """Whether it is marked up with ``<top>`` or ``<topic>``."""
+    return file.head.lstrip().startswith("<") and TOPIC.search(file.head) is not None
+
+
+def keys_of_lines(file: InputFile) -> tuple[str, ...]:
+    """The keys of the first line of a JSONL file; nothing for other files."""
+    if not JSON.match(file.head):
+        return ()
+    found = _object(file.first_lines[0])
+    if found is None or (len(file.first_lines) == 1 and not any(has(found) for has in HOLDS)):
+        return ()
+    return tuple(found)
+
+
+def _object(line: str) -> dict[str, Any] | None:
+    import json
+
+    try:
+        found = json.loads(line)
+    except ValueError:
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def mentions(file: InputFile, *keys: str) -> bool:
+    """Whether it is one JSON value, over any number of lines, that names all these keys early on."""
+    return is_json(file) and all(f'"{key}"' in file.head for key in keys)
+
+
+def is_json(file: InputFile) -> bool:
+    """Whether it is one JSON value, over any number of lines."""
+    return JSON.match(file.head) is not None and not keys_of_lines(file)
+
+
+def is_quepid_case(file: InputFile) -> bool:
+    """Whether it is a Quepid case, or its ratings alone."""
+    return not is_rre(file) and mentions(file, "queries", "ratings")
+
+
+def is_quepid_book(file: InputFile) -> bool:
+    """Whether it is a Quepid book."""
+    return mentions(file, "query_doc_pairs")
+
+
+def is_rre(file: InputFile) -> bool:
+    """Whether it is a ratings file of Rated Ranking Evaluator."""
+    return mentions(file, "queries", "placeholders")
+
+
+def is_rank_eval(file: InputFile) -> bool:
+    """Whether it is a request of Elasticsearch's ranking evaluation."""
+    return mentions(file, "requests", "ratings")
+
+
+def is_plain_json(file: InputFile) -> bool:
+    """Whether it is one JSON value that is none of the special ones."""
+    special = (is_quepid_case, is_quepid_book, is_rre, is_rank_eval)
+    return is_json(file) and not any(is_one(file) for is_one in special)
+
+
+def is_beir(file: InputFile) -> bool:
+    """Whether it is a folder with queries or judgments as BEIR lays them out."""
+    return file.is_folder and ((file.path / "queries.jsonl").is_file() or (file.path / "qrels").is_dir())

@@ -1,0 +1,38 @@
+"""Queries: what people search for, with any column that may define a slice or a weight."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+
+@dataclass(frozen=True, eq=False)
+class Queries:
+    """Queries in the order they were given; every sequence has one entry a query.
+
+    ``text`` is what was searched for ("" where the source does not say), ``columns`` whatever else is known, as text.
+    ``places`` says where each query stands, for messages; it may be empty.
+    """
+
+    ids: tuple[str, ...]
+    text: tuple[str, ...]
+    columns: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    origin: str = "queries"
+    places: tuple[str, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    @cached_property
+    def position(self) -> dict[str, int]:
+        """Query id to its place in ``ids``."""
+        return {query: i for i, query in enumerate(self.ids)}
+
+    def text_of(self, query: str) -> str:
+        """What was searched for; "" if nobody said."""
+        return self.text[self.position[query]] if query in self.position else ""
+
+    def place(self, row: int) -> str:
+        """Where one of them stands."""
+        return self.places[row] if self.places else self.origin

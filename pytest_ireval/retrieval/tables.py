@@ -1,0 +1,137 @@
+"""Tables: named columns as files and data frames have them, and which column is meant by which name."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pytest_ireval.errors import InputError, Problem, did_you_mean
+
+if TYPE_CHECKING:
+    from pytest_ireval.retrieval.judgments import Judgments
+
+COLUMN_NAMES = {
+    "query": ("query_id", "qid", "q_id", "queryid", "query"),
+    "document": ("document", "document_id", "doc_id", "docid", "docno", "doc", "corpus_id", "did"),
+    "grade": ("grade", "relevance", "rel", "label", "rating"),
+    "score": ("score", "sim", "similarity"),
+    "rank": ("rank", "position"),
+    "subtopic": ("subtopic", "subtopic_id", "intent", "aspect"),
+    "id": ("id", "_id", "query_id", "qid", "q_id", "queryid", "query"),
+    "text": ("text", "query_text", "query", "title"),
+    "judge": ("judge", "judge_id", "assessor", "annotator", "rater", "user_email"),
+    "date": ("date", "judged_at", "timestamp"),
+    "guideline": ("guideline", "guidelines", "guideline_version"),
+}
+"""What columns are called, best name first; blanks, hyphens and letter case do not matter."""
+
+BEIR_JUDGMENTS = ("query_id", "corpus_id", "score")
+"""Only under these three names is a score a grade."""
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Columns of one length. ``place`` says where a row stands."""
+
+    columns: Mapping[str, Sequence[Any]]
+    origin: str
+    place: Callable[[int], str]
+
+    @property
+    def rows(self) -> range:
+        """The numbers of its rows."""
+        return range(len(next(iter(self.columns.values()), ())))
+
+    def column(self, kind: str) -> Sequence[Any]:
+        """The column of that kind; an error that lists what there is if there is none."""
+        return self.columns[column_for(self.columns, kind, self.origin)]
+
+
+def table_of_rows(rows: Iterable[tuple[Mapping[str, Any], str]], origin: str) -> Table:
+    """A table of rows that each know their place; a name that a row lacks is an empty cell."""
+    placed = list(rows)
+    names = dict.fromkeys(name for row, _ in placed for name in row)
+    return Table({name: [row.get(name) for row, _ in placed] for name in names}, origin, lambda row: placed[row][1])
+
+
+def table_of_judgments(judgments: Judgments) -> Table:
+    """Judgments as rows again, one for each subtopic where there are such."""
+    row, grade = np.arange(len(judgments)), judgments.grade
+    columns: dict[str, Sequence[Any]] = {}
+    if judgments.subtopics is not None:
+        row, grade = judgments.subtopics.row, judgments.subtopics.grade
+        columns["subtopic"] = [judgments.subtopics.names[subtopic] for subtopic in judgments.subtopics.subtopic]
+    rows = row.tolist()
+    columns["query"] = [judgments.queries[judgments.query[i]] for i in rows]
+    columns["document"] = judgments.documents.texts(row)
+    columns["grade"] = grade.tolist()
+    columns |= {name: [values[i] for i in rows] for name, values in judgments.columns.items()}
+    order = ("query", "subtopic", "document", "grade", *judgments.columns)
+    return Table(
+        {name: columns[name] for name in order if name in columns}, judgments.origin, lambda i: judgments.place(rows[i])
+    )
+
+
+def selected(table: Table, rows: Sequence[int]) -> Table:
+    """Some of its rows."""
+    columns = {name: [values[row] for row in rows] for name, values in table.columns.items()}
+    return Table(columns, table.origin, lambda row: table.place(rows[row]))
+
+
+def plain(name: object) -> str:
+    """A column's name as names are compared."""
+    return re.sub(r"[\s\-]+", "_", str(name).strip().lower())
+
+
+def named(names: Iterable[Any], kind: str) -> Any:
+    """The column of that kind, or None."""
+    by_plain = {plain(name): name for name in names}
+    return next((by_plain[name] for name in COLUMN_NAMES[kind] if name in by_plain), None)
+
+
+def column_for(names: Iterable[Any], kind: str, origin: str) -> Any:
+    """The column of that kind; InputError if there is none."""
+    names = list(names)
+    found = named(names, kind)
+    if found is None:
+        raise InputError(
+            Problem(
+                f"there is no column for the {kind}: the columns are {', '.join(map(repr, names))}",
+                place=origin,
+                suggestion=did_you_mean(kind, map(str, names)),
+                allowed="one of " + ", ".join(COLUMN_NAMES[kind]),
+            )
+        )
+    return found
+
+
+def grade_column(names: Iterable[Any], origin: str) -> Any:
+    """The column of grades; in judgments as BEIR has them, that of scores."""
+    names = list(names)
+    if tuple(map(plain, names)) == BEIR_JUDGMENTS:
+        return names[2]
+    return column_for(names, "grade", origin)
+
+
+def holds_judgments(names: Iterable[Any]) -> bool:
+    """Whether a table with these columns can be judgments."""
+    names = list(names)
+    graded = named(names, "grade") is not None or tuple(map(plain, names)) == BEIR_JUDGMENTS
+    return graded and named(names, "query") is not None and named(names, "document") is not None
+
+
+def holds_rankings(names: Iterable[Any]) -> bool:
+    """Whether a table with these columns can be rankings."""
+    names = list(names)
+    ordered = named(names, "score") is not None or named(names, "rank") is not None
+    return ordered and named(names, "query") is not None and named(names, "document") is not None
+
+
+def holds_queries(names: Iterable[Any]) -> bool:
+    """Whether a table with these columns can be queries; one with documents is not."""
+    names = list(names)
+    return named(names, "id") is not None and named(names, "text") is not None and named(names, "document") is None

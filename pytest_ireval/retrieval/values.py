@@ -1,0 +1,80 @@
+"""Single values from outside: ids, grades and scores, from text or as numbers, refused with the reason."""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import Any
+
+import numpy as np
+
+NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?", re.ASCII)
+
+
+class Unfit(ValueError):  # noqa: N818 - it says what a value is
+    """Its text says what is wrong with a value, and ``suggestion`` what to do about it."""
+
+    def __init__(self, complaint: str, suggestion: str = "") -> None:
+        super().__init__(complaint)
+        self.suggestion = suggestion
+
+
+def id_of(value: Any) -> str:
+    """An id as text; whole numbers are written out."""
+    if isinstance(value, str) and value and (value.isascii() or _has_utf8(value)):
+        return value
+    if isinstance(value, int | np.integer) and not isinstance(value, bool):
+        return str(int(value))
+    raise Unfit(f"{value!r} is no id; ids are text (or whole numbers)")
+
+
+def _has_utf8(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def number_of(value: Any, what: str) -> float:
+    """A finite number."""
+    if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
+        raise Unfit(f"{what} is {value!r}, not a number")
+    try:
+        number = float(value)
+    except OverflowError:
+        raise Unfit(f"{what} is too large for a number") from None
+    if not math.isfinite(number):
+        raise Unfit(f"{what} is {number!r}, not finite")
+    return number
+
+
+def number_in(value: Any, what: str) -> float:
+    """The same from a cell, where a number may be written as text."""
+    if not isinstance(value, str):
+        return number_of(value, what)
+    if not NUMBER.fullmatch(value.strip()):
+        raise Unfit(f"{what} is {value!r}, not a number")
+    return number_of(float(value), what)
+
+
+def whole(number: float, value: Any, what: str) -> float:
+    """The number, if it has no fraction."""
+    if not number.is_integer():
+        raise Unfit(f"{what} is {value!r}, not a whole number", 'fractional grades are read with grades="float"')
+    return number
+
+
+def cell_text(value: Any) -> str:
+    """A cell as text; nothing for a missing one."""
+    return "" if value is None else value if isinstance(value, str) else str(value)
+
+
+def grade_of(document: Any, query: Any) -> str:
+    """What messages call a grade."""
+    return f"the grade of document {document!r} for query {query!r}"
+
+
+def score_of(document: Any, query: Any) -> str:
+    """What messages call a score."""
+    return f"the score of document {document!r} for query {query!r}"

@@ -1,0 +1,157 @@
+"""``ireval import``: other tools' files become a pair of tables."""
+
+import json
+
+import pytest
+
+CASE = "query,docid,rating\nred mug,d1,3\nred mug,d2,0\ncup,d1,1\nblue mug,,\n"
+
+
+@pytest.fixture
+def source(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+    def write(content, name="case.csv"):
+        (tmp_path / name).write_text(content)
+        return name
+
+    return write
+
+
+def test_a_case_becomes_queries_and_judgments(ireval, source, tmp_path):
+    outcome = ireval("import", source(CASE), "--to", "shop")
+
+    assert outcome == (
+        0,
+        "read case.csv: 3 queries (format quepid-case), 3 judgments (format quepid-case)\n"
+        "query ids without blanks: 'red mug' is red-mug, 'blue mug' is blue-mug\n"
+        "wrote shop/queries.tsv: 3 queries\n"
+        "wrote shop/judgments.tsv: 3 judgments of 2 queries, grades 0 to 3\n"
+        "without judgments: blue-mug\n",
+        "",
+    )
+    assert (tmp_path / "shop/queries.tsv").read_text() == "id\ttext\nred-mug\tred mug\ncup\tcup\nblue-mug\tblue mug\n"
+    assert (tmp_path / "shop/judgments.tsv").read_text() == (
+        "query\tdocument\tgrade\nred-mug\td1\t3\nred-mug\td2\t0\ncup\td1\t1\n"
+    )
+
+
+def test_what_was_imported_can_be_evaluated(ireval, source, tmp_path):
+    ireval("import", source(CASE))
+    rankings = source("red-mug Q0 x 1 2 t\nred-mug Q0 d1 2 1 t\ncup Q0 d1 1 1 t\n", "rankings.txt")
+
+    assert (
+        ireval("evaluate", "judgments.tsv", rankings, "-m", "RR", "--format", "trec").out == "RR\tall\t0.7500000000\n"
+    )
+
+
+def test_ids_can_be_kept(ireval, source, tmp_path):
+    ireval("import", source(CASE), "--keep-ids")
+
+    assert (tmp_path / "judgments.tsv").read_text().splitlines()[1] == "red mug\td1\t3"
+
+
+def test_ids_that_would_become_one_are_told_apart(ireval, source, tmp_path):
+    ireval(
+        "import",
+        source("query,docid,rating\nred mug,d,1\nRed  Mug,d,1\nrot-e,d,1\nrot e,d,1\nтест ещё,d,1\n  ☃ ☃,d,1\n"),
+    )
+
+    ids = [line.split("\t")[0] for line in (tmp_path / "queries.tsv").read_text().splitlines()[1:]]
+    assert len(set(ids)) == 6
+    assert [one.rpartition("-")[0] for one in ids[:2]] == ["red-mug", "red-mug"]
+    assert ids[2] == "rot-e"
+    assert ids[3].startswith("rot-e-")
+    assert ids[4] == "тест-еще"
+    assert not any(" " in one for one in ids)
+
+
+def test_files_that_are_there_are_not_written_over(ireval, source, tmp_path):
+    source("mine", "queries.tsv")
+
+    refused = ireval("import", source(CASE))
+
+    assert refused == (2, "", "error: would write over queries.tsv\n  --force does it\n")
+    assert (tmp_path / "queries.tsv").read_text() == "mine"
+    assert not (tmp_path / "judgments.tsv").exists()
+    assert ireval("import", source(CASE), "--force").code == 0
+    assert (tmp_path / "queries.tsv").read_text().startswith("id\ttext\n")
+
+
+BOOK = "query,docid,Ann,Bob,Cid\nq,d1,3,1,1\nq,d2,2,2,\nq,d3,0,3,\n"
+
+
+@pytest.mark.parametrize(
+    ("judges", "grades"),
+    [("highest", "3 2 3"), ("lowest", "1 2 0"), ("median", "1 2 0"), ("majority", "1 2 0")],
+)
+def test_judges_who_disagree_are_merged_as_said(ireval, source, tmp_path, judges, grades):
+    outcome = ireval("import", source(BOOK), "--judges", judges)
+
+    assert "2 documents had several grades for one query; one was chosen\n" in outcome.out
+    lines = [line.split("\t") for line in (tmp_path / "judgments.tsv").read_text().splitlines()]
+    assert lines[0] == ["query", "document", "grade", "judge"]
+    assert " ".join(line[2] for line in lines[1:]) == grades
+    assert [line[3] for line in lines[1:]] == ["Ann; Bob; Cid", "Ann; Bob", "Ann; Bob"]
+
+
+def test_judges_who_disagree_are_an_error_unless_said(ireval, source, tmp_path):
+    outcome = ireval("import", source(BOOK))
+
+    assert outcome == (
+        2,
+        "",
+        "error: case.csv:2\n"
+        "  document 'd1' has several grades for query 'q': 3 (case.csv:2), 1 (case.csv:2), 1 (case.csv:2)\n"
+        "  say which counts: --judges highest, lowest, median, majority\n"
+        "case.csv:4\n"
+        "  document 'd3' has several grades for query 'q': 0 (case.csv:4), 3 (case.csv:4)\n"
+        "  say which counts: --judges highest, lowest, median, majority\n",
+    )
+    assert [path.name for path in tmp_path.iterdir()] == ["case.csv"]
+
+
+def test_several_sources_are_brought_together(ireval, source, tmp_path):
+    topics = source("<top>\n<num> 1\n<title> red mug\n</top>\n", "topics.txt")
+    ann, bob = source("1 0 d1 1\n1 0 d2 0\n", "ann.qrels"), source("1 0 d1 2\n", "bob.qrels")
+
+    outcome = ireval("import", topics, ann, bob, "--judges", "highest", "--ending", "jsonl")
+
+    assert outcome.out.splitlines()[:3] == [
+        "read topics.txt: 1 query (format trec-topics)",
+        "read ann.qrels: 2 judgments (format trec)",
+        "read bob.qrels: 1 judgment (format trec)",
+    ]
+    assert [json.loads(line) for line in (tmp_path / "judgments.jsonl").read_text().splitlines()] == [
+        {"query": "1", "document": "d1", "grade": 2},
+        {"query": "1", "document": "d2", "grade": 0},
+    ]
+
+
+def test_subtopics_are_kept(ireval, source, tmp_path):
+    ireval("import", source("1 1 d1 1\n1 2 d1 2\n"), "--format", "trec-diversity")
+
+    assert (tmp_path / "judgments.tsv").read_text() == "query\tsubtopic\tdocument\tgrade\n1\t1\td1\t1\n1\t2\td1\t2\n"
+
+
+def test_judgments_without_queries_write_no_queries(ireval, source, tmp_path):
+    outcome = ireval("import", source("1 0 d1 1\n"))
+
+    assert "no queries: queries.tsv not written\n" in outcome.out
+    assert not (tmp_path / "queries.tsv").exists()
+
+
+@pytest.mark.parametrize(
+    ("content", "options", "message"),
+    [
+        ("to be\nor not\n", (), "case.csv\n  holds no judgments in a known format: it begins with 'to be'\n"),
+        ("q Q0 d 1 1 t\n", (), "case.csv\n  holds no judgments: it looks like rankings (format trec)\n"),
+        (CASE, ("--format", "quepid"), "there is no format 'quepid' of judgments\n  did you mean 'quepid-case'?\n"),
+        ("", (), "case.csv\n  the file is empty\n"),
+    ],
+)
+def test_what_cannot_be_imported_is_refused(ireval, source, content, options, message):
+    outcome = ireval("import", source(content), *options)
+
+    assert outcome.code == 2
+    assert outcome.err.startswith(f"error: {message}")

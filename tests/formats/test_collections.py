@@ -1,0 +1,164 @@
+"""Files of evaluation campaigns: topics, judgments of subtopics, LETOR, and folders as BEIR has them."""
+
+import gzip
+
+import pytest
+from contents import graded, subtopics
+
+from pytest_ireval import evaluate, read_judgments, read_queries
+
+OLD = """\
+<top>
+<num> Number: 301
+<title> International Organized Crime
+
+<desc> Description:
+Identify organizations &amp; people
+that participate.
+
+<narr> Narrative:
+A relevant document must do: more.
+</top>
+
+<top>
+<head> Tipster Topic Description
+<num> Number: 302
+<title> Topic: Polio
+</top>
+"""
+
+
+class TestTopics:
+    def test_fields_are_kept_and_the_title_is_the_text(self, file):
+        queries = read_queries(file(OLD))
+
+        assert queries.ids == ("301", "302")
+        assert queries.text == ("International Organized Crime", "Polio")
+        assert queries.columns["title"] == ("International Organized Crime", "Polio")
+        assert queries.columns["description"] == ("Identify organizations & people that participate.", "")
+        assert queries.columns["narrative"] == ("A relevant document must do: more.", "")
+        assert [place.rpartition(":")[2] for place in queries.places] == ["1", "13"]
+
+    def test_xml_with_attributes_and_subtopics(self, file):
+        text = """<?xml version="1.0" encoding="UTF-8"?>
+<webtrack2012>
+  <topic number="151" type="ambiguous">
+    <query>403b</query>
+    <description>What is a 403b plan?</description>
+    <subtopic number="1" type="inf">What is it?</subtopic>
+    <subtopic number="2" type="nav">Who is eligible?</subtopic>
+  </topic>
+</webtrack2012>
+"""
+        queries = read_queries(file(text))
+
+        assert queries.ids == ("151",)
+        assert queries.text == ("403b",)
+        assert dict(queries.columns) == {
+            "type": ("ambiguous",),
+            "query": ("403b",),
+            "description": ("What is a 403b plan?",),
+            "subtopic": ("What is it?; Who is eligible?",),
+        }
+
+    @pytest.mark.parametrize(
+        ("text", "complaint"),
+        [
+            ("<top>\n<title> a\n</top>\n", "DIR/file.txt:1\n  this topic has no number"),
+            ("\n<top>\n<num> 1\n</top>\n", "DIR/file.txt:2\n  this topic has no title, query or description"),
+            ("<top>\n<num> 1\n<title> a\n", "DIR/file.txt:1\n  this topic is not closed, or holds another one"),
+            (
+                "<top>\n<num> 1\n<title> a\n<top>\n<num> 2\n<title> b\n</top>\n",
+                "DIR/file.txt:4\n  this topic is not closed, or holds another one",
+            ),
+            (
+                "<top><num>1<title>a</top>\n<top><num>1<title>b</top>\n",
+                "DIR/file.txt:2\n  query '1' is there twice, first at DIR/file.txt:1",
+            ),
+        ],
+    )
+    def test_what_is_missing_is_refused_with_its_line(self, file, refused, text, complaint):
+        assert refused(read_queries, file(text)) == complaint
+
+
+class TestDiversity:
+    def test_grades_of_subtopics_are_kept_and_the_highest_is_the_grade(self, file):
+        path = file("# query subtopic document grade\n1 1 a 0\n1 2 a 2\n1 1 b 1\n2 1 a 1\n")
+        judgments = read_judgments(path, format="trec-diversity")
+
+        assert graded(judgments) == {"1": {"a": 2, "b": 1}, "2": {"a": 1}}
+        assert subtopics(judgments) == {("1", "a"): {"1": 0, "2": 2}, ("1", "b"): {"1": 1}, ("2", "a"): {"1": 1}}
+        assert judgments.place(1).endswith("file.txt:4")
+
+    def test_two_grades_for_one_subtopic_are_refused(self, file, refused):
+        path = file("1 1 a 0\n1 2 a 2\n1 1 a 1\n")
+
+        assert refused(read_judgments, path, format="trec-diversity") == (
+            "DIR/file.txt:3\n  document 'a' is judged twice for subtopic '1' of query '1': "
+            "grade 1 here, grade 0 at DIR/file.txt:1"
+        )
+
+    def test_a_line_of_another_width_is_refused(self, file, refused):
+        assert refused(read_judgments, file("1 1 a\n"), format="trec-diversity") == (
+            "DIR/file.txt:1\n  has 3 columns\n  diversity judgments have 4 columns: query subtopic document grade"
+        )
+
+
+class TestLetor:
+    def test_documents_are_named_in_comments(self, file):
+        text = "2 qid:10 1:0.03 2:0.6 #docid = GX029-35 inc = 1 prob = 0.1\n0 qid:10 1:0.1 # docid=GX1\n"
+
+        assert graded(read_judgments(file(text))) == {"10": {"GX029-35": 2, "GX1": 0}}
+
+    def test_the_first_word_of_a_comment_is_the_document_where_it_says_no_more(self, file):
+        assert graded(read_judgments(file("3 qid:1 # 7555 rambo\n"))) == {"1": {"7555": 3}}
+
+    def test_documents_without_names_are_numbered_in_each_query(self, file):
+        text = "2 qid:1 1:3\n0 qid:1 1:2\n1 qid:2 1:1\n"
+
+        assert graded(read_judgments(file(text))) == {"1": {"1": 2, "2": 0}, "2": {"1": 1}}
+
+    def test_some_named_and_some_not_are_refused(self, file, refused):
+        assert refused(read_judgments, file("2 qid:1 1:3 # a\n0 qid:1 1:2\n")) == (
+            "DIR/file.txt:2\n  names no document, and other lines do"
+        )
+
+    def test_a_line_without_a_query_is_refused(self, file, refused):
+        assert refused(read_judgments, file("2 qid:1 1:3\n0 1:2\n")) == (
+            "DIR/file.txt:2\n  has no qid: behind the grade\n  a line is: grade qid:query 1:feature … # document"
+        )
+
+
+class TestBeir:
+    @pytest.fixture
+    def folder(self, file):
+        file('{"_id": "q1", "text": "red mug", "metadata": {}}\n{"_id": "q2", "text": "cup"}\n', "beir/queries.jsonl")
+        file("query-id\tcorpus-id\tscore\nq1\td1\t2\n", "beir/qrels/test.tsv")
+        return file("", "beir/corpus.jsonl").parent
+
+    def test_a_folder_holds_queries_and_judgments(self, folder):
+        assert read_queries(folder).text == ("red mug", "cup")
+        assert graded(read_judgments(folder)) == {"q1": {"d1": 2}}
+        assert evaluate(folder, {"q1": ["x", "d1"]}, "RR")["RR"].mean == 0.5
+
+    def test_of_several_splits_one_must_be_named(self, folder, file, refused):
+        dev = file("query-id\tcorpus-id\tscore\nq2\td1\t1\n", "beir/qrels/dev.tsv")
+
+        assert refused(read_judgments, folder) == (
+            "DIR/beir\n  has 2 splits of judgments: DIR/beir/qrels/dev.tsv, DIR/beir/qrels/test.tsv\n"
+            "  name the file: DIR/beir/qrels/dev.tsv"
+        )
+        assert graded(read_judgments(dev)) == {"q2": {"d1": 1}}
+
+    def test_another_folder_is_no_file(self, tmp_path, refused):
+        assert refused(read_judgments, tmp_path).startswith(
+            "DIR\n  holds no judgments in a known format: it is a folder\n"
+        )
+
+
+@pytest.mark.parametrize("text", [OLD, "id,text\nq,a\n", '{"id": "q", "text": "a"}\n'])
+def test_compressed_files_are_read_in_every_format(file, text):
+    plain, packed = read_queries(file(text)), read_queries(file(gzip.compress(text.encode()), "packed.gz"))
+
+    assert packed.ids == plain.ids
+    assert packed.text == plain.text

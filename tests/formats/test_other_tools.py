@@ -1,0 +1,204 @@
+"""Cases and books of Quepid, ratings of RRE, and ranking evaluations of Elasticsearch are read as they are."""
+
+import json
+
+import pytest
+from contents import graded
+
+from pytest_ireval import read_judgments, read_queries
+
+
+def as_file(file, value, name="file.json"):
+    return file(json.dumps(value, indent=2), name)
+
+
+class TestQuepidCase:
+    CSV = 'query,docid,rating\nred mug,d1,3\nred mug,d2,0\n" =cup",d1,1\n"esp, doppio",,\n'
+
+    def test_ratings_as_csv(self, file):
+        path = file(self.CSV)
+
+        assert read_queries(path).ids == ("red mug", "=cup", "esp, doppio")
+        assert graded(read_judgments(path)) == {"red mug": {"d1": 3, "d2": 0}, "=cup": {"d1": 1}}
+        assert read_judgments(path).place(2).endswith("file.txt:4")
+
+    def test_detailed_export(self, file):
+        header = "Team Name,Case Name,Case ID,Query Text,Doc ID,Doc Position,Title,Rating,price\n"
+        path = file(header + "t,c,7,red mug,d1,1,A mug,3,9.5\nt,c,7,cup,d2,1,A cup,,\n")
+
+        assert read_queries(path).ids == ("red mug", "cup")
+        assert graded(read_judgments(path)) == {"red mug": {"d1": 3}}
+
+    def test_whole_case_as_json(self, file):
+        case = {
+            "case_name": "shop",
+            "queries": [
+                {
+                    "query_text": "red mug",
+                    "information_need": "a mug that is red",
+                    "notes": None,
+                    "ratings": [{"doc_id": "d1", "rating": 3.0, "user_email": "ann@example.org"}],
+                },
+                {"query_text": "cup", "ratings": []},
+            ],
+        }
+        path = as_file(file, case)
+
+        assert read_queries(path).ids == ("red mug", "cup")
+        assert read_queries(path).columns["information_need"] == ("a mug that is red", "")
+        assert graded(read_judgments(path)) == {"red mug": {"d1": 3}}
+        assert read_judgments(path).columns["judge"] == ["ann@example.org"]
+        assert read_judgments(path).place(0).endswith("file.json: queries 1 > ratings 1")
+
+    def test_ratings_as_json(self, file):
+        path = as_file(file, {"queries": [{"query": "red mug", "ratings": {"d1": 3, "d2": 0}}]})
+
+        assert graded(read_judgments(path)) == {"red mug": {"d1": 3, "d2": 0}}
+
+    @pytest.mark.parametrize(
+        ("case", "complaint"),
+        [
+            ({"queries": {"ratings": 1}}, "queries\n  is not a list"),
+            ({"queries": [{"ratings": []}]}, "queries 1\n  there is no 'query'"),
+            ({"queries": [{"query_text": {"a": 1}, "ratings": []}]}, "queries 1\n  'query_text' is {'a': 1}, not text"),
+            ({"queries": ["ratings"]}, "queries 1\n  is not an object"),
+        ],
+    )
+    def test_what_has_the_wrong_shape_is_refused_with_its_path(self, file, refused, case, complaint):
+        assert refused(read_queries, as_file(file, case)) == f"DIR/file.json: {complaint}"
+
+    def test_a_rating_that_is_no_number_is_refused(self, file, refused):
+        case = {"queries": [{"query_text": "q", "ratings": [{"doc_id": "d", "rating": "good"}]}]}
+
+        assert refused(read_judgments, as_file(file, case)) == (
+            "DIR/file.json: queries 1 > ratings 1\n  the grade of document 'd' for query 'q' is 'good', not a number"
+        )
+
+
+class TestQuepidBook:
+    BOOK = {
+        "name": "shop",
+        "scale": [0, 1, 2, 3],
+        "query_doc_pairs": [
+            {
+                "query_text": "red mug",
+                "doc_id": "d1",
+                "information_need": "a red one",
+                "judgements": [
+                    {"rating": 3.0, "unrateable": False, "judge_later": False, "user_email": "ann", "explanation": "!"},
+                    {"rating": 3.0, "unrateable": True, "judge_later": False, "user_email": "bob"},
+                    {"rating": None, "unrateable": False, "judge_later": True, "user_email": "cid"},
+                ],
+            },
+            {"query_text": "cup", "doc_id": "d1", "judgements": []},
+        ],
+    }
+
+    def test_book_as_json(self, file):
+        path = as_file(file, self.BOOK)
+
+        assert read_queries(path).ids == ("red mug", "cup")
+        assert read_queries(path).columns["information_need"] == ("a red one", "")
+        assert graded(read_judgments(path)) == {"red mug": {"d1": 3}}
+        assert {k: list(v) for k, v in read_judgments(path).columns.items()} == {"judge": ["ann"], "explanation": ["!"]}
+
+    def test_judgments_as_csv_with_a_column_a_judge(self, file):
+        path = file("query,docid,Ann Lee,Bob\nred mug,d1,3,\nred mug,d2,,0.0\n")
+
+        assert graded(read_judgments(path)) == {"red mug": {"d1": 3, "d2": 0}}
+        assert read_judgments(path).columns["judge"] == ["Ann Lee", "Bob"]
+
+    def test_judges_who_disagree_are_an_error_that_says_what_to_do(self, file, refused):
+        path = file("query,docid,Ann,Bob\nred mug,d1,3,1\n")
+
+        assert refused(read_judgments, path) == (
+            "DIR/file.txt:2\n  document 'd1' is judged twice for query 'red mug': "
+            "grade 1 here, grade 3 at DIR/file.txt:2\n"
+            "  keep one of the two lines, or merge the judges: ireval import --judges median"
+        )
+
+
+class TestRatedRankingEvaluator:
+    RATINGS = {
+        "index": "basses",
+        "id_field": "_id",
+        "topics": [
+            {
+                "description": "Fender basses",
+                "query_groups": [
+                    {
+                        "name": "Brand",
+                        "queries": [
+                            {"template": "a.json", "placeholders": {"$query": "fender"}},
+                            {"template": "b.json", "placeholders": {"$query": "fender", "$strings": 4}},
+                            {
+                                "placeholders": {"$query": "jazz"},
+                                "relevant_documents": {"3": ["d1"], "2": ["d2", "d3"]},
+                            },
+                        ],
+                        "relevant_documents": {"d1": {"gain": 3}, "d2": {"rating": 2}},
+                    }
+                ],
+            }
+        ],
+    }
+
+    def test_groups_share_their_documents_and_queries_may_have_their_own(self, file):
+        path = as_file(file, self.RATINGS)
+
+        assert read_queries(path).ids == ("fender", "jazz")
+        assert dict(read_queries(path).columns) == {"subject": ("Fender basses",) * 2, "group": ("Brand",) * 2}
+        assert graded(read_judgments(path)) == {"fender": {"d1": 3, "d2": 2}, "jazz": {"d1": 3, "d2": 2, "d3": 2}}
+
+    def test_queries_without_groups_as_quepid_exports_them(self, file):
+        query = {"placeholders": {"$query": "red mug"}, "relevant_documents": {"d1": {"gain": 3}}}
+
+        assert graded(read_judgments(as_file(file, {"index": "x", "queries": [query]}))) == {"red mug": {"d1": 3}}
+
+    def test_a_placeholder_of_another_name(self, file):
+        query = {"placeholders": {"$q": "mug"}, "relevant_documents": {"d1": {"gain": 1}}}
+        path = as_file(file, {"query_placeholder": "$q", "queries": [query]})
+
+        assert read_queries(path).ids == ("mug",)
+
+    def test_a_query_without_documents_is_refused_with_its_path(self, file, refused):
+        path = as_file(file, {"queries": [{"placeholders": {"$query": "mug"}}]})
+
+        assert refused(read_judgments, path) == (
+            "DIR/file.json: queries 1\n  neither it nor its group has 'relevant_documents'"
+        )
+
+
+class TestElasticsearch:
+    def test_ratings_and_the_text_of_each_kind_of_query(self, file):
+        requests = [
+            {
+                "id": "q1",
+                "request": {"query": {"bool": {"must": [{"match": {"title": "red mug"}}], "filter": {"range": {}}}}},
+                "ratings": [{"_index": "shop", "_id": "d1", "rating": 3}, {"_index": "shop", "_id": "d2", "rating": 0}],
+            },
+            {"id": "q2", "template_id": "t", "params": {"size": 3, "query_string": "cup"}, "ratings": []},
+            {"id": "q3", "request": {"query": {"multi_match": {"query": "big", "fields": ["a"]}}}, "ratings": []},
+            {
+                "id": "q4",
+                "request": {"query": {"bool": {"should": [{"match": {"a": "x"}}, {"match": {"b": {"query": "y"}}}]}}},
+            },
+        ]
+        path = as_file(file, {"requests": requests, "metric": {"precision": {"k": 20}}})
+
+        assert read_queries(path).ids == ("q1", "q2", "q3", "q4")
+        assert read_queries(path).text == ("red mug", "cup", "big", "")
+        assert read_queries(path).columns["template"] == ("", "t", "", "")
+        assert graded(read_judgments(path)) == {"q1": {"d1": 3, "d2": 0}}
+
+    def test_documents_of_several_indexes_are_told_apart(self, file):
+        ratings = [{"_index": "a", "_id": "1", "rating": 1}, {"_index": "b", "_id": "1", "rating": 0}]
+
+        assert graded(read_judgments(as_file(file, {"requests": [{"id": "q", "ratings": ratings}]}))) == {
+            "q": {"a/1": 1, "b/1": 0}
+        }
+
+    def test_a_rating_that_is_missing_is_refused_with_its_path(self, file, refused):
+        path = as_file(file, {"requests": [{"id": "q", "ratings": [{"_id": "1"}]}]})
+
+        assert refused(read_judgments, path) == "DIR/file.json: requests 1 > ratings 1\n  there is no 'rating'"

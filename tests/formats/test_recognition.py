@@ -1,0 +1,139 @@
+"""A file's format is recognised by its content, or named; where two fit, or none, the message says so."""
+
+import pytest
+from contents import graded
+
+from pytest_ireval import InputError, evaluate, load_registry, read_judgments, read_queries, read_rankings
+from pytest_ireval.retrieval.formats.input_file import input_file
+from pytest_ireval.retrieval.formats.recognised import readers_that_fit
+
+READERS = load_registry().readers
+
+SAMPLES = {
+    "qrels": ("q1 0 d1 1\nq1 0 d2 0\n", {"judgments": ["trec"]}),
+    "qrels with tabs": ("q1\t0\td1\t1\n", {"judgments": ["trec"]}),
+    "qrels with a bad grade": ("q1 0 d1 x\n", {"judgments": ["trec"]}),
+    "qrels with a comment": ("# a b c d e f\nq1 0 d1 1\n", {"judgments": ["trec"]}),
+    "qrels of a query in brackets": ("[q] 0 d1 1\n<b>q</b> 0 d1 1\n", {"judgments": ["trec"]}),
+    "diversity qrels": ("1 1 d1 1\n1 2 d1 0\n", {"judgments": ["trec", "trec-diversity"]}),
+    "run": ("q1 Q0 d1 1 2.5 t\n", {"rankings": ["trec"]}),
+    "run with more columns": ("q1 Q0 d1 1 2.5 t u v\n", {"rankings": ["trec"]}),
+    "table of judgments": ("query,document,grade\nq,d,1\n", {"judgments": ["table"]}),
+    "table of rankings": ("query\tdocument\tscore\nq\td\t1\n", {"rankings": ["table"]}),
+    "table of queries": ("id\ttext\tsegment\nq\tred mug\thead\n", {"queries": ["table"]}),
+    "BEIR judgments": ("query-id\tcorpus-id\tscore\nq\td\t1\n", {"judgments": ["table"], "rankings": ["table"]}),
+    "pairs": ("q1\tred mug\nq2\tcup\n", {"queries": ["pairs"]}),
+    "topics": ("<top>\n<num> 1\n<title> a b c d\n</top>\n", {"queries": ["trec-topics"]}),
+    "XML topics": (
+        '<?xml version="1.0"?>\n<topics><topic number="1"><query>a</query></topic></topics>',
+        {"queries": ["trec-topics"]},
+    ),
+    "LETOR": ("2 qid:1 1:0.5 2:0.1\n", {"judgments": ["letor"]}),
+    "jsonl": ('{"query_id": "q", "doc_id": "d", "grade": 1}\n', {"judgments": ["jsonl"]}),
+    "jsonl of queries": (
+        '{"_id": "q", "text": "a", "metadata": {}}\n{"_id": "r", "text": "b"}\n',
+        {"queries": ["jsonl"]},
+    ),
+    "mapping": ('{"q": {"d": 1}}', {"queries": ["json"], "judgments": ["json"], "rankings": ["json"]}),
+    "Quepid ratings": ("query,docid,rating\nred mug,d,1\n", {"queries": ["quepid-case"], "judgments": ["quepid-case"]}),
+    "Quepid book": ("query,docid,Ann Lee\nred mug,d,1\n", {"queries": ["quepid-book"], "judgments": ["quepid-book"]}),
+    "nothing known": ("to be or not to be\nthat is\n", {}),
+    "CSV without names": ("q,d,1\n", {}),
+}
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_each_sample_fits_exactly_these_formats(file, name):
+    content, expected = SAMPLES[name]
+
+    with input_file(file(content)) as found:
+        fitting = {holds: readers_that_fit(found, holds, READERS) for holds in ("queries", "judgments", "rankings")}
+
+    assert {holds: names for holds, names in fitting.items() if names} == expected
+
+
+def test_two_that_fit_are_never_guessed_between(file, refused):
+    path = file("1 1 d1 1\n1 2 d1 0\n")
+
+    assert refused(read_judgments, path) == (
+        "DIR/file.txt\n  its judgments could be in format trec or trec-diversity\n"
+        "  say which: judgments_format=…, --judgments-format"
+    )
+    assert graded(read_judgments(path, format="trec-diversity")) == {"1": {"d1": 1}}
+
+
+def test_a_second_column_that_changes_later_on_is_no_guess_either(file, refused):
+    path = file("".join(f"1 1 document-{i:06} 1\n" for i in range(5000)) + "1 2 document-000001 1\n")
+
+    assert refused(read_judgments, path) == (
+        "DIR/file.txt:5001\n"
+        "  the second column is '2' here and '1' above: this may be judgments of subtopics, or not\n"
+        "  say which: format trec does not look at that column, trec-diversity reads subtopics"
+    )
+    assert len(read_judgments(path, format="trec")) == 5000
+
+
+def test_a_format_that_does_not_exist_is_refused_with_those_that_do(file, refused):
+    assert refused(read_rankings, file("q Q0 d 1 1 t\n"), format="tec") == (
+        "there is no format 'tec' of rankings\n  did you mean 'trec'?\n"
+        "  formats of rankings: json, jsonl, parquet, table, trec"
+    )
+
+
+def test_swapped_arguments_are_named_once(trec_files):
+    judgments, rankings = trec_files("q1 0 a 1\n" * 3, "q1 Q0 a 1 1 t\n")
+
+    with pytest.raises(InputError) as caught:
+        evaluate(rankings, judgments, "AP")
+
+    assert str(caught.value) == (
+        f"{rankings}\n  holds no judgments: it looks like rankings (format trec)\n  are judgments and rankings swapped?"
+    )
+
+
+def test_queries_in_place_of_judgments_are_named(file, refused):
+    assert refused(read_judgments, file("id,text\nq,red mug\n")) == (
+        "DIR/file.txt\n  holds no judgments: it looks like queries (format table)"
+    )
+
+
+def test_what_is_unknown_is_shown_with_the_formats_there_are(file, refused):
+    text = refused(read_rankings, file("q,d,1\n"))
+
+    assert text == (
+        "DIR/file.txt\n"
+        "  holds no rankings in a known format: it begins with 'q,d,1'\n"
+        "  formats of rankings (rankings_format=…, --rankings-format):\n"
+        "  json: one JSON value: {query: {document: score}}, {query: [document, …]}, or a list of objects as in jsonl\n"
+        "  jsonl: a JSON object on each line with query, document and score\n"
+        "  parquet: Parquet with columns query, document and score\n"
+        "  table: CSV or TSV whose first line names the columns: query, document and score\n"
+        "  trec: columns of words: query Q0 document rank score tag"
+    )
+
+
+@pytest.mark.parametrize(
+    ("content", "kind"),
+    [(b"PK\x03\x04abc", "a zip archive"), (b"BZh91AY", "compressed with bzip2"), (b"\xfd7zXZ\0", "compressed with xz")],
+)
+def test_archives_are_named(file, refused, content, kind):
+    assert refused(read_queries, file(content)) == (
+        f"DIR/file.txt\n  this is {kind}: unpack it first\n"
+        "  plain files are read, and those compressed with gzip or Zstandard"
+    )
+
+
+def test_a_format_is_for_files_only():
+    with pytest.raises(InputError) as caught:
+        evaluate({"q": {"d": 1}}, {"q": ["d"]}, "AP", rankings_format="trec")
+
+    assert str(caught.value) == "rankings_format='trec' is for files, and these rankings come from Python"
+
+
+def test_every_format_can_be_used_on_the_command_line(ireval, file):
+    judgments = file("query,document,grade\nq,d,1\n", "judgments.csv")
+    rankings = file('{"q": ["x", "d"]}', "rankings.json")
+
+    outcome = ireval("evaluate", judgments, rankings, "-m", "RR", "--format", "trec", "--judgments-format", "table")
+
+    assert outcome == (0, "RR\tall\t0.5000000000\n", "")

@@ -1,0 +1,272 @@
+"""CSV, TSV, JSONL, JSON and Parquet hold queries, judgments and rankings under names."""
+
+import json
+
+import pytest
+from contents import graded, ranked, subtopics
+
+from pytest_ireval import read_judgments, read_queries, read_rankings
+
+JUDGED = [("q1", "d1", 3, "ann"), ("q1", "d2", 0, "bob"), ("q2", "d1", -1, "")]
+NAMES = ("query", "document", "grade", "judge")
+
+
+def tsv(names, rows):
+    return "".join("\t".join(map(str, row)) + "\n" for row in (names, *rows))
+
+
+def csv(names, rows):
+    return tsv(names, rows).replace("\t", ",")
+
+
+def jsonl(names, rows):
+    return "".join(json.dumps(dict(zip(names, row, strict=True))) + "\n" for row in rows)
+
+
+def as_json(names, rows):
+    return json.dumps([dict(zip(names, row, strict=True)) for row in rows])
+
+
+def parquet(names, rows):
+    arrow = pytest.importorskip("pyarrow")
+    from pyarrow import parquet as arrow_parquet
+
+    sink = arrow.BufferOutputStream()
+    columns = {name: [row[i] for row in rows] for i, name in enumerate(names)}
+    arrow_parquet.write_table(arrow.table(columns), sink)
+    return sink.getvalue().to_pybytes()
+
+
+each_form = pytest.mark.parametrize("form", [tsv, csv, jsonl, as_json, parquet])
+
+
+@each_form
+def test_judgments_with_who_judged(file, form):
+    judgments = read_judgments(file(form(NAMES, JUDGED)))
+
+    assert graded(judgments) == {"q1": {"d1": 3, "d2": 0}, "q2": {"d1": -1}}
+    assert {name: list(values) for name, values in judgments.columns.items()} == {"judge": ["ann", "bob", ""]}
+
+
+@each_form
+def test_rankings_by_score(file, form):
+    rankings = read_rankings(file(form(("qid", "docno", "score"), [("q", "a", 1.5), ("r", "x", 2), ("q", "b", 2.5)])))
+
+    assert ranked(rankings) == {"q": [("b", 2.5), ("a", 1.5)], "r": [("x", 2.0)]}
+
+
+@each_form
+def test_rankings_by_rank_where_there_are_no_scores(file, form):
+    rankings = read_rankings(file(form(("query", "document", "rank"), [("q", "a", 2), ("q", "b", 1)])))
+
+    assert ranked(rankings) == {"q": [("b", -1.0), ("a", -2.0)]}
+
+
+@each_form
+def test_equal_scores_are_ordered_by_id_descending_or_as_they_stand(file, form):
+    path = file(form(("query", "document", "score"), [("q", "a", 1), ("q", "c", 1), ("q", "b", 1)]))
+
+    assert read_rankings(path).ranking("q") == ["c", "b", "a"]
+    assert read_rankings(path, by_id=False).ranking("q") == ["a", "c", "b"]
+    assert read_rankings(path, 2).ranking("q") == ["c", "b"]
+
+
+@each_form
+def test_queries_keep_every_other_column(file, form):
+    queries = read_queries(file(form(("query_id", "text", "segment"), [("q1", "red mug", "head"), ("q2", "cup", "")])))
+
+    assert queries.ids == ("q1", "q2")
+    assert queries.text == ("red mug", "cup")
+    assert dict(queries.columns) == {"segment": ("head", "")}
+
+
+@each_form
+def test_a_column_of_subtopics_makes_judgments_of_subtopics(file, form):
+    rows = [("q", "s1", "d", 0), ("q", "s2", "d", 2), ("q", "s1", "e", 1)]
+    judgments = read_judgments(file(form(("query", "subtopic", "document", "grade"), rows)))
+
+    assert graded(judgments) == {"q": {"d": 2, "e": 1}}
+    assert subtopics(judgments) == {("q", "d"): {"s1": 0.0, "s2": 2.0}, ("q", "e"): {"s1": 1.0}}
+
+
+@each_form
+def test_a_fraction_is_refused_unless_floats_are_declared(file, refused, form):
+    path = file(form(("query", "document", "grade"), [("q", "d", 1.5)]))
+
+    assert "is " in refused(read_judgments, path)
+    assert refused(read_judgments, path).endswith(
+        ', not a whole number\n  fractional grades are read with grades="float"'
+    )
+    assert graded(read_judgments(path, grades="float")) == {"q": {"d": 1.5}}
+
+
+@each_form
+def test_a_document_that_is_ranked_twice_is_refused(file, refused, form):
+    path = file(form(("query", "document", "score"), [("q", "d", 1), ("q", "e", 1), ("q", "d", 2)]))
+
+    assert "document 'd' is ranked twice for query 'q'" in refused(read_rankings, path)
+
+
+def test_columns_for_judge_date_and_guideline_have_one_name_whatever_the_file_calls_them(file):
+    text = "qid,docid,rating,assessor,judged_at,guidelines,note\nq,d,1,ann,2026-11-20,v2,sure\n"
+
+    assert {name: list(values) for name, values in read_judgments(file(text)).columns.items()} == {
+        "judge": ["ann"],
+        "date": ["2026-11-20"],
+        "guideline": ["v2"],
+        "note": ["sure"],
+    }
+
+
+def test_a_query_column_beside_an_id_is_its_text_and_kept(file):
+    judgments = read_judgments(file("query,qid,docid,grade\nred mug,q1,d,1\n"))
+
+    assert graded(judgments) == {"q1": {"d": 1}}
+    assert dict(judgments.columns) == {"query_text": ["red mug"]}
+
+
+def test_csv_quotes_and_blanks_behind_commas(file):
+    queries = read_queries(file('id, text\nq1, "a ""big"", red\nmug"\n"q,2",x\n'))
+
+    assert queries.ids == ("q1", "q,2")
+    assert queries.text == ('a "big", red\nmug', "x")
+    assert queries.places[1].endswith("file.txt:4")
+
+
+def test_tsv_is_taken_literally(file):
+    queries = read_queries(file('id\ttext\nq1\t"a" 5" nail\r\n'))
+
+    assert queries.text == ('"a" 5" nail',)
+
+
+def test_semicolons_separate_where_there_are_neither_tabs_nor_commas(file):
+    assert graded(read_judgments(file("query;document;grade\nq;d;2\n"))) == {"q": {"d": 2}}
+
+
+def test_a_byte_order_mark_and_blank_lines_do_not_matter(file):
+    assert graded(read_judgments(file("\ufeffquery,document,grade\n\nq,d,2\n\n"))) == {"q": {"d": 2}}
+
+
+def test_pairs_of_id_and_text_need_no_names(file):
+    queries = read_queries(file('1048585\twhat is paula deen\'s brother\n2\tis "this" quoted\n'))
+
+    assert queries.ids == ("1048585", "2")
+    assert queries.text == ("what is paula deen's brother", 'is "this" quoted')
+
+
+def test_a_mapping_in_json(file):
+    assert graded(read_judgments(file('{"q": {"d": 2, "e": 0}}'))) == {"q": {"d": 2, "e": 0}}
+    assert ranked(read_rankings(file('{\n"q": ["a", "b"]\n}'))) == {"q": [("a", 0.0), ("b", -1.0)]}
+    assert read_queries(file('{"q": "red mug"}')).text == ("red mug",)
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        (
+            "query,document,grade\nq,d\nq,d,1\n",
+            "DIR/file.txt:2\n  has 2 cells, not 3\n  columns: query, document, grade",
+        ),
+        (
+            "query,document,grade\nq,d,x\nq,,1\nq,e,nan\n",
+            "DIR/file.txt:2\n  the grade of document 'd' for query 'q' is 'x', not a number\n"
+            "DIR/file.txt:3\n  '' is no id; ids are text (or whole numbers)\n"
+            "DIR/file.txt:4\n  the grade of document 'e' for query 'q' is 'nan', not a number",
+        ),
+        (
+            "query,document,grade\nq,d,1\nq,d,2\n",
+            "DIR/file.txt:3\n  document 'd' is judged twice for query 'q': grade 2 here, grade 1 at DIR/file.txt:2\n"
+            "  keep one of the two lines, or merge the judges: ireval import --judges median",
+        ),
+        ("query,document,grade,grade\nq,d,1,1\n", "DIR/file.txt:1\n  two columns are called 'grade'"),
+        ("query,document,grade\n", "DIR/file.txt\n  there are no judgments in it"),
+        ('query,document,grade\n"q,d,1\n', "DIR/file.txt:2\n  is not CSV (unexpected end of data)"),
+        (
+            '{"query": "q", "document": "d", "grade": 1}\n{"query": "q", "document": "e", "grade": NaN}\n[1]\n{\n',
+            "DIR/file.txt:2\n  is not JSON (NaN is no number of JSON)\n"
+            "DIR/file.txt:3\n  is no JSON object\n"
+            "DIR/file.txt:4\n  is not JSON (Expecting property name enclosed in double quotes)",
+        ),
+        (
+            '{"query": "q", "document": "d", "grade": true}\n{"query": "q", "document": "e"}\n',
+            "DIR/file.txt:1\n  the grade of document 'd' for query 'q' is True, not a number\n"
+            "DIR/file.txt:2\n  the grade of document 'e' for query 'q' is None, not a number",
+        ),
+        ('{"q": {"d": 1, "d": 2}}', "DIR/file.txt\n  is not JSON ('d' is there twice in one object)"),
+        ('{"q": {"d": 1}\n,}', "DIR/file.txt:2:2\n  is not JSON (Expecting property name enclosed in double quotes)"),
+        ("[[1, 2]]", "DIR/file.txt\n  is neither one JSON object nor a list of objects"),
+    ],
+)
+def test_what_cannot_be_right_is_refused_with_its_line(file, refused, text, complaint):
+    assert (
+        refused(read_judgments, file(text)).replace(
+            "Illegal trailing comma before end of object", "Expecting property name enclosed in double quotes"
+        )
+        == complaint
+    )
+
+
+def test_many_mistakes_are_counted(file, refused):
+    text = "query,document,grade\n" + "q,d,x\n" * 9
+
+    assert refused(read_judgments, file(text)).endswith("… and 4 more")
+
+
+def test_a_document_ranked_twice_names_both_lines(file, refused):
+    text = "query,document,score\nq,d,1\nr,d,1\nq,d,2\n"
+
+    assert refused(read_rankings, file(text)) == (
+        "DIR/file.txt:4\n  document 'd' is ranked twice for query 'q', first at DIR/file.txt:2"
+    )
+
+
+def test_a_query_that_is_there_twice_names_both_lines(file, refused):
+    assert refused(read_queries, file("id,text\nq,a\nr,b\nq,a\n")) == (
+        "DIR/file.txt:4\n  query 'q' is there twice, first at DIR/file.txt:2"
+    )
+
+
+def test_text_that_is_not_utf_8_is_refused_with_its_line(file, refused):
+    assert refused(read_judgments, file(b"query,document,grade\nq,\xff,1\n")) == (
+        "DIR/file.txt:2\n  is not UTF-8 (invalid start byte)"
+    )
+
+
+class TestParquet:
+    def test_nothing_and_numbers_that_are_no_ids_are_refused(self, file, refused):
+        names = ("query", "document", "score")
+
+        assert refused(read_rankings, file(parquet(names, [("q", "a", 1.0), (None, "b", 2.0)]))) == (
+            "DIR/file.txt, row 2\n  column 'query' is empty"
+        )
+        assert refused(read_rankings, file(parquet(names, [(1.5, "a", 1.0)]))) == (
+            "DIR/file.txt\n  column 'query' is double, which is no id; ids are text (or whole numbers)"
+        )
+        assert refused(read_rankings, file(parquet(names, [("q", "a", 1.0), ("q", "b", float("nan"))]))) == (
+            "DIR/file.txt, row 2\n  column 'score' holds no finite number"
+        )
+
+    def test_whole_numbers_are_ids(self, file):
+        path = file(parquet(("query", "document", "score"), [(1, 20, 1.0), (1, 30, 2.0)]))
+
+        assert ranked(read_rankings(path)) == {"1": [("30", 2.0), ("20", 1.0)]}
+
+    def test_many_row_groups_and_scattered_queries_read_as_the_same_rows_in_csv(self, file):
+        names = ("query", "document", "score")
+        rows = [(f"q{i % 7}", f"dökument-{i:04}", (i * 37 % 101) / 8) for i in range(3000)]
+
+        assert ranked(read_rankings(file(parquet(names, rows)))) == ranked(read_rankings(file(csv(names, rows))))
+
+    def test_a_damaged_file_is_refused(self, file, refused):
+        data = parquet(("query", "document", "grade"), [("q", "d", 1)])
+
+        assert refused(read_judgments, file(data[:-9])).startswith("DIR/file.txt\n  the Parquet data cannot be read (")
+
+    def test_without_pyarrow_the_extra_is_named(self, file, refused, monkeypatch):
+        path = file(parquet(("query", "document", "grade"), [("q", "d", 1)]))
+        monkeypatch.setitem(__import__("sys").modules, "pyarrow", None)
+
+        assert refused(read_judgments, path) == (
+            "DIR/file.txt\n  this is a Parquet file, and pyarrow is not installed\n"
+            '  pip install "pytest-ireval[parquet]"'
+        )

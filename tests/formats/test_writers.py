@@ -1,0 +1,128 @@
+"""What is written can be read again, and what a format cannot hold is refused."""
+
+import pytest
+from contents import graded, ranked, subtopics
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from pytest_ireval import (
+    InputError,
+    Queries,
+    evaluate,
+    read_judgments,
+    read_queries,
+    read_rankings,
+    write_judgments,
+    write_queries,
+    write_rankings,
+)
+from pytest_ireval.retrieval.from_objects import judgments_from, rankings_from
+
+ids = st.text("aä☃0-_.,;:\"'", min_size=1, max_size=6)
+texts = st.text(st.characters(exclude_categories=["Cs", "Cc"]), max_size=10)
+modest = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+
+
+@pytest.mark.parametrize("ending", ["tsv", "csv", "jsonl", "txt"])
+@given(found=st.dictionaries(ids, st.dictionaries(ids, st.integers(-2, 5), min_size=1), min_size=1))
+@modest
+def test_judgments_are_read_as_they_were_written(tmp_path, ending, found):
+    path = tmp_path / f"judgments.{ending}"
+    write_judgments(judgments_from(found), path)
+
+    form = {"txt": "trec", "jsonl": "jsonl"}.get(ending, "table")
+    assert graded(read_judgments(path, format=form)) == found
+
+
+@pytest.mark.parametrize("ending", ["tsv", "csv", "jsonl", "run"])
+@given(found=st.dictionaries(ids, st.dictionaries(ids, st.floats(-9, 9), min_size=1), min_size=1))
+@modest
+def test_rankings_are_read_as_they_were_written(tmp_path, ending, found):
+    path = tmp_path / f"rankings.{ending}"
+    rankings = rankings_from(found)
+    write_rankings(rankings, path)
+
+    form = {"run": "trec", "jsonl": "jsonl"}.get(ending, "table")
+    assert ranked(read_rankings(path, format=form)) == ranked(rankings)
+
+
+@pytest.mark.parametrize("ending", ["tsv", "csv", "jsonl"])
+@given(rows=st.lists(st.tuples(ids, texts, texts), min_size=1, unique_by=lambda row: row[0]))
+@modest
+def test_queries_are_read_as_they_were_written(tmp_path, ending, rows):
+    path = tmp_path / f"queries.{ending}"
+    names, words, segments = (tuple(column) for column in zip(*rows, strict=True))
+    if ending == "csv":  # blanks behind a comma do not count
+        words, segments = (tuple(value.lstrip(" ") for value in column) for column in (words, segments))
+    write_queries(Queries(names, words, {"segment": segments}), path)
+
+    queries = read_queries(path, format="jsonl" if ending == "jsonl" else "table")
+    assert (queries.ids, queries.text, queries.columns["segment"]) == (names, words, segments)
+
+
+def test_subtopics_are_written_in_a_column_of_their_own(tmp_path):
+    judgments = judgments_from({"q": {"d": {"s1": 0, "s2": 2}, "e": {"s1": 1}}})
+
+    for name, form in (("a.tsv", "table"), ("a.qrels", "trec-diversity")):
+        write_judgments(judgments, tmp_path / name)
+        assert subtopics(read_judgments(tmp_path / name, format=form)) == subtopics(judgments)
+    assert (
+        tmp_path / "a.tsv"
+    ).read_text() == "query\tsubtopic\tdocument\tgrade\nq\ts1\td\t0\nq\ts2\td\t2\nq\ts1\te\t1\n"
+
+
+@pytest.mark.parametrize(
+    ("write", "value", "name", "complaint"),
+    [
+        (
+            write_judgments,
+            judgments_from({"red mug": {"d": 1}}),
+            "a.txt",
+            "TREC files have no place for the id 'red mug'\n  write .tsv, .csv or .jsonl",
+        ),
+        (
+            write_queries,
+            Queries(("q",), ("a\tb",)),
+            "a.tsv",
+            "TSV has no place for the tab or line end in 'a\\tb'\n  write .csv or .jsonl",
+        ),
+        (
+            write_queries,
+            Queries(("q",), ("a",)),
+            "a.txt",
+            "the format of .txt is not known\n  endings: .tsv, .csv, .jsonl",
+        ),
+        (
+            write_rankings,
+            rankings_from({"q": [], "r": ["d"]}),
+            "a.run",
+            "a file has no place for the empty ranking of query 'q'",
+        ),
+    ],
+)
+def test_what_a_format_cannot_hold_is_refused_and_the_old_file_stays(tmp_path, write, value, name, complaint):
+    path = tmp_path / name
+    path.write_text("old")
+
+    with pytest.raises(InputError) as caught:
+        write(value, path)
+
+    assert str(caught.value) == f"{path}\n  {complaint}"
+    assert path.read_text() == "old"
+    assert [each.name for each in tmp_path.iterdir()] == [name]
+
+
+def test_scores_survive_to_the_last_digit(tmp_path):
+    scores = {"a": 0.1 + 0.2, "b": 1e-300, "c": 12345678901234567890.0}
+    write_rankings(rankings_from({"q": scores}), tmp_path / "a.run")
+
+    assert dict(ranked(read_rankings(tmp_path / "a.run"))["q"]) == scores
+
+
+def test_written_files_evaluate_as_the_objects_do(tmp_path):
+    judgments, rankings = {"q": {"a": 2, "b": 1, "c": 0}}, {"q": {"b": 2.0, "x": 1.5, "a": 1.0}}
+    write_judgments(judgments_from(judgments), tmp_path / "judgments.tsv")
+    write_rankings(rankings_from(rankings), tmp_path / "rankings.txt")
+
+    told = evaluate(tmp_path / "judgments.tsv", tmp_path / "rankings.txt", "nDCG")
+    assert told["nDCG"].mean == evaluate(judgments, rankings, "nDCG")["nDCG"].mean
