@@ -2,6 +2,8 @@
 
 import pytest
 
+from pytest_ireval.cli import COMMANDS
+
 
 def test_metrics_lists_all_by_plugin_with_what_must_follow_the_name(ireval):
     out = ireval("metrics").out
@@ -38,14 +40,15 @@ def test_an_unknown_name_is_an_error(ireval):
 def test_plugins_lists_distribution_and_version(ireval):
     out = ireval("plugins").out
 
-    assert "builtin  pytest-ireval 0.1.0  P, R, F," in out
+    assert out.startswith("pytest-ireval 0.1.0 (builtin, formats)\n  metrics: P, R, F,")
+    assert "\n  formats of queries: table, jsonl," in out
     assert out.endswith("Found through the entry-point group pytest_ireval.\n")
 
 
 def test_help_names_the_commands_without_importing_them(ireval):
     out = ireval("--help").out
 
-    for command in ("evaluate", "metrics", "plugins"):
+    for command in COMMANDS:
         assert f"\n  {command} " in out
 
 
