@@ -11,7 +11,7 @@ from pytest_ireval.retrieval.formats.delimited import table
 from pytest_ireval.retrieval.formats.input_file import InputFile
 from pytest_ireval.retrieval.formats.json_nodes import Node, document
 from pytest_ireval.retrieval.formats.shapes import is_text
-from pytest_ireval.retrieval.tables import Table, table_of_rows
+from pytest_ireval.retrieval.tables import Table, column_for, table_of_rows
 
 Rows = Iterator[tuple[dict[str, str], str]]
 
@@ -31,13 +31,14 @@ def judgments(file: InputFile) -> Table:
 
 def _csv_pairs(file: InputFile) -> Rows:
     cells = table(file)
-    for row, query in enumerate(next(iter(cells.columns.values()))):
+    for row, query in enumerate(cells.column("query")):
         yield {"id": query.strip(), "text": query.strip()}, cells.place(row)
 
 
 def _csv_judgments(file: InputFile) -> Rows:
     cells = table(file)
-    query, identifier, *judges = cells.columns
+    query, identifier = (column_for(cells.columns, kind, file.name) for kind in ("query", "document"))
+    judges = [name for name in cells.columns if name not in (query, identifier)]
     for row in cells.rows:
         for judge in judges:
             grade = cells.columns[judge][row].strip()

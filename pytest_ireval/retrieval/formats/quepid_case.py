@@ -11,7 +11,7 @@ from pytest_ireval.retrieval.formats.delimited import table
 from pytest_ireval.retrieval.formats.input_file import InputFile
 from pytest_ireval.retrieval.formats.json_nodes import Node, document
 from pytest_ireval.retrieval.formats.shapes import is_text
-from pytest_ireval.retrieval.tables import Table, named, selected, table_of_rows
+from pytest_ireval.retrieval.tables import Table, column_for, named, selected, table_of_rows
 
 Rows = Iterator[tuple[dict[str, str], str]]
 
@@ -39,8 +39,8 @@ def judgments(file: InputFile) -> Table:
 def _cells(file: InputFile) -> Table:
     """Query, document and grade; Quepid puts a blank before what a spreadsheet would take for a formula."""
     cells = table(file)
-    text = named(cells.columns, "text") or named(cells.columns, "query")
-    names = {"query": text, "document": named(cells.columns, "document"), "grade": named(cells.columns, "grade")}
+    text = named(cells.columns, "text") or column_for(cells.columns, "query", file.name)
+    names = {"query": text, **{kind: column_for(cells.columns, kind, file.name) for kind in ("document", "grade")}}
     return Table(
         {ours: [cell.strip() for cell in cells.columns[theirs]] for ours, theirs in names.items()},
         cells.origin,
