@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from pytest_ireval.errors import InputError, IrevalError, MetricError, MetricNameError, PluginError
     from pytest_ireval.evaluation import evaluate
+    from pytest_ireval.intake.reading import read_judgments, read_queries, read_rankings
     from pytest_ireval.metrics.metric import Metric, metric
     from pytest_ireval.metrics.parameters import Param
     from pytest_ireval.metrics.per_query import Ranking, per_query_metric
     from pytest_ireval.plugins.hookspecs import hookimpl
     from pytest_ireval.plugins.manager import load_registry
     from pytest_ireval.plugins.registry import Registry
-    from pytest_ireval.reading import read_judgments, read_queries, read_rankings
     from pytest_ireval.results import Evaluation
     from pytest_ireval.retrieval.formats.input_file import InputFile
     from pytest_ireval.retrieval.formats.reader import Reader
@@ -39,7 +39,7 @@ _HOMES = {
     "plugins.hookspecs": ("hookimpl",),
     "plugins.manager": ("load_registry",),
     "plugins.registry": ("Registry",),
-    "reading": ("read_judgments", "read_queries", "read_rankings"),
+    "intake.reading": ("read_judgments", "read_queries", "read_rankings"),
     "results": ("Evaluation",),
     "retrieval.formats.input_file": ("InputFile",),
     "retrieval.formats.reader": ("Reader",),

@@ -10,8 +10,8 @@ import click
 
 from pytest_ireval.counting import counted
 from pytest_ireval.errors import IrevalError, Problem
-from pytest_ireval.importing import Imported, imported
-from pytest_ireval.merging import Judges
+from pytest_ireval.intake.importing import Imported, imported
+from pytest_ireval.intake.merging import Judges
 from pytest_ireval.plugins.manager import installed
 from pytest_ireval.retrieval.formats.reader import Grades
 from pytest_ireval.retrieval.formats.writers import write_judgments, write_queries

@@ -10,8 +10,8 @@ import click
 
 from pytest_ireval.cli.format_options import format_options
 from pytest_ireval.errors import did_you_mean
-from pytest_ireval.linting import CHECKS, Finding, findings
-from pytest_ireval.reading import read_judgments, read_queries, read_rankings
+from pytest_ireval.intake.linting import CHECKS, Finding, findings
+from pytest_ireval.intake.reading import read_judgments, read_queries, read_rankings
 from pytest_ireval.retrieval.formats.reader import Grades
 
 SCALE = re.compile(r"(-?[0-9.]+)\.\.(-?[0-9.]+)")

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from pytest_ireval.linting import CHECKS
-from pytest_ireval.near_duplicates import near_duplicates
+from pytest_ireval.intake.linting import CHECKS
+from pytest_ireval.intake.near_duplicates import near_duplicates
 
 JUDGMENTS = """\
 # query iteration document grade

@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from pytest_ireval import InputError, load_registry
-from pytest_ireval.reading import read_judgments, read_queries, read_rankings
+from pytest_ireval.intake.reading import read_judgments, read_queries, read_rankings
 
 READ = {"queries": read_queries, "judgments": read_judgments, "rankings": read_rankings}
 REGISTRY = load_registry()

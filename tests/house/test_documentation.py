@@ -11,7 +11,7 @@ import pytest
 from pytest_ireval import load_registry
 from pytest_ireval.cli import COMMANDS, commands
 from pytest_ireval.cli.evaluate_command import command as evaluate_command
-from pytest_ireval.linting import CHECKS
+from pytest_ireval.intake.linting import CHECKS
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.metrics.needs import NEEDS
 from pytest_ireval.plugins import hookspecs

@@ -9,7 +9,8 @@ from typing import Any
 
 from pytest_ireval.counting import counted
 from pytest_ireval.errors import InputError, Problem
-from pytest_ireval.merging import Judges, merged
+from pytest_ireval.intake.merging import Judges, merged
+from pytest_ireval.intake.slugs import slugs
 from pytest_ireval.retrieval.formats.input_file import InputFile, input_file
 from pytest_ireval.retrieval.formats.reader import Content, Grades, Reader, Reading, read_by
 from pytest_ireval.retrieval.formats.recognised import reader_for, readers_that_fit
@@ -17,7 +18,6 @@ from pytest_ireval.retrieval.from_objects import judgments_from, queries_from
 from pytest_ireval.retrieval.from_tables import judgment_columns, judgments_of_columns, queries_of_table
 from pytest_ireval.retrieval.judgments import Judgments
 from pytest_ireval.retrieval.queries import Queries
-from pytest_ireval.retrieval.slugs import slugs
 from pytest_ireval.retrieval.tables import Table, table_of_judgments, table_of_rows
 
 WORD: dict[Content, str] = {"queries": "query", "judgments": "judgment"}
