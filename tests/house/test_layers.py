@@ -21,7 +21,7 @@ LAYERS = [
     ({"baselines", "history"}, {"numpy"}),
     ({"suites", "sources"}, {"pydantic", "yaml", "numpy"}),
     (
-        {"evaluation", "reading", "merging", "importing", "linting", "near_duplicates", "rules", "gate"},
+        {"intake", "evaluation", "rules", "gate"},
         {"numpy", "pydantic"},
     ),
     ({"reports"}, {"jinja2"}),
