@@ -8,7 +8,8 @@ import click
 
 from pytest_ireval.cli.evaluation_text import FORMATS
 from pytest_ireval.cli.progress_bar import LateBar
-from pytest_ireval.evaluation import MissingQueries, NoRelevant, Ties, Unjudged, evaluate
+from pytest_ireval.evaluation import evaluate
+from pytest_ireval.policies import MissingQueries, NoRelevant, Ties, Unjudged
 from pytest_ireval.retrieval.formats.trec_judgments import Grades
 
 METRICS = ("nDCG@10", "AP", "RR", "P@10", "R@100", "Judged@10")

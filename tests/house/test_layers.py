@@ -13,14 +13,14 @@ PACKAGE = Path(pytest_ireval.__file__).parent
 BUILT_IN = Path(pytest_ireval_metrics.__file__).parent
 
 LAYERS = [
-    ({"errors", "results", "progress"}, set()),
+    ({"errors", "results", "comparison_results", "progress"}, set()),
     ({"retrieval"}, {"numpy", "zstandard", "isal"}),
     ({"metrics"}, {"numpy"}),
     ({"plugins"}, {"pluggy"}),
     ({"statistics"}, {"numpy", "scipy"}),
     ({"baselines", "history"}, {"numpy"}),
     ({"suites", "sources"}, {"pydantic", "yaml", "numpy"}),
-    ({"evaluation", "rules", "gate"}, {"numpy", "pydantic"}),
+    ({"policies", "evaluation", "pairing", "comparison", "rules", "gate"}, {"numpy", "pydantic"}),
     ({"reports"}, {"jinja2"}),
     ({"pytest_adapter"}, {"pytest"}),
     ({"cli"}, {"click", "rich"}),
