@@ -9,6 +9,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from pytest_ireval.comparison import compare
+    from pytest_ireval.comparison_results import Comparison
     from pytest_ireval.errors import InputError, IrevalError, MetricError, MetricNameError, PluginError
     from pytest_ireval.evaluation import evaluate
     from pytest_ireval.metrics.metric import Metric, metric
@@ -28,6 +30,8 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
+    "comparison": ("compare",),
+    "comparison_results": ("Comparison",),
     "errors": ("InputError", "IrevalError", "MetricError", "MetricNameError", "PluginError"),
     "evaluation": ("evaluate",),
     "metrics.metric": ("Metric", "metric"),
@@ -47,6 +51,7 @@ _HOMES = {
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
+    "Comparison",
     "Evaluation",
     "InputError",
     "IrevalError",
@@ -60,6 +65,7 @@ __all__ = [
     "Ranking",
     "Rankings",
     "Registry",
+    "compare",
     "condensed",
     "evaluate",
     "hookimpl",

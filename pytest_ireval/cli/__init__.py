@@ -12,6 +12,7 @@ from pytest_ireval.errors import IrevalError
 
 COMMANDS = {
     "evaluate": "Score rankings under judgments.",
+    "compare": "Compare two or more rankings: a leaderboard, with significance.",
     "metrics": "List the metrics that are installed, or explain one.",
     "plugins": "List the plugins that are installed.",
 }

@@ -9,10 +9,26 @@ from collections.abc import Sequence
 def table(header: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[int] = ()) -> str:
     """The rows under the header; columns in ``right`` are aligned to the right."""
     cells = [[printable(cell) for cell in row] for row in (header, *rows)]
-    widths = [max(_width(row[i]) for row in cells) for i in range(len(header))]
+    widths = [max(width(row[i]) for row in cells) for i in range(len(header))]
     return "\n".join(
         "  ".join(_padded(cell, widths[i], i in right) for i, cell in enumerate(row)).rstrip() for row in cells
     )
+
+
+def blocks(header: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[int], keep: int, limit: int) -> str:
+    """Tables below each other, each at most ``limit`` wide where its cells allow; all begin with ``keep`` columns."""
+    widths = [max(width(printable(row[i])) for row in (header, *rows)) + 2 for i in range(len(header))]
+    parts: list[list[int]] = [[]]
+    for i in range(keep, len(header)):
+        if parts[-1] and sum(widths[:keep]) + sum(widths[j] for j in (*parts[-1], i)) - 2 > limit:
+            parts.append([])
+        parts[-1].append(i)
+    tables = []
+    for part in parts:
+        columns = [*range(keep), *part]
+        cells = [[row[i] for i in columns] for row in rows]
+        tables.append(table([header[i] for i in columns], cells, [n for n, i in enumerate(columns) if i in right]))
+    return "\n\n".join(tables)
 
 
 def printable(cell: str) -> str:
@@ -20,12 +36,12 @@ def printable(cell: str) -> str:
     return cell if cell.isprintable() else "".join(c if c.isprintable() else repr(c)[1:-1] for c in cell)
 
 
-def _padded(cell: str, width: int, right: bool) -> str:
-    blanks = " " * (width - _width(cell))
+def _padded(cell: str, columns: int, right: bool) -> str:
+    blanks = " " * (columns - width(cell))
     return blanks + cell if right else cell + blanks
 
 
-def _width(text: str) -> int:
+def width(text: str) -> int:
     """Columns in a terminal: wide characters take two, combining ones none."""
     if text.isascii():
         return len(text)
