@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import shutil
 import sys
+from collections.abc import Sequence
+from math import inf
 from typing import Any, get_args
 
 import click
@@ -60,34 +62,36 @@ def command(
         raise click.UsageError("two RANKINGS or more are compared")
     if judgments == STANDARD_INPUT and STANDARD_INPUT in named.values():
         raise click.UsageError("only one of JUDGMENTS and RANKINGS can be standard input")
+    wanted = metrics or METRICS
+    first = _sorted_by(sort, wanted)
     with LateBar() as progress:
-        comparison = compare(
-            judgments, named, metrics or METRICS, missing_queries=missing, progress=progress, **options
-        )
-    view = View(_sorted(comparison, sort), _width(), per_query=per_query, every_pair=pairs)
+        comparison = compare(judgments, named, wanted, missing_queries=missing, progress=progress, **options)
+    view = View(_in_order(comparison, first), _width(), per_query=per_query, every_pair=pairs)
     click.echo(_encodable(FORMATS[form](comparison, view)), nl=False)
 
 
-def _sorted(comparison: Comparison, sort: str | None) -> list[str]:
-    """The rankings in the order of one metric, or as they were given."""
-    names = list(comparison.rankings)
+def _sorted_by(sort: str | None, metrics: Sequence[str]) -> str | None:
+    """The canonical name of the metric to sort by, if there is to be one."""
     if sort is None:
-        return names
-    wanted = str(load_registry().parse_metrics([sort])[0])
-    compared = [metric.name for metric in comparison.metrics]
-    if wanted not in compared:
+        return None
+    registry = load_registry()
+    compared = list(map(str, registry.parse_metrics(metrics)))
+    (wanted, *more) = map(str, registry.parse_metrics([sort]))
+    if more or wanted not in compared:
         allowed = f"compared: {', '.join(compared)}"
-        raise IrevalError(
-            Problem(f"--sort {wanted} is not compared", suggestion=did_you_mean(wanted, compared), allowed=allowed)
-        )
-    metric = comparison[wanted]
-    sign = 1 if metric.direction == "lower" else -1
+        complaint = f"{sort!r} is none of the metrics that are compared"
+        raise IrevalError(Problem(complaint, "--sort", suggestion=did_you_mean(sort, compared), allowed=allowed))
+    return wanted
 
-    def place(name: str) -> tuple[bool, float]:
-        value = metric.values[name]
-        return value is None, 0.0 if value is None else sign * value
 
-    return sorted(names, key=place)
+def _in_order(comparison: Comparison, first: str | None) -> list[str]:
+    """The rankings, best first by one metric (those without a figure last), or as they were given."""
+    names = list(comparison.rankings)
+    if first is None:
+        return names
+    values = comparison[first].values
+    sign = 1 if comparison[first].direction == "lower" else -1
+    return sorted(names, key=lambda name: inf if (value := values[name]) is None else sign * value)
 
 
 def _width() -> int:

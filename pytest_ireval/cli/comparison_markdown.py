@@ -2,53 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
-from pytest_ireval.cli.comparison_marks import letters, marks, shown_pairs
+from pytest_ireval.cli.comparison_marks import letters, marks
 from pytest_ireval.cli.comparison_notes import notes
-from pytest_ireval.cli.comparison_text import View, called, pair_cells, pair_header, title, values_of
+from pytest_ireval.cli.comparison_text import View, called, extreme_rows, pair_rows, title, values_of
 from pytest_ireval.cli.escaping import MARKDOWN, escaped
 from pytest_ireval.cli.evaluation_text import figure
 from pytest_ireval.comparison_results import Comparison
 
 
 def as_markdown(comparison: Comparison, view: View) -> str:
-    """The leaderboard and the pairs as tables; the best figures are bold, marks are superscripts."""
+    """The same tables as for a terminal; the best figures are bold, marks are superscripts."""
     signs = letters(comparison)
-    header = ["", "ranking", *(_in_cell(title(metric)) for metric in comparison.metrics)]
-    rows = [
-        [signs[name], _in_cell(called(comparison, name)), *_markdown_cells(comparison, name)] for name in view.order
+    header = ["", "ranking", *(title(metric) for metric in comparison.metrics)]
+    rows = [[signs[name], _in_cell(called(comparison, name)), *_figures(comparison, name)] for name in view.order]
+    tables = [
+        (2, [list(map(_in_cell, header)), *rows]),
+        (2, _in_cells(pair_rows(comparison, every=view.every_pair))),
+        (2, _in_cells(extreme_rows(comparison))),
     ]
-    parts = [_markdown_table(header, rows, left=2)]
-    pairs = [
-        [
-            _in_cell(title(metric)),
-            f"{signs[pair.ranking]}-{signs[pair.other]}",
-            *map(_in_cell, pair_cells(pair)),
-        ]
-        for metric in comparison.metrics
-        for pair in shown_pairs(comparison, metric, every=view.every_pair)
-    ]
-    if pairs:
-        parts.append(_markdown_table(["metric", "pair", *pair_header(comparison)], pairs, left=2))
-    for metric in comparison.metrics if view.per_query else ():
-        head, *shown = ([_in_cell(cell) for cell in row] for row in values_of(comparison, metric, view.order))
-        parts.append(_markdown_table(head, shown, left=1))
+    if view.per_query:
+        tables += [(1, _in_cells(values_of(comparison, metric, view.order))) for metric in comparison.metrics]
     told = notes(comparison, best="bold", every_pair=view.every_pair)
-    parts.append("\n".join(f"- {escaped(note, MARKDOWN)}" for note in told))
-    return "\n\n".join(parts) + "\n"
+    listed = "\n".join(f"- {_in_cell(note)}" for note in told)
+    return "\n\n".join([*(_table(rows, left) for left, rows in tables if rows[1:]), listed]) + "\n"
 
 
 def _in_cell(text: str) -> str:
     return escaped(text, MARKDOWN)
 
 
-def _markdown_cells(comparison: Comparison, name: str) -> Iterator[str]:
+def _in_cells(rows: Iterable[list[str]]) -> list[list[str]]:
+    return [list(map(_in_cell, row)) for row in rows]
+
+
+def _figures(comparison: Comparison, name: str) -> Iterator[str]:
     for metric in comparison.metrics:
         value, mark = figure(metric.values[name], metric.aggregate), marks(comparison, metric)[name]
         yield (f"**{value}**" if name in metric.best else value) + (f"<sup>{mark}</sup>" if mark else "")
 
 
-def _markdown_table(header: list[str], rows: list[list[str]], left: int) -> str:
-    rule = ["---" if i < left else "---:" for i in range(len(header))]
-    return "\n".join("| " + " | ".join(row) + " |" for row in (header, rule, *rows))
+def _table(rows: list[list[str]], left: int) -> str:
+    """The rows, the header first; so many columns are aligned to the left."""
+    rule = ["---" if i < left else "---:" for i in range(len(rows[0]))]
+    return "\n".join("| " + " | ".join(row) + " |" for row in (rows[0], rule, *rows[1:]))

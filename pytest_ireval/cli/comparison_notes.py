@@ -11,8 +11,8 @@ from pytest_ireval.comparison_results import Comparison
 from pytest_ireval.results import PLURALS
 
 
-def notes(comparison: Comparison, *, best: str, every_pair: bool) -> Iterator[str]:
-    """All of them; ``best`` is how the best figures are marked, ``every_pair`` whether every pair is shown."""
+def notes(comparison: Comparison, *, best: str, every_pair: bool | None) -> Iterator[str]:
+    """All of them; ``best`` is how best figures are marked, ``every_pair`` whether all pairs are shown (None: none)."""
     first = next(iter(comparison.rankings.values()))
     yield f"judgments: {first.judgments} ({counted(first.queries)}); rankings: " + "; ".join(
         f"{sign} {comparison.rankings[name].rankings}" for name, sign in letters(comparison).items()
@@ -25,7 +25,7 @@ def notes(comparison: Comparison, *, best: str, every_pair: bool) -> Iterator[st
     yield from _notes_on_rankings(comparison)
 
 
-def _legend(comparison: Comparison, *, best: str, every_pair: bool) -> Iterator[str]:
+def _legend(comparison: Comparison, *, best: str, every_pair: bool | None) -> Iterator[str]:
     """What the signs mean, those only that can occur."""
     if any(metric.best for metric in comparison.metrics):
         yield f"{best}: the best figure of its column"
@@ -38,6 +38,8 @@ def _legend(comparison: Comparison, *, best: str, every_pair: bool) -> Iterator[
         yield f"{BETTER} {WORSE}: significantly better, worse than {comparison.baseline}: {how_tested(comparison)}"
     else:
         yield f"letters behind a figure: significantly better than those rankings: {how_tested(comparison)}"
+    if every_pair is None:
+        return
     pairs = max(len(metric.pairs) for metric in comparison.metrics)
     some = comparison.baseline is None and pairs > 1 and not every_pair
     yield (f"pairs: the best two of each metric (--pairs shows all {pairs}); " if some else "pairs: ") + (

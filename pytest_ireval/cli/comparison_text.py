@@ -70,21 +70,26 @@ def _column(comparison: Comparison, metric: MetricComparison, order: Sequence[st
 
 
 def _pairs(comparison: Comparison, view: View) -> str:
-    signs = letters(comparison)
-    rows = []
+    header, *rows = pair_rows(comparison, every=view.every_pair)
+    return blocks(header, rows, range(2, len(header)), 2, view.width) if rows else ""
+
+
+def pair_rows(comparison: Comparison, *, every: bool) -> Iterator[list[str]]:
+    """The pairs to be shown, a metric's name where it is another than above; the header first."""
+    interval = f"{100 * (1 - comparison.alpha):g}% interval"
+    yield ["metric", "pair", "difference", "change", interval, "sd", "p", "+/=/-"]
     for metric in comparison.metrics:
-        for number, pair in enumerate(shown_pairs(comparison, metric, every=view.every_pair)):
-            label = f"{signs[pair.ranking]}-{signs[pair.other]}"
-            rows.append([title(metric) if not number else "", label, *pair_cells(pair)])
-    return blocks(["metric", "pair", *pair_header(comparison)], rows, range(2, 9), 2, view.width) if rows else ""
+        for number, pair in enumerate(shown_pairs(comparison, metric, every=every)):
+            yield ["" if number else title(metric), pair_name(comparison, pair), *_pair_cells(pair)]
 
 
-def pair_header(comparison: Comparison) -> list[str]:
-    """What :func:`pair_cells` shows."""
-    return ["difference", "change", f"{100 * (1 - comparison.alpha):g}% interval", "sd", "p", "+/=/-"]
+def pair_name(comparison: Comparison, pair: Pair) -> str:
+    """``b-a``: differences are b's values less a's."""
+    signs = letters(comparison)
+    return f"{signs[pair.ranking]}-{signs[pair.other]}"
 
 
-def pair_cells(pair: Pair) -> list[str]:
+def _pair_cells(pair: Pair) -> list[str]:
     """The difference, its share, its interval, the spread, the corrected p, and on how many queries which is better."""
     interval = "-" if pair.low is None or pair.high is None else f"{pair.low:+.4f} to {pair.high:+.4f}"
     return [
@@ -98,18 +103,20 @@ def pair_cells(pair: Pair) -> list[str]:
 
 
 def _extremes(comparison: Comparison, view: View) -> str:
-    """Gains on the left, drops on the right, the greatest first."""
-    signs = letters(comparison)
-    rows = []
+    header, *rows = extreme_rows(comparison)
+    return blocks(header, rows, (2, 3, 4, 6, 7, 8), 2, view.width, together=4) if rows else ""
+
+
+def extreme_rows(comparison: Comparison) -> Iterator[list[str]]:
+    """Gains on the left, drops on the right, the greatest first; the header first."""
+    yield ["metric", "pair", "gain", "from", "to", "query", "drop", "from", "to", "query"]
     for metric in comparison.metrics:
         for pair in shown_pairs(comparison, metric, every=False):
-            label = f"{signs[pair.ranking]}-{signs[pair.other]}"
+            head, name = title(metric), pair_name(comparison, pair)
             for number in range(max(len(pair.gains), len(pair.drops))):
-                first = [title(metric), label] if not number else ["", ""]
                 sides = (_change(comparison, pair, side, number) for side in (pair.gains, pair.drops))
-                rows.append([*first, *(cell for side in sides for cell in side)])
-    header = ["metric", "pair", "gain", "from", "to", "query", "drop", "from", "to", "query"]
-    return blocks(header, rows, (2, 3, 4, 6, 7, 8), 2, view.width) if rows else ""
+                yield [head, name, *(cell for side in sides for cell in side)]
+                head = name = ""
 
 
 def _change(comparison: Comparison, pair: Pair, changes: Sequence[Change], number: int) -> list[str]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from pytest_ireval.cli.table import printable
 
-MARKDOWN = {character: f"\\{character}" for character in "\\`*_[]<>|#~"}
+MARKDOWN = {character: f"\\{character}" for character in "\\`*_[]<>|#~&$"}
 LATEX = {character: f"\\{character}" for character in "_&%#${}"} | {
     "\\": "\\textbackslash{}",
     "~": "\\textasciitilde{}",

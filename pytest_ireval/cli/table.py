@@ -15,20 +15,30 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[
     )
 
 
-def blocks(header: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[int], keep: int, limit: int) -> str:
-    """Tables below each other, each at most ``limit`` wide where its cells allow; all begin with ``keep`` columns."""
+def blocks(
+    header: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[int], keep: int, limit: int, together: int = 1
+) -> str:
+    """Tables below each other, each at most ``limit`` wide where its cells allow.
+
+    All begin with the first ``keep`` columns; ``together`` is how many of the others belong together.
+    """
     widths = [max(width(printable(row[i])) for row in (header, *rows)) + 2 for i in range(len(header))]
     parts: list[list[int]] = [[]]
-    for i in range(keep, len(header)):
-        if parts[-1] and sum(widths[:keep]) + sum(widths[j] for j in (*parts[-1], i)) - 2 > limit:
+    for first in range(keep, len(header), together):
+        group = list(range(first, first + together))
+        if parts[-1] and sum(widths[i] for i in (*range(keep), *parts[-1], *group)) - 2 > limit:
             parts.append([])
-        parts[-1].append(i)
-    tables = []
-    for part in parts:
-        columns = [*range(keep), *part]
-        cells = [[row[i] for i in columns] for row in rows]
-        tables.append(table([header[i] for i in columns], cells, [n for n, i in enumerate(columns) if i in right]))
-    return "\n\n".join(tables)
+        parts[-1] += group
+    return "\n\n".join(_some_columns(header, rows, right, keep, part) for part in parts)
+
+
+def _some_columns(
+    header: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[int], keep: int, part: Sequence[int]
+) -> str:
+    """The first columns and a part of the others; rows that have nothing in that part are left out."""
+    columns = [*range(keep), *part]
+    cells = [[row[i] for i in columns] for row in rows if any(row[i] for i in part)]
+    return table([header[i] for i in columns], cells, [place for place, i in enumerate(columns) if i in right])
 
 
 def printable(cell: str) -> str:
