@@ -101,7 +101,11 @@ def _width() -> int:
 def _encodable(text: str) -> str:
     """The text with plain marks where standard output knows no triangles."""
     try:
-        (BETTER + WORSE).encode(sys.stdout.encoding or "ascii")
+        (BETTER + WORSE).encode(_encoding())
     except UnicodeEncodeError:
         return text.replace(BETTER, "^").replace(WORSE, "v")
     return text
+
+
+def _encoding() -> str:
+    return sys.stdout.encoding or "ascii"

@@ -80,5 +80,6 @@ def _last_parts(path: str, parts: int, *, ending: bool) -> str:
 
 
 def _without_ending(path: Path) -> str:
+    """Without what says how it is packed and written; the 5 of ``model-1.5`` is no ending."""
     bare = path.with_suffix("") if path.suffix.lower() in COMPRESSED else path
-    return bare.stem or path.name
+    return bare.stem if bare.suffix[1:2].isalpha() else bare.name
