@@ -54,6 +54,8 @@ def compared(results: Mapping[str, MetricResult], question: Question) -> MetricC
     metric = paired.metric
     untested = _why_untested(paired)
     figures = {name: result.value for name, result in results.items()}
+    with np.errstate(over="ignore", invalid="ignore"):  # what is no number in the end is None
+        pairs = () if untested else _pairs(paired, question)
     return MetricComparison(
         name=metric.name,
         direction=metric.direction,
@@ -64,7 +66,7 @@ def compared(results: Mapping[str, MetricResult], question: Question) -> MetricC
         leaders=() if untested else _leaders(paired),
         units=len(paired.units),
         untested=untested,
-        pairs=() if untested else _pairs(paired, question),
+        pairs=pairs,
     )
 
 

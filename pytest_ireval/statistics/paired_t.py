@@ -40,7 +40,7 @@ def paired_t(differences: Floats, alpha: float = 0.05) -> PairedT:
     from scipy.special import stdtr, stdtrit
 
     queries = differences.shape[0]
-    mean, sd = _mean_and_sd(differences)
+    mean, sd, scale = _mean_and_sd(differences)
     error = sd / np.sqrt(max(queries, 1))
     with np.errstate(divide="ignore", invalid="ignore"):
         t = np.where(mean == 0, error * 0, mean / error)
@@ -48,19 +48,21 @@ def paired_t(differences: Floats, alpha: float = 0.05) -> PairedT:
     half = error * stdtrit(df, 1 - alpha / 2) if df > 0 else error
     lower, higher = (stdtr(df, t), stdtr(df, -t)) if df > 0 else (t, t)
     p = np.minimum(2 * np.minimum(lower, higher), 1.0)
-    return PairedT(queries, df, mean, sd, error, t, p, lower, higher, mean - half, mean + half)
+    with np.errstate(over="ignore"):  # what is no number is infinite
+        mean, sd, error, low, high = (each * scale for each in (mean, sd, error, mean - half, mean + half))
+    return PairedT(queries, df, mean, sd, error, t, p, lower, higher, low, high)
 
 
-def _mean_and_sd(differences: Floats) -> tuple[Floats, Floats]:
-    """Both of each column, scaled by its largest difference so that no square overflows or vanishes."""
+def _mean_and_sd(differences: Floats) -> tuple[Floats, Floats, Floats]:
+    """Both of each column as multiples of its largest difference, so that no square overflows or vanishes; and that."""
     queries, comparisons = differences.shape
+    undefined = np.full(comparisons, np.nan)
     if not queries:
-        return np.full(comparisons, np.nan), np.full(comparisons, np.nan)
+        return undefined, undefined, undefined
     largest = np.abs(differences).max(axis=0)
     scale = np.where(largest > 0, largest, 1.0)
     scaled = differences / scale
     mean = scaled.mean(axis=0)
     if queries == 1:
-        return mean * scale, np.full(comparisons, np.nan)
-    sd = np.where(np.ptp(scaled, axis=0) < TIE, 0.0, scaled.std(axis=0, ddof=1))
-    return mean * scale, sd * scale
+        return mean, undefined, scale
+    return mean, np.where(np.ptp(scaled, axis=0) < TIE, 0.0, scaled.std(axis=0, ddof=1)), scale

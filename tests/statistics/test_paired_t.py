@@ -139,3 +139,9 @@ class TestDifferences:
 
     def test_small_differences_of_small_scores_count(self):
         assert differences(np.array([2e-9]), np.array([1e-9])).tolist() == [pytest.approx(1e-9)]
+
+    def test_the_largest_numbers_of_opposite_sign_stay_finite(self):
+        found = differences(np.array([1.7e308, -1.7e308]), np.array([-1.7e308, 1.7e308]))
+
+        assert found.tolist() == [1.7976931348623157e308, -1.7976931348623157e308]
+        assert one(found)["p"] == 1
