@@ -58,6 +58,8 @@ class Pair:
     """After Holm's correction over all pairs of this metric."""
     better: str
     """The ranking that is significantly better; empty if neither is."""
+    sign_flip_p: float | None = None
+    """The exact sign-flip test's p, not corrected, where a significant t rests on at most 20 changed queries."""
     gains: tuple[Change, ...] = ()
     """The queries on which ``ranking`` is better by most; listed for some pairs only."""
     drops: tuple[Change, ...] = ()

@@ -17,6 +17,9 @@ from pytest_ireval.statistics.sign_flip import sign_flip
 
 Test = Literal["t", "sign-flip"]
 
+FEW = 20
+"""Where no more queries differ, a significant t is held against the exact test."""
+
 
 @dataclass(frozen=True)
 class Question:
@@ -174,14 +177,27 @@ def _judged(pair: Pair, adjusted: float, paired: Paired, question: Question, *, 
     better = ""
     if adjusted < question.alpha:
         better = pair.ranking if pair.difference * paired.sign > 0 else pair.other
+    few = better and pair.test == "t" and pair.wins + pair.losses <= FEW
     gains, drops = _extremes(pair, paired, question.extremes) if listed else ((), ())
-    return replace(pair, p_adjusted=None if pair.p is None else adjusted, better=better, gains=gains, drops=drops)
+    return replace(
+        pair,
+        p_adjusted=None if pair.p is None else adjusted,
+        better=better,
+        sign_flip_p=sign_flip(_differing(pair, paired)).p if few else None,
+        gains=gains,
+        drops=drops,
+    )
+
+
+def _differing(pair: Pair, paired: Paired) -> Floats:
+    one, other = (paired.values[paired.names.index(name)] for name in (pair.ranking, pair.other))
+    return differences(one, other)
 
 
 def _extremes(pair: Pair, paired: Paired, count: int) -> tuple[tuple[Change, ...], tuple[Change, ...]]:
     """The greatest gains and the greatest drops; equal ones in the order of the judgments."""
     one, other = (paired.values[paired.names.index(name)] for name in (pair.ranking, pair.other))
-    gain = paired.sign * differences(one, other)
+    gain = paired.sign * _differing(pair, paired)
 
     def changes(size: Floats) -> tuple[Change, ...]:
         rows = np.argsort(-size, kind="stable")[:count]

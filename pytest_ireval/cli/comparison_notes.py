@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import combinations
 
-from pytest_ireval.cli.comparison_marks import BETTER, WORSE, how_tested, letters
+from pytest_ireval.cli.comparison_marks import BETTER, WORSE, how_tested, letters, p_text
 from pytest_ireval.cli.evaluation_text import counted, figure, notes_on_queries, notes_on_relevance, policies_note
 from pytest_ireval.comparison_results import Comparison
 from pytest_ireval.results import PLURALS
@@ -63,21 +63,24 @@ def _notes_on_tests(comparison: Comparison) -> Iterator[str]:
     pairs = [pair for metric in comparison.metrics for pair in metric.pairs]
     if any(pair.p is not None for pair in pairs) and not any(pair.better for pair in pairs):
         yield "no difference is significant; that is no proof that there is none"
-    yield from _notes_on_constants(comparison)
+    yield from _notes_on_doubts(comparison)
 
 
-def _notes_on_constants(comparison: Comparison) -> Iterator[str]:
-    """Rankings that do not differ, and differences that are the same for every query."""
+def _notes_on_doubts(comparison: Comparison) -> Iterator[str]:
+    """Rankings that do not differ, and differences that t cannot judge or judges alone."""
     signs = letters(comparison)
     for one, other in combinations(comparison.rankings, 2):
         if all(_same(comparison, metric.name, one, other) for metric in comparison.metrics):
             yield f"{signs[one]} {one} and {signs[other]} {other} have the same values everywhere"
     for metric in comparison.metrics:
         for pair in metric.pairs:
+            which = f"{metric.name} {signs[pair.ranking]}-{signs[pair.other]}"
             if pair.test != comparison.test:
+                yield f"{which}: all differences are equal, so t is undefined; p is that of the exact sign-flip test"
+            if pair.sign_flip_p is not None and pair.sign_flip_p >= comparison.alpha:
                 yield (
-                    f"{metric.name} {signs[pair.ranking]}-{signs[pair.other]}: all differences are equal, so t is "
-                    "undefined; p is that of the exact sign-flip test"
+                    f"{which}: significant by t, but only {pair.wins + pair.losses} {PLURALS[metric.unit]} differ, "
+                    f"and by the exact sign-flip test p is {p_text(pair.sign_flip_p)}"
                 )
 
 

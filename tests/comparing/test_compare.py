@@ -150,6 +150,15 @@ class TestCorners:
         assert (pair.sd, pair.low, pair.high) == (0, 0.5, 0.5)
         assert pair.better == "two"
 
+    def test_a_significant_t_of_few_changed_queries_is_held_against_the_exact_test(self):
+        few, many = (
+            compare(JUDGMENTS, {"one": ranking(places), "two": FIRST}, "RR")["RR"].pairs[0]
+            for places in ([2, 2, 2, 2, 2, 1, 1, 1, 1, 1], [2, 3, 2, 3, 2, 3, 2, 3, 2, 1])
+        )
+
+        assert (few.wins, few.p < 0.05, few.better, few.sign_flip_p) == (5, True, "two", 2 / 2**5)
+        assert (many.wins, many.better, many.sign_flip_p) == (9, "two", 2 / 2**9)
+
     def test_two_equal_differences_prove_nothing(self):
         judgments = {"q0": {"good": 1}, "q1": {"good": 1}}
         worse, better = ({query: found[query] for query in judgments} for found in (ranking([2] * 10), FIRST))

@@ -164,7 +164,7 @@ def test_csv(ireval, files):
 
     assert out.splitlines()[0] == (
         "metric,ranking,other,query,value,paired,difference,relative,wins,ties,losses,sd,standard_error,low,high,"
-        "test,t,df,p,p_adjusted,better"
+        "test,t,df,p,p_adjusted,better,sign_flip_p"
     )
     assert [(row["ranking"], row["query"], row["value"]) for row in rows[7:9]] == [
         ("mixed", "q7", "0.25"),
@@ -260,6 +260,16 @@ def test_equal_differences_are_tested_by_their_signs_and_that_is_said(ireval, fi
 
     assert "  0.0000  0.0078  0/0/8\n" in out
     assert "RR b-a: all differences are equal, so t is undefined; p is that of the exact sign-flip test\n" in out
+
+
+def test_a_significant_t_that_the_exact_test_does_not_confirm_is_said(ireval, files):
+    for name, place in (("one", 1), ("two", 2)):
+        Path(f"{name}.txt").write_text(rankings([place] * 5 + [1] * 3), encoding="utf-8")
+
+    out = ireval("compare", "judgments.txt", "one.txt", "two.txt", "-m", "RR").out
+
+    assert "a  one      *1.0000 b\n" in out
+    assert "RR b-a: significant by t, but only 5 queries differ, and by the exact sign-flip test p is 0.0625\n" in out
 
 
 def test_a_single_query_says_nothing_of_chance(ireval, tmp_path):
