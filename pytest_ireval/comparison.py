@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, get_args
 
@@ -68,7 +69,7 @@ def compare(
     found = _all_brought(setting, rankings, companions, timings or {}, progress)
     refuse_missing(found.values(), policies)
     counting = _counting(found, policies)
-    evaluations = {name: setting.evaluation(each, counting) for name, each in found.items()}
+    evaluations = {name: _evaluated(setting, each, counting) for name, each in found.items()}
     return Comparison(
         rankings=evaluations,
         metrics=tuple(compared(results, question) for results in _by_metric(evaluations)),
@@ -151,6 +152,15 @@ def _counting(found: Mapping[str, Brought], policies: Policies) -> Mask:
     if not everywhere.any():
         raise InputError(Problem("no judged query has a ranking in all of them", place=", ".join(found)))
     return everywhere
+
+
+def _evaluated(setting: Setting, found: Brought, counting: Mask) -> Evaluation:
+    """The evaluation of one ranking; what goes wrong says of which."""
+    try:
+        return setting.evaluation(found, counting)
+    except IrevalError as error:
+        problems = [replace(p, place=f"{found.origin}: {p.place}" if p.place else found.origin) for p in error.problems]
+        raise type(error)(*problems) from error
 
 
 def _by_metric(evaluations: Mapping[str, Evaluation]) -> Iterable[dict[str, Any]]:

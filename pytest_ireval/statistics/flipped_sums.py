@@ -1,13 +1,14 @@
 """How sums of many numbers with random signs are distributed: computed, not drawn.
 
 The characteristic function of such a sum is the product of the cosines of its numbers. It is inverted (Gil-Pelaez)
-for the sums of all but the largest numbers, whose signs are enumerated: the rest is then smooth even where one query
-outweighs hundreds. Sums of a lattice (differences of P@10 are tenths) are asked for half a step below, where no sum
-lies, so that "at least" means what it says.
+for the sums of all numbers but a few, whose signs are enumerated: the largest, so that the rest is smooth even where
+one query outweighs hundreds, or those that do not repeat, if they are few. Where the rest is a lattice (differences of
+P@10 are tenths) it is asked for half a step below its next sum, where none lies, so that "at least" means what it says.
 
 Errors: the step of the integral leaves out sums beyond ``BEYOND`` standard deviations, less than 1e-12 of all by
-Hoeffding's bound; cutting the integral off is adding normal noise of 1/500 standard deviation, which the tests measure
-to move a share by less than 1e-6. Shares below ``RELIABLE`` are given as Hoeffding's bound, so never as too small.
+Hoeffding's bound; cutting the integral off is adding normal noise of 1/500 standard deviation, or less where the same
+few numbers repeat and others tell their sums apart. The tests hold shares to 1e-5 of what counting gives. Shares below
+``RELIABLE`` are given as Hoeffding's bound, so never as too small.
 """
 
 from __future__ import annotations
@@ -17,16 +18,19 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from pytest_ireval.statistics.differences import TIE, Floats
+from pytest_ireval.statistics.differences import TIE, Floats, Mask
 
-LARGEST = 8
-"""So many of the largest numbers are enumerated."""
+LARGEST, RARE = 8, 10
+"""So many of the largest numbers are enumerated, or at most so many that do not repeat."""
 
 BEYOND = 7.6
 """Hoeffding: a sum lies farther out than this many standard deviations with a chance below 2·exp(-7.6²/2) = 6e-13."""
 
-SMOOTHING = 1 / 500
-"""Standard deviation of the noise that cuts the integral off, in standard deviations of the sum."""
+SMOOTHING, FINEST = 1 / 500, 1 / 20_000
+"""Standard deviation of the noise that cuts the integral off, usual and least, in standard deviations of the sum."""
+
+REPEATED = 4
+"""A number that occurs so often makes sums cluster."""
 
 NOTHING = 1e-14
 """A product of cosines below this contributes nothing, whatever the cosines still to come."""
@@ -44,15 +48,34 @@ def shares_reaching(sizes: Floats, totals: Floats) -> Floats:
 
     Each total must be the sum of some pattern.
     """
-    rest = sizes[LARGEST:]
-    targets = totals[:, None] - _sums(sizes[:LARGEST]) - _step(sizes) / 2
+    few, rest = _split(sizes)
+    targets = totals[:, None] - _sums(few)
+    step = _step(rest)
+    if step:
+        above = np.ceil((targets - rest.sum()) / step - 1e-6)
+        targets = rest.sum() + (above - 0.5) * step
     spread = math.sqrt(float(rest @ rest))
     shares = (targets < 0).astype(np.float64)
     near = np.abs(targets) < BEYOND * spread
-    shares[near] = _inverted(rest, spread, targets[near])
+    shares[near] = _inverted(rest, spread, SMOOTHING if step else _noise(rest, spread), targets[near])
     share = shares.mean(axis=1)
     bound = np.exp(-0.5 * np.maximum(totals, 0.0) ** 2 / float(sizes @ sizes))
     return np.clip(np.where(share < RELIABLE, np.minimum(bound, RELIABLE), share), 0.5**sizes.size, 1.0)
+
+
+def _split(sizes: Floats) -> tuple[Floats, Floats]:
+    """The numbers whose signs are enumerated, and the rest."""
+    rare = _rare(sizes)
+    if rare.sum() <= RARE:
+        return sizes[rare], sizes[~rare]
+    return sizes[:LARGEST], sizes[LARGEST:]
+
+
+def _rare(sizes: Floats) -> Mask:
+    """Which numbers do not repeat often."""
+    _, place, counts = np.unique(np.round(sizes, 9), return_inverse=True, return_counts=True)
+    rare: Mask = counts[place] < REPEATED
+    return rare
 
 
 def _sums(sizes: Floats) -> Floats:
@@ -75,13 +98,21 @@ def _step(sizes: Floats) -> float:
     return 2 * divisor
 
 
-def _inverted(sizes: Floats, spread: float, targets: Floats) -> Floats:
+def _noise(sizes: Floats, spread: float) -> float:
+    """A sixth of what the numbers that do not repeat spread the sums, between the usual noise and the least."""
+    rare = sizes[_rare(sizes)]
+    if rare.size * 2 > sizes.size:
+        return SMOOTHING
+    return min(SMOOTHING, max(FINEST, math.sqrt(float(rare @ rare)) / 6 / spread))
+
+
+def _inverted(sizes: Floats, spread: float, noise: float, targets: Floats) -> Floats:
     """For each target the share of sign patterns whose sum is above it (Gil-Pelaez, midpoint rule)."""
     step = math.pi / (BEYOND * spread)
-    end = 7.5 / (SMOOTHING * spread)
+    end = 7.5 / (noise * spread)
     points = (np.arange(math.ceil(end / step), dtype=np.float64) + 0.5) * step
     at, product = _products_of_cosines(points, sizes)
-    weight = product * np.exp(-0.5 * (at * SMOOTHING * spread) ** 2) / at
+    weight = product * np.exp(-0.5 * (at * noise * spread) ** 2) / at
     shares: Floats = 0.5 - np.sin(np.outer(targets, at)) @ weight * step / math.pi
     return np.clip(shares, 0.0, 1.0)
 

@@ -1,7 +1,7 @@
 """The exact sign-flip test: among all ways to swap the two scores of each query, the share as extreme as what was seen.
 
-No draws are made: up to ``ENUMERATED`` changed queries all patterns are counted, beyond that the distribution of the
-sum is computed from its characteristic function, the product of cosines. Either way the same data give the same p.
+No draws are made: where the sums are few enough all patterns are counted, beyond that the distribution of the sum is
+computed from its characteristic function, the product of cosines. Either way the same data give the same p.
 """
 
 from __future__ import annotations
@@ -13,8 +13,14 @@ import numpy as np
 from pytest_ireval.statistics.differences import TIE, Floats
 from pytest_ireval.statistics.flipped_sums import shares_reaching
 
-ENUMERATED = 30
-"""So many changed queries are enumerated: two halves of 2**15 sums each, put together by a sorted search."""
+COUNTED = 64
+"""Up to so many changed queries it is tried to count all patterns."""
+
+MOST_SUMS = 2**16
+"""Given up where half of the queries have more different sums; 32 changed queries can always be counted."""
+
+GRID = 10
+"""Sums are equal when they agree to so many decimals, where the largest difference is 1."""
 
 
 class SignFlip(NamedTuple):
@@ -44,23 +50,33 @@ def sign_flip(differences: Floats) -> SignFlip:
 
 def _shares_reaching(sizes: Floats, totals: Floats) -> tuple[float, float]:
     """For two totals, each the sum of some pattern, the share of sign patterns whose sum is at least as high."""
-    shares = _counted(sizes, totals) if sizes.size <= ENUMERATED else shares_reaching(sizes, totals)
-    one, other = shares.tolist()
+    counted = _counted(sizes, totals) if sizes.size <= COUNTED else None
+    one, other = (shares_reaching(sizes, totals) if counted is None else counted).tolist()
     return one, other
 
 
-def _counted(sizes: Floats, totals: Floats) -> Floats:
-    """The same by counting them all: the sums of two halves, every pair of which is one pattern."""
-    one, other = _sums(sizes[0::2]), np.sort(_sums(sizes[1::2]))
-    slack = TIE * float(sizes.sum())
-    below = np.searchsorted(other, totals[:, None] - slack - one, side="left")
-    shares: Floats = (other.size - below).sum(axis=1) / (one.size * other.size)
-    return shares
+def _counted(sizes: Floats, totals: Floats, most: int = MOST_SUMS) -> Floats | None:
+    """The same by counting: the sums of two halves, every pair of which stands for patterns; None: too many sums."""
+    halves = [_sums(half, most) for half in (sizes[0::2], sizes[1::2])]
+    if halves[0] is None or halves[1] is None:
+        return None
+    (one, shares), (other, weights) = halves[0], halves[1]
+    reaching = np.append(np.cumsum(weights[::-1])[::-1], 0.0)  # the share of the other half from each sum on
+    slack = sizes.size * 10.0**-GRID
+    begin = np.searchsorted(other, totals[:, None] - slack - one, side="left")
+    found: Floats = np.minimum(reaching[begin] @ shares, 1.0)
+    return found
 
 
-def _sums(sizes: Floats) -> Floats:
-    """The sums under all sign patterns."""
-    sums = np.zeros(1)
+def _sums(sizes: Floats, most: int) -> tuple[Floats, Floats] | None:
+    """The different sums under all sign patterns, in order, and the share of patterns of each; None: too many."""
+    sums: Floats = np.zeros(1)
+    shares: Floats = np.ones(1)
     for size in sizes.tolist():
-        sums = np.concatenate((sums - size, sums + size))
-    return sums
+        both = np.round(np.concatenate((sums - size, sums + size)), GRID)
+        different, place = np.unique(both, return_inverse=True)
+        if different.size > most:
+            return None
+        sums = different
+        shares = np.bincount(place, weights=np.concatenate((shares, shares)) / 2).astype(np.float64, copy=False)
+    return sums, shares

@@ -321,6 +321,29 @@ def test_what_is_wrong_with_any_ranking_is_one_error():
     assert "none of its queries (1) is judged in judgments" in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (
+            {"ties": "error"},
+            "tied\n  query 'q0': a judged document shares its score with others, and ties are an error",
+        ),
+        (
+            {"no_relevant": "error"},
+            "one: RR\n  1 of 11 queries have no relevant documents: 'none'\n"
+            '  no_relevant="zero" scores them 0, "ignore" leaves them out',
+        ),
+    ],
+)
+def test_what_goes_wrong_in_an_evaluation_says_of_which_ranking(options, message):
+    tied = {**FIRST, "q0": {"good": 1.0, "bad": 1.0}, "none": ["bad"]}
+
+    with pytest.raises(InputError) as caught:
+        compare({**JUDGMENTS, "none": {"bad": 0}}, {"one": {**FIRST, "none": ["bad"]}, "tied": tied}, "RR", **options)
+
+    assert str(caught.value) == message
+
+
 class TestPlainResult:
     COMPARISON = compare(JUDGMENTS, THREE, ["RR", "P@1", "NumRet"], baseline="mixed")
 
