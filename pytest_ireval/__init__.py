@@ -9,6 +9,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from pytest_ireval.comparison import compare
+    from pytest_ireval.comparison_results import Comparison
     from pytest_ireval.errors import InputError, IrevalError, MetricError, MetricNameError, PluginError
     from pytest_ireval.evaluation import evaluate
     from pytest_ireval.intake.reading import read_judgments, read_queries, read_rankings
@@ -31,6 +33,8 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
+    "comparison": ("compare",),
+    "comparison_results": ("Comparison",),
     "errors": ("InputError", "IrevalError", "MetricError", "MetricNameError", "PluginError"),
     "evaluation": ("evaluate",),
     "metrics.metric": ("Metric", "metric"),
@@ -53,6 +57,7 @@ _HOMES = {
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
+    "Comparison",
     "Evaluation",
     "InputError",
     "InputFile",
@@ -69,6 +74,7 @@ __all__ = [
     "Rankings",
     "Reader",
     "Registry",
+    "compare",
     "condensed",
     "evaluate",
     "hookimpl",

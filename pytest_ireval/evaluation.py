@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from numbers import Integral, Real
-from typing import Any, Literal, get_args
+from dataclasses import dataclass
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from pytest_ireval.errors import InputError, IrevalError, Problem, did_you_mean
+from pytest_ireval.errors import InputError, Problem
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.metrics.score import Scores, counting, score
 from pytest_ireval.plugins.manager import installed
 from pytest_ireval.plugins.registry import Registry
+from pytest_ireval.policies import MissingQueries, NoRelevant, Ties, Unjudged, checked_policies
 from pytest_ireval.progress import SILENT, Progress
 from pytest_ireval.results import Evaluation, MetricResult, Policies, TieSpread
 from pytest_ireval.retrieval.companions import with_companions
 from pytest_ireval.retrieval.doors import (
+    Brought,
     FilePath,
     JudgmentsLike,
     RankingsLike,
@@ -30,14 +32,6 @@ from pytest_ireval.retrieval.judgments import Judgments
 from pytest_ireval.retrieval.rankings import Rankings
 from pytest_ireval.retrieval.ties import reordered
 from pytest_ireval.retrieval.views import condensed, cut, only
-
-Ties = Literal["trec", "input", "pessimistic", "optimistic", "error"]
-MissingQueries = Literal["error", "zero", "ignore"]
-NoRelevant = Literal["zero", "ignore", "error"]
-Unjudged = Literal["irrelevant", "removed"]
-
-DEEPEST = 10**9
-"""No ranking is longer."""
 
 SAME = 1e-12
 """Values closer than this are one value."""
@@ -77,74 +71,113 @@ def evaluate(
     count, ``scale`` the top grade (unless given, the highest of the judgments). The five arguments from ``attributes``
     on are for metrics that need them.
     """
-    policies = _checked(Policies(ties, missing_queries, no_relevant, unjudged, depth, scale, grades))
+    policies = Policies(ties, missing_queries, no_relevant, unjudged, depth, scale, grades)
+    setting = set_up(judgments, metrics, policies, registry, progress, judgments_format, rankings_format)
+    found = setting.brought(rankings, Companions(sessions, timings, attributes, preferences, reference))
+    refuse_missing([found], setting.policies)
+    return setting.evaluation(found)
+
+
+class Companions(NamedTuple):
+    """What is brought besides rankings, for metrics that need it."""
+
+    sessions: Mapping[str, tuple[str, int]] | None = None
+    timings: Mapping[str, float] | None = None
+    attributes: Mapping[str, Mapping[str, Any]] | None = None
+    preferences: Mapping[str, Sequence[tuple[str, str]]] | None = None
+    reference: FilePath | Rankings | RankingsLike | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Setting:
+    """What all rankings that are evaluated together share: judgments, metrics, policies, plugins."""
+
+    judgments: Judgments
+    metrics: Sequence[Metric]
+    policies: Policies
+    registry: Registry
+    how: Reading
+    """How rankings are read."""
+    rankings_format: str | None = None
+
+    def brought(self, rankings: FilePath | Rankings | RankingsLike, companions: Companions) -> Brought:
+        """Rankings joined with the judgments, and with what else was brought."""
+        policies = self.policies
+        documents = any(metric.needs & DOCUMENT_NEEDS for metric in self.metrics)
+        found = brought(
+            self.judgments,
+            rankings,
+            self.registry.readers,
+            self.rankings_format,
+            self.how,
+            documents=documents,
+            highest_grade=policies.scale,
+        )
+        reference = companions.reference
+        judged = with_companions(
+            found.judged,
+            sessions=companions.sessions,
+            timings=companions.timings,
+            attributes=companions.attributes,
+            preferences=companions.preferences,
+            reference=None if reference is None else self._reference(reference),
+        )
+        return found._replace(judged=judged)
+
+    def _reference(self, source: FilePath | Rankings | RankingsLike) -> JudgedRankings:
+        """Other rankings of the same queries; what becomes of those it lacks is said by ``missing_queries``, too."""
+        found = brought(
+            self.judgments,
+            source,
+            self.registry.readers,
+            None,
+            self.how,
+            documents=True,
+            highest_grade=self.policies.scale,
+        )
+        refuse_missing([found._replace(origin=f"{found.origin} (the reference)")], self.policies)
+        return found.judged
+
+    def evaluation(self, found: Brought, queries: Mask | None = None) -> Evaluation:
+        """The metrics of these rankings, over all queries that ``missing_queries`` leaves or over the marked ones."""
+        judged = found.judged
+        names = np.array(judged.queries, object)
+        if queries is None and self.policies.missing_queries == "ignore":
+            queries = judged.present
+        counting_queries = judged if queries is None or queries.all() else only(judged, queries)
+        return Evaluation(
+            metrics=tuple(_results(self.metrics, counting_queries, self.policies)),
+            queries=judged.count,
+            missing=tuple(names[~judged.present].tolist()),
+            empty=tuple(names[judged.present & (judged.retrieved == 0)].tolist()),
+            without_judgments=found.without_judgments,
+            highest_grade=self.judgments.highest_grade,
+            policies=self.policies,
+            judgments=self.judgments.origin,
+            rankings=found.origin,
+            plugins=self.registry.distributions,
+        )
+
+
+def set_up(
+    judgments: FilePath | Judgments | JudgmentsLike,
+    metrics: str | Metric | Iterable[str | Metric],
+    policies: Policies,
+    registry: Registry | None,
+    progress: Progress = SILENT,
+    judgments_format: str | None = None,
+    rankings_format: str | None = None,
+) -> Setting:
+    """Judgments read and metrics understood, if the policies can be followed."""
+    checked_policies(policies)
     registry = registry or installed()
     wanted = registry.parse_metrics(
         metrics if isinstance(metrics, Iterable) and not isinstance(metrics, str) else [metrics]
     )
-    how = Reading(grades, by_id=ties != "input", progress=progress)
+    how = Reading(cast("Grades", policies.grades), by_id=policies.ties != "input", progress=progress)
     judged_by = as_judgments(judgments, registry.readers, judgments_format, how)
-    _check_scale(judged_by, scale)
-    documents = any(metric.needs & DOCUMENT_NEEDS for metric in wanted)
-    found = brought(
-        judged_by, rankings, registry.readers, rankings_format, how, documents=documents, highest_grade=scale
-    )
-    judged = with_companions(
-        found.judged,
-        sessions=sessions,
-        timings=timings,
-        attributes=attributes,
-        preferences=preferences,
-        reference=None if reference is None else _reference(judged_by, reference, registry, policies),
-    )
-    names = np.array(judged.queries, object)
-    missing = tuple(names[~judged.present].tolist())
-    counting_queries = _without_missing(judged, missing, policies, found.origin)
-    return Evaluation(
-        metrics=tuple(_results(wanted, counting_queries, policies)),
-        queries=judged.count,
-        missing=missing,
-        empty=tuple(names[judged.present & (judged.retrieved == 0)].tolist()),
-        without_judgments=found.without_judgments,
-        highest_grade=judged_by.highest_grade,
-        policies=policies,
-        judgments=judged_by.origin,
-        rankings=found.origin,
-        plugins=registry.distributions,
-    )
-
-
-ALLOWED = {
-    "ties": get_args(Ties),
-    "missing_queries": get_args(MissingQueries),
-    "no_relevant": get_args(NoRelevant),
-    "unjudged": get_args(Unjudged),
-    "grades": get_args(Grades),
-}
-
-
-def _checked(policies: Policies) -> Policies:
-    """``policies``, if all of them can be followed."""
-    for name, allowed in ALLOWED.items():
-        value = getattr(policies, name)
-        if value not in allowed:
-            raise IrevalError(
-                Problem(
-                    f"{name}={value!r} is unknown",
-                    suggestion=did_you_mean(str(value), allowed),
-                    allowed="allowed: " + ", ".join(allowed),
-                )
-            )
-    depth, scale = policies.depth, policies.scale
-    if depth is not None and not (_is(depth, Integral) and 1 <= depth <= DEEPEST):
-        raise IrevalError(f"depth={depth!r} is not a whole number from 1 to {DEEPEST:,}")
-    if scale is not None and not (_is(scale, Real) and 0 < scale < np.inf):
-        raise IrevalError(f"scale={scale!r} is not a number above 0")
-    return policies
-
-
-def _is(value: object, kind: type) -> bool:
-    return isinstance(value, kind) and not isinstance(value, bool)
+    _check_scale(judged_by, policies.scale)
+    return Setting(judged_by, wanted, policies, registry, how, rankings_format)
 
 
 def _check_scale(judgments: Judgments, scale: float | None) -> None:
@@ -154,37 +187,21 @@ def _check_scale(judgments: Judgments, scale: float | None) -> None:
         )
 
 
-def _reference(
-    judgments: Judgments, source: FilePath | Rankings | RankingsLike, registry: Registry, policies: Policies
-) -> JudgedRankings:
-    """Other rankings of the same queries; what becomes of those it lacks is said by ``missing_queries``, too."""
-    how = Reading(by_id=policies.ties != "input")
-    judged, origin, _ = brought(
-        judgments, source, registry.readers, None, how, documents=True, highest_grade=policies.scale
-    )
-    missing = tuple(np.array(judged.queries, object)[~judged.present].tolist())
-    if missing and policies.missing_queries == "error":
-        raise _lacking(missing, judged, f"{origin} (the reference)")
-    return judged
-
-
-def _without_missing(
-    judged: JudgedRankings, missing: tuple[str, ...], policies: Policies, origin: str
-) -> JudgedRankings:
-    """The queries that count, as ``missing_queries`` says."""
-    if missing and policies.missing_queries == "error":
-        raise _lacking(missing, judged, origin)
-    return only(judged, judged.present) if missing and policies.missing_queries == "ignore" else judged
-
-
-def _lacking(missing: Sequence[str], judged: JudgedRankings, origin: str) -> InputError:
-    return InputError(
+def refuse_missing(rankings: Iterable[Brought], policies: Policies) -> None:
+    """An error with everything that is missing, if missing queries are to be one."""
+    if policies.missing_queries != "error":
+        return
+    problems = [
         Problem(
             f"{len(missing)} of {judged.count} judged queries have no ranking: {some(missing)}",
             place=origin,
             suggestion='missing_queries="zero" scores them 0, "ignore" leaves them out',
         )
-    )
+        for judged, origin, _ in rankings
+        if (missing := np.array(judged.queries, object)[~judged.present].tolist())
+    ]
+    if problems:
+        raise InputError(*problems)
 
 
 def _results(metrics: Sequence[Metric], judged: JudgedRankings, policies: Policies) -> Iterator[MetricResult]:

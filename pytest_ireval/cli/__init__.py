@@ -12,6 +12,7 @@ from pytest_ireval.errors import IrevalError
 
 COMMANDS = {
     "evaluate": "Score rankings under judgments.",
+    "compare": "Compare two or more rankings: a leaderboard, with significance.",
     "import": "Turn the files of other tools into queries and judgments.",
     "lint": "Look for what is doubtful in judgments and queries.",
     "metrics": "List the metrics that are installed, or explain one.",

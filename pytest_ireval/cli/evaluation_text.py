@@ -47,20 +47,35 @@ def notes(evaluation: Evaluation) -> Iterator[str]:
     """What the figures rest on, and what might mislead."""
     judged = counted(evaluation.queries)
     yield f"judgments: {evaluation.judgments} ({judged}); rankings: {evaluation.rankings}"
+    yield policies_note(evaluation)
+    yield from notes_on_queries(evaluation)
+    yield from notes_on_relevance(evaluation)
+    if any(metric.ties for metric in evaluation.metrics):
+        yield (
+            "open: queries whose value depends on the order of equal scores; "
+            "other orders: with relevant documents last, and first, among equal scores"
+        )
+
+
+def policies_note(evaluation: Evaluation) -> str:
+    """What the evaluation was told to do where the data leave it open."""
     policies = evaluation.policies
-    yield (
+    return (
         f"ties: {policies.ties}; missing queries: {policies.missing_queries}; no relevant documents: "
         f"{policies.no_relevant}; unjudged: {policies.unjudged}; depth: {policies.depth or 'all'}; "
         f"{_top(evaluation)}; grades: {policies.grades}"
     )
+
+
+def notes_on_queries(evaluation: Evaluation) -> Iterator[str]:
+    """Queries that one of the two files lacks."""
     if evaluation.missing:
-        fate = {"zero": "scored as empty rankings", "ignore": "left out"}[policies.missing_queries]
+        fate = {"zero": "scored as empty rankings", "ignore": "left out"}[evaluation.policies.missing_queries]
         yield f"missing: {_listed(evaluation.missing)} without a ranking; {fate}"
     if evaluation.empty:
         yield f"empty: {_listed(evaluation.empty)} with an empty ranking"
     if evaluation.without_judgments:
         yield f"not judged: {_listed(evaluation.without_judgments)} ranked but without judgments; not counted"
-    yield from _notes_on_metrics(evaluation)
 
 
 def _top(evaluation: Evaluation) -> str:
@@ -68,18 +83,14 @@ def _top(evaluation: Evaluation) -> str:
     return f"highest grade: {evaluation.highest_grade:g}" + (f" on a scale to {scale:g}" if scale else "")
 
 
-def _notes_on_metrics(evaluation: Evaluation) -> Iterator[str]:
+def notes_on_relevance(evaluation: Evaluation) -> Iterator[str]:
+    """How many queries have no relevant documents, by what the metrics call relevant."""
     by_count: dict[int, list[str]] = {}
     for metric in evaluation.metrics:
         by_count.setdefault(metric.no_relevant, []).append(metric.name)
     for count, names in sorted(by_count.items()):
         if count:
             yield f"no relevant documents: {counted(count)} (for {', '.join(names)})"
-    if any(metric.ties for metric in evaluation.metrics):
-        yield (
-            "open: queries whose value depends on the order of equal scores; "
-            "other orders: with relevant documents last, and first, among equal scores"
-        )
 
 
 def counted(queries: int) -> str:

@@ -9,10 +9,36 @@ from collections.abc import Sequence
 def table(header: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[int] = ()) -> str:
     """The rows under the header; columns in ``right`` are aligned to the right."""
     cells = [[printable(cell) for cell in row] for row in (header, *rows)]
-    widths = [max(_width(row[i]) for row in cells) for i in range(len(header))]
+    widths = [max(width(row[i]) for row in cells) for i in range(len(header))]
     return "\n".join(
         "  ".join(_padded(cell, widths[i], i in right) for i, cell in enumerate(row)).rstrip() for row in cells
     )
+
+
+def blocks(
+    header: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[int], keep: int, limit: int, together: int = 1
+) -> str:
+    """Tables below each other, each at most ``limit`` wide where its cells allow.
+
+    All begin with the first ``keep`` columns; ``together`` is how many of the others belong together.
+    """
+    widths = [max(width(printable(row[i])) for row in (header, *rows)) + 2 for i in range(len(header))]
+    parts: list[list[int]] = [[]]
+    for first in range(keep, len(header), together):
+        group = list(range(first, first + together))
+        if parts[-1] and sum(widths[i] for i in (*range(keep), *parts[-1], *group)) - 2 > limit:
+            parts.append([])
+        parts[-1] += group
+    return "\n\n".join(_some_columns(header, rows, right, keep, part) for part in parts)
+
+
+def _some_columns(
+    header: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[int], keep: int, part: Sequence[int]
+) -> str:
+    """The first columns and a part of the others; rows that have nothing in that part are left out."""
+    columns = [*range(keep), *part]
+    cells = [[row[i] for i in columns] for row in rows if any(row[i] for i in part)]
+    return table([header[i] for i in columns], cells, [place for place, i in enumerate(columns) if i in right])
 
 
 def printable(cell: str) -> str:
@@ -20,12 +46,12 @@ def printable(cell: str) -> str:
     return cell if cell.isprintable() else "".join(c if c.isprintable() else repr(c)[1:-1] for c in cell)
 
 
-def _padded(cell: str, width: int, right: bool) -> str:
-    blanks = " " * (width - _width(cell))
+def _padded(cell: str, columns: int, right: bool) -> str:
+    blanks = " " * (columns - width(cell))
     return blanks + cell if right else cell + blanks
 
 
-def _width(text: str) -> int:
+def width(text: str) -> int:
     """Columns in a terminal: wide characters take two, combining ones none."""
     if text.isascii():
         return len(text)

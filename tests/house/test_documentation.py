@@ -10,6 +10,7 @@ import pytest
 
 from pytest_ireval import load_registry
 from pytest_ireval.cli import COMMANDS, commands
+from pytest_ireval.cli.compare_command import command as compare_command
 from pytest_ireval.cli.evaluate_command import command as evaluate_command
 from pytest_ireval.intake.linting import CHECKS
 from pytest_ireval.metrics.metric import Metric
@@ -88,6 +89,13 @@ def test_every_metric_is_on_the_page(name):
 @pytest.mark.parametrize("option", [o for p in evaluate_command.params for o in p.opts if o.startswith("--")])
 def test_every_option_of_evaluate_is_documented(option):
     text = (ROOT / "docs" / "evaluating.md").read_text(encoding="utf-8")
+
+    assert option in text or option == "--metric"
+
+
+@pytest.mark.parametrize("option", [o for p in compare_command.params for o in p.opts if o.startswith("--")])
+def test_every_option_of_compare_is_documented(option):
+    text = (ROOT / "docs" / "comparing.md").read_text(encoding="utf-8")
 
     assert option in text or option == "--metric"
 

@@ -44,3 +44,19 @@ def test_evaluating_imports_numpy_alone(tmp_path):
     )
 
     assert imported_by(code) == "heavy: ['numpy']"
+
+
+def test_comparing_imports_numpy_and_scipy_alone():
+    code = (
+        "from pytest_ireval import compare\n"
+        "judgments = {'q': {'a': 1}, 'r': {'a': 1}}\n"
+        "one, two = {'q': ['a'], 'r': ['b', 'a']}, {'q': ['a'], 'r': ['a']}\n"
+        "assert compare(judgments, {'one': one, 'two': two}, ['AP'])['AP'].best == ('two',)\n"
+        "import sys; assert 'scipy.stats' not in sys.modules\n"
+    )
+
+    assert imported_by(code) == "heavy: ['numpy', 'scipy']"
+
+
+def test_statistics_are_imported_without_scipy():
+    assert imported_by("import pytest_ireval.comparison") == "heavy: ['numpy']"

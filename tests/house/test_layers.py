@@ -13,17 +13,14 @@ PACKAGE = Path(pytest_ireval.__file__).parent
 BUILT_IN = Path(pytest_ireval_metrics.__file__).parent
 
 LAYERS = [
-    ({"errors", "results", "progress", "counting"}, set()),
+    ({"errors", "results", "comparison_results", "progress", "counting"}, set()),
     ({"retrieval"}, {"numpy", "zstandard", "isal", "pyarrow"}),
     ({"metrics"}, {"numpy"}),
     ({"plugins"}, {"pluggy"}),
     ({"statistics"}, {"numpy", "scipy"}),
     ({"baselines", "history"}, {"numpy"}),
     ({"suites", "sources"}, {"pydantic", "yaml", "numpy"}),
-    (
-        {"intake", "evaluation", "rules", "gate"},
-        {"numpy", "pydantic"},
-    ),
+    ({"intake", "policies", "evaluation", "pairing", "comparison", "rules", "gate"}, {"numpy", "pydantic"}),
     ({"reports"}, {"jinja2"}),
     ({"pytest_adapter"}, {"pytest"}),
     ({"cli"}, {"click", "rich"}),

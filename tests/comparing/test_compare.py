@@ -1,0 +1,385 @@
+"""``compare``: figures, pairs, significance and extremes of several rankings, as plain results."""
+
+import dataclasses
+import json
+import math
+
+import numpy as np
+import pytest
+import scipy.stats
+
+from pytest_ireval import Comparison, Evaluation, InputError, IrevalError, compare, evaluate, metric, per_query_metric
+
+QUERIES = [f"q{i}" for i in range(10)]
+JUDGMENTS = {query: {"good": 1, "bad": 0} for query in QUERIES}
+
+
+def ranking(places):
+    """For each query a ranking with the relevant document at the given place (0: not ranked)."""
+    found = {}
+    for query, place in zip(QUERIES, places, strict=True):
+        found[query] = ["x1", "x2", "x3", "x4"][: max(place - 1, 0)] + (["good"] if place else []) + ["bad"]
+    return found
+
+
+FIRST = ranking([1] * 10)
+MIXED = ranking([2, 2, 2, 2, 2, 2, 2, 1, 1, 4])
+LAST = ranking([4, 4, 4, 4, 4, 4, 4, 4, 2, 1])
+THREE = {"mixed": MIXED, "first": FIRST, "last": LAST}
+
+
+def test_figures_are_those_of_evaluate():
+    comparison = compare(JUDGMENTS, THREE, ["RR", "P@1"])
+
+    assert comparison["RR"].values == {"mixed": 0.575, "first": 1.0, "last": 0.35}
+    assert list(comparison.rankings) == ["mixed", "first", "last"]
+    for name, evaluation in comparison.rankings.items():
+        alone = evaluate(JUDGMENTS, THREE[name], ["RR", "P@1"])
+        assert evaluation == dataclasses.replace(alone, rankings=name)
+
+
+def test_without_a_baseline_every_later_ranking_is_compared_with_every_earlier_one():
+    pairs = compare(JUDGMENTS, THREE, "RR")["RR"].pairs
+
+    assert [(pair.ranking, pair.other) for pair in pairs] == [("first", "mixed"), ("last", "mixed"), ("last", "first")]
+
+
+def test_a_pair_says_what_the_paired_t_test_says():
+    comparison = compare(JUDGMENTS, THREE, "RR")
+    pair = comparison["RR"].pair("last", "mixed")
+    one, other = (list(comparison.rankings[name]["RR"].values.values()) for name in ("last", "mixed"))
+    expected = scipy.stats.ttest_rel(one, other)
+    low, high = expected.confidence_interval(0.95)
+
+    assert pair.difference == pytest.approx(-0.225)
+    assert pair.relative == pytest.approx(-0.225 / 0.575)
+    assert (pair.wins, pair.ties, pair.losses) == (1, 0, 9)
+    assert (pair.t, pair.df, pair.p) == (pytest.approx(expected.statistic), 9, pytest.approx(expected.pvalue))
+    assert (pair.low, pair.high) == (pytest.approx(low), pytest.approx(high))
+    assert pair.sd == pytest.approx(np.subtract(one, other).std(ddof=1))
+    assert pair.standard_error == pytest.approx(pair.sd / math.sqrt(10))
+
+
+def test_p_values_are_corrected_over_all_pairs_of_a_metric():
+    metric = compare(JUDGMENTS, THREE, ["RR", "P@1"])["RR"]
+    raw = sorted(pair.p for pair in metric.pairs)
+    corrected = sorted(pair.p_adjusted for pair in metric.pairs)
+
+    assert metric.family == 3
+    assert corrected == pytest.approx([3 * raw[0], max(3 * raw[0], 2 * raw[1]), max(3 * raw[0], 2 * raw[1], raw[2])])
+
+
+def test_who_is_significantly_better_is_said_after_correction():
+    comparison = compare(JUDGMENTS, THREE, "RR")["RR"]
+
+    assert {(pair.ranking, pair.other): pair.better for pair in comparison.pairs} == {
+        ("first", "mixed"): "first",
+        ("last", "mixed"): "",
+        ("last", "first"): "first",
+    }
+    assert comparison.best == ("first",)
+    assert comparison.leaders == ("first", "mixed")
+
+
+@pytest.mark.parametrize("alpha", [0.05, 0.001, 1e-9])
+def test_alpha_decides(alpha):
+    comparison = compare(JUDGMENTS, THREE, "RR", alpha=alpha)["RR"]
+
+    assert all(bool(pair.better) == (pair.p_adjusted < alpha) for pair in comparison.pairs)
+
+
+class TestBaseline:
+    @pytest.mark.parametrize("baseline", ["mixed", "first"])
+    def test_only_pairs_with_it_are_compared(self, baseline):
+        comparison = compare(JUDGMENTS, {"mixed": MIXED, "new": FIRST, "old": LAST}, "RR", baseline=baseline)
+
+        assert comparison.baseline == "mixed"
+        assert [(pair.ranking, pair.other) for pair in comparison["RR"].pairs] == [("new", "mixed"), ("old", "mixed")]
+        assert comparison["RR"].family == 2
+
+    def test_first_is_a_name_where_a_ranking_has_it(self):
+        assert compare(JUDGMENTS, THREE, "RR", baseline="first").baseline == "first"
+        assert compare(JUDGMENTS, THREE, "RR", baseline="first")["RR"].pairs[0].ranking == "mixed"
+
+    def test_an_unknown_one_is_an_error(self):
+        with pytest.raises(IrevalError) as caught:
+            compare(JUDGMENTS, THREE, "RR", baseline="frst")
+
+        assert str(caught.value) == (
+            "baseline='frst' is none of the rankings\n  did you mean 'first'?\n"
+            "  allowed: first (the first), mixed, first, last"
+        )
+
+
+class TestExtremes:
+    def test_with_a_baseline_each_pair_lists_its_greatest_gains_and_drops(self):
+        pair = compare(JUDGMENTS, THREE, "RR", baseline="mixed", extremes=2)["RR"].pair("last", "mixed")
+
+        assert [(c.query, c.other, c.value, c.difference) for c in pair.gains] == [("q9", 0.25, 1.0, 0.75)]
+        assert [(c.query, c.difference) for c in pair.drops] == [("q7", -0.75), ("q8", -0.5)]
+
+    def test_without_one_only_the_best_two_list_them(self):
+        pairs = compare(JUDGMENTS, THREE, "RR")["RR"].pairs
+
+        assert [bool(pair.gains or pair.drops) for pair in pairs] == [True, False, False]
+
+    def test_none_are_wanted(self):
+        assert compare(JUDGMENTS, THREE, "RR", extremes=0)["RR"].pairs[0].gains == ()
+
+
+def test_the_sign_flip_test():
+    pair = compare(JUDGMENTS, {"first": FIRST, "mixed": MIXED}, "RR", test="sign-flip")["RR"].pairs[0]
+
+    assert (pair.test, pair.p, pair.p_adjusted, pair.better) == ("sign-flip", 2 / 2**8, 2 / 2**8, "first")
+    assert pair.low < pair.difference < pair.high < 0
+
+
+class TestCorners:
+    def test_the_same_values_are_no_difference(self):
+        metric = compare(JUDGMENTS, {"one": FIRST, "two": FIRST}, "RR")["RR"]
+        (pair,) = metric.pairs
+
+        assert (pair.difference, pair.t, pair.p, pair.p_adjusted, pair.better) == (0, 0, 1, 1, "")
+        assert (pair.wins, pair.ties, pair.losses, pair.low, pair.high) == (0, 10, 0, 0, 0)
+        assert metric.best == ()
+
+    def test_differences_that_are_all_equal_are_tested_by_their_signs(self):
+        (pair,) = compare(JUDGMENTS, {"one": ranking([2] * 10), "two": FIRST}, "RR")["RR"].pairs
+
+        assert (pair.test, pair.t, pair.p) == ("sign-flip", None, 2 / 2**10)
+        assert (pair.sd, pair.low, pair.high) == (0, 0.5, 0.5)
+        assert pair.better == "two"
+
+    def test_a_significant_t_of_few_changed_queries_is_held_against_the_exact_test(self):
+        few, many = (
+            compare(JUDGMENTS, {"one": ranking(places), "two": FIRST}, "RR")["RR"].pairs[0]
+            for places in ([2, 2, 2, 2, 2, 1, 1, 1, 1, 1], [2, 3, 2, 3, 2, 3, 2, 3, 2, 1])
+        )
+
+        assert (few.wins, few.p < 0.05, few.better, few.sign_flip_p) == (5, True, "two", 2 / 2**5)
+        assert (many.wins, many.better, many.sign_flip_p) == (9, "two", 2 / 2**9)
+
+    def test_two_equal_differences_prove_nothing(self):
+        judgments = {"q0": {"good": 1}, "q1": {"good": 1}}
+        worse, better = ({query: found[query] for query in judgments} for found in (ranking([2] * 10), FIRST))
+
+        assert compare(judgments, {"one": worse, "two": better}, "RR")["RR"].pairs[0].p == 0.5
+
+    def test_a_single_query_is_compared_and_not_tested(self):
+        metric = compare({"q": {"a": 1}}, {"one": {"q": ["a"]}, "two": {"q": ["b", "a"]}}, "RR")["RR"]
+        (pair,) = metric.pairs
+
+        assert (metric.units, metric.family, pair.difference, pair.losses) == (1, 0, -0.5, 1)
+        assert (pair.sd, pair.low, pair.t, pair.df, pair.p, pair.p_adjusted) == (None,) * 6
+        assert pair.better == ""
+
+    def test_a_mean_of_0_has_no_relative_change(self):
+        nothing = {query: ["bad"] for query in QUERIES}
+
+        assert compare(JUDGMENTS, {"none": nothing, "first": FIRST}, "RR")["RR"].pairs[0].relative is None
+
+    def test_values_far_apart_in_size(self):
+        @per_query_metric(name="Huge", range=(-math.inf, math.inf))
+        def huge(ranking):
+            """Ranks as powers."""
+            return 10.0 ** (300 - 100 * len(ranking.grades))
+
+        metric = compare(JUDGMENTS, {"one": MIXED, "two": LAST}, [huge])["Huge"]
+
+        assert all(math.isfinite(number) for number in (metric.pairs[0].sd, metric.pairs[0].p, metric.pairs[0].low))
+
+
+class TestMetricsOfOtherKinds:
+    def test_where_lower_is_better_the_lowest_wins(self):
+        @per_query_metric(name="Place", direction="lower", range=(0, 9), no_relevant=None)
+        def place(ranking):
+            """How many documents stand above the relevant one."""
+            return len(ranking.grades) - 2.0
+
+        metric = compare(JUDGMENTS, THREE, [place], baseline="mixed")["Place"]
+        pair = metric.pair("first", "mixed")
+
+        assert metric.best == ("first",)
+        assert pair.difference == pytest.approx(-1.0)
+        assert (pair.wins, pair.ties, pair.losses, pair.better) == (8, 2, 0, "first")
+        assert [(change.query, change.difference) for change in pair.gains] == [("q9", -3), ("q0", -1), ("q1", -1)]
+
+    def test_a_sum_is_shown_and_not_tested(self):
+        metric = compare(JUDGMENTS, THREE, "NumRelRet")["NumRelRet"]
+
+        assert metric.values == {"mixed": 10, "first": 10, "last": 10}
+        assert (metric.untested, metric.pairs, metric.leaders) == ("its figure is no mean (sum)", (), ())
+
+    def test_what_is_neither_better_nor_worse_has_no_best(self):
+        metric = compare(JUDGMENTS, {"one": MIXED, "two": LAST}, "RBPResidual")["RBPResidual"]
+
+        assert (metric.untested, metric.best) == ("neither higher nor lower values are better", ())
+
+    def test_one_value_for_the_whole_has_nothing_to_pair(self):
+        @metric(name="Throughput", unit="run", range=(0, math.inf), needs=("timings",))
+        def throughput(judged):
+            """Queries a second."""
+            return np.array([judged.count / judged.timings.sum()])
+
+        timings = {name: dict.fromkeys(QUERIES, seconds) for name, seconds in (("mixed", 0.1), ("first", 0.2))}
+        found = compare(JUDGMENTS, {"mixed": MIXED, "first": FIRST}, [throughput], timings=timings)["Throughput"]
+
+        assert found.values == {"mixed": pytest.approx(10), "first": pytest.approx(5)}
+        assert found.best == ("mixed",)
+        assert found.untested == "it is one value for the whole, with nothing to pair"
+
+    def test_sessions_are_paired_with_sessions(self):
+        @metric(name="Successes", unit="session", range=(0, math.inf))
+        def successes(judged):
+            """Queries of a session whose relevant document stands first."""
+            first = judged.sum((judged.hits.rank == 1) & (judged.hits.grade > 0))
+            return np.bincount(judged.sessions.session, weights=first, minlength=len(judged.sessions.names))
+
+        sessions = {query: (f"s{i // 2}", i % 2 + 1) for i, query in enumerate(QUERIES)}
+        found = compare(JUDGMENTS, {"mixed": MIXED, "first": FIRST}, [successes], sessions=sessions)["Successes"]
+
+        assert (found.unit, found.units, found.pairs[0].wins) == ("session", 5, 5)
+
+    def test_timings_of_a_ranking_that_is_not_there_are_an_error(self):
+        with pytest.raises(InputError) as caught:
+            compare(JUDGMENTS, THREE, "RR", timings={"frist": {}})
+
+        assert str(caught.value) == "timings\n  'frist' is none of the rankings"
+
+
+class TestMissingQueries:
+    LACKING = {query: FIRST[query] for query in QUERIES[:8]}
+    OTHER = {query: MIXED[query] for query in QUERIES[1:]}
+
+    def test_all_that_is_missing_is_one_error(self):
+        with pytest.raises(InputError) as caught:
+            compare(JUDGMENTS, {"a": self.LACKING, "b": MIXED, "c": self.OTHER}, "RR")
+
+        assert str(caught.value) == (
+            "a\n  2 of 10 judged queries have no ranking: 'q8', 'q9'\n"
+            '  missing_queries="zero" scores them 0, "ignore" leaves them out\n'
+            "c\n  1 of 10 judged queries have no ranking: 'q0'\n"
+            '  missing_queries="zero" scores them 0, "ignore" leaves them out'
+        )
+
+    def test_zero_counts_them(self):
+        comparison = compare(JUDGMENTS, {"a": self.LACKING, "c": self.OTHER}, "RR", missing_queries="zero")
+
+        assert comparison.queries == comparison["RR"].units == 10
+        assert comparison["RR"].values["a"] == 0.8
+
+    def test_ignore_counts_those_that_all_rankings_have(self):
+        comparison = compare(JUDGMENTS, {"a": self.LACKING, "c": self.OTHER}, "RR", missing_queries="ignore")
+
+        assert comparison.queries == comparison["RR"].units == 7
+        assert list(comparison.rankings["a"]["RR"].values) == QUERIES[1:8]
+        assert comparison["RR"].values["c"] == pytest.approx((6 * 0.5 + 1) / 7)
+        assert comparison.rankings["a"].missing == ("q8", "q9")
+        assert comparison.rankings["c"].missing == ("q0",)
+
+    def test_rankings_without_a_common_query_cannot_be_compared(self):
+        one, other = {"q0": ["good"]}, {"q1": ["good"]}
+
+        with pytest.raises(InputError) as caught:
+            compare(JUDGMENTS, {"one": one, "other": other}, "RR", missing_queries="ignore")
+
+        assert str(caught.value) == "one, other\n  no judged query has a ranking in all of them"
+
+
+@pytest.mark.parametrize(
+    ("rankings", "options", "message"),
+    [
+        ([FIRST, LAST], {}, 'rankings are a list, not a mapping as {"name": rankings, …}'),
+        ({"one": FIRST}, {}, "a comparison needs two rankings or more; given: one"),
+        ({}, {}, "a comparison needs two rankings or more; given: none"),
+        ({"": FIRST, "two": LAST}, {}, "'' is no name of a ranking"),
+        ({1: FIRST, "two": LAST}, {}, "1 is no name of a ranking"),
+        (THREE, {"test": "T"}, "test='T' is unknown\n  did you mean 't'?\n  allowed: t, sign-flip"),
+        (THREE, {"test": "wilcoxon"}, "test='wilcoxon' is unknown\n  allowed: t, sign-flip"),
+        (THREE, {"alpha": 1}, "alpha=1 is not a number between 0 and 1"),
+        (THREE, {"alpha": math.nan}, "alpha=nan is not a number between 0 and 1"),
+        (THREE, {"extremes": -1}, "extremes=-1 is not a whole number from 0 on"),
+        (
+            THREE,
+            {"ties": "tric"},
+            "ties='tric' is unknown\n  did you mean 'trec'?\n  allowed: trec, input, pessimistic, ",
+        ),
+    ],
+)
+def test_what_cannot_be_asked_is_an_error(rankings, options, message):
+    with pytest.raises(IrevalError) as caught:
+        compare(JUDGMENTS, rankings, "RR", **options)
+
+    assert str(caught.value).startswith(message)
+
+
+def test_what_is_wrong_with_any_ranking_is_one_error():
+    with pytest.raises(InputError) as caught:
+        compare(JUDGMENTS, {"a": "no/such/file", "b": FIRST, "c": {"zz": ["good"]}}, "RR")
+
+    assert str(caught.value).startswith("no/such/file\n  there is no such file\n")
+    assert "none of its queries (1) is judged in judgments" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (
+            {"ties": "error"},
+            "tied\n  query 'q0': a judged document shares its score with others, and ties are an error",
+        ),
+        (
+            {"no_relevant": "error"},
+            "one: RR\n  1 of 11 queries have no relevant documents: 'none'\n"
+            '  no_relevant="zero" scores them 0, "ignore" leaves them out',
+        ),
+    ],
+)
+def test_what_goes_wrong_in_an_evaluation_says_of_which_ranking(options, message):
+    tied = {**FIRST, "q0": {"good": 1.0, "bad": 1.0}, "none": ["bad"]}
+
+    with pytest.raises(InputError) as caught:
+        compare({**JUDGMENTS, "none": {"bad": 0}}, {"one": {**FIRST, "none": ["bad"]}, "tied": tied}, "RR", **options)
+
+    assert str(caught.value) == message
+
+
+class TestPlainResult:
+    COMPARISON = compare(JUDGMENTS, THREE, ["RR", "P@1", "NumRet"], baseline="mixed")
+
+    def test_it_survives_json(self):
+        data = json.loads(json.dumps(self.COMPARISON.to_dict(), allow_nan=False))
+
+        assert Comparison.from_dict(data) == self.COMPARISON
+        assert data["format"] == "comparison-1"
+        assert (data["baseline"], data["test"], data["alpha"], data["correction"]) == ("mixed", "t", 0.05, "holm")
+        assert list(data["metrics"]) == ["RR", "P@1", "NumRet"]
+        assert data["metrics"]["RR"]["family"] == 2
+
+    def test_it_can_leave_out_the_queries(self):
+        data = self.COMPARISON.to_dict(per_query=False)
+
+        assert "queries" not in data["rankings"]["first"]["metrics"]["RR"]
+        assert Comparison.from_dict(data)["RR"] == self.COMPARISON["RR"]
+
+    @pytest.mark.parametrize(
+        ("data", "found"),
+        [({"format": "comparison-2"}, "format 'comparison-2'"), ({"format": 1}, "format 1"), ([], "list")],
+    )
+    def test_another_format_is_refused(self, data, found):
+        with pytest.raises(InputError) as caught:
+            Comparison.from_dict(data)
+
+        assert str(caught.value) == (
+            f"{found} cannot be read as a comparison; this version reads format 'comparison-1'"
+        )
+
+    def test_it_is_not_taken_for_an_evaluation(self):
+        with pytest.raises(InputError, match="format 'comparison-1' cannot be read as an evaluation"):
+            Evaluation.from_dict(self.COMPARISON.to_dict())
+
+    def test_what_was_not_compared_is_a_key_error_that_says_what_was(self):
+        with pytest.raises(KeyError, match="'AP'; compared: RR, P@1, NumRet"):
+            self.COMPARISON["AP"]
+        with pytest.raises(KeyError, match=r"\('first', 'last'\); compared: \('first', 'mixed'\), \('last', 'mixed'\)"):
+            self.COMPARISON["RR"].pair("first", "last")

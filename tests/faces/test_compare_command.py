@@ -1,0 +1,417 @@
+"""``ireval compare``: every option, every format, and what it says when something is wrong."""
+
+import csv
+import io
+import json
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+from pytest_ireval import Comparison
+from pytest_ireval.cli.comparison_marks import p_text, shortened
+
+QUERIES = [f"q{i}" for i in range(8)]
+JUDGMENTS = "".join(f"{query} 0 good 1\n{query} 0 bad 0\n" for query in QUERIES)
+
+
+def rankings(places):
+    """TREC lines with the relevant document at the given place of each query; 0: the query is missing."""
+    lines = []
+    for query, place in zip(QUERIES, places, strict=True):
+        documents = [*("x1", "x2", "x3")[: place - 1], "good", "bad"] if place else []
+        lines += [f"{query} Q0 {document} 0 {9 - i} t\n" for i, document in enumerate(documents)]
+    return "".join(lines)
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    """Judgments and three rankings in the current folder."""
+    monkeypatch.chdir(tmp_path)
+    for name, text in (
+        ("judgments", JUDGMENTS),
+        ("mixed", rankings([2, 2, 2, 2, 2, 2, 1, 4])),
+        ("best", rankings([1, 1, 1, 1, 1, 1, 1, 2])),
+        ("last", rankings([4, 4, 4, 4, 4, 0, 1, 1])),
+    ):
+        Path(f"{name}.txt").write_text(text, encoding="utf-8")
+    return ["judgments.txt", "mixed.txt", "best.txt", "last.txt"]
+
+
+NOTES = (
+    "judgments: judgments.txt (8 queries); rankings: a mixed.txt; b best.txt; c last.txt\n"
+    "ties: trec; missing queries: zero; no relevant documents: zero; unjudged: irrelevant; depth: all; "
+    "highest grade: 1; grades: integer\n"
+    "*: the best figure of its column\n"
+)
+
+
+def test_the_table_of_all_pairs(ireval, files):
+    outcome = ireval("compare", *files, "-m", "RR", "-m", "NumRet", "--extremes", "2")
+
+    assert outcome == (
+        0,
+        "   ranking       RR     NumRet (sum)\n"
+        "a  mixed     0.5312               25\n"
+        "b  best     *0.9375 ac            17\n"
+        "c  last      0.4062               29\n"
+        "\n"
+        "metric  pair  difference  change        95% interval      sd       p  +/=/-\n"
+        "RR      b-a      +0.4062  +76.5%  +0.2507 to +0.5618  0.1860  0.0014  7/1/0\n"
+        "\n"
+        "metric  pair     gain    from      to  query  drop  from  to  query\n"
+        "RR      b-a   +0.5000  0.5000  1.0000  q0\n"
+        "              +0.5000  0.5000  1.0000  q1\n"
+        "\n" + NOTES + "letters behind a figure: significantly better than those rankings: paired t test, two-sided, "
+        "p < 0.05; Holm's correction over all 3 pairs of each metric; metrics are not corrected for each other\n"
+        "pairs: the best two of each metric (--pairs shows all 3); p is corrected, intervals (by t) are not; "
+        "+/=/-: queries where the first of the pair is better, equal, worse\n"
+        "paired: 8 queries (RR)\n"
+        "not tested: NumRet: its figure is no mean (sum)\n"
+        "c last: missing: 1 query (q5) without a ranking; scored as empty rankings\n",
+        "",
+    )
+
+
+def test_the_table_with_a_baseline(ireval, files):
+    outcome = ireval("compare", *files, "-m", "RR", "--baseline", "mixed", "--extremes", "1")
+
+    assert outcome == (
+        0,
+        "   ranking                RR\n"
+        "a  mixed (baseline)   0.5312\n"
+        "b  best              *0.9375 ▲\n"
+        "c  last               0.4062\n"
+        "\n"
+        "metric  pair  difference  change        95% interval      sd       p  +/=/-\n"
+        "RR      b-a      +0.4062  +76.5%  +0.2507 to +0.5618  0.1860  0.0009  7/1/0\n"
+        "        c-a      -0.1250  -23.5%  -0.4410 to +0.1910  0.3780  0.3807  1/1/6\n"
+        "\n"
+        "metric  pair     gain    from      to  query\n"
+        "RR      b-a   +0.5000  0.5000  1.0000  q0\n"
+        "RR      c-a   +0.7500  0.2500  1.0000  q7\n"
+        "\n"
+        "metric  pair     drop    from      to  query\n"
+        "RR      c-a   -0.5000  0.5000  0.0000  q5 (not in c)\n"
+        "\n" + NOTES + "▲ ▼: significantly better, worse than mixed: paired t test, two-sided, p < 0.05; "
+        "Holm's correction over the 2 pairs with mixed of each metric; metrics are not corrected for each other\n"
+        "pairs: p is corrected, intervals (by t) are not; "
+        "+/=/-: queries where the first of the pair is better, equal, worse\n"
+        "paired: 8 queries\n"
+        "c last: missing: 1 query (q5) without a ranking; scored as empty rankings\n",
+        "",
+    )
+
+
+def test_markdown(ireval, files):
+    out = ireval("compare", *files, "-m", "RR", "--baseline", "first", "--format", "markdown", "--extremes", "1").out
+
+    assert out.startswith(
+        "|  | ranking | RR |\n"
+        "| --- | --- | ---: |\n"
+        "| a | mixed (baseline) | 0.5312 |\n"
+        "| b | best | **0.9375**<sup>▲</sup> |\n"
+        "| c | last | 0.4062 |\n"
+        "\n"
+        "| metric | pair | difference | change | 95% interval | sd | p | +/=/- |\n"
+        "| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: |\n"
+        "| RR | b-a | +0.4062 | +76.5% | +0.2507 to +0.5618 | 0.1860 | 0.0009 | 7/1/0 |\n"
+    )
+    assert "| RR | c-a | +0.7500 | 0.2500 | 1.0000 | q7 | -0.5000 | 0.5000 | 0.0000 | q5 (not in c) |\n" in out
+    assert "- bold: the best figure of its column\n" in out
+
+
+def test_latex(ireval, files):
+    out = ireval("compare", *files, "-m", "RR", "--format", "latex", "--pairs").out
+
+    assert [line for line in out.splitlines() if not line.startswith("% ")][:14] == [
+        "\\begin{table}",
+        "\\centering",
+        "\\caption{Letters: significantly better than those rankings (paired t test, two-sided, p \\textless{} 0.05; "
+        "Holm's correction over all 3 pairs of each metric; metrics are not corrected for each other); 8 queries. "
+        "Bold: best of the column.}",
+        "\\begin{tabular}{llr}",
+        "\\toprule",
+        " & Ranking & RR \\\\",
+        "\\midrule",
+        "a & mixed & 0.5312 \\\\",
+        "b & best & \\textbf{0.9375}\\textsuperscript{ac} \\\\",
+        "c & last & 0.4062 \\\\",
+        "\\bottomrule",
+        "\\end{tabular}",
+        "\\end{table}",
+        "\\begin{table}",
+    ]
+    assert "% needs \\usepackage{booktabs}\n" in out
+    assert " & c-a & $-$0.1250 & $-$23.5\\% & $-$0.4410 to +0.1910 & 0.3780 & 0.3807 & 1/1/6 \\\\\n" in out
+
+
+def test_json_can_be_read_back(ireval, files):
+    data = json.loads(ireval("compare", *files, "-m", "map", "-m", "RR", "--format", "json", "--per-query").out)
+    comparison = Comparison.from_dict(data)
+
+    assert comparison.to_dict() == data
+    assert list(data["metrics"]) == ["AP", "RR"]
+    assert comparison["RR"].pair("best", "mixed").better == "best"
+    assert data["rankings"]["last"]["missing"] == ["q5"]
+    assert data["rankings"]["best"]["metrics"]["RR"]["queries"]["q7"] == 0.5
+
+
+def test_csv(ireval, files):
+    out = ireval("compare", *files[:3], "-m", "RR", "--format", "csv", "--per-query").out
+    rows = list(csv.DictReader(io.StringIO(out)))
+
+    assert out.splitlines()[0] == (
+        "metric,ranking,other,query,value,paired,difference,relative,wins,ties,losses,sd,standard_error,low,high,"
+        "test,t,df,p,p_adjusted,better,sign_flip_p"
+    )
+    assert [(row["ranking"], row["query"], row["value"]) for row in rows[7:9]] == [
+        ("mixed", "q7", "0.25"),
+        ("mixed", "", "0.53125"),
+    ]
+    assert (rows[-1]["ranking"], rows[-1]["other"], rows[-1]["paired"], rows[-1]["difference"]) == (
+        "best",
+        "mixed",
+        "8",
+        "0.40625",
+    )
+    assert (rows[-1]["wins"], rows[-1]["ties"], rows[-1]["losses"], rows[-1]["better"]) == ("7", "1", "0", "best")
+
+
+def test_per_query_values_in_the_table(ireval, files):
+    out = ireval("compare", *files, "-m", "RR", "--per-query").out
+
+    assert "RR by query       a       b       c\nq0           0.5000  1.0000  0.2500\n" in out
+
+
+def test_every_pair(ireval, files):
+    out = ireval("compare", *files, "-m", "RR", "--pairs").out
+
+    assert re.findall(r"^(?:RR)? +(\w-\w) +[-+]0\.\d{4} +[-+]", out, re.MULTILINE)[:3] == ["b-a", "c-a", "c-b"]
+    assert "\npairs: p is corrected" in out
+
+
+@pytest.mark.parametrize("metric", ["RR", "recip_rank"])
+def test_sorted_by_a_metric(ireval, files, metric):
+    out = ireval("compare", *files, "-m", "NumRet", "-m", "RR", "--sort", metric).out
+
+    assert [line.split()[:2] for line in out.splitlines()[1:4]] == [["b", "best"], ["a", "mixed"], ["c", "last"]]
+
+
+def test_sorting_by_what_is_not_compared_is_an_error(ireval, files):
+    outcome = ireval("compare", *files, "-m", "RR", "--sort", "AP")
+
+    assert outcome == (2, "", "error: --sort\n  'AP' is none of the metrics that are compared\n  compared: RR\n")
+
+
+def test_the_sign_flip_test_and_another_level(ireval, files):
+    out = ireval("compare", *files[:3], "-m", "RR", "--test", "sign-flip", "--alpha", "0.01").out
+
+    assert "99% interval" in out
+    assert "  0.0156  7/1/0\n" in out
+    assert "exact sign-flip test, two-sided, p < 0.01; one pair a metric, so no correction" in out
+    assert "\nno difference is significant; that is no proof that there is none\n" in out
+
+
+def test_ignored_queries_are_left_out_of_all_rankings(ireval, files):
+    out = ireval("compare", *files, "-m", "RR", "--missing", "ignore").out
+
+    assert "compared over 7 of 8 queries: those that all rankings have\n" in out
+    assert "\npaired: 7 queries\n" in out
+    assert "c last: missing: 1 query (q5) without a ranking; left out\n" in out
+
+
+def test_missing_queries_can_be_an_error(ireval, files):
+    outcome = ireval("compare", *files, "--missing", "error")
+
+    assert outcome.code == 2
+    assert outcome.err.startswith("error: last.txt\n  1 of 8 judged queries have no ranking: 'q5'\n")
+
+
+def test_policies_are_those_of_evaluate(ireval, files):
+    out = ireval("compare", *files, "-m", "RR", "--unjudged", "removed", "--depth", "3", "--ties", "input").out
+
+    assert "ties: input; missing queries: zero; no relevant documents: zero; unjudged: removed; depth: 3;" in out
+    assert "a  mixed     0.8750\n" in out
+
+
+def test_what_equal_scores_leave_open_is_said_of_each_ranking(ireval, files):
+    Path("tied.txt").write_text(rankings([1] * 8).replace(" 8 t", " 9 t"), encoding="utf-8")
+
+    out = ireval("compare", "judgments.txt", "best.txt", "tied.txt", "-m", "RR").out
+
+    assert "b tied: equal scores leave open: RR 0.5000 to 1.0000\n" in out
+
+
+def test_rankings_that_agree_everywhere_are_named(ireval, files):
+    Path("copy.txt").write_bytes(Path("best.txt").read_bytes())
+
+    out = ireval("compare", *files, "copy.txt", "-m", "RR").out
+
+    assert "b best and d copy have the same values everywhere\n" in out
+
+
+def test_equal_differences_are_tested_by_their_signs_and_that_is_said(ireval, files):
+    for name, place in (("one", 1), ("two", 2)):
+        Path(f"{name}.txt").write_text(rankings([place] * 8), encoding="utf-8")
+
+    out = ireval("compare", "judgments.txt", "one.txt", "two.txt", "-m", "RR").out
+
+    assert "  0.0000  0.0078  0/0/8\n" in out
+    assert "RR b-a: all differences are equal, so t is undefined; p is that of the exact sign-flip test\n" in out
+
+
+def test_a_significant_t_that_the_exact_test_does_not_confirm_is_said(ireval, files):
+    for name, place in (("one", 1), ("two", 2)):
+        Path(f"{name}.txt").write_text(rankings([place] * 5 + [1] * 3), encoding="utf-8")
+
+    out = ireval("compare", "judgments.txt", "one.txt", "two.txt", "-m", "RR").out
+
+    assert "a  one      *1.0000 b\n" in out
+    assert "RR b-a: significant by t, but only 5 queries differ, and by the exact sign-flip test p is 0.0625\n" in out
+
+
+def test_a_single_query_says_nothing_of_chance(ireval, tmp_path):
+    paths = [tmp_path / name for name in ("judgments", "one", "two")]
+    for path, text in zip(paths, ("q 0 a 1\n", "q Q0 a 1 1 t\n", "q Q0 b 1 1 t\n"), strict=True):
+        path.write_text(text)
+
+    out = ireval("compare", *paths, "-m", "RR").out
+
+    assert "RR      b-a      -1.0000  -100.0%             -   -  -  0/0/1\n" in out
+    assert "\npaired: 1 query; one alone says nothing of chance\n" in out
+
+
+ODD = "a_b&c%d#e$f{g}~h^i\\j|k<l>*m"
+
+
+def test_what_latex_obeys_is_escaped(ireval, files):
+    out = ireval("compare", "judgments.txt", f"{ODD}=best.txt", "mixed.txt", "-m", "RR", "--format", "latex").out
+
+    assert (
+        "a & a\\_b\\&c\\%d\\#e\\$f\\{g\\}\\textasciitilde{}h\\textasciicircum{}i\\textbackslash{}j"
+        "\\textbar{}k\\textless{}l\\textgreater{}*m & "
+    ) in out
+
+
+def test_what_markdown_obeys_is_escaped(ireval, files):
+    out = ireval("compare", "judgments.txt", f"{ODD}=best.txt", "mixed.txt", "-m", "RR", "--format", "markdown").out
+
+    assert "| a | a\\_b\\&c%d\\#e\\$f{g}\\~h^i\\\\j\\|k\\<l\\>\\*m | " in out
+
+
+def test_control_characters_are_spelled_out(ireval, files):
+    for form in ("table", "markdown", "latex"):
+        assert "\x1b" not in ireval("compare", "judgments.txt", "x\x1b[31m=best.txt", "last.txt", "--format", form).out
+
+
+@pytest.fixture
+def twenty(files):
+    """Twenty rankings, each a little worse than the one before."""
+    names = [f"system{i:02}.txt" for i in range(20)]
+    for i, name in enumerate(names):
+        Path(name).write_text(rankings([1 + (i * (query + 1)) % 40 // 10 for query in range(8)]), encoding="utf-8")
+    return ["judgments.txt", *names]
+
+
+def test_wide_tables_are_split_into_blocks(ireval, twenty):
+    metrics = [word for cutoff in (1, 2, 3, 4, 5, 10, 20, 30) for word in ("-m", f"nDCG@{cutoff}")]
+    out = ireval("compare", *twenty, *metrics, "--extremes", "0").out
+    tables = out.split("\n\njudgments: ")[0]
+
+    assert max(map(len, tables.splitlines())) <= 80
+    assert tables.count("\na  system00") == tables.count("   ranking") == 2
+
+
+def test_five_metrics_fit_into_eighty_columns(ireval, files):
+    metrics = ["nDCG@10", "AP", "RR", "P@10", "Judged@10"]
+    out = ireval("compare", *files, *[word for name in metrics for word in ("-m", name)]).out
+    leaderboard, pairs, *_ = out.split("\n\n")
+
+    assert leaderboard.splitlines()[0].split() == ["ranking", *metrics]
+    assert max(map(len, (leaderboard + "\n" + pairs).splitlines())) <= 80
+
+
+@pytest.mark.parametrize(
+    ("places", "count", "text"),
+    [
+        ([], 5, ""),
+        ([0, 2], 5, "ac"),
+        ([0, 1], 5, "ab"),
+        ([0, 1, 2, 4], 5, "a-ce"),
+        ([1, 2, 3, 4], 5, "b-e"),
+        ([0, 9, 10, 11], 60, "1,10-12"),
+    ],
+)
+def test_neighbouring_letters_are_put_together(places, count, text):
+    signs = "abcde" if count == 5 else [str(i + 1) for i in range(count)]
+
+    assert shortened(places, signs) == text
+
+
+@pytest.mark.parametrize(
+    ("p", "text"),
+    [
+        (None, "-"),
+        (1.0, "1.0000"),
+        (0.04999, "0.0500"),
+        (0.00005, "0.0001"),
+        (0.000049, "4.9e-05"),
+        (1e-6, "1.0e-06"),
+        (9e-7, "< 1e-6"),
+        (0.0, "< 1e-6"),
+    ],
+)
+def test_p_values_are_as_precise_as_they_can_be_read(p, text):
+    assert p_text(p) == text
+
+
+def test_a_terminal_without_triangles_gets_plain_marks(ireval, files, monkeypatch):
+    monkeypatch.setattr("pytest_ireval.cli.compare_command._encoding", lambda: "cp1252")
+
+    out = ireval("compare", *files, "-m", "RR", "--baseline", "mixed").out
+
+    assert "b  best              *0.9375 ^\n" in out
+    assert "^ v: significantly better, worse than mixed" in out
+
+
+def test_one_of_the_files_may_be_standard_input(ireval, files, monkeypatch):
+    with open("best.txt") as text:
+        monkeypatch.setattr(sys, "stdin", text)
+        out = ireval("compare", "judgments.txt", "mixed.txt", "-", "-m", "RR").out
+
+    assert "\nb  stdin    *0.9375 a\n" in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["judgments.txt", "best.txt"], "two RANKINGS or more are compared"),
+        (["-", "best.txt", "-"], "only one of JUDGMENTS and RANKINGS can be standard input"),
+        (["judgments.txt"], "Missing argument"),
+        (["judgments.txt", "best.txt", "last.txt", "--alpha", "0"], "Invalid value for '--alpha'"),
+    ],
+)
+def test_wrong_usage_is_said(ireval, files, arguments, message):
+    outcome = ireval("compare", *arguments)
+
+    assert outcome.code == 2
+    assert message in outcome.err
+
+
+def test_all_files_that_cannot_be_read_are_one_error(ireval, files):
+    outcome = ireval("compare", "judgments.txt", "none.txt", "best.txt", "nowhere.txt")
+
+    assert outcome == (2, "", "error: none.txt\n  there is no such file\nnowhere.txt\n  there is no such file\n")
+
+
+def test_an_unknown_baseline_is_an_error(ireval, files):
+    outcome = ireval("compare", *files, "--baseline", "bets")
+
+    assert outcome == (
+        2,
+        "",
+        "error: baseline='bets' is none of the rankings\n  did you mean 'best'?\n"
+        "  allowed: first (the first), mixed, best, last\n",
+    )

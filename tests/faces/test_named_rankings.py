@@ -1,0 +1,87 @@
+"""What rankings are called on the command line."""
+
+import pytest
+
+from pytest_ireval import InputError
+from pytest_ireval.cli.named_rankings import named_rankings
+
+
+@pytest.fixture
+def at(tmp_path, monkeypatch):
+    """Makes files in a fresh folder, which is the current one."""
+    monkeypatch.chdir(tmp_path)
+
+    def make(*paths):
+        for path in paths:
+            (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+            (tmp_path / path).write_text(path)
+
+    return make
+
+
+@pytest.mark.parametrize(
+    ("arguments", "names"),
+    [
+        (["bm25.txt", "dense.run"], ["bm25", "dense"]),
+        (["runs/bm25.txt.gz", "dense.zst"], ["bm25", "dense"]),
+        (["a/run.txt", "b/run.txt"], ["a/run", "b/run"]),
+        (["run.txt", "run.trec"], ["run.txt", "run.trec"]),
+        (["run.txt", "a/run.txt"], ["run", "a/run"]),
+        (["1/a/run.txt", "2/a/run.txt"], ["1/a/run", "2/a/run"]),
+        (["/1/run.txt", "/2/run.txt"], ["1/run", "2/run"]),
+        (["/run.txt", "/a/run.txt"], ["/run", "a/run"]),
+        (["model-1.5", "model-1.txt", "model-1.6.gz"], ["model-1.5", "model-1", "model-1.6"]),
+        ([".hidden", "other"], [".hidden", "other"]),
+        (["old=a/run.txt", "new=b/run.txt"], ["old", "new"]),
+        (["run=other.txt", "run.txt"], ["run", "run.txt"]),
+        (["my system = a.txt", "b.txt"], ["my system", "b"]),
+        (["-", "b.txt"], ["stdin", "b"]),
+        (["piped=-", "b.txt"], ["piped", "b"]),
+    ],
+)
+def test_names_are_short_and_distinct(arguments, names):
+    assert list(named_rankings(arguments)) == names
+
+
+def test_a_path_that_has_an_equals_sign_is_a_path_where_it_exists(at):
+    at("k1=0.9.txt", "k1=1.2.txt")
+
+    assert named_rankings(["k1=0.9.txt", "k1=1.2.txt"]) == {"k1=0.9": "k1=0.9.txt", "k1=1.2": "k1=1.2.txt"}
+
+
+def test_behind_a_name_the_path_may_have_one_too(at):
+    at("k1=0.9.txt", "b.txt")
+
+    assert named_rankings(["low=k1=0.9.txt", "k1=b=b.txt"]) == {"low": "k1=0.9.txt", "k1=b": "b.txt"}
+
+
+def test_a_file_that_does_not_exist_keeps_its_name_for_the_reader_to_complain():
+    assert named_rankings(["A=none.txt", "nothing"]) == {"A": "none.txt", "nothing": "nothing"}
+
+
+def test_one_file_twice_is_an_error(at):
+    at("a.txt")
+
+    for arguments, complaint in (
+        (["a.txt", "a.txt"], "a.txt\n  is given twice"),
+        (["A=a.txt", "B=./a.txt"], "./a.txt\n  is the same file as a.txt"),
+        (["-", "-"], "-\n  is given twice"),
+    ):
+        with pytest.raises(InputError) as caught:
+            named_rankings(arguments)
+        assert str(caught.value) == f"{complaint}\n  a ranking is compared with others, not with itself"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["A=a.txt", "A=b.txt"], "a.txt, b.txt\n  the name 'A' is given twice"),
+        (["=a.txt", "b.txt"], "=a.txt\n  there is no name in front of the =\n  write NAME=path"),
+        (["A=", "b.txt"], "A=\n  there is no path behind the =\n  write NAME=path"),
+    ],
+)
+def test_a_name_that_is_none_is_an_error(arguments, message):
+    with pytest.raises(InputError) as caught:
+        named_rankings(arguments)
+
+    assert str(caught.value) == message
