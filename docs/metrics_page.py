@@ -64,6 +64,7 @@ def section(metric: Metric) -> Iterator[str]:
     yield f"* {'; '.join(facts)}"
     if metric.spellings:
         yield "* also called " + ", ".join(f"`{name}`" for name in sorted(metric.spellings))
+    yield from (f"* does not promise `{promise}`: {reason}" for promise, reason in metric.not_promised.items())
     yield from (f"* `{parameter.name}`: {described(parameter)}" for parameter in metric.parameters)
     yield ""
 

@@ -44,7 +44,10 @@ def bpref(
     return ratio(judged.sum(1.0 - share, judged.relevant(rel)), count)
 
 
-@metric(name="infAP")
+@metric(
+    name="infAP",
+    not_promised={"promotion_never_harms": "a grade below 0 is pooled, not judged: such a document may be relevant"},
+)
 def inferred_ap(judged: JudgedRankings, *, rel: Rel = 1) -> Floats:
     """Average precision inferred from a judged sample: documents with a grade below 0 are pooled but not judged.
 

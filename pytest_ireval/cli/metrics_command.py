@@ -69,6 +69,8 @@ def explained(metric: Metric) -> Iterator[str]:
             yield f"  {title}: {text}"
     for need in sorted(metric.needs):
         yield f"  needs {need}: {SOURCES[need]}"
+    for promise, reason in metric.not_promised.items():
+        yield f"  does not promise {promise}: {reason}"
     for parameter in metric.parameters:
         yield f"  {parameter.name}: {described(parameter)}"
 

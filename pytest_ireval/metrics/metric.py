@@ -7,11 +7,14 @@ import re
 import types
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from pytest_ireval.errors import MetricError, did_you_mean
 from pytest_ireval.metrics.needs import NEEDS, Need
 from pytest_ireval.metrics.parameters import Parameter, bound, parameters_of, text_of
+
+if TYPE_CHECKING:
+    from pytest_ireval.explanation import Steps
 
 Direction = Literal["higher", "lower", "neither"]
 Unit = Literal["query", "session", "run"]
@@ -62,6 +65,10 @@ class Metric:
     """What an empty ranking scores; None: whatever the function says."""
     version: int = 1
     """Goes up when the definition changes: values of two versions are not comparable."""
+    steps: Callable[..., Steps] | None = None
+    """``steps(judged, **arguments)``: its arithmetic on the one query of ``judged``, for ``ireval why``."""
+    not_promised: Mapping[str, str] = field(default_factory=dict)
+    """Promises of :mod:`pytest_ireval.testing` that it cannot make by definition, each with the reason."""
     formula: str = ""
     reference: str = ""
     example: str = ""

@@ -14,6 +14,7 @@ from pytest_ireval.cli.evaluate_command import command as evaluate_command
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.metrics.needs import NEEDS
 from pytest_ireval.plugins import hookspecs
+from pytest_ireval.testing import promises
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")])
@@ -104,6 +105,11 @@ def test_every_hook_is_documented(name):
     assert "Return" in docstring
     assert "Called" in docstring
     assert "Since" in docstring
+
+
+@pytest.mark.parametrize(("name", "says"), promises())
+def test_every_promise_is_documented(name, says):
+    assert re.search(rf"\| `{name}` \*? ?\| {says} \|", (ROOT / "docs" / "plugins.md").read_text(encoding="utf-8"))
 
 
 @pytest.mark.parametrize("need", NEEDS)
