@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from pytest_ireval.errors import MetricError, PluginError, Problem, did_you_mean
@@ -158,6 +158,6 @@ def _broken(metric: Metric, promise: Promise, attributes: Attributes | None) -> 
     return ""
 
 
-def promises() -> Iterator[tuple[str, str]]:
+def promises() -> list[tuple[str, str]]:
     """The name of every promise, and what it says."""
-    yield from ((promise.name, promise.says) for promise in PROMISES)
+    return [(promise.name, promise.says) for promise in PROMISES]
