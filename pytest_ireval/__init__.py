@@ -11,9 +11,12 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from pytest_ireval.errors import InputError, IrevalError, MetricError, MetricNameError, PluginError
     from pytest_ireval.evaluation import evaluate
+    from pytest_ireval.explaining.why import why
+    from pytest_ireval.explanation import Explanation, Steps
     from pytest_ireval.metrics.metric import Metric, metric
     from pytest_ireval.metrics.parameters import Param
     from pytest_ireval.metrics.per_query import Ranking, per_query_metric
+    from pytest_ireval.metrics.steps import Listing, listing, steps_of
     from pytest_ireval.plugins.hookspecs import hookimpl
     from pytest_ireval.plugins.manager import load_registry
     from pytest_ireval.plugins.registry import Registry
@@ -30,9 +33,12 @@ __version__ = "0.1.0"
 _HOMES = {
     "errors": ("InputError", "IrevalError", "MetricError", "MetricNameError", "PluginError"),
     "evaluation": ("evaluate",),
+    "explaining.why": ("why",),
+    "explanation": ("Explanation", "Steps"),
     "metrics.metric": ("Metric", "metric"),
     "metrics.parameters": ("Param",),
     "metrics.per_query": ("Ranking", "per_query_metric"),
+    "metrics.steps": ("Listing", "listing", "steps_of"),
     "plugins.hookspecs": ("hookimpl",),
     "plugins.manager": ("load_registry",),
     "plugins.registry": ("Registry",),
@@ -48,10 +54,12 @@ _HOME = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
     "Evaluation",
+    "Explanation",
     "InputError",
     "IrevalError",
     "JudgedRankings",
     "Judgments",
+    "Listing",
     "Metric",
     "MetricError",
     "MetricNameError",
@@ -60,9 +68,11 @@ __all__ = [
     "Ranking",
     "Rankings",
     "Registry",
+    "Steps",
     "condensed",
     "evaluate",
     "hookimpl",
+    "listing",
     "load_registry",
     "metric",
     "per_query_metric",
@@ -70,6 +80,8 @@ __all__ = [
     "ratio",
     "read_judgments",
     "read_rankings",
+    "steps_of",
+    "why",
 ]
 
 

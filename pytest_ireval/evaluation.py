@@ -75,13 +75,13 @@ def evaluate(
     count, ``scale`` the top grade (unless given, the highest of the judgments). The five arguments from ``attributes``
     on are for metrics that need them.
     """
-    policies = _checked(Policies(ties, missing_queries, no_relevant, unjudged, depth, scale, grades))
-    registry = registry or _installed()
+    policies = checked_policies(Policies(ties, missing_queries, no_relevant, unjudged, depth, scale, grades))
+    registry = registry or installed()
     wanted = registry.parse_metrics(
         metrics if isinstance(metrics, Iterable) and not isinstance(metrics, str) else [metrics]
     )
     judged_by = as_judgments(judgments, grades, progress)
-    _check_scale(judged_by, scale)
+    check_scale(judged_by, scale)
     by_id = ties != "input"
     documents = any(metric.needs & DOCUMENT_NEEDS for metric in wanted)
     found = brought(judged_by, rankings, documents=documents, highest_grade=scale, by_id=by_id, progress=progress)
@@ -91,7 +91,7 @@ def evaluate(
         timings=timings,
         attributes=attributes,
         preferences=preferences,
-        reference=None if reference is None else _reference(judged_by, reference, policies),
+        reference=None if reference is None else reference_of(judged_by, reference, policies),
     )
     names = np.array(judged.queries, object)
     missing = tuple(names[~judged.present].tolist())
@@ -111,7 +111,7 @@ def evaluate(
 
 
 @cache
-def _installed() -> Registry:
+def installed() -> Registry:
     """The installed plugins; they do not change while a process lives."""
     return load_registry()
 
@@ -125,7 +125,7 @@ ALLOWED = {
 }
 
 
-def _checked(policies: Policies) -> Policies:
+def checked_policies(policies: Policies) -> Policies:
     """``policies``, if all of them can be followed."""
     for name, allowed in ALLOWED.items():
         value = getattr(policies, name)
@@ -149,14 +149,17 @@ def _is(value: object, kind: type) -> bool:
     return isinstance(value, kind) and not isinstance(value, bool)
 
 
-def _check_scale(judgments: Judgments, scale: float | None) -> None:
+def check_scale(judgments: Judgments, scale: float | None) -> None:
+    """Refuses judgments with grades above the top of the scale."""
     if scale is not None and judgments.highest_grade > scale:
         raise InputError(
             Problem(f"its grades go up to {judgments.highest_grade:g}, above scale={scale:g}", place=judgments.origin)
         )
 
 
-def _reference(judgments: Judgments, source: FilePath | Rankings | RankingsLike, policies: Policies) -> JudgedRankings:
+def reference_of(
+    judgments: Judgments, source: FilePath | Rankings | RankingsLike, policies: Policies
+) -> JudgedRankings:
     """Other rankings of the same queries; what becomes of those it lacks is said by ``missing_queries``, too."""
     by_id = policies.ties != "input"
     judged, origin, _ = brought(judgments, source, documents=True, highest_grade=policies.scale, by_id=by_id)
@@ -192,13 +195,26 @@ def _results(metrics: Sequence[Metric], judged: JudgedRankings, policies: Polici
     worst = reordered(judged, best_first=False) if any_ties else judged
     told = {"optimistic": best, "pessimistic": worst}.get(policies.ties, judged)
     views = [_as_told(view, policies) for view in (told, best, worst)]
-    tied = _tied(views[0])
-    if policies.ties == "error" and tied.any():
-        query = views[0].queries[int(views[0].hits.query[tied][0])]
-        raise InputError(f"query {query!r}: a judged document shares its score with others, and ties are an error")
+    _refuse_ties(views[0], policies)
     for metric in metrics:
         scores = _counted(score(metric, views[0]), policies)
         yield _result(scores, _spread(scores, views, policies) if any_ties else None)
+
+
+def as_policies_say(judged: JudgedRankings, policies: Policies) -> JudgedRankings:
+    """Equal scores in the order that was chosen, cut at the depth, and without unjudged documents if so told."""
+    if policies.ties in ("optimistic", "pessimistic") and _tied(judged).any():
+        judged = reordered(judged, best_first=policies.ties == "optimistic")
+    judged = _as_told(judged, policies)
+    _refuse_ties(judged, policies)
+    return judged
+
+
+def _refuse_ties(judged: JudgedRankings, policies: Policies) -> None:
+    tied = _tied(judged)
+    if policies.ties == "error" and tied.any():
+        query = judged.queries[int(judged.hits.query[tied][0])]
+        raise InputError(f"query {query!r}: a judged document shares its score with others, and ties are an error")
 
 
 def _tied(judged: JudgedRankings) -> Mask:

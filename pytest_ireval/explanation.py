@@ -60,6 +60,8 @@ class Explained:
     rankings: str
     """Where the ranking comes from."""
     retrieved: int
+    cutoff: int | None
+    """The cutoff of the metric, if it has one."""
     value: float
     steps: Steps
     ruling: str = ""

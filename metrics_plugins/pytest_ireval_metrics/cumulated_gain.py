@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from pytest_ireval import JudgedRankings, Param, condensed, metric, ratio
 from pytest_ireval_metrics.gains import discount_at, gain_of, gain_range
 from pytest_ireval_metrics.sets_and_ranks import divisor_of
+from pytest_ireval_metrics.steps_of_gains import cumulated_gain_steps, dcg_steps, ndcg_steps, q_steps
 from pytest_ireval_metrics.vocabulary import (
     Cutoff,
     Denominator,
@@ -75,7 +76,7 @@ def _ndcg_range(settings: Mapping[str, Any]) -> tuple[float, float]:
     return gain_range(settings, 1.0)
 
 
-@metric(name="CG", range=_dcg_range, no_relevant=None)
+@metric(name="CG", steps=cumulated_gain_steps, range=_dcg_range, no_relevant=None)
 def cumulated_gain(
     judged: JudgedRankings,
     *,
@@ -94,7 +95,7 @@ def cumulated_gain(
     return judged.sum(gain_of(judged.hits.grade, gain, gains), judged.hits.rank <= cutoff)
 
 
-@metric(name="DCG", range=_dcg_range, no_relevant=None, spellings={"dcg_cut_{cutoff}": {}})
+@metric(name="DCG", steps=dcg_steps, range=_dcg_range, no_relevant=None, spellings={"dcg_cut_{cutoff}": {}})
 def dcg(
     judged: JudgedRankings,
     *,
@@ -117,7 +118,7 @@ def dcg(
     return discounted(hits.query, hits.rank, gain_at, judged.count, cutoff, discount, log_base)
 
 
-@metric(name="nDCG", range=_ndcg_range, no_relevant=None, spellings={"ndcg_cut_{cutoff}": {}})
+@metric(name="nDCG", steps=ndcg_steps, range=_ndcg_range, no_relevant=None, spellings={"ndcg_cut_{cutoff}": {}})
 def ndcg(
     judged: JudgedRankings,
     *,
@@ -152,7 +153,7 @@ def ndcg(
     return ratio(reached, discounted(*best[:3], judged.count, cutoff, discount, log_base))
 
 
-@metric(name="Q", spellings={"Q_measure": {}, "QMeasure": {}})
+@metric(name="Q", steps=q_steps, spellings={"Q_measure": {}, "QMeasure": {}})
 def q_measure(
     judged: JudgedRankings,
     *,

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pytest_ireval import JudgedRankings, Param, metric, ratio
+from pytest_ireval_metrics.steps_of_samples import bpref_steps, inferred_ap_steps
 from pytest_ireval_metrics.vocabulary import Rel
 
 Floats = NDArray[np.float64]
@@ -18,7 +19,7 @@ def _not_relevant(grade: Floats, rel: float) -> NDArray[np.bool_]:
     return (grade >= 0) & (grade < rel)
 
 
-@metric(name="Bpref")
+@metric(name="Bpref", steps=bpref_steps)
 def bpref(
     judged: JudgedRankings,
     *,
@@ -46,6 +47,7 @@ def bpref(
 
 @metric(
     name="infAP",
+    steps=inferred_ap_steps,
     not_promised={"promotion_never_harms": "a grade below 0 is pooled, not judged: such a document may be relevant"},
 )
 def inferred_ap(judged: JudgedRankings, *, rel: Rel = 1) -> Floats:

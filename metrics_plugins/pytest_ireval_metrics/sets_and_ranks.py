@@ -4,6 +4,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pytest_ireval import JudgedRankings, condensed, metric, ratio
+from pytest_ireval_metrics.steps_of_precision import (
+    average_precision_steps,
+    f_steps,
+    judged_steps,
+    number_found_steps,
+    number_relevant_steps,
+    number_retrieved_steps,
+    precision_steps,
+    r_precision_steps,
+    recall_steps,
+    reciprocal_rank_steps,
+    set_precision_steps,
+    success_steps,
+)
 from pytest_ireval_metrics.vocabulary import AnyRel, Beta, Cutoff, Denominator, Depth, JudgedOnly, Rel, Relative
 
 Floats = NDArray[np.float64]
@@ -22,6 +36,7 @@ def harmonic(precision: Floats, recall: Floats, beta: float) -> Floats:
 
 @metric(
     name="P",
+    steps=precision_steps,
     spellings={"Precision": {}, "P_{cutoff}": {}, "precision_{cutoff}": {}},
     reference="trec_eval P",
 )
@@ -36,7 +51,7 @@ def precision(judged: JudgedRankings, *, cutoff: Cutoff, rel: Rel = 1, judged_on
     return relevant_within(judged, cutoff, rel) / cutoff
 
 
-@metric(name="R", spellings={"Recall": {}, "recall_{cutoff}": {}})
+@metric(name="R", steps=recall_steps, spellings={"Recall": {}, "recall_{cutoff}": {}})
 def recall(judged: JudgedRankings, *, cutoff: Cutoff, rel: Rel = 1, judged_only: JudgedOnly = False) -> Floats:
     """Share of the relevant documents that are among the first.
 
@@ -48,7 +63,7 @@ def recall(judged: JudgedRankings, *, cutoff: Cutoff, rel: Rel = 1, judged_only:
     return ratio(relevant_within(judged, cutoff, rel), judged.relevant_count(rel))
 
 
-@metric(name="F", spellings={"F1": {"beta": 1}})
+@metric(name="F", steps=f_steps, spellings={"F1": {"beta": 1}})
 def f_at_cutoff(
     judged: JudgedRankings, *, cutoff: Cutoff, beta: Beta = 1, rel: Rel = 1, judged_only: JudgedOnly = False
 ) -> Floats:
@@ -63,7 +78,11 @@ def f_at_cutoff(
     return harmonic(found / cutoff, ratio(found, judged.relevant_count(rel)), beta)
 
 
-@metric(name="SetP", spellings={"set_P": {}, "SetRelP": {"relative": True}, "set_relative_P": {"relative": True}})
+@metric(
+    name="SetP",
+    steps=set_precision_steps,
+    spellings={"set_P": {}, "SetRelP": {"relative": True}, "set_relative_P": {"relative": True}},
+)
 def set_precision(
     judged: JudgedRankings, *, rel: Rel = 1, relative: Relative = False, judged_only: JudgedOnly = False
 ) -> Floats:
@@ -80,7 +99,7 @@ def set_precision(
     return ratio(relevant_within(judged, None, rel), divisor)
 
 
-@metric(name="SetR", spellings={"set_recall": {}})
+@metric(name="SetR", steps=recall_steps, spellings={"set_recall": {}})
 def set_recall(judged: JudgedRankings, *, rel: Rel = 1) -> Floats:
     """Share of the relevant documents that were retrieved at all.
 
@@ -91,7 +110,7 @@ def set_recall(judged: JudgedRankings, *, rel: Rel = 1) -> Floats:
     return ratio(relevant_within(judged, None, rel), judged.relevant_count(rel))
 
 
-@metric(name="SetF", spellings={"set_F": {}})
+@metric(name="SetF", steps=f_steps, spellings={"set_F": {}})
 def set_f(judged: JudgedRankings, *, beta: Beta = 1, rel: Rel = 1, judged_only: JudgedOnly = False) -> Floats:
     """Harmonic mean of precision and recall of all retrieved documents.
 
@@ -104,7 +123,7 @@ def set_f(judged: JudgedRankings, *, beta: Beta = 1, rel: Rel = 1, judged_only: 
     return harmonic(ratio(found, judged.retrieved), ratio(found, judged.relevant_count(rel)), beta)
 
 
-@metric(name="Success", spellings={"success_{cutoff}": {}, "hit_rate": {}, "HitRate": {}})
+@metric(name="Success", steps=success_steps, spellings={"success_{cutoff}": {}, "hit_rate": {}, "HitRate": {}})
 def success(judged: JudgedRankings, *, cutoff: Cutoff, rel: Rel = 1, judged_only: JudgedOnly = False) -> Floats:
     """1 if a relevant document is among the first, else 0.
 
@@ -116,7 +135,7 @@ def success(judged: JudgedRankings, *, cutoff: Cutoff, rel: Rel = 1, judged_only
     return (relevant_within(judged, cutoff, rel) > 0).astype(np.float64)
 
 
-@metric(name="RR", spellings={"MRR": {}, "recip_rank": {}, "RR_{cutoff}": {}})
+@metric(name="RR", steps=reciprocal_rank_steps, spellings={"MRR": {}, "recip_rank": {}, "RR_{cutoff}": {}})
 def reciprocal_rank(
     judged: JudgedRankings, *, cutoff: Depth = None, rel: Rel = 1, judged_only: JudgedOnly = False
 ) -> Floats:
@@ -133,7 +152,9 @@ def reciprocal_rank(
     return judged.sum(1.0 / judged.hits.rank, first)
 
 
-@metric(name="AP", spellings={"MAP": {}, "map_cut_{cutoff}": {}, "average_precision": {}})
+@metric(
+    name="AP", steps=average_precision_steps, spellings={"MAP": {}, "map_cut_{cutoff}": {}, "average_precision": {}}
+)
 def average_precision(
     judged: JudgedRankings,
     *,
@@ -162,7 +183,7 @@ def divisor_of(judged: JudgedRankings, rel: float, denominator: str, cutoff: int
     return np.minimum(count, cutoff) if denominator == "min" and cutoff is not None else count
 
 
-@metric(name="Rprec")
+@metric(name="Rprec", steps=r_precision_steps)
 def r_precision(judged: JudgedRankings, *, rel: Rel = 1, judged_only: JudgedOnly = False) -> Floats:
     """Precision at the rank R, where R is how many relevant documents there are; also the recall there.
 
@@ -178,6 +199,7 @@ def r_precision(judged: JudgedRankings, *, rel: Rel = 1, judged_only: JudgedOnly
 
 @metric(
     name="NumRet",
+    steps=number_retrieved_steps,
     range=(0, np.inf),
     aggregate="sum",
     direction="neither",
@@ -194,7 +216,14 @@ def retrieved(judged: JudgedRankings, *, rel: AnyRel = None) -> Floats:
     return judged.retrieved.astype(np.float64) if rel is None else relevant_within(judged, None, rel)
 
 
-@metric(name="NumRel", range=(0, np.inf), aggregate="sum", direction="neither", spellings={"num_rel": {}})
+@metric(
+    name="NumRel",
+    steps=number_relevant_steps,
+    range=(0, np.inf),
+    aggregate="sum",
+    direction="neither",
+    spellings={"num_rel": {}},
+)
 def relevant(judged: JudgedRankings, *, rel: Rel = 1) -> Floats:
     """How many relevant documents there are, retrieved or not.
 
@@ -205,7 +234,7 @@ def relevant(judged: JudgedRankings, *, rel: Rel = 1) -> Floats:
     return judged.relevant_count(rel).astype(np.float64)
 
 
-@metric(name="NumRelRet", range=(0, np.inf), aggregate="sum", spellings={"num_rel_ret": {}})
+@metric(name="NumRelRet", steps=number_found_steps, range=(0, np.inf), aggregate="sum", spellings={"num_rel_ret": {}})
 def relevant_retrieved(judged: JudgedRankings, *, rel: Rel = 1) -> Floats:
     """How many relevant documents were retrieved.
 
@@ -216,7 +245,7 @@ def relevant_retrieved(judged: JudgedRankings, *, rel: Rel = 1) -> Floats:
     return relevant_within(judged, None, rel)
 
 
-@metric(name="Judged", no_relevant=None)
+@metric(name="Judged", steps=judged_steps, no_relevant=None)
 def judged_share(judged: JudgedRankings, *, cutoff: Depth = None) -> Floats:
     """Share of the first documents that are judged, relevant or not.
 

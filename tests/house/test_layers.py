@@ -20,7 +20,7 @@ LAYERS = [
     ({"statistics"}, {"numpy", "scipy"}),
     ({"baselines", "history"}, {"numpy"}),
     ({"suites", "sources"}, {"pydantic", "yaml", "numpy"}),
-    ({"evaluation", "why", "rules", "gate"}, {"numpy", "pydantic"}),
+    ({"evaluation", "explaining", "rules", "gate"}, {"numpy", "pydantic"}),
     ({"reports"}, {"jinja2"}),
     ({"pytest_adapter"}, {"pytest"}),
     ({"testing"}, {"pytest", "numpy"}),

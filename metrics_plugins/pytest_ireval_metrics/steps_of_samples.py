@@ -1,0 +1,62 @@
+"""The arithmetic of metrics for incomplete judgments, line by line."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pytest_ireval import JudgedRankings, Steps, listing, steps_of
+from pytest_ireval_metrics.arithmetic import quotient, total
+
+EPSILON = 1e-5
+
+
+def bpref_steps(judged: JudgedRankings, *, rel: float, denominator: str) -> Steps:
+    """For each relevant document, how few that are judged not relevant stand above it."""
+    listed = listing(judged)
+    relevant = listed.relevant(rel)
+    count = listed.relevant_count(rel)
+    others = int(np.count_nonzero((listed.ideal >= 0) & (listed.ideal < rel)))
+    above = np.cumsum(listed.judged & (listed.grade >= 0) & (listed.grade < rel))
+    against = count if denominator == "R" else min(count, others)
+    adds = np.where(relevant, 1 - np.minimum(above, count) / against if against else 1.0, 0.0)
+    divides = "R" if denominator == "R" else "min(R, N)"
+    return steps_of(
+        listed,
+        {"N above": above, "adds": np.where(relevant, adds, np.nan), "sum": np.cumsum(adds)},
+        arithmetic=f"({total(adds)}) / {count}" if count else quotient(0, 0)[0],
+        value=adds.sum() / count if count else 0.0,
+        facts=[
+            f"R = {count} documents are relevant (grade {rel:g} or more), N = {others} judged not relevant",
+            f"adds = 1 - min(N above, R) / {divides} where a document is relevant",
+        ],
+        shares=adds / max(1, count),
+    )
+
+
+def inferred_ap_steps(judged: JudgedRankings, *, rel: float) -> Steps:
+    """For each relevant document, the precision at its rank that the judged sample makes likely."""
+    listed = listing(judged)
+    relevant = listed.relevant(rel)
+    found: NDArray[np.int64] = np.cumsum(relevant) - relevant
+    refused = np.cumsum(listed.judged & (listed.grade >= 0) & (listed.grade < rel))
+    pooled = found + np.cumsum(listed.judged & (listed.grade < rel))
+    chance = (found + EPSILON) / (found + refused + 2 * EPSILON)
+    adds = np.where(relevant, (1 + pooled * chance) / listed.rank, 0.0)
+    count = listed.relevant_count(rel)
+    shown = {"pooled": pooled, "relevant": found, "not": refused, "chance": chance, "adds": adds}
+    return steps_of(
+        listed,
+        {
+            **{name: np.where(relevant, column, np.nan) for name, column in shown.items()},
+            "sum": np.cumsum(adds),
+        },
+        arithmetic=f"({total(adds)}) / {count}" if count else quotient(0, 0)[0],
+        value=adds.sum() / count if count else 0.0,
+        facts=[
+            f"R = {count} documents are relevant (grade {rel:g} or more)",
+            "pooled, relevant, not: documents above; a grade below 0 is pooled, but not judged",
+            "chance = (relevant + e) / (relevant + not + 2e), e = 0.00001; adds = (1 + pooled * chance) / rank",
+        ],
+        shares=adds / max(1, count),
+    )
