@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pytest_ireval import JudgedRankings, Listing, Steps, steps_of
-from pytest_ireval_metrics.arithmetic import number, quotient, total
+from pytest_ireval_metrics.arithmetic import number, quotient, shared, total
 from pytest_ireval_metrics.gains import discount_at, gain_of
 from pytest_ireval_metrics.steps_of_precision import divisor_within, listed_as, relevance_facts
 
@@ -105,11 +105,12 @@ def q_steps(judged: JudgedRankings, **settings: Any) -> Steps:
     ratio = (beta * cumulated + found) / below
     adds = np.where(relevant, ratio, 0.0)
     divisor = divisor_within(listed, settings)
+    text, value = shared(adds, divisor)
     return steps_of(
         listed,
         {"gain": gain, "cg": cumulated, "cg*": best, "found": found, "ratio": np.where(relevant, ratio, np.nan)},
-        arithmetic=f"({total(adds)}) / {divisor}" if divisor else quotient(0, 0)[0],
-        value=adds.sum() / divisor if divisor else 0.0,
+        arithmetic=text,
+        value=value,
         facts=[
             *relevance_facts(listed, settings),
             f"ratio = (beta cg + found) / (beta cg* + rank), beta = {number(beta)}",

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pytest_ireval import JudgedRankings, Listing, Steps, condensed, listing, steps_of
-from pytest_ireval_metrics.arithmetic import number, quotient, total
+from pytest_ireval_metrics.arithmetic import number, quotient, shared
 
 Floats = NDArray[np.float64]
 Closing = tuple[str, float]
@@ -146,8 +146,7 @@ def average_precision_steps(judged: JudgedRankings, **settings: Any) -> Steps:
     columns = found_columns(listed, settings["rel"])
     adds = np.where(relevant, columns["precision"], 0.0)
     divisor = divisor_within(listed, settings)
-    value = adds.sum() / divisor if divisor else 0.0
-    text = f"({total(adds)}) / {divisor}" if divisor else quotient(0, 0)[0]
+    text, value = shared(adds, divisor)
     return steps_of(
         listed,
         {**columns, "adds": np.where(relevant, adds, np.nan), "sum": np.cumsum(adds)},

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pytest_ireval import JudgedRankings, Steps, listing, steps_of
-from pytest_ireval_metrics.arithmetic import quotient, total
+from pytest_ireval_metrics.arithmetic import shared
 
 EPSILON = 1e-5
 
@@ -20,12 +20,13 @@ def bpref_steps(judged: JudgedRankings, *, rel: float, denominator: str) -> Step
     above = np.cumsum(listed.judged & (listed.grade >= 0) & (listed.grade < rel))
     against = count if denominator == "R" else min(count, others)
     adds = np.where(relevant, 1 - np.minimum(above, count) / against if against else 1.0, 0.0)
+    text, value = shared(adds, count)
     divides = "R" if denominator == "R" else "min(R, N)"
     return steps_of(
         listed,
         {"N above": above, "adds": np.where(relevant, adds, np.nan), "sum": np.cumsum(adds)},
-        arithmetic=f"({total(adds)}) / {count}" if count else quotient(0, 0)[0],
-        value=adds.sum() / count if count else 0.0,
+        arithmetic=text,
+        value=value,
         facts=[
             f"R = {count} documents are relevant (grade {rel:g} or more), N = {others} judged not relevant",
             f"adds = 1 - min(N above, R) / {divides} where a document is relevant",
@@ -44,19 +45,20 @@ def inferred_ap_steps(judged: JudgedRankings, *, rel: float) -> Steps:
     chance = (found + EPSILON) / (found + refused + 2 * EPSILON)
     adds = np.where(relevant, (1 + pooled * chance) / listed.rank, 0.0)
     count = listed.relevant_count(rel)
-    shown = {"pooled": pooled, "relevant": found, "not": refused, "chance": chance, "adds": adds}
+    text, value = shared(adds, count)
+    shown = {"pooled": pooled, "found": found, "not": refused, "chance": chance, "adds": adds}
     return steps_of(
         listed,
         {
             **{name: np.where(relevant, column, np.nan) for name, column in shown.items()},
             "sum": np.cumsum(adds),
         },
-        arithmetic=f"({total(adds)}) / {count}" if count else quotient(0, 0)[0],
-        value=adds.sum() / count if count else 0.0,
+        arithmetic=text,
+        value=value,
         facts=[
             f"R = {count} documents are relevant (grade {rel:g} or more)",
-            "pooled, relevant, not: documents above; a grade below 0 is pooled, but not judged",
-            "chance = (relevant + e) / (relevant + not + 2e), e = 0.00001; adds = (1 + pooled * chance) / rank",
+            "pooled, found, not (relevant): documents above; a grade below 0 is pooled, but not judged",
+            "chance = (found + e) / (found + not + 2e), e = 0.00001; adds = (1 + pooled * chance) / rank",
         ],
         shares=adds / max(1, count),
     )

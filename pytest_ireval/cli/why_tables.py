@@ -30,7 +30,7 @@ def blocks(explanation: Explanation, lines: int | None) -> Iterator[Block]:
     if other is None:
         yield from _told(explanation.metric, first, lines)
         return
-    yield from _moves(explanation.moves, lines)
+    yield from _moves(explanation, lines)
     yield [f"A: {first.rankings}"]
     yield from _told(explanation.metric, first, lines)
     yield [f"B: {other.rankings}"]
@@ -93,7 +93,7 @@ def _left_out(explained: Explained, count: int) -> list[str]:
     hidden = steps.grades[count:]
     if hidden:
         judged = sum(grade is not None for grade in hidden)
-        what = f"{judged} of {len(hidden)} documents there judged" if judged else "nothing is judged there"
+        what = f"judged there: {judged} of {len(hidden)}" if judged else "nothing is judged there"
         first, last = steps.ranks[count], steps.ranks[-1]
         ranks = f"ranks {first} to {last}" if first < last else f"rank {first}"
         notes.append(f"not shown: {ranks}; {what}")
@@ -114,7 +114,7 @@ def _beside(steps: Steps, count: int, lines: int | None) -> Iterator[Block]:
     rows = [[text[i] for text in texts] for i in range(shown)]
     yield Grid([column.name for column in beside.columns], rows, range(len(texts)))
     if shown < size:
-        yield [f"not shown: {size - shown} more lines"]
+        yield [f"lines not shown: {size - shown}"]
 
 
 def _closing(metric: str, explained: Explained) -> str:
@@ -124,9 +124,10 @@ def _closing(metric: str, explained: Explained) -> str:
     return f"{metric} = {steps.arithmetic} = {value}" if steps.arithmetic else f"{metric} = {value}"
 
 
-def _moves(moves: Sequence[Move], lines: int | None) -> Iterator[Block]:
-    """Judged documents, and others that contribute, in both rankings."""
-    told = [move for move in moves if move.grade is not None or move.difference]
+def _moves(explanation: Explanation, lines: int | None) -> Iterator[Block]:
+    """Documents in both rankings: all down to the cutoff; without one, those that are judged or contribute."""
+    moves, cutoff = explanation.moves, explanation.first.cutoff
+    told = [move for move in moves if cutoff is not None or move.grade is not None or move.difference]
     shown = told[:lines]
     shares = any(move.share is not None or move.other_share is not None for move in told)
     header = ["document", "grade", "moved"] + (["A", "B", "B - A"] if shares else [])
@@ -135,9 +136,9 @@ def _moves(moves: Sequence[Move], lines: int | None) -> Iterator[Block]:
         yield Grid(header, rows, [1, *range(3, len(header))], ids=0)
     notes = []
     if len(shown) < len(told):
-        notes.append(f"not shown: {len(told) - len(shown)} more judged documents")
+        notes.append(f"documents not shown: {len(told) - len(shown)}")
     if len(told) < len(moves):
-        notes.append(f"not shown: {len(moves) - len(told)} documents that nobody judged")
+        notes.append(f"unjudged documents not shown: {len(moves) - len(told)}")
     if shares:
         notes.append("A, B: what the document contributes")
     if notes:

@@ -11,6 +11,7 @@ import pytest
 from pytest_ireval import load_registry
 from pytest_ireval.cli import COMMANDS, commands
 from pytest_ireval.cli.evaluate_command import command as evaluate_command
+from pytest_ireval.cli.why_command import command as why_command
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.metrics.needs import NEEDS
 from pytest_ireval.plugins import hookspecs
@@ -87,6 +88,11 @@ def test_every_option_of_evaluate_is_documented(option):
     text = (ROOT / "docs" / "evaluating.md").read_text(encoding="utf-8")
 
     assert option in text or option == "--metric"
+
+
+@pytest.mark.parametrize("option", [o for p in why_command.params for o in p.opts if o.startswith("--")])
+def test_every_option_of_why_is_documented(option):
+    assert f"`{option}`" in (ROOT / "docs" / "why.md").read_text(encoding="utf-8") or option == "--format"
 
 
 @pytest.mark.parametrize("name", COMMANDS)
