@@ -67,7 +67,7 @@ def nerr(
     return ratio(expected_reciprocal_rank(judged, cutoff, top, gain), best)
 
 
-@metric(name="RBP")
+@metric(name="RBP", spellings={"rbp_p={p}": {}})
 def rank_biased_precision(
     judged: JudgedRankings,
     *,
@@ -97,7 +97,7 @@ def rank_biased_precision(
     return (1 - p) * judged.sum(gain * _reach(hits.rank, p), within)
 
 
-@metric(name="RBPResidual", direction="neither", no_relevant=None, spellings={"rbp_resid": {}})
+@metric(name="RBPResidual", direction="neither", no_relevant=None, spellings={"rbp_resid": {}, "rbp_resid_p={p}": {}})
 def rbp_residual(judged: JudgedRankings, *, cutoff: Depth = None, p: Persistence = 0.8) -> Floats:
     """How much higher RBP could be if all documents that are unjudged, or were not retrieved, had the top grade.
 

@@ -54,6 +54,12 @@ METRICS = ("nDCG@10", "AP", "RR", "P@10", "R@100", "Judged@10")
 )
 @click.option("--depth", type=click.IntRange(1), help="Only the first so many documents of each ranking count.")
 @click.option("--scale", type=float, help="The top grade; unless given, the highest of the judgments.")
+@click.option(
+    "--collection",
+    type=click.IntRange(1),
+    metavar="N",
+    help="How many documents there are to find; FallOut and some others need it.",
+)
 @click.option("--grades", default="integer", type=click.Choice(get_args(Grades)), help="What grades are.")
 def command(
     judgments: str,
