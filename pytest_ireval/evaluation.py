@@ -58,6 +58,7 @@ def evaluate(
     depth: int | None = None,
     scale: float | None = None,
     grades: Grades = "integer",
+    collection: int | None = None,
     attributes: Mapping[str, Mapping[str, Any]] | None = None,
     sessions: Mapping[str, tuple[str, int]] | None = None,
     preferences: Mapping[str, Sequence[tuple[str, str]]] | None = None,
@@ -72,21 +73,24 @@ def evaluate(
     ``optimistic`` as bad and as good as they allow, ``error`` refuses them where a judged document is tied.
     ``missing_queries`` says what becomes of a judged query that has no ranking, ``no_relevant`` of one that has no
     relevant documents, ``unjudged`` of documents without a judgment. ``depth`` is how many documents of each ranking
-    count, ``scale`` the top grade (unless given, the highest of the judgments). The five arguments from ``attributes``
-    on are for metrics that need them.
+    count, ``scale`` the top grade (unless given, the highest of the judgments). ``collection``, how many documents
+    there are to find, and the five arguments from ``attributes`` on are for metrics that need them.
     """
-    policies = checked_policies(Policies(ties, missing_queries, no_relevant, unjudged, depth, scale, grades))
+    policies = checked_policies(
+        Policies(ties, missing_queries, no_relevant, unjudged, depth, scale, grades, collection)
+    )
     registry = registry or installed()
     wanted = registry.parse_metrics(
         metrics if isinstance(metrics, Iterable) and not isinstance(metrics, str) else [metrics]
     )
     judged_by = as_judgments(judgments, grades, progress)
-    check_scale(judged_by, scale)
+    check_judgments(judged_by, policies)
     by_id = ties != "input"
     documents = any(metric.needs & DOCUMENT_NEEDS for metric in wanted)
     found = brought(judged_by, rankings, documents=documents, highest_grade=scale, by_id=by_id, progress=progress)
     judged = with_companions(
         found.judged,
+        collection=collection,
         sessions=sessions,
         timings=timings,
         attributes=attributes,
@@ -140,6 +144,9 @@ def checked_policies(policies: Policies) -> Policies:
     depth, scale = policies.depth, policies.scale
     if depth is not None and not (_is(depth, Integral) and 1 <= depth <= DEEPEST):
         raise IrevalError(f"depth={depth!r} is not a whole number from 1 to {DEEPEST:,}")
+    size = policies.collection
+    if size is not None and not (_is(size, Integral) and size >= 1):
+        raise IrevalError(f"collection={size!r} is not a number of documents")
     if scale is not None and not (_is(scale, Real) and 0 < scale < np.inf):
         raise IrevalError(f"scale={scale!r} is not a number above 0")
     return policies
@@ -149,12 +156,27 @@ def _is(value: object, kind: type) -> bool:
     return isinstance(value, kind) and not isinstance(value, bool)
 
 
-def check_scale(judgments: Judgments, scale: float | None) -> None:
-    """Refuses judgments with grades above the top of the scale."""
+def check_judgments(judgments: Judgments, policies: Policies) -> None:
+    """Refuses judgments that go beyond the scale or the size of the collection."""
+    _check_scale(judgments, policies.scale)
+    _check_collection(judgments, policies.collection)
+
+
+def _check_scale(judgments: Judgments, scale: float | None) -> None:
     if scale is not None and judgments.highest_grade > scale:
         raise InputError(
             Problem(f"its grades go up to {judgments.highest_grade:g}, above scale={scale:g}", place=judgments.origin)
         )
+
+
+def _check_collection(judgments: Judgments, size: int | None) -> None:
+    """No fewer documents than are judged, over all queries."""
+    if size is None:
+        return
+    judged = np.unique(judgments.documents.keys()).size
+    if judged > size:
+        complaint = f"{judged:,} documents are judged, more than the collection={size:,} has"
+        raise InputError(Problem(complaint, place=judgments.origin))
 
 
 def reference_of(

@@ -3,7 +3,19 @@
 from __future__ import annotations
 
 from pytest_ireval import Metric, hookimpl
-from pytest_ireval_metrics import cumulated_gain, incomplete, interpolated, sets_and_ranks, user_models
+from pytest_ireval_metrics import (
+    average_precision,
+    blended_ratio,
+    contingency,
+    counts,
+    cumulated_gain,
+    gain_so_far,
+    incomplete,
+    interpolated,
+    overlap,
+    sets_and_ranks,
+    user_models,
+)
 
 
 @hookimpl
@@ -11,8 +23,14 @@ def ireval_metrics() -> list[Metric]:
     """All of them."""
     return [
         *sets_and_ranks.METRICS,
+        *counts.METRICS,
+        *contingency.METRICS,
+        *average_precision.METRICS,
         *interpolated.METRICS,
         *incomplete.METRICS,
         *cumulated_gain.METRICS,
+        *gain_so_far.METRICS,
+        *blended_ratio.METRICS,
         *user_models.METRICS,
+        *overlap.METRICS,
     ]

@@ -30,8 +30,8 @@ def total(terms: Sequence[float] | NDArray[np.float64]) -> str:
     return f"{number(sum(there))} (a sum of {len(there)} terms)"
 
 
-def shared(terms: NDArray[np.float64], among: int) -> tuple[str, float]:
+def shared(terms: NDArray[np.float64], among: float) -> tuple[str, float]:
     """A sum divided by a number in words, and what it comes to; nothing divided by 0 is 0."""
     if np.count_nonzero(terms) < 2 or not among:
         return quotient(float(terms.sum()), among)
-    return f"({total(terms)}) / {among}", float(terms.sum()) / among
+    return f"({total(terms)}) / {number(among)}", float(terms.sum()) / among

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pytest_ireval import JudgedRankings, Listing, Steps, steps_of
-from pytest_ireval_metrics.arithmetic import number, quotient, shared, total
+from pytest_ireval_metrics.arithmetic import number, quotient, total
 from pytest_ireval_metrics.gains import discount_at, gain_of
-from pytest_ireval_metrics.steps_of_precision import divisor_within, listed_as, relevance_facts
+from pytest_ireval_metrics.steps_of_precision import listed_as
 
 Floats = NDArray[np.float64]
 Columns = dict[str, NDArray[Any]]
@@ -33,6 +33,21 @@ def dcg_steps(judged: JudgedRankings, **settings: Any) -> Steps:
     adds = columns["discounted"]
     facts = gain_facts(listed, settings)
     return steps_of(listed, columns, arithmetic=total(adds), value=adds.sum(), facts=facts, shares=adds)
+
+
+def ideal_dcg_steps(judged: JudgedRankings, **settings: Any) -> Steps:
+    """What the best order comes to; the ranking changes nothing."""
+    listed = listed_as(judged, settings)
+    ideal = _best_order(judged, listed, {"ideal": "judged", **settings})
+    adds = ideal["discounted"]
+    return steps_of(
+        listed,
+        {"gain": gains_in(listed, settings)},
+        arithmetic=total(adds),
+        value=adds.sum(),
+        facts=gain_facts(listed, settings),
+        beside=("the best order of all judged documents", ideal),
+    )
 
 
 def ndcg_steps(judged: JudgedRankings, **settings: Any) -> Steps:
@@ -93,36 +108,3 @@ def _best_order(judged: JudgedRankings, listed: Listing, settings: Mapping[str, 
     order = order[gain[order] > 0][: settings["cutoff"]]
     rank = np.arange(1, order.size + 1)
     return {"rank": rank, "grade": grade[order], **_discounted(rank, gain[order], settings)}
-
-
-def q_steps(judged: JudgedRankings, **settings: Any) -> Steps:
-    """The blended ratio where a relevant document stands, added up and divided by R."""
-    listed, rel, beta = listed_as(judged, settings), settings["rel"], settings["beta"]
-    relevant = listed.relevant(rel)
-    found, gain = np.cumsum(relevant), np.where(relevant, gains_in(listed, settings), 0.0)
-    cumulated, best = np.cumsum(gain), best_so_far(listed, settings)
-    below = beta * best + listed.rank
-    ratio = (beta * cumulated + found) / below
-    adds = np.where(relevant, ratio, 0.0)
-    divisor = divisor_within(listed, settings)
-    text, value = shared(adds, divisor)
-    return steps_of(
-        listed,
-        {"gain": gain, "cg": cumulated, "cg*": best, "found": found, "ratio": np.where(relevant, ratio, np.nan)},
-        arithmetic=text,
-        value=value,
-        facts=[
-            *relevance_facts(listed, settings),
-            f"ratio = (beta cg + found) / (beta cg* + rank), beta = {number(beta)}",
-        ],
-        shares=adds / max(1, divisor),
-    )
-
-
-def best_so_far(listed: Listing, settings: Mapping[str, Any]) -> Floats:
-    """The gain that the best order has collected at each rank, cg*."""
-    gain = gain_of(listed.ideal, "linear", settings["gains"])
-    gain = -np.sort(-np.where((listed.ideal >= settings["rel"]) & (gain > 0), gain, 0.0))
-    collected = np.concatenate((np.zeros(1), np.cumsum(gain)))
-    best: Floats = collected[np.minimum(listed.rank, gain.size)]
-    return best

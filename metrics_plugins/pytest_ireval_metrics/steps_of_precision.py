@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pytest_ireval import JudgedRankings, Listing, Steps, condensed, listing, steps_of
-from pytest_ireval_metrics.arithmetic import number, quotient, shared
+from pytest_ireval_metrics.arithmetic import number, quotient
 
 Floats = NDArray[np.float64]
 Closing = tuple[str, float]
@@ -57,6 +57,10 @@ def steps_with(closing: Callable[[int, int, int, Mapping[str, Any]], Closing]) -
     return steps
 
 
+def _set_ap(precision: Closing, recall: Closing) -> Closing:
+    return f"({precision[0]}) * ({recall[0]})", precision[1] * recall[1]
+
+
 def _f(precision: Closing, recall: Closing, beta: float) -> Closing:
     weight = beta**2
     below = weight * precision[1] + recall[1]
@@ -67,43 +71,37 @@ def _f(precision: Closing, recall: Closing, beta: float) -> Closing:
     return (text if below else f"({text} counts as 0)"), value
 
 
-def _plain(value: int) -> Closing:
-    return str(value), float(value)
+def _of_cutoff(found: int, count: int, retrieved: int, settings: Mapping[str, Any]) -> Closing:  # noqa: ARG001 - as all
+    return quotient(found, settings["cutoff"])
 
 
-precision_steps = steps_with(lambda found, _R, _n, s: quotient(found, s["cutoff"]))  # noqa: N803 - as in formulas
-recall_steps = steps_with(lambda found, R, _n, _s: quotient(found, R))  # noqa: N803 - as in formulas
-f_steps = steps_with(  # P and R at the cutoff, or of all retrieved
-    lambda found, R, n, s: _f(quotient(found, s.get("cutoff", n)), quotient(found, R), s["beta"])  # noqa: N803 - as above
-)
-set_precision_steps = steps_with(lambda found, R, n, s: quotient(found, min(n, R) if s["relative"] else n))  # noqa: N803 - as above
-number_found_steps = steps_with(lambda found, _R, _n, _s: _plain(found))  # noqa: N803 - as above
+def _of_relevant(found: int, count: int, retrieved: int, settings: Mapping[str, Any]) -> Closing:  # noqa: ARG001 - as all
+    return quotient(found, count)
 
 
-def number_relevant_steps(judged: JudgedRankings, *, rel: float) -> Steps:
-    """R, which no ranking changes."""
-    listed = listing(judged)
-    text, value = _plain(listed.relevant_count(rel))
-    facts = relevance_facts(listed, {"rel": rel})
-    return steps_of(listed, found_columns(listed, rel), arithmetic=text, value=value, facts=facts)
+def _of_both(found: int, count: int, retrieved: int, settings: Mapping[str, Any]) -> Closing:  # noqa: ARG001 - as all
+    return quotient(found, min(count, settings["cutoff"]))
 
 
-def number_retrieved_steps(judged: JudgedRankings, *, rel: float | None) -> Steps:
-    """Retrieved documents, one by one."""
-    listed = listing(judged)
-    counts = np.ones(listed.rank.size) if rel is None else listed.relevant(rel).astype(np.float64)
-    text, value = _plain(int(counts.sum()))
-    return steps_of(listed, {"so far": np.cumsum(counts)}, arithmetic=text, value=value, shares=counts)
+def _of_retrieved(found: int, count: int, retrieved: int, settings: Mapping[str, Any]) -> Closing:
+    return quotient(found, min(retrieved, count) if settings.get("relative") else retrieved)
 
 
-def judged_steps(judged: JudgedRankings, *, cutoff: int | None) -> Steps:
-    """Judged documents, one by one."""
-    listed = listing(judged, cutoff)
-    text, value = quotient(int(listed.judged.sum()), listed.rank.size)
-    shares = listed.judged / max(1, listed.rank.size)
-    facts = [f"min(k, n) = {listed.rank.size} documents count"]
-    so_far = {"judged": np.cumsum(listed.judged)}
-    return steps_of(listed, so_far, arithmetic=text, value=value, facts=facts, shares=shares)
+def _balanced(found: int, count: int, retrieved: int, settings: Mapping[str, Any]) -> Closing:
+    """F of the documents down to the cutoff, or of all that were retrieved."""
+    return _f(quotient(found, settings.get("cutoff", retrieved)), quotient(found, count), settings["beta"])
+
+
+def _multiplied(found: int, count: int, retrieved: int, settings: Mapping[str, Any]) -> Closing:  # noqa: ARG001 - as all
+    return _set_ap(quotient(found, retrieved), quotient(found, count))
+
+
+precision_steps = steps_with(_of_cutoff)
+recall_steps = steps_with(_of_relevant)
+capped_recall_steps = steps_with(_of_both)
+f_steps = steps_with(_balanced)
+set_precision_steps = steps_with(_of_retrieved)
+set_ap_steps = steps_with(_multiplied)
 
 
 def success_steps(judged: JudgedRankings, **settings: Any) -> Steps:
@@ -128,37 +126,14 @@ def _first_steps(judged: JudgedRankings, settings: Mapping[str, Any], closing: C
     return steps_of(listed, found, arithmetic=text, value=value, facts=facts, shares=first * value)
 
 
-def r_precision_steps(judged: JudgedRankings, **settings: Any) -> Steps:
-    """Precision at the rank R."""
+def r_precision_steps(judged: JudgedRankings, *, multiple: float, **settings: Any) -> Steps:
+    """Precision at the rank R, or at a multiple of it."""
     count = listed_as(judged, settings).relevant_count(settings["rel"])
-    listed = listed_as(judged, settings, cutoff=count)
+    rank = count if multiple == 1 else int(multiple * count + 0.9)
+    listed = listed_as(judged, settings, cutoff=rank)
     relevant = listed.relevant(settings["rel"])
-    text, value = quotient(int(relevant.sum()), count)
-    facts = [*relevance_facts(listed, settings), f"ranks 1 to R = {count} count"]
+    text, value = quotient(int(relevant.sum()), rank)
+    which = "R" if multiple == 1 else f"the whole part of {multiple:g} R + 0.9"
+    facts = [*relevance_facts(listed, settings), f"ranks 1 to {rank} count, which is {which}"]
     columns = found_columns(listed, settings["rel"])
-    return steps_of(listed, columns, arithmetic=text, value=value, facts=facts, shares=relevant / max(1, count))
-
-
-def average_precision_steps(judged: JudgedRankings, **settings: Any) -> Steps:
-    """Precision where a relevant document stands, added up and divided by R."""
-    listed = listed_as(judged, settings)
-    relevant = listed.relevant(settings["rel"])
-    columns = found_columns(listed, settings["rel"])
-    adds = np.where(relevant, columns["precision"], 0.0)
-    divisor = divisor_within(listed, settings)
-    text, value = shared(adds, divisor)
-    return steps_of(
-        listed,
-        {**columns, "adds": np.where(relevant, adds, np.nan), "sum": np.cumsum(adds)},
-        arithmetic=text,
-        value=value,
-        facts=relevance_facts(listed, settings),
-        shares=adds / max(1, divisor),
-    )
-
-
-def divisor_within(listed: Listing, settings: Mapping[str, Any]) -> int:
-    """R, or min(R, k) if the settings say so."""
-    count = listed.relevant_count(settings["rel"])
-    cutoff = settings.get("cutoff")
-    return min(count, cutoff) if settings["denominator"] == "min" and cutoff is not None else count
+    return steps_of(listed, columns, arithmetic=text, value=value, facts=facts, shares=relevant / max(1, rank))

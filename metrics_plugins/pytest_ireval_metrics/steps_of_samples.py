@@ -11,7 +11,7 @@ from pytest_ireval_metrics.arithmetic import shared
 EPSILON = 1e-5
 
 
-def bpref_steps(judged: JudgedRankings, *, rel: float, denominator: str) -> Steps:
+def bpref_steps(judged: JudgedRankings, *, rel: float, denominator: str = "min") -> Steps:
     """For each relevant document, how few that are judged not relevant stand above it."""
     listed = listing(judged)
     relevant = listed.relevant(rel)

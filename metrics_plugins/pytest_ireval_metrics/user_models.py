@@ -68,7 +68,7 @@ def nerr(
     return ratio(expected_reciprocal_rank(judged, cutoff, top, gain), best)
 
 
-@metric(name="RBP", steps=rbp_steps)
+@metric(name="RBP", steps=rbp_steps, spellings={"rbp_p={p}": {}})
 def rank_biased_precision(
     judged: JudgedRankings,
     *,
@@ -99,7 +99,11 @@ def rank_biased_precision(
 
 
 @metric(
-    name="RBPResidual", steps=rbp_residual_steps, direction="neither", no_relevant=None, spellings={"rbp_resid": {}}
+    name="RBPResidual",
+    steps=rbp_residual_steps,
+    direction="neither",
+    no_relevant=None,
+    spellings={"rbp_resid": {}, "rbp_resid_p={p}": {}},
 )
 def rbp_residual(judged: JudgedRankings, *, cutoff: Depth = None, p: Persistence = 0.8) -> Floats:
     """How much higher RBP could be if all documents that are unjudged, or were not retrieved, had the top grade.

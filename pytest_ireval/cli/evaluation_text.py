@@ -52,6 +52,7 @@ def notes(evaluation: Evaluation) -> Iterator[str]:
         f"ties: {policies.ties}; missing queries: {policies.missing_queries}; no relevant documents: "
         f"{policies.no_relevant}; unjudged: {policies.unjudged}; depth: {policies.depth or 'all'}; "
         f"{_top(evaluation)}; grades: {policies.grades}"
+        + (f"; collection: {policies.collection:,} documents" if policies.collection else "")
     )
     if evaluation.missing:
         fate = {"zero": "scored as empty rankings", "ignore": "left out"}[policies.missing_queries]

@@ -38,11 +38,17 @@ unjudged = click.option(
 )
 depth = click.option("--depth", type=click.IntRange(1), help="Only the first so many documents of each ranking count.")
 scale = click.option("--scale", type=float, help="The top grade; unless given, the highest of the judgments.")
+collection = click.option(
+    "--collection",
+    type=click.IntRange(1),
+    metavar="N",
+    help="How many documents there are to find; FallOut and some others need it.",
+)
 grades = click.option("--grades", default="integer", type=click.Choice(get_args(Grades)), help="What grades are.")
 
 
 def views(command: F) -> F:
-    """``--unjudged``, ``--depth``, ``--scale`` and ``--grades``: how rankings and grades are looked at."""
-    for option in (grades, scale, depth, unjudged):  # click shows the last one first
+    """``--unjudged``, ``--depth``, ``--scale``, ``--collection``, ``--grades``: how rankings and grades are seen."""
+    for option in (grades, collection, scale, depth, unjudged):  # click shows the last one first
         command = option(command)
     return command

@@ -12,7 +12,7 @@ from pytest_ireval.evaluation import (
     Ties,
     Unjudged,
     as_policies_say,
-    check_scale,
+    check_judgments,
     checked_policies,
     installed,
     reference_of,
@@ -46,6 +46,7 @@ def why(
     depth: int | None = None,
     scale: float | None = None,
     grades: Grades = "integer",
+    collection: int | None = None,
     attributes: Mapping[str, Mapping[str, Any]] | None = None,
     sessions: Mapping[str, tuple[str, int]] | None = None,
     preferences: Mapping[str, Sequence[tuple[str, str]]] | None = None,
@@ -59,11 +60,17 @@ def why(
     Without a ``query``, the one is taken on which the two rankings differ most. A query that a ranking lacks is
     explained as an empty ranking. The other arguments are those of :func:`~pytest_ireval.evaluation.evaluate`.
     """
-    policies = checked_policies(Policies(ties, "zero", "zero", unjudged, depth, scale, grades))
+    policies = checked_policies(Policies(ties, "zero", "zero", unjudged, depth, scale, grades, collection))
     wanted = _wanted(metric, registry or installed())
     judged_by = as_judgments(judgments, grades, progress)
-    check_scale(judged_by, scale)
-    companions = {"sessions": sessions, "timings": timings, "attributes": attributes, "preferences": preferences}
+    check_judgments(judged_by, policies)
+    companions = {
+        "collection": collection,
+        "sessions": sessions,
+        "timings": timings,
+        "attributes": attributes,
+        "preferences": preferences,
+    }
     given: dict[str, Any] = {name: value for name, value in companions.items() if value is not None}
     if reference is not None:
         given["reference"] = reference_of(judged_by, reference, policies)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from pytest_ireval.errors import MetricError, did_you_mean
 from pytest_ireval.metrics.needs import NEEDS, Need
 from pytest_ireval.metrics.parameters import Parameter, bound, parameters_of, text_of
+from pytest_ireval.metrics.spellings import HOLE, holes_of
 
 if TYPE_CHECKING:
     from pytest_ireval.explanation import Steps
@@ -26,9 +27,6 @@ AGGREGATES = re.compile(r"mean|geometric|sum|none|p\d{1,2}(\.\d+)?")
 """``p95`` is a percentile."""
 
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
-HOLE = re.compile(r"\{(\w+)\}")
-"""Where a spelling has a number: ``ndcg_cut_{cutoff}``."""
-
 SECTIONS = ("Formula", "Reference", "Example")
 
 
@@ -48,7 +46,10 @@ class Metric:
     at: str | None = None
     """The parameter that ``@`` sets."""
     spellings: Spellings = field(default_factory=dict)
-    """Other names, each with the arguments it stands for; ``ndcg_cut_{cutoff}`` takes one from the name."""
+    """Other names, each with the arguments it stands for; ``ndcg_cut_{cutoff}`` takes one from the name.
+
+    See :data:`~pytest_ireval.metrics.spellings.HOLE` for what can stand in braces.
+    """
     direction: Direction = "higher"
     """Which values are better."""
     range: Range | Callable[[Mapping[str, Any]], Range] = (0.0, 1.0)
@@ -226,8 +227,8 @@ def checked_metric(metric: Metric) -> Metric:
             bound(metric.parameters, arguments)
         except ValueError as error:
             complaint = f"spelling {spelling!r}: {error}"
-        hole = HOLE.search(spelling)
-        if hole and (hole.end() != len(spelling) or metric.parameter(hole[1]) is None):
+        holes = holes_of(spelling)
+        if HOLE.search(spelling) and not (holes and all(metric.parameter(hole["parameter"]) for hole in holes)):
             complaint = f"spelling {spelling!r} does not end in one of its parameters"
     if complaint:
         raise MetricError(f"metric {metric.name!r}: {complaint}")

@@ -34,6 +34,8 @@ class Seen:
     data: Data
     unit: str
     value: str
+    scored: bool = False
+    """Whether scores have to be shown."""
 
 
 @dataclass(frozen=True)
@@ -68,14 +70,15 @@ def out_of_range(metric: Metric, data: Data, attributes: Attributes | None) -> B
     return None
 
 
-def differs(change: Change, how: str) -> Breaks:
+def differs(change: Change, how: str, *, scored: bool = False) -> Breaks:
     """What finds a value that a change of the data changes."""
 
     def breaks(metric: Metric, data: Data, attributes: Attributes | None) -> Broken | None:
         other = changed(change, data)
         new = dict(zip((q.name for q in _by_number(data)), (q.name for q in _by_number(other)), strict=True))
         before, after = values_of(metric, data, attributes), values_of(metric, other, attributes)
-        return _difference(metric, (data, before), (other, after), how, attributes, new)
+        broken = _difference(metric, (data, before), (other, after), how, attributes, new)
+        return broken and Broken(tuple(replace(seen, scored=scored) for seen in broken.seen))
 
     return breaks
 

@@ -37,7 +37,7 @@ def _data(seen: Seen) -> Iterator[str]:
     if seen.how:
         yield f"  {seen.how}:"
     for query in seen.data.queries:
-        yield f"  query {query.name}: judged {_judgments(query)}; ranked {_ranking(query)}"
+        yield f"  query {query.name}: judged {_judgments(query)}; ranked {_ranking(query, seen.scored)}"
     if seen.value != "none":
         yield f"  value{f' of {seen.unit}' if seen.unit else ''}: {seen.value}"
 
@@ -46,12 +46,11 @@ def _judgments(query: Query) -> str:
     return " ".join(f"{document}={grade:g}" for document, grade in query.grades.items())
 
 
-def _ranking(query: Query) -> str:
-    """Documents in order of rank; the scores are shown where they are no mere countdown."""
+def _ranking(query: Query, scored: bool) -> str:
+    """Documents in order of rank; with scores if they are wanted, or if some are equal."""
     if query.ranking is None:
         return "not at all"
     scores = dict(query.ranking)
-    steps = {round(a - b, 9) for a, b in zip([*scores.values()], [*scores.values()][1:], strict=False)}
-    plain = len(steps) <= 1 and 0 not in steps
+    plain = not scored and len(set(scores.values())) == len(scores)
     shown = [document if plain else f"{document} ({scores[document]:g})" for document in query.ordered]
     return " ".join(shown) or "nothing"

@@ -183,7 +183,7 @@ PROMISES = (
         "scores_scaled",
         "scores do no more than order documents",
         "go by rank, or declare needs=('scores',)",
-        breaking.differs(scores_scaled, "with other scores in the same order"),
+        breaking.differs(scores_scaled, "with other scores in the same order", scored=True),
         lambda metric: (*_few(metric), *_tied(metric)),
         _looks_at_scores,
     ),

@@ -21,6 +21,9 @@ from pytest_ireval.testing.data import TOP, Data, Query
 
 DOCUMENT_NEEDS = {"documents", "unjudged", "attributes", "preferences"}
 SUBTOPICS = ("s1", "s2", "s3")
+COLLECTION = 1_000_000
+"""So many documents there are to find."""
+
 Attributes = Mapping[str, Sequence[Any]]
 
 
@@ -81,6 +84,7 @@ def _judged(data: Data, needs: frozenset[str], same: _Same) -> JudgedRankings:
     reference = judge(judgments, as_rankings({query.name: _reference(query) for query in data.queries}), TOP)
     brought = with_companions(
         judged,
+        collection=COLLECTION,  # always there: some metrics ask for it under some arguments only
         sessions={q.name: _place(q) for q in data.queries} if "sessions" in needs else None,
         timings={q.name: 0.01 * q.number for q in data.queries} if "timings" in needs else None,
         preferences={q.name: _preferences(q) for q in data.queries} if "preferences" in needs else None,

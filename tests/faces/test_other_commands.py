@@ -6,7 +6,7 @@ import pytest
 def test_metrics_lists_all_by_plugin_with_what_must_follow_the_name(ireval):
     out = ireval("metrics").out
 
-    assert out.startswith("pytest-ireval 0.1.0\nAP[@cutoff] ")
+    assert out.startswith("pytest-ireval 0.1.0\nAccuracy[@cutoff] ")
     assert "\nIPrec@recall " in out
     assert "\nP@cutoff " in out
     assert out.endswith("\nireval metrics NAME explains one.\n")
@@ -38,7 +38,7 @@ def test_an_unknown_name_is_an_error(ireval):
 def test_plugins_lists_distribution_and_version(ireval):
     out = ireval("plugins").out
 
-    assert "builtin  pytest-ireval 0.1.0  P, R, F," in out
+    assert "builtin  pytest-ireval 0.1.0  P, R, CappedR, F," in out
     assert out.endswith("Found through the entry-point group pytest_ireval.\n")
 
 

@@ -165,10 +165,10 @@ NoCutoff@1 breaks the promise below_the_cutoff
     "ScoreReader": """\
 ScoreReader breaks the promise scores_scaled
   promised: scores do no more than order documents
-  query q1: judged d15=1; ranked d15
+  query q1: judged d15=1; ranked d15 (1.5)
   value of q1: 1
   with other scores in the same order:
-  query q1: judged d15=1; ranked d15
+  query q1: judged d15=1; ranked d15 (106.75)
   value of q1: 0
   what to do: go by rank, or declare needs=('scores',)
   the metric comes from bad_metrics (not registered)
