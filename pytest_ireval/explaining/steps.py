@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -25,8 +26,12 @@ def explained(metric: Metric, judged: JudgedRankings, origin: str, policies: Pol
     value = float(scores.values[0])
     ruling = _ruling(metric, judged, bool(scores.no_relevant[0]))
     steps = generic_steps(metric, judged, value) if metric.steps is None else described_steps(metric, judged)
-    if not ruling and abs(steps.value - value) > SAME * max(1.0, abs(value)):
+    if not ruling and not _same(steps.value, value):
         raise _untrue(metric, f"its steps come to {steps.value:.10g}, but its value is {value:.10g}")
+    if not ruling and not steps.generic and steps.shares is not None:
+        shares = math.fsum(share or 0.0 for share in steps.shares.values)
+        if not _same(shares, value):
+            raise _untrue(metric, f"its shares add up to {shares:.10g}, but its value is {value:.10g}")
     facts = [*_facts(judged, policies), *steps.facts]
     cutoff = metric.settings.get("cutoff")
     return Explained(
@@ -37,6 +42,10 @@ def explained(metric: Metric, judged: JudgedRankings, origin: str, policies: Pol
         steps=replace(steps, facts=tuple(facts)),
         ruling=ruling,
     )
+
+
+def _same(steps: float, value: float) -> bool:
+    return abs(steps - value) <= SAME * max(1.0, abs(value))
 
 
 def _ruling(metric: Metric, judged: JudgedRankings, no_relevant: bool) -> str:

@@ -68,6 +68,9 @@ def steps_of(
     ``shares`` is what each document contributes to ``value``, ``beside`` a second table with a title.
     """
     grades = np.where(listed.judged, listed.grade, np.nan)
+    for name, column in {**columns, "shares": grades if shares is None else shares}.items():
+        if np.shape(column) != listed.rank.shape:
+            raise MetricError(f"column {name!r} of its steps has no entry for each of {listed.rank.size} documents")
     return Steps(
         ranks=tuple(listed.rank.tolist()),
         documents=listed.documents,

@@ -101,6 +101,14 @@ def _named(text: str) -> list[Metric]:
 
 
 def _finding(metric: Metric, name: str, attributes: Attributes | None) -> Finding:
+    """What became of one promise; a metric that cannot even say what it promises breaks it."""
+    try:
+        return _found(metric, name, attributes)
+    except MetricError as error:
+        return Finding(str(metric), name, broken=str(error))
+
+
+def _found(metric: Metric, name: str, attributes: Attributes | None) -> Finding:
     reason = _unfit(metric, attributes)
     if name == APPLIES:
         return _something_applies(metric, reason)

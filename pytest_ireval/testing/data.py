@@ -123,6 +123,13 @@ def random_data(size: int, *, tied: bool = False) -> Data:
     return Data(tuple(queries))
 
 
+@cache
+def judged_throughout(size: int) -> Data:
+    """One query with so many documents retrieved, all judged."""
+    retrieved = [(1, 0, 2)[i % 3] for i in range(size)]
+    return Data((query(1, retrieved, [1, 3], descending(retrieved)),))
+
+
 def plain_data() -> tuple[Data, ...]:
     """Random data from small to large, and the corner cases; no equal scores."""
     return (random_data(3), random_data(8), random_data(30), corner_cases())

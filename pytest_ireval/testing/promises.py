@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from pytest_ireval.metrics.metric import Metric
+from pytest_ireval.metrics.score import bounds_of
 from pytest_ireval.testing import breaking
 from pytest_ireval.testing.arguments import siblings
 from pytest_ireval.testing.breaking import Breaks
@@ -17,7 +18,7 @@ from pytest_ireval.testing.changes import (
     queries_shuffled,
     scores_scaled,
 )
-from pytest_ireval.testing.data import Data, all_data, plain_data, random_data
+from pytest_ireval.testing.data import Data, all_data, judged_throughout, plain_data, random_data
 
 DEEPEST = 1000
 """Cutoffs up to this are tried with longer rankings."""
@@ -44,7 +45,8 @@ def _few(metric: Metric) -> tuple[Data, ...]:  # noqa: ARG001 - as above
 
 
 def _deep(metric: Metric) -> tuple[Data, ...]:
-    return (random_data(30), random_data(3 * metric.settings["cutoff"]))
+    cutoff = metric.settings["cutoff"]
+    return (judged_throughout(cutoff), random_data(30), random_data(3 * cutoff))
 
 
 @dataclass(frozen=True)
@@ -63,7 +65,7 @@ class Promise:
 
 
 def _endless(metric: Metric) -> str:
-    low, high = metric.bounds
+    low, high = bounds_of(metric)
     return "its range has no ends" if math.isinf(low) and math.isinf(high) else ""
 
 

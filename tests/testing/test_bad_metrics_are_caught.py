@@ -1,12 +1,15 @@
 """Each bad metric is caught by the one promise that it breaks, with the smallest evidence."""
 
 import re
+from pathlib import Path
 
 import pytest
 from bad_metrics import METRICS
 
 from pytest_ireval import MetricError
 from pytest_ireval.testing import check_metric, promises
+
+PLUGINS_PAGE = Path(__file__).parents[2] / "docs" / "plugins.md"
 
 CAUGHT = {
     "Biased": """\
@@ -152,11 +155,11 @@ LongIsGood breaks the promise perfect_is_best
     "NoCutoff": """\
 NoCutoff@1 breaks the promise below_the_cutoff
   promised: documents without relevance that are added below the cutoff change nothing
-  query q2: judged d43=1 i0=0; ranked d43
-  value of q2: 1
+  query q1: judged d8=1 i0=0; ranked d8
+  value of q1: 1
   with two more documents behind the others:
-  query q2: judged d43=1 i0=0; ranked d43 i0 u0
-  value of q2: 0.3333333333
+  query q1: judged d8=1 i0=0; ranked d8 i0 u0
+  value of q1: 0.3333333333
   what to do: leave out what stands below the cutoff: hits.rank <= cutoff, grades[:cutoff], min(retrieved,
     cutoff); or, if its definition forbids that, say so in the metric:
     not_promised={'below_the_cutoff': 'the reason'}
@@ -222,3 +225,11 @@ def test_a_bad_metric_is_caught_by_the_promise_it_breaks_and_by_no_other(promise
 
 def test_every_promise_has_a_metric_that_breaks_it():
     assert set(METRICS) == {name for name, _ in promises()}
+
+
+@pytest.mark.skipif(not PLUGINS_PAGE.exists(), reason="needs a checkout of the project")
+def test_the_evidence_in_the_documentation_is_what_authors_see():
+    shown = CAUGHT["CarriesOver"].replace("bad_metrics", "my_metrics")
+
+    assert f"```
+{shown}```" in PLUGINS_PAGE.read_text(encoding="utf-8")

@@ -277,3 +277,31 @@ def test_no_metric_at_all_is_an_error():
 def test_what_is_no_metric_is_refused():
     with pytest.raises(PluginError, match=r"7 is no metric and no name of one: decorate the function with @per_query"):
         metric_contract([7])
+
+
+def test_a_range_that_cannot_be_said_is_the_metrics_own_error():
+    @metric(name="Rangeless", range=lambda settings: settings["nothing"])
+    def rangeless(judged):
+        """Zero."""
+        return np.zeros(judged.count)
+
+    assert failure(rangeless) == (
+        "Rangeless\n  has no range for its arguments: KeyError: 'nothing'\n"
+        "  the metric comes from test_contract (not registered)"
+    )
+
+
+@pytest.mark.parametrize("cutoff", [1, 7, 100, 1000])
+def test_no_cutoff_is_too_deep_for_the_data(cutoff):
+    @metric(name="Deep")
+    def deep(judged, *, cutoff: int):
+        """Sees one place too far."""
+        return judged.sum(judged.hits.rank <= cutoff + 1) / (cutoff + 1)
+
+    assert f"Deep@{cutoff} breaks the promise below_the_cutoff" in failure(deep @ cutoff)
+
+
+def test_a_cutoff_beyond_all_data_is_said_to_be():
+    findings = check_metric("P@1001")
+
+    assert spared(findings)["below_the_cutoff"] == "no rankings are tried that are longer than 1,000"
