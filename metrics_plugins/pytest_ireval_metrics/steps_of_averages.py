@@ -73,7 +73,7 @@ def gap_steps(judged: JudgedRankings, *, thresholds: Mapping[float, float] | Non
         value=value,
         facts=[
             f"readers: how many call a document relevant (all judged documents together: {number(best)})",
-            "agreed: readers that a document shares with those above, and itself; adds = agreed / rank",
+            "agreed: readers shared with the documents above, and its own; adds = agreed / rank",
         ],
         shares=adds / best if best else np.zeros(adds.size),
     )

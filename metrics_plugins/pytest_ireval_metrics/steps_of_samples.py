@@ -57,8 +57,9 @@ def inferred_ap_steps(judged: JudgedRankings, *, rel: float) -> Steps:
         value=value,
         facts=[
             f"R = {count} documents are relevant (grade {rel:g} or more)",
-            "pooled, found, not (relevant): documents above; a grade below 0 is pooled, but not judged",
-            "chance = (found + e) / (found + not + 2e), e = 0.00001; adds = (1 + pooled * chance) / rank",
+            "pooled, found, not: documents above (grades below 0 are pooled, not judged)",
+            "chance = (found + e) / (found + not + 2e), e = 0.00001",
+            "adds = (1 + pooled * chance) / rank",
         ],
         shares=adds / max(1, count),
     )

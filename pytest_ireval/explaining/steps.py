@@ -78,7 +78,7 @@ def _facts(judged: JudgedRankings, policies: Policies) -> list[str]:
         }
         count = int(np.count_nonzero(tied))
         facts.append(
-            f"{count} judged document{'s share their' if count > 1 else ' shares its'} score with others; "
+            f"{count} judged document{'s share scores' if count > 1 else ' shares its score'} with others; "
             f"ties: {orders[policies.ties]}"
         )
     return facts

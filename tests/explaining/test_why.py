@@ -99,17 +99,17 @@ TIED = {"q": {"a": 1.0, "b": 1.0, "c": 1.0}}
 @pytest.mark.parametrize(
     ("ties", "order", "fact"),
     [
-        ("trec", ("c", "b", "a"), "2 judged documents share their score with others; ties: by document id descending"),
-        ("input", ("a", "b", "c"), "2 judged documents share their score with others; ties: as they stand"),
+        ("trec", ("c", "b", "a"), "2 judged documents share scores with others; ties: by document id descending"),
+        ("input", ("a", "b", "c"), "2 judged documents share scores with others; ties: as they stand"),
         (
             "optimistic",
             ("b", "c", "a"),
-            "2 judged documents share their score with others; ties: relevant documents first",
+            "2 judged documents share scores with others; ties: relevant documents first",
         ),
         (
             "pessimistic",
             ("a", "c", "b"),
-            "2 judged documents share their score with others; ties: relevant documents last",
+            "2 judged documents share scores with others; ties: relevant documents last",
         ),
     ],
 )

@@ -231,5 +231,4 @@ def test_every_promise_has_a_metric_that_breaks_it():
 def test_the_evidence_in_the_documentation_is_what_authors_see():
     shown = CAUGHT["CarriesOver"].replace("bad_metrics", "my_metrics")
 
-    assert f"```
-{shown}```" in PLUGINS_PAGE.read_text(encoding="utf-8")
+    assert f"```\n{shown}```" in PLUGINS_PAGE.read_text(encoding="utf-8")
