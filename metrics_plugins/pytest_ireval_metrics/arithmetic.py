@@ -23,15 +23,15 @@ def quotient(above: float, below: float) -> tuple[str, float]:
 
 
 def total(terms: Sequence[float] | NDArray[np.float64]) -> str:
-    """A sum in words, of the terms that are not 0."""
+    """A sum in words, of the terms that are not 0; if they are too many, what it comes to."""
     there = [float(term) for term in terms if term]
     if len(there) <= MOST_TERMS:
         return " + ".join(map(number, there)) or "0"
-    return f"{number(sum(there))} (a sum of {len(there)} terms)"
+    return number(sum(there))
 
 
 def shared(terms: NDArray[np.float64], among: float) -> tuple[str, float]:
     """A sum divided by a number in words, and what it comes to; nothing divided by 0 is 0."""
-    if np.count_nonzero(terms) < 2 or not among:
+    if not 1 < np.count_nonzero(terms) <= MOST_TERMS or not among:
         return quotient(float(terms.sum()), among)
     return f"({total(terms)}) / {number(among)}", float(terms.sum()) / among

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 def table(header: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[int] = ()) -> str:
     """The rows under the header; columns in ``right`` are aligned to the right."""
     cells = [[printable(cell) for cell in row] for row in (header, *rows)]
-    widths = [max(_width(row[i]) for row in cells) for i in range(len(header))]
+    widths = [max(width(row[i]) for row in cells) for i in range(len(header))]
     return "\n".join(
         "  ".join(_padded(cell, widths[i], i in right) for i, cell in enumerate(row)).rstrip() for row in cells
     )
@@ -20,12 +20,12 @@ def printable(cell: str) -> str:
     return cell if cell.isprintable() else "".join(c if c.isprintable() else repr(c)[1:-1] for c in cell)
 
 
-def _padded(cell: str, width: int, right: bool) -> str:
-    blanks = " " * (width - _width(cell))
+def _padded(cell: str, room: int, right: bool) -> str:
+    blanks = " " * (room - width(cell))
     return blanks + cell if right else cell + blanks
 
 
-def _width(text: str) -> int:
+def width(text: str) -> int:
     """Columns in a terminal: wide characters take two, combining ones none."""
     if text.isascii():
         return len(text)

@@ -121,7 +121,7 @@ def _closing(metric: str, explained: Explained) -> str:
     steps, value = explained.steps, f"{explained.value:.4f}"
     if explained.ruling:
         return f"{metric} = {value}: {explained.ruling}"
-    return f"{metric} = {steps.arithmetic} = {value}" if steps.arithmetic else f"{metric} = {value}"
+    return f"{metric} = {steps.arithmetic} = {value}" if " " in steps.arithmetic else f"{metric} = {value}"
 
 
 def _moves(explanation: Explanation, lines: int | None) -> Iterator[Block]:

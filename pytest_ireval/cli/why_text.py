@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from pytest_ireval.cli.table import printable, table
+from pytest_ireval.cli.table import printable, table, width
 from pytest_ireval.cli.why_tables import Block, Grid, blocks
 from pytest_ireval.explanation import Explanation
 
@@ -30,17 +30,22 @@ def _fitting(grid: Grid) -> Grid:
     if grid.ids is None:
         return grid
     at = grid.ids
-    others = [max(len(row[i]) for row in (grid.header, *grid.rows)) for i in range(len(grid.header)) if i != at]
+    others = [max(width(row[i]) for row in (grid.header, *grid.rows)) for i in range(len(grid.header)) if i != at]
     room = max(SHORTEST_ID, WIDTH - sum(others) - 2 * len(others))
-    rows = [[_cut(cell, room) if i == at else cell for i, cell in enumerate(row)] for row in grid.rows]
+    rows = [[_cut(printable(cell), room) if i == at else cell for i, cell in enumerate(row)] for row in grid.rows]
     return grid._replace(rows=rows)
 
 
 def _cut(text: str, room: int) -> str:
-    """Both ends of a text that is too long."""
-    if len(text) <= room:
+    """Both ends of a text that takes more columns than there is room for."""
+    if width(text) <= room:
         return text
-    return text[: (room - 1) // 2] + "…" + text[len(text) - room // 2 :]
+    kept = len(text)
+    while True:
+        kept -= 1
+        cut = text[: kept // 2] + "…" + text[len(text) - (kept + 1) // 2 :]
+        if width(cut) <= room:
+            return cut
 
 
 def as_markdown(explanation: Explanation, lines: int | None) -> str:

@@ -166,6 +166,26 @@ def test_both_ends_of_an_id_are_kept(room, expected):
     assert _cut("abcdefgh", room) == expected
 
 
+def test_wide_characters_are_counted_as_the_terminal_shows_them():
+    assert _cut("文書文書文書", 8) == "文…文書"
+    assert _cut("文書文書文書", 12) == "文書文書文書"
+
+
+def test_a_last_line_that_is_one_number_is_not_said_twice(ireval, files):
+    judgments, rankings, _ = files
+
+    assert ireval("why", "NumQ", judgments, rankings, "-q", "q").out.endswith("\n\nNumQ = 1.0000\n")
+
+
+def test_a_sum_of_many_terms_is_not_written_out(ireval, trec_files):
+    judgments, rankings = trec_files(
+        "".join(f"q 0 d{i} 1\n" for i in range(20)), "".join(f"q Q0 d{i} {i} {20 - i} s\n" for i in range(20))
+    )
+
+    assert ireval("why", "AP", judgments, rankings).out.endswith("\n\nAP = 20 / 20 = 1.0000\n")
+    assert ireval("why", "CG@20", judgments, rankings).out.endswith("\n\nCG@20 = 20.0000\n")
+
+
 def test_markdown_is_tables_with_whole_ids_and_harmless_marks(ireval, trec_files):
     judgments, rankings = trec_files("q 0 a|b_*c 1\n", "q Q0 a|b_*c 1 1 s\n")
 
