@@ -7,7 +7,7 @@ import re
 import types
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from pytest_ireval.errors import MetricError, did_you_mean
 from pytest_ireval.metrics.needs import NEEDS, Need
@@ -205,21 +205,34 @@ def _is_range(value: Any) -> bool:
     return isinstance(value, tuple) and len(value) == 2 and value[0] <= value[1]
 
 
+def _nonsense(metric: Metric) -> str:
+    """What is wrong with a description, spellings apart; nothing if it makes sense."""
+    unknown = sorted(metric.needs - set(NEEDS))
+    named = isinstance(metric.name, str) and NAME.fullmatch(metric.name)
+    sums_up = isinstance(metric.aggregate, str) and AGGREGATES.fullmatch(metric.aggregate)
+    reasons = isinstance(metric.not_promised, Mapping) and all(metric.not_promised.values())
+    expected = (
+        (named, "a name is letters, digits and _, and begins with a letter"),
+        (sums_up, f"aggregate {metric.aggregate!r} is none of mean, geometric, sum, p50 … p99, none"),
+        (metric.direction in get_args(Direction), f"direction {metric.direction!r} is none of higher, lower, neither"),
+        (metric.unit in get_args(Unit), f"unit {metric.unit!r} is none of query, session, run"),
+        (not unknown, f"needs {unknown} are none of {', '.join(NEEDS)}"),
+        (
+            callable(metric.range) or _is_range(metric.range),
+            f"range {metric.range!r} is not a pair (least, greatest), as (0, 1)",
+        ),
+        (metric.steps is None or callable(metric.steps), f"steps {metric.steps!r} is no function"),
+        (
+            reasons,
+            f"not_promised {metric.not_promised!r} is not a reason for each promise, as {{promise: reason}}",
+        ),
+    )
+    return next((complaint for fine, complaint in expected if not fine), "")
+
+
 def checked_metric(metric: Metric) -> Metric:
     """``metric``, if its description makes sense."""
-    complaint = ""
-    if not isinstance(metric.name, str) or not NAME.fullmatch(metric.name):
-        complaint = "a name is letters, digits and _, and begins with a letter"
-    elif not isinstance(metric.aggregate, str) or not AGGREGATES.fullmatch(metric.aggregate):
-        complaint = f"aggregate {metric.aggregate!r} is none of mean, geometric, sum, p50 … p99, none"
-    elif metric.direction not in ("higher", "lower", "neither"):
-        complaint = f"direction {metric.direction!r} is none of higher, lower, neither"
-    elif metric.unit not in ("query", "session", "run"):
-        complaint = f"unit {metric.unit!r} is none of query, session, run"
-    elif unknown := metric.needs - set(NEEDS):
-        complaint = f"needs {sorted(unknown)} are none of {', '.join(NEEDS)}"
-    elif not callable(metric.range) and not _is_range(metric.range):
-        complaint = f"range {metric.range!r} is not a pair (least, greatest), as (0, 1)"
+    complaint = _nonsense(metric)
     for spelling, arguments in metric.spellings.items():
         if complaint:
             break
