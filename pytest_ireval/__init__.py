@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from pytest_ireval.errors import InputError, IrevalError, MetricError, MetricNameError, PluginError
     from pytest_ireval.evaluation import evaluate
+    from pytest_ireval.metrics.elsewhere import Elsewhere
     from pytest_ireval.metrics.metric import Metric, metric
     from pytest_ireval.metrics.parameters import Param
     from pytest_ireval.metrics.per_query import Ranking, per_query_metric
@@ -30,6 +31,7 @@ __version__ = "0.1.0"
 _HOMES = {
     "errors": ("InputError", "IrevalError", "MetricError", "MetricNameError", "PluginError"),
     "evaluation": ("evaluate",),
+    "metrics.elsewhere": ("Elsewhere",),
     "metrics.metric": ("Metric", "metric"),
     "metrics.parameters": ("Param",),
     "metrics.per_query": ("Ranking", "per_query_metric"),
@@ -47,6 +49,7 @@ _HOMES = {
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
+    "Elsewhere",
     "Evaluation",
     "InputError",
     "IrevalError",

@@ -51,14 +51,14 @@ def relevant(judged: JudgedRankings, *, rel: Rel = 1) -> Floats:
 
 
 @metric(name="NumRelRet", range=(0, np.inf), aggregate="sum", spellings={"num_rel_ret": {}})
-def relevant_retrieved(judged: JudgedRankings, *, rel: Rel = 1) -> Floats:
-    """How many relevant documents were retrieved.
+def relevant_retrieved(judged: JudgedRankings, *, cutoff: Depth = None, rel: Rel = 1) -> Floats:
+    """How many relevant documents were retrieved (within the cutoff).
 
     Formula: NumRelRet = #(relevant retrieved)
     Reference: trec_eval num_rel_ret.
     Example: NumRelRet of 1 0 0 1 | 1 = 2
     """
-    return relevant_within(judged, None, rel)
+    return relevant_within(judged, cutoff, rel)
 
 
 @metric(name="Judged", no_relevant=None)

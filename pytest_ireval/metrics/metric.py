@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal
 
 from pytest_ireval.errors import MetricError, did_you_mean
+from pytest_ireval.metrics.elsewhere import Elsewhere, complaint_about
 from pytest_ireval.metrics.needs import NEEDS, Need
 from pytest_ireval.metrics.parameters import Parameter, bound, parameters_of, text_of
 from pytest_ireval.metrics.spellings import HOLE, holes_of
@@ -61,6 +62,8 @@ class Metric:
     """What a query without relevant documents scores; None: whatever the function says."""
     empty: float | None = None
     """What an empty ranking scores; None: whatever the function says."""
+    elsewhere: tuple[Elsewhere, ...] = ()
+    """What other packages call it, and whether their values are equal."""
     version: int = 1
     """Goes up when the definition changes: values of two versions are not comparable."""
     formula: str = ""
@@ -213,6 +216,8 @@ def checked_metric(metric: Metric) -> Metric:
         complaint = f"needs {sorted(unknown)} are none of {', '.join(NEEDS)}"
     elif not callable(metric.range) and not _is_range(metric.range):
         complaint = f"range {metric.range!r} is not a pair (least, greatest), as (0, 1)"
+    for row in metric.elsewhere:
+        complaint = complaint or complaint_about(row, metric.name)
     for spelling, arguments in metric.spellings.items():
         if complaint:
             break
