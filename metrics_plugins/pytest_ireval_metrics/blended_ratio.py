@@ -139,7 +139,7 @@ def p_measure(
     return judged.sum(blended_ratio(judged, rel, beta, gains), judged.hits.rank == stop[judged.hits.query])
 
 
-@metric(name="PPlus", range=_range, spellings={"P_plus": {}})
+@metric(name="PPlus", range=_range, spellings={"P_plus": {}, "PPlusMeasure": {}})
 def p_plus(
     judged: JudgedRankings,
     *,

@@ -50,7 +50,7 @@ def relevant(judged: JudgedRankings, *, rel: Rel = 1) -> Floats:
     return judged.relevant_count(rel).astype(np.float64)
 
 
-@metric(name="NumRelRet", range=(0, np.inf), aggregate="sum", spellings={"num_rel_ret": {}})
+@metric(name="NumRelRet", range=(0, np.inf), aggregate="sum", spellings={"num_rel_ret": {}, "hits": {}})
 def relevant_retrieved(judged: JudgedRankings, *, cutoff: Depth = None, rel: Rel = 1) -> Floats:
     """How many relevant documents were retrieved (within the cutoff).
 

@@ -83,7 +83,12 @@ def cumulated_gain(
     return judged.sum(gain_of(judged.hits.grade, gain, gains), judged.hits.rank <= cutoff)
 
 
-@metric(name="DCG", range=_dcg_range, no_relevant=None, spellings={"dcg_cut_{cutoff}": {}, "dcg_{gains}": {}})
+@metric(
+    name="DCG",
+    range=_dcg_range,
+    no_relevant=None,
+    spellings={"dcg_cut_{cutoff}": {}, "dcg_{gains}": {}, "dcg_burges": {"gain": "exp"}},
+)
 def dcg(
     judged: JudgedRankings,
     *,
@@ -132,7 +137,12 @@ def ideal_dcg(
     return discounted(*best[:3], judged.count, cutoff, discount, log_base)
 
 
-@metric(name="nDCG", range=_ndcg_range, no_relevant=None, spellings={"ndcg_cut_{cutoff}": {}, "ndcg_{gains}": {}})
+@metric(
+    name="nDCG",
+    range=_ndcg_range,
+    no_relevant=None,
+    spellings={"ndcg_cut_{cutoff}": {}, "ndcg_{gains}": {}, "ndcg_burges": {"gain": "exp"}},
+)
 def ndcg(
     judged: JudgedRankings,
     *,

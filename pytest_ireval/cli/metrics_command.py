@@ -42,10 +42,16 @@ def for_readers_of(package: str, metrics: Collection[Metric], whole: bool = True
     """The names of a package with ours; if ``whole``, those that have no counterpart as well."""
     rows = [[*row.names, row.equal] for row in counterparts(metrics, package)]
     yield table([PACKAGES[package], "pytest-ireval", "equal"], rows)
-    absent = without_counterpart(metrics, package) if whole else []
-    if absent:
-        yield ""
-        yield table([PACKAGES[package], "why there is no counterpart"], [[each.name, each.why] for each in absent])
+    for why, names in reasons(metrics, package) if whole else ():
+        yield f"\nno counterpart: {', '.join(names)}\n  {why}"
+
+
+def reasons(metrics: Collection[Metric], package: str) -> list[tuple[str, list[str]]]:
+    """Why names of a package have no counterpart, each reason with the names it holds for."""
+    by_why: dict[str, list[str]] = {}
+    for absent in without_counterpart(metrics, package):
+        by_why.setdefault(absent.why, []).append(absent.name)
+    return list(by_why.items())
 
 
 def _by_name(metric: Metric) -> str:
