@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from pytest_ireval.evaluation import evaluate
     from pytest_ireval.explaining.why import why
     from pytest_ireval.explanation import Explanation, Steps
+    from pytest_ireval.metrics.elsewhere import Elsewhere
     from pytest_ireval.metrics.metric import Metric, metric
     from pytest_ireval.metrics.parameters import Param
     from pytest_ireval.metrics.per_query import Ranking, per_query_metric
@@ -35,6 +36,7 @@ _HOMES = {
     "evaluation": ("evaluate",),
     "explaining.why": ("why",),
     "explanation": ("Explanation", "Steps"),
+    "metrics.elsewhere": ("Elsewhere",),
     "metrics.metric": ("Metric", "metric"),
     "metrics.parameters": ("Param",),
     "metrics.per_query": ("Ranking", "per_query_metric"),
@@ -53,6 +55,7 @@ _HOMES = {
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
+    "Elsewhere",
     "Evaluation",
     "Explanation",
     "InputError",

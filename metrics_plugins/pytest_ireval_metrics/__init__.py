@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from pytest_ireval import Metric, hookimpl
 from pytest_ireval_metrics import (
     average_precision,
@@ -12,6 +14,7 @@ from pytest_ireval_metrics import (
     gain_so_far,
     incomplete,
     interpolated,
+    other_packages,
     overlap,
     sets_and_ranks,
     user_models,
@@ -21,7 +24,7 @@ from pytest_ireval_metrics import (
 @hookimpl
 def ireval_metrics() -> list[Metric]:
     """All of them."""
-    return [
+    metrics = [
         *sets_and_ranks.METRICS,
         *counts.METRICS,
         *contingency.METRICS,
@@ -34,3 +37,4 @@ def ireval_metrics() -> list[Metric]:
         *user_models.METRICS,
         *overlap.METRICS,
     ]
+    return [replace(metric, elsewhere=other_packages.rows_of(metric.name)) for metric in metrics]

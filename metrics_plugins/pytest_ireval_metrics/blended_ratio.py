@@ -159,7 +159,7 @@ def p_measure(
     not_promised={"promotion_never_harms": "what the best document passes stands behind it, where nobody looks"},
     steps=p_plus_steps,
     range=_range,
-    spellings={"P_plus": {}},
+    spellings={"P_plus": {}, "PPlusMeasure": {}},
 )
 def p_plus(
     judged: JudgedRankings,

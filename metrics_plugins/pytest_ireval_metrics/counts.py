@@ -74,15 +74,21 @@ def relevant(judged: JudgedRankings, *, rel: Rel = 1) -> Floats:
     return judged.relevant_count(rel).astype(np.float64)
 
 
-@metric(name="NumRelRet", steps=number_found_steps, range=(0, np.inf), aggregate="sum", spellings={"num_rel_ret": {}})
-def relevant_retrieved(judged: JudgedRankings, *, rel: Rel = 1) -> Floats:
-    """How many relevant documents were retrieved.
+@metric(
+    name="NumRelRet",
+    steps=number_found_steps,
+    range=(0, np.inf),
+    aggregate="sum",
+    spellings={"num_rel_ret": {}, "hits": {}},
+)
+def relevant_retrieved(judged: JudgedRankings, *, cutoff: Depth = None, rel: Rel = 1) -> Floats:
+    """How many relevant documents were retrieved (within the cutoff).
 
     Formula: NumRelRet = #(relevant retrieved)
     Reference: trec_eval num_rel_ret.
     Example: NumRelRet of 1 0 0 1 | 1 = 2
     """
-    return relevant_within(judged, None, rel)
+    return relevant_within(judged, cutoff, rel)
 
 
 @metric(name="Judged", steps=judged_steps, no_relevant=None)

@@ -89,7 +89,7 @@ def cumulated_gain(
     steps=dcg_steps,
     range=_dcg_range,
     no_relevant=None,
-    spellings={"dcg_cut_{cutoff}": {}, "dcg_{gains}": {}},
+    spellings={"dcg_cut_{cutoff}": {}, "dcg_{gains}": {}, "dcg_burges": {"gain": "exp"}},
 )
 def dcg(
     judged: JudgedRankings,
@@ -145,7 +145,7 @@ def ideal_dcg(
     steps=ndcg_steps,
     range=_ndcg_range,
     no_relevant=None,
-    spellings={"ndcg_cut_{cutoff}": {}, "ndcg_{gains}": {}},
+    spellings={"ndcg_cut_{cutoff}": {}, "ndcg_{gains}": {}, "ndcg_burges": {"gain": "exp"}},
 )
 def ndcg(
     judged: JudgedRankings,

@@ -32,10 +32,11 @@ def number_retrieved_steps(judged: JudgedRankings, *, rel: float | None) -> Step
     return number_found_steps(judged, rel=rel)
 
 
-def number_found_steps(judged: JudgedRankings, *, rel: float) -> Steps:
+def number_found_steps(judged: JudgedRankings, *, rel: float, cutoff: int | None = None) -> Steps:
     """Relevant documents that were retrieved."""
-    listed = listing(judged)
-    return _counting(listed, listed.relevant(rel).astype(np.float64), relevance_facts(listed, {"rel": rel}))
+    listed = listing(judged, cutoff)
+    facts = relevance_facts(listed, {"rel": rel, "cutoff": cutoff})
+    return _counting(listed, listed.relevant(rel).astype(np.float64), facts)
 
 
 def number_refused_steps(judged: JudgedRankings, *, rel: float) -> Steps:

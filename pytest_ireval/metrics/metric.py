@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from pytest_ireval.errors import MetricError, did_you_mean
+from pytest_ireval.metrics.elsewhere import Elsewhere, complaint_about
 from pytest_ireval.metrics.needs import NEEDS, Need
 from pytest_ireval.metrics.parameters import Parameter, bound, parameters_of, text_of
 from pytest_ireval.metrics.spellings import HOLE, holes_of
@@ -64,6 +65,8 @@ class Metric:
     """What a query without relevant documents scores; None: whatever the function says."""
     empty: float | None = None
     """What an empty ranking scores; None: whatever the function says."""
+    elsewhere: tuple[Elsewhere, ...] = ()
+    """What other packages call it, and whether their values are equal."""
     version: int = 1
     """Goes up when the definition changes: values of two versions are not comparable."""
     steps: Callable[..., Steps] | None = None
@@ -233,6 +236,8 @@ def _nonsense(metric: Metric) -> str:
 def checked_metric(metric: Metric) -> Metric:
     """``metric``, if its description makes sense."""
     complaint = _nonsense(metric)
+    for row in metric.elsewhere:
+        complaint = complaint or complaint_about(row, metric.name)
     for spelling, arguments in metric.spellings.items():
         if complaint:
             break

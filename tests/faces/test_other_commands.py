@@ -24,8 +24,32 @@ def test_metrics_explains_one(ireval, name):
 def test_metrics_explains_several_and_spellings(ireval):
     out = ireval("metrics", "ndcg", "map").out
 
-    assert "also called: ndcg_cut_{cutoff}" in out
+    assert "ndcg_cut_{cutoff}" in out
     assert "AP[@cutoff]" in out
+
+
+def test_metrics_lists_what_another_package_calls_them_and_why_values_differ(ireval):
+    out = ireval("metrics", "--for", "trec_eval").out
+
+    assert out.startswith("trec_eval ")
+    assert "\nmap                                  AP " in out
+    assert (
+        "\nunj_{cutoff}                         Unjudged@{cutoff}                                            "
+        "yes, but for grades below 0, which it takes for unjudged documents; here they are judged\n"
+    ) in out
+    assert out.endswith(
+        "\nno counterpart: ndcg_p\n"
+        "  stands in the source of trec_eval 10 and is not offered by it: nDCG(discount='jarvelin')\n"
+    )
+
+
+def test_metrics_lists_what_another_package_calls_one(ireval):
+    assert ireval("metrics", "--for", "ir_measures", "SetF").out == (
+        "ir_measures          pytest-ireval      equal\n"
+        "SetF                 SetF               yes\n"
+        "SetF(beta={beta}.0)  SetF(beta={beta})  "
+        "no: it hands beta to trec_eval, which takes it for the square of beta\n"
+    )
 
 
 def test_an_unknown_name_is_an_error(ireval):

@@ -70,12 +70,14 @@ def test_links_lead_somewhere(page):
     assert [target for target in targets if not (page.parent / target).exists()] == []
 
 
-def test_the_page_of_metrics_is_what_the_metrics_say():
-    spec = importlib.util.spec_from_file_location("metrics_page", ROOT / "docs" / "metrics_page.py")
+@pytest.mark.parametrize("name", ["metrics", "coming_from"])
+def test_a_page_about_metrics_is_what_the_metrics_say(name):
+    script = ROOT / "docs" / f"{name}_page.py"
+    spec = importlib.util.spec_from_file_location(f"{name}_page", script)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
 
-    assert (ROOT / "docs" / "metrics.md").read_text(encoding="utf-8") == module.page(), "run docs/metrics_page.py"
+    assert (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8") == module.page(), f"run docs/{name}_page.py"
 
 
 @pytest.mark.parametrize("name", sorted(load_registry().metrics))
