@@ -105,8 +105,12 @@ def generic_steps(metric: Metric, judged: JudgedRankings, value: float) -> Steps
     """For each judged document that was retrieved, what the metric would be if nobody had judged it."""
     listed = listing(judged)
     without = np.full(listed.rank.size, np.nan)
+    failed = 0
     for row, rank in enumerate(judged.hits.rank.tolist()):
-        without[rank - 1] = score(metric, _unjudging(judged, row)).values[0]
+        try:
+            without[rank - 1] = score(metric, _unjudging(judged, row)).values[0]
+        except MetricError:  # the table says how often
+            failed += 1
     steps = steps_of(
         listed,
         {"unjudged": without},
@@ -115,6 +119,7 @@ def generic_steps(metric: Metric, judged: JudgedRankings, value: float) -> Steps
         facts=[
             f"{metric.name} does not describe its steps; this table can be made for every metric:",
             "unjudged is what its value would be if nobody had judged the document",
+            *([f"for {failed} documents it has no such value"] if failed else []),
         ],
     )
     makes = tuple(None if other is None else value - other for other in steps.columns[0].values)

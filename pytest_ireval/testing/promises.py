@@ -24,7 +24,7 @@ DEEPEST = 1000
 """Cutoffs up to this are tried with longer rankings."""
 
 
-def _always(metric: Metric) -> str:  # noqa: ARG001 - what the others ask of
+def _always(metric: Metric) -> str:  # noqa: ARG001 - every promise is asked with the metric
     return ""
 
 

@@ -206,6 +206,18 @@ def test_the_generic_table_is_true(registry):
             assert value == evaluate(without, {"mug": RANKINGS["mug"]}, ["AP"])["AP"].mean
 
 
+def test_where_a_metric_has_no_value_without_a_judgment_the_table_is_empty_and_says_so():
+    @per_query_metric(name="Picky", no_relevant=None)
+    def picky(ranking):
+        """Share of judged documents that are relevant, if there are two of them."""
+        return (ranking.grades > 0).sum() / 2 if ranking.judged.sum() > 1 else 1 / 0
+
+    steps = why(picky, JUDGMENTS, RANKINGS, "cup").first.steps
+
+    assert steps.columns[0].values == (None, None)
+    assert steps.facts[-1] == "for 2 documents it has no such value"
+
+
 def top_steps(judged, *, cutoff):
     listed = listing(judged, cutoff)
     at_top = listed.judged & (listed.grade == judged.highest_grade)
