@@ -22,17 +22,16 @@ are written `{1: 1, 2: 3}`, and `P@[5, 10]` is two metrics. Letter case does not
 cutoff, for IPrec the level of recall.
 
 The spellings of trec_eval are understood (`ndcg_cut_10`, `recip_rank`, `map`, `P_5`, `P.5,10`, `recall_100`,
-`iprec_at_recall_0.20`), for the metrics below, and so are common aliases (`MAP`, `MRR`, `Precision`, `hit_rate@10`) and
-ir_measures'
-`dcg='exp-log2'`. The *canonical* name, under which results are stored, leaves out defaults, sorts parameters and puts
-`@` last; two texts with one canonical name are one metric.
+`iprec_at_recall_0.20`, `ndcg.1=3,2=9`, `utility.1,-1,0,0`), for the metrics below, and so are common aliases (`MAP`,
+`MRR`, `Precision`, `hit_rate@10`) and ir_measures' `dcg='exp-log2'`. The *canonical* name, under which results are
+stored, leaves out defaults, sorts parameters and puts `@` last; two texts with one canonical name are one metric.
 
 ## How they are computed
 
 r is the grade at a rank, R the number of relevant documents (grade `rel` or more, 1 unless said otherwise), n the
 number of retrieved ones. Definitions are those of trec_eval 10, with differences named here:
 
-* F and SetF take beta; trec_eval's `set_F.x` takes beta squared.
+* F and SetF take beta; trec_eval's `set_F.x` takes beta squared, and is read that way: `set_F.4` is SetF(beta=2).
 * IPrec turns recall times R into a number of documents by rounding to the nearest, as trec_eval 10 (not 9) does.
   `rounding='up'` asks that the recall be really reached, as textbooks define it.
 * RBP is not compared with trec_eval, whose version 10 reads uninitialised memory for it.
@@ -43,6 +42,9 @@ number of retrieved ones. Definitions are those of trec_eval 10, with difference
 
 In the examples, grades stand in order of rank, `-` is an unjudged document, and behind `|` stand judged documents
 that were not retrieved.
+
+[Coming from trec_eval, ir_measures, ranx, NTCIREVAL](coming_from.md) has the names of others, and says where values
+differ.
 """
 
 
@@ -64,6 +66,7 @@ def section(metric: Metric) -> Iterator[str]:
     yield f"* {'; '.join(facts)}"
     if metric.spellings:
         yield "* also called " + ", ".join(f"`{name}`" for name in sorted(metric.spellings))
+    yield from (f"* does not promise `{promise}`: {reason}" for promise, reason in metric.not_promised.items())
     yield from (f"* `{parameter.name}`: {described(parameter)}" for parameter in metric.parameters)
     yield ""
 

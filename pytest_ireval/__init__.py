@@ -9,18 +9,22 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from pytest_ireval.comparison import compare
-    from pytest_ireval.comparison_results import Comparison
+    from pytest_ireval.comparing.comparison import compare
     from pytest_ireval.errors import InputError, IrevalError, MetricError, MetricNameError, PluginError
-    from pytest_ireval.evaluation import evaluate
+    from pytest_ireval.evaluating.evaluation import evaluate
+    from pytest_ireval.explaining.why import why
     from pytest_ireval.intake.reading import read_judgments, read_queries, read_rankings
+    from pytest_ireval.metrics.elsewhere import Elsewhere
     from pytest_ireval.metrics.metric import Metric, metric
     from pytest_ireval.metrics.parameters import Param
     from pytest_ireval.metrics.per_query import Ranking, per_query_metric
+    from pytest_ireval.metrics.steps import Listing, listing, steps_of
     from pytest_ireval.plugins.hookspecs import hookimpl
     from pytest_ireval.plugins.manager import load_registry
     from pytest_ireval.plugins.registry import Registry
-    from pytest_ireval.results import Evaluation
+    from pytest_ireval.results.comparison import Comparison
+    from pytest_ireval.results.evaluation import Evaluation
+    from pytest_ireval.results.explanation import Explanation, Steps
     from pytest_ireval.retrieval.formats.input_file import InputFile
     from pytest_ireval.retrieval.formats.reader import Reader
     from pytest_ireval.retrieval.formats.writers import write_judgments, write_queries, write_rankings
@@ -33,18 +37,22 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
-    "comparison": ("compare",),
-    "comparison_results": ("Comparison",),
+    "comparing.comparison": ("compare",),
     "errors": ("InputError", "IrevalError", "MetricError", "MetricNameError", "PluginError"),
-    "evaluation": ("evaluate",),
+    "evaluating.evaluation": ("evaluate",),
+    "explaining.why": ("why",),
+    "intake.reading": ("read_judgments", "read_queries", "read_rankings"),
+    "metrics.elsewhere": ("Elsewhere",),
     "metrics.metric": ("Metric", "metric"),
     "metrics.parameters": ("Param",),
     "metrics.per_query": ("Ranking", "per_query_metric"),
+    "metrics.steps": ("Listing", "listing", "steps_of"),
     "plugins.hookspecs": ("hookimpl",),
     "plugins.manager": ("load_registry",),
     "plugins.registry": ("Registry",),
-    "intake.reading": ("read_judgments", "read_queries", "read_rankings"),
-    "results": ("Evaluation",),
+    "results.comparison": ("Comparison",),
+    "results.evaluation": ("Evaluation",),
+    "results.explanation": ("Explanation", "Steps"),
     "retrieval.formats.input_file": ("InputFile",),
     "retrieval.formats.reader": ("Reader",),
     "retrieval.formats.writers": ("write_judgments", "write_queries", "write_rankings"),
@@ -58,12 +66,15 @@ _HOME = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
     "Comparison",
+    "Elsewhere",
     "Evaluation",
+    "Explanation",
     "InputError",
     "InputFile",
     "IrevalError",
     "JudgedRankings",
     "Judgments",
+    "Listing",
     "Metric",
     "MetricError",
     "MetricNameError",
@@ -74,10 +85,12 @@ __all__ = [
     "Rankings",
     "Reader",
     "Registry",
+    "Steps",
     "compare",
     "condensed",
     "evaluate",
     "hookimpl",
+    "listing",
     "load_registry",
     "metric",
     "per_query_metric",
@@ -86,6 +99,8 @@ __all__ = [
     "read_judgments",
     "read_queries",
     "read_rankings",
+    "steps_of",
+    "why",
     "write_judgments",
     "write_queries",
     "write_rankings",

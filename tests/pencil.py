@@ -7,6 +7,8 @@ import re
 from pytest_ireval import evaluate
 
 QUERY = "q"
+COLLECTION = 1000
+"""So many documents there are to find in every example."""
 
 
 def value(metric, retrieved, missed=(), **options):
@@ -31,7 +33,7 @@ def result(metric, queries, **options):
         grades = dict(zip(rankings[query], retrieved, strict=True))
         grades |= {f"m{i}": grade for i, grade in enumerate(missed)}
         judgments[query] = {document: grade for document, grade in grades.items() if grade is not None}
-    (only,) = evaluate(judgments, rankings, [metric], **options).metrics
+    (only,) = evaluate(judgments, rankings, [metric], collection=COLLECTION, **options).metrics
     return only
 
 
@@ -44,10 +46,12 @@ def parsed(example):
     """Metric, retrieved, missed and value from a docstring's ``NAME of GRADES | GRADES = … = VALUE``.
 
     ``-`` is an unjudged document, ``1*18`` eighteen documents of grade 1; behind ``|`` stand judged documents that were
-    not retrieved.
+    not retrieved. ``in a collection of 1000`` says what is so anyway.
     """
     match = re.fullmatch(
-        r"(?P<metric>.+?) of (?P<got>[-\d* ]+?)(?: \| (?P<missed>[\d* ]+?))?(?: = .*)? = (?P<value>[\d.]+)", example
+        r"(?P<metric>.+?) of (?P<got>[-\d* ]+?)(?: \| (?P<missed>[\d* ]+?))?"
+        r"(?: in a collection of 1000)?(?: = .*)? = (?P<value>[\d.]+)",
+        example,
     )
     assert match, f"not of the form 'NAME of GRADES = … = VALUE': {example}"
     return match["metric"], _grades(match["got"]), _grades(match["missed"] or ""), float(match["value"])

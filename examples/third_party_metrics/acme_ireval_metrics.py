@@ -11,7 +11,12 @@ def top_grade(ranking, *, cutoff: int) -> float:
     return float((ranking.grades[:cutoff] == ranking.top_grade).mean())
 
 
-@metric(name="FirstBad", range=(0, float("inf")), no_relevant=None)
+@metric(
+    name="FirstBad",
+    range=(0, float("inf")),
+    no_relevant=None,
+    not_promised={"perfect_is_best": "documents that nobody judged are not bad, so a longer list may be better"},
+)
 def first_bad(judged: JudgedRankings, *, cutoff: int = 10) -> np.ndarray:
     """How many documents a customer sees before the first one judged not relevant, at most `cutoff`."""
     hits = judged.hits

@@ -2,17 +2,39 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from pytest_ireval import Metric, hookimpl
-from pytest_ireval_metrics import cumulated_gain, incomplete, interpolated, sets_and_ranks, user_models
+from pytest_ireval_metrics import (
+    average_precision,
+    blended_ratio,
+    contingency,
+    counts,
+    cumulated_gain,
+    gain_so_far,
+    incomplete,
+    interpolated,
+    other_packages,
+    overlap,
+    sets_and_ranks,
+    user_models,
+)
 
 
 @hookimpl
 def ireval_metrics() -> list[Metric]:
     """All of them."""
-    return [
+    metrics = [
         *sets_and_ranks.METRICS,
+        *counts.METRICS,
+        *contingency.METRICS,
+        *average_precision.METRICS,
         *interpolated.METRICS,
         *incomplete.METRICS,
         *cumulated_gain.METRICS,
+        *gain_so_far.METRICS,
+        *blended_ratio.METRICS,
         *user_models.METRICS,
+        *overlap.METRICS,
     ]
+    return [replace(metric, elsewhere=other_packages.rows_of(metric.name)) for metric in metrics]

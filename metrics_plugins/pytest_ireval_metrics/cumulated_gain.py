@@ -1,4 +1,4 @@
-"""Metrics that add up what documents are worth: CG, DCG, nDCG and Q."""
+"""Metrics that add up what documents are worth: CG, DCG, IDCG and nDCG."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, NamedTuple
@@ -8,18 +8,8 @@ from numpy.typing import NDArray
 
 from pytest_ireval import JudgedRankings, Param, condensed, metric, ratio
 from pytest_ireval_metrics.gains import discount_at, gain_of, gain_range
-from pytest_ireval_metrics.sets_and_ranks import divisor_of
-from pytest_ireval_metrics.vocabulary import (
-    Cutoff,
-    Denominator,
-    Depth,
-    Discount,
-    Gain,
-    Gains,
-    JudgedOnly,
-    LogBase,
-    Rel,
-)
+from pytest_ireval_metrics.steps_of_gains import cumulated_gain_steps, dcg_steps, ideal_dcg_steps, ndcg_steps
+from pytest_ireval_metrics.vocabulary import Cutoff, Depth, Discount, Gain, Gains, JudgedOnly, LogBase
 
 Floats = NDArray[np.float64]
 
@@ -75,7 +65,7 @@ def _ndcg_range(settings: Mapping[str, Any]) -> tuple[float, float]:
     return gain_range(settings, 1.0)
 
 
-@metric(name="CG", range=_dcg_range, no_relevant=None)
+@metric(name="CG", steps=cumulated_gain_steps, range=_dcg_range, no_relevant=None)
 def cumulated_gain(
     judged: JudgedRankings,
     *,
@@ -94,7 +84,13 @@ def cumulated_gain(
     return judged.sum(gain_of(judged.hits.grade, gain, gains), judged.hits.rank <= cutoff)
 
 
-@metric(name="DCG", range=_dcg_range, no_relevant=None, spellings={"dcg_cut_{cutoff}": {}})
+@metric(
+    name="DCG",
+    steps=dcg_steps,
+    range=_dcg_range,
+    no_relevant=None,
+    spellings={"dcg_cut_{cutoff}": {}, "dcg_{gains}": {}, "dcg_burges": {"gain": "exp"}},
+)
 def dcg(
     judged: JudgedRankings,
     *,
@@ -117,7 +113,40 @@ def dcg(
     return discounted(hits.query, hits.rank, gain_at, judged.count, cutoff, discount, log_base)
 
 
-@metric(name="nDCG", range=_ndcg_range, no_relevant=None, spellings={"ndcg_cut_{cutoff}": {}})
+@metric(
+    name="IDCG",
+    steps=ideal_dcg_steps,
+    range=_dcg_range,
+    direction="neither",
+    no_relevant=None,
+    spellings={"ideal_dcg": {}, "ideal_dcg_{gains}": {}},
+)
+def ideal_dcg(
+    judged: JudgedRankings,
+    *,
+    cutoff: Depth = None,
+    gain: Gain = "linear",
+    discount: Discount = "log2",
+    log_base: LogBase = 2,
+    gains: Gains = None,
+) -> Floats:
+    """The highest DCG there could be, which is a fact of the judgments and not of the ranking.
+
+    Formula: IDCG@k = DCG@k of the judged documents sorted by gain
+    Reference: K. Järvelin, J. Kekäläinen, TOIS 20, 2002; trec_eval 10 ideal_dcg.
+    Example: IDCG@2 of 0 3 | 2 = 3/1 + 2/1.585 = 4.2619
+    """
+    best = best_of_judged(judged, gain, gains)
+    return discounted(*best[:3], judged.count, cutoff, discount, log_base)
+
+
+@metric(
+    name="nDCG",
+    steps=ndcg_steps,
+    range=_ndcg_range,
+    no_relevant=None,
+    spellings={"ndcg_cut_{cutoff}": {}, "ndcg_{gains}": {}, "ndcg_burges": {"gain": "exp"}},
+)
 def ndcg(
     judged: JudgedRankings,
     *,
@@ -152,40 +181,4 @@ def ndcg(
     return ratio(reached, discounted(*best[:3], judged.count, cutoff, discount, log_base))
 
 
-@metric(name="Q", spellings={"Q_measure": {}, "QMeasure": {}})
-def q_measure(
-    judged: JudgedRankings,
-    *,
-    cutoff: Depth = None,
-    beta: Annotated[float, Param("how much grades count: 0 is average precision", low=0)] = 1,
-    rel: Rel = 1,
-    gains: Gains = None,
-    denominator: Denominator = "R",
-    judged_only: JudgedOnly = False,
-) -> Floats:
-    """Average precision with a blended ratio in place of precision: documents found and their gain, against the best.
-
-    Formula: Q = (1/R) sum over relevant retrieved d at rank r of (beta cg(r) + count(r)) / (beta cg*(r) + r)
-    Reference: T. Sakai, On the reliability of information retrieval metrics based on graded relevance, IPM 43, 2007.
-    Example: Q of 0 3 | 1 = ((3 + 1) / (4 + 2)) / 2 = 0.3333
-    """
-    judged = condensed(judged) if judged_only else judged
-    hits, relevant = judged.hits, judged.relevant(rel)
-    gain_at = np.where(relevant, gain_of(hits.grade, "linear", gains), 0.0)
-    ideal_grade = judged.ideal.grade
-    ideal_gain = np.where(ideal_grade >= rel, gain_of(ideal_grade, "linear", gains), 0.0)
-    best = _best_so_far(best_order(judged.ideal.query, ideal_gain, judged.count), hits.query, hits.rank)
-    blended = ratio(beta * judged.running(gain_at) + judged.relevant_so_far(rel), beta * best + hits.rank)
-    counts = relevant if cutoff is None else relevant & (hits.rank <= cutoff)
-    return ratio(judged.sum(blended, counts), divisor_of(judged, rel, denominator, cutoff))
-
-
-def _best_so_far(best: BestGains, query: NDArray[np.int64], rank: NDArray[np.int64]) -> Floats:
-    """The gain that the best order has collected at each (query, rank)."""
-    total = np.concatenate((np.zeros(1), np.cumsum(best.gain)))
-    reached = np.minimum(best.first[query] + rank, best.first[query + 1])
-    so_far: Floats = total[reached] - total[best.first[query]]
-    return so_far
-
-
-METRICS = [cumulated_gain, dcg, ndcg, q_measure]
+METRICS = [cumulated_gain, dcg, ideal_dcg, ndcg]

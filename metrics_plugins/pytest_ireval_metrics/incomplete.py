@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pytest_ireval import JudgedRankings, Param, metric, ratio
+from pytest_ireval_metrics.steps_of_samples import bpref_steps, inferred_ap_steps
 from pytest_ireval_metrics.vocabulary import Rel
 
 Floats = NDArray[np.float64]
@@ -18,7 +19,20 @@ def _not_relevant(grade: Floats, rel: float) -> NDArray[np.bool_]:
     return (grade >= 0) & (grade < rel)
 
 
-@metric(name="Bpref")
+def preferences_kept(judged: JudgedRankings, rel: float, denominator: str) -> Floats:
+    """Per query, how seldom judged documents that are not relevant stand above relevant ones."""
+    hits, count = judged.hits, judged.relevant_count(rel)
+    others = judged.remember_ideal(
+        ("not relevant", rel),
+        lambda: np.bincount(judged.ideal.query[_not_relevant(judged.ideal.grade, rel)], minlength=judged.count),
+    )
+    above = judged.running(_not_relevant(hits.grade, rel).astype(np.int64))
+    against = count if denominator == "R" else np.minimum(count, others)
+    share = ratio(np.minimum(above, count[hits.query]), against[hits.query])
+    return ratio(judged.sum(1.0 - share, judged.relevant(rel)), count)
+
+
+@metric(name="Bpref", steps=bpref_steps)
 def bpref(
     judged: JudgedRankings,
     *,
@@ -33,18 +47,25 @@ def bpref(
     Reference: C. Buckley, E. M. Voorhees, Retrieval Evaluation with Incomplete Information, SIGIR 2004; trec_eval.
     Example: Bpref of 1 0 1 0 0 1 | 1 = (1 + (1 - 1/3) + (1 - 3/3)) / 4 = 0.4167
     """
-    hits, count = judged.hits, judged.relevant_count(rel)
-    others = judged.remember_ideal(
-        ("not relevant", rel),
-        lambda: np.bincount(judged.ideal.query[_not_relevant(judged.ideal.grade, rel)], minlength=judged.count),
-    )
-    above = judged.running(_not_relevant(hits.grade, rel).astype(np.int64))
-    against = count if denominator == "R" else np.minimum(count, others)
-    share = ratio(np.minimum(above, count[hits.query]), against[hits.query])
-    return ratio(judged.sum(1.0 - share, judged.relevant(rel)), count)
+    return preferences_kept(judged, rel, denominator)
 
 
-@metric(name="infAP")
+@metric(name="GMBpref", steps=bpref_steps, aggregate="geometric", spellings={"gm_bpref": {}})
+def geometric_bpref(judged: JudgedRankings, *, rel: Rel = 1) -> Floats:
+    """Bpref, summed up by the geometric mean: a gain on a bad query weighs as much as on a good one.
+
+    Formula: GMBpref = exp of the mean of log(max(Bpref, 0.00001)); for one query it is Bpref
+    Reference: trec_eval gm_bpref.
+    Example: GMBpref of 1 0 1 0 0 1 | 1 = (1 + (1 - 1/3) + (1 - 3/3)) / 4 = 0.4167
+    """
+    return preferences_kept(judged, rel, "min")
+
+
+@metric(
+    name="infAP",
+    steps=inferred_ap_steps,
+    not_promised={"promotion_never_harms": "a grade below 0 is pooled, not judged: such a document may be relevant"},
+)
 def inferred_ap(judged: JudgedRankings, *, rel: Rel = 1) -> Floats:
     """Average precision inferred from a judged sample: documents with a grade below 0 are pooled but not judged.
 
@@ -64,4 +85,4 @@ def inferred_ap(judged: JudgedRankings, *, rel: Rel = 1) -> Floats:
     return ratio(judged.sum(inferred, relevant), judged.relevant_count(rel))
 
 
-METRICS = [bpref, inferred_ap]
+METRICS = [bpref, geometric_bpref, inferred_ap]

@@ -6,17 +6,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pytest_ireval import JudgedRankings, Param, condensed, metric
+from pytest_ireval_metrics.recall_levels import LEVELS, needed_documents
+from pytest_ireval_metrics.steps_of_interpolation import iprec_average_steps, iprec_steps
 from pytest_ireval_metrics.vocabulary import JudgedOnly, Rel, Rounding
 
 Floats = NDArray[np.floating[Any]]
-LEVELS = tuple(i / 10 for i in range(11))
-ALMOST = 1e-9
-"""Recall times R that is this close to a whole number is that number."""
 
 
 def interpolated_precision(judged: JudgedRankings, level: float, rel: float, rounding: str) -> Floats:
     """Per query, the highest precision where at least ``level`` of the relevant documents are found."""
-    needed = _documents(level * judged.relevant_count(rel), rounding)
+    needed = needed_documents(level * judged.relevant_count(rel), rounding)
     relevant, so_far = judged.relevant(rel), judged.relevant_so_far(rel)
     reached = relevant & (so_far >= needed[judged.hits.query])
     best = np.zeros(judged.count)
@@ -24,15 +23,7 @@ def interpolated_precision(judged: JudgedRankings, level: float, rel: float, rou
     return best
 
 
-def _documents(wanted: Floats, rounding: str) -> Floats:
-    if rounding == "up":
-        rounded: Floats = np.ceil(wanted - ALMOST)
-        return rounded
-    below: Floats = np.floor(wanted)
-    return below + (wanted - below >= 0.5)
-
-
-@metric(name="IPrec", at="recall", spellings={"iprec_at_recall_{recall}": {}})
+@metric(name="IPrec", at="recall", spellings={"iprec_at_recall_{recall}": {}}, steps=iprec_steps)
 def iprec(
     judged: JudgedRankings,
     *,
@@ -51,7 +42,7 @@ def iprec(
     return interpolated_precision(judged, recall, rel, rounding)
 
 
-@metric(name="IPrecAvg", spellings={"11pt_avg": {}})
+@metric(name="IPrecAvg", spellings={"11pt_avg": {}}, steps=iprec_average_steps)
 def iprec_average(
     judged: JudgedRankings, *, rel: Rel = 1, rounding: Rounding = "nearest", judged_only: JudgedOnly = False
 ) -> Floats:

@@ -1,10 +1,23 @@
 """Metrics of relevant and not relevant documents: precision, recall and their kin."""
 
+from typing import Annotated
+
 import numpy as np
 from numpy.typing import NDArray
 
-from pytest_ireval import JudgedRankings, condensed, metric, ratio
-from pytest_ireval_metrics.vocabulary import AnyRel, Beta, Cutoff, Denominator, Depth, JudgedOnly, Rel, Relative
+from pytest_ireval import JudgedRankings, Param, condensed, metric, ratio
+from pytest_ireval_metrics.steps_of_precision import (
+    capped_recall_steps,
+    f_steps,
+    precision_steps,
+    r_precision_steps,
+    recall_steps,
+    reciprocal_rank_steps,
+    set_ap_steps,
+    set_precision_steps,
+    success_steps,
+)
+from pytest_ireval_metrics.vocabulary import Beta, Cutoff, Depth, JudgedOnly, Rel, Relative
 
 Floats = NDArray[np.float64]
 
@@ -22,6 +35,7 @@ def harmonic(precision: Floats, recall: Floats, beta: float) -> Floats:
 
 @metric(
     name="P",
+    steps=precision_steps,
     spellings={"Precision": {}, "P_{cutoff}": {}, "precision_{cutoff}": {}},
     reference="trec_eval P",
 )
@@ -36,7 +50,7 @@ def precision(judged: JudgedRankings, *, cutoff: Cutoff, rel: Rel = 1, judged_on
     return relevant_within(judged, cutoff, rel) / cutoff
 
 
-@metric(name="R", spellings={"Recall": {}, "recall_{cutoff}": {}})
+@metric(name="R", steps=recall_steps, spellings={"Recall": {}, "recall_{cutoff}": {}})
 def recall(judged: JudgedRankings, *, cutoff: Cutoff, rel: Rel = 1, judged_only: JudgedOnly = False) -> Floats:
     """Share of the relevant documents that are among the first.
 
@@ -48,7 +62,23 @@ def recall(judged: JudgedRankings, *, cutoff: Cutoff, rel: Rel = 1, judged_only:
     return ratio(relevant_within(judged, cutoff, rel), judged.relevant_count(rel))
 
 
-@metric(name="F", spellings={"F1": {"beta": 1}})
+@metric(
+    name="CappedR",
+    steps=capped_recall_steps,
+    spellings={"R_cap": {}, "recall_cap_{cutoff}": {}, "relative_P_{cutoff}": {}},
+)
+def capped_recall(judged: JudgedRankings, *, cutoff: Cutoff, rel: Rel = 1, judged_only: JudgedOnly = False) -> Floats:
+    """Share of the relevant documents that could be among the first which are; precision to rank R, recall from there.
+
+    Formula: CappedR@k = #(relevant documents at ranks 1 to k) / min(R, k)
+    Reference: N. Thakur et al., BEIR, 2021 (capped recall); trec_eval relative_P, the same figure.
+    Example: CappedR@3 of 1 0 0 1 | 1 1 = 1/3 = 0.3333
+    """
+    judged = condensed(judged) if judged_only else judged
+    return ratio(relevant_within(judged, cutoff, rel), np.minimum(judged.relevant_count(rel), cutoff))
+
+
+@metric(name="F", steps=f_steps, spellings={"F1": {"beta": 1}})
 def f_at_cutoff(
     judged: JudgedRankings, *, cutoff: Cutoff, beta: Beta = 1, rel: Rel = 1, judged_only: JudgedOnly = False
 ) -> Floats:
@@ -63,7 +93,11 @@ def f_at_cutoff(
     return harmonic(found / cutoff, ratio(found, judged.relevant_count(rel)), beta)
 
 
-@metric(name="SetP", spellings={"set_P": {}, "SetRelP": {"relative": True}, "set_relative_P": {"relative": True}})
+@metric(
+    name="SetP",
+    steps=set_precision_steps,
+    spellings={"set_P": {}, "SetRelP": {"relative": True}, "set_relative_P": {"relative": True}},
+)
 def set_precision(
     judged: JudgedRankings, *, rel: Rel = 1, relative: Relative = False, judged_only: JudgedOnly = False
 ) -> Floats:
@@ -80,7 +114,7 @@ def set_precision(
     return ratio(relevant_within(judged, None, rel), divisor)
 
 
-@metric(name="SetR", spellings={"set_recall": {}})
+@metric(name="SetR", steps=recall_steps, spellings={"set_recall": {}})
 def set_recall(judged: JudgedRankings, *, rel: Rel = 1) -> Floats:
     """Share of the relevant documents that were retrieved at all.
 
@@ -91,7 +125,7 @@ def set_recall(judged: JudgedRankings, *, rel: Rel = 1) -> Floats:
     return ratio(relevant_within(judged, None, rel), judged.relevant_count(rel))
 
 
-@metric(name="SetF", spellings={"set_F": {}})
+@metric(name="SetF", steps=f_steps, spellings={"set_F": {}, "set_F_{beta^2}": {}})
 def set_f(judged: JudgedRankings, *, beta: Beta = 1, rel: Rel = 1, judged_only: JudgedOnly = False) -> Floats:
     """Harmonic mean of precision and recall of all retrieved documents.
 
@@ -104,7 +138,20 @@ def set_f(judged: JudgedRankings, *, beta: Beta = 1, rel: Rel = 1, judged_only: 
     return harmonic(ratio(found, judged.retrieved), ratio(found, judged.relevant_count(rel)), beta)
 
 
-@metric(name="Success", spellings={"success_{cutoff}": {}, "hit_rate": {}, "HitRate": {}})
+@metric(name="SetAP", steps=set_ap_steps, spellings={"set_map": {}})
+def set_ap(judged: JudgedRankings, *, rel: Rel = 1, judged_only: JudgedOnly = False) -> Floats:
+    """Average precision of a set without order: precision times recall of all retrieved documents.
+
+    Formula: SetAP = SetP SetR
+    Reference: trec_eval set_map; ir_measures SetAP.
+    Example: SetAP of 1 0 0 1 | 1 1 = 2/4 * 2/4 = 0.25
+    """
+    judged = condensed(judged) if judged_only else judged
+    found = relevant_within(judged, None, rel)
+    return ratio(found * found, judged.retrieved * judged.relevant_count(rel))
+
+
+@metric(name="Success", steps=success_steps, spellings={"success_{cutoff}": {}, "hit_rate": {}, "HitRate": {}})
 def success(judged: JudgedRankings, *, cutoff: Cutoff, rel: Rel = 1, judged_only: JudgedOnly = False) -> Floats:
     """1 if a relevant document is among the first, else 0.
 
@@ -116,7 +163,7 @@ def success(judged: JudgedRankings, *, cutoff: Cutoff, rel: Rel = 1, judged_only
     return (relevant_within(judged, cutoff, rel) > 0).astype(np.float64)
 
 
-@metric(name="RR", spellings={"MRR": {}, "recip_rank": {}, "RR_{cutoff}": {}})
+@metric(name="RR", steps=reciprocal_rank_steps, spellings={"MRR": {}, "recip_rank": {}, "RR_{cutoff}": {}})
 def reciprocal_rank(
     judged: JudgedRankings, *, cutoff: Depth = None, rel: Rel = 1, judged_only: JudgedOnly = False
 ) -> Floats:
@@ -133,116 +180,38 @@ def reciprocal_rank(
     return judged.sum(1.0 / judged.hits.rank, first)
 
 
-@metric(name="AP", spellings={"MAP": {}, "map_cut_{cutoff}": {}, "average_precision": {}})
-def average_precision(
+@metric(name="Rprec", steps=r_precision_steps, spellings={"Rprec_mult_{multiple}": {}})
+def r_precision(
     judged: JudgedRankings,
     *,
-    cutoff: Depth = None,
+    multiple: Annotated[float, Param("the rank as a multiple of R", above=0)] = 1,
     rel: Rel = 1,
-    denominator: Denominator = "R",
     judged_only: JudgedOnly = False,
 ) -> Floats:
-    """Mean, over all relevant documents, of the precision at their ranks.
-
-    Formula: AP = (1/R) sum of P@rank(d) over the relevant documents d retrieved (within the cutoff)
-    Reference: trec_eval map and map_cut; NTCIR divides by min(R, k), which is denominator='min'.
-    Example: AP of 1 0 0 1 0 = (1/1 + 2/4) / 2 = 0.75
-    """
-    judged = condensed(judged) if judged_only else judged
-    counts = judged.relevant(rel)
-    if cutoff is not None:
-        counts = counts & (judged.hits.rank <= cutoff)
-    total = judged.sum(judged.relevant_so_far(rel) / judged.hits.rank, counts)
-    return ratio(total, divisor_of(judged, rel, denominator, cutoff))
-
-
-def divisor_of(judged: JudgedRankings, rel: float, denominator: str, cutoff: int | None) -> NDArray[np.int64]:
-    """How many relevant documents there are, or could stand within the cutoff."""
-    count = judged.relevant_count(rel)
-    return np.minimum(count, cutoff) if denominator == "min" and cutoff is not None else count
-
-
-@metric(name="Rprec")
-def r_precision(judged: JudgedRankings, *, rel: Rel = 1, judged_only: JudgedOnly = False) -> Floats:
     """Precision at the rank R, where R is how many relevant documents there are; also the recall there.
 
-    Formula: Rprec = #(relevant documents at ranks 1 to R) / R
-    Reference: trec_eval Rprec.
+    Formula: Rprec = #(relevant documents at ranks 1 to k) / k at k = R; with multiple, k is the whole part of
+        multiple R + 0.9
+    Reference: trec_eval Rprec and Rprec_mult.
     Example: Rprec of 1 0 0 1 0 | 1 1 1 = 2/5 = 0.4
     """
     judged = condensed(judged) if judged_only else judged
     count = judged.relevant_count(rel)
-    within = judged.hits.rank <= count[judged.hits.query]
-    return ratio(judged.sum(judged.relevant(rel) & within), count)
-
-
-@metric(
-    name="NumRet",
-    range=(0, np.inf),
-    aggregate="sum",
-    direction="neither",
-    no_relevant=None,
-    spellings={"num_ret": {}},
-)
-def retrieved(judged: JudgedRankings, *, rel: AnyRel = None) -> Floats:
-    """How many documents were retrieved; with rel, how many of that grade or above.
-
-    Formula: NumRet = n
-    Reference: trec_eval num_ret.
-    Example: NumRet of 1 0 0 1 0 = 5
-    """
-    return judged.retrieved.astype(np.float64) if rel is None else relevant_within(judged, None, rel)
-
-
-@metric(name="NumRel", range=(0, np.inf), aggregate="sum", direction="neither", spellings={"num_rel": {}})
-def relevant(judged: JudgedRankings, *, rel: Rel = 1) -> Floats:
-    """How many relevant documents there are, retrieved or not.
-
-    Formula: NumRel = R
-    Reference: trec_eval num_rel.
-    Example: NumRel of 1 0 0 1 | 1 = 3
-    """
-    return judged.relevant_count(rel).astype(np.float64)
-
-
-@metric(name="NumRelRet", range=(0, np.inf), aggregate="sum", spellings={"num_rel_ret": {}})
-def relevant_retrieved(judged: JudgedRankings, *, rel: Rel = 1) -> Floats:
-    """How many relevant documents were retrieved.
-
-    Formula: NumRelRet = #(relevant retrieved)
-    Reference: trec_eval num_rel_ret.
-    Example: NumRelRet of 1 0 0 1 | 1 = 2
-    """
-    return relevant_within(judged, None, rel)
-
-
-@metric(name="Judged", no_relevant=None)
-def judged_share(judged: JudgedRankings, *, cutoff: Depth = None) -> Floats:
-    """Share of the first documents that are judged, relevant or not.
-
-    Formula: Judged@k = #(judged documents at ranks 1 to k) / min(k, n)
-    Reference: ir_measures Judged. trec_eval's unj_k is about unjudged documents, and divides by k.
-    Example: Judged@4 of 1 - 0 = 2/3 = 0.6667
-    """
-    hits = judged.hits
-    within = hits.rank <= cutoff if cutoff is not None else np.ones(hits.rank.size, bool)
-    size = judged.retrieved if cutoff is None else np.minimum(judged.retrieved, cutoff)
-    return ratio(judged.sum(within), size)
+    rank = count if multiple == 1 else np.floor(multiple * count + 0.9)
+    within = judged.hits.rank <= rank[judged.hits.query]
+    return ratio(judged.sum(judged.relevant(rel) & within), rank)
 
 
 METRICS = [
     precision,
     recall,
+    capped_recall,
     f_at_cutoff,
     set_precision,
     set_recall,
     set_f,
+    set_ap,
     success,
     reciprocal_rank,
-    average_precision,
     r_precision,
-    retrieved,
-    relevant,
-    relevant_retrieved,
-    judged_share,
 ]

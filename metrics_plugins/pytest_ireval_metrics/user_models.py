@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from pytest_ireval import JudgedRankings, Param, condensed, metric, perfect, ratio
 from pytest_ireval_metrics.gains import satisfaction, scale_top
+from pytest_ireval_metrics.steps_of_readers import err_steps, nerr_steps, rbp_residual_steps, rbp_steps
 from pytest_ireval_metrics.vocabulary import Depth, JudgedOnly, MaxGrade, Persistence
 
 Floats = NDArray[np.float64]
@@ -27,7 +28,7 @@ def expected_reciprocal_rank(judged: JudgedRankings, cutoff: int | None, max_gra
     return judged.sum(reaches * stops / hits.rank, None if cutoff is None else hits.rank <= cutoff)
 
 
-@metric(name="ERR", spellings={"err_{cutoff}": {}})
+@metric(name="ERR", steps=err_steps, spellings={"err_{cutoff}": {}})
 def err(
     judged: JudgedRankings,
     *,
@@ -46,7 +47,7 @@ def err(
     return expected_reciprocal_rank(judged, cutoff, scale_top(max_grade, judged), gain)
 
 
-@metric(name="nERR")
+@metric(name="nERR", steps=nerr_steps)
 def nerr(
     judged: JudgedRankings,
     *,
@@ -67,7 +68,7 @@ def nerr(
     return ratio(expected_reciprocal_rank(judged, cutoff, top, gain), best)
 
 
-@metric(name="RBP")
+@metric(name="RBP", steps=rbp_steps, spellings={"rbp_p={p}": {}})
 def rank_biased_precision(
     judged: JudgedRankings,
     *,
@@ -97,7 +98,13 @@ def rank_biased_precision(
     return (1 - p) * judged.sum(gain * _reach(hits.rank, p), within)
 
 
-@metric(name="RBPResidual", direction="neither", no_relevant=None, spellings={"rbp_resid": {}})
+@metric(
+    name="RBPResidual",
+    steps=rbp_residual_steps,
+    direction="neither",
+    no_relevant=None,
+    spellings={"rbp_resid": {}, "rbp_resid_p={p}": {}},
+)
 def rbp_residual(judged: JudgedRankings, *, cutoff: Depth = None, p: Persistence = 0.8) -> Floats:
     """How much higher RBP could be if all documents that are unjudged, or were not retrieved, had the top grade.
 

@@ -17,6 +17,7 @@ COMMANDS = {
     "lint": "Look for what is doubtful in judgments and queries.",
     "metrics": "List the metrics that are installed, or explain one.",
     "plugins": "List the plugins that are installed.",
+    "why": "Show the arithmetic of one metric on one query.",
 }
 """Each command lives in the module of its name, which is imported when the command runs."""
 

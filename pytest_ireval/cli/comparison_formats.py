@@ -9,7 +9,7 @@ from typing import Any
 from pytest_ireval.cli.comparison_latex import as_latex
 from pytest_ireval.cli.comparison_markdown import as_markdown
 from pytest_ireval.cli.comparison_text import View, as_table
-from pytest_ireval.comparison_results import Comparison, Pair
+from pytest_ireval.results.comparison import Comparison, Pair
 
 
 def as_json(comparison: Comparison, view: View) -> str:

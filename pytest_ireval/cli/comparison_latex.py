@@ -11,7 +11,7 @@ from pytest_ireval.cli.comparison_text import View, called, pair_rows, title, va
 from pytest_ireval.cli.escaping import LATEX, escaped
 from pytest_ireval.cli.evaluation_text import figure
 from pytest_ireval.cli.table import printable
-from pytest_ireval.comparison_results import Comparison
+from pytest_ireval.results.comparison import Comparison
 
 MINUS = re.compile(r"(?<![\w-])-(?=\d)")
 

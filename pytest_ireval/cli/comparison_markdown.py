@@ -9,7 +9,7 @@ from pytest_ireval.cli.comparison_notes import notes
 from pytest_ireval.cli.comparison_text import View, called, extreme_rows, pair_rows, title, values_of
 from pytest_ireval.cli.escaping import MARKDOWN, escaped
 from pytest_ireval.cli.evaluation_text import figure
-from pytest_ireval.comparison_results import Comparison
+from pytest_ireval.results.comparison import Comparison
 
 
 def as_markdown(comparison: Comparison, view: View) -> str:

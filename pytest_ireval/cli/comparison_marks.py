@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from string import ascii_letters
 
-from pytest_ireval.comparison_results import Comparison, MetricComparison, Pair
+from pytest_ireval.results.comparison import Comparison, MetricComparison, Pair
 
 BETTER, WORSE = "▲", "▼"
 SHORTENED = 3

@@ -7,8 +7,8 @@ from itertools import combinations
 
 from pytest_ireval.cli.comparison_marks import BETTER, WORSE, how_tested, letters, p_text
 from pytest_ireval.cli.evaluation_text import counted, figure, notes_on_queries, notes_on_relevance, policies_note
-from pytest_ireval.comparison_results import Comparison
-from pytest_ireval.results import PLURALS
+from pytest_ireval.results.comparison import Comparison
+from pytest_ireval.results.evaluation import PLURALS
 
 
 def notes(comparison: Comparison, *, best: str, every_pair: bool | None) -> Iterator[str]:

@@ -15,7 +15,7 @@ from pytest_ireval.cli.comparison_marks import (
 from pytest_ireval.cli.comparison_notes import notes
 from pytest_ireval.cli.evaluation_text import figure
 from pytest_ireval.cli.table import blocks, printable, width
-from pytest_ireval.comparison_results import Change, Comparison, MetricComparison, Pair
+from pytest_ireval.results.comparison import Change, Comparison, MetricComparison, Pair
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from pytest_ireval.cli.table import printable, table
-from pytest_ireval.results import PLURALS, Evaluation, MetricResult
+from pytest_ireval.results.evaluation import PLURALS, Evaluation, MetricResult
 
 LISTED = 5
 """So many query ids are listed in a note of the table."""
@@ -64,6 +64,7 @@ def policies_note(evaluation: Evaluation) -> str:
         f"ties: {policies.ties}; missing queries: {policies.missing_queries}; no relevant documents: "
         f"{policies.no_relevant}; unjudged: {policies.unjudged}; depth: {policies.depth or 'all'}; "
         f"{_top(evaluation)}; grades: {policies.grades}"
+        + (f"; collection: {policies.collection:,} documents" if policies.collection else "")
     )
 
 

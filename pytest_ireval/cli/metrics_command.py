@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 import click
 
 from pytest_ireval.cli.table import table
+from pytest_ireval.metrics.elsewhere import PACKAGES, counterparts, without_counterpart
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.metrics.needs import SOURCES
 from pytest_ireval.metrics.parameters import Parameter, text_of
@@ -15,9 +16,17 @@ from pytest_ireval.plugins.manager import load_registry
 
 @click.command(name="metrics")
 @click.argument("names", nargs=-1)
-def command(names: tuple[str, ...]) -> None:
-    """List the metrics that are installed, or explain those with the given NAMES."""
+@click.option("--for", "package", type=click.Choice(list(PACKAGES)), help="What another package calls them.")
+def command(names: tuple[str, ...], package: str | None) -> None:
+    """List the metrics that are installed, or explain those with the given NAMES.
+
+    With --for it lists the names of another package, ours, and whether the values are equal.
+    """
     registry = load_registry()
+    if package:
+        asked = [registry.vocabulary.family(name) for name in names] or registry.metrics.values()
+        click.echo("\n".join(for_readers_of(package, asked, whole=not names)))
+        return
     if not names:
         for plugin in registry.plugins:
             found = sorted((m for m in registry.metrics.values() if m.origin == str(plugin)), key=_by_name)
@@ -27,6 +36,22 @@ def command(names: tuple[str, ...]) -> None:
         return
     metrics = [registry.vocabulary.family(name) for name in names]
     click.echo("\n\n".join("\n".join(explained(metric)) for metric in metrics))
+
+
+def for_readers_of(package: str, metrics: Collection[Metric], whole: bool = True) -> Iterator[str]:
+    """The names of a package with ours; if ``whole``, those that have no counterpart as well."""
+    rows = [[*row.names, row.equal] for row in counterparts(metrics, package)]
+    yield table([PACKAGES[package], "pytest-ireval", "equal"], rows)
+    for why, names in reasons(metrics, package) if whole else ():
+        yield f"\nno counterpart: {', '.join(names)}\n  {why}"
+
+
+def reasons(metrics: Collection[Metric], package: str) -> list[tuple[str, list[str]]]:
+    """Why names of a package have no counterpart, each reason with the names it holds for."""
+    by_why: dict[str, list[str]] = {}
+    for absent in without_counterpart(metrics, package):
+        by_why.setdefault(absent.why, []).append(absent.name)
+    return list(by_why.items())
 
 
 def _by_name(metric: Metric) -> str:
@@ -69,6 +94,8 @@ def explained(metric: Metric) -> Iterator[str]:
             yield f"  {title}: {text}"
     for need in sorted(metric.needs):
         yield f"  needs {need}: {SOURCES[need]}"
+    for promise, reason in metric.not_promised.items():
+        yield f"  does not promise {promise}: {reason}"
     for parameter in metric.parameters:
         yield f"  {parameter.name}: {described(parameter)}"
 

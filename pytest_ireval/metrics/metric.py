@@ -7,11 +7,16 @@ import re
 import types
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from pytest_ireval.errors import MetricError, did_you_mean
+from pytest_ireval.metrics.elsewhere import Elsewhere, complaint_about
 from pytest_ireval.metrics.needs import NEEDS, Need
 from pytest_ireval.metrics.parameters import Parameter, bound, parameters_of, text_of
+from pytest_ireval.metrics.spellings import HOLE, holes_of
+
+if TYPE_CHECKING:
+    from pytest_ireval.results.explanation import Steps
 
 Direction = Literal["higher", "lower", "neither"]
 Unit = Literal["query", "session", "run"]
@@ -23,9 +28,6 @@ AGGREGATES = re.compile(r"mean|geometric|sum|none|p\d{1,2}(\.\d+)?")
 """``p95`` is a percentile."""
 
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
-HOLE = re.compile(r"\{(\w+)\}")
-"""Where a spelling has a number: ``ndcg_cut_{cutoff}``."""
-
 SECTIONS = ("Formula", "Reference", "Example")
 
 
@@ -45,7 +47,10 @@ class Metric:
     at: str | None = None
     """The parameter that ``@`` sets."""
     spellings: Spellings = field(default_factory=dict)
-    """Other names, each with the arguments it stands for; ``ndcg_cut_{cutoff}`` takes one from the name."""
+    """Other names, each with the arguments it stands for; ``ndcg_cut_{cutoff}`` takes one from the name.
+
+    See :data:`~pytest_ireval.metrics.spellings.HOLE` for what can stand in braces.
+    """
     direction: Direction = "higher"
     """Which values are better."""
     range: Range | Callable[[Mapping[str, Any]], Range] = (0.0, 1.0)
@@ -60,8 +65,14 @@ class Metric:
     """What a query without relevant documents scores; None: whatever the function says."""
     empty: float | None = None
     """What an empty ranking scores; None: whatever the function says."""
+    elsewhere: tuple[Elsewhere, ...] = ()
+    """What other packages call it, and whether their values are equal."""
     version: int = 1
     """Goes up when the definition changes: values of two versions are not comparable."""
+    steps: Callable[..., Steps] | None = None
+    """``steps(judged, **arguments)``: its arithmetic on the one query of ``judged``, for ``ireval why``."""
+    not_promised: Mapping[str, str] = field(default_factory=dict)
+    """Promises of :mod:`pytest_ireval.testing` that it cannot make by definition, each with the reason."""
     formula: str = ""
     reference: str = ""
     example: str = ""
@@ -197,21 +208,36 @@ def _is_range(value: Any) -> bool:
     return isinstance(value, tuple) and len(value) == 2 and value[0] <= value[1]
 
 
+def _nonsense(metric: Metric) -> str:
+    """What is wrong with a description, spellings apart; nothing if it makes sense."""
+    unknown = sorted(metric.needs - set(NEEDS))
+    named = isinstance(metric.name, str) and NAME.fullmatch(metric.name)
+    sums_up = isinstance(metric.aggregate, str) and AGGREGATES.fullmatch(metric.aggregate)
+    reasons = isinstance(metric.not_promised, Mapping) and all(metric.not_promised.values())
+    expected = (
+        (named, "a name is letters, digits and _, and begins with a letter"),
+        (sums_up, f"aggregate {metric.aggregate!r} is none of mean, geometric, sum, p50 … p99, none"),
+        (metric.direction in get_args(Direction), f"direction {metric.direction!r} is none of higher, lower, neither"),
+        (metric.unit in get_args(Unit), f"unit {metric.unit!r} is none of query, session, run"),
+        (not unknown, f"needs {unknown} are none of {', '.join(NEEDS)}"),
+        (
+            callable(metric.range) or _is_range(metric.range),
+            f"range {metric.range!r} is not a pair (least, greatest), as (0, 1)",
+        ),
+        (metric.steps is None or callable(metric.steps), f"steps {metric.steps!r} is no function"),
+        (
+            reasons,
+            f"not_promised {metric.not_promised!r} is not a reason for each promise, as {{promise: reason}}",
+        ),
+    )
+    return next((complaint for fine, complaint in expected if not fine), "")
+
+
 def checked_metric(metric: Metric) -> Metric:
     """``metric``, if its description makes sense."""
-    complaint = ""
-    if not isinstance(metric.name, str) or not NAME.fullmatch(metric.name):
-        complaint = "a name is letters, digits and _, and begins with a letter"
-    elif not isinstance(metric.aggregate, str) or not AGGREGATES.fullmatch(metric.aggregate):
-        complaint = f"aggregate {metric.aggregate!r} is none of mean, geometric, sum, p50 … p99, none"
-    elif metric.direction not in ("higher", "lower", "neither"):
-        complaint = f"direction {metric.direction!r} is none of higher, lower, neither"
-    elif metric.unit not in ("query", "session", "run"):
-        complaint = f"unit {metric.unit!r} is none of query, session, run"
-    elif unknown := metric.needs - set(NEEDS):
-        complaint = f"needs {sorted(unknown)} are none of {', '.join(NEEDS)}"
-    elif not callable(metric.range) and not _is_range(metric.range):
-        complaint = f"range {metric.range!r} is not a pair (least, greatest), as (0, 1)"
+    complaint = _nonsense(metric)
+    for row in metric.elsewhere:
+        complaint = complaint or complaint_about(row, metric.name)
     for spelling, arguments in metric.spellings.items():
         if complaint:
             break
@@ -219,8 +245,8 @@ def checked_metric(metric: Metric) -> Metric:
             bound(metric.parameters, arguments)
         except ValueError as error:
             complaint = f"spelling {spelling!r}: {error}"
-        hole = HOLE.search(spelling)
-        if hole and (hole.end() != len(spelling) or metric.parameter(hole[1]) is None):
+        holes = holes_of(spelling)
+        if HOLE.search(spelling) and not (holes and all(metric.parameter(hole["parameter"]) for hole in holes)):
             complaint = f"spelling {spelling!r} does not end in one of its parameters"
     if complaint:
         raise MetricError(f"metric {metric.name!r}: {complaint}")

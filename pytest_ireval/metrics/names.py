@@ -9,7 +9,8 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from pytest_ireval.errors import MetricError, MetricNameError, Problem, closest, shown
-from pytest_ireval.metrics.metric import HOLE, Metric
+from pytest_ireval.metrics.metric import Metric
+from pytest_ireval.metrics.spellings import HOLE, SPELLED, arguments_of, holes_of, number, stem, stem_of
 
 LONGEST_NAME = 1000
 TOKEN = re.compile(
@@ -21,8 +22,6 @@ TOKEN = re.compile(
     re.VERBOSE,
 )
 WORDS: dict[str, Any] = {"true": True, "false": False, "none": None}
-STEM_AND_NUMBERS = re.compile(r"(?P<stem>[^\W\d]\w*?)[_.](?P<numbers>[0-9]+(?:\.[0-9]+)?(?:,[0-9]+(?:\.[0-9]+)?)*)")
-"""``_`` or ``.`` stands in front of the number, and there may be several: ``P.5,10``."""
 
 
 class Token(NamedTuple):
@@ -50,15 +49,14 @@ class Vocabulary:
         return heads
 
     @cached_property
-    def stems(self) -> dict[str, tuple[Metric, Mapping[str, Any], str]]:
-        """Names that end in a number, such as ``ndcg_cut_10``, without it; and the parameter that the number sets."""
-        stems: dict[str, tuple[Metric, Mapping[str, Any], str]] = {}
-        for metric in self.metrics.values():
-            for name, arguments in metric.spellings.items():
-                stem = stem_of(name)
-                if stem:
-                    stems[stem] = (metric, arguments, HOLE.findall(name)[0])
-        return stems
+    def stems(self) -> dict[str, tuple[Metric, str]]:
+        """Names that end in numbers, such as ``ndcg_cut_10``, without them; and the spelling that has them as holes."""
+        return {
+            stem_of(name): (metric, name)
+            for metric in self.metrics.values()
+            for name in metric.spellings
+            if stem_of(name)
+        }
 
     def parse(self, text: str) -> list[Metric]:
         """The metrics that ``text`` names; more than one if it has a list, as in ``P@[5, 10]``."""
@@ -76,43 +74,46 @@ class Vocabulary:
         name = name.strip()
         if name[:1].isdigit() and name.lower() in self.heads:
             return self.heads[name.lower()][0]
-        stem = STEM_AND_NUMBERS.fullmatch(name)
-        if stem and stem["stem"].lower() in self.stems:
-            return self.stems[stem["stem"].lower()][0]
+        match = SPELLED.fullmatch(name)
+        if match and stem(match["stem"]) in self.stems:
+            return self.stems[stem(match["stem"])][0]
         return _Reader(self, name).family()
 
     def _spelled(self, text: str) -> list[Metric]:
-        match = STEM_AND_NUMBERS.fullmatch(text)
-        if not match or match["stem"].lower() not in self.stems:
+        match = SPELLED.fullmatch(text)
+        if not match or stem(match["stem"]) not in self.stems:
             return []
-        metric, arguments, parameter = self.stems[match["stem"].lower()]
+        metric, spelling = self.stems[stem(match["stem"])]
+        parameter = metric.parameter(holes_of(spelling)[0]["parameter"])
+        found = arguments_of(spelling, match["entries"], maps=parameter is not None and parameter.kind == "map")
         try:
-            return [metric(**arguments, **{parameter: _number(value)}) for value in match["numbers"].split(",")]
+            return [metric(**metric.spellings[spelling], **arguments) for arguments in found]
         except MetricError as error:
             raise MetricNameError(Problem(str(error), place=shown(text))) from None
 
     def suggestion(self, name: str, rest: str) -> str:
         """A line that proposes what might have been meant by an unknown name."""
+        if rest[:1] in ("(", "@") and (instead := self._in_our_grammar(name, rest)):
+            return f"write it {instead!r}"
         known = [n for n in self.heads if not self.heads[n][1]]
         meant = closest(name, known, closeness=0.7)
         if not meant or rest[:1] in ("_", "."):
             return ""
         return f"did you mean {self.heads[meant][0].name + rest!r}?"
 
+    def _in_our_grammar(self, name: str, rest: str) -> str:
+        """``P(rel=2)@5`` for ``P_5(rel=2)``: a spelling takes no arguments."""
+        match = SPELLED.fullmatch(name)
+        if not match or stem(match["stem"]) not in self.stems or not rest.endswith(")"):
+            return ""
+        metric, spelling = self.stems[stem(match["stem"])]
+        hole = holes_of(spelling)[0]["parameter"]
+        return f"{metric.name}{rest}@{match['entries']}" if hole == metric.at and "," not in match["entries"] else ""
+
     @property
     def known(self) -> str:
         """The line that lists what there is."""
         return "available: " + ", ".join(sorted(self.metrics, key=str.lower))
-
-
-def stem_of(name: str) -> str:
-    """What stands in front of the hole of ``ndcg_cut_{cutoff}``, in lower case; nothing if there is no hole."""
-    hole = HOLE.search(name)
-    return name[: hole.start()].rstrip("_").lower() if hole else ""
-
-
-def _number(text: str) -> int | float:
-    return int(text) if re.fullmatch(r"[+-]?\d+", text) else float(text)
 
 
 class _Reader:
@@ -230,7 +231,7 @@ class _Reader:
     def _value(self) -> Any:
         token = self.take()
         if token.kind == "number":
-            return _number(token.text)
+            return number(token.text)
         if token.kind == "text":
             return token.text[1:-1]
         if token.kind == "name" and token.text.lower() in WORDS:
@@ -258,7 +259,7 @@ class _Reader:
         token = self.take()
         if token.kind != "number":
             raise self.error(token.at, "expected a number")
-        return _number(token.text)
+        return number(token.text)
 
     def _made(self, metric: Metric, given: Mapping[str, Any], head: Token) -> Metric:
         try:

@@ -54,6 +54,8 @@ class Ranking:
     """The session's name and the query's place in it."""
     preferences: Sequence[tuple[str, str]] = ()
     """Pairs of document ids, the better one first."""
+    collection: int | None = None
+    """How many documents there are to find."""
     seconds: float | None = None
     """How long the system took."""
     reference: Ranking | None = None
@@ -139,7 +141,7 @@ def _with_needs(
     """The ranking with what the metric asked for."""
     if not needs:
         return ranking
-    added: dict[str, Any] = {"reference": reference}
+    added: dict[str, Any] = {"reference": reference, "collection": judged.collection}
     documents = judged.documents
     if documents is not None:
         rows = documents.of(i)

@@ -11,7 +11,7 @@ import numpy as np
 from pytest_ireval.errors import MetricError, Problem
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.metrics.needs import SOURCES
-from pytest_ireval.results import PLURALS
+from pytest_ireval.results.evaluation import PLURALS
 from pytest_ireval.retrieval.judged import Floats, JudgedRankings, Mask
 from pytest_ireval.retrieval.views import only
 
@@ -48,21 +48,31 @@ class Scores:
 
 def score(metric: Metric, judged: JudgedRankings) -> Scores:
     """The values of one metric; raises MetricError if it cannot be computed or breaks its own promises."""
+    values = settled(metric, judged)
+    units = units_of(metric, judged)
+    checked = _checked(metric, units, values)
+    return Scores(metric, units, checked, np.ones(len(units), bool), _without_relevant(metric, judged))
+
+
+def settled(metric: Metric, judged: JudgedRankings) -> Floats:
+    """What the metric says of each unit, or what it declares for empty rankings and without relevant documents.
+
+    Raises MetricError if there is no such value. Nobody has looked yet whether it is one that the metric promises.
+    """
     if metric.missing:
         raise MetricError(Problem(f"needs {' and '.join(metric.missing)}", place=str(metric)))
     _check_needs(metric, judged)
     with np.errstate(all="ignore"):  # what comes out is checked
         values = _values(metric, judged)
-    units = _units(metric, judged)
-    no_relevant = _without_relevant(metric, judged)
+    units = units_of(metric, judged)
     if values.shape != (len(units),):
         raise _broken(metric, f"returned {values.shape} values for {len(units)} {PLURALS[metric.unit]}")
     if metric.unit == "query":
         if metric.no_relevant is not None:
-            values = np.where(no_relevant, metric.no_relevant, values)
+            values = np.where(_without_relevant(metric, judged), metric.no_relevant, values)
         if metric.empty is not None:
             values = np.where(judged.retrieved == 0, metric.empty, values)
-    return Scores(metric, units, _checked(metric, units, values), np.ones(len(units), bool), no_relevant)
+    return values
 
 
 def aggregated(values: Floats, how: str) -> float | None:
@@ -89,7 +99,8 @@ def _check_needs(metric: Metric, judged: JudgedRankings) -> None:
         raise MetricError(Problem("scores sessions", place=str(metric), suggestion=SOURCES["sessions"]))
 
 
-def _units(metric: Metric, judged: JudgedRankings) -> tuple[str, ...]:
+def units_of(metric: Metric, judged: JudgedRankings) -> tuple[str, ...]:
+    """The names of what has a value each."""
     if metric.unit == "query":
         return judged.queries
     if metric.unit == "session" and judged.sessions is not None:
@@ -99,7 +110,7 @@ def _units(metric: Metric, judged: JudgedRankings) -> tuple[str, ...]:
 
 def _without_relevant(metric: Metric, judged: JudgedRankings) -> Mask:
     if metric.unit != "query":
-        return np.zeros(len(_units(metric, judged)), bool)
+        return np.zeros(len(units_of(metric, judged)), bool)
     rel = metric.settings.get("rel")
     without: Mask = judged.relevant_count(rel if isinstance(rel, int | float) else None) == 0
     return without
@@ -139,7 +150,7 @@ def _first_query_that_raises(metric: Metric, judged: JudgedRankings, kind: type[
 
 def _checked(metric: Metric, units: Sequence[str], values: Floats) -> Floats:
     """Values without NaN and inside the declared range."""
-    low, high = _bounds(metric)
+    low, high = bounds_of(metric)
     undefined = np.flatnonzero(np.isnan(values))
     if undefined.size:
         raise _broken(metric, "returned NaN", units[int(undefined[0])])
@@ -153,7 +164,8 @@ def _checked(metric: Metric, units: Sequence[str], values: Floats) -> Floats:
     return np.clip(values, low, high) + 0.0  # no negative zeros
 
 
-def _bounds(metric: Metric) -> tuple[float, float]:
+def bounds_of(metric: Metric) -> tuple[float, float]:
+    """Least and greatest value that the metric declares; raises MetricError if it cannot say."""
     try:
         low, high = metric.bounds
     except Exception as error:  # a plugin's range may be a function that raises anything

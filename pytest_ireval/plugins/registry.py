@@ -9,7 +9,8 @@ from functools import cached_property
 
 from pytest_ireval.errors import MetricError, MetricNameError, PluginError, Problem
 from pytest_ireval.metrics.metric import Metric
-from pytest_ireval.metrics.names import STEM_AND_NUMBERS, Vocabulary, stem_of
+from pytest_ireval.metrics.names import Vocabulary
+from pytest_ireval.metrics.spellings import SPELLED, stem, stem_of
 from pytest_ireval.retrieval.formats.reader import CONTENTS, Reader
 
 FORMAT_NAME = re.compile(r"[a-z][a-z0-9-]*")
@@ -132,14 +133,14 @@ def _refuse_hidden(metrics: dict[str, Metric]) -> None:
     stems: dict[str, tuple[str, Metric]] = {}
     for metric in metrics.values():
         for name in metric.spellings:
-            if stem := stem_of(name):
-                other_name, other = stems.setdefault(stem, (name, metric))
+            if known := stem_of(name):
+                other_name, other = stems.setdefault(known, (name, metric))
                 if other is not metric:
                     raise _read_as_another(name, metric, other_name, other)
     for metric in metrics.values():
         for name in (metric.name, *metric.spellings):
-            match = STEM_AND_NUMBERS.fullmatch(name)
-            if match and (hiding := stems.get(match["stem"].lower())) and hiding[1] is not metric:
+            match = SPELLED.fullmatch(name)
+            if match and (hiding := stems.get(stem(match["stem"]))) and hiding[1] is not metric:
                 raise _read_as_another(name, metric, *hiding)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pytest_ireval.reports.templates import environment
-from pytest_ireval.results import PLURALS, Evaluation
+from pytest_ireval.results.evaluation import PLURALS, Evaluation
 
 
 def evaluation_page(evaluation: Evaluation, notes: Sequence[str], per_query: bool) -> str:

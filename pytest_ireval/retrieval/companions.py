@@ -1,4 +1,4 @@
-"""What is brought besides judgments and rankings: sessions, timings, attributes, preferences, a reference."""
+"""What is brought besides judgments and rankings: a collection's size, sessions, timings, attributes and the like."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from pytest_ireval.retrieval.judged import Floats, JudgedRankings, Sessions
 def with_companions(
     judged: JudgedRankings,
     *,
+    collection: int | None = None,
     sessions: Mapping[str, tuple[str, int]] | None = None,
     timings: Mapping[str, float] | None = None,
     attributes: Mapping[str, Mapping[str, Any]] | None = None,
@@ -29,15 +30,30 @@ def with_companions(
     for query, pairs in _entries(preferences, "preferences"):
         if isinstance(pairs, str) or not all(isinstance(pair, tuple | list) and len(pair) == 2 for pair in pairs):
             raise _unfit("preferences", f"query {query!r} has {pairs!r}, not pairs (better, worse)")
+    if collection is not None:
+        _check_collection(judged, collection)
     return replace(
         judged,
+        collection=collection,
         sessions=None if sessions is None else _sessions(judged.queries, sessions),
         timings=None if timings is None else _timings(judged, timings),
         attributes=attributes,
         preferences=preferences,
-        reference=reference,
+        reference=reference and replace(reference, collection=collection),
         _memory={},
     )
+
+
+def _check_collection(judged: JudgedRankings, size: int) -> None:
+    """No query knows more documents, judged or retrieved, than there are."""
+    known = np.diff(judged.first_ideal) + judged.retrieved - np.diff(judged.first)
+    most = int(known.argmax()) if known.size else 0
+    if known.size and known[most] > size:
+        raise _unfit(
+            "collection",
+            f"{size:,} documents are fewer than the {known[most]:,} that are judged or retrieved for query "
+            f"{judged.queries[most]!r}",
+        )
 
 
 def _entries(mapping: object, what: str) -> list[tuple[Any, Any]]:

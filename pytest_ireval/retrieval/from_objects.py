@@ -20,7 +20,7 @@ from pytest_ireval.retrieval.values import Unfit, grade_of, id_of, number_of, sc
 
 
 def judgments_from(source: Any, *, grades: str = "integer", origin: str = "judgments") -> Judgments:
-    """Judgments from a table, or any of the forms that :func:`~pytest_ireval.evaluation.evaluate` takes."""
+    """Judgments from a table, or any of the forms that :func:`~pytest_ireval.evaluating.evaluation.evaluate` takes."""
     table = as_table(source, origin)
     if table is not None:
         return judgments_of_table(table, grades)

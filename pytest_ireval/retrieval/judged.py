@@ -99,6 +99,8 @@ class JudgedRankings:
     highest_grade: float
     """The top of the scale, or else the highest grade of the whole judgments."""
     documents: Documents | None = None
+    collection: int | None = None
+    """How many documents there are to find."""
     subtopics: Subtopics | None = None
     attributes: Mapping[str, Mapping[str, Any]] | None = None
     sessions: Sessions | None = None

@@ -88,6 +88,7 @@ def test_the_policies_are_part_of_the_result():
         "depth": 5,
         "scale": None,
         "grades": "integer",
+        "collection": None,
     }
 
 

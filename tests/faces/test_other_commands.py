@@ -8,7 +8,7 @@ from pytest_ireval.cli import COMMANDS
 def test_metrics_lists_all_by_plugin_with_what_must_follow_the_name(ireval):
     out = ireval("metrics").out
 
-    assert out.startswith("pytest-ireval 0.1.0\nAP[@cutoff] ")
+    assert out.startswith("pytest-ireval 0.1.0\nAccuracy[@cutoff] ")
     assert "\nIPrec@recall " in out
     assert "\nP@cutoff " in out
     assert out.endswith("\nireval metrics NAME explains one.\n")
@@ -26,8 +26,32 @@ def test_metrics_explains_one(ireval, name):
 def test_metrics_explains_several_and_spellings(ireval):
     out = ireval("metrics", "ndcg", "map").out
 
-    assert "also called: ndcg_cut_{cutoff}" in out
+    assert "ndcg_cut_{cutoff}" in out
     assert "AP[@cutoff]" in out
+
+
+def test_metrics_lists_what_another_package_calls_them_and_why_values_differ(ireval):
+    out = ireval("metrics", "--for", "trec_eval").out
+
+    assert out.startswith("trec_eval ")
+    assert "\nmap                                  AP " in out
+    assert (
+        "\nunj_{cutoff}                         Unjudged@{cutoff}                                            "
+        "yes, but for grades below 0, which it takes for unjudged documents; here they are judged\n"
+    ) in out
+    assert out.endswith(
+        "\nno counterpart: ndcg_p\n"
+        "  stands in the source of trec_eval 10 and is not offered by it: nDCG(discount='jarvelin')\n"
+    )
+
+
+def test_metrics_lists_what_another_package_calls_one(ireval):
+    assert ireval("metrics", "--for", "ir_measures", "SetF").out == (
+        "ir_measures          pytest-ireval      equal\n"
+        "SetF                 SetF               yes\n"
+        "SetF(beta={beta}.0)  SetF(beta={beta})  "
+        "no: it hands beta to trec_eval, which takes it for the square of beta\n"
+    )
 
 
 def test_an_unknown_name_is_an_error(ireval):
@@ -40,7 +64,7 @@ def test_an_unknown_name_is_an_error(ireval):
 def test_plugins_lists_distribution_and_version(ireval):
     out = ireval("plugins").out
 
-    assert out.startswith("pytest-ireval 0.1.0 (builtin, formats)\n  metrics: P, R, F,")
+    assert out.startswith("pytest-ireval 0.1.0 (builtin, formats)\n  metrics: P, R, CappedR, F,")
     assert "\n  formats of queries: table, jsonl," in out
     assert out.endswith("Found through the entry-point group pytest_ireval.\n")
 

@@ -126,7 +126,7 @@ def test_a_broken_conftest_below_is_an_error_of_its_suites_alone(pytester):
 
     text = result.stdout.str()
     assert "ireval_metricz" in text
-    assert "metrics at hand here: AP" in text
+    assert "metrics at hand here: Accuracy, AP" in text
     assert "Good" in text
     assert "INTERNALERROR" not in text
     assert "Traceback" not in text

@@ -12,10 +12,12 @@ from pytest_ireval import load_registry
 from pytest_ireval.cli import COMMANDS, commands
 from pytest_ireval.cli.compare_command import command as compare_command
 from pytest_ireval.cli.evaluate_command import command as evaluate_command
+from pytest_ireval.cli.why_command import command as why_command
 from pytest_ireval.intake.linting import CHECKS
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.metrics.needs import NEEDS
 from pytest_ireval.plugins import hookspecs
+from pytest_ireval.testing import promises
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")])
@@ -73,12 +75,14 @@ def test_links_lead_somewhere(page):
     assert [target for target in targets if not (page.parent / target).exists()] == []
 
 
-def test_the_page_of_metrics_is_what_the_metrics_say():
-    spec = importlib.util.spec_from_file_location("metrics_page", ROOT / "docs" / "metrics_page.py")
+@pytest.mark.parametrize("name", ["metrics", "coming_from"])
+def test_a_page_about_metrics_is_what_the_metrics_say(name):
+    script = ROOT / "docs" / f"{name}_page.py"
+    spec = importlib.util.spec_from_file_location(f"{name}_page", script)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
 
-    assert (ROOT / "docs" / "metrics.md").read_text(encoding="utf-8") == module.page(), "run docs/metrics_page.py"
+    assert (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8") == module.page(), f"run docs/{name}_page.py"
 
 
 @pytest.mark.parametrize("name", sorted(load_registry().metrics))
@@ -98,6 +102,11 @@ def test_every_option_of_compare_is_documented(option):
     text = (ROOT / "docs" / "comparing.md").read_text(encoding="utf-8")
 
     assert option in text or option == "--metric"
+
+
+@pytest.mark.parametrize("option", [o for p in why_command.params for o in p.opts if o.startswith("--")])
+def test_every_option_of_why_is_documented(option):
+    assert f"`{option}`" in (ROOT / "docs" / "why.md").read_text(encoding="utf-8") or option == "--format"
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -130,6 +139,11 @@ def test_every_hook_is_documented(name):
     assert "Return" in docstring
     assert "Called" in docstring
     assert "Since" in docstring
+
+
+@pytest.mark.parametrize(("name", "says"), promises())
+def test_every_promise_is_documented(name, says):
+    assert re.search(rf"\| `{name}` \*? ?\| {says} \|", (ROOT / "docs" / "plugins.md").read_text(encoding="utf-8"))
 
 
 @pytest.mark.parametrize("need", NEEDS)

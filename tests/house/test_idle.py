@@ -59,4 +59,4 @@ def test_comparing_imports_numpy_and_scipy_alone():
 
 
 def test_statistics_are_imported_without_scipy():
-    assert imported_by("import pytest_ireval.comparison") == "heavy: ['numpy']"
+    assert imported_by("import pytest_ireval.comparing.comparison") == "heavy: ['numpy']"

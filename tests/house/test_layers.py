@@ -13,19 +13,20 @@ PACKAGE = Path(pytest_ireval.__file__).parent
 BUILT_IN = Path(pytest_ireval_metrics.__file__).parent
 
 LAYERS = [
-    ({"errors", "results", "comparison_results", "progress", "counting"}, set()),
+    ({"errors", "results", "progress", "counting"}, set()),
     ({"retrieval"}, {"numpy", "zstandard", "isal", "pyarrow"}),
     ({"metrics"}, {"numpy"}),
     ({"plugins"}, {"pluggy"}),
     ({"statistics"}, {"numpy", "scipy"}),
     ({"baselines", "history"}, {"numpy"}),
     ({"suites", "sources"}, {"pydantic", "yaml", "numpy"}),
-    ({"intake", "policies", "evaluation", "pairing", "comparison", "rules", "gate"}, {"numpy", "pydantic"}),
+    ({"intake", "evaluating", "comparing", "explaining", "rules", "gate"}, {"numpy", "pydantic"}),
     ({"reports"}, {"jinja2"}),
     ({"pytest_adapter"}, {"pytest"}),
+    ({"testing"}, {"pytest", "numpy"}),
     ({"cli"}, {"click", "rich"}),
 ]
-"""The faces share the last number in the plan; here they are two, so that neither imports the other."""
+"""The faces share the last number in the plan; here each has its own, and none imports one above it."""
 
 MODULES = sorted(path for path in PACKAGE.rglob("*.py") if path != PACKAGE / "__init__.py")
 

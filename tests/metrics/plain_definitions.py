@@ -3,7 +3,7 @@
 ``ranked`` holds the grade at each rank (None: not judged), ``judged`` all judged grades of the query.
 """
 
-from math import inf, log2
+from math import floor, inf, log, log2
 
 
 def relevant(ranked, rel):
@@ -132,3 +132,140 @@ def q_measure(ranked, judged, beta=1, k=inf, rel=1):
             if rank <= k:
                 total += (beta * got + found) / (beta * sum(ideal[:rank]) + rank)
     return share(total, count(judged, rel))
+
+
+def blended(ranked, judged, beta, rel=1):
+    """For each rank, whether the document is relevant, how many are so far, and the blended ratio."""
+    ideal = sorted((gain(g) for g in judged if g >= rel), reverse=True)
+    found, got, rows = 0, 0.0, []
+    for rank, grade in enumerate(ranked, 1):
+        good = grade is not None and grade >= rel
+        if good:
+            found += 1
+            got += gain(grade)
+        rows.append((good, found, (beta * got + found) / (beta * sum(ideal[:rank]) + rank)))
+    return rows
+
+
+def o_measure(ranked, judged, beta=1, k=inf):
+    return next((br for rank, (good, _, br) in enumerate(blended(ranked, judged, beta), 1) if good and rank <= k), 0.0)
+
+
+def preferred(ranked, k=inf):
+    """The rank of the first of the best documents."""
+    seen = [gain(grade) for rank, grade in enumerate(ranked, 1) if rank <= k]
+    return seen.index(max(seen)) + 1 if seen and max(seen) > 0 else 0
+
+
+def p_measure(ranked, judged, beta=1, k=inf):
+    stop = preferred(ranked, k)
+    return blended(ranked, judged, beta)[stop - 1][2] if stop else 0.0
+
+
+def p_plus(ranked, judged, beta=1, k=inf):
+    ratios = [br for good, _, br in blended(ranked, judged, beta)[: preferred(ranked, k)] if good]
+    return share(sum(ratios), len(ratios))
+
+
+def ncu(ranked, judged, stop, beta=1, gamma=0.95):
+    readers = {
+        "graded": lambda found, grade: grade,
+        "rank_biased": lambda found, grade: gamma ** (found - 1),
+        "uniform": lambda found, grade: 1,
+    }[stop]
+    everybody = sum(readers(i, g) for i, g in enumerate((g for g in judged if g >= 1), 1))
+    rows = zip(ranked, blended(ranked, judged, beta), strict=True)
+    return share(sum(readers(found, grade) * br for grade, (good, found, br) in rows if good), everybody)
+
+
+def r_measure(ranked, judged, beta=1):
+    r = count(judged, 1)
+    got = [gain(g) for g in ranked[:r] if g is not None and g >= 1]
+    ideal = sorted((gain(g) for g in judged), reverse=True)[:r]
+    return share(beta * sum(got) + len(got), beta * sum(ideal) + r)
+
+
+def average_weighted_precision(ranked, judged, k=inf):
+    ideal, total = sorted((gain(g) for g in judged), reverse=True), 0.0
+    for rank, grade in enumerate(ranked, 1):
+        if gain(grade) > 0 and rank <= k:
+            total += sum(gain(g) for g in ranked[:rank]) / sum(ideal[:rank])
+    return share(total, count(judged, 1))
+
+
+def graded_ap(ranked, judged, k=inf, chance=gain):
+    """``chance(g)``: how many readers call grade g relevant."""
+    total = 0.0
+    for n, grade in enumerate(ranked, 1):
+        if n <= k:
+            total += sum(min(chance(above), chance(grade)) for above in ranked[:n]) / n
+    return share(total, sum(chance(grade) for grade in judged))
+
+
+def yaap(ranked, judged):
+    s = average_precision(ranked, judged) * count(judged, 1)
+    return log((1 + s) / (1 + count(judged, 1) - s))
+
+
+def accuracy(ranked, judged, k=inf, rel=1):
+    seen = [good for rank, good in enumerate(relevant(ranked, rel), 1) if rank <= k]
+    pairs = [i < j for i, a in enumerate(seen) for j, b in enumerate(seen) if a and not b]
+    return sum(pairs) / len(pairs) if pairs else float(any(seen))
+
+
+def r_precision_at(ranked, judged, multiple):
+    rank = floor(multiple * count(judged, 1) + 0.9)
+    return share(sum(relevant(ranked, 1)[:rank]), rank)
+
+
+def ndcg_at_relevant(ranked, judged):
+    r = count(judged, 1)
+    at_ranks = [ndcg(ranked, judged, rank) for rank, grade in enumerate(ranked, 1) if gain(grade) > 0]
+    return share(sum(at_ranks) + (r - len(at_ranks)) * ndcg(ranked, judged), r)
+
+
+def ndcg_at_levels(ranked, judged):
+    ends = sorted({count(judged, grade) for grade in judged if grade > 0})
+    points = [ndcg(ranked, judged, end) for end in ends]
+    if ends and len(ranked) > ends[-1] + 1:
+        points.append(ndcg(ranked, judged))
+    return share(sum(points), len(points))
+
+
+def g(ranked, judged):
+    ideal, total = sorted((gain(grade) for grade in judged if grade > 0), reverse=True), 0.0
+    for rank, grade in enumerate(ranked, 1):
+        cost = sum(max(best, 1) for best in ideal[:rank]) + max(rank - len(ideal), 0)
+        total += gain(grade) / log2(2 + cost - sum(gain(other) for other in ranked[:rank]))
+    return share(total, sum(ideal))
+
+
+def binary_g(ranked, judged):
+    good = relevant(ranked, 1)
+    return share(sum(1 / log2(2 + good[:i].count(False)) for i in range(len(good)) if good[i]), count(judged, 1))
+
+
+def overlap(one, other, p, depth):
+    agreement = [len(set(one[:i]) & set(other[:i])) / i for i in range(1, depth + 1)]
+    return share(sum(p**i * a for i, a in enumerate(agreement)), sum(p**i for i in range(depth)))
+
+
+def compatibility(ranked, judged, p=0.95, normalize=True):
+    """Documents are their ranks; those that were missed are negative."""
+    left = sorted((grade for grade in judged if grade > 0), reverse=True)
+    for grade in ranked:
+        if gain(grade) > 0:
+            left.remove(grade)
+    pool = [(grade, rank) for rank, grade in enumerate(ranked, 1) if gain(grade) > 0]
+    pool += [(grade, 10**6 + i) for i, grade in enumerate(left)]
+    ideal = [document for _, document in sorted(pool, key=lambda entry: (-entry[0], entry[1]))]
+    documents = list(range(1, len(ranked) + 1))
+    depth = max(len(documents), len(ideal))
+    found = overlap(documents, ideal, p, depth)
+    return share(found, overlap(ideal, ideal, p, depth)) if normalize else found
+
+
+def utility(ranked, judged, hit, noise, miss, rest, size):
+    retrieved, found = len(ranked), sum(relevant(ranked, 1))
+    left_out = count(judged, 1) - found
+    return hit * found + noise * (retrieved - found) + miss * left_out + rest * (size - retrieved - left_out)

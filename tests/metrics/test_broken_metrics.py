@@ -152,6 +152,9 @@ def test_a_metric_that_is_not_registered_is_named_by_its_module():
         ({"needs": "documents"}, r"needs is a tuple, as needs=\('documents',\)"),
         ({"range": "0-1"}, r"range '0-1' is not a pair \(least, greatest\), as \(0, 1\)"),
         ({"range": (1, 0)}, r"range \(1, 0\) is not a pair"),
+        ({"steps": "none"}, r"steps 'none' is no function"),
+        ({"not_promised": ("reads_only",)}, r"not_promised \('reads_only',\) is not a reason for each promise, as \{"),
+        ({"not_promised": {"reads_only": ""}}, r"not_promised \{'reads_only': ''\} is not a reason for each promise"),
     ],
 )
 def test_a_description_that_makes_no_sense_is_refused(about, complaint):

@@ -8,8 +8,10 @@ from pytest_ireval import MetricNameError, load_registry
 
 REGISTRY = load_registry()
 AVAILABLE = (
-    "available: AP, Bpref, CG, DCG, ERR, F, infAP, IPrec, IPrecAvg, Judged, nDCG, nERR, NumRel, NumRelRet, NumRet, "
-    "P, Q, R, RBP, RBPResidual, Rprec, RR, SetF, SetP, SetR, Success"
+    "available: Accuracy, AP, AWP, binG, Bpref, CappedR, CG, Compat, DCG, ERR, F, FallOut, G, GAP, GMAP, GMBpref, "
+    "IDCG, infAP, IPrec, IPrecAvg, Judged, NCU, nDCG, nDCGRel, nERR, NumNonRelRet, NumQ, NumRel, NumRelRet, NumRet, "
+    "OMeasure, P, PMeasure, PPlus, Q, R, RBP, RBPResidual, RMeasure, RnDCG, Rprec, RR, SetAP, SetF, SetP, SetR, "
+    "Success, Unjudged, Utility, YAAP"
 )
 
 
@@ -61,6 +63,33 @@ def test_canonical_text_drops_defaults_sorts_and_puts_at_last(text, expected):
     [
         ("map", ["AP"]),
         ("map_cut_10", ["AP@10"]),
+        ("gm_map", ["GMAP"]),
+        ("gm_bpref", ["GMBpref"]),
+        ("yaap", ["YAAP"]),
+        ("num_q", ["NumQ"]),
+        ("num_nonrel_judged_ret", ["NumNonRelRet"]),
+        ("set_map", ["SetAP"]),
+        ("set_F.0.25", ["SetF(beta=0.5)"]),
+        ("set_F.1.0", ["SetF"]),
+        ("relative_P_10", ["CappedR@10"]),
+        ("relative_P.5,10", ["CappedR@5", "CappedR@10"]),
+        ("Rprec_mult_1.00", ["Rprec"]),
+        ("Rprec_mult.0.2,1.6", ["Rprec(multiple=0.2)", "Rprec(multiple=1.6)"]),
+        ("utility", ["Utility"]),
+        ("utility.1,-1,0,0", ["Utility"]),
+        ("utility.2.5,-1.0,-0.5,0", ["Utility(hit=2.5, miss=-0.5)"]),
+        ("unj_10", ["Unjudged@10"]),
+        ("binG", ["binG"]),
+        ("G", ["G"]),
+        ("G.1=3.5,2=9", ["G(gains={1: 3.5, 2: 9})"]),
+        ("Rndcg", ["RnDCG"]),
+        ("ndcg_rel", ["nDCGRel"]),
+        ("ndcg_rel.1=3", ["nDCGRel(gains={1: 3})"]),
+        ("ndcg.1=3.5,2=9.0,4=7.0", ["nDCG(gains={1: 3.5, 2: 9, 4: 7})"]),
+        ("dcg", ["DCG"]),
+        ("ideal_dcg", ["IDCG"]),
+        ("rbp.p=0.5", ["RBP(p=0.5)"]),
+        ("rbp_resid.p=0.5", ["RBPResidual(p=0.5)"]),
         ("ndcg", ["nDCG"]),
         ("ndcg_cut_10", ["nDCG@10"]),
         ("ndcg_cut.10", ["nDCG@10"]),
@@ -130,7 +159,11 @@ def test_two_texts_with_one_canonical_form_are_one_metric():
         ("F1(beta=2)@5", "'F1(beta=2)@5', column 4\n  beta is given twice"),
         ("nDCG(gains={1: None})", "'nDCG(gains={1: None})', column 16\n  expected a number"),
         ("P@\uff11\uff10", "'P@\uff11\uff10', column 3\n  unexpected '\uff11'"),
-        ("gm_map", f"'gm_map', column 1\n  unknown metric 'gm_map'\n  {AVAILABLE}"),
+        ("prefs_simp", f"'prefs_simp', column 1\n  unknown metric 'prefs_simp'\n  {AVAILABLE}"),
+        ("P_5(rel=2)", f"'P_5(rel=2)', column 1\n  unknown metric 'P_5'\n  write it 'P(rel=2)@5'\n  {AVAILABLE}"),
+        ("utility.1,2", "'utility.1,2', column 8\n  unexpected '.1' after the metric"),
+        ("ndcg.1=2,1=3", "'ndcg.1=2,1=3', column 5\n  unexpected '.1' after the metric"),
+        ("set_F.-1", "'set_F.-1'\n  SetF: beta=-1 is out of range (at least 0)"),
         ("nDCG@10@20", "'nDCG@10@20', column 8\n  unexpected '@' after the metric"),
         ("nDCG(cutoff=5)@10", "'nDCG(cutoff=5)@10', column 15\n  cutoff is given twice"),
         ("AP(rel=1, rel=2)", "'AP(rel=1, rel=2)', column 11\n  rel is given twice"),

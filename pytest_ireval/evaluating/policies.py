@@ -8,7 +8,7 @@ from typing import Literal, get_args
 import numpy as np
 
 from pytest_ireval.errors import IrevalError, Problem, did_you_mean
-from pytest_ireval.results import Policies
+from pytest_ireval.results.evaluation import Policies
 from pytest_ireval.retrieval.formats.reader import Grades
 
 Ties = Literal["trec", "input", "pessimistic", "optimistic", "error"]
@@ -43,6 +43,9 @@ def checked_policies(policies: Policies) -> Policies:
     depth, scale = policies.depth, policies.scale
     if depth is not None and not (_is(depth, Integral) and 1 <= depth <= DEEPEST):
         raise IrevalError(f"depth={depth!r} is not a whole number from 1 to {DEEPEST:,}")
+    size = policies.collection
+    if size is not None and not (_is(size, Integral) and size >= 1):
+        raise IrevalError(f"collection={size!r} is not a number of documents")
     if scale is not None and not (_is(scale, Real) and 0 < scale < np.inf):
         raise IrevalError(f"scale={scale!r} is not a number above 0")
     return policies

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from pytest_ireval.errors import InputError
-from pytest_ireval.results import Evaluation
+from pytest_ireval.results.evaluation import Evaluation
 
 FORMAT = "comparison-1"
 """The kind and version of the JSON form; a reader refuses another one."""

@@ -8,8 +8,8 @@ from typing import Literal
 
 import numpy as np
 
-from pytest_ireval.comparison_results import Change, MetricComparison, Pair
-from pytest_ireval.results import MetricResult
+from pytest_ireval.results.comparison import Change, MetricComparison, Pair
+from pytest_ireval.results.evaluation import MetricResult
 from pytest_ireval.statistics.differences import TIE, Floats, differences
 from pytest_ireval.statistics.multiplicity import holm
 from pytest_ireval.statistics.paired_t import PairedT, paired_t

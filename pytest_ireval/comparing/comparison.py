@@ -9,15 +9,16 @@ from typing import Any, get_args
 
 import numpy as np
 
-from pytest_ireval.comparison_results import Comparison
+from pytest_ireval.comparing.pairing import Question, Test, compared
 from pytest_ireval.errors import InputError, IrevalError, Problem, did_you_mean
-from pytest_ireval.evaluation import Companions, Setting, refuse_missing, set_up
+from pytest_ireval.evaluating.evaluation import evaluated
+from pytest_ireval.evaluating.policies import MissingQueries, NoRelevant, Ties, Unjudged
+from pytest_ireval.evaluating.setting import Companions, Setting, refuse_missing, set_up
 from pytest_ireval.metrics.metric import Metric
-from pytest_ireval.pairing import Question, Test, compared
 from pytest_ireval.plugins.registry import Registry
-from pytest_ireval.policies import MissingQueries, NoRelevant, Ties, Unjudged
 from pytest_ireval.progress import SILENT, Progress
-from pytest_ireval.results import Evaluation, Policies
+from pytest_ireval.results.comparison import Comparison
+from pytest_ireval.results.evaluation import Evaluation, Policies
 from pytest_ireval.retrieval.doors import Brought, FilePath, JudgmentsLike, RankingsLike
 from pytest_ireval.retrieval.formats.reader import Grades
 from pytest_ireval.retrieval.judged import Mask
@@ -44,6 +45,7 @@ def compare(
     depth: int | None = None,
     scale: float | None = None,
     grades: Grades = "integer",
+    collection: int | None = None,
     judgments_format: str | None = None,
     rankings_format: str | None = None,
     attributes: Mapping[str, Mapping[str, Any]] | None = None,
@@ -65,7 +67,7 @@ def compare(
     """
     _check_rankings(rankings)
     question = _question(rankings, baseline, test, alpha, extremes)
-    policies = Policies(ties, missing_queries, no_relevant, unjudged, depth, scale, grades)
+    policies = Policies(ties, missing_queries, no_relevant, unjudged, depth, scale, grades, collection)
     setting = set_up(judgments, metrics, policies, registry, progress, judgments_format, rankings_format)
     companions = Companions(sessions, None, attributes, preferences, reference)
     found = _all_brought(setting, rankings, companions, timings or {})
@@ -158,7 +160,7 @@ def _counting(found: Mapping[str, Brought], policies: Policies) -> Mask:
 def _evaluated(setting: Setting, found: Brought, counting: Mask) -> Evaluation:
     """The evaluation of one ranking; what goes wrong says of which."""
     try:
-        return setting.evaluation(found, counting)
+        return evaluated(setting, found, counting)
     except IrevalError as error:
         problems = [replace(p, place=f"{found.origin}: {p.place}" if p.place else found.origin) for p in error.problems]
         raise type(error)(*problems) from error

@@ -61,6 +61,8 @@ class Policies:
     scale: float | None = None
     """The top grade, if it was given."""
     grades: str = "integer"
+    collection: int | None = None
+    """How many documents there are to find, if that was given."""
 
 
 @dataclass(frozen=True)

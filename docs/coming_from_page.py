@@ -1,0 +1,124 @@
+"""Writes docs/coming_from.md from the table of what others call our metrics: ``python docs/coming_from_page.py``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from pytest_ireval import Elsewhere, load_registry
+from pytest_ireval.cli.metrics_command import reasons
+from pytest_ireval.metrics.elsewhere import PACKAGES, counterparts
+
+PAGE = Path(__file__).with_name("coming_from.md")
+INTRODUCTION = """\
+<!-- Written by docs/coming_from_page.py; the tables come from the metrics' own descriptions. -->
+# Coming from trec_eval, ir_measures, ranx, NTCIREVAL
+
+What you typed there, what you type here, and where a figure will not be the one you know. `ireval metrics --for ranx`
+prints these tables; with names behind it, only their rows:
+
+```console
+$ ireval metrics --for ntcireval NCU AWP
+NTCIREVAL  pytest-ireval                    equal
+NCUguBR    NCU                              yes
+NCUguP     NCU(beta=0)                      yes
+NCUrbBR    NCU(stop='rank_biased')          yes
+NCUrbP     NCU(beta=0, stop='rank_biased')  yes
+```
+
+*equal* is tested against the packages themselves: rows that say yes on random rankings with equal scores, unjudged
+documents, grades below 0, queries without relevant documents and ids in many scripts; the others on an example in which
+both values are in sight.
+"""
+HABITS = {
+    "trec_eval": """\
+`trec_eval -m map -m ndcg_cut.10 qrels run` is `ireval evaluate qrels run -m map -m ndcg_cut.10`. The files are the
+same, and so are the names, with `.` or `_` in front of numbers. The default table says more than three columns can;
+`--format trec` prints those.
+
+| trec_eval | here |
+| --- | --- |
+| `-q` | `--per-query` |
+| `-n` (no summary) | the figures for all queries always come along; with `--format trec` as query `all` |
+| `-c` (queries that the run lacks count 0) | what the command does unless told otherwise; they are listed |
+| without `-c` | `--missing ignore` |
+| `-l 2` | `AP(rel=2)`, for each metric by itself |
+| `-M 100` | `--depth 100` |
+| `-J` | `--unjudged removed`, but documents with a grade below 0 stay: they are judged |
+| `-N 528155` | `--collection 528155` |
+| `-m official`, `-m all_trec`, `-m set` | name the metrics; without `-m` there is a sensible choice |
+| `-R prefs`, `-R qrels_jg`, `-T`, `-Z`, `-o` | nothing: one format of judgments, one of rankings |
+
+Equal scores are ordered by document id descending, as there. Versions before 10, and with them pytrec_eval, keep scores
+in single precision, so that scores which differ in the eighth digit are equal; version 10 and pytest-ireval do not.
+A query whose grades are all below -1 may crash them; here it is a query without relevant documents.
+""",
+    "ir_measures": """\
+Names are those of ir_measures; text without `()` and `@` means the same. Its command and its calls have counterparts:
+
+```python
+from pytest_ireval import evaluate
+
+judgments = {"q1": {"d1": 1, "d2": 0}}
+rankings = {"q1": {"d2": 0.8, "d1": 0.4}}
+evaluation = evaluate(judgments, rankings, ["AP", "nDCG@10"])  # ir_measures.calc([AP, nDCG@10], qrels, run)
+
+assert evaluation["AP"].mean == 0.5  # calc_aggregate
+assert evaluation["AP"].values == {"q1": 0.5}  # iter_calc
+```
+
+Metrics can be written as values, too: `registry = load_registry()`, then `registry.metrics["nDCG"] @ 10`. It asks
+different programs for different metrics, which order equal scores differently; here there is one order for all. A
+judged query that the run lacks counts 0 there; `evaluate` refuses it unless told `missing_queries="zero"`.
+""",
+    "ranx": """\
+`ranx.evaluate(qrels, run, ["map", "ndcg@10"])` is `evaluate(judgments, rankings, ["map", "nDCG@10"])`; dictionaries are
+taken as they are. `make_comparable=True` is `missing_queries="zero"`. Names with a cutoff are read in its spelling
+(`mrr@10`, `recall@5`, `hit_rate@10`, `ndcg_burges@10`).
+
+ranx has no rule for equal scores: their order follows from the order of the mapping and the sorting algorithm. Here it
+is by document id, and the result says how far another order would move the figure. Values are equal where no two
+scores of a query are.
+""",
+    "ntcireval": """\
+`label` and `compute -g 1:2:3` become one command: `ireval evaluate qrels run -m Q -m PPlus --scale 3`. Gains other than
+the grades are an argument of the metric: `Q(gains={1: 1, 2: 3})`. `-j` (condensed lists) is `--unjudged removed`, or
+`judged_only=True` for one metric.
+
+It is given documents in order, without scores. A grade below 0 is taken by Python's rules for one counted from the top
+of the scale; here it has no gain. The values compared are those of pyNTCIREVAL with gains 1:2:3, beta 1, gamma 0.95,
+p 0.95 and base 2.
+""",
+    "scikit-learn": """\
+It scores arrays: every document needs a grade and a score, so that documents which were not retrieved cannot be told.
+Values are equal where all judged documents are ranked. `ndcg_score` refuses grades below 0 and single documents.
+""",
+}
+
+
+def page() -> str:
+    """The text of the page."""
+    return "\n".join([INTRODUCTION, *(line for package in PACKAGES for line in section(package))])
+
+
+def section(package: str) -> Iterator[str]:
+    """One package: its habits, its names, and what has no counterpart."""
+    metrics = load_registry().metrics.values()
+    yield f"## {PACKAGES[package]}\n"
+    yield HABITS[package]
+    yield f"| {PACKAGES[package]} | here | equal |"
+    yield "| --- | --- | --- |"
+    yield from map(_row, counterparts(metrics, package))
+    yield ""
+    for why, names in reasons(metrics, package):
+        yield f"* no counterpart: {', '.join(f'`{name}`' for name in names)}: {why}"
+    yield ""
+
+
+def _row(row: Elsewhere) -> str:
+    theirs, ours = row.names
+    return f"| `{theirs}` | `{ours}` | {row.equal} |"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")

@@ -1,0 +1,146 @@
+"""Average precision, and what was made of it: GMAP, YAAP and GAP."""
+
+from typing import Annotated
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pytest_ireval import JudgedRankings, MetricError, Param, condensed, metric, ratio
+from pytest_ireval_metrics.steps_of_averages import average_precision_steps, gap_steps, yaap_steps
+from pytest_ireval_metrics.vocabulary import Denominator, Depth, JudgedOnly, Rel
+
+Floats = NDArray[np.float64]
+Thresholds = Annotated[
+    dict[float, float] | None,
+    Param(
+        "how likely a reader takes each grade for the least that she calls relevant, as {1: 0.5, 2: 0.5}; "
+        "unless given, each as likely as the other"
+    ),
+]
+
+
+def sum_of_precisions(judged: JudgedRankings, cutoff: int | None, rel: float) -> Floats:
+    """Per query, the precisions at the ranks of relevant documents within the cutoff, added up."""
+    counts = judged.relevant(rel)
+    if cutoff is not None:
+        counts = counts & (judged.hits.rank <= cutoff)
+    return judged.sum(judged.relevant_so_far(rel) / judged.hits.rank, counts)
+
+
+def divisor_of(judged: JudgedRankings, rel: float, denominator: str, cutoff: int | None) -> NDArray[np.int64]:
+    """How many relevant documents there are, or could stand within the cutoff."""
+    count = judged.relevant_count(rel)
+    return np.minimum(count, cutoff) if denominator == "min" and cutoff is not None else count
+
+
+@metric(
+    name="AP", steps=average_precision_steps, spellings={"MAP": {}, "map_cut_{cutoff}": {}, "average_precision": {}}
+)
+def average_precision(
+    judged: JudgedRankings,
+    *,
+    cutoff: Depth = None,
+    rel: Rel = 1,
+    denominator: Denominator = "R",
+    judged_only: JudgedOnly = False,
+) -> Floats:
+    """Mean, over all relevant documents, of the precision at their ranks.
+
+    Formula: AP = (1/R) sum of P@rank(d) over the relevant documents d retrieved (within the cutoff)
+    Reference: trec_eval map and map_cut; NTCIR divides by min(R, k), which is denominator='min'.
+    Example: AP of 1 0 0 1 0 = (1/1 + 2/4) / 2 = 0.75
+    """
+    judged = condensed(judged) if judged_only else judged
+    return ratio(sum_of_precisions(judged, cutoff, rel), divisor_of(judged, rel, denominator, cutoff))
+
+
+@metric(name="GMAP", steps=average_precision_steps, aggregate="geometric", spellings={"gm_map": {}, "gm_ap": {}})
+def geometric_map(judged: JudgedRankings, *, rel: Rel = 1, judged_only: JudgedOnly = False) -> Floats:
+    """Average precision, summed up by the geometric mean: a gain on a bad query weighs as much as on a good one.
+
+    Formula: GMAP = exp of the mean of log(max(AP, 0.00001)); for one query it is AP
+    Reference: S. Robertson, On GMAP: and other transformations, CIKM 2006; trec_eval gm_map.
+    Example: GMAP of 1 0 0 1 0 = (1/1 + 2/4) / 2 = 0.75
+    """
+    judged = condensed(judged) if judged_only else judged
+    return ratio(sum_of_precisions(judged, None, rel), judged.relevant_count(rel))
+
+
+@metric(name="YAAP", steps=yaap_steps, range=(-np.inf, np.inf), no_relevant=None)
+def yet_another_average_precision(judged: JudgedRankings, *, rel: Rel = 1, judged_only: JudgedOnly = False) -> Floats:
+    """Average precision on a scale that can be averaged over easy and hard queries alike; below 0 for most.
+
+    Formula: YAAP = log((1 + s) / (1 + R - s)), where s is the sum of P@rank(d) over relevant retrieved d, so AP times R
+    Reference: S. Robertson, On Smoothing Average Precision, ECIR 2012; trec_eval 10 yaap.
+    Example: YAAP of 1 0 1 = log((1 + 5/3) / (1 + 2 - 5/3)) = log(2) = 0.6931
+    """
+    judged = condensed(judged) if judged_only else judged
+    total = sum_of_precisions(judged, None, rel)
+    odds: Floats = (1 + total) / (1 + np.maximum(judged.relevant_count(rel) - total, 0.0))
+    return np.log(odds).astype(np.float64)
+
+
+@metric(name="GAP", steps=gap_steps)
+def graded_average_precision(
+    judged: JudgedRankings, *, cutoff: Depth = None, thresholds: Thresholds = None, judged_only: JudgedOnly = False
+) -> Floats:
+    """Average precision expected when readers differ in the grade from which on they call a document relevant.
+
+    Formula: GAP = sum over ranks n of (1/n) sum over m <= n of t(min(grade_m, grade_n)), divided by the sum of t(grade)
+        over all judged documents, where t(g) is the probability of a threshold of g or less
+    Reference: S. Robertson, E. Kanoulas, E. Yilmaz, Extending average precision to graded relevance judgments,
+        SIGIR 2010. With two grades it is AP.
+    Example: GAP of 1 0 2 | 1 = (1 + (1 + 2)/3) / 4 = 0.5
+    """
+    judged = condensed(judged) if judged_only else judged
+    hits = judged.hits
+    taken = _share_of_readers(hits.grade, thresholds)
+    agreed = shared_so_far(judged, taken) / hits.rank
+    best = np.bincount(judged.ideal.query, _share_of_readers(judged.ideal.grade, thresholds), minlength=judged.count)
+    return ratio(judged.sum(agreed, None if cutoff is None else hits.rank <= cutoff), best)
+
+
+def _share_of_readers(grade: Floats, thresholds: Thresholds) -> Floats:
+    """How many readers call a document of each grade relevant, up to a factor."""
+    if thresholds is None:
+        return np.maximum(grade, 0.0)
+    if min(thresholds.values()) < 0:
+        raise MetricError("thresholds are probabilities, which are not below 0")
+    taken = np.zeros(grade.size)
+    for threshold, chance in thresholds.items():
+        taken += chance * (grade >= threshold)
+    return taken
+
+
+def shared_so_far(judged: JudgedRankings, value: Floats) -> Floats:
+    """For each hit, the sum of min(value, its own value) over this and the higher hits of its query.
+
+    The values of a query are steps; each step adds its height for every hit so far that reaches it.
+    """
+    step, height = _steps(judged, value)
+    total = np.zeros(value.size)
+    for number in range(1, int(step.max(initial=0)) + 1):
+        reached = step >= number
+        so_far = judged.running(reached.astype(np.int64))
+        total += np.where(reached, height[judged.hits.query, number - 1] * so_far, 0.0)
+    return total
+
+
+def _steps(judged: JudgedRankings, value: Floats) -> tuple[NDArray[np.int64], Floats]:
+    """Which of its query's distinct values above 0 each hit has (0: none), and how far each lies above the last."""
+    query = judged.hits.query
+    order = np.lexsort((value, query))
+    sorted_query, sorted_value = query[order], value[order]
+    start = np.r_[True, sorted_query[1:] != sorted_query[:-1]][: order.size]
+    before = np.where(start, 0.0, np.r_[0.0, sorted_value[:-1]][: order.size])
+    higher = sorted_value > before
+    count = np.cumsum(higher)
+    sorted_step = count - np.r_[0, count][judged.first[:-1]][sorted_query]
+    step = np.zeros(order.size, np.int64)
+    step[order] = sorted_step
+    height = np.zeros((judged.count, int(sorted_step.max(initial=0))))
+    height[sorted_query[higher], sorted_step[higher] - 1] = (sorted_value - before)[higher]
+    return step, height
+
+
+METRICS = [average_precision, geometric_map, yet_another_average_precision, graded_average_precision]

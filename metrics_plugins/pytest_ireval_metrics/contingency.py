@@ -1,0 +1,100 @@
+"""Metrics that weigh relevant documents against others: FallOut, Utility and Accuracy."""
+
+from typing import Annotated
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pytest_ireval import JudgedRankings, MetricError, Param, condensed, metric, ratio
+from pytest_ireval_metrics.sets_and_ranks import relevant_within
+from pytest_ireval_metrics.steps_of_contingency import accuracy_steps, fall_out_steps, utility_steps
+from pytest_ireval_metrics.vocabulary import Cutoff, Depth, JudgedOnly, Rel
+
+Floats = NDArray[np.float64]
+
+
+def _shown(judged: JudgedRankings, cutoff: int | None) -> NDArray[np.int64]:
+    """Per query, how many documents the reader sees."""
+    return judged.retrieved if cutoff is None else np.minimum(judged.retrieved, cutoff)
+
+
+@metric(
+    name="FallOut",
+    steps=fall_out_steps,
+    direction="lower",
+    no_relevant=None,
+    empty=0.0,
+    needs=("collection",),
+    spellings={"fallout": {}},
+)
+def fall_out(judged: JudgedRankings, *, cutoff: Cutoff, rel: Rel = 1) -> Floats:
+    """Share of the collection's documents that are not relevant and yet stand among the first.
+
+    Formula: FallOut@k = #(documents at ranks 1 to k that are not relevant, judged or not) / (N - R)
+    Reference: C. J. van Rijsbergen, Information Retrieval, 2nd ed., 1979. N is the size of the collection. A system
+        that returns nothing has 0, the best there is: pair it with recall.
+    Example: FallOut@4 of 1 0 - 0 | 1 in a collection of 1000 = 3 / (1000 - 2) = 0.003
+    """
+    others = _shown(judged, cutoff) - relevant_within(judged, cutoff, rel)
+    return ratio(others, (judged.collection or 0) - judged.relevant_count(rel))
+
+
+@metric(
+    name="Utility",
+    not_promised={"perfect_is_best": "where noise is worth something, the longest list is best"},
+    steps=utility_steps,
+    range=(-np.inf, np.inf),
+    no_relevant=None,
+    spellings={"utility_{hit},{noise},{miss},{rest}": {}},
+)
+def utility(
+    judged: JudgedRankings,
+    *,
+    hit: Annotated[float, Param("what a relevant document that is retrieved is worth")] = 1,
+    noise: Annotated[float, Param("what any other document that is retrieved is worth")] = -1,
+    miss: Annotated[float, Param("what a relevant document that is not retrieved is worth")] = 0,
+    rest: Annotated[
+        float, Param("what any other document of the collection is worth; but for 0, its size must be known")
+    ] = 0,
+    rel: Rel = 1,
+) -> Floats:
+    """What all retrieved documents are worth together, and what those that were left out cost.
+
+    Formula: Utility = hit a + noise (n - a) + miss (R - a) + rest (N - n - R + a), where a relevant ones are retrieved
+    Reference: D. D. Lewis, Evaluating and optimizing autonomous text classification systems, SIGIR 1995;
+        trec_eval utility.
+    Example: Utility(miss=-0.5) of 1 0 0 1 1 | 1 = 3 - 2 - 0.5 = 0.5
+    """
+    found, retrieved, relevant = relevant_within(judged, None, rel), judged.retrieved, judged.relevant_count(rel)
+    worth = hit * found + noise * (retrieved - found) + miss * (relevant - found)
+    if not rest:
+        return worth
+    if judged.collection is None:
+        raise MetricError(f"with rest={rest:g} it needs collection, the number of documents there are to find")
+    return worth + rest * (judged.collection - retrieved - relevant + found)
+
+
+@metric(
+    name="Accuracy",
+    not_promised={"promotion_never_harms": "a document that comes in at the cutoff stands below all others there"},
+    steps=accuracy_steps,
+)
+def accuracy(judged: JudgedRankings, *, cutoff: Depth = None, rel: Rel = 1, judged_only: JudgedOnly = False) -> Floats:
+    """How often a relevant document stands above one that is not, over all such pairs among the retrieved documents.
+
+    Formula: Accuracy = 1 - sum over relevant d of #(not relevant above d) / (a b), where a of the documents at ranks 1
+        to k are relevant and b are not; 1 if b = 0, and 0 if a = 0
+    Reference: ir_measures Accuracy, which leaves queries with a = 0 out. It says nothing of documents not retrieved.
+    Example: Accuracy of 0 1 - 1 = 1 - (1 + 2) / (2 * 2) = 0.25
+    """
+    judged = condensed(judged) if judged_only else judged
+    counts = judged.relevant(rel)
+    if cutoff is not None:
+        counts = counts & (judged.hits.rank <= cutoff)
+    found = judged.sum(counts)
+    pairs = found * (_shown(judged, cutoff) - found)
+    misplaced = judged.sum(judged.hits.rank - judged.relevant_so_far(rel), counts)
+    return np.where(found > 0, 1.0 - ratio(misplaced, pairs), 0.0)
+
+
+METRICS = [fall_out, utility, accuracy]

@@ -1,0 +1,155 @@
+"""Counts of what was judged and retrieved, and shares of judged documents."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pytest_ireval import JudgedRankings, metric, ratio
+from pytest_ireval_metrics.sets_and_ranks import relevant_within
+from pytest_ireval_metrics.steps_of_counts import (
+    judged_steps,
+    number_found_steps,
+    number_of_queries_steps,
+    number_refused_steps,
+    number_relevant_steps,
+    number_retrieved_steps,
+    unjudged_steps,
+)
+from pytest_ireval_metrics.vocabulary import AnyRel, Cutoff, Depth, Rel
+
+Floats = NDArray[np.float64]
+
+
+@metric(
+    name="NumQ",
+    steps=number_of_queries_steps,
+    aggregate="sum",
+    direction="neither",
+    no_relevant=None,
+    spellings={"num_q": {}},
+)
+def queries(judged: JudgedRankings) -> Floats:
+    """How many queries count.
+
+    Formula: NumQ = 1 for each query
+    Reference: trec_eval num_q; ir_measures NumQ.
+    Example: NumQ of 1 0 = 1
+    """
+    return np.ones(judged.count)
+
+
+@metric(
+    name="NumRet",
+    steps=number_retrieved_steps,
+    range=(0, np.inf),
+    aggregate="sum",
+    direction="neither",
+    no_relevant=None,
+    spellings={"num_ret": {}},
+)
+def retrieved(judged: JudgedRankings, *, rel: AnyRel = None) -> Floats:
+    """How many documents were retrieved; with rel, how many of that grade or above.
+
+    Formula: NumRet = n
+    Reference: trec_eval num_ret.
+    Example: NumRet of 1 0 0 1 0 = 5
+    """
+    return judged.retrieved.astype(np.float64) if rel is None else relevant_within(judged, None, rel)
+
+
+@metric(
+    name="NumRel",
+    steps=number_relevant_steps,
+    range=(0, np.inf),
+    aggregate="sum",
+    direction="neither",
+    spellings={"num_rel": {}},
+)
+def relevant(judged: JudgedRankings, *, rel: Rel = 1) -> Floats:
+    """How many relevant documents there are, retrieved or not.
+
+    Formula: NumRel = R
+    Reference: trec_eval num_rel.
+    Example: NumRel of 1 0 0 1 | 1 = 3
+    """
+    return judged.relevant_count(rel).astype(np.float64)
+
+
+@metric(
+    name="NumRelRet",
+    steps=number_found_steps,
+    range=(0, np.inf),
+    aggregate="sum",
+    spellings={"num_rel_ret": {}, "hits": {}},
+)
+def relevant_retrieved(judged: JudgedRankings, *, cutoff: Depth = None, rel: Rel = 1) -> Floats:
+    """How many relevant documents were retrieved (within the cutoff).
+
+    Formula: NumRelRet = #(relevant retrieved)
+    Reference: trec_eval num_rel_ret.
+    Example: NumRelRet of 1 0 0 1 | 1 = 2
+    """
+    return relevant_within(judged, cutoff, rel)
+
+
+@metric(name="Judged", steps=judged_steps, no_relevant=None)
+def judged_share(judged: JudgedRankings, *, cutoff: Depth = None) -> Floats:
+    """Share of the first documents that are judged, relevant or not.
+
+    Formula: Judged@k = #(judged documents at ranks 1 to k) / min(k, n)
+    Reference: ir_measures Judged. trec_eval's unj_k is about unjudged documents, and divides by k.
+    Example: Judged@4 of 1 - 0 = 2/3 = 0.6667
+    """
+    hits = judged.hits
+    within = hits.rank <= cutoff if cutoff is not None else np.ones(hits.rank.size, bool)
+    size = judged.retrieved if cutoff is None else np.minimum(judged.retrieved, cutoff)
+    return ratio(judged.sum(within), size)
+
+
+@metric(
+    name="NumNonRelRet",
+    steps=number_refused_steps,
+    range=(0, np.inf),
+    aggregate="sum",
+    direction="neither",
+    no_relevant=None,
+    spellings={"num_nonrel_judged_ret": {}},
+)
+def not_relevant_retrieved(judged: JudgedRankings, *, rel: Rel = 1) -> Floats:
+    """How many documents were retrieved that are judged not relevant; grades below 0 do not count.
+
+    Formula: NumNonRelRet = #(retrieved with a grade from 0 on and below rel)
+    Reference: trec_eval num_nonrel_judged_ret.
+    Example: NumNonRelRet of 1 0 - 0 | 0 = 2
+    """
+    grade = judged.hits.grade
+    return judged.sum((grade >= 0) & (grade < rel))
+
+
+@metric(
+    name="Unjudged",
+    steps=unjudged_steps,
+    direction="lower",
+    no_relevant=None,
+    empty=0.0,
+    spellings={"unj_{cutoff}": {}},
+)
+def unjudged_share(judged: JudgedRankings, *, cutoff: Cutoff) -> Floats:
+    """Share of the first k places that hold a document without a judgment: places about which nothing is known.
+
+    Formula: Unjudged@k = #(unjudged documents at ranks 1 to k) / k
+    Reference: trec_eval 10 unj, which counts grades below 0 as unjudged, too. 1 - Judged@k divides by min(k, n).
+    Example: Unjudged@4 of 1 - 0 = 1/4 = 0.25
+    """
+    shown = np.minimum(judged.retrieved, cutoff)
+    return (shown - judged.sum(judged.hits.rank <= cutoff)) / cutoff
+
+
+METRICS = [
+    queries,
+    retrieved,
+    relevant,
+    relevant_retrieved,
+    not_relevant_retrieved,
+    judged_share,
+    unjudged_share,
+]

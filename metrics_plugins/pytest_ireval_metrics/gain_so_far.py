@@ -1,0 +1,138 @@
+"""Gain set against the best list at many ranks: nDCG averaged over ranks, and G, all experiments of trec_eval."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pytest_ireval import JudgedRankings, condensed, metric, ratio
+from pytest_ireval_metrics.cumulated_gain import BestGains, best_of_judged
+from pytest_ireval_metrics.gains import discount_at, gain_of, gain_range
+from pytest_ireval_metrics.steps_of_gain_so_far import bing_steps, g_steps, ndcg_rel_steps, rndcg_steps
+from pytest_ireval_metrics.vocabulary import Gains, JudgedOnly, Rel
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+
+def _range(settings: Mapping[str, Any]) -> tuple[float, float]:
+    return gain_range(settings, 1.0)
+
+
+def accumulated(values: Floats, first: Integers) -> Floats:
+    """The sum of each value and those before it in its part; parts begin at ``first``, which ends with the size."""
+    total, start, length, k = values.copy(), first[:-1], np.diff(first), 1
+    while (rows := start[length > k]).size:
+        total[rows + k] += total[rows + k - 1]
+        start, length, k = rows, length[length > k], k + 1
+    return total
+
+
+def reached(values: Floats, first: Integers, query: Integers, count: Integers) -> Floats:
+    """Of sums made by :func:`accumulated`, those after ``count`` values of each query (of all, if there are fewer)."""
+    last = np.minimum(first[query] + count, first[query + 1]) - 1
+    return np.where(last >= first[query], np.r_[values, 0.0][last], 0.0)
+
+
+def hits_above(judged: JudgedRankings, query: Integers, rank: Integers) -> Integers:
+    """How many judged documents stand at each rank of a query and above."""
+    widest = int(max(judged.retrieved.max(initial=0), rank.max(initial=0))) + 1
+    place = np.searchsorted(judged.hits.query * widest + judged.hits.rank, query * widest + rank, side="right")
+    return place - judged.first[query]
+
+
+class _Cumulated:
+    """DCG at any rank, of rankings and of the best order."""
+
+    def __init__(self, judged: JudgedRankings, gains: Mapping[float, float] | None) -> None:
+        self.judged = judged
+        self.best: BestGains = best_of_judged(judged, "linear", gains)
+        self.gain = gain_of(judged.hits.grade, "linear", gains)
+        self.sums = judged.running(self.gain / discount_at(judged.hits.rank, "log2", 2))
+        self.best_sums = accumulated(self.best.gain / discount_at(self.best.rank, "log2", 2), self.best.first)
+
+    def ndcg(self, query: Integers, rank: Integers) -> Floats:
+        """NDCG at each rank of a query."""
+        found = reached(self.sums, self.judged.first, query, hits_above(self.judged, query, rank))
+        return ratio(found, reached(self.best_sums, self.best.first, query, rank))
+
+
+@metric(
+    name="nDCGRel",
+    steps=ndcg_rel_steps,
+    range=_range,
+    no_relevant=None,
+    spellings={"ndcg_rel": {}, "ndcg_rel_{gains}": {}},
+)
+def ndcg_at_relevant(judged: JudgedRankings, *, gains: Gains = None, judged_only: JudgedOnly = False) -> Floats:
+    """NDCG averaged over the ranks of relevant documents; those not retrieved count with nDCG of the whole list.
+
+    Formula: nDCGRel = (1/R) (sum over relevant retrieved d of nDCG@rank(d) + #(relevant not retrieved) nDCG), where
+        relevant is what has a gain above 0
+    Reference: trec_eval ndcg_rel, an experiment of C. Buckley.
+    Example: nDCGRel of 0 2 | 1 = ((2/1.585) / (2 + 1/1.585) * 2) / 2 = 0.4796
+    """
+    judged = condensed(judged) if judged_only else judged
+    dcg, query = _Cumulated(judged, gains), np.arange(judged.count)
+    relevant = dcg.gain > 0
+    count = np.diff(dcg.best.first)
+    at_relevant = judged.sum(dcg.ndcg(judged.hits.query, judged.hits.rank), relevant)
+    at_the_end = (count - judged.sum(relevant)) * dcg.ndcg(query, np.maximum(judged.retrieved, count))
+    return ratio(at_relevant + at_the_end, count)
+
+
+@metric(name="RnDCG", steps=rndcg_steps, range=_range, no_relevant=None, spellings={"Rndcg_{gains}": {}})
+def ndcg_at_levels(judged: JudgedRankings, *, gains: Gains = None, judged_only: JudgedOnly = False) -> Floats:
+    """NDCG averaged over the ranks at which the best list comes to a lower gain, and the end of a longer list.
+
+    Formula: RnDCG = mean of nDCG@k, k being for each gain above 0 the number of documents of at least that gain, and of
+        nDCG if more than one document is retrieved beyond the last k
+    Reference: trec_eval Rndcg, an experiment of C. Buckley.
+    Example: RnDCG of 1 2 0 = (1/2 + (1 + 2/1.585) / (2 + 1/1.585)) / 2 = 0.6799
+    """
+    judged = condensed(judged) if judged_only else judged
+    dcg, all_queries = _Cumulated(judged, gains), np.arange(judged.count)
+    best, count = dcg.best, np.diff(dcg.best.first)
+    ends = np.r_[(best.gain[1:] != best.gain[:-1]) | (best.query[1:] != best.query[:-1]), True][: best.gain.size]
+    query, rank = best.query[ends], best.rank[ends]
+    total = np.bincount(query, dcg.ndcg(query, rank), minlength=judged.count)
+    levels = np.bincount(query, minlength=judged.count)
+    longer = (judged.retrieved > count + 1) & (count > 0)
+    at_the_end = np.where(longer, dcg.ndcg(all_queries, judged.retrieved), 0.0)
+    return ratio(total + at_the_end, levels + longer)
+
+
+@metric(name="G", steps=g_steps, range=_range, no_relevant=None, spellings={"G_{gains}": {}})
+def normalised_gain(judged: JudgedRankings, *, gains: Gains = None, judged_only: JudgedOnly = False) -> Floats:
+    """Gain discounted by what was lost on the way and not by rank: a document behind good ones keeps its worth.
+
+    Formula: G = sum over retrieved d at rank r of gain(d) / log2(2 + cost(r) - cg(r)), divided by the sum of all gains
+        above 0; cost(r) adds up the gains of the best list to rank r, each no less than 1, and 1 for a rank beyond it
+    Reference: trec_eval G, an experiment of C. Buckley, 2008.
+    Example: G of 0 2 | 1 = (2 / log2(2 + 3 - 2)) / 3 = 0.4206
+    """
+    judged = condensed(judged) if judged_only else judged
+    hits, best = judged.hits, best_of_judged(judged, "linear", gains)
+    count = np.diff(best.first)
+    gain = gain_of(hits.grade, "linear", gains)
+    costs = accumulated(np.maximum(best.gain, 1.0), best.first)
+    cost = reached(costs, best.first, hits.query, hits.rank) + np.maximum(hits.rank - count[hits.query], 0)
+    worth = gain / np.log2(2 + cost - judged.running(gain))
+    return ratio(judged.sum(worth), np.bincount(best.query, best.gain, minlength=judged.count))
+
+
+@metric(name="binG", steps=bing_steps)
+def binary_gain(judged: JudgedRankings, *, rel: Rel = 1, judged_only: JudgedOnly = False) -> Floats:
+    """Mean, over all relevant documents, of a discount that counts the documents above that are not relevant.
+
+    Formula: binG = (1/R) sum over relevant retrieved d of 1 / log2(2 + #(not relevant above d, judged or not))
+    Reference: trec_eval binG, an experiment of C. Buckley, 2008.
+    Example: binG of 1 0 1 = (1 + 1/log2(3)) / 2 = 0.8155
+    """
+    judged = condensed(judged) if judged_only else judged
+    above = judged.hits.rank - judged.relevant_so_far(rel)
+    return ratio(judged.sum(1.0 / np.log2(2.0 + above), judged.relevant(rel)), judged.relevant_count(rel))
+
+
+METRICS = [ndcg_at_relevant, ndcg_at_levels, normalised_gain, binary_gain]

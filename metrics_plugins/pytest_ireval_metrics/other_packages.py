@@ -1,0 +1,267 @@
+"""What trec_eval, ir_measures, ranx, NTCIREVAL and scikit-learn call the built-in metrics, and where values differ."""
+
+import re
+
+from pytest_ireval import Elsewhere
+
+NEGATIVE = "grades below 0, which it takes for unjudged documents; here they are judged"
+NOTHING_RELEVANT = "queries without relevant documents, on which it fails or gives NaN; here they score 0"
+TIES = "equal scores, over whose orders it averages; --ties says which order is taken here"
+
+ROUNDING = (
+    "versions before 10, which add 0.9 to recall times R and cut off: rounding='up' is that, but for slips such as "
+    "0.7 of 3, which they take for 2"
+)
+
+TREC_EVAL = [
+    ("binG", "binG"),
+    ("bpref", "Bpref"),
+    ("dcg", "DCG"),
+    ("G", "G"),
+    ("gm_bpref", "GMBpref"),
+    ("gm_map", "GMAP"),
+    ("infAP", "infAP"),
+    ("map", "AP"),
+    ("map_cut_{cutoff}", "AP@{cutoff}"),
+    ("ndcg", "nDCG"),
+    ("ndcg_cut_{cutoff}", "nDCG@{cutoff}"),
+    ("ndcg_rel", "nDCGRel"),
+    ("num_nonrel_judged_ret", "NumNonRelRet"),
+    ("num_q", "NumQ"),
+    ("num_rel", "NumRel"),
+    ("num_rel_ret", "NumRelRet"),
+    ("num_ret", "NumRet"),
+    ("P_{cutoff}", "P@{cutoff}"),
+    ("recall_{cutoff}", "R@{cutoff}"),
+    ("recip_rank", "RR"),
+    ("relative_P_{cutoff}", "CappedR@{cutoff}"),
+    ("Rndcg", "RnDCG"),
+    ("Rprec", "Rprec"),
+    ("Rprec_mult_{multiple}", "Rprec(multiple={multiple})"),
+    ("set_F", "SetF"),
+    ("set_F_{beta^2}", "SetF(beta={beta})"),
+    ("set_map", "SetAP"),
+    ("set_P", "SetP"),
+    ("set_recall", "SetR"),
+    ("set_relative_P", "SetP(relative=True)"),
+    ("success_{cutoff}", "Success@{cutoff}"),
+    ("utility", "Utility"),
+    ("utility_{hit},{noise},{miss},{rest}", "Utility(hit={hit}, miss={miss}, noise={noise}, rest={rest})"),
+    ("yaap", "YAAP"),
+]
+TREC_EVAL_NOT_QUITE = [
+    ("11pt_avg", "IPrecAvg", "", ROUNDING),
+    ("iprec_at_recall_{recall}", "IPrec@{recall}", "", ROUNDING),
+    (
+        "ideal_dcg",
+        "IDCG",
+        "",
+        "a query whose grades are all below 0, for which it gives the figure of the query before; here it is 0",
+    ),
+    (
+        "rbp",
+        "RBP(p=0.9)",
+        "it scales gains by the lowest and highest grade of the query, beginning with memory that it has not "
+        "initialised; here gain is grade / max_grade, one for all queries",
+        "",
+    ),
+    (
+        "rbp_resid",
+        "RBPResidual(p=0.9)",
+        "",
+        "lists without unjudged documents, for which it gives 0; here what lies below the list counts always. "
+        "It takes grades below 0 for unjudged, too",
+    ),
+    ("unj_{cutoff}", "Unjudged@{cutoff}", "", NEGATIVE),
+]
+IR_MEASURES = [
+    ("AP", "AP"),
+    ("AP@{cutoff}", "AP@{cutoff}"),
+    ("BPref", "Bpref"),
+    ("Bpref", "Bpref"),
+    ("infAP", "infAP"),
+    ("MAP", "AP"),
+    ("MRR", "RR"),
+    ("nDCG", "nDCG"),
+    ("NDCG", "nDCG"),
+    ("nDCG@{cutoff}", "nDCG@{cutoff}"),
+    ("nDCG(gains={{1: 3, 2: 5}})@{cutoff}", "nDCG(gains={{1: 3, 2: 5}})@{cutoff}"),
+    ("NumQ", "NumQ"),
+    ("NumRel", "NumRel"),
+    ("NumRelRet", "NumRelRet"),
+    ("NumRet", "NumRet"),
+    ("P@{cutoff}", "P@{cutoff}"),
+    ("P(rel={rel})@{cutoff}", "P(rel={rel})@{cutoff}"),
+    ("Precision@{cutoff}", "P@{cutoff}"),
+    ("R@{cutoff}", "R@{cutoff}"),
+    ("Recall@{cutoff}", "R@{cutoff}"),
+    ("RPrec", "Rprec"),
+    ("Rprec", "Rprec"),
+    ("RR", "RR"),
+    ("SetAP", "SetAP"),
+    ("SetF", "SetF"),
+    ("SetP", "SetP"),
+    ("SetR", "SetR"),
+    ("SetRelP", "SetP(relative=True)"),
+    ("Success@{cutoff}", "Success@{cutoff}"),
+]
+IR_MEASURES_NOT_QUITE = [
+    (
+        "IPrec@{recall}",
+        "IPrec(rounding='up')@{recall}",
+        "",
+        "slips such as recall 0.7 of 3 documents, which the trec_eval 9 that it asks takes for 2",
+    ),
+    (
+        "Accuracy",
+        "Accuracy",
+        "",
+        "equal scores, which it leaves in the order of the file, and queries for which no relevant document is "
+        "retrieved, which it leaves out of the mean, or no other one, on which it fails; here they score 0 and 1",
+    ),
+    ("AP(judged_only=True)", "AP(judged_only=True)", "", NEGATIVE),
+    (
+        "Compat",
+        "Compat",
+        "",
+        "equal scores, which it orders by document id ascending, and scores below 0, behind which it sorts relevant "
+        "documents that were not retrieved; here those are last",
+    ),
+    (
+        "ERR@{cutoff}",
+        "ERR(max_grade=4)@{cutoff}",
+        "",
+        "the sixth decimal: its gdeval rounds to five, and wants query ids that are numbers and grades up to 4",
+    ),
+    (
+        "Judged@{cutoff}",
+        "Judged@{cutoff}",
+        "",
+        "equal scores, which it orders by document id ascending",
+    ),
+    (
+        "nDCG(dcg='exp-log2')@{cutoff}",
+        "nDCG(gain='exp')@{cutoff}",
+        "",
+        "the sixth decimal: its gdeval rounds to five, and wants query ids that are numbers",
+    ),
+    (
+        "RBP(p={p}, rel=1)",
+        "RBP(p={p}, rel=1)",
+        "",
+        "equal scores, which it leaves in the order of the file, and what stands below rank 1000, where it stops",
+    ),
+    (
+        "RR@{cutoff}",
+        "RR@{cutoff}",
+        "",
+        "equal scores, which it orders by document id ascending; without a cutoff it takes trec_eval's order",
+    ),
+    (
+        "SetF(beta={beta}.0)",
+        "SetF(beta={beta})",
+        "it hands beta to trec_eval, which takes it for the square of beta",
+        "",
+    ),
+]
+RANX = [
+    ("dcg", "DCG"),
+    ("dcg@{cutoff}", "DCG@{cutoff}"),
+    ("dcg_burges", "DCG(gain='exp')"),
+    ("dcg_burges@{cutoff}", "DCG(gain='exp')@{cutoff}"),
+    ("f1", "SetF"),
+    ("f1@{cutoff}", "F@{cutoff}"),
+    ("hit_rate", "Success@1000000000"),
+    ("hit_rate@{cutoff}", "Success@{cutoff}"),
+    ("map", "AP"),
+    ("map@{cutoff}", "AP@{cutoff}"),
+    ("mrr", "RR"),
+    ("mrr@{cutoff}", "RR@{cutoff}"),
+    ("ndcg", "nDCG"),
+    ("ndcg@{cutoff}", "nDCG@{cutoff}"),
+    ("ndcg_burges", "nDCG(gain='exp')"),
+    ("ndcg_burges@{cutoff}", "nDCG(gain='exp')@{cutoff}"),
+    ("precision", "SetP"),
+    ("precision@{cutoff}", "P@{cutoff}"),
+    ("precision@{cutoff}-l2", "P(rel=2)@{cutoff}"),
+    ("r-precision", "Rprec"),
+    ("recall", "SetR"),
+    ("recall@{cutoff}", "R@{cutoff}"),
+]
+RANX_NOT_QUITE = [
+    (
+        "bpref",
+        "Bpref",
+        "",
+        "grades below 0, which it counts as not relevant, and queries without relevant documents or without others, "
+        "for which it gives NaN",
+    ),
+    ("hits", "NumRelRet", "", "the figure for all queries: it averages, here they are added up"),
+    ("hits@{cutoff}", "NumRelRet@{cutoff}", "", "the figure for all queries: it averages, here they are added up"),
+    (
+        "interpolated_precision_at_recall",
+        "IPrec@{recall}",
+        "it turns recall times R into a number of documents by adding 0.9 and cutting off, as trec_eval 9 did, and "
+        "gives all eleven levels in one call",
+        "",
+    ),
+    (
+        "rbp.{p}",
+        "RBP(p=0.{p})",
+        "",
+        "grades above 1, which it takes for gains as they are, so that a score may exceed 1; here gain is grade / "
+        "max_grade",
+    ),
+]
+NTCIREVAL = [
+    ("AP", "AP"),
+    ("AP@{cutoff}", "AP(denominator='min')@{cutoff}"),
+    ("ERR", "ERR(gain='ntcir')"),
+    ("Hit@{cutoff}", "Success@{cutoff}"),
+    ("NCUguBR", "NCU"),
+    ("NCUguP", "NCU(beta=0)"),
+    ("NCUrbBR", "NCU(stop='rank_biased')"),
+    ("NCUrbP", "NCU(beta=0, stop='rank_biased')"),
+    ("OMeasure", "OMeasure"),
+    ("PMeasure", "PMeasure"),
+    ("PPlusMeasure", "PPlus"),
+    ("Precision@{cutoff}", "P@{cutoff}"),
+    ("QMeasure", "Q"),
+    ("QMeasure@{cutoff}", "Q(denominator='min')@{cutoff}"),
+    ("RBP", "RBP(p=0.95)"),
+    ("RR", "RR"),
+]
+NTCIREVAL_NOT_QUITE = [
+    ("MSnDCG@{cutoff}", "nDCG@{cutoff}", "", NOTHING_RELEVANT),
+    ("nDCG@{cutoff}", "nDCG(discount='jarvelin')@{cutoff}", "", NOTHING_RELEVANT),
+    ("nERR@{cutoff}", "nERR(gain='ntcir')@{cutoff}", "", NOTHING_RELEVANT),
+]
+SCIKIT_LEARN = [("f1_score", "SetF"), ("precision_score", "SetP"), ("recall_score", "SetR")]
+SCIKIT_LEARN_NOT_QUITE = [
+    ("average_precision_score", "AP", "", "equal scores, which it takes as one step"),
+    ("dcg_score", "DCG", "", TIES),
+    ("dcg_score(k={cutoff})", "DCG@{cutoff}", "", TIES),
+    (
+        "label_ranking_average_precision_score",
+        "AP",
+        "",
+        "equal scores, which it all counts as above, and queries without relevant documents, which score 1",
+    ),
+    ("label_ranking_loss", "Accuracy", "it is the share of pairs in the wrong order: 1 - Accuracy", ""),
+    ("ndcg_score", "nDCG", "", TIES),
+    ("ndcg_score(k={cutoff})", "nDCG@{cutoff}", "", TIES),
+    ("roc_auc_score", "Accuracy", "", "equal scores, which count half"),
+]
+
+ROWS = [
+    *(Elsewhere("trec_eval", *row) for row in TREC_EVAL + TREC_EVAL_NOT_QUITE),
+    *(Elsewhere("ir_measures", *row) for row in IR_MEASURES + IR_MEASURES_NOT_QUITE),
+    *(Elsewhere("ranx", *row) for row in RANX + RANX_NOT_QUITE),
+    *(Elsewhere("ntcireval", *row) for row in NTCIREVAL + NTCIREVAL_NOT_QUITE),
+    *(Elsewhere("scikit-learn", *row) for row in SCIKIT_LEARN + SCIKIT_LEARN_NOT_QUITE),
+]
+
+
+def rows_of(name: str) -> tuple[Elsewhere, ...]:
+    """The rows of one metric."""
+    return tuple(row for row in ROWS if re.split(r"[(@]", row.ours)[0] == name)

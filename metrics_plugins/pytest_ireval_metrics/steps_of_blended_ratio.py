@@ -1,0 +1,189 @@
+"""The arithmetic of metrics of the blended ratio, line by line."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pytest_ireval import JudgedRankings, Listing, Steps, steps_of
+from pytest_ireval_metrics.arithmetic import number, quotient, shared
+from pytest_ireval_metrics.gains import gain_of
+from pytest_ireval_metrics.steps_of_averages import divisor_within
+from pytest_ireval_metrics.steps_of_gains import gains_in
+from pytest_ireval_metrics.steps_of_precision import listed_as, relevance_facts
+
+Floats = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+
+
+class Blend(NamedTuple):
+    """What goes into the ratio at each rank; ``above`` and ``below`` are its two sides."""
+
+    relevant: Mask
+    gain: Floats
+    cumulated: Floats
+    best: Floats
+    found: NDArray[np.int64]
+    above: Floats
+    below: Floats
+
+    @property
+    def ratio(self) -> Floats:
+        """The blended ratio, 0 where no relevant document stands."""
+        return np.where(self.relevant, self.above / self.below, 0.0)
+
+    @property
+    def columns(self) -> dict[str, NDArray[Any]]:
+        """All of it, for the table."""
+        ratio = np.where(self.relevant, self.ratio, np.nan)
+        return {"gain": self.gain, "cg": self.cumulated, "cg*": self.best, "found": self.found, "ratio": ratio}
+
+
+def _blend(listed: Listing, settings: Mapping[str, Any], beta: float) -> Blend:
+    relevant = listed.relevant(settings["rel"])
+    gain = np.where(relevant, gains_in(listed, settings), 0.0)
+    found: NDArray[np.int64] = np.cumsum(relevant.astype(np.int64))
+    cumulated = np.cumsum(gain)
+    best = best_so_far(listed, settings, listed.rank)
+    return Blend(relevant, gain, cumulated, best, found, beta * cumulated + found, beta * best + listed.rank)
+
+
+def best_so_far(listed: Listing, settings: Mapping[str, Any], rank: NDArray[np.int64]) -> Floats:
+    """The gain that the best order has collected at each rank, cg*."""
+    gain = gain_of(listed.ideal, "linear", settings["gains"])
+    gain = -np.sort(-np.where((listed.ideal >= settings["rel"]) & (gain > 0), gain, 0.0))
+    collected = np.concatenate((np.zeros(1), np.cumsum(gain)))
+    best: Floats = collected[np.minimum(rank, gain.size)]
+    return best
+
+
+def _facts(listed: Listing, settings: Mapping[str, Any], *more: str) -> list[str]:
+    beta = number(settings["beta"])
+    return [
+        *relevance_facts(listed, settings),
+        f"ratio = (beta cg + found) / (beta cg* + rank), beta = {beta}",
+        *more,
+    ]
+
+
+def q_steps(judged: JudgedRankings, **settings: Any) -> Steps:
+    """The blended ratio where a relevant document stands, added up and divided by R."""
+    listed = listed_as(judged, settings)
+    blend = _blend(listed, settings, settings["beta"])
+    return _mean(listed, blend, blend.ratio, divisor_within(listed, settings), _facts(listed, settings))
+
+
+def _mean(listed: Listing, blend: Blend, adds: Floats, among: float, facts: list[str]) -> Steps:
+    text, value = shared(adds, among)
+    shares = adds / among if among else np.zeros(adds.size)
+    return steps_of(listed, blend.columns, arithmetic=text, value=value, facts=facts, shares=shares)
+
+
+def awp_steps(judged: JudgedRankings, **settings: Any) -> Steps:
+    """What was collected against the best, where a relevant document stands."""
+    listed = listed_as(judged, settings)
+    blend = _blend(listed, settings, 1.0)
+    weighted = np.where(blend.best > 0, blend.cumulated / np.where(blend.best > 0, blend.best, 1.0), 0.0)
+    adds = np.where(blend.relevant, weighted, 0.0)
+    among = divisor_within(listed, settings)
+    text, value = shared(adds, among)
+    columns = {**blend.columns, "ratio": np.where(blend.relevant, adds, np.nan)}
+    facts = [*relevance_facts(listed, settings), "ratio = cg / cg*"]
+    return steps_of(listed, columns, arithmetic=text, value=value, facts=facts, shares=adds / max(1, among))
+
+
+def o_measure_steps(judged: JudgedRankings, **settings: Any) -> Steps:
+    """The blended ratio at the first relevant document."""
+    listed = listed_as(judged, settings)
+    blend = _blend(listed, settings, settings["beta"])
+    first = np.flatnonzero(blend.relevant)[:1]
+    return _at(listed, blend, first, settings, "the first relevant document stands at rank")
+
+
+def p_measure_steps(judged: JudgedRankings, **settings: Any) -> Steps:
+    """The blended ratio at the first document of the best grade retrieved."""
+    listed = listed_as(judged, settings)
+    blend = _blend(listed, settings, settings["beta"])
+    return _at(listed, blend, _preferred(listed, blend), settings, "the first of the best documents stands at rank")
+
+
+def _preferred(listed: Listing, blend: Blend) -> NDArray[np.int64]:
+    """The row of the first document of the best grade among relevant ones; none if there are none."""
+    rows: NDArray[np.int64] = np.flatnonzero(blend.relevant)
+    first: NDArray[np.int64] = rows[listed.grade[rows] == listed.grade[rows].max(initial=-np.inf)][:1]
+    return first
+
+
+def _at(listed: Listing, blend: Blend, row: NDArray[np.int64], settings: Mapping[str, Any], said: str) -> Steps:
+    """The blended ratio at one row; relevant documents down to it make up its upper side."""
+    text, value, shares = "0", 0.0, np.zeros(listed.rank.size)
+    where = "no relevant document is there"
+    if row.size:
+        i = int(row[0])
+        text, value = quotient(float(blend.above[i]), float(blend.below[i]))
+        shares = np.where(listed.rank <= listed.rank[i], settings["beta"] * blend.gain + blend.relevant, 0.0)
+        shares = shares / blend.below[i]
+        where = f"{said} {listed.rank[i]}"
+    facts = _facts(listed, settings, where)
+    return steps_of(listed, blend.columns, arithmetic=text, value=value, facts=facts, shares=shares)
+
+
+def p_plus_steps(judged: JudgedRankings, **settings: Any) -> Steps:
+    """The mean blended ratio of the relevant documents down to the first of the best grade."""
+    listed = listed_as(judged, settings)
+    blend = _blend(listed, settings, settings["beta"])
+    row = _preferred(listed, blend)
+    last = int(row[0]) + 1 if row.size else 0
+    adds = np.where(listed.rank <= last, blend.ratio, 0.0)
+    facts = _facts(listed, settings, f"relevant documents count down to rank {last}, the first of the best")
+    return _mean(listed, blend, adds, int(blend.relevant[:last].sum()), facts)
+
+
+def ncu_steps(judged: JudgedRankings, **settings: Any) -> Steps:
+    """The blended ratio times the readers who stop there."""
+    listed = listed_as(judged, settings)
+    blend = _blend(listed, settings, settings["beta"])
+    stopping, everybody = _readers(listed, blend, settings)
+    adds = blend.ratio * stopping
+    text, value = shared(adds, everybody)
+    return steps_of(
+        listed,
+        {**blend.columns, "readers": np.where(blend.relevant, stopping, np.nan)},
+        arithmetic=text,
+        value=value,
+        facts=_facts(listed, settings, f"of {number(everybody)} readers so many stop at each; times ratio, added up"),
+        shares=adds / everybody if everybody else np.zeros(adds.size),
+    )
+
+
+def _readers(listed: Listing, blend: Blend, settings: Mapping[str, Any]) -> tuple[Floats, float]:
+    """How many readers stop at each document, and how many there are."""
+    count, gamma = listed.relevant_count(settings["rel"]), settings["gamma"]
+    if settings["stop"] == "uniform":
+        return np.ones(listed.rank.size), float(count)
+    if settings["stop"] == "rank_biased":
+        return np.power(gamma, blend.found - 1.0), sum(gamma**i for i in range(count))
+    willing = settings["stops"] or settings["gains"]
+    ideal = listed.ideal[listed.ideal >= settings["rel"]]
+    return gain_of(listed.grade, "linear", willing), float(gain_of(ideal, "linear", willing).sum())
+
+
+def r_measure_steps(judged: JudgedRankings, **settings: Any) -> Steps:
+    """The blended ratio of the documents at ranks 1 to R."""
+    count = listed_as(judged, settings).relevant_count(settings["rel"])
+    listed = listed_as(judged, settings, cutoff=count)
+    blend, beta = _blend(listed, settings, settings["beta"]), settings["beta"]
+    below = beta * float(best_so_far(listed, settings, np.array([count]))[0]) + count
+    adds = beta * blend.gain + blend.relevant
+    text, value = quotient(float(adds.sum()), below)
+    return steps_of(
+        listed,
+        blend.columns,
+        arithmetic=text,
+        value=value,
+        facts=_facts(listed, settings, f"ranks 1 to R = {count} count: (beta cg + found) / (beta cg* + R)"),
+        shares=adds / below if below else np.zeros(adds.size),
+    )

@@ -1,0 +1,1 @@
+"""Two or more rankings under the same judgments, side by side."""

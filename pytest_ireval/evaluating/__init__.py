@@ -1,0 +1,1 @@
+"""Judgments and rankings in, metrics out."""

@@ -1,0 +1,144 @@
+"""Judgments and rankings in, metrics out: the one call that a notebook, the command line and the gate share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from pytest_ireval.errors import InputError, Problem
+from pytest_ireval.evaluating.policies import MissingQueries, NoRelevant, Ties, Unjudged
+from pytest_ireval.evaluating.setting import Companions, Setting, refuse_missing, set_up
+from pytest_ireval.evaluating.told import as_told, shortened, tied
+from pytest_ireval.metrics.metric import Metric
+from pytest_ireval.metrics.score import Scores, counting, score
+from pytest_ireval.plugins.registry import Registry
+from pytest_ireval.progress import SILENT, Progress
+from pytest_ireval.results.evaluation import Evaluation, MetricResult, Policies, TieSpread
+from pytest_ireval.retrieval.doors import Brought, FilePath, JudgmentsLike, RankingsLike, some
+from pytest_ireval.retrieval.formats.reader import Grades
+from pytest_ireval.retrieval.judged import JudgedRankings, Mask
+from pytest_ireval.retrieval.judgments import Judgments
+from pytest_ireval.retrieval.rankings import Rankings
+from pytest_ireval.retrieval.ties import reordered
+from pytest_ireval.retrieval.views import only
+
+SAME = 1e-12
+"""Values closer than this are one value."""
+
+
+def evaluate(
+    judgments: FilePath | Judgments | JudgmentsLike,
+    rankings: FilePath | Rankings | RankingsLike,
+    metrics: str | Metric | Iterable[str | Metric],
+    *,
+    ties: Ties = "trec",
+    missing_queries: MissingQueries = "error",
+    no_relevant: NoRelevant = "zero",
+    unjudged: Unjudged = "irrelevant",
+    depth: int | None = None,
+    scale: float | None = None,
+    grades: Grades = "integer",
+    collection: int | None = None,
+    judgments_format: str | None = None,
+    rankings_format: str | None = None,
+    attributes: Mapping[str, Mapping[str, Any]] | None = None,
+    sessions: Mapping[str, tuple[str, int]] | None = None,
+    preferences: Mapping[str, Sequence[tuple[str, str]]] | None = None,
+    timings: Mapping[str, float] | None = None,
+    reference: FilePath | Rankings | RankingsLike | None = None,
+    registry: Registry | None = None,
+    progress: Progress = SILENT,
+) -> Evaluation:
+    """Score rankings under judgments; both are paths, or any of the Python forms that the documentation lists.
+
+    The format of a file is recognised by its content, unless ``judgments_format`` or ``rankings_format`` names it.
+    ``ties`` orders equal scores: ``trec`` by document id descending, ``input`` as they stand, ``pessimistic`` and
+    ``optimistic`` as bad and as good as they allow, ``error`` refuses them where a judged document is tied.
+    ``missing_queries`` says what becomes of a judged query that has no ranking, ``no_relevant`` of one that has no
+    relevant documents, ``unjudged`` of documents without a judgment. ``depth`` is how many documents of each ranking
+    count, ``scale`` the top grade (unless given, the highest of the judgments). ``collection``, how many documents
+    there are to find, and the five arguments from ``attributes`` on are for metrics that need them.
+    """
+    policies = Policies(ties, missing_queries, no_relevant, unjudged, depth, scale, grades, collection)
+    setting = set_up(judgments, metrics, policies, registry, progress, judgments_format, rankings_format)
+    found = setting.brought(rankings, Companions(sessions, timings, attributes, preferences, reference))
+    refuse_missing([found], setting.policies)
+    return evaluated(setting, found)
+
+
+def evaluated(setting: Setting, found: Brought, queries: Mask | None = None) -> Evaluation:
+    """The metrics of these rankings, over all queries that ``missing_queries`` leaves or over the marked ones."""
+    judged = found.judged
+    names = np.array(judged.queries, object)
+    if queries is None and setting.policies.missing_queries == "ignore":
+        queries = judged.present
+    counting_queries = judged if queries is None or queries.all() else only(judged, queries)
+    return Evaluation(
+        metrics=tuple(_results(setting.metrics, counting_queries, setting.policies)),
+        queries=judged.count,
+        missing=tuple(names[~judged.present].tolist()),
+        empty=tuple(names[judged.present & (judged.retrieved == 0)].tolist()),
+        without_judgments=found.without_judgments,
+        highest_grade=setting.judgments.highest_grade,
+        policies=setting.policies,
+        judgments=setting.judgments.origin,
+        rankings=found.origin,
+        plugins=setting.registry.distributions,
+    )
+
+
+def _results(metrics: Sequence[Metric], judged: JudgedRankings, policies: Policies) -> Iterator[MetricResult]:
+    """One result a metric; the orders that equal scores allow are scored too where there are any."""
+    any_ties = tied(judged).any()
+    views = [as_told(judged, policies)]
+    if any_ties:
+        views += [shortened(reordered(judged, best_first=best), policies) for best in (True, False)]
+    for metric in metrics:
+        scores = _counted(score(metric, views[0]), policies)
+        yield _result(scores, _spread(scores, views, policies) if any_ties else None)
+
+
+def _spread(told: Scores, views: Sequence[JudgedRankings], policies: Policies) -> TieSpread | None:
+    """How far equal scores leave the metric open; None when no value depends on their order."""
+    scores = [told, *(_counted(score(told.metric, view), policies) for view in views[1:])]
+    values = np.array([each.values for each in scores])
+    depends = np.ptp(values, axis=0) > SAME
+    figures = [each.aggregate for each in scores if each.aggregate is not None]
+    if not depends.any() or not figures:
+        return None
+    return TieSpread(int(np.count_nonzero(depends)), min(figures), max(figures))
+
+
+def _counted(scores: Scores, policies: Policies) -> Scores:
+    if policies.no_relevant == "zero" or not scores.no_relevant.any():
+        return scores
+    if policies.no_relevant == "ignore":
+        return counting(scores, ~scores.no_relevant)
+    names = [unit for unit, without in zip(scores.units, scores.no_relevant.tolist(), strict=True) if without]
+    raise InputError(
+        Problem(
+            f"{len(names)} of {len(scores.units)} queries have no relevant documents: {some(names)}",
+            place=str(scores.metric),
+            suggestion='no_relevant="zero" scores them 0, "ignore" leaves them out',
+        )
+    )
+
+
+def _result(scores: Scores, spread: TieSpread | None) -> MetricResult:
+    metric = scores.metric
+    values = zip(scores.units, scores.values.tolist(), scores.counted.tolist(), strict=True)
+    return MetricResult(
+        name=str(metric),
+        mean=scores.mean,
+        aggregate=metric.aggregate,
+        value=scores.aggregate,
+        direction=metric.direction,
+        unit=metric.unit,
+        values={unit: value for unit, value, counted in values if counted},
+        no_relevant=int(np.count_nonzero(scores.no_relevant)),
+        version=metric.version,
+        origin=metric.origin,
+        ties=spread,
+    )

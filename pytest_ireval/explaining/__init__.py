@@ -1,0 +1,1 @@
+"""Why a metric has its value on one query, and another one on another ranking."""

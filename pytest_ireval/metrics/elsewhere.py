@@ -1,0 +1,85 @@
+"""What other packages call our metrics, and whether the values are equal."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pytest_ireval.metrics.absent import ABSENT
+
+if TYPE_CHECKING:
+    from pytest_ireval.metrics.metric import Metric
+
+PACKAGES = {
+    "trec_eval": "trec_eval",
+    "ir_measures": "ir_measures",
+    "ranx": "ranx",
+    "ntcireval": "NTCIREVAL",
+    "scikit-learn": "scikit-learn",
+}
+"""How each package is named in a table, and how it is written."""
+
+NUMBER_OF_THEIRS = re.compile(r"\{[^}]*\}")
+
+
+@dataclass(frozen=True)
+class Elsewhere:
+    """What another package calls a metric; values are equal unless one of the two reasons is given."""
+
+    package: str
+    """One of :data:`PACKAGES`."""
+    name: str
+    """Their name, with the holes of ``ours``: ``ndcg_cut_{cutoff}``."""
+    ours: str
+    """Our canonical name: ``nDCG@{cutoff}``."""
+    differs: str = ""
+    """Why values differ, in a line."""
+    but_for: str = ""
+    """Where values differ though they are equal elsewhere, in a line."""
+
+    @property
+    def names(self) -> tuple[str, str]:
+        """Theirs and ours as they are shown."""
+        theirs, ours = (name.replace("{{", "{").replace("}}", "}") for name in (self.name, self.ours))
+        return theirs, ours
+
+    @property
+    def equal(self) -> str:
+        """The verdict in words."""
+        if self.differs:
+            return f"no: {self.differs}"
+        return f"yes, but for {self.but_for}" if self.but_for else "yes"
+
+
+@dataclass(frozen=True)
+class Absent:
+    """A name of another package that has no counterpart here, and why."""
+
+    package: str
+    name: str
+    why: str
+
+
+def counterparts(metrics: Iterable[Metric], package: str) -> list[Elsewhere]:
+    """What all of these metrics are called in a package, by their name."""
+    rows = [row for metric in metrics for row in metric.elsewhere if row.package == package]
+    return sorted(rows, key=lambda row: (row.name.lower(), row.ours))
+
+
+def without_counterpart(metrics: Iterable[Metric], package: str) -> list[Absent]:
+    """Names of a package that none of these metrics answers to."""
+    known = {row.name for row in counterparts(metrics, package)}
+    return [Absent(package, name, why) for why, names in ABSENT[package].items() for name in names if name not in known]
+
+
+def complaint_about(row: Elsewhere, metric_name: str) -> str:
+    """What is wrong with a row of a metric; nothing if it is fine."""
+    if row.package not in PACKAGES:
+        return f"elsewhere: package {row.package!r} is none of {', '.join(PACKAGES)}"
+    if row.differs and row.but_for:
+        return f"elsewhere: {row.name!r} either differs or is equal but for something"
+    if re.split(r"[(@]", row.ours)[0] != metric_name:
+        return f"elsewhere: {row.ours!r} is not a name of this metric"
+    return ""

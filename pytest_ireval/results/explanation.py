@@ -1,0 +1,105 @@
+"""The arithmetic of one metric on one query as plain values: the steps of a metric, and what ``why`` makes of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from pytest_ireval.results.evaluation import Policies
+
+FORMAT = 1
+"""The version of the JSON form."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column of a table: a number for each row, or None where there is none."""
+
+    name: str
+    values: tuple[float | None, ...]
+
+
+@dataclass(frozen=True)
+class Beside:
+    """A second table, such as the best order there could be."""
+
+    title: str
+    columns: tuple[Column, ...]
+
+
+@dataclass(frozen=True)
+class Steps:
+    """How a metric comes to its value on one query.
+
+    ``ranks``, ``documents``, ``grades`` (None: not judged) and every column have one entry for each document that the
+    metric looks at, in order of rank.
+    """
+
+    ranks: tuple[int, ...]
+    documents: tuple[str, ...]
+    grades: tuple[float | None, ...]
+    columns: tuple[Column, ...]
+    arithmetic: str
+    """The last line without name and result: ``6.3928 / 7.1232``."""
+    value: float
+    """What the arithmetic comes to."""
+    facts: tuple[str, ...] = ()
+    """What has to be known before: ``R = 5 relevant documents``."""
+    shares: Column | None = None
+    """What each document contributes; they add up to the value, unless the column's name says otherwise."""
+    beside: Beside | None = None
+    generic: bool = False
+    """Whether the metric does not describe its steps, and this is what could be said all the same."""
+
+
+@dataclass(frozen=True)
+class Explained:
+    """The steps of one metric on one ranking, and its value."""
+
+    rankings: str
+    """Where the ranking comes from."""
+    retrieved: int
+    cutoff: int | None
+    """The cutoff of the metric, if it has one."""
+    value: float
+    steps: Steps
+    ruling: str = ""
+    """Why the value is not what the steps come to: what the metric declares for such a query."""
+
+
+@dataclass(frozen=True)
+class Move:
+    """A document in two rankings; None where it is not there, or was not looked at."""
+
+    document: str
+    grade: float | None
+    rank: int | None
+    other_rank: int | None
+    share: float | None
+    other_share: float | None
+
+    @property
+    def difference(self) -> float:
+        """What the move changes of the value; a document that is not there contributes nothing."""
+        return (self.other_share or 0.0) - (self.share or 0.0)
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Why a metric has its value on one query; with a second ranking, why it has another one there."""
+
+    metric: str
+    query: str
+    proposed: str
+    """How the query was chosen, if nobody named it."""
+    judgments: str
+    policies: Policies
+    first: Explained
+    other: Explained | None = None
+    moves: tuple[Move, ...] = ()
+    """Every document of both tables, best rank first."""
+
+    def to_dict(self) -> Mapping[str, Any]:
+        """The JSON form."""
+        return {"format": FORMAT, **asdict(self)}

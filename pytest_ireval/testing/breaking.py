@@ -1,0 +1,242 @@
+"""How each promise is put to the test: functions that look for data on which a metric breaks it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+from pytest_ireval.errors import IrevalError
+from pytest_ireval.metrics.metric import Metric
+from pytest_ireval.metrics.names import Vocabulary
+from pytest_ireval.metrics.score import ROUNDING, bounds_of
+from pytest_ireval.testing.arguments import siblings
+from pytest_ireval.testing.changes import (
+    Change,
+    changed,
+    deep_enough,
+    each_alone,
+    each_first,
+    lengthened,
+    perfected,
+    promotions,
+)
+from pytest_ireval.testing.data import Data, Query
+from pytest_ireval.testing.scoring import Attributes, Values, contents, judged_of, values, values_of
+
+
+@dataclass(frozen=True)
+class Seen:
+    """Data, how they came about, and what the metric says of one unit of them."""
+
+    how: str
+    data: Data
+    unit: str
+    value: str
+    scored: bool = False
+    """Whether scores have to be shown."""
+
+
+@dataclass(frozen=True)
+class Broken:
+    """A promise that is broken: what was seen, and beside it what should have agreed with it."""
+
+    seen: tuple[Seen, ...]
+    complaint: str = ""
+
+
+Breaks: TypeAlias = Callable[[Metric, Data, Attributes | None], Broken | None]
+
+
+def without_a_value(metric: Metric, data: Data, attributes: Attributes | None) -> Broken | None:
+    """Raises, or returns NaN or infinity."""
+    found = values_of(metric, data, attributes)
+    if found.raised and not found.wrote:
+        return Broken((Seen("", data, "", "none"),), found.raised)
+    for unit, value in found.by_unit.items():
+        if not math.isfinite(value):
+            return Broken((Seen("", data, unit, f"{value:g}"),))
+    return None
+
+
+def out_of_range(metric: Metric, data: Data, attributes: Attributes | None) -> Broken | None:
+    """A finite value is outside the declared range."""
+    low, high = bounds_of(metric)
+    slack = ROUNDING * max([1.0, *(abs(end) for end in (low, high) if math.isfinite(end))])
+    for unit, value in values_of(metric, data, attributes).by_unit.items():
+        if math.isfinite(value) and not low - slack <= value <= high + slack:
+            return Broken((Seen("", data, unit, f"{value:g}, outside {low:g} to {high:g}"),))
+    return None
+
+
+def differs(change: Change, how: str, *, scored: bool = False) -> Breaks:
+    """What finds a value that a change of the data changes."""
+
+    def breaks(metric: Metric, data: Data, attributes: Attributes | None) -> Broken | None:
+        other = changed(change, data)
+        new = dict(zip((q.name for q in _by_number(data)), (q.name for q in _by_number(other)), strict=True))
+        before, after = values_of(metric, data, attributes), values_of(metric, other, attributes)
+        broken = _difference(metric, (data, before), (other, after), how, attributes, new)
+        return broken and Broken(tuple(replace(seen, scored=scored) for seen in broken.seen))
+
+    return breaks
+
+
+def _by_number(data: Data) -> list[Query]:
+    return sorted(data.queries, key=lambda query: query.number)
+
+
+def changed_below_the_cutoff(metric: Metric, data: Data, attributes: Attributes | None) -> Broken | None:
+    """Documents below the cutoff change a value."""
+    deep = deep_enough(data, metric.settings["cutoff"])
+    if not deep.queries:
+        return None
+    longer = lengthened(deep)
+    before, after = values_of(metric, deep, attributes), values_of(metric, longer, attributes)
+    return _difference(metric, (deep, before), (longer, after), "with two more documents behind the others", attributes)
+
+
+def differs_alone(metric: Metric, data: Data, attributes: Attributes | None) -> Broken | None:
+    """A query that stands in front of others scores otherwise by itself."""
+    for together, alone in zip(each_first(data), each_alone(data), strict=True):
+        before, after = values_of(metric, together, attributes), values_of(metric, alone, attributes)
+        if before.raised:
+            continue
+        query = alone.queries[0].name
+        before = Values({query: before.by_unit[query]})
+        if broken := _difference(metric, (together, before), (alone, after), "alone", attributes):
+            return broken
+    return None
+
+
+def differs_the_second_time(metric: Metric, data: Data, attributes: Attributes | None) -> Broken | None:
+    """A second call says something else: on data of its own, or on what the first call has seen."""
+    judged = judged_of(metric, data, attributes)
+    kept = contents(judged)
+    first, again = values(metric, judged), values_of(metric, data, attributes)
+    second = values(metric, judged) if contents(judged) == kept else again
+    for other in (again, second):
+        if (unit := _unit_that_differs(first, other, {})) is not None:
+            return Broken(_two((data, first), (data, other), "the second time", unit, {}))
+    return None
+
+
+def differs_after_other_arguments(metric: Metric, data: Data, attributes: Attributes | None) -> Broken | None:
+    """What it remembers of other arguments changes a value."""
+    judged = judged_of(metric, data, attributes)
+    kept = contents(judged)
+    for other in siblings(metric):
+        values(other, judged)
+    if contents(judged) != kept:  # it writes, which is another promise
+        return None
+    before, after = values_of(metric, data, attributes), values(metric, judged)
+    return _difference(metric, (data, before), (data, after), "after other arguments", attributes)
+
+
+def writes(metric: Metric, data: Data, attributes: Attributes | None) -> Broken | None:
+    """Something that it may only read is different afterwards, or it tried to change it."""
+    judged = judged_of(metric, data, attributes)
+    before = contents(judged)
+    found = values(metric, judged)
+    if found.wrote:
+        return Broken((Seen("", data, "", "none"),), found.raised)
+    if contents(judged) != before:
+        return Broken((Seen("", data, "", "none"),), "changed what it was given")
+    return None
+
+
+def misread(metric: Metric, data: Data, attributes: Attributes | None) -> Broken | None:  # noqa: ARG001 - as the others
+    """Its name is read as something else, or not at all."""
+    try:
+        read = Vocabulary({metric.name: replace(metric, arguments={})}).parse(str(metric))
+    except IrevalError as error:
+        return Broken((), f"cannot be read: {error.problems[0].complaint}")
+    if read == [metric]:
+        return None
+    return Broken((), f"is read as {', '.join(map(repr, map(str, read)))}")
+
+
+def better_than_perfect(metric: Metric, data: Data, attributes: Attributes | None) -> Broken | None:
+    """A ranking is better than the perfect one; queries without relevant documents have none."""
+    perfect = perfected(data, _relevant_from(metric))
+    with_relevant = [i for i, query in enumerate(perfect.queries) if query.ranking]
+    data = Data(tuple(data.queries[i] for i in with_relevant))
+    perfect = Data(tuple(perfect.queries[i] for i in with_relevant))
+    if not data.queries:
+        return None
+    return _worse(metric, data, perfect, "with all relevant documents in order of grade", attributes)
+
+
+def harmed_by_promotion(metric: Metric, data: Data, attributes: Attributes | None) -> Broken | None:
+    """A promoted document makes a value worse."""
+    for better in promotions(data, _relevant_from(metric)):
+        if broken := _worse(metric, data, better, "with a relevant document one place higher", attributes):
+            return broken
+    return None
+
+
+def _relevant_from(metric: Metric) -> float | None:
+    """The grade from which documents are relevant to it, if it says so."""
+    rel = metric.settings.get("rel")
+    return float(rel) if isinstance(rel, int | float) else None
+
+
+def _worse(metric: Metric, data: Data, better: Data, how: str, attributes: Attributes | None) -> Broken | None:
+    """What should be at least as good is worse."""
+    before, after = values_of(metric, data, attributes), values_of(metric, better, attributes)
+    sign = -1 if metric.direction == "lower" else 1
+    for unit, value in before.by_unit.items():
+        other = after.by_unit.get(unit, math.nan)
+        if sign * other < sign * value and not same(value, other):
+            steady = _steady(metric, data, before, attributes)
+            return Broken(_two((data, before), (better, after), how, unit, {})) if steady else None
+    return None
+
+
+def _difference(
+    metric: Metric,
+    old: tuple[Data, Values],
+    new: tuple[Data, Values],
+    how: str,
+    attributes: Attributes | None,
+    names: Mapping[str, str] | None = None,
+) -> Broken | None:
+    """The first unit whose value differs; a metric that never says the same twice breaks another promise."""
+    names = names or {}
+    unit = _unit_that_differs(old[1], new[1], names)
+    if unit is None or not _steady(metric, old[0], old[1], attributes):
+        return None
+    return Broken(_two(old, new, how, unit, names))
+
+
+def _steady(metric: Metric, data: Data, before: Values, attributes: Attributes | None) -> bool:
+    again = values_of(metric, data, attributes)
+    return all(same(value, again.by_unit.get(unit, math.nan)) for unit, value in before.by_unit.items())
+
+
+def _unit_that_differs(old: Values, new: Values, names: Mapping[str, str]) -> str | None:
+    if old.raised or new.raised:
+        return None if old.raised and new.raised else next(iter(old.by_unit or new.by_unit), "")
+    for unit, value in old.by_unit.items():
+        if not same(value, new.by_unit.get(names.get(unit, unit), math.nan)):
+            return unit
+    return None
+
+
+def same(one: float, other: float) -> bool:
+    """Equal but for rounding; NaN is NaN."""
+    return math.isclose(one, other, rel_tol=1e-9, abs_tol=1e-12) or (math.isnan(one) and math.isnan(other))
+
+
+def _two(
+    old: tuple[Data, Values], new: tuple[Data, Values], how: str, unit: str, names: Mapping[str, str]
+) -> tuple[Seen, Seen]:
+    return (
+        Seen("", old[0], unit, _shown(old[1], unit)),
+        Seen(how, new[0], names.get(unit, unit), _shown(new[1], names.get(unit, unit))),
+    )
+
+
+def _shown(found: Values, unit: str) -> str:
+    return found.raised.replace("\n  ", "; ") if found.raised else f"{found.by_unit.get(unit, math.nan):.10g}"

@@ -1,0 +1,221 @@
+"""Everything a metric promises: each promise in words, when it does not apply, and what is tried to break it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from pytest_ireval.metrics.metric import Metric
+from pytest_ireval.metrics.score import bounds_of
+from pytest_ireval.testing import breaking
+from pytest_ireval.testing.arguments import siblings
+from pytest_ireval.testing.breaking import Breaks
+from pytest_ireval.testing.changes import (
+    documents_renamed,
+    lines_shuffled,
+    queries_renamed,
+    queries_shuffled,
+    scores_scaled,
+)
+from pytest_ireval.testing.data import Data, all_data, judged_throughout, plain_data, random_data
+
+DEEPEST = 1000
+"""Cutoffs up to this are tried with longer rankings."""
+
+
+def _always(metric: Metric) -> str:  # noqa: ARG001 - every promise is asked with the metric
+    return ""
+
+
+def _plain(metric: Metric) -> tuple[Data, ...]:  # noqa: ARG001 - as above
+    return plain_data()
+
+
+def _all(metric: Metric) -> tuple[Data, ...]:  # noqa: ARG001 - as above
+    return all_data()
+
+
+def _tied(metric: Metric) -> tuple[Data, ...]:  # noqa: ARG001 - as above
+    return (random_data(5, tied=True), random_data(30, tied=True))
+
+
+def _few(metric: Metric) -> tuple[Data, ...]:  # noqa: ARG001 - as above
+    return (random_data(3), random_data(8))
+
+
+def _deep(metric: Metric) -> tuple[Data, ...]:
+    cutoff = metric.settings["cutoff"]
+    return (judged_throughout(cutoff), random_data(30), random_data(3 * cutoff))
+
+
+@dataclass(frozen=True)
+class Promise:
+    """One thing that a metric promises by being one."""
+
+    name: str
+    says: str
+    advice: str
+    breaks: Breaks
+    data: Callable[[Metric], tuple[Data, ...]] = _plain
+    spares: Callable[[Metric], str] = _always
+    """Why it does not apply to a metric; nothing if it does."""
+    optional: bool = False
+    """Whether a metric may say in ``not_promised`` that its definition forbids it."""
+
+
+def _endless(metric: Metric) -> str:
+    low, high = bounds_of(metric)
+    return "its range has no ends" if math.isinf(low) and math.isinf(high) else ""
+
+
+def _no_order_is_best(metric: Metric) -> str:
+    if metric.direction == "neither":
+        return "neither higher nor lower values are better"
+    for need, decides in {
+        "reference": "the reference decides which ranking is good",
+        "subtopics": "the grades for subtopics decide which ranking is good",
+        "attributes": "attributes of documents decide which ranking is good",
+    }.items():
+        if need in metric.needs:
+            return decides
+    return ""
+
+
+def _not_by_query(metric: Metric) -> str:
+    if metric.unit != "query":
+        return f"one value is about a {metric.unit}"
+    return "queries of one session belong together" if "sessions" in metric.needs else ""
+
+
+def _no_cutoff(metric: Metric) -> str:
+    cutoff = metric.settings.get("cutoff")
+    if not isinstance(cutoff, int):
+        return "it has no cutoff"
+    return f"no rankings are tried that are longer than {DEEPEST:,}" if cutoff > DEEPEST else ""
+
+
+def _looks_at_scores(metric: Metric) -> str:
+    return "it needs scores" if "scores" in metric.needs else ""
+
+
+def _without_siblings(metric: Metric) -> str:
+    return "" if siblings(metric) else "no other arguments are known for it"
+
+
+PROMISES = (
+    Promise(
+        "a_value_for_every_query",
+        "there is a number for every query, whatever was judged or retrieved",
+        "say in no_relevant= and empty= what such queries score, or return a number for them, as ratio(…) does for "
+        "0 / 0; and say in needs= what it looks at besides grades",
+        breaking.without_a_value,
+        _all,
+    ),
+    Promise(
+        "within_its_range",
+        "values are within the range that the metric declares",
+        "correct the formula, or declare range=(least, greatest)",
+        breaking.out_of_range,
+        _all,
+        _endless,
+    ),
+    Promise(
+        "perfect_is_best",
+        "no ranking is better than all relevant documents in order of grade",
+        "correct the formula, or declare direction='lower' or 'neither'",
+        breaking.better_than_perfect,
+        spares=_no_order_is_best,
+        optional=True,
+    ),
+    Promise(
+        "promotion_never_harms",
+        "a relevant document that passes one of a lower grade never makes a ranking worse",
+        "correct the formula, or declare direction='lower' or 'neither'",
+        breaking.harmed_by_promotion,
+        spares=_no_order_is_best,
+        optional=True,
+    ),
+    Promise(
+        "names_of_documents",
+        "what documents are called does not matter",
+        "look at grades and ranks, not at ids; let no set or sort of ids decide",
+        breaking.differs(documents_renamed, "with every document renamed"),
+        optional=True,
+    ),
+    Promise(
+        "names_of_queries",
+        "what queries are called does not matter",
+        "let no id of a query into the formula",
+        breaking.differs(queries_renamed, "with every query renamed"),
+    ),
+    Promise(
+        "order_of_queries",
+        "in which order queries stand, and whether others were ranked, does not matter",
+        "let nothing run on from one query into the next: judged.running and judged.sum start anew for each",
+        breaking.differs(queries_shuffled, "with the queries in another order"),
+    ),
+    Promise(
+        "order_of_lines",
+        "in which order lines are read does not matter, also where scores are equal",
+        "go by rank; a row number of the judgments says nothing about a document",
+        breaking.differs(lines_shuffled, "with lines in another order"),
+        lambda metric: (*_tied(metric), *_few(metric)),
+    ),
+    Promise(
+        "alone_or_together",
+        "a query scores the same alone as among others",
+        "compare a query with nothing but its own documents; the scale is judged.highest_grade, never a maximum over "
+        "what is there",
+        breaking.differs_alone,
+        _few,
+        _not_by_query,
+        optional=True,
+    ),
+    Promise(
+        "below_the_cutoff",
+        "documents without relevance that are added below the cutoff change nothing",
+        "leave out what stands below the cutoff: hits.rank <= cutoff, grades[:cutoff], min(retrieved, cutoff)",
+        breaking.changed_below_the_cutoff,
+        _deep,
+        _no_cutoff,
+        optional=True,
+    ),
+    Promise(
+        "scores_scaled",
+        "scores do no more than order documents",
+        "go by rank, or declare needs=('scores',)",
+        breaking.differs(scores_scaled, "with other scores in the same order", scored=True),
+        lambda metric: (*_few(metric), *_tied(metric)),
+        _looks_at_scores,
+    ),
+    Promise(
+        "same_twice",
+        "the same data score the same twice",
+        "keep nothing between two calls but by judged.remember, and let nothing depend on chance or time",
+        breaking.differs_the_second_time,
+        _few,
+    ),
+    Promise(
+        "arguments_apart",
+        "what was scored before with other arguments does not matter",
+        "put every argument it depends on into the key of judged.remember",
+        breaking.differs_after_other_arguments,
+        _few,
+        _without_siblings,
+    ),
+    Promise(
+        "reads_only",
+        "judgments, rankings and all that comes with them are read, never written",
+        "work on a copy",
+        breaking.writes,
+        _few,
+    ),
+    Promise(
+        "name_round_trips",
+        "its canonical name, read again, is the same metric",
+        "choose a name that is not read as one of its own spellings",
+        breaking.misread,
+        lambda metric: (Data(()),),  # noqa: ARG005 - as above
+    ),
+)

@@ -1,0 +1,160 @@
+"""What a metric says of data: a value for each unit, or the error that it raised."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from pytest_ireval.errors import MetricError
+from pytest_ireval.metrics.metric import Metric
+from pytest_ireval.metrics.score import settled, units_of
+from pytest_ireval.retrieval.companions import with_companions
+from pytest_ireval.retrieval.doors import as_judgments, as_rankings
+from pytest_ireval.retrieval.join import judge
+from pytest_ireval.retrieval.judged import Documents, Hits, JudgedRankings, Sessions
+from pytest_ireval.retrieval.judgments import Ideal, Subtopics
+from pytest_ireval.testing.data import TOP, Data, Query
+
+DOCUMENT_NEEDS = {"documents", "unjudged", "attributes", "preferences"}
+SUBTOPICS = ("s1", "s2", "s3")
+COLLECTION = 1_000_000
+"""So many documents there are to find."""
+
+Attributes = Mapping[str, Sequence[Any]]
+
+
+@dataclass(frozen=True)
+class Values:
+    """A value by unit, not checked yet; or ``raised``, the text of the error, with the error ``cause`` behind it."""
+
+    by_unit: Mapping[str, float]
+    raised: str = ""
+    cause: BaseException | None = None
+
+    @property
+    def wrote(self) -> bool:
+        """Whether the error is that it tried to write into what it only may read."""
+        return isinstance(self.cause, ValueError) and "read-only" in str(self.cause)
+
+
+def values(metric: Metric, judged: JudgedRankings) -> Values:
+    """What the metric says of judged rankings."""
+    try:
+        found = settled(metric, judged)
+    except MetricError as error:
+        return Values({}, "; ".join(problem.complaint for problem in error.problems), error.__cause__)
+    return Values(dict(zip(units_of(metric, judged), found.tolist(), strict=True)))
+
+
+def values_of(metric: Metric, data: Data, attributes: Attributes | None) -> Values:
+    """What the metric says of data that nobody has looked at before."""
+    return values(metric, judged_of(metric, data, attributes))
+
+
+def judged_of(metric: Metric, data: Data, attributes: Attributes | None) -> JudgedRankings:
+    """The data as the metric sees them: with what it needs, without what it does not ask for, nothing remembered."""
+    needs = metric.needs | ({"sessions"} if metric.unit == "session" else set())
+    shared = _judged(data, frozenset(needs), _Same(attributes))
+    return _copied(shared)
+
+
+class _Same:
+    """A mapping as the key of a cache: it is the same if it is the same object."""
+
+    def __init__(self, attributes: Attributes | None) -> None:
+        self.attributes = attributes
+
+    def __hash__(self) -> int:
+        return id(self.attributes)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and other.attributes is self.attributes
+
+
+@lru_cache(maxsize=1000)
+def _judged(data: Data, needs: frozenset[str], same: _Same) -> JudgedRankings:
+    judgments = as_judgments({query.name: _grades(query, "subtopics" in needs) for query in data.queries})
+    rankings = {query.name: list(query.ranking) for query in data.queries if query.ranking is not None}
+    rankings.update({stranger: [("d1", 1.0)] for stranger in data.strangers})
+    judged = judge(judgments, as_rankings(rankings), TOP)
+    reference = judge(judgments, as_rankings({query.name: _reference(query) for query in data.queries}), TOP)
+    brought = with_companions(
+        judged,
+        collection=COLLECTION,  # always there: some metrics ask for it under some arguments only
+        sessions={q.name: _place(q) for q in data.queries} if "sessions" in needs else None,
+        timings={q.name: 0.01 * q.number for q in data.queries} if "timings" in needs else None,
+        preferences={q.name: _preferences(q) for q in data.queries} if "preferences" in needs else None,
+        attributes=_attributes(data, same.attributes or {}) if "attributes" in needs else None,
+        reference=reference if "reference" in needs else None,
+    )
+    return brought if needs & DOCUMENT_NEEDS else replace(brought, documents=None)
+
+
+def _grades(query: Query, subtopics: bool) -> dict[str, Any]:
+    """Grades, or what they are for each of the subtopics a document is about."""
+    if not subtopics:
+        return dict(query.grades)
+    return {
+        document: {s: grade for i, s in enumerate(SUBTOPICS) if query.numbers[document] % (i + 2) == 0} or {"s1": grade}
+        for document, grade in query.grades.items()
+    }
+
+
+def _reference(query: Query) -> list[str]:
+    """The same documents in another order."""
+    return sorted((d for d, _ in query.ranking or ()), key=lambda d: 53 * query.numbers[d] % 101)
+
+
+def _place(query: Query) -> tuple[str, int]:
+    """Three queries make a session."""
+    return f"session {query.number // 3}", query.number % 3 + 1
+
+
+def _preferences(query: Query) -> list[tuple[str, str]]:
+    """The better document first, for every two grades that differ."""
+    return [(a, b) for a, x in query.grades.items() for b, y in query.grades.items() if x > y]
+
+
+def _attributes(data: Data, attributes: Attributes) -> dict[str, dict[str, Any]]:
+    return {
+        document: {name: allowed[number % len(allowed)] for name, allowed in attributes.items()}
+        for query in data.queries
+        for document, number in query.numbers.items()
+    }
+
+
+def _copied(judged: JudgedRankings) -> JudgedRankings:
+    """The same in arrays of its own: what a metric does to them harms nobody."""
+    return replace(
+        judged,
+        retrieved=judged.retrieved.copy(),
+        present=judged.present.copy(),
+        hits=Hits(*map(_copy, judged.hits)),
+        ideal=Ideal(*map(_copy, judged.ideal)),
+        documents=judged.documents and Documents(*map(_copy, judged.documents)),
+        subtopics=judged.subtopics and Subtopics(*map(_copy, judged.subtopics)),
+        sessions=judged.sessions and Sessions(*map(_copy, judged.sessions)),
+        timings=None if judged.timings is None else judged.timings.copy(),
+        attributes=judged.attributes and {d: dict(known) for d, known in judged.attributes.items()},
+        preferences=judged.preferences and {q: list(pairs) for q, pairs in judged.preferences.items()},
+        reference=judged.reference and _copied(judged.reference),
+        _memory={},
+        _memory_of_ideal={},
+    )
+
+
+def _copy(part: Any) -> Any:
+    return part.copy() if isinstance(part, np.ndarray) else part
+
+
+def contents(judged: JudgedRankings) -> list[object]:
+    """Everything a metric could write into, as values of their own, to be compared later."""
+    parts = [judged.retrieved, judged.present, *judged.hits, *judged.ideal, judged.timings]
+    parts += [*(judged.documents or ()), *(judged.sessions or ()), *(judged.subtopics or ())]
+    arrays = [part.tobytes() for part in parts if isinstance(part, np.ndarray)]
+    plain = [repr(judged.attributes), repr(judged.preferences)]
+    return [*arrays, *plain, *(contents(judged.reference) if judged.reference else [])]

@@ -1,0 +1,71 @@
+"""How many documents there are to find: asked for by some metrics, and checked."""
+
+import pytest
+
+from pytest_ireval import InputError, IrevalError, MetricError, evaluate
+
+JUDGMENTS = {"q1": {"a": 1, "b": 0}, "q2": {"c": 1}}
+RANKINGS = {"q1": ["b", "x", "a"], "q2": ["c"]}
+
+
+def test_fall_out_divides_by_the_documents_that_are_not_relevant():
+    result = evaluate(JUDGMENTS, RANKINGS, ["FallOut@2"], collection=11)["FallOut@2"]
+
+    assert result.values == {"q1": 2 / 10, "q2": 0}
+
+
+def test_the_size_is_part_of_the_result():
+    assert evaluate(JUDGMENTS, RANKINGS, ["FallOut@2"], collection=11).policies.collection == 11
+
+
+def test_a_metric_that_needs_the_size_says_where_to_give_it():
+    with pytest.raises(MetricError) as caught:
+        evaluate(JUDGMENTS, RANKINGS, ["FallOut@2"])
+
+    assert str(caught.value) == (
+        "FallOut@2\n  needs collection\n  `judged.collection`: how many documents there are to find; "
+        "`evaluate(…, collection=N)`, `ireval evaluate --collection N`"
+    )
+
+
+def test_utility_needs_the_size_only_if_documents_left_out_are_worth_something():
+    assert evaluate(JUDGMENTS, RANKINGS, ["Utility"])["Utility"].values == {"q1": -1, "q2": 1}
+    with pytest.raises(MetricError) as caught:
+        evaluate(JUDGMENTS, RANKINGS, ["Utility(rest=0.5)"])
+    assert str(caught.value) == (
+        "Utility(rest=0.5)\n  with rest=0.5 it needs collection, the number of documents there are to find"
+    )
+
+
+def test_fewer_documents_than_are_judged_are_refused():
+    with pytest.raises(InputError) as caught:
+        evaluate(JUDGMENTS, RANKINGS, ["FallOut@2"], collection=2)
+
+    assert str(caught.value) == "judgments\n  3 documents are judged, more than the collection=2 has"
+
+
+def test_fewer_documents_than_a_query_knows_are_refused():
+    with pytest.raises(InputError) as caught:
+        evaluate(JUDGMENTS, {"q1": ["b", "x", "y"], "q2": []}, ["FallOut@2"], collection=3)
+
+    assert str(caught.value) == (
+        "collection\n  3 documents are fewer than the 4 that are judged or retrieved for query 'q1'"
+    )
+
+
+@pytest.mark.parametrize("size", [0, -1, 2.5, True, "10"])
+def test_what_is_no_number_of_documents_is_refused(size):
+    with pytest.raises(IrevalError) as caught:
+        evaluate(JUDGMENTS, RANKINGS, ["AP"], collection=size)
+
+    assert str(caught.value) == f"collection={size!r} is not a number of documents"
+
+
+def test_the_command_takes_it(ireval, trec_files):
+    judgments, rankings = trec_files("q 0 a 1\nq 0 b 0\n", "q Q0 b 1 2 t\nq Q0 a 2 1 t\n")
+
+    outcome = ireval("evaluate", judgments, rankings, "-m", "FallOut@1", "--collection", "1001")
+
+    assert outcome.code == 0
+    assert "FallOut@1  0.0010" in outcome.out
+    assert "; collection: 1,001 documents\n" in outcome.out

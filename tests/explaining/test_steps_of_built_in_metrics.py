@@ -1,0 +1,72 @@
+"""The steps of every built-in metric come to its value, under every sensible argument, on random and on odd data."""
+
+import math
+
+import pytest
+
+from pytest_ireval import load_registry, why
+from pytest_ireval.testing.arguments import variants
+from pytest_ireval.testing.data import corner_cases, random_data
+
+METRICS = sorted(load_registry().metrics.values(), key=lambda metric: metric.name)
+CASES = [pytest.param(variant, id=str(variant)) for metric in METRICS for variant in variants(metric)]
+WITHOUT_SHARES = {
+    "NumQ": "a query is no document",
+    "NumRel": "no ranking changes it",
+    "IDCG": "no ranking changes it",
+    "RBPResidual": "what is settled is taken away, and most of the rest stands below the list",
+    "Utility": "with miss or rest, documents that are not there are worth something, too",
+    "YAAP": "a logarithm of odds is no sum",
+}
+
+each_variant = pytest.mark.parametrize("metric", CASES)
+
+
+def test_every_built_in_metric_describes_its_steps():
+    assert [metric.name for metric in METRICS if metric.steps is None] == []
+
+
+def explanations(metric):
+    """One metric on queries of all kinds; ``why`` itself refuses steps that do not come to the value."""
+    for data in (random_data(8, tied=True), random_data(30), corner_cases()):
+        judgments = {query.name: query.grades for query in data.queries}
+        rankings = {query.name: list(query.ranking) for query in data.queries if query.ranking is not None}
+        for query in data.queries[:: 3 if len(data.queries) == 12 else 1]:
+            yield why(metric, judgments, rankings, query.name, scale=3, collection=1000)
+
+
+@each_variant
+def test_steps_come_to_the_value_and_so_do_the_shares_of_documents(metric):
+    for explanation in explanations(metric):
+        explained = explanation.first
+        if explained.ruling:
+            assert explained.value == (metric.empty if "empty" in explained.ruling else metric.no_relevant)
+            continue
+        assert explained.steps.value == pytest.approx(explained.value, abs=1e-9)
+        assert not explained.steps.generic
+        if explained.steps.shares is None:
+            assert metric.name in WITHOUT_SHARES
+        else:
+            shares = [share or 0 for share in explained.steps.shares.values]
+            assert math.fsum(shares) == pytest.approx(explained.value, abs=1e-9)
+
+
+@each_variant
+def test_the_last_line_is_arithmetic_that_comes_to_the_value(metric):
+    for explanation in explanations(metric):
+        steps = explanation.first.steps
+        if "counts as" in steps.arithmetic:
+            continue
+        rounded = eval(steps.arithmetic.replace("^", "**"), {"log": math.log})  # what our own metrics wrote
+
+        assert rounded == pytest.approx(steps.value, abs=3e-3, rel=2e-3)
+
+
+@pytest.mark.parametrize("name", ["CG@5", "DCG@5", "DCG", "ERR", "ERR@5"])
+def test_the_running_sum_ends_in_the_value(name):
+    grades = [3, 0, None, 2, 1, 0, 1]
+    judgments = {"q": {f"d{i}": grade for i, grade in enumerate(grades) if grade is not None}}
+
+    explained = why(name, judgments, {"q": [f"d{i}" for i in range(7)]}).first
+
+    assert {c.name: c for c in explained.steps.columns}["sum"].values[-1] == pytest.approx(explained.value)

@@ -1,0 +1,343 @@
+"""Why a metric has its value: from Python, with policies, with a second ranking, and for metrics without steps."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from pytest_ireval import (
+    InputError,
+    MetricError,
+    MetricNameError,
+    condensed,
+    evaluate,
+    listing,
+    metric,
+    per_query_metric,
+    steps_of,
+    why,
+)
+from pytest_ireval.results.explanation import Move
+
+JUDGMENTS = {"mug": {"a": 2, "b": 0, "c": 1}, "cup": {"x": 1, "y": 0}}
+RANKINGS = {"mug": ["b", "u", "a", "c"], "cup": ["x", "y"]}
+BETTER = {"mug": ["a", "u", "c", "v"], "cup": ["x", "y"]}
+
+
+def test_documents_grades_and_ranks_are_those_of_the_ranking():
+    steps = why("nDCG@10", JUDGMENTS, RANKINGS, "mug").first.steps
+
+    assert steps.ranks == (1, 2, 3, 4)
+    assert steps.documents == ("b", "u", "a", "c")
+    assert steps.grades == (0, None, 2, 1)
+
+
+def test_the_value_is_that_of_evaluate():
+    explained = why("nDCG@10", JUDGMENTS, RANKINGS, "mug").first
+
+    assert explained.value == evaluate(JUDGMENTS, RANKINGS, ["nDCG@10"])["nDCG@10"].values["mug"]
+
+
+def test_a_metric_without_a_cutoff_looks_at_the_whole_list_and_one_with_a_cutoff_does_not():
+    assert why("AP", JUDGMENTS, RANKINGS, "mug").first.steps.ranks == (1, 2, 3, 4)
+    assert why("AP@2", JUDGMENTS, RANKINGS, "mug").first.steps.ranks == (1, 2)
+    assert why("AP@2", JUDGMENTS, RANKINGS, "mug").first.retrieved == 4
+
+
+def test_the_only_query_needs_no_name():
+    explanation = why("AP", {"mug": JUDGMENTS["mug"]}, RANKINGS)
+
+    assert (explanation.query, explanation.proposed) == ("mug", "the only query")
+
+
+def test_of_two_rankings_the_query_with_the_largest_difference_is_taken():
+    explanation = why("AP", JUDGMENTS, RANKINGS, other=BETTER)
+
+    assert (explanation.query, explanation.proposed) == ("mug", "the largest difference of 2 queries")
+
+
+def test_moves_say_where_a_document_stood_and_what_it_contributes():
+    explanation = why("P@2", JUDGMENTS, RANKINGS, "mug", BETTER)
+
+    assert explanation.moves == (
+        Move("b", 0, 1, None, 0.0, None),
+        Move("a", 2, 3, 1, None, 0.5),
+        Move("u", None, 2, 2, 0.0, 0.0),
+    )
+    assert [move.difference for move in explanation.moves] == [0, 0.5, 0]
+
+
+def test_differences_add_up_to_the_difference_of_the_values():
+    explanation = why("nDCG", JUDGMENTS, RANKINGS, "mug", BETTER)
+
+    change = explanation.other.value - explanation.first.value
+    assert sum(move.difference for move in explanation.moves) == pytest.approx(change)
+
+
+def test_ranks_that_the_metric_counts_in_its_own_way_are_shown_in_that_way():
+    explanation = why("AP(judged_only=True)", JUDGMENTS, RANKINGS, "mug", BETTER)
+
+    assert [(move.document, move.rank, move.other_rank) for move in explanation.moves] == [
+        ("b", 1, None),
+        ("a", 2, 1),
+        ("c", 3, 2),
+    ]
+
+
+@pytest.mark.parametrize("options", [{"depth": 3}, {"unjudged": "removed"}, {"scale": 5}])
+@pytest.mark.parametrize("name", ["nDCG@3", "ERR", "SetP", "Judged"])
+def test_policies_are_those_of_evaluate(name, options):
+    explained = why(name, JUDGMENTS, RANKINGS, "mug", **options).first
+
+    assert explained.value == evaluate(JUDGMENTS, RANKINGS, [name], **options)[name].values["mug"]
+
+
+TIED = {"q": {"a": 1.0, "b": 1.0, "c": 1.0}}
+
+
+@pytest.mark.parametrize(
+    ("ties", "order", "fact"),
+    [
+        ("trec", ("c", "b", "a"), "2 judged documents share scores with others; ties: by document id descending"),
+        ("input", ("a", "b", "c"), "2 judged documents share scores with others; ties: as they stand"),
+        (
+            "optimistic",
+            ("b", "c", "a"),
+            "2 judged documents share scores with others; ties: relevant documents first",
+        ),
+        (
+            "pessimistic",
+            ("a", "c", "b"),
+            "2 judged documents share scores with others; ties: relevant documents last",
+        ),
+    ],
+)
+def test_equal_scores_are_ordered_as_told_and_said_to_be(ties, order, fact):
+    steps = why("AP", {"q": {"b": 1, "a": 0}}, TIED, "q", ties=ties).first.steps
+
+    assert steps.documents == order
+    assert steps.facts[0] == fact
+
+
+def test_equal_scores_of_another_query_are_no_error():
+    rankings = {"mug": ["a"], "cup": {"x": 1.0, "y": 1.0}}
+
+    assert why("AP", JUDGMENTS, rankings, "mug", ties="error").first.value == 0.5
+    with pytest.raises(InputError, match="query 'cup': a judged document shares its score with others"):
+        why("AP", JUDGMENTS, rankings, "cup", ties="error")
+
+
+def test_a_query_that_was_not_ranked_is_explained_as_empty():
+    explained = why("AP", JUDGMENTS, {"cup": ["x"]}, "mug").first
+
+    assert explained.value == 0
+    assert explained.steps.ranks == ()
+    assert explained.steps.facts[0] == "there is no ranking of this query; it counts as empty"
+
+
+def test_without_relevant_documents_the_metric_rules_what_the_value_is():
+    explained = why("AP", {"q": {"a": 0}}, {"q": ["a"]}).first
+
+    assert (explained.value, explained.ruling) == (0, "a query without relevant documents scores 0")
+
+
+def error(kind, *arguments, **options):
+    with pytest.raises(kind) as caught:
+        why(*arguments, **options)
+    return str(caught.value)
+
+
+def test_one_ranking_needs_the_name_of_a_query():
+    assert error(InputError, "AP", JUDGMENTS, RANKINGS) == (
+        "which query is to be explained? 2 are judged: 'mug', 'cup'\n  say --query mug, or query='mug' from Python"
+    )
+
+
+def test_a_query_that_is_not_judged_is_an_error():
+    assert error(InputError, "AP", JUDGMENTS, RANKINGS, "mugs") == (
+        "judgments\n  query 'mugs' is not judged\n  did you mean 'mug'?\n  judged are 'mug', 'cup'"
+    )
+
+
+def test_several_metrics_are_refused():
+    assert error(MetricNameError, "P@[1, 2]", JUDGMENTS, RANKINGS, "mug") == (
+        "'P@[1, 2]'\n  one metric is explained at a time, not P@1, P@2"
+    )
+
+
+def test_a_metric_of_the_whole_run_is_refused():
+    @metric(name="Whole", unit="run")
+    def whole(judged):
+        """One figure."""
+        return np.ones(1)
+
+    assert error(MetricError, whole, JUDGMENTS, RANKINGS, "mug") == (
+        "Whole\n  looks at a whole run; only metrics of single queries are explained"
+    )
+
+
+@per_query_metric(name="Top")
+def top(ranking, *, cutoff: int):
+    """Share of the first documents that carry the top grade."""
+    return (ranking.grades[:cutoff] == ranking.top_grade).mean()
+
+
+def test_a_metric_without_steps_gets_a_table_that_says_what_each_judgment_does():
+    steps = why(top @ 4, JUDGMENTS, RANKINGS, "mug").first.steps
+
+    assert steps.generic
+    assert steps.facts == (
+        "Top does not describe its steps; this table can be made for every metric:",
+        "unjudged is what its value would be if nobody had judged the document",
+    )
+    assert steps.columns[0].values == (0.25, None, 0, 0.25)
+    assert steps.shares.values == (0, None, 0.25, 0)
+
+
+def test_the_generic_table_is_true(registry):
+    plain = registry.metrics["AP"](rel=1)
+    bare = metric(name="Bare")(lambda judged: plain.batch(judged, **plain.settings))
+    found = why(bare, JUDGMENTS, RANKINGS, "mug").first.steps.columns[0].values
+
+    for document, value in zip(RANKINGS["mug"], found, strict=True):
+        if value is not None:
+            without = {"mug": {d: grade for d, grade in JUDGMENTS["mug"].items() if d != document}}
+            assert value == evaluate(without, {"mug": RANKINGS["mug"]}, ["AP"])["AP"].mean
+
+
+def test_where_a_metric_has_no_value_without_a_judgment_the_table_is_empty_and_says_so():
+    @per_query_metric(name="Picky", no_relevant=None)
+    def picky(ranking):
+        """Share of judged documents that are relevant, if there are two of them."""
+        return (ranking.grades > 0).sum() / 2 if ranking.judged.sum() > 1 else 1 / 0
+
+    steps = why(picky, JUDGMENTS, RANKINGS, "cup").first.steps
+
+    assert steps.columns[0].values == (None, None)
+    assert steps.facts[-1] == "for 2 documents it has no such value"
+
+
+def top_steps(judged, *, cutoff):
+    listed = listing(judged, cutoff)
+    at_top = listed.judged & (listed.grade == judged.highest_grade)
+    count = int(at_top.sum())
+    return steps_of(
+        listed,
+        {"found": np.cumsum(at_top)},
+        arithmetic=f"{count} / {cutoff}",
+        value=count / cutoff,
+        shares=at_top / cutoff,
+        facts=[f"the top grade is {judged.highest_grade:g}"],
+    )
+
+
+def shares_doubled(judged, *, cutoff):
+    steps = top_steps(judged, cutoff=cutoff)
+    return replace(steps, shares=replace(steps.shares, values=tuple(2 * share for share in steps.shares.values)))
+
+
+def not_a_number(judged, *, cutoff):
+    return replace(top_steps(judged, cutoff=cutoff), value=float("nan"))
+
+
+def too_short(judged, *, cutoff):
+    return steps_of(listing(judged), {"found": np.zeros(3)}, arithmetic="0", value=0.25)
+
+
+def with_steps(steps):
+    @per_query_metric(name="Top", steps=steps)
+    def described(ranking, *, cutoff: int):
+        """Share of the first documents that carry the top grade."""
+        return (ranking.grades[:cutoff] == ranking.top_grade).mean()
+
+    return described @ 4
+
+
+def test_a_third_party_describes_its_steps():
+    steps = why(with_steps(top_steps), JUDGMENTS, RANKINGS, "mug").first.steps
+
+    assert not steps.generic
+    assert steps.columns[0].values == (0, 0, 1, 1)
+    assert steps.arithmetic == "1 / 4"
+
+
+@pytest.mark.parametrize(
+    ("steps", "complaint"),
+    [
+        (lambda judged, *, cutoff: top_steps(judged, cutoff=2), "its steps come to 0, but its value is 0.25"),
+        (lambda judged, *, cutoff: 1 / 0, "its steps raised ZeroDivisionError: division by zero"),
+        (lambda judged, *, cutoff: None, "its steps returned NoneType, not what steps_of makes"),
+        (lambda judged: None, "its steps raised TypeError: "),
+        (shares_doubled, "its shares add up to 0.5, but its value is 0.25"),
+        (not_a_number, "its steps come to nan, but its value is 0.25"),
+        (too_short, "column 'found' of its steps has no entry for each of 4 documents"),
+    ],
+)
+def test_steps_that_do_not_come_to_the_value_are_an_error(steps, complaint):
+    text = error(MetricError, with_steps(steps), JUDGMENTS, RANKINGS, "mug")
+
+    assert text.startswith(f"Top@4\n  {complaint}")
+
+
+def test_an_error_that_the_metric_itself_raises_names_the_metric():
+    assert error(MetricError, "ERR(max_grade=1)", JUDGMENTS, RANKINGS, "mug") == (
+        "ERR(max_grade=1)\n  grade 2 is above max_grade=1"
+    )
+
+
+def test_steps_are_about_one_query():
+    seen = []
+
+    @metric(name="Watcher", steps=lambda judged: seen.append(judged) or top_steps(condensed(judged), cutoff=2))
+    def watcher(judged):
+        """Half."""
+        return np.full(judged.count, 0.5)
+
+    why(watcher, JUDGMENTS, RANKINGS, "mug")
+
+    assert [judged.queries for judged in seen] == [("mug",)]
+    with pytest.raises(MetricError, match="steps are about one query, whose documents are kept"):
+        listing(_two_queries())
+
+
+def _two_queries():
+    seen = []
+
+    @metric(name="Watcher")
+    def watcher(judged):
+        """Sees all."""
+        seen.append(judged)
+        return np.zeros(judged.count)
+
+    evaluate(JUDGMENTS, RANKINGS, [watcher])
+    return seen[0]
+
+
+def test_companions_are_brought():
+    @per_query_metric(name="Dear", needs=("attributes",))
+    def dear(ranking):
+        """Highest price."""
+        return max(known.get("price", 0) for known in ranking.attributes)
+
+    explained = why(dear, JUDGMENTS, RANKINGS, "mug", attributes={"a": {"price": 0.7}}).first
+
+    assert explained.value == 0.7
+
+
+def test_the_json_form_has_everything():
+    data = json.loads(json.dumps(why("AP", JUDGMENTS, RANKINGS, "mug", BETTER).to_dict()))
+
+    assert data["format"] == 1
+    assert (data["metric"], data["query"]) == ("AP", "mug")
+    assert data["first"]["steps"]["documents"] == ["b", "u", "a", "c"]
+    assert data["first"]["steps"]["shares"] == {"name": "contributes", "values": [0, 0, 1 / 6, 0.25]}
+    assert data["other"]["value"] == pytest.approx(5 / 6)
+    assert data["moves"][0] == {
+        "document": "b",
+        "grade": 0,
+        "rank": 1,
+        "other_rank": None,
+        "share": 0,
+        "other_share": None,
+    }

@@ -1,0 +1,214 @@
+"""``ireval why``: the arithmetic of one metric on one query, on the terminal, as Markdown and as JSON."""
+
+import json
+
+import pytest
+
+from pytest_ireval.cli.why_text import _cut
+
+JUDGMENTS = "q 0 a 2\nq 0 b 0\nq 0 c 1\nq 0 m 1\np 0 x 1\n"
+RANKINGS = "".join(f"q Q0 {d} {i} {9 - i} s\n" for i, d in enumerate("buacvw", 1)) + "p Q0 x 1 1 s\n"
+
+
+@pytest.fixture
+def files(trec_files, monkeypatch, tmp_path):
+    """Judgments and two rankings, by short names."""
+    trec_files(JUDGMENTS, RANKINGS)
+    other = "".join(f"q Q0 {d} {i} {9 - i} s\n" for i, d in enumerate("aucm", 1)) + "p Q0 x 1 1 s\n"
+    (tmp_path / "other.txt").write_text(other)
+    monkeypatch.chdir(tmp_path)
+    return "judgments.txt", "rankings.txt", "other.txt"
+
+
+def test_one_ranking_line_by_line(ireval, files):
+    judgments, rankings, _ = files
+
+    assert ireval("why", "nDCG@4", judgments, rankings, "--query", "q").out == (
+        "nDCG@4 of query q: 0.4569\n"
+        "judgments: judgments.txt; rankings: rankings.txt\n"
+        "\n"
+        "4 documents are judged, 6 retrieved\n"
+        "k = 4, the cutoff\n"
+        "\n"
+        "rank  document  grade  gain  discount  discounted     sum  contributes\n"
+        "   1  b             0     0    1.0000      0.0000  0.0000       0.0000\n"
+        "   2  u             -     0    1.5850      0.0000  0.0000       0.0000\n"
+        "   3  a             2     2    2.0000      1.0000  1.0000       0.3194\n"
+        "   4  c             1     1    2.3219      0.4307  1.4307       0.1376\n"
+        "\n"
+        "not looked at: 2 of 6 documents\n"
+        "\n"
+        "the best order of all judged documents:\n"
+        "\n"
+        "rank  grade  gain  discount  discounted     sum\n"
+        "   1      2     2    1.0000      2.0000  2.0000\n"
+        "   2      1     1    1.5850      0.6309  2.6309\n"
+        "   3      1     1    2.0000      0.5000  3.1309\n"
+        "\n"
+        "nDCG@4 = 1.4307 / 3.1309 = 0.4569\n"
+    )
+
+
+def test_two_rankings_side_by_side(ireval, files):
+    judgments, rankings, other = files
+
+    assert ireval("why", "AP", judgments, rankings, other, "--lines", "3").out == (
+        "AP of query q (the largest difference of 2 queries): 0.2778 -> 0.8056 (+0.5278)\n"
+        "judgments: judgments.txt; rankings: rankings.txt (A) -> other.txt (B)\n"
+        "\n"
+        "document  grade  moved                 A       B    B - A\n"
+        "b             0  #1 -> not there  0.0000  0.0000\n"
+        "a             2  #3 -> #1         0.1111  0.3333  +0.2222\n"
+        "c             1  #4 -> #3         0.1667  0.2222  +0.0556\n"
+        "\n"
+        "documents not shown: 1\n"
+        "unjudged documents not shown: 3\n"
+        "A, B: what the document contributes\n"
+        "\n"
+        "A: rankings.txt\n"
+        "\n"
+        "R = 3 documents are relevant (grade 1 or more)\n"
+        "n = 6 documents are retrieved\n"
+        "\n"
+        "rank  document  grade  found  precision  recall    adds     sum  contributes\n"
+        "   1  b             0      0     0.0000  0.0000          0.0000       0.0000\n"
+        "   2  u             -      0     0.0000  0.0000          0.0000       0.0000\n"
+        "   3  a             2      1     0.3333  0.3333  0.3333  0.3333       0.1111\n"
+        "\n"
+        "not shown: ranks 4 to 6; judged there: 1 of 3\n"
+        "\n"
+        "AP = (0.3333 + 0.5000) / 3 = 0.2778\n"
+        "\n"
+        "B: other.txt\n"
+        "\n"
+        "R = 3 documents are relevant (grade 1 or more)\n"
+        "n = 4 documents are retrieved\n"
+        "\n"
+        "rank  document  grade  found  precision  recall    adds     sum  contributes\n"
+        "   1  a             2      1     1.0000  0.3333  1.0000  1.0000       0.3333\n"
+        "   2  u             -      1     0.5000  0.3333          1.0000       0.0000\n"
+        "   3  c             1      2     0.6667  0.6667  0.6667  1.6667       0.2222\n"
+        "\n"
+        "not shown: rank 4; judged there: 1 of 1\n"
+        "\n"
+        "AP = (1 + 0.6667 + 0.7500) / 3 = 0.8056\n"
+    )
+
+
+def test_json_has_everything_whatever_is_shown(ireval, files):
+    judgments, rankings, _ = files
+
+    data = json.loads(ireval("why", "AP", judgments, rankings, "-q", "q", "--format", "json", "--lines", "1").out)
+
+    assert data["first"]["steps"]["documents"] == ["b", "u", "a", "c", "v", "w"]
+    assert data["first"]["value"] == pytest.approx((1 / 3 + 2 / 4) / 3)
+
+
+def test_a_metric_without_cutoff_is_shown_to_its_last_judged_document_and_the_rest_is_named(ireval, files):
+    judgments, rankings, _ = files
+
+    out = ireval("why", "AP", judgments, rankings, "-q", "q").out
+
+    assert "\n   4  c             1 " in out
+    assert "\n   5  v" not in out
+    assert "\nnot shown: ranks 5 to 6; nothing is judged there\n" in out
+
+
+def test_lines_that_are_left_out_on_demand_are_named(ireval, files):
+    judgments, rankings, _ = files
+
+    out = ireval("why", "nDCG", judgments, rankings, "-q", "q", "--lines", "1").out
+
+    assert "\nnot shown: ranks 2 to 6; judged there: 2 of 5\n" in out
+    assert "\nlines not shown: 2\n" in out
+
+
+def test_one_hidden_rank_is_one(ireval, files):
+    judgments, rankings, _ = files
+
+    out = ireval("why", "AP", judgments, rankings, "-q", "q", "--lines", "5").out
+
+    assert "\nnot shown: rank 6; nothing is judged there\n" in out
+
+
+def test_a_ruling_is_the_last_line(ireval, trec_files):
+    judgments, rankings = trec_files("q 0 a 0\n", "q Q0 a 1 1 s\n")
+
+    out = ireval("why", "AP", judgments, rankings).out
+
+    assert out.endswith("\nAP = 0.0000: a query without relevant documents scores 0\n")
+
+
+def test_policies_are_options(ireval, files):
+    judgments, rankings, _ = files
+
+    out = ireval("why", "AP", judgments, rankings, "-q", "q", "--unjudged", "removed", "--depth", "4").out
+
+    assert "only the first 4 documents count (depth)\n" in out
+    assert "unjudged documents were removed before (unjudged); ranks are those of the others\n" in out
+    assert out.endswith("\nAP = (0.5000 + 0.6667) / 3 = 0.3889\n")
+
+
+def test_long_ids_are_cut_in_the_middle_so_that_lines_have_80_characters(ireval, trec_files):
+    long = "https://shop.example/products/" + "x" * 80 + "/red-mug"
+    judgments, rankings = trec_files(f"q 0 {long} 2\n", f"q Q0 {long} 1 1 s\n")
+
+    out = ireval("why", "nDCG@1", judgments, rankings).out
+    (line,) = [line for line in out.splitlines() if line.startswith("   1  https")]
+
+    assert line.startswith("   1  https://sh")
+    assert "…" in line
+    assert len(line) == 80
+
+
+@pytest.mark.parametrize(("room", "expected"), [(8, "abcdefgh"), (7, "abc…fgh"), (6, "ab…fgh")])
+def test_both_ends_of_an_id_are_kept(room, expected):
+    assert _cut("abcdefgh", room) == expected
+
+
+def test_wide_characters_are_counted_as_the_terminal_shows_them():
+    assert _cut("文書文書文書", 8) == "文…文書"
+    assert _cut("文書文書文書", 12) == "文書文書文書"
+
+
+def test_a_last_line_that_is_one_number_is_not_said_twice(ireval, files):
+    judgments, rankings, _ = files
+
+    assert ireval("why", "NumQ", judgments, rankings, "-q", "q").out.endswith("\n\nNumQ = 1.0000\n")
+
+
+def test_a_sum_of_many_terms_is_not_written_out(ireval, trec_files):
+    judgments, rankings = trec_files(
+        "".join(f"q 0 d{i} 1\n" for i in range(20)), "".join(f"q Q0 d{i} {i} {20 - i} s\n" for i in range(20))
+    )
+
+    assert ireval("why", "AP", judgments, rankings).out.endswith("\n\nAP = 20 / 20 = 1.0000\n")
+    assert ireval("why", "CG@20", judgments, rankings).out.endswith("\n\nCG@20 = 20.0000\n")
+
+
+def test_markdown_is_tables_with_whole_ids_and_harmless_marks(ireval, trec_files):
+    judgments, rankings = trec_files("q 0 a|b_*c 1\n", "q Q0 a|b_*c 1 1 s\n")
+
+    out = ireval("why", "P@1", judgments, rankings, "--format", "markdown").out
+
+    assert "| rank | document | grade | found | precision | recall | contributes |" not in out
+    assert "| ---: | --- | ---: |" in out
+    assert "| 1 | a\\|b\\_\\*c | 1 | 1 | 1 | 1 |" in out
+
+
+def test_a_missing_query_is_one_clear_error(ireval, files):
+    judgments, rankings, _ = files
+
+    outcome = ireval("why", "AP", judgments, rankings)
+
+    assert outcome.code == 2
+    assert outcome.err == (
+        "error: which query is to be explained? 2 are judged: 'q', 'p'\n  say --query q, or query='q' from Python\n"
+    )
+
+
+def test_only_one_file_is_standard_input(ireval, files):
+    outcome = ireval("why", "AP", "-", "-")
+
+    assert outcome.code == 2
+    assert "only one of the files can be standard input" in outcome.err

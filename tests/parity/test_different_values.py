@@ -1,0 +1,237 @@
+"""What the table of other packages says differs does differ, each row on one example with both values in sight.
+
+A defect that is mended or a convention that is changed over there fails here, and the row has to go.
+"""
+
+import math
+import subprocess
+import sys
+
+import foreign
+import pytest
+from foreign import need_peer
+from rankings_at_random import Data
+
+from pytest_ireval import evaluate, load_registry
+from pytest_ireval.metrics.elsewhere import PACKAGES, counterparts
+
+FAILS = "fails"
+SAYS_NOTHING = "says nothing"
+
+ONE_BELOW_0 = ({"a": -1, "b": 1}, {"a": 2.0, "b": 1.0})
+EQUAL_SCORES = ({"b": 1}, {"a": 1.0, "b": 1.0})
+NOTHING_RELEVANT = ({"a": 0}, {"a": 2.0, "b": 1.0})
+ONE_OF_THREE = ({"a": 1, "b": 1, "c": 1}, {"a": 1.0, "x": 2.0})
+TWO_OF_THREE = ({"a": 1, "b": 1, "c": 1}, {"a": 9.0, "x": 8.0, "b": 7.0, "y": 6.0})
+
+DIFFERENT = {
+    ("ir_measures", "Accuracy"): [
+        ("Accuracy", "Accuracy", {"a": 1, "b": 0}, {"a": 1.0, "b": 1.0}, 1.0, 0.0),
+        ("Accuracy", "Accuracy", {"a": 1, "b": 0}, {"b": 1.0}, SAYS_NOTHING, 0.0),
+        ("Accuracy", "Accuracy", {"a": 1, "b": 0}, {"a": 1.0}, FAILS, 1.0),
+    ],
+    ("ir_measures", "AP(judged_only=True)"): [("AP(judged_only=True)", "AP(judged_only=True)", *ONE_BELOW_0, 1.0, 0.5)],
+    ("ir_measures", "Compat"): [
+        ("Compat", "Compat", *EQUAL_SCORES, 0.3220338983, 1.0),
+        ("Compat", "Compat", {"a": 1, "b": 1, "c": 1}, {"x": -1.0, "a": -2.0}, 0.1054630441, 0.2719836401),
+    ],
+    ("ir_measures", "ERR@{cutoff}"): [
+        ("ERR@5", "ERR(max_grade=4)@5", {"a": 3, "b": 1}, {"a": 2.0, "b": 1.0}, 0.45508, 0.455078125),
+        ("ERR@5", "ERR(max_grade=5)@5", {"a": 5, "b": 1}, {"a": 2.0, "b": 1.0}, FAILS, 0.96923828125),
+    ],
+    ("ir_measures", "IPrec@{recall}"): [
+        ("IPrec@0.7", "IPrec(rounding='up')@0.7", *TWO_OF_THREE, 2 / 3, 0.0),
+    ],
+    ("ir_measures", "Judged@{cutoff}"): [("Judged@1", "Judged@1", *EQUAL_SCORES, 0.0, 1.0)],
+    ("ir_measures", "nDCG(dcg='exp-log2')@{cutoff}"): [
+        ("nDCG(dcg='exp-log2')@5", "nDCG(gain='exp')@5", *ONE_BELOW_0, 0.63093, 0.6309297536)
+    ],
+    ("ir_measures", "RBP(p={p}, rel=1)"): [("RBP(p=0.5, rel=1)", "RBP(p=0.5, rel=1)", *EQUAL_SCORES, 0.25, 0.5)],
+    ("ir_measures", "RR@{cutoff}"): [("RR@5", "RR@5", *EQUAL_SCORES, 0.5, 1.0)],
+    ("ir_measures", "SetF(beta={beta}.0)"): [
+        ("SetF(beta=2.0)", "SetF(beta=2)", *ONE_OF_THREE, 0.375, 0.3571428571),
+    ],
+    ("ranx", "bpref"): [
+        ("bpref", "Bpref", *ONE_BELOW_0, 0.0, 1.0),
+        ("bpref", "Bpref", {"a": 1}, {"a": 2.0, "b": 1.0}, math.nan, 1.0),
+    ],
+    ("ranx", "rbp.{p}"): [("rbp.5", "RBP(p=0.5)", {"a": 2, "b": 1}, {"a": 2.0, "b": 1.0}, 1.25, 0.625)],
+    ("ntcireval", "MSnDCG@{cutoff}"): [("MSnDCG@5", "nDCG@5", *NOTHING_RELEVANT, FAILS, 0.0)],
+    ("ntcireval", "nDCG@{cutoff}"): [("nDCG@5", "nDCG(discount='jarvelin')@5", *NOTHING_RELEVANT, FAILS, 0.0)],
+    ("ntcireval", "nERR@{cutoff}"): [("nERR@5", "nERR(gain='ntcir')@5", *NOTHING_RELEVANT, math.nan, 0.0)],
+    ("scikit-learn", "average_precision_score"): [
+        ("average_precision_score", "AP", {"a": 0, "b": 1}, EQUAL_SCORES[1], 0.5, 1.0)
+    ],
+    ("scikit-learn", "dcg_score"): [
+        ("dcg_score", "DCG", {"a": 1, "b": 0}, EQUAL_SCORES[1], 0.8154648768, 0.6309297536)
+    ],
+    ("scikit-learn", "dcg_score(k={cutoff})"): [
+        ("dcg_score(k=1)", "DCG@1", {"a": 1, "b": 0}, EQUAL_SCORES[1], 0.5, 0.0)
+    ],
+    ("scikit-learn", "label_ranking_average_precision_score"): [
+        ("label_ranking_average_precision_score", "AP", {"a": 0, "b": 1}, EQUAL_SCORES[1], 0.5, 1.0),
+        ("label_ranking_average_precision_score", "AP", {"a": 0, "b": 0}, EQUAL_SCORES[1], 1.0, 0.0),
+    ],
+    ("scikit-learn", "label_ranking_loss"): [
+        ("label_ranking_loss", "Accuracy", {"a": 1, "b": 0, "c": 0}, {"b": 3.0, "a": 2.0, "c": 1.0}, 0.5, 0.5),
+        ("label_ranking_loss", "Accuracy", {"a": 1, "b": 0}, {"a": 2.0, "b": 1.0}, 0.0, 1.0),
+    ],
+    ("scikit-learn", "ndcg_score"): [
+        ("ndcg_score", "nDCG", {"a": 1, "b": 0}, EQUAL_SCORES[1], 0.8154648768, 0.6309297536)
+    ],
+    ("scikit-learn", "ndcg_score(k={cutoff})"): [
+        ("ndcg_score(k=1)", "nDCG@1", {"a": 1, "b": 0}, EQUAL_SCORES[1], 0.5, 0.0)
+    ],
+    ("scikit-learn", "roc_auc_score"): [("roc_auc_score", "Accuracy", {"a": 1, "b": 0}, EQUAL_SCORES[1], 0.5, 0.0)],
+    ("trec_eval", "11pt_avg"): [("11pt_avg", "IPrecAvg", *TWO_OF_THREE, 20 / 33, 23 / 33)],
+    ("trec_eval", "iprec_at_recall_{recall}"): [
+        ("iprec_at_recall_0.40", "IPrec@0.4", {"a": 1, "b": 1, "c": 1}, {"a": 9.0, "x": 8.0}, 0.0, 1.0),
+    ],
+}
+"""Their name, ours, judgments and ranking of one query, their value and ours."""
+
+DIFFERENT_IN_10 = {
+    "ideal_dcg": [("ideal_dcg", "IDCG", {"1": {"a": 3}, "2": {"a": -1}}, {"a": 1.0}, "2", 3.0, 0.0)],
+    "rbp": [("rbp", "RBP(p=0.9)", {"1": {"a": 1, "b": 0}, "2": {"a": 3}}, {"a": 1.0}, "1", 0.1, 0.1 / 3)],
+    "rbp_resid": [("rbp_resid", "RBPResidual(p=0.9)", {"1": {"a": 1}}, {"a": 1.0}, "1", 0.0, 0.9)],
+    "unj_{cutoff}": [("unj_5", "Unjudged@5", {"1": {"a": -1, "b": 1}}, {"a": 2.0, "b": 1.0}, "1", 0.2, 0.0)],
+}
+"""Judgments of all queries, one ranking for each of them, and the query whose value is compared."""
+
+EACH = [(package, *case) for (package, _), cases in DIFFERENT.items() for case in cases]
+SUMMED_UP_ANOTHER_WAY = {"hits", "hits@{cutoff}"}
+SEEN_IN_ITS_FUNCTION = {"interpolated_precision_at_recall"}
+
+
+@pytest.mark.parametrize(("package", "name", "metric", "grades", "scores", "theirs", "ours"), EACH)
+def test_both_values_are_as_the_reason_says(package, name, metric, grades, scores, theirs, ours):
+    need_peer(package)
+    data = Data({"1": grades}, {"1": scores})
+
+    assert asked(package, data, name) == pytest.approx(theirs, abs=1e-9, nan_ok=True)
+    assert evaluate(data.judgments, data.rankings, [metric])[metric].values["1"] == pytest.approx(ours, abs=1e-9)
+
+
+def asked(package, data, name):
+    try:
+        return foreign.PEERS[package](data, [name])[name].get("1", SAYS_NOTHING)
+    except (ZeroDivisionError, subprocess.CalledProcessError):
+        return FAILS
+
+
+@pytest.mark.skipif(not foreign.TREC_EVAL_10, reason="IREVAL_TREC_EVAL is not the path of a trec_eval 10")
+@pytest.mark.parametrize(
+    ("name", "metric", "judgments", "scores", "query", "theirs", "ours"),
+    [case for cases in DIFFERENT_IN_10.values() for case in cases],
+)
+def test_values_of_trec_eval_10(tmp_path, name, metric, judgments, scores, query, theirs, ours):
+    data = Data(judgments, dict.fromkeys(judgments, scores))
+
+    assert foreign.trec_eval_10(data, [name], tmp_path)[name][query] == pytest.approx(theirs, abs=6e-5)
+    assert evaluate(data.judgments, data.rankings, [metric])[metric].values[query] == pytest.approx(ours, abs=1e-9)
+
+
+def test_every_row_that_differs_is_here():
+    rows = {
+        (package, row.name)
+        for package in PACKAGES
+        for row in counterparts(load_registry().metrics.values(), package)
+        if row.differs or row.but_for
+    }
+    here = set(DIFFERENT) | {("trec_eval", name) for name in DIFFERENT_IN_10}
+    here |= {("ranx", name) for name in SUMMED_UP_ANOTHER_WAY | SEEN_IN_ITS_FUNCTION}
+
+    assert rows == here
+
+
+class TestRanx:
+    def test_hits_are_averaged_there_and_added_up_here(self):
+        need_peer("ranx")
+        import ranx
+
+        data = Data({"1": {"a": 1}, "2": {"a": 1}}, {"1": {"a": 1.0}, "2": {"b": 1.0}})
+
+        assert ranx.evaluate(data.judgments, data.rankings, ["hits", "hits@1"]) == {"hits": 0.5, "hits@1": 0.5}
+        assert evaluate(data.judgments, data.rankings, ["NumRelRet"])["NumRelRet"].value == 1
+
+    def test_interpolated_precision_rounds_recall_as_trec_eval_9(self):
+        need_peer("ranx")
+        import numpy as np
+        from ranx.metrics import interpolated_precision_at_recall
+
+        judged = np.array([[[1.0, 1.0], [2.0, 1.0], [3.0, 1.0]]])
+        ranked = np.array([[[1.0, 9.0], [8.0, 8.0]]])  # one of three is found: precision 1 at recall 1/3
+
+        levels = interpolated_precision_at_recall(judged, ranked)[0]
+
+        assert levels[4] == 0.0
+        data = Data({"1": {"a": 1, "b": 1, "c": 1}}, {"1": {"a": 9.0, "x": 8.0}})
+        assert evaluate(data.judgments, data.rankings, ["IPrec@0.4"])["IPrec@0.4"].mean == 1.0
+
+    def test_equal_scores_come_in_the_opposite_order_of_the_mapping(self):
+        need_peer("ranx")
+        both = {"b": 1.0, "a": 1.0}, {"a": 1.0, "b": 1.0}
+
+        found = [foreign.ranx(Data({"1": {"b": 1}}, {"1": scores}), ["mrr"])["mrr"]["1"] for scores in both]
+
+        assert found == [0.5, 1.0]
+        assert [evaluate({"1": {"b": 1}}, {"1": scores}, "RR")["RR"].mean for scores in both] == [1.0, 1.0]
+
+
+class TestTrecEval9:
+    def test_scores_are_kept_in_single_precision_so_that_close_ones_are_equal(self):
+        need_peer("trec_eval")
+        scores = {"a": 0.1234567891, "b": 0.1234567890}
+
+        assert foreign.trec_eval(Data({"1": {"a": 1}}, {"1": scores}), ["recip_rank"])["recip_rank"]["1"] == 0.5
+        assert evaluate({"1": {"a": 1}}, {"1": scores}, "RR")["RR"].mean == 1.0
+
+    def test_a_query_with_all_grades_below_minus_1_crashes_it_behind_another(self):
+        need_peer("trec_eval")
+        code = (
+            "import pytrec_eval\n"
+            "judgments = {'1': {'a': 2}, '2': {'a': -2}}\n"
+            "pytrec_eval.RelevanceEvaluator(judgments, {'map'}).evaluate({'1': {'a': 1.0}, '2': {'a': 1.0}})\n"
+        )
+
+        crashed = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False)
+
+        assert crashed.returncode != 0
+        assert evaluate({"1": {"a": -2}}, {"1": ["a"]}, "AP")["AP"].mean == 0.0
+
+    def test_queries_without_a_ranking_do_not_count_unless_it_is_told(self):
+        need_peer("trec_eval")
+        data = Data({"1": {"a": 1}, "2": {"a": 1}}, {"1": {"a": 1.0}})
+
+        assert foreign.trec_eval(data, ["map"]) == {"map": {"1": 1.0}}
+        ours = evaluate(data.judgments, data.rankings, "AP", missing_queries="zero")
+        assert ours["AP"].values == {"1": 1.0, "2": 0.0}
+
+
+class TestNtcireval:
+    @pytest.mark.parametrize(
+        ("name", "metric", "theirs", "ours"),
+        [("nDCG@5", "nDCG(discount='jarvelin')@5", 3.0, 1.0), ("RBP", "RBP(p=0.95)", 0.0491666667, 0.0158333333)],
+    )
+    def test_a_grade_below_0_is_taken_for_one_counted_from_the_top(self, name, metric, theirs, ours):
+        need_peer("ntcireval")
+        data = Data({"1": {"a": -1, "b": 1}}, {"1": {"a": 2.0, "b": 1.0}})
+
+        assert foreign.ntcireval(data, [name])[name]["1"] == pytest.approx(theirs)
+        assert evaluate(data.judgments, data.rankings, [metric], scale=3)[metric].mean == pytest.approx(ours)
+
+
+class TestScikitLearn:
+    def test_ndcg_refuses_grades_below_0(self):
+        need_peer("scikit-learn")
+        from sklearn.metrics import ndcg_score
+
+        with pytest.raises(ValueError, match="negative y_true"):
+            ndcg_score([[-1, 1]], [[2.0, 1.0]])
+
+    def test_ndcg_knows_no_documents_that_were_not_retrieved(self):
+        need_peer("scikit-learn")
+        from sklearn.metrics import ndcg_score
+
+        assert ndcg_score([[1, 0]], [[2.0, 1.0]]) == 1.0
+        assert evaluate({"1": {"a": 1, "b": 0, "c": 1}}, {"1": ["a", "b"]}, "nDCG")["nDCG"].mean < 1.0

@@ -1,0 +1,234 @@
+"""What the table of other packages calls equal is equal, on random rankings and for every row."""
+
+import dataclasses
+import re
+
+import foreign
+import pytest
+from foreign import need_peer
+from hypothesis import HealthCheck, Phase, given, settings
+from rankings_at_random import (
+    all_retrieved,
+    as_float32,
+    binary,
+    rankings,
+    with_a_grade_from_0_on,
+    with_something_not_relevant_retrieved,
+    with_something_relevant,
+    with_something_relevant_retrieved,
+    with_something_unjudged,
+    without_grades_below_0,
+    without_ties,
+)
+
+from pytest_ireval import evaluate, load_registry
+from pytest_ireval.metrics.elsewhere import counterparts
+
+ROWS = {
+    package: counterparts(load_registry().metrics.values(), package)
+    for package in ("trec_eval", "ir_measures", "ranx", "ntcireval", "scikit-learn")
+}
+
+NUMBERS = {
+    "cutoff": [1, 3, 10],
+    "recall": ["0.00", "0.30", "1.00"],
+    "multiple": ["0.20", "1.00", "1.60"],
+    "beta": [1, 2, 3],
+    "beta^2": [1, 4, 9],
+    "rel": [1, 2, 3],
+    "p": [0.5, 0.8, 0.95],
+    "hit": [1, 2, 0.5],
+    "noise": [-1, -0.5, 0],
+    "miss": [0, -0.5, -1],
+    "rest": [0, 0, 0],
+}
+"""Values for the numbers in a name; the n-th of each goes with the n-th of the others."""
+
+BUT_FOR = {
+    ("trec_eval", "11pt_avg"): [],
+    ("trec_eval", "iprec_at_recall_{recall}"): [],
+    ("trec_eval", "ideal_dcg"): [without_grades_below_0],
+    ("trec_eval", "rbp_resid"): [without_grades_below_0, with_something_unjudged],
+    ("trec_eval", "unj_{cutoff}"): [without_grades_below_0],
+    ("ir_measures", "Accuracy"): [
+        with_something_relevant_retrieved,
+        with_something_not_relevant_retrieved,
+        without_ties,
+    ],
+    ("ir_measures", "AP(judged_only=True)"): [without_grades_below_0],
+    ("ir_measures", "Compat"): [without_ties],
+    ("ir_measures", "ERR@{cutoff}"): [],
+    ("ir_measures", "IPrec@{recall}"): [],
+    ("ir_measures", "Judged@{cutoff}"): [without_ties],
+    ("ir_measures", "nDCG(dcg='exp-log2')@{cutoff}"): [],
+    ("ir_measures", "RBP(p={p}, rel=1)"): [without_ties],
+    ("ir_measures", "RR@{cutoff}"): [without_ties],
+    ("ranx", "bpref"): [
+        without_grades_below_0,
+        with_something_relevant_retrieved,
+        with_something_not_relevant_retrieved,
+    ],
+    ("ranx", "hits"): [],
+    ("ranx", "hits@{cutoff}"): [],
+    ("ranx", "rbp.{p}"): [binary],
+    ("ntcireval", "MSnDCG@{cutoff}"): [with_something_relevant],
+    ("ntcireval", "nDCG@{cutoff}"): [with_something_relevant],
+    ("ntcireval", "nERR@{cutoff}"): [with_something_relevant],
+    ("scikit-learn", "average_precision_score"): [],
+    ("scikit-learn", "dcg_score"): [],
+    ("scikit-learn", "dcg_score(k={cutoff})"): [],
+    ("scikit-learn", "label_ranking_average_precision_score"): [with_something_relevant_retrieved],
+    ("scikit-learn", "ndcg_score"): [],
+    ("scikit-learn", "ndcg_score(k={cutoff})"): [],
+    ("scikit-learn", "roc_auc_score"): [with_something_relevant_retrieved, with_something_not_relevant_retrieved],
+}
+"""For rows that are equal but for something: what takes that something away."""
+
+ALWAYS = {
+    "trec_eval": [with_a_grade_from_0_on],
+    "ir_measures": [as_float32, with_a_grade_from_0_on],
+    "ranx": [without_ties],
+    "ntcireval": [without_grades_below_0],
+    "scikit-learn": [],
+}
+"""What no row of a package can be compared with; test_different_values.py shows why."""
+
+FULL_LISTS = ("average", "dcg", "label", "ndcg", "roc")
+"""Functions of scikit-learn that must be given a score for every document, no two equal, and grades from 0 on."""
+
+VERSION_9 = {"iprec_at_recall_{recall}": "IPrec(rounding='up')@{recall}"}
+NOT_IN_9 = {
+    "11pt_avg",
+    "dcg",
+    "ideal_dcg",
+    "rbp",
+    "rbp_resid",
+    "unj_{cutoff}",
+    "yaap",
+    "utility_{hit},{noise},{miss},{rest}",
+}
+"""What pytrec_eval has not, or has as version 9 had it, and the one whose numbers it loses on the way."""
+
+
+def filled(row, ten=False):
+    """Pairs (their name, ours) for a row whose names have numbers in them."""
+    ours = VERSION_9.get(row.name, row.ours) if row.package == "trec_eval" and not ten else row.ours
+    if not re.search(r"(?<!\{)\{\w", row.name):
+        return [(row.name.replace("{{", "{").replace("}}", "}"), ours.replace("{{", "{").replace("}}", "}"))]
+    return [(_with(row.name, row, n), _with(ours, row, n)) for n in range(3)]
+
+
+def _with(template, row, n):
+    numbers = {name: values[n] for name, values in NUMBERS.items()}
+    if row.package == "ranx":
+        numbers["p"] = ["5", "8", "95"][n]
+    return template.format_map(numbers)
+
+
+def same(theirs, ours, name, tolerance=1e-9):
+    assert set(ours) == set(theirs), name
+    for query, value in theirs.items():
+        assert ours[query] == pytest.approx(value, abs=tolerance), f"{name} of query {query}"
+
+
+def groups(package, skip=(), ten=False):
+    """Rows that can be compared on the same rankings, with what these must be without."""
+    by_repair = {}
+    for row in ROWS[package]:
+        if row.differs or row.name in skip:
+            continue
+        repairs = (*ALWAYS[package], *BUT_FOR.get((package, row.name), ()))
+        if package == "scikit-learn" and row.name.startswith(FULL_LISTS):
+            repairs = (*repairs, without_grades_below_0, all_retrieved, without_ties)
+        by_repair.setdefault(tuple(repairs), []).extend(filled(row, ten))
+    return by_repair
+
+
+def compare(package, by_repair, data, tolerance=1e-9, peer=None):
+    for repairs, pairs in by_repair.items():
+        given_ = data
+        for repair in repairs:
+            given_ = repair(given_)
+        if package == "scikit-learn" and without_ties in repairs:
+            given_ = with_something_not_relevant_retrieved(given_)  # one document alone is refused
+            known = {query: dict.fromkeys(scores) for query, scores in given_.rankings.items()}
+            given_ = dataclasses.replace(given_, judgments={q: given_.judgments[q] for q in known})
+        ours_on = as_float32(given_) if package == "trec_eval" and peer is None else given_
+        theirs = (peer or foreign.PEERS[package])(given_, [name for name, _ in pairs])
+        options = {"scale": 3} if package == "ntcireval" else {}
+        results = evaluate(ours_on.judgments, ours_on.rankings, list(dict.fromkeys(o for _, o in pairs)), **options)
+        by_text = {text: load_registry().parse_metrics([text])[0] for _, text in pairs}
+        for name, text in pairs:
+            close = max(tolerance, 1.1e-5 if rounds_to_five_decimals(package, name) else 0)
+            result = results[str(by_text[text])]
+            values = {"all": result.value} if "all" in theirs[name] else result.values
+            if name.startswith("gm_"):
+                values = {query: max(value, 1e-5) for query, value in values.items()}
+            same(theirs[name], values, f"{package} {name}", close)
+
+
+def rounds_to_five_decimals(package, name):
+    return package == "ir_measures" and name.startswith(("ERR", "nDCG(dcg"))
+
+
+QUICK = settings(deadline=None, max_examples=15, suppress_health_check=list(HealthCheck))
+NO_SHRINKING = (Phase.explicit, Phase.reuse, Phase.generate)
+SLOW = settings(QUICK, max_examples=8, phases=NO_SHRINKING)
+"""Each example starts programs, and shrinking would start thousands."""
+
+
+@QUICK
+@given(rankings())
+def test_trec_eval_9(data):
+    need_peer("trec_eval")
+    compare("trec_eval", groups("trec_eval", skip=NOT_IN_9), data)
+
+
+@SLOW
+@given(rankings())
+def test_ir_measures(data):
+    need_peer("ir_measures")
+    compare("ir_measures", groups("ir_measures"), data)
+
+
+@QUICK
+@given(rankings())
+def test_ranx(data):
+    need_peer("ranx")
+    compare("ranx", groups("ranx"), data)
+
+
+@QUICK
+@given(rankings())
+def test_ntcireval(data):
+    need_peer("ntcireval")
+    compare("ntcireval", groups("ntcireval"), data)
+
+
+@QUICK
+@given(rankings())
+def test_scikit_learn(data):
+    need_peer("scikit-learn")
+    compare("scikit-learn", groups("scikit-learn"), data)
+
+
+@pytest.mark.skipif(not foreign.TREC_EVAL_10, reason="IREVAL_TREC_EVAL is not the path of a trec_eval 10")
+def test_trec_eval_10(tmp_path):
+    @SLOW
+    @given(rankings())
+    def all_rows(data):
+        compare(
+            "trec_eval",
+            groups("trec_eval", ten=True),
+            data,
+            6e-5,
+            lambda d, names: foreign.trec_eval_10(d, names, tmp_path),
+        )
+
+    all_rows()
+
+
+def test_every_row_that_is_equal_but_for_something_says_what_here():
+    rows = {(package, row.name) for package, all_ in ROWS.items() for row in all_ if row.but_for}
+
+    assert rows == set(BUT_FOR)

@@ -1,0 +1,234 @@
+"""Each bad metric is caught by the one promise that it breaks, with the smallest evidence."""
+
+import re
+from pathlib import Path
+
+import pytest
+from bad_metrics import METRICS
+
+from pytest_ireval import MetricError
+from pytest_ireval.testing import check_metric, promises
+
+PLUGINS_PAGE = Path(__file__).parents[2] / "docs" / "plugins.md"
+
+CAUGHT = {
+    "Biased": """\
+Biased breaks the promise names_of_documents
+  promised: what documents are called does not matter
+  query q1: judged d15=1; ranked d15
+  value of q1: 1
+  with every document renamed:
+  query q1: judged r061=1; ranked r061
+  value of q1: 0
+  what to do: look at grades and ranks, not at ids; let no set or sort of ids decide; or, if its definition
+    forbids that, say so in the metric:
+    not_promised={'names_of_documents': 'the reason'}
+  the metric comes from bad_metrics (not registered)
+""",
+    "NameReader": """\
+NameReader breaks the promise names_of_queries
+  promised: what queries are called does not matter
+  query q1: judged d15=1; ranked d15
+  value of q1: 1
+  with every query renamed:
+  query x048: judged d15=1; ranked d15
+  value of x048: 0
+  what to do: let no id of a query into the formula
+  the metric comes from bad_metrics (not registered)
+""",
+    "CarriesOver": """\
+CarriesOver breaks the promise order_of_queries
+  promised: in which order queries stand, and whether others were ranked, does not matter
+  query q10: judged d71=1; ranked d71
+  query q11: judged d2=1; ranked nothing
+  value of q11: 0.001
+  with the queries in another order:
+  query q11: judged d2=1; ranked nothing
+  query q10: judged d71=1; ranked d71
+  value of q11: 0
+  what to do: let nothing run on from one query into the next: judged.running and judged.sum start anew for
+    each
+  the metric comes from bad_metrics (not registered)
+""",
+    "Curved": """\
+Curved breaks the promise alone_or_together
+  promised: a query scores the same alone as among others
+  query q10: judged d71=1; ranked d71
+  query q11: judged d92=1 d2=1; ranked nothing
+  value of q10: 0.5
+  alone:
+  query q10: judged d71=1; ranked d71
+  value of q10: 1
+  what to do: compare a query with nothing but its own documents; the scale is judged.highest_grade, never a
+    maximum over what is there; or, if its definition forbids that, say so in the metric:
+    not_promised={'alone_or_together': 'the reason'}
+  the metric comes from bad_metrics (not registered)
+""",
+    "NaNOnEmpty": """\
+NaNOnEmpty breaks the promise a_value_for_every_query
+  promised: there is a number for every query, whatever was judged or retrieved
+  query q1: judged d15=1; ranked nothing
+  value of q1: nan
+  what to do: say in no_relevant= and empty= what such queries score, or return a number for them, as ratio(…)
+    does for 0 / 0; and say in needs= what it looks at besides grades
+  the metric comes from bad_metrics (not registered)
+""",
+    "RaisesOnUnjudged": """\
+RaisesOnUnjudged breaks the promise a_value_for_every_query
+  promised: there is a number for every query, whatever was judged or retrieved
+  query q8: judged d78=1; ranked d71
+  it raised ValueError: zero-size array to reduction operation maximum which has no identity for query 'q8'
+  what to do: say in no_relevant= and empty= what such queries score, or return a number for them, as ratio(…)
+    does for 0 / 0; and say in needs= what it looks at besides grades
+  the metric comes from bad_metrics (not registered)
+""",
+    "Hungry": """\
+Hungry breaks the promise a_value_for_every_query
+  promised: there is a number for every query, whatever was judged or retrieved
+  query q1: judged d15=1; ranked nothing
+  it raised AttributeError: 'NoneType' object has no attribute 'ids' for query 'q1'
+  what to do: say in no_relevant= and empty= what such queries score, or return a number for them, as ratio(…)
+    does for 0 / 0; and say in needs= what it looks at besides grades
+  the metric comes from bad_metrics (not registered)
+""",
+    "Unbounded": """\
+Unbounded breaks the promise within_its_range
+  promised: values are within the range that the metric declares
+  query q12: judged d85=2; ranked d85
+  value of q12: 2, outside 0 to 1
+  what to do: correct the formula, or declare range=(least, greatest)
+  the metric comes from bad_metrics (not registered)
+""",
+    "Scribbler": """\
+Scribbler breaks the promise reads_only
+  promised: judgments, rankings and all that comes with them are read, never written
+  query q1: judged d15=1; ranked d15
+  it changed what it was given
+  what to do: work on a copy
+  the metric comes from bad_metrics (not registered)
+""",
+    "Scribe": """\
+Scribe breaks the promise reads_only
+  promised: judgments, rankings and all that comes with them are read, never written
+  query q1: judged d22=0; ranked nothing
+  it raised ValueError: assignment destination is read-only for query 'q1'
+  what to do: work on a copy
+  the metric comes from bad_metrics (not registered)
+""",
+    "Moody": """\
+Moody breaks the promise same_twice
+  promised: the same data score the same twice
+  query q1: judged d15=1; ranked d15
+  value of q1: 0.…
+  the second time:
+  query q1: judged d15=1; ranked d15
+  value of q1: 0.…
+  what to do: keep nothing between two calls but by judged.remember, and let nothing depend on chance or time
+  the metric comes from bad_metrics (not registered)
+""",
+    "LateIsGood": """\
+LateIsGood breaks the promise promotion_never_harms
+  promised: a relevant document that passes one of a lower grade never makes a ranking worse
+  query q8: judged d85=1; ranked d71 d78 d85
+  value of q8: 0.3333333333
+  with a relevant document one place higher:
+  query q8: judged d85=1; ranked d71 d85 d78
+  value of q8: 0.25
+  what to do: correct the formula, or declare direction='lower' or 'neither'; or, if its definition forbids
+    that, say so in the metric:
+    not_promised={'promotion_never_harms': 'the reason'}
+  the metric comes from bad_metrics (not registered)
+""",
+    "LongIsGood": """\
+LongIsGood breaks the promise perfect_is_best
+  promised: no ranking is better than all relevant documents in order of grade
+  query q7: judged d64=1; ranked d57 d64
+  value of q7: 0.6666666667
+  with all relevant documents in order of grade:
+  query q7: judged d64=1; ranked d64
+  value of q7: 0.5
+  what to do: correct the formula, or declare direction='lower' or 'neither'; or, if its definition forbids
+    that, say so in the metric:
+    not_promised={'perfect_is_best': 'the reason'}
+  the metric comes from bad_metrics (not registered)
+""",
+    "NoCutoff": """\
+NoCutoff@1 breaks the promise below_the_cutoff
+  promised: documents without relevance that are added below the cutoff change nothing
+  query q1: judged d8=1 i0=0; ranked d8
+  value of q1: 1
+  with two more documents behind the others:
+  query q1: judged d8=1 i0=0; ranked d8 i0 u0
+  value of q1: 0.3333333333
+  what to do: leave out what stands below the cutoff: hits.rank <= cutoff, grades[:cutoff], min(retrieved,
+    cutoff); or, if its definition forbids that, say so in the metric:
+    not_promised={'below_the_cutoff': 'the reason'}
+  the metric comes from bad_metrics (not registered)
+""",
+    "ScoreReader": """\
+ScoreReader breaks the promise scores_scaled
+  promised: scores do no more than order documents
+  query q1: judged d15=1; ranked d15 (1.5)
+  value of q1: 1
+  with other scores in the same order:
+  query q1: judged d15=1; ranked d15 (106.75)
+  value of q1: 0
+  what to do: go by rank, or declare needs=('scores',)
+  the metric comes from bad_metrics (not registered)
+""",
+    "RowReader": """\
+RowReader breaks the promise order_of_lines
+  promised: in which order lines are read does not matter, also where scores are equal
+  query q1: judged d22=0 d29=0 d64=1; ranked d22 d29
+  value of q1: 1
+  with lines in another order:
+  query q1: judged d64=1 d29=0 d22=0; ranked d22 d29
+  value of q1: 0
+  what to do: go by rank; a row number of the judgments says nothing about a document
+  the metric comes from bad_metrics (not registered)
+""",
+    "ShortMemory": """\
+ShortMemory@1 breaks the promise arguments_apart
+  promised: what was scored before with other arguments does not matter
+  query q1: judged d15=1; ranked d8 d15
+  value of q1: 0
+  after other arguments:
+  query q1: judged d15=1; ranked d8 d15
+  value of q1: 1
+  what to do: put every argument it depends on into the key of judged.remember
+  the metric comes from bad_metrics (not registered)
+""",
+    "Top_10": """\
+Top_10 breaks the promise name_round_trips
+  promised: its canonical name, read again, is the same metric
+  it is read as 'Top_10@10'
+  what to do: choose a name that is not read as one of its own spellings
+  the metric comes from bad_metrics (not registered)
+""",
+}
+BAD = [(promise, metric) for promise, metrics in METRICS.items() for metric in metrics]
+each_bad_metric = pytest.mark.parametrize(("promise", "metric"), BAD, ids=str)
+
+
+@each_bad_metric
+def test_a_bad_metric_is_caught_by_the_promise_it_breaks_and_by_no_other(promise, metric):
+    with pytest.raises(MetricError) as caught:
+        check_metric(metric)
+
+    text = str(caught.value) + "\n"
+    if metric.name == "Moody":
+        text = re.sub(r"0\.\d+", "0.…", text)
+    assert text == CAUGHT[metric.name]
+    assert f"breaks the promise {promise}" in text
+    assert len(caught.value.problems) == 1
+
+
+def test_every_promise_has_a_metric_that_breaks_it():
+    assert set(METRICS) == {name for name, _ in promises()}
+
+
+@pytest.mark.skipif(not PLUGINS_PAGE.exists(), reason="needs a checkout of the project")
+def test_the_evidence_in_the_documentation_is_what_authors_see():
+    shown = CAUGHT["CarriesOver"].replace("bad_metrics", "my_metrics")
+
+    assert f"```\n{shown}```" in PLUGINS_PAGE.read_text(encoding="utf-8")

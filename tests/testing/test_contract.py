@@ -1,0 +1,307 @@
+"""Every installed metric keeps its promises, and the kit says plainly what it could not check."""
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pytest_ireval import MetricError, PluginError, load_registry, metric, per_query_metric
+from pytest_ireval.testing import Finding, check_metric, metric_contract, promises
+
+ROOT = Path(__file__).parents[2]
+THIRD_PARTY = ROOT / "examples" / "third_party_metrics"
+
+test_contract_of_installed_metrics = metric_contract(load_registry().metrics.values())
+
+
+def spared(findings):
+    return {finding.promise: finding.spared for finding in findings if finding.spared}
+
+
+@pytest.mark.skipif(not THIRD_PARTY.is_dir(), reason="needs a checkout of the project")
+def test_three_lines_hold_a_third_party_to_its_promises(pytester):
+    shutil.copytree(THIRD_PARTY, pytester.path, dirs_exist_ok=True)
+
+    result = pytester.runpytest_subprocess("-rs", "-p", "no:cacheprovider")
+
+    result.assert_outcomes(passed=31, skipped=1)
+    result.stdout.fnmatch_lines(["*does not apply to FirstBad: documents that nobody judged are not bad, so a longer*"])
+
+
+def test_each_case_has_a_readable_id(pytester):
+    pytester.makepyfile(
+        """
+        from pytest_ireval.testing import metric_contract
+        test_contract = metric_contract(["nDCG@10", "AP"])
+        """
+    )
+
+    result = pytester.runpytest("--collect-only", "-q", "-p", "no:cacheprovider")
+
+    ids = [line.partition("::")[2] for line in result.outlines if "::" in line]
+    names = [*(name for name, _ in promises()), "something_applies"]
+    assert ids == [f"test_contract[{metric}-{name}]" for metric in ("nDCG@10", "AP") for name in names]
+
+
+def test_a_failing_case_is_the_evidence_without_a_traceback(pytester):
+    pytester.makepyfile(
+        """
+        from pytest_ireval import per_query_metric
+        from pytest_ireval.testing import metric_contract
+
+        @per_query_metric(name="Two")
+        def two(ranking):
+            '''Always 2.'''
+            return 2
+
+        test_contract = metric_contract(two)
+        """
+    )
+
+    result = pytester.runpytest("-p", "no:cacheprovider")
+
+    result.assert_outcomes(failed=1, passed=13, skipped=2)
+    result.stdout.fnmatch_lines(["Two breaks the promise within_its_range", "  value of q?: 2, outside 0 to 1"])
+    result.stdout.no_fnmatch_line("*contract.py*")
+
+
+def test_a_notebook_gets_findings():
+    findings = check_metric("SetP")
+
+    assert findings[0] == Finding("SetP", "a_value_for_every_query")
+    assert str(findings[0]) == "SetP: a_value_for_every_query: kept"
+    assert str(findings[9]) == "SetP: below_the_cutoff: does not apply: it has no cutoff"
+    assert [finding.promise for finding in findings] == [*(name for name, _ in promises()), "something_applies"]
+
+
+def test_a_notebook_needs_neither_pytest_nor_hypothesis():
+    code = (
+        "import sys; sys.modules['pytest'] = sys.modules['hypothesis'] = None\n"
+        "from pytest_ireval.testing import check_metric\n"
+        "print(len(check_metric('AP@10')))"
+    )
+
+    assert subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout == "16\n"
+
+
+def test_a_metric_with_arguments_is_tried_with_those_alone():
+    @per_query_metric(name="Picky")
+    def picky(ranking, *, cutoff: int):
+        """Wrong but for cutoff 7."""
+        return 1.0 if cutoff == 7 else 2.0
+
+    check_metric(picky @ 7)
+    with pytest.raises(MetricError, match="Picky@1 breaks the promise within_its_range"):
+        check_metric(picky)
+
+
+def test_every_choice_and_flag_is_tried():
+    @metric(name="Flagged")
+    def flagged(judged, *, odd: bool = False):
+        """Wrong when odd."""
+        return np.full(judged.count, 2.0 if odd else 1.0)
+
+    with pytest.raises(MetricError, match=r"Flagged\(odd=True\) breaks the promise within_its_range"):
+        check_metric(flagged)
+
+
+@metric(name="Slow", needs=("timings",), range=(0, float("inf")), direction="lower", no_relevant=None)
+def slow(judged):
+    """Seconds."""
+    return judged.timings
+
+
+@metric(name="SameAsBefore", needs=("reference", "documents"), no_relevant=None)
+def same_as_before(judged):
+    """Whether the first document is the one that the reference has first."""
+    there = (judged.retrieved > 0) & (judged.reference.retrieved > 0)
+    found = np.zeros(judged.count)
+    for i in np.flatnonzero(there):
+        found[i] = (
+            judged.documents.ids[judged.documents.first[i]]
+            == judged.reference.documents.ids[judged.reference.documents.first[i]]
+        )
+    return found
+
+
+@per_query_metric(name="Parts", needs=("subtopics",))
+def parts(ranking, *, cutoff: int):
+    """Share of three subtopics that are met."""
+    return len({name for by_rank in ranking.subtopics for name, grade in by_rank.items() if grade > 0}) / 3
+
+
+@metric(name="BySession", unit="session", range=(0, float("inf")))
+def by_session(judged):
+    """Relevant documents of a session."""
+    return np.bincount(judged.sessions.session, judged.sum(judged.relevant()), minlength=len(judged.sessions.names))
+
+
+@per_query_metric(name="Agrees", needs=("preferences",))
+def agrees(ranking):
+    """Share of preferences that the ranking follows."""
+    place = {document: rank for rank, document in enumerate(ranking.documents)}
+    follows = [place.get(a, 10**6) < place.get(b, 10**6) for a, b in ranking.preferences]
+    return sum(follows) / max(1, len(follows))
+
+
+@metric(name="Everything", unit="run", range=(0, float("inf")))
+def everything(judged):
+    """All relevant documents of the run."""
+    return np.array([judged.relevant().sum()])
+
+
+COMPARES = {"perfect_is_best": "the reference decides which ranking is good"}
+COMPARES["promotion_never_harms"] = COMPARES["perfect_is_best"]
+BY_SUBTOPIC = dict.fromkeys(COMPARES, "the grades for subtopics decide which ranking is good")
+NO_ARGUMENTS = {"below_the_cutoff": "it has no cutoff", "arguments_apart": "no other arguments are known for it"}
+
+
+@pytest.mark.parametrize(
+    ("toy", "expected"),
+    [
+        (slow, NO_ARGUMENTS),
+        (same_as_before, COMPARES | NO_ARGUMENTS),
+        (parts, BY_SUBTOPIC),
+        (by_session, NO_ARGUMENTS | {"alone_or_together": "one value is about a session"}),
+        (agrees, NO_ARGUMENTS),
+        (everything, NO_ARGUMENTS | {"alone_or_together": "one value is about a run"}),
+    ],
+    ids=str,
+)
+def test_what_a_metric_needs_is_brought_and_what_does_not_apply_is_said(toy, expected):
+    assert spared(check_metric(toy)) == expected
+
+
+@per_query_metric(name="Cheap", needs=("attributes",))
+def cheap(ranking):
+    """Share of documents that cost less than 2."""
+    return sum(known["price"] < 2 for known in ranking.attributes) / ranking.retrieved
+
+
+def test_attributes_are_what_the_author_says():
+    assert spared(check_metric(cheap, attributes={"price": [1, 2.5]}))["perfect_is_best"] == (
+        "attributes of documents decide which ranking is good"
+    )
+
+
+def failure(toy, **options):
+    with pytest.raises(MetricError) as caught:
+        check_metric(toy, **options)
+    return str(caught.value)
+
+
+def test_a_metric_of_which_nothing_can_be_checked_fails():
+    assert failure(cheap) == (
+        "Cheap: nothing was checked\n"
+        "  it needs attributes: say which values they have, as attributes={'price': [1, 2.5]}\n"
+        "  the metric comes from test_contract (not registered)"
+    )
+
+
+def test_a_required_parameter_that_nobody_can_guess_fails():
+    @metric(name="Texted")
+    def texted(judged, *, language: str):
+        """By language."""
+        return np.zeros(judged.count)
+
+    assert failure(texted) == (
+        "Texted: nothing was checked\n"
+        "  Texted no value is known that makes sense for language hand the metric over with arguments, "
+        "as Texted(language=…)\n"
+        "  the metric comes from test_contract (not registered)"
+    )
+    assert spared(check_metric(texted(language="en"))) == NO_ARGUMENTS
+
+
+def excused(name):
+    @metric(name="Excused", not_promised={name: "because"})
+    def toy(judged):
+        """Nothing."""
+        return np.zeros(judged.count)
+
+    return toy
+
+
+OPTIONAL = (
+    "may be left out by definition: perfect_is_best, promotion_never_harms, names_of_documents, alone_or_together, "
+    "below_the_cutoff"
+)
+
+
+def test_an_excuse_is_shown_where_the_promise_would_be_checked():
+    assert spared(check_metric(excused("perfect_is_best")))["perfect_is_best"] == "because"
+
+
+def test_an_excuse_from_what_is_no_promise_fails():
+    assert failure(excused("perfekt_is_best")) == (
+        "Excused\n  not_promised names 'perfekt_is_best', which is no promise\n"
+        f"  did you mean 'perfect_is_best'?\n  {OPTIONAL}"
+    )
+
+
+def test_some_promises_cannot_be_left_out():
+    assert failure(excused("reads_only")) == (
+        f"Excused\n  not_promised names 'reads_only', which every metric has to promise\n  {OPTIONAL}"
+    )
+
+
+def test_lower_is_better_turns_the_promises_round():
+    @metric(name="Effort", direction="lower", range=(0, float("inf")), no_relevant=None)
+    def effort(judged):
+        """Better when documents of low grades stand first."""
+        return judged.sum(judged.relevant() / judged.hits.rank)
+
+    text = failure(effort)
+
+    assert "Effort breaks the promise perfect_is_best" in text
+    assert "Effort breaks the promise promotion_never_harms" in text
+
+
+def test_a_deep_cutoff_is_tried_with_deeper_rankings():
+    @metric(name="Deep")
+    def deep(judged, *, cutoff: int):
+        """Sees a little too far."""
+        return judged.sum(judged.hits.rank <= cutoff + 1) / (cutoff + 1)
+
+    assert "Deep@40 breaks the promise below_the_cutoff" in failure(deep @ 40)
+
+
+def test_no_metric_at_all_is_an_error():
+    with pytest.raises(MetricError, match="there is no metric to be checked"):
+        metric_contract([])
+
+
+def test_what_is_no_metric_is_refused():
+    with pytest.raises(PluginError, match=r"7 is no metric and no name of one: decorate the function with @per_query"):
+        metric_contract([7])
+
+
+def test_a_range_that_cannot_be_said_is_the_metrics_own_error():
+    @metric(name="Rangeless", range=lambda settings: settings["nothing"])
+    def rangeless(judged):
+        """Zero."""
+        return np.zeros(judged.count)
+
+    assert failure(rangeless) == (
+        "Rangeless\n  has no range for its arguments: KeyError: 'nothing'\n"
+        "  the metric comes from test_contract (not registered)"
+    )
+
+
+@pytest.mark.parametrize("cutoff", [1, 7, 100, 1000])
+def test_no_cutoff_is_too_deep_for_the_data(cutoff):
+    @metric(name="Deep")
+    def deep(judged, *, cutoff: int):
+        """Sees one place too far."""
+        return judged.sum(judged.hits.rank <= cutoff + 1) / (cutoff + 1)
+
+    assert f"Deep@{cutoff} breaks the promise below_the_cutoff" in failure(deep @ cutoff)
+
+
+def test_a_cutoff_beyond_all_data_is_said_to_be():
+    findings = check_metric("P@1001")
+
+    assert spared(findings)["below_the_cutoff"] == "no rankings are tried that are longer than 1,000"
