@@ -36,7 +36,7 @@ def trec_eval_10(data, names, folder):
     )
     found = {name: {} for name in names}
     for name in names:
-        asked = re.sub(r"_(?=-?[0-9.]+(,|$))", ".", name)
+        asked = re.sub(r"_(?=-?[0-9.]+([,=]|$))", ".", name)
         command = [TREC_EVAL_10, "-q", "-m", asked, str(judgments), str(rankings)]
         out = subprocess.run(command, capture_output=True, text=True, check=True).stdout
         for line in out.splitlines():
