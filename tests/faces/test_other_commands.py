@@ -24,7 +24,7 @@ def test_metrics_explains_one(ireval, name):
 def test_metrics_explains_several_and_spellings(ireval):
     out = ireval("metrics", "ndcg", "map").out
 
-    assert "also called: ndcg_cut_{cutoff}" in out
+    assert "also called: ndcg_burges, ndcg_cut_{cutoff}, ndcg_{gains}\n" in out
     assert "AP[@cutoff]" in out
 
 
@@ -39,7 +39,7 @@ def test_metrics_lists_what_another_package_calls_them_and_why_values_differ(ire
     ) in out
     assert out.endswith(
         "\nno counterpart: ndcg_p\n"
-        "  stands in the source of trec_eval 10 and is not offered by it: nDCG(discount='jarvelin')\n"
+        "  in the source of trec_eval 10, but not offered by it; nDCG(discount='jarvelin') is the same\n"
     )
 
 

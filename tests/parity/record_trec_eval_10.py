@@ -47,7 +47,7 @@ def recorded_differences():
     with tempfile.TemporaryDirectory() as folder:
         for name, _, judgments, scores, query, _, _ in (case for cases in DIFFERENT_IN_10.values() for case in cases):
             data = Data(judgments, dict.fromkeys(judgments, scores))
-            values[name] = foreign.trec_eval_10(data, [name], Path(folder))[name][query]
+            values[f"{name} {judgments}"] = foreign.trec_eval_10(data, [name], Path(folder))[name][query]
     return values
 
 

@@ -103,7 +103,10 @@ DIFFERENT_IN_10 = {
     "Rndcg_1=3,2=9": [("Rndcg_1=0.5,2=0.9", "RnDCG(gains={1: 0.5, 2: 0.9})", *GAINS, math.nan, 0.7170487097)],
     "ideal_dcg": [("ideal_dcg", "IDCG", {"1": {"a": 3}, "2": {"a": -1}}, {"a": 1.0}, "2", 3.0, 0.0)],
     "rbp": [("rbp", "RBP(p=0.9)", {"1": {"a": 1, "b": 0}, "2": {"a": 3}}, {"a": 1.0}, "1", 0.1, 0.1 / 3)],
-    "rbp_resid": [("rbp_resid", "RBPResidual(p=0.9)", {"1": {"a": 1}}, {"a": 1.0}, "1", 0.0, 0.9)],
+    "rbp_resid": [
+        ("rbp_resid", "RBPResidual(p=0.9)", {"1": {"a": 1}}, {"a": 1.0}, "1", 0.0, 0.9),
+        ("rbp_resid", "RBPResidual(p=0.9)", {"1": {"a": -1, "b": 1}}, {"a": 1.0}, "1", 1.0, 0.9),
+    ],
     "unj_{cutoff}": [("unj_5", "Unjudged@5", {"1": {"a": -1, "b": 1}}, {"a": 2.0, "b": 1.0}, "1", 0.2, 0.0)],
 }
 """Judgments of all queries, one ranking for each of them, and the query whose value is compared."""
@@ -138,7 +141,7 @@ def test_values_of_trec_eval_10(tmp_path, name, metric, judgments, scores, query
     if foreign.TREC_EVAL_10:
         said = foreign.trec_eval_10(data, [name], tmp_path)[name][query]
     else:
-        said = json.loads(RECORD.read_text(encoding="utf-8"))["different"][name]
+        said = json.loads(RECORD.read_text(encoding="utf-8"))["different"][f"{name} {judgments}"]
 
     assert said == pytest.approx(theirs, abs=6e-5, nan_ok=True)
     assert evaluate(data.judgments, data.rankings, [metric])[metric].values[query] == pytest.approx(ours, abs=1e-9)
