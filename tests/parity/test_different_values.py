@@ -28,6 +28,7 @@ EQUAL_SCORES = ({"b": 1}, {"a": 1.0, "b": 1.0})
 NOTHING_RELEVANT = ({"a": 0}, {"a": 2.0, "b": 1.0})
 ONE_OF_THREE = ({"a": 1, "b": 1, "c": 1}, {"a": 1.0, "x": 2.0})
 TWO_OF_THREE = ({"a": 1, "b": 1, "c": 1}, {"a": 9.0, "x": 8.0, "b": 7.0, "y": 6.0})
+AT_RANK_1001 = ({"last": 1}, {**{f"d{i}": 2.0 for i in range(1000)}, "last": 1.0})
 
 DIFFERENT = {
     ("ir_measures", "Accuracy"): [
@@ -51,7 +52,10 @@ DIFFERENT = {
     ("ir_measures", "nDCG(dcg='exp-log2')@{cutoff}"): [
         ("nDCG(dcg='exp-log2')@5", "nDCG(gain='exp')@5", *ONE_BELOW_0, 0.63093, 0.6309297536)
     ],
-    ("ir_measures", "RBP(p={p}, rel=1)"): [("RBP(p=0.5, rel=1)", "RBP(p=0.5, rel=1)", *EQUAL_SCORES, 0.25, 0.5)],
+    ("ir_measures", "RBP(p={p}, rel=1)"): [
+        ("RBP(p=0.5, rel=1)", "RBP(p=0.5, rel=1)", *EQUAL_SCORES, 0.25, 0.5),
+        ("RBP(p=0.999, rel=1)", "RBP(p=0.999, rel=1)", *AT_RANK_1001, 0.0, 0.001 * 0.999**1000),
+    ],
     ("ir_measures", "RR@{cutoff}"): [("RR@5", "RR@5", *EQUAL_SCORES, 0.5, 1.0)],
     ("ir_measures", "SetF(beta={beta}.0)"): [
         ("SetF(beta=2.0)", "SetF(beta=2)", *ONE_OF_THREE, 0.375, 0.3571428571),
@@ -158,6 +162,15 @@ def test_every_row_that_differs_is_here():
     here |= {("ranx", name) for name in SUMMED_UP_ANOTHER_WAY | SEEN_IN_ITS_FUNCTION}
 
     assert rows == here
+
+
+class TestIrMeasures:
+    @pytest.mark.parametrize("name", ["ERR@5", "nDCG(dcg='exp-log2')@5"])
+    def test_gdeval_wants_query_ids_that_are_numbers(self, name):
+        need_peer("ir_measures")
+
+        with pytest.raises(subprocess.CalledProcessError):
+            foreign.ir_measures(Data({"shoes": {"a": 1}}, {"shoes": {"a": 1.0}}), [name])
 
 
 class TestRanx:
