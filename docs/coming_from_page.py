@@ -27,8 +27,8 @@ NCUrbP     NCU(beta=0, stop='rank_biased')  yes
 ```
 
 *equal* is tested against the packages themselves: rows that say yes on random rankings with equal scores, unjudged
-documents, grades below 0, queries without relevant documents and ids in many scripts; the others on an example in which
-both values are in sight.
+documents, grades below 0, queries without relevant documents and ids in many scripts; what differs, on an example in
+which both values are in sight. In braces stand numbers.
 """
 HABITS = {
     "trec_eval": """\
@@ -111,7 +111,7 @@ def section(package: str) -> Iterator[str]:
     yield from map(_row, counterparts(metrics, package))
     yield ""
     for why, names in reasons(metrics, package):
-        yield f"* no counterpart: {', '.join(f'`{name}`' for name in names)}: {why}"
+        yield f"* No counterpart have {', '.join(f'`{name}`' for name in names)}: {why}."
     yield ""
 
 

@@ -12,11 +12,13 @@ ROUNDING = (
     "versions before 10, which add 0.9 to recall times R and cut off: rounding='up' is that, but for slips such as "
     "0.7 of 3, which they take for 2"
 )
+GAINS = "gains less than 1 apart, which it cannot sort"
 
 TREC_EVAL = [
     ("binG", "binG"),
     ("bpref", "Bpref"),
     ("dcg", "DCG"),
+    ("dcg_1=3,2=9", "DCG(gains={{1: 3, 2: 9}})"),
     ("G", "G"),
     ("gm_bpref", "GMBpref"),
     ("gm_map", "GMAP"),
@@ -50,6 +52,10 @@ TREC_EVAL = [
     ("yaap", "YAAP"),
 ]
 TREC_EVAL_NOT_QUITE = [
+    *(
+        (f"{name}_1=3,2=9", f"{ours}(gains={{{{1: 3, 2: 9}}}})", "", GAINS)
+        for name, ours in (("G", "G"), ("ndcg", "nDCG"), ("ndcg_rel", "nDCGRel"), ("Rndcg", "RnDCG"))
+    ),
     ("11pt_avg", "IPrecAvg", "", ROUNDING),
     ("iprec_at_recall_{recall}", "IPrec@{recall}", "", ROUNDING),
     (

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 PREFERENCES = (
-    "compares judged preferences between documents, a file format of its own; "
-    "preferences can be handed to a metric of your own, see needs"
+    "judged preferences between documents, from a file format of their own; "
+    "preferences can be handed to a metric of your own, which says needs=('preferences',)"
 )
-SEVERAL_JUDGES = "averages over several sets of judgments in one file; evaluate each set by itself"
-SUBTOPICS = "judges diversity by subtopics; there is no metric for it yet"
-CONTINUATION = "belongs to the C/W/L family of user models; there is no metric for it yet"
+SEVERAL_JUDGES = "averages over several sets of judgments in one file; each set can be evaluated by itself"
+SUBTOPICS = "diversity, judged by subtopics: there is no metric for it yet"
+CONTINUATION = "user models of the C/W/L family: there is no metric for them yet"
 
 ABSENT: dict[str, dict[str, tuple[str, ...]]] = {
     "trec_eval": {
-        "is a text, not a number: the tag of the rankings file": ("runid",),
-        "is a text, not a number: the relevance of the first documents, character by character": ("relstring",),
+        "text, not a number: the tag of the rankings file": ("runid",),
+        "text, not a number: the relevance of the first documents, character by character": ("relstring",),
         PREFERENCES: (
             "prefs_num_prefs_poss",
             "prefs_num_prefs_ful",
@@ -31,7 +31,7 @@ ABSENT: dict[str, dict[str, tuple[str, ...]]] = {
             "prefs_avgjg_imp",
         ),
         SEVERAL_JUDGES: ("map_avgjg", "P_avgjg", "Rprec_mult_avgjg"),
-        "stands in the source of trec_eval 10 and is not offered by it: nDCG(discount='jarvelin')": ("ndcg_p",),
+        "in the source of trec_eval 10, but not offered by it; nDCG(discount='jarvelin') is the same": ("ndcg_p",),
     },
     "ir_measures": {
         SUBTOPICS: (
@@ -50,13 +50,11 @@ ABSENT: dict[str, dict[str, tuple[str, ...]]] = {
         ),
         CONTINUATION: ("BPM", "INSQ", "INST", "NERR8", "NERR9", "NERR10", "NERR11", "SDCG"),
     },
-    "ranx": {"is a list for each query, not a number": ("get_hit_lists",)},
+    "ranx": {"a list for each query, not a number": ("get_hit_lists",)},
     "ntcireval": {},
     "scikit-learn": {
-        "counts how deep one must go to find every relevant document; SetR and RR say more": ("coverage_error",),
-        "asks whether the one right class is among the first, of a classifier; Success@k asks it of rankings": (
-            "top_k_accuracy_score",
-        ),
+        "how deep one must go to find every relevant document; IPrec@1 says it as a precision": ("coverage_error",),
+        "whether the one right class is among the first; of rankings, Success@k says it": ("top_k_accuracy_score",),
     },
 }
 """By package: a reason, and the names it holds for."""

@@ -13,7 +13,7 @@ from pytest_ireval.errors import MetricError
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.metrics.score import settled, units_of
 from pytest_ireval.retrieval.companions import with_companions
-from pytest_ireval.retrieval.doors import as_judgments, as_rankings
+from pytest_ireval.retrieval.from_objects import judgments_from, rankings_from
 from pytest_ireval.retrieval.join import judge
 from pytest_ireval.retrieval.judged import Documents, Hits, JudgedRankings, Sessions
 from pytest_ireval.retrieval.judgments import Ideal, Subtopics
@@ -77,11 +77,11 @@ class _Same:
 
 @lru_cache(maxsize=1000)
 def _judged(data: Data, needs: frozenset[str], same: _Same) -> JudgedRankings:
-    judgments = as_judgments({query.name: _grades(query, "subtopics" in needs) for query in data.queries})
+    judgments = judgments_from({query.name: _grades(query, "subtopics" in needs) for query in data.queries})
     rankings = {query.name: list(query.ranking) for query in data.queries if query.ranking is not None}
     rankings.update({stranger: [("d1", 1.0)] for stranger in data.strangers})
-    judged = judge(judgments, as_rankings(rankings), TOP)
-    reference = judge(judgments, as_rankings({query.name: _reference(query) for query in data.queries}), TOP)
+    judged = judge(judgments, rankings_from(rankings), TOP)
+    reference = judge(judgments, rankings_from({query.name: _reference(query) for query in data.queries}), TOP)
     brought = with_companions(
         judged,
         collection=COLLECTION,  # always there: some metrics ask for it under some arguments only

@@ -41,7 +41,7 @@ def test_metrics_lists_what_another_package_calls_them_and_why_values_differ(ire
     ) in out
     assert out.endswith(
         "\nno counterpart: ndcg_p\n"
-        "  stands in the source of trec_eval 10 and is not offered by it: nDCG(discount='jarvelin')\n"
+        "  in the source of trec_eval 10, but not offered by it; nDCG(discount='jarvelin') is the same\n"
     )
 
 

@@ -12,7 +12,7 @@ VALUES = {
     "int": st.sampled_from([1, 2, 5, 1000]),
     "float": numbers,
     "bool": st.booleans(),
-    "map": st.dictionaries(st.sampled_from([-1.0, 0.0, 1.0, 2.0]), numbers, max_size=3),
+    "map": st.dictionaries(st.sampled_from([0.0, 1.0, 2.0]), numbers, max_size=3),
 }
 grades = st.integers(-2, 3)
 
@@ -21,7 +21,7 @@ grades = st.integers(-2, 3)
 def whole_metrics(draw, metric):
     arguments = {}
     for parameter in metric.parameters:
-        if parameter.required or draw(st.booleans()):
+        if parameter.required or parameter.kind == "map" or draw(st.booleans()):
             value = draw(st.sampled_from(parameter.choices) if parameter.choices else VALUES[parameter.kind])
             try:
                 arguments[parameter.name] = parameter.checked(value)

@@ -4,6 +4,7 @@ import importlib
 import math
 import os
 import re
+import shutil
 import subprocess
 import warnings
 
@@ -36,7 +37,7 @@ def trec_eval_10(data, names, folder):
     )
     found = {name: {} for name in names}
     for name in names:
-        asked = re.sub(r"_(?=-?[0-9.]+(,|$))", ".", name)
+        asked = re.sub(r"_(?=-?[0-9.]+([,=]|$))", ".", name)
         command = [TREC_EVAL_10, "-q", "-m", asked, str(judgments), str(rankings)]
         out = subprocess.run(command, capture_output=True, text=True, check=True).stdout
         for line in out.splitlines():
@@ -156,7 +157,7 @@ REQUIRED = "IREVAL_PEERS"
 
 MODULES = {
     "trec_eval": ("pytrec_eval", "pytrec_eval-terrier"),
-    "ir_measures": ("ir_measures", "ir-measures[cwl_eval]"),
+    "ir_measures": ("ir_measures cwl", "ir-measures[cwl_eval]"),
     "ranx": ("ranx", "ranx"),
     "ntcireval": ("pyNTCIREVAL", "pyNTCIREVAL"),
     "scikit-learn": ("sklearn", "scikit-learn"),
@@ -164,11 +165,16 @@ MODULES = {
 
 
 def need_peer(package):
-    module, requirement = MODULES[package]
+    modules, requirement = MODULES[package]
+    text = ""
     try:
-        importlib.import_module(module)
+        for module in modules.split():
+            importlib.import_module(module)
     except ImportError:
         text = f"{package} is not installed: pip install '{requirement}' (or the extra pytest-ireval[parity])"
+    if package == "ir_measures" and not shutil.which("perl"):
+        text = "ir_measures computes ERR with gdeval, which needs perl"
+    if text:
         if os.environ.get(REQUIRED) == "required":
             pytest.fail(text)
         pytest.skip(text)

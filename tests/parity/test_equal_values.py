@@ -1,13 +1,16 @@
 """What the table of other packages calls equal is equal, on random rankings and for every row."""
 
 import dataclasses
+import json
 import re
+from pathlib import Path
 
 import foreign
 import pytest
 from foreign import need_peer
 from hypothesis import HealthCheck, Phase, given, settings
 from rankings_at_random import (
+    Data,
     all_retrieved,
     as_float32,
     binary,
@@ -55,6 +58,7 @@ BUT_FOR = {
         with_something_not_relevant_retrieved,
         without_ties,
     ],
+    **{("trec_eval", f"{name}_1=3,2=9"): [] for name in ("G", "ndcg", "ndcg_rel", "Rndcg")},
     ("ir_measures", "AP(judged_only=True)"): [without_grades_below_0],
     ("ir_measures", "Compat"): [without_ties],
     ("ir_measures", "ERR@{cutoff}"): [],
@@ -98,6 +102,7 @@ FULL_LISTS = ("average", "dcg", "label", "ndcg", "roc")
 
 VERSION_9 = {"iprec_at_recall_{recall}": "IPrec(rounding='up')@{recall}"}
 NOT_IN_9 = {
+    *(f"{name}_1=3,2=9" for name in ("dcg", "G", "ndcg", "ndcg_rel", "Rndcg")),
     "11pt_avg",
     "dcg",
     "ideal_dcg",
@@ -107,7 +112,7 @@ NOT_IN_9 = {
     "yaap",
     "utility_{hit},{noise},{miss},{rest}",
 }
-"""What pytrec_eval has not, or has as version 9 had it, and the one whose numbers it loses on the way."""
+"""What pytrec_eval has not, or has as version 9 had it, and those whose numbers it loses on the way."""
 
 
 def filled(row, ten=False):
@@ -171,7 +176,7 @@ def rounds_to_five_decimals(package, name):
     return package == "ir_measures" and name.startswith(("ERR", "nDCG(dcg"))
 
 
-QUICK = settings(deadline=None, max_examples=15, suppress_health_check=list(HealthCheck))
+QUICK = settings(deadline=None, max_examples=10, suppress_health_check=list(HealthCheck))
 NO_SHRINKING = (Phase.explicit, Phase.reuse, Phase.generate)
 SLOW = settings(QUICK, max_examples=8, phases=NO_SHRINKING)
 """Each example starts programs, and shrinking would start thousands."""
@@ -210,6 +215,13 @@ def test_ntcireval(data):
 def test_scikit_learn(data):
     need_peer("scikit-learn")
     compare("scikit-learn", groups("scikit-learn"), data)
+
+
+def test_trec_eval_10_as_recorded():
+    record = json.loads(Path(__file__).with_name("trec_eval_10.json").read_text(encoding="utf-8"))
+    data = Data(record["judgments"], record["rankings"])
+
+    compare("trec_eval", groups("trec_eval", ten=True), data, 6e-5, lambda _, names: record["values"])
 
 
 @pytest.mark.skipif(not foreign.TREC_EVAL_10, reason="IREVAL_TREC_EVAL is not the path of a trec_eval 10")

@@ -17,7 +17,7 @@ def families(package):
     """Names in the table, without their numbers and arguments."""
     names = [row.name for row in counterparts(METRICS, package)]
     names += [row.name for row in without_counterpart(METRICS, package)]
-    return {re.split(r"[_.]\{|[(@]", name)[0] for name in names}
+    return {re.split(r"[_.]\{|_1=|[(@]", name)[0] for name in names}
 
 
 TREC_EVAL_10 = (

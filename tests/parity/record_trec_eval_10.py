@@ -1,0 +1,58 @@
+"""Records what trec_eval 10 says: ``IREVAL_TREC_EVAL=… PYTHONPATH=tests python tests/parity/record_trec_eval_10.py``.
+
+No Python package has version 10; with the record its rows are compared everywhere.
+"""
+
+import json
+import random
+import tempfile
+from pathlib import Path
+
+import foreign
+from rankings_at_random import DOCUMENTS, SCORES, Data
+from test_different_values import DIFFERENT_IN_10
+from test_equal_values import groups
+
+RECORD = Path(__file__).with_name("trec_eval_10.json")
+
+
+def rankings(seed, count):
+    """Fixed rankings with equal scores, unjudged documents, grades below 0, and queries without relevant documents."""
+    draw = random.Random(seed)
+    judgments, scores = {}, {}
+    for number in range(1, count + 1):
+        lowest, highest = draw.choice([(0, 1), (0, 3), (-2, 3), (-1, 1), (0, 0)])
+        judged = draw.sample(DOCUMENTS, draw.randint(1, 10))
+        ranked = draw.sample(DOCUMENTS, draw.randint(1, 10))
+        judgments[str(number)] = {document: draw.randint(lowest, highest) for document in judged}
+        scores[str(number)] = {document: draw.choice(SCORES) for document in ranked}
+    return Data(judgments, scores)
+
+
+def recorded(data):
+    """Every name of the table with its values."""
+    values = {}
+    with tempfile.TemporaryDirectory() as folder:
+        for repairs, pairs in groups("trec_eval", ten=True).items():
+            given = data
+            for repair in repairs:
+                given = repair(given)
+            values |= foreign.trec_eval_10(given, [name for name, _ in pairs], Path(folder))
+    return values
+
+
+def recorded_differences():
+    """The value of every example on which it differs."""
+    values = {}
+    with tempfile.TemporaryDirectory() as folder:
+        for name, _, judgments, scores, query, _, _ in (case for cases in DIFFERENT_IN_10.values() for case in cases):
+            data = Data(judgments, dict.fromkeys(judgments, scores))
+            values[f"{name} {judgments}"] = foreign.trec_eval_10(data, [name], Path(folder))[name][query]
+    return values
+
+
+if __name__ == "__main__":
+    base = rankings(seed=10, count=24)
+    record = {"judgments": base.judgments, "rankings": base.rankings, "values": recorded(base)}
+    record |= {"different": recorded_differences()}
+    RECORD.write_text(json.dumps(record, ensure_ascii=False, indent=0) + "\n", encoding="utf-8")
