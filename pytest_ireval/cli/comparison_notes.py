@@ -6,20 +6,20 @@ from collections.abc import Iterator
 from itertools import combinations
 
 from pytest_ireval.cli.comparison_marks import BETTER, WORSE, how_tested, letters, p_text
-from pytest_ireval.cli.evaluation_text import counted, figure, notes_on_queries, notes_on_relevance, policies_note
+from pytest_ireval.cli.evaluation_text import figure, notes_on_queries, notes_on_relevance, policies_note
+from pytest_ireval.plurals import counted, plural
 from pytest_ireval.results.comparison import Comparison
-from pytest_ireval.results.evaluation import PLURALS
 
 
 def notes(comparison: Comparison, *, best: str, every_pair: bool | None) -> Iterator[str]:
     """All of them; ``best`` is how best figures are marked, ``every_pair`` whether all pairs are shown (None: none)."""
     first = next(iter(comparison.rankings.values()))
-    yield f"judgments: {first.judgments} ({counted(first.queries)}); rankings: " + "; ".join(
+    yield f"judgments: {first.judgments} ({counted(first.queries, 'query')}); rankings: " + "; ".join(
         f"{sign} {comparison.rankings[name].rankings}" for name, sign in letters(comparison).items()
     )
     yield policies_note(first)
     if comparison.queries < first.queries:
-        yield f"compared over {comparison.queries} of {counted(first.queries)}: those that all rankings have"
+        yield f"compared over {comparison.queries} of {counted(first.queries, 'query')}: those that all rankings have"
     yield from _legend(comparison, best=best, every_pair=every_pair)
     yield from _notes_on_tests(comparison)
     yield from _notes_on_rankings(comparison)
@@ -52,7 +52,7 @@ def _notes_on_tests(comparison: Comparison) -> Iterator[str]:
     by_units: dict[str, list[str]] = {}
     for metric in comparison.metrics:
         if metric.pairs:
-            unit = metric.unit if metric.units == 1 else PLURALS[metric.unit]
+            unit = metric.unit if metric.units == 1 else plural(metric.unit)
             by_units.setdefault(f"{metric.units} {unit}", []).append(metric.name)
     for units, names in by_units.items():
         which = f" ({', '.join(names)})" if len(names) < len(comparison.metrics) else ""
@@ -79,7 +79,7 @@ def _notes_on_doubts(comparison: Comparison) -> Iterator[str]:
                 yield f"{which}: all differences are equal, so t is undefined; p is that of the exact sign-flip test"
             if pair.sign_flip_p is not None and pair.sign_flip_p >= comparison.alpha:
                 yield (
-                    f"{which}: significant by t, but only {pair.wins + pair.losses} {PLURALS[metric.unit]} differ, "
+                    f"{which}: significant by t, but only {pair.wins + pair.losses} {plural(metric.unit)} differ, "
                     f"and by the exact sign-flip test p is {p_text(pair.sign_flip_p)}"
                 )
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from pytest_ireval.cli.table import printable, table
-from pytest_ireval.results.evaluation import PLURALS, Evaluation, MetricResult
+from pytest_ireval.plurals import counted
+from pytest_ireval.results.evaluation import UNITS, Evaluation, MetricResult
 
 LISTED = 5
 """So many query ids are listed in a note of the table."""
@@ -15,7 +16,7 @@ def as_table(evaluation: Evaluation, per_query: bool) -> str:
     """Figures, and below them everything that a reader of the figures should know."""
     parts = [_figures(evaluation)]
     if per_query:
-        parts += [_per_unit_table(evaluation, unit) for unit in PLURALS if _units(evaluation, unit)]
+        parts += [_per_unit_table(evaluation, unit) for unit in UNITS if _units(evaluation, unit)]
     parts.append("\n".join(map(printable, notes(evaluation))))
     return "\n\n".join(parts) + "\n"
 
@@ -45,7 +46,7 @@ def figure(value: float | None, aggregate: str = "mean") -> str:
 
 def notes(evaluation: Evaluation) -> Iterator[str]:
     """What the figures rest on, and what might mislead."""
-    judged = counted(evaluation.queries)
+    judged = counted(evaluation.queries, "query")
     yield f"judgments: {evaluation.judgments} ({judged}); rankings: {evaluation.rankings}"
     yield policies_note(evaluation)
     yield from notes_on_queries(evaluation)
@@ -91,17 +92,12 @@ def notes_on_relevance(evaluation: Evaluation) -> Iterator[str]:
         by_count.setdefault(metric.no_relevant, []).append(metric.name)
     for count, names in sorted(by_count.items()):
         if count:
-            yield f"no relevant documents: {counted(count)} (for {', '.join(names)})"
-
-
-def counted(queries: int) -> str:
-    """``1 query``, ``2 queries``."""
-    return f"{queries} {'query' if queries == 1 else 'queries'}"
+            yield f"no relevant documents: {counted(count, 'query')} (for {', '.join(names)})"
 
 
 def _listed(queries: tuple[str, ...]) -> str:
     more = f" and {len(queries) - LISTED} more" if len(queries) > LISTED else ""
-    return f"{counted(len(queries))} ({', '.join(queries[:LISTED])}{more})"
+    return f"{counted(len(queries), 'query')} ({', '.join(queries[:LISTED])}{more})"
 
 
 def _units(evaluation: Evaluation, unit: str) -> list[MetricResult]:

@@ -8,11 +8,11 @@ from typing import get_args
 
 import click
 
-from pytest_ireval.counting import counted
 from pytest_ireval.errors import IrevalError, Problem
 from pytest_ireval.intake.importing import Imported, imported
 from pytest_ireval.intake.merging import Judges
 from pytest_ireval.plugins.manager import installed
+from pytest_ireval.plurals import counted
 from pytest_ireval.retrieval.formats.reader import Grades
 from pytest_ireval.retrieval.formats.writers import write_judgments, write_queries
 from pytest_ireval.retrieval.judgments import Judgments

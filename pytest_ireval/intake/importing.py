@@ -7,10 +7,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pytest_ireval.counting import counted
 from pytest_ireval.errors import InputError, Problem
 from pytest_ireval.intake.merging import Judges, merged
 from pytest_ireval.intake.slugs import slugs
+from pytest_ireval.plurals import counted
 from pytest_ireval.retrieval.formats.input_file import InputFile, input_file
 from pytest_ireval.retrieval.formats.reader import Content, Grades, Reader, Reading, read_by
 from pytest_ireval.retrieval.formats.recognised import reader_for, readers_that_fit

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pytest_ireval.counting import counted
 from pytest_ireval.errors import shown
 from pytest_ireval.intake.near_duplicates import near_duplicates
+from pytest_ireval.plurals import counted
 from pytest_ireval.retrieval.judgments import Judgments
 from pytest_ireval.retrieval.queries import Queries
 from pytest_ireval.retrieval.rankings import Rankings

@@ -11,7 +11,7 @@ import numpy as np
 from pytest_ireval.errors import MetricError, Problem
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.metrics.needs import SOURCES
-from pytest_ireval.results.evaluation import PLURALS
+from pytest_ireval.plurals import plural
 from pytest_ireval.retrieval.judged import Floats, JudgedRankings, Mask
 from pytest_ireval.retrieval.views import only
 
@@ -66,7 +66,7 @@ def settled(metric: Metric, judged: JudgedRankings) -> Floats:
         values = _values(metric, judged)
     units = units_of(metric, judged)
     if values.shape != (len(units),):
-        raise _broken(metric, f"returned {values.shape} values for {len(units)} {PLURALS[metric.unit]}")
+        raise _broken(metric, f"returned {values.shape} values for {len(units)} {plural(metric.unit)}")
     if metric.unit == "query":
         if metric.no_relevant is not None:
             values = np.where(_without_relevant(metric, judged), metric.no_relevant, values)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pytest_ireval.reports.templates import environment
-from pytest_ireval.results.evaluation import PLURALS, Evaluation
+from pytest_ireval.results.evaluation import UNITS, Evaluation
 
 
 def evaluation_page(evaluation: Evaluation, notes: Sequence[str], per_query: bool) -> str:
     """The HTML text; ``notes`` are shown below the figures."""
-    units = [unit for unit in PLURALS if any(metric.unit == unit for metric in evaluation.metrics)]
+    units = [unit for unit in UNITS if any(metric.unit == unit for metric in evaluation.metrics)]
     tables = [
         {
             "unit": unit,

@@ -7,11 +7,12 @@ from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 from pytest_ireval.errors import InputError
+from pytest_ireval.plurals import plural
 
 FORMAT = 1
 """The version of the JSON form; a reader refuses another one."""
 
-PLURALS = {"query": "queries", "session": "sessions", "run": "runs"}
+UNITS = ("query", "session", "run")
 
 
 @dataclass(frozen=True)
@@ -130,7 +131,7 @@ class Evaluation:
 
 def _metric_to_dict(metric: MetricResult, per_query: bool) -> dict[str, Any]:
     entry = {field.name: getattr(metric, field.name) for field in fields(metric)}
-    name_of_values = PLURALS[metric.unit]
+    name_of_values = plural(metric.unit)
     del entry["name"], entry["values"]
     entry["ties"] = metric.ties and asdict(metric.ties)
     return {**entry, name_of_values: dict(metric.values)} if per_query else entry
@@ -138,6 +139,6 @@ def _metric_to_dict(metric: MetricResult, per_query: bool) -> dict[str, Any]:
 
 def _metric_from_dict(name: str, entry: Mapping[str, Any]) -> MetricResult:
     known = {field.name: entry[field.name] for field in fields(MetricResult) if field.name in entry}
-    values = entry.get(PLURALS[entry["unit"]], {})
+    values = entry.get(plural(entry["unit"]), {})
     ties = entry["ties"] and TieSpread(**entry["ties"])
     return MetricResult(**{**known, "name": name, "values": values, "ties": ties})

@@ -76,6 +76,11 @@ def table_of_judgments(judgments: Judgments) -> Table:
     )
 
 
+def at_lines(origin: str, lines: Sequence[int]) -> Callable[[int], str]:
+    """Rows stand on these lines of a file."""
+    return lambda row: f"{origin}:{lines[row]}"
+
+
 def selected(table: Table, rows: Sequence[int]) -> Table:
     """Some of its rows."""
     columns = {name: [values[row] for row in rows] for name, values in table.columns.items()}

@@ -9,8 +9,9 @@ import csv
 from collections.abc import Iterator
 
 from pytest_ireval.errors import InputError, Mistakes, Problem
+from pytest_ireval.plurals import counted
 from pytest_ireval.retrieval.formats.input_file import InputFile
-from pytest_ireval.retrieval.tables import Table
+from pytest_ireval.retrieval.tables import Table, at_lines
 
 LONGEST_CELL = 1 << 24
 
@@ -66,11 +67,11 @@ def _table(file: InputFile, rows: Iterator[Row]) -> Table:
     mistakes = Mistakes()
     for number, cells in rows:
         if len(cells) != len(names):
-            complaint = f"has {len(cells)} cell{'s' if len(cells) != 1 else ''}, not {len(names)}"
+            complaint = f"has {counted(len(cells), 'cell')}, not {len(names)}"
             mistakes.add(Problem(complaint, place=f"{file.name}:{number}", allowed=f"columns: {', '.join(names)}"))
             continue
         lines.append(number)
         for column, cell in zip(columns, cells, strict=True):
             column.append(cell)
     mistakes.refuse()
-    return Table(dict(zip(names, columns, strict=True)), file.name, lambda row: f"{file.name}:{lines[row]}")
+    return Table(dict(zip(names, columns, strict=True)), file.name, at_lines(file.name, lines))

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from pytest_ireval.errors import Mistakes, Problem
+from pytest_ireval.plurals import counted
 from pytest_ireval.retrieval.formats.input_file import InputFile
-from pytest_ireval.retrieval.tables import Table
+from pytest_ireval.retrieval.tables import Table, at_lines
 
 NAMES = ("query", "subtopic", "document", "grade")
 
@@ -19,7 +20,7 @@ def judgments(file: InputFile) -> Table:
         if not words or words[0].startswith("#"):
             continue
         if len(words) != len(NAMES):
-            complaint = f"has {len(words)} column{'s' if len(words) != 1 else ''}"
+            complaint = f"has {counted(len(words), 'column')}"
             allowed = f"diversity judgments have {len(NAMES)} columns: {' '.join(NAMES)}"
             mistakes.add(Problem(complaint, place=f"{file.name}:{number}", allowed=allowed))
             continue
@@ -27,4 +28,4 @@ def judgments(file: InputFile) -> Table:
         for column, word in zip(columns, words, strict=True):
             column.append(word)
     mistakes.refuse()
-    return Table(dict(zip(NAMES, columns, strict=True)), file.name, lambda row: f"{file.name}:{lines[row]}")
+    return Table(dict(zip(NAMES, columns, strict=True)), file.name, at_lines(file.name, lines))

@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 from pytest_ireval.errors import InputError, Mistakes, Problem
 from pytest_ireval.retrieval.formats.input_file import InputFile
 from pytest_ireval.retrieval.judgments import numbered
-from pytest_ireval.retrieval.tables import Table
+from pytest_ireval.retrieval.tables import Table, at_lines
 
 
 def json_lines(file: InputFile) -> Table:
@@ -32,7 +32,7 @@ def json_lines(file: InputFile) -> Table:
         rows.append(found)
         lines.append(number)
     mistakes.refuse()
-    return Table(_columns(rows), file.name, lambda row: f"{file.name}:{lines[row]}")
+    return Table(_columns(rows), file.name, at_lines(file.name, lines))
 
 
 def json_value(file: InputFile) -> Any:

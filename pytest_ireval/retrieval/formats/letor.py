@@ -10,7 +10,7 @@ import re
 
 from pytest_ireval.errors import Mistakes, Problem
 from pytest_ireval.retrieval.formats.input_file import InputFile
-from pytest_ireval.retrieval.tables import Table
+from pytest_ireval.retrieval.tables import Table, at_lines
 
 DOCUMENT = re.compile(r"\bdoc_?(?:id|no)\s*=\s*(\S+)", re.IGNORECASE)
 
@@ -34,7 +34,7 @@ def judgments(file: InputFile) -> Table:
         lines.append(number)
     mistakes.refuse()
     _number(file, columns, lines)
-    return Table(columns, file.name, lambda row: f"{file.name}:{lines[row]}")
+    return Table(columns, file.name, at_lines(file.name, lines))
 
 
 def _document(comment: str) -> str:

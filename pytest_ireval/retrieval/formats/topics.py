@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from pytest_ireval.errors import InputError, Mistakes, Problem
 from pytest_ireval.retrieval.formats.input_file import InputFile
-from pytest_ireval.retrieval.tables import Table
+from pytest_ireval.retrieval.tables import Table, at_lines
 
 BLOCK = re.compile(r"<(?P<tag>top|topic)\b(?P<attributes>[^>]*)>(?P<body>.*?)</(?P=tag)\s*>", re.DOTALL | re.IGNORECASE)
 ATTRIBUTE = re.compile(r"""([\w:-]+)\s*=\s*(?:"([^"]*)"|'([^']*)')""")
@@ -42,7 +42,7 @@ def queries(file: InputFile) -> Table:
     mistakes.refuse()
     names = dict.fromkeys(name for topic in topics for name in topic)
     columns = {name: [topic.get(name, "") for topic in topics] for name in names}
-    return Table(columns, file.name, lambda row: f"{file.name}:{lines[row]}")
+    return Table(columns, file.name, at_lines(file.name, lines))
 
 
 def _blocks(file: InputFile, text: str) -> Iterator[tuple[int, str, str]]:
