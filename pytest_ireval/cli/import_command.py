@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import get_args
 
@@ -14,7 +14,7 @@ from pytest_ireval.intake.merging import Judges
 from pytest_ireval.plugins.manager import installed
 from pytest_ireval.plurals import counted
 from pytest_ireval.retrieval.formats.reader import Grades
-from pytest_ireval.retrieval.formats.writers import write_judgments, write_queries
+from pytest_ireval.retrieval.formats.writers import FilePath, encoded_judgments, encoded_queries, put
 from pytest_ireval.retrieval.judgments import Judgments
 from pytest_ireval.retrieval.queries import Queries
 
@@ -54,15 +54,27 @@ def command(
     """
     found = imported(sources, installed().readers, format=name, grades=grades, judges=judges, keep_ids=keep_ids)
     targets = {what: Path(folder, f"{what}.{ending}") for what in (QUERIES, JUDGMENTS)}
-    there = [str(target) for what, target in targets.items() if getattr(found, what) is not None and target.exists()]
-    if there and not force:
-        raise IrevalError(Problem(f"would write over {' and '.join(there)}", suggestion="--force does it"))
+    _check_targets(found, targets, force=force)
     Path(folder).mkdir(parents=True, exist_ok=True)
+    files: dict[FilePath, Iterable[str]] = {}
     if found.queries is not None:
-        write_queries(found.queries, targets[QUERIES])
+        files[targets[QUERIES]] = encoded_queries(found.queries, targets[QUERIES])
     if found.judgments is not None:
-        write_judgments(found.judgments, targets[JUDGMENTS])
+        files[targets[JUDGMENTS]] = encoded_judgments(found.judgments, targets[JUDGMENTS])
+    put(files)
     click.echo("\n".join(_said(found, targets)))
+
+
+def _check_targets(found: Imported, targets: dict[str, Path], *, force: bool) -> None:
+    """Nothing is written over unasked, and nothing old is left beside what is new."""
+    there = [what for what, target in targets.items() if target.exists()]
+    written = [str(targets[what]) for what in there if getattr(found, what) is not None]
+    if written and not force:
+        raise IrevalError(Problem(f"would write over {' and '.join(written)}", suggestion="--force does it"))
+    for what in there:
+        if getattr(found, what) is None:
+            complaint = f"there are no {what} in the sources, and the {what} that are there may belong to other ones"
+            raise IrevalError(Problem(complaint, place=str(targets[what]), suggestion="remove it, or say another --to"))
 
 
 def _said(found: Imported, targets: dict[str, Path]) -> Iterator[str]:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from pytest_ireval.errors import InputError, Problem
+from pytest_ireval.errors import InputError, Mistakes, Problem, shown
 from pytest_ireval.intake.merging import Judges, merged
 from pytest_ireval.intake.slugs import slugs
 from pytest_ireval.plurals import counted
@@ -16,10 +16,12 @@ from pytest_ireval.retrieval.formats.reader import Content, Grades, Reader, Read
 from pytest_ireval.retrieval.formats.recognised import reader_for, readers_that_fit
 from pytest_ireval.retrieval.from_objects import judgments_from, queries_from
 from pytest_ireval.retrieval.from_tables import judgment_columns, judgments_of_columns, queries_of_table
-from pytest_ireval.retrieval.judgments import Judgments
+from pytest_ireval.retrieval.judgments import Judgments, joined_texts
 from pytest_ireval.retrieval.queries import Queries
 from pytest_ireval.retrieval.tables import Table, table_of_judgments, table_of_rows
+from pytest_ireval.retrieval.values import cell_text
 
+OPTION = "format=…, --format"
 WORD: dict[Content, str] = {"queries": "query", "judgments": "judgment"}
 
 
@@ -53,7 +55,7 @@ def imported(
     for source in sources:
         with input_file(source) as file:
             read.append(_read(file, readers, format, Reading(grades), found))
-    queries, judgments = _together(found["queries"]), _together(found["judgments"])
+    queries, judgments = _each_once(_together(found["queries"])), _together(found["judgments"])
     judgments, several = merged(judgments, judges, grades) if judgments is not None else (None, 0)
     renamed = {} if keep_ids else slugs(_ids(queries, judgments))
     return Imported(
@@ -71,16 +73,17 @@ def _read(
     """Add what one source holds, and say in a line what it was."""
     said = []
     for content, tables in found.items():
-        able = [r for r in readers if r.holds == content and r.name == name] if name else None
-        fitting = able if able is not None else readers_that_fit(file, content, readers)
-        if not fitting:
+        if name is None and not readers_that_fit(file, content, readers):
             continue
-        reader = reader_for(file, content, readers, name)
+        if name is not None and not any(r.holds == content and name in (r.name, *r.also) for r in readers):
+            continue
+        reader = reader_for(file, content, readers, name, option=OPTION)
+        how = replace(how, recognised=name is None)
         table = _as_table(read_by(reader, file, how), content, file.name, how)
         tables.append(table)
         said.append(f"{counted(len(table.rows), WORD[content])} (format {reader.name})")
     if not said:
-        reader_for(file, "judgments", readers, name)  # which says what is known
+        reader_for(file, "judgments", readers, name, option=OPTION)  # which says what is known
         raise InputError(Problem("holds neither queries nor judgments", place=file.name))
     return f"{file.name}: {', '.join(said)}"
 
@@ -107,6 +110,30 @@ def _together(tables: Sequence[Table]) -> Table | None:
         for row in table.rows
     )
     return table_of_rows(rows, ", ".join(table.origin for table in tables))
+
+
+def _each_once(queries: Table | None) -> Table | None:
+    """A query that several sources hold is one query; what they say of it is joined, but its text must be the same."""
+    if queries is None:
+        return None
+    rows: dict[str, list[int]] = {}
+    mistakes = Mistakes()
+    for row, query in enumerate(queries.columns["id"]):
+        first = rows.setdefault(query, [row])[0]
+        if first == row:
+            continue
+        rows[query].append(row)
+        text, other = queries.columns["text"][first], queries.columns["text"][row]
+        if text != other:
+            complaint = f"query {shown(query)} is {shown(other)} here, and {shown(text)} at {queries.place(first)}"
+            mistakes.add(Problem(complaint, place=queries.place(row)))
+    mistakes.refuse()
+    groups = list(rows.values())
+    columns = {
+        name: [joined_texts(cell_text(values[row]) for row in group) for group in groups]
+        for name, values in queries.columns.items()
+    }
+    return Table(columns, queries.origin, lambda row: queries.place(groups[row][0]))
 
 
 def _ids(queries: Table | None, judgments: Table | None) -> Iterable[str]:

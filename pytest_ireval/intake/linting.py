@@ -10,13 +10,14 @@ import numpy as np
 from pytest_ireval.errors import shown
 from pytest_ireval.intake.near_duplicates import near_duplicates
 from pytest_ireval.plurals import counted
+from pytest_ireval.retrieval.join import judge
 from pytest_ireval.retrieval.judgments import Judgments
 from pytest_ireval.retrieval.queries import Queries
 from pytest_ireval.retrieval.rankings import Rankings
 
 CHECKS = {
     "no-relevant": "a judged query without a relevant document: whatever is returned, it scores 0",
-    "all-relevant": "a judged query all of whose judged documents are relevant: nothing can be wrong there",
+    "all-relevant": "a query with two judged documents or more, all of them relevant: nothing can be wrong there",
     "not-judged": "a query without judgments",
     "unknown-query": "a judged query that is not among the queries",
     "near-duplicate": "two queries with nearly the same text: they count twice",
@@ -114,15 +115,12 @@ def _outside(judgments: Judgments, scale: tuple[float, float]) -> Iterator[Findi
 
 def _never_returned(judgments: Judgments, rankings: Sequence[Rankings], rel: float) -> Iterator[Finding]:
     """One finding a query: relevant documents are named, others counted."""
-    returned = {query: set[str]() for query in judgments.queries}
-    for ranking in rankings:
-        for i, query in enumerate(ranking.queries):
-            if query in returned:
-                returned[query].update(ranking.documents.texts(np.arange(ranking.first[i], ranking.first[i + 1])))
+    returned = np.zeros(len(judgments), bool)
+    for each in rankings:
+        returned[judge(judgments, each).hits.judgment] = True
     missed: dict[int, list[int]] = {}
-    for row, (number, document) in enumerate(zip(judgments.query.tolist(), judgments.documents.texts(), strict=True)):
-        if document not in returned[judgments.queries[number]]:
-            missed.setdefault(number, []).append(row)
+    for row in np.flatnonzero(~returned).tolist():
+        missed.setdefault(int(judgments.query[row]), []).append(row)
     for number, rows in missed.items():
         yield Finding(judgments.place(rows[0]), "never-returned", _missed(judgments, number, rows, rel))
 
@@ -133,6 +131,6 @@ def _missed(judgments: Judgments, query: int, rows: Sequence[int], rel: float) -
     more = f" and {len(relevant) - SHOWN_DOCUMENTS} more" if len(relevant) > SHOWN_DOCUMENTS else ""
     named = f" ({', '.join(map(shown, relevant[:SHOWN_DOCUMENTS]))}{more})" if relevant else ""
     return (
-        f"query {shown(judgments.queries[query])}: {len(rows)} of {judged} judged documents are returned by "
-        f"no ranking, {len(relevant)} of them relevant{named}"
+        f"query {shown(judgments.queries[query])}: no ranking returns {len(rows)} of "
+        f"{counted(judged, 'judged document')}, {len(relevant)} of them relevant{named}"
     )

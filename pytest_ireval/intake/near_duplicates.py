@@ -10,7 +10,11 @@ ONE_MORE, ONE_OTHER = 4, 6
 """A word must have so many letters for one more to be a variant (mug, mugs), and so many for another one to be a
 slip (teapot, tepaot): ``boot`` and ``boat``, ``vitamin b`` and ``vitamin c`` are two things."""
 
-WORD = re.compile(r"\w+")
+LONGEST = 200
+"""Longer texts are compared word by word only."""
+
+WORD = re.compile(r"[\w#+]+")
+"""``c``, ``c#`` and ``c++`` are three things."""
 
 
 def near_duplicates(texts: Sequence[str]) -> list[tuple[int, int]]:
@@ -65,7 +69,7 @@ class _Seen:
 def _without_a_letter(words: Sequence[str], shortest: int) -> Iterator[tuple[int, str]]:
     """The text without each letter of its longer words, and where it stood; digits stay, for they tell things apart."""
     text, start = " ".join(words), 0
-    for word in words:
+    for word in words if len(text) <= LONGEST else ():
         if len(word) >= shortest:
             for at in range(start, start + len(word)):
                 if text[at].isalpha():

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import os
-
 from pytest_ireval.plugins.manager import installed
 from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.progress import SILENT, Progress
-from pytest_ireval.retrieval.doors import as_judgments, as_queries, as_rankings
+from pytest_ireval.retrieval.doors import FilePath, as_judgments, as_queries, as_rankings
 from pytest_ireval.retrieval.formats.reader import Grades, Reading
+from pytest_ireval.retrieval.formats.recognised import Format
 from pytest_ireval.retrieval.judgments import Judgments
 from pytest_ireval.retrieval.queries import Queries
 from pytest_ireval.retrieval.rankings import Rankings
 
-FilePath = str | os.PathLike[str]
 
-
-def read_queries(path: FilePath, *, format: str | None = None, registry: Registry | None = None) -> Queries:  # noqa: A002 - as users say it
+def read_queries(path: FilePath, *, format: Format = None, registry: Registry | None = None) -> Queries:  # noqa: A002 - as users say it
     """All queries in the file; its format is recognised by its content unless it is named."""
     return as_queries(path, (registry or installed()).readers, format)
 
@@ -24,7 +21,7 @@ def read_queries(path: FilePath, *, format: str | None = None, registry: Registr
 def read_judgments(
     path: FilePath,
     *,
-    format: str | None = None,  # noqa: A002 - as users say it
+    format: Format = None,  # noqa: A002 - as users say it
     grades: Grades = "integer",
     registry: Registry | None = None,
     progress: Progress = SILENT,
@@ -37,7 +34,7 @@ def read_rankings(
     path: FilePath,
     depth: int | None = None,
     *,
-    format: str | None = None,  # noqa: A002 - as users say it
+    format: Format = None,  # noqa: A002 - as users say it
     by_id: bool = True,
     registry: Registry | None = None,
     progress: Progress = SILENT,

@@ -5,30 +5,31 @@ from __future__ import annotations
 import hashlib
 import re
 import unicodedata
-from collections import Counter
 from collections.abc import Iterable
 
 BLANK = re.compile(r"\s")
+PLAIN = re.compile(r"[^\W_A-Z]+( [^\W_A-Z]+)*")
+"""Lower-case words with one blank between them, of which nothing gets lost."""
+
 LONGEST = 60
 
 
 def slugs(ids: Iterable[str]) -> dict[str, str]:
-    """A new id for each that has blanks in it, the same in every run; no two are alike, nor like one that is kept."""
+    """A new id for each that has blanks in it.
+
+    It depends on the phrase alone, not on the others, so that ids stay when queries are added; phrases of which
+    something gets lost (capitals, accents, marks) have a mark behind them. An id that is there already is not taken.
+    """
     known = dict.fromkeys(ids)
-    new = {name: _slug(name) for name in known if BLANK.search(name)}
-    count = Counter(new.values())
-    return {
-        name: slug if slug and count[slug] == 1 and slug not in known else f"{slug}-{_mark(name)}".lstrip("-")
-        for name, slug in new.items()
-    }
+    return {name: _slug(name, known) for name in known if BLANK.search(name)}
 
 
-def _slug(name: str) -> str:
+def _slug(name: str, known: dict[str, None]) -> str:
     """Letters and digits of the phrase in lower case, joined by hyphens; accents are dropped."""
     folded = unicodedata.normalize("NFKD", name.casefold())
     words = re.findall(r"\w+", "".join(mark for mark in folded if not unicodedata.combining(mark)))
-    return "-".join(words)[:LONGEST].rstrip("-")
-
-
-def _mark(name: str) -> str:
-    return hashlib.blake2b(name.encode(), digest_size=4).hexdigest()
+    slug = "-".join(words)
+    if PLAIN.fullmatch(name) and slug.replace("-", " ") == name and len(slug) <= LONGEST and slug not in known:
+        return slug
+    mark = hashlib.blake2b(name.encode(), digest_size=4).hexdigest()
+    return f"{slug[:LONGEST].rstrip('-')}-{mark}".lstrip("-")

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, TypeAlias
 from pytest_ireval.errors import InputError, Problem
 from pytest_ireval.retrieval.formats.input_file import input_file
 from pytest_ireval.retrieval.formats.reader import Reader, Reading, read_by
-from pytest_ireval.retrieval.formats.recognised import reader_for
+from pytest_ireval.retrieval.formats.recognised import Format, reader_for
 from pytest_ireval.retrieval.join import judge, judged_hits, unjudged_queries
 from pytest_ireval.retrieval.judged import JudgedRankings
 from pytest_ireval.retrieval.judgments import Judgments
@@ -45,7 +45,7 @@ class Brought(NamedTuple):
 def as_judgments(
     source: FilePath | Judgments | JudgmentsLike,
     readers: Sequence[Reader],
-    name: str | None = None,
+    name: Format = None,
     how: Reading = PLAINLY,
 ) -> Judgments:
     """Judgments from whatever holds them; ``name`` is the format of a file, unless it is to be recognised."""
@@ -67,7 +67,7 @@ def _judgments(found: Any, how: Reading, origin: str) -> Judgments:
 def as_rankings(
     source: FilePath | Rankings | RankingsLike,
     readers: Sequence[Reader],
-    name: str | None = None,
+    name: Format = None,
     how: Reading = PLAINLY,
 ) -> Rankings:
     """Rankings from whatever holds them."""
@@ -86,7 +86,7 @@ def _rankings(found: Any, how: Reading, origin: str) -> Rankings:
     return rankings_from(found, how.depth, by_id=how.by_id, origin=origin)
 
 
-def as_queries(source: FilePath | Queries | QueriesLike, readers: Sequence[Reader], name: str | None = None) -> Queries:
+def as_queries(source: FilePath | Queries | QueriesLike, readers: Sequence[Reader], name: Format = None) -> Queries:
     """Queries from whatever holds them."""
     if isinstance(source, str | os.PathLike):
         with input_file(source) as file:
@@ -103,16 +103,17 @@ def _queries(found: Any, origin: str) -> Queries:
     return queries_from(found, origin=origin)
 
 
-def _refuse_format(name: str | None, content: str) -> None:
+def _refuse_format(name: Format, content: str) -> None:
     if name is not None:
-        raise InputError(f"{content}_format={name!r} is for files, and these {content} come from Python")
+        shown_name = name.name if isinstance(name, Reader) else name
+        raise InputError(f"{content}_format={shown_name!r} is for files, and these {content} come from Python")
 
 
 def brought(
     judgments: Judgments,
     source: FilePath | Rankings | RankingsLike,
     readers: Sequence[Reader],
-    name: str | None = None,
+    name: Format = None,
     how: Reading = PLAINLY,
     *,
     documents: bool,

@@ -52,7 +52,9 @@ def queries_from(source: Any, *, origin: str = "queries") -> Queries:
     if table is not None:
         return queries_of_table(table)
     if isinstance(source, Mapping):
-        rows = [{"id": query, "text": text} for query, text in source.items()]
+        rows = [
+            {"id": query, **(said if isinstance(said, Mapping) else {"text": said})} for query, said in source.items()
+        ]
     elif isinstance(source, Iterable) and not isinstance(source, str | bytes):
         rows = list(source)
     else:

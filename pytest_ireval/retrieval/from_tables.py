@@ -9,21 +9,23 @@ import numpy as np
 
 from pytest_ireval.errors import InputError, Mistakes, Problem, shown
 from pytest_ireval.retrieval.ids import Ids
-from pytest_ireval.retrieval.judgments import Judgments, Subtopics, judgments_of
+from pytest_ireval.retrieval.judgments import Judgments, Subtopics, joined_texts, judgments_of
 from pytest_ireval.retrieval.queries import Queries
 from pytest_ireval.retrieval.ranked_lists import rankings_of_lists
 from pytest_ireval.retrieval.rankings import Rankings
-from pytest_ireval.retrieval.tables import Table, column_for, grade_column, named
+from pytest_ireval.retrieval.tables import Table, column_for, grade_column, id_column, named
 from pytest_ireval.retrieval.values import (
     Unfit,
     cell_text,
     grade_of,
-    id_of,
+    id_in,
     number_in,
     score_of,
+    text_in,
     whole,
 )
 
+OWN = ("query", "document", "grade", "subtopic")
 JUDGED_BY = ("judge", "date", "guideline")
 """Columns of judgments that are kept under these names, whatever the table calls them."""
 
@@ -31,6 +33,8 @@ JUDGED_BY = ("judge", "date", "guideline")
 def judgment_columns(table: Table) -> Table:
     """The same under our own names, grade last but for what is kept besides, which is text."""
     names = list(table.columns)
+    if not table.rows:
+        raise InputError(Problem("there are no judgments in it", place=table.origin))
     used = {kind: column_for(names, kind, table.origin) for kind in ("query", "document")}
     used["grade"] = grade_column(names, table.origin)
     if (subtopic := named(names, "subtopic")) is not None:
@@ -47,7 +51,7 @@ def judgment_columns(table: Table) -> Table:
 def graded_rows(table: Table, grades: str = "integer") -> list[tuple[str, str, float]]:
     """Query, document and grade of every row, checked."""
     columns = [table.columns[name] for name in ("query", "document", "grade")]
-    rows = list(_checked(table, columns, lambda q, d, g: (id_of(q), id_of(d), _grade(q, d, g, grades))))
+    rows = list(_checked(table, columns, lambda q, d, g: (id_in(q), id_in(d), _grade(q, d, g, grades))))
     if not rows:
         raise InputError(Problem("there are no judgments in it", place=table.origin))
     return rows
@@ -71,7 +75,7 @@ def judgments_of_columns(table: Table, grades: str = "integer") -> Judgments:
         np.array([grade for _, _, grade in rows], np.float64) + 0.0,
         origin=table.origin,
         place=table.place,
-        columns={name: values for name, values in table.columns.items() if name not in ("query", "document", "grade")},
+        columns=dict(_kept(table)),
     )
 
 
@@ -79,6 +83,11 @@ def _grade(query: Any, document: Any, value: Any, grades: str) -> float:
     what = grade_of(document, query)
     number = number_in(value, what)
     return whole(number, value, what) if grades == "integer" else number
+
+
+def _kept(table: Table) -> Iterator[tuple[str, Sequence[str]]]:
+    """The columns that say more of a judgment than what it is."""
+    yield from ((name, values) for name, values in table.columns.items() if name not in OWN)
 
 
 def _with_subtopics(table: Table, rows: Sequence[tuple[str, str, float]], subtopics: Sequence[str]) -> Judgments:
@@ -106,15 +115,20 @@ def _with_subtopics(table: Table, rows: Sequence[tuple[str, str, float]], subtop
     of_row = np.array([row for row, _, _ in entries], np.int64)
     grades = np.array([grade for _, _, grade in entries], np.float64) + 0.0
     np.maximum.at(highest, of_row, grades)
-    source = {row: line for (row, _), (line, _) in reversed(first.items())}
+    lines: list[list[int]] = [[] for _ in pair]
+    for row, (query, document, _) in enumerate(rows):
+        lines[pair[query, document]].append(row)
     return judgments_of(
         list(code),
         np.array([code[query] for query, _ in pair], np.int64),
         Ids.of([document for _, document in pair]),
         highest,
         origin=table.origin,
-        place=lambda row: table.place(source[row]),
+        place=lambda row: table.place(lines[row][0]),
         subtopics=Subtopics(tuple(name), of_row, np.array([s for _, s, _ in entries], np.int64), grades),
+        columns={
+            name: [joined_texts(values[row] for row in group) for group in lines] for name, values in _kept(table)
+        },
     )
 
 
@@ -126,7 +140,7 @@ def rankings_of_table(table: Table, depth: int | None = None, *, by_id: bool = T
     columns = [table.columns[column_for(names, kind, table.origin)] for kind in kinds]
     lists: dict[str, dict[str, tuple[float, int]]] = {}
     mistakes = Mistakes()
-    rows = _checked(table, columns, lambda q, d, s: (id_of(q), id_of(d), number_in(s, score_of(d, q))))
+    rows = _checked(table, columns, lambda q, d, s: (id_in(q), id_in(d), number_in(s, score_of(d, q))))
     for row, (query, document, number) in enumerate(rows):
         _, earlier = lists.setdefault(query, {}).setdefault(document, (-number if by_rank else number, row))
         if earlier != row:
@@ -147,25 +161,26 @@ def rankings_of_table(table: Table, depth: int | None = None, *, by_id: bool = T
 def queries_of_table(table: Table) -> Queries:
     """Queries, one a row; every column but id and text is kept."""
     names = list(table.columns)
-    id_name = column_for(names, "id", table.origin)
-    text_name = named([name for name in names if name != id_name], "text") or id_name
-    ids = [query for (query,) in _checked(table, [table.columns[id_name]], lambda query: (id_of(query),))]
+    if not table.rows:
+        raise InputError(Problem("there are no queries in it", place=table.origin))
+    id_name = id_column(names, table.origin)
+    others = [name for name in names if name != id_name]
+    text_name = column_for(others, "text", table.origin) if named(others, "text") is not None else id_name
+    rows = list(
+        _checked(table, [table.columns[id_name], table.columns[text_name]], lambda q, t: (id_in(q), text_in(t)))
+    )
     first: dict[str, int] = {}
     mistakes = Mistakes()
-    for row, query in enumerate(ids):
+    for row, (query, _) in enumerate(rows):
         if first.setdefault(query, row) != row:
             complaint = f"query {shown(query)} is there twice, first at {table.place(first[query])}"
             mistakes.add(Problem(complaint, place=table.place(row)))
     mistakes.refuse()
-    if not ids:
-        raise InputError(Problem("there are no queries in it", place=table.origin))
     return Queries(
-        ids=tuple(ids),
-        text=tuple(cell_text(value) for value in table.columns[text_name]),
+        ids=tuple(query for query, _ in rows),
+        text=tuple(text for _, text in rows),
         columns={
-            str(name): tuple(cell_text(value) for value in table.columns[name])
-            for name in names
-            if name not in (id_name, text_name)
+            str(name): tuple(cell_text(value) for value in table.columns[name]) for name in others if name != text_name
         },
         origin=table.origin,
         places=tuple(map(table.place, table.rows)),

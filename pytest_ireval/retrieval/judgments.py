@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
@@ -131,9 +131,22 @@ def judgments_of(
                 origin=origin,
                 place=_moved(place, rows),
                 subtopics=subtopics and _subtopics_of(subtopics, rows, query.size),
-                columns={name: [values[row] for row in rows.tolist()] for name, values in columns.items()},
+                columns={name: _together(values, first, later, rows) for name, values in columns.items()},
             )
     raise InputError(Problem(f"its ids collide under {MOST_SEEDS} hash functions; were they made to?", place=origin))
+
+
+def joined_texts(values: Iterable[str]) -> str:
+    """Different texts as one; each once, and nothing for empty ones."""
+    return "; ".join(dict.fromkeys(filter(None, values)))
+
+
+def _together(values: Sequence[str], first: Offsets, later: Offsets, kept: NDArray[np.int64]) -> list[str]:
+    """What is said of each judgment that is kept, and of those that repeat it."""
+    said: dict[int, list[str]] = {}
+    for one, other in zip(first.tolist(), later.tolist(), strict=True):
+        said.setdefault(one, []).append(values[other])
+    return [joined_texts([values[row], *said[row]]) if row in said else values[row] for row in kept.tolist()]
 
 
 def _moved(place: Place, rows: NDArray[np.int64]) -> Place:
@@ -167,7 +180,8 @@ def _refuse_conflicts(
                 f"document {shown(documents[b])} is judged twice for query {shown(queries[query[b]])}: "
                 f"grade {grade[b]:g} here, grade {grade[a]:g} at {place(a)}",
                 place=place(b),
-                suggestion="keep one of the two lines, or merge the judges: ireval import --judges median",
+                suggestion="keep one, merge the judges (ireval import --judges median), "
+                "or read subtopics (format trec-diversity)",
             )
         )
     mistakes.more(len(conflicts) - Mistakes.SHOWN)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,8 +42,12 @@ def rankings_of_columns(
     *,
     by_id: bool = True,
     empty: Sequence[str] = (),
+    place: Callable[[int], str] | None = None,
 ) -> Rankings:
-    """The same from columns with one entry a document; ``query`` holds positions in ``queries``, in any order."""
+    """The same from columns with one entry a document; ``query`` holds positions in ``queries``, in any order.
+
+    ``place`` says where a row stands, if that is better than ``origin``.
+    """
     order = np.argsort(query, kind="stable")
     document = Span(documents.span.start[order], documents.span.end[order])
     lines = Lines(
@@ -60,5 +64,7 @@ def rankings_of_columns(
     try:
         return rankings_of([first_rows(lines, depth, by_id=by_id)], origin, empty)
     except BadLines as bad:
-        more = [f"… and {bad.more} more"] if bad.more else []
-        raise InputError(*(Problem(complaint, place=origin) for _, complaint in bad.complaints), *more) from None
+        rows = np.searchsorted(documents.span.start, [offset for offset, _ in bad.complaints]).tolist()
+        places = [place(row) if place else origin for row in rows]
+        problems = [Problem(text, place=at) for (_, text), at in zip(bad.complaints, places, strict=True)]
+        raise InputError(*problems, *([f"… and {bad.more} more"] if bad.more else [])) from None

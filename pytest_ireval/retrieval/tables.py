@@ -14,20 +14,21 @@ from pytest_ireval.errors import InputError, Problem, did_you_mean
 if TYPE_CHECKING:
     from pytest_ireval.retrieval.judgments import Judgments
 
-COLUMN_NAMES = {
-    "query": ("query_id", "qid", "q_id", "queryid", "query"),
-    "document": ("document", "document_id", "doc_id", "docid", "docno", "doc", "corpus_id", "did"),
-    "grade": ("grade", "relevance", "rel", "label", "rating"),
-    "score": ("score", "sim", "similarity"),
-    "rank": ("rank", "position"),
-    "subtopic": ("subtopic", "subtopic_id", "intent", "aspect"),
-    "id": ("id", "_id", "query_id", "qid", "q_id", "queryid", "query"),
-    "text": ("text", "query_text", "query", "title"),
-    "judge": ("judge", "judge_id", "assessor", "annotator", "rater", "user_email"),
-    "date": ("date", "judged_at", "timestamp"),
-    "guideline": ("guideline", "guidelines", "guideline_version"),
+COLUMN_NAMES: dict[str, tuple[tuple[str, ...], ...]] = {
+    "query": (("query_id", "qid", "q_id", "queryid"), ("query",)),
+    "document": (("document", "document_id", "doc_id", "docid", "docno", "doc", "corpus_id", "did"),),
+    "grade": (("grade", "relevance", "rel", "label", "rating"),),
+    "score": (("score", "sim", "similarity"),),
+    "rank": (("rank", "position"),),
+    "subtopic": (("subtopic", "subtopic_id"),),
+    "id": (("id", "_id", "query_id", "qid", "q_id", "queryid", "number", "topic_id"),),
+    "text": (("text", "query_text"), ("query",), ("title",), ("question",)),
+    "judge": (("judge", "judge_id", "assessor", "annotator", "rater", "user_email"),),
+    "date": (("date", "judged_at", "timestamp"),),
+    "guideline": (("guideline", "guidelines", "guideline_version"),),
 }
-"""What columns are called, best name first; blanks, hyphens and letter case do not matter."""
+"""What columns are called: names of one group mean the same, a later group counts where the earlier ones are missing.
+Blanks, hyphens and letter case do not matter."""
 
 BEIR_JUDGMENTS = ("query_id", "corpus_id", "score")
 """Only under these three names is a score a grade."""
@@ -40,6 +41,14 @@ class Table:
     columns: Mapping[str, Sequence[Any]]
     origin: str
     place: Callable[[int], str]
+
+    def __post_init__(self) -> None:
+        """Two columns that are called alike could not be told apart."""
+        names = [plain(name) for name in self.columns]
+        twice = next((name for name in names if names.count(name) > 1), None)
+        if twice is not None:
+            alike = " and ".join(repr(name) for name in self.columns if plain(name) == twice)
+            raise InputError(Problem(f"columns {alike} are called alike", place=self.origin))
 
     @property
     def rows(self) -> range:
@@ -92,26 +101,50 @@ def plain(name: object) -> str:
     return re.sub(r"[\s\-]+", "_", str(name).strip().lower())
 
 
+def candidates(names: Iterable[Any], kind: str) -> list[Any]:
+    """All columns that could be the one of that kind; more than one is for the user to settle."""
+    by_plain = {plain(name): name for name in names}
+    for group in COLUMN_NAMES[kind]:
+        if found := [by_plain[name] for name in group if name in by_plain]:
+            return found
+    return []
+
+
 def named(names: Iterable[Any], kind: str) -> Any:
     """The column of that kind, or None."""
-    by_plain = {plain(name): name for name in names}
-    return next((by_plain[name] for name in COLUMN_NAMES[kind] if name in by_plain), None)
+    return next(iter(candidates(names, kind)), None)
 
 
 def column_for(names: Iterable[Any], kind: str, origin: str) -> Any:
-    """The column of that kind; InputError if there is none."""
+    """The column of that kind; InputError if there is none, or if two could be it."""
     names = list(names)
-    found = named(names, kind)
-    if found is None:
-        raise InputError(
-            Problem(
-                f"there is no column for the {kind}: the columns are {', '.join(map(repr, names))}",
-                place=origin,
-                suggestion=did_you_mean(kind, map(str, names)),
-                allowed="one of " + ", ".join(COLUMN_NAMES[kind]),
-            )
+    found = candidates(names, kind)
+    if len(found) == 1:
+        return found[0]
+    if found:
+        which = f"columns {' and '.join(map(repr, found))} could both be the {kind}"
+        raise InputError(Problem(which, place=origin, suggestion="rename the one that is not meant, or leave it out"))
+    raise InputError(
+        Problem(
+            f"there is no column for the {kind}: the columns are {', '.join(map(repr, names))}",
+            place=origin,
+            suggestion=did_you_mean(kind, map(str, names)),
+            allowed="one of " + ", ".join(name for group in COLUMN_NAMES[kind] for name in group),
         )
-    return found
+    )
+
+
+def id_column(names: Iterable[Any], origin: str) -> Any:
+    """The column of query ids; ``query``, which is text beside an id, where nothing else could be it."""
+    names = list(names)
+    found = candidates(names, "id")
+    sole = [name for name in names if plain(name) == "query" and not found and is_id_beside(names)]
+    return sole[0] if sole else column_for(names, "id", origin)
+
+
+def is_id_beside(names: Sequence[Any]) -> bool:
+    """Whether a column ``query`` is an id: it stands alone, or beside the text."""
+    return len(names) == 1 or bool({plain(name) for name in names} & {"text", "query_text"})
 
 
 def grade_column(names: Iterable[Any], origin: str) -> Any:
@@ -139,4 +172,6 @@ def holds_rankings(names: Iterable[Any]) -> bool:
 def holds_queries(names: Iterable[Any]) -> bool:
     """Whether a table with these columns can be queries; one with documents is not."""
     names = list(names)
-    return named(names, "id") is not None and named(names, "text") is not None and named(names, "document") is None
+    plain_names = {plain(name) for name in names}
+    identified = named(names, "id") is not None or ("query" in plain_names and is_id_beside(names))
+    return identified and named(names, "text") is not None and named(names, "document") is None

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+FRACTIONS = 'fractional grades are read with grades="float" (command line: --grades float)'
 NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?", re.ASCII)
 
 
@@ -61,12 +62,35 @@ def number_in(value: Any, what: str) -> float:
 def whole(number: float, value: Any, what: str) -> float:
     """The number, if it has no fraction."""
     if not number.is_integer():
-        raise Unfit(f"{what} is {value!r}, not a whole number", 'fractional grades are read with grades="float"')
+        raise Unfit(f"{what} is {value!r}, not a whole number", FRACTIONS)
     return number
 
 
+def id_in(value: Any) -> str:
+    """An id from a cell: blanks around it do not count."""
+    return id_of(value.strip() if isinstance(value, str) else value)
+
+
+def is_quoted(cell: object) -> bool:
+    """Whether it stands in quotes."""
+    return isinstance(cell, str) and len(cell) > 1 and cell[0] == cell[-1] == '"'
+
+
+def text_in(value: Any) -> str:
+    """Text from a cell; nothing for a missing one."""
+    if value is None or isinstance(value, str):
+        return value or ""
+    if isinstance(value, int | float | np.integer | np.floating):
+        return str(value)
+    raise Unfit(f"{value!r} is no text")
+
+
 def cell_text(value: Any) -> str:
-    """A cell as text; nothing for a missing one."""
+    """A cell that is kept as text; what has parts is written as JSON."""
+    if isinstance(value, dict | list):
+        import json
+
+        return json.dumps(value, ensure_ascii=False, default=str)
     return "" if value is None else value if isinstance(value, str) else str(value)
 
 

@@ -51,18 +51,15 @@ def test_ids_can_be_kept(ireval, source, tmp_path):
     assert (tmp_path / "judgments.tsv").read_text().splitlines()[1] == "red mug\td1\t3"
 
 
-def test_ids_that_would_become_one_are_told_apart(ireval, source, tmp_path):
-    ireval(
-        "import",
-        source("query,docid,rating\nred mug,d,1\nRed  Mug,d,1\nrot-e,d,1\nrot e,d,1\nтест ещё,d,1\n  ☃ ☃,d,1\n"),
-    )
+def test_new_ids_depend_on_the_phrase_alone_and_are_never_alike(ireval, source, tmp_path):
+    phrases = ["red mug", "Red Mug", "red  mug", "rot-e", "rot e", "café au lait", "тест ещё", "☃ ☃", "snow man 2"]
+    ireval("import", source("query,docid,rating\n" + "".join(f"{phrase},d,1\n" for phrase in phrases)))
 
     ids = [line.split("\t")[0] for line in (tmp_path / "queries.tsv").read_text().splitlines()[1:]]
-    assert len(set(ids)) == 6
-    assert [one.rpartition("-")[0] for one in ids[:2]] == ["red-mug", "red-mug"]
-    assert ids[2] == "rot-e"
-    assert ids[3].startswith("rot-e-")
-    assert ids[4] == "тест-еще"
+    assert len(set(ids)) == 9
+    assert [ids[0], ids[3], ids[8]] == ["red-mug", "rot-e", "snow-man-2"]
+    marked = [ids[i] for i in (1, 2, 4, 5, 6, 7)]
+    assert [one.rpartition("-")[0] for one in marked] == ["red-mug", "red-mug", "rot-e", "cafe-au-lait", "тест-еще", ""]
     assert not any(" " in one for one in ids)
 
 
@@ -86,7 +83,7 @@ BOOK = "query,docid,Ann,Bob,Cid\nq,d1,3,1,1\nq,d2,2,2,\nq,d3,0,3,\n"
     [("highest", "3 2 3"), ("lowest", "1 2 0"), ("median", "1 2 0"), ("majority", "1 2 0")],
 )
 def test_judges_who_disagree_are_merged_as_said(ireval, source, tmp_path, judges, grades):
-    outcome = ireval("import", source(BOOK), "--judges", judges)
+    outcome = ireval("import", source(BOOK), "--judges", judges, "--format", "quepid-book")
 
     assert "2 documents had several grades for one query; one was chosen\n" in outcome.out
     lines = [line.split("\t") for line in (tmp_path / "judgments.tsv").read_text().splitlines()]
@@ -96,7 +93,7 @@ def test_judges_who_disagree_are_merged_as_said(ireval, source, tmp_path, judges
 
 
 def test_judges_who_disagree_are_an_error_unless_said(ireval, source, tmp_path):
-    outcome = ireval("import", source(BOOK))
+    outcome = ireval("import", source(BOOK), "--format", "quepid-book")
 
     assert outcome == (
         2,
@@ -126,6 +123,56 @@ def test_several_sources_are_brought_together(ireval, source, tmp_path):
         {"query": "1", "document": "d1", "grade": 2},
         {"query": "1", "document": "d2", "grade": 0},
     ]
+
+
+def test_judges_who_rated_the_same_case_are_brought_together(ireval, source, tmp_path):
+    ann = source("query,docid,rating\nred mug,d1,3\n", "ann.csv")
+    bob = source("query,docid,rating\nred mug,d1,2\ncup,d1,1\n", "bob.csv")
+
+    outcome = ireval("import", ann, bob, "--judges", "median")
+
+    assert "wrote queries.tsv: 2 queries\nwrote judgments.tsv: 2 judgments of 2 queries, grades 1 to 2\n" in outcome.out
+
+
+def test_sources_that_call_two_texts_by_one_id_are_refused(ireval, source):
+    one, other = source("id,text\nq1,red mug\n", "one.csv"), source("id,text\nq1,blue mug\n", "other.csv")
+
+    assert ireval("import", one, other).err == (
+        "error: other.csv:2\n  query 'q1' is 'blue mug' here, and 'red mug' at one.csv:2\n"
+    )
+
+
+def test_old_queries_are_not_left_beside_new_judgments(ireval, source, tmp_path):
+    source("id\ttext\n", "queries.tsv")
+
+    outcome = ireval("import", source("1 0 d1 1\n"), "--force")
+
+    assert outcome.err == (
+        "error: queries.tsv\n"
+        "  there are no queries in the sources, and the queries that are there may belong to other ones\n"
+        "  remove it, or say another --to\n"
+    )
+    assert not (tmp_path / "judgments.tsv").exists()
+
+
+def test_both_files_are_written_or_neither(ireval, source, tmp_path):
+    judgment = {"rating": 1, "explanation": "two\nlines"}
+    book = {"query_doc_pairs": [{"query_text": "mug", "doc_id": "d", "judgements": [judgment]}]}
+
+    outcome = ireval("import", source(json.dumps(book), "book.json"))
+
+    assert outcome.err == (
+        "error: judgments.tsv\n  TSV has no place for the tab or line end in 'two\\nlines'\n"
+        "  write .csv or .jsonl (ireval import: --ending csv)\n"
+    )
+    assert [path.name for path in tmp_path.iterdir()] == ["book.json"]
+    assert ireval("import", "book.json", "--ending", "csv").code == 0
+
+
+def test_an_ambiguous_source_is_to_be_named_with_the_option_there_is(ireval, source):
+    assert ireval("import", source("1 1 d1 1\n1 2 d1 1\n")).err == (
+        "error: case.csv\n  its judgments could be in format trec or trec-diversity\n  say which: format=…, --format\n"
+    )
 
 
 def test_subtopics_are_kept(ireval, source, tmp_path):

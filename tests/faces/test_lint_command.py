@@ -39,9 +39,8 @@ FINDINGS = [
     "queries.tsv:4: query 'q3' has no text [no-text]",
     "judgments.txt:2: document 'a' of query 'q1' has grade 3, outside 0 to 2 [outside-scale]",
     "judgments.txt:5: document 'b' of query 'q2' has grade -1, outside 0 to 2 [outside-scale]",
-    "judgments.txt:3: query 'q1': 1 of 2 judged documents are returned by no ranking, 0 of them relevant "
-    "[never-returned]",
-    "judgments.txt:8: query 'q9': 2 of 2 judged documents are returned by no ranking, 1 of them relevant ('a') "
+    "judgments.txt:3: query 'q1': no ranking returns 1 of 2 judged documents, 0 of them relevant [never-returned]",
+    "judgments.txt:8: query 'q9': no ranking returns 2 of 2 judged documents, 1 of them relevant ('a') "
     "[never-returned]",
 ]
 SUMMARY = (

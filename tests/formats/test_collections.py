@@ -62,14 +62,38 @@ class TestTopics:
         }
 
     @pytest.mark.parametrize(
+        ("inside", "text", "narrative"),
+        [
+            ("<title> laptops price < 1000 dollars\n", "laptops price < 1000 dollars", None),
+            ("<title> C++ < Java </title>\n<narr> Is it < 3 or <4?\n", "C++ < Java", "Is it < 3 or <4?"),
+            ("<title> Find <b>cheap</b> laptops\n<narr> name <em>x</em>.\n", "Find cheap laptops", "name x."),
+            ("<title> Concepts: design patterns\n", "Concepts: design patterns", None),
+            ("<title> a\n<narr><![CDATA[x <y> & z]]></narr>\n", "a", "x <y> & z"),
+            ("<title> a <!-- not <b> this --> b\n", "a b", None),
+        ],
+    )
+    def test_nothing_of_the_text_gets_lost(self, file, inside, text, narrative):
+        queries = read_queries(file(f"<top>\n<num> 1\n{inside}</top>\n"))
+
+        assert queries.text == (text,)
+        assert queries.columns.get("narrative") == ((narrative,) if narrative else None)
+        assert set(queries.columns) <= {"title", "narrative"}
+
+    def test_a_topic_may_be_its_text_alone(self, file):
+        queries = read_queries(file('<topics>\n<topic number="1">\n58-year-old woman\n</topic>\n</topics>\n'))
+
+        assert (queries.ids, queries.text, dict(queries.columns)) == (("1",), ("58-year-old woman",), {})
+
+    @pytest.mark.parametrize(
         ("text", "complaint"),
         [
+            ("</top>\n<top>\n", "DIR/file.txt:1\n  a topic ends here that has not begun"),
             ("<top>\n<title> a\n</top>\n", "DIR/file.txt:1\n  this topic has no number"),
             ("\n<top>\n<num> 1\n</top>\n", "DIR/file.txt:2\n  this topic has no title, query or description"),
-            ("<top>\n<num> 1\n<title> a\n", "DIR/file.txt:1\n  this topic is not closed, or holds another one"),
+            ("<top>\n<num> 1\n<title> a\n", "DIR/file.txt:1\n  this topic is not closed"),
             (
                 "<top>\n<num> 1\n<title> a\n<top>\n<num> 2\n<title> b\n</top>\n",
-                "DIR/file.txt:4\n  this topic is not closed, or holds another one",
+                "DIR/file.txt:1\n  this topic is not closed",
             ),
             (
                 "<top><num>1<title>a</top>\n<top><num>1<title>b</top>\n",
@@ -113,10 +137,17 @@ class TestLetor:
     def test_the_first_word_of_a_comment_is_the_document_where_it_says_no_more(self, file):
         assert graded(read_judgments(file("3 qid:1 # 7555 rambo\n"))) == {"1": {"7555": 3}}
 
-    def test_documents_without_names_are_numbered_in_each_query(self, file):
-        text = "2 qid:1 1:3\n0 qid:1 1:2\n1 qid:2 1:1\n"
+    def test_documents_without_names_are_numbered_in_each_query_if_the_format_is_named(self, file, refused):
+        path = file("2 qid:1 1:3\n0 qid:1 1:2\n1 qid:2 1:1\n")
 
-        assert graded(read_judgments(file(text))) == {"1": {"1": 2, "2": 0}, "2": {"1": 1}}
+        assert graded(read_judgments(path, format="letor")) == {"1": {"1": 2, "2": 0}, "2": {"1": 1}}
+        assert refused(read_judgments, path) == (
+            "DIR/file.txt\n  names no documents: a comment such as # docid = GX001 does\n"
+            "  to number the documents of every query from 1, say so: format letor"
+        )
+
+    def test_old_exports_of_quepid_have_marks_behind_the_document(self, file):
+        assert graded(read_judgments(file('3.0 qid:12 # SKU-1; "red mug"\n'))) == {"12": {"SKU-1": 3}}
 
     def test_some_named_and_some_not_are_refused(self, file, refused):
         assert refused(read_judgments, file("2 qid:1 1:3 # a\n0 qid:1 1:2\n")) == (

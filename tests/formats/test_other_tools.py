@@ -50,6 +50,23 @@ class TestQuepidCase:
         assert read_judgments(path).columns["judge"] == ["ann@example.org"]
         assert read_judgments(path).place(0).endswith("file.json: queries 1 > ratings 1")
 
+    def test_a_query_without_ratings_may_be_a_row_of_one_cell(self, file):
+        path = file("query,docid,rating\nred mug,SKU-1,3.0\nteapot\n")
+
+        assert read_queries(path).ids == ("red mug", "teapot")
+        assert graded(read_judgments(path)) == {"red mug": {"SKU-1": 3}}
+
+    @pytest.mark.parametrize("ratings", [{"d1": 3, "d2": None}, [{"doc_id": "d1", "rating": 3}, {"doc_id": "d2"}]])
+    def test_what_is_unrated_is_not_judged(self, file, ratings):
+        path = as_file(file, {"queries": [{"query": "red mug", "ratings": ratings}]})
+
+        assert graded(read_judgments(path)) == {"red mug": {"d1": 3}}
+
+    def test_a_case_without_any_rating_has_no_judgments(self, file, refused):
+        path = as_file(file, {"queries": [{"query": "red mug", "ratings": {}}]})
+
+        assert refused(read_judgments, path) == "DIR/file.json\n  there are no judgments in it"
+
     def test_ratings_as_json(self, file):
         path = as_file(file, {"queries": [{"query": "red mug", "ratings": {"d1": 3, "d2": 0}}]})
 
@@ -104,17 +121,19 @@ class TestQuepidBook:
 
     def test_judgments_as_csv_with_a_column_a_judge(self, file):
         path = file("query,docid,Ann Lee,Bob\nred mug,d1,3,\nred mug,d2,,0.0\n")
+        judgments = read_judgments(path, format="quepid-book")
 
-        assert graded(read_judgments(path)) == {"red mug": {"d1": 3, "d2": 0}}
-        assert read_judgments(path).columns["judge"] == ["Ann Lee", "Bob"]
+        assert graded(judgments) == {"red mug": {"d1": 3, "d2": 0}}
+        assert judgments.columns["judge"] == ["Ann Lee", "Bob"]
+        assert read_queries(path, format="quepid-book").ids == ("red mug",)
 
     def test_judges_who_disagree_are_an_error_that_says_what_to_do(self, file, refused):
         path = file("query,docid,Ann,Bob\nred mug,d1,3,1\n")
 
-        assert refused(read_judgments, path) == (
+        assert refused(read_judgments, path, format="quepid-book") == (
             "DIR/file.txt:2\n  document 'd1' is judged twice for query 'red mug': "
             "grade 1 here, grade 3 at DIR/file.txt:2\n"
-            "  keep one of the two lines, or merge the judges: ireval import --judges median"
+            "  keep one, merge the judges (ireval import --judges median), or read subtopics (format trec-diversity)"
         )
 
 
@@ -154,6 +173,13 @@ class TestRatedRankingEvaluator:
         query = {"placeholders": {"$query": "red mug"}, "relevant_documents": {"d1": {"gain": 3}}}
 
         assert graded(read_judgments(as_file(file, {"index": "x", "queries": [query]}))) == {"red mug": {"d1": 3}}
+
+    def test_groups_inside_and_outside_of_subjects(self, file):
+        group = {"name": "more", "queries": [{"placeholders": {"$query": "uke"}}], "relevant_documents": {"1": ["d9"]}}
+        path = as_file(file, {**self.RATINGS, "query_groups": [group]})
+
+        assert read_queries(path).ids == ("fender", "jazz", "uke")
+        assert read_queries(path).columns["group"] == ("Brand", "Brand", "more")
 
     def test_a_placeholder_of_another_name(self, file):
         query = {"placeholders": {"$q": "mug"}, "relevant_documents": {"d1": {"gain": 1}}}
@@ -197,6 +223,11 @@ class TestElasticsearch:
         assert graded(read_judgments(as_file(file, {"requests": [{"id": "q", "ratings": ratings}]}))) == {
             "q": {"a/1": 1, "b/1": 0}
         }
+
+    def test_a_request_that_is_no_object_is_refused_with_its_path(self, file, refused):
+        path = as_file(file, {"requests": [{"id": "q", "request": "x", "ratings": []}]})
+
+        assert refused(read_queries, path) == "DIR/file.json: requests 1 > request\n  is not an object"
 
     def test_a_rating_that_is_missing_is_refused_with_its_path(self, file, refused):
         path = as_file(file, {"requests": [{"id": "q", "ratings": [{"_id": "1"}]}]})

@@ -21,7 +21,7 @@ SAMPLES = {
     "table of judgments": ("query,document,grade\nq,d,1\n", {"judgments": ["table"]}),
     "table of rankings": ("query\tdocument\tscore\nq\td\t1\n", {"rankings": ["table"]}),
     "table of queries": ("id\ttext\tsegment\nq\tred mug\thead\n", {"queries": ["table"]}),
-    "BEIR judgments": ("query-id\tcorpus-id\tscore\nq\td\t1\n", {"judgments": ["table"], "rankings": ["table"]}),
+    "BEIR judgments": ("query-id\tcorpus-id\tscore\nq\td\t1\n", {"judgments": ["table"]}),
     "pairs": ("q1\tred mug\nq2\tcup\n", {"queries": ["pairs"]}),
     "topics": ("<top>\n<num> 1\n<title> a b c d\n</top>\n", {"queries": ["trec-topics"]}),
     "XML topics": (
@@ -36,7 +36,17 @@ SAMPLES = {
     ),
     "mapping": ('{"q": {"d": 1}}', {"queries": ["json"], "judgments": ["json"], "rankings": ["json"]}),
     "Quepid ratings": ("query,docid,rating\nred mug,d,1\n", {"queries": ["quepid-case"], "judgments": ["quepid-case"]}),
-    "Quepid book": ("query,docid,Ann Lee\nred mug,d,1\n", {"queries": ["quepid-book"], "judgments": ["quepid-book"]}),
+    "Quepid book, which any table might be": ("query,docid,Ann Lee\nred mug,d,1\n", {}),
+    "clicks are no grades": ("query\tdocid\tclicks\nred mug\td\t7\n", {}),
+    "ranks are no grades": ("query,docid,rank\nq,d,1\n", {"rankings": ["table"]}),
+    "run under BEIR's names": (
+        "query-id\tcorpus-id\tscore\nq\td\t1.5\n",
+        {"judgments": ["table"], "rankings": ["table"]},
+    ),
+    "table of queries by number": ("number,query\nq1,red mug\n", {"queries": ["table"]}),
+    "table of queries under unknown names": ("tid\tquery\nq1\tred mug\n", {}),
+    "table of questions": ("topic_id\tquestion\nq1\twhat is it\n", {"queries": ["table"]}),
+    "nested too deeply": ("{" + '"a":[' * 5000, {"queries": ["json"], "judgments": ["json"], "rankings": ["json"]}),
     "nothing known": ("to be or not to be\nthat is\n", {}),
     "CSV without names": ("q,d,1\n", {}),
 }
@@ -47,7 +57,10 @@ def test_each_sample_fits_exactly_these_formats(file, name):
     content, expected = SAMPLES[name]
 
     with input_file(file(content)) as found:
-        fitting = {holds: readers_that_fit(found, holds, READERS) for holds in ("queries", "judgments", "rankings")}
+        fitting = {
+            holds: [reader.name for reader in readers_that_fit(found, holds, READERS)]
+            for holds in ("queries", "judgments", "rankings")
+        }
 
     assert {holds: names for holds, names in fitting.items() if names} == expected
 
@@ -103,6 +116,7 @@ def test_what_is_unknown_is_shown_with_the_formats_there_are(file, refused):
     assert text == (
         "DIR/file.txt\n"
         "  holds no rankings in a known format: it begins with 'q,d,1'\n"
+        "  as a table it must name its columns in the first line, and these are not enough: 'q', 'd', '1'\n"
         "  formats of rankings (rankings_format=…, --rankings-format):\n"
         "  json: one JSON value: {query: {document: score}}, {query: [document, …]}, or a list of objects as in jsonl\n"
         "  jsonl: a JSON object on each line with query, document and score\n"
@@ -120,6 +134,39 @@ def test_archives_are_named(file, refused, content, kind):
     assert refused(read_queries, file(content)) == (
         f"DIR/file.txt\n  this is {kind}: unpack it first\n"
         "  plain files are read, and those compressed with gzip or Zstandard"
+    )
+
+
+def test_a_table_that_may_be_a_book_is_not_guessed(file, refused):
+    text = refused(read_judgments, file("query,docid,Ann,clicks\nq,d,1,7\n"))
+
+    assert text.splitlines()[2] == (
+        "  as a table it must name its columns in the first line, and these are not enough: "
+        "'query', 'docid', 'Ann', 'clicks'; if the others are judges, it is format quepid-book"
+    )
+
+
+@pytest.mark.parametrize(
+    ("content", "hint"),
+    [
+        ("to be or not\nto be\n", "as columns of words its lines have 2 or 4 of them"),
+        ("one\n", "its first 1 line hold one word each"),
+        ("q|d|1\n".encode("utf-16"), "it holds zero bytes: is this UTF-16, or no text at all?"),
+    ],
+)
+def test_what_is_unknown_gets_a_hint(file, refused, content, hint):
+    assert refused(read_judgments, file(content)).splitlines()[2] == f"  {hint}"
+
+
+def test_formats_have_other_names_too(file):
+    assert graded(read_judgments(file("query,document,grade\nq,d,1\n"), format="csv")) == {"q": {"d": 1}}
+
+
+def test_an_id_with_a_blank_in_a_run_is_named(file, refused):
+    path = file("mug Q0 a 1 3 t\nred mug Q0 a 1 2 t\n")
+
+    assert refused(read_rankings, path) == (
+        "DIR/file.txt:2\n  has Q0 in the third column, not in the second: is there a blank in the query's id?"
     )
 
 

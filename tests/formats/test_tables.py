@@ -95,7 +95,7 @@ def test_a_fraction_is_refused_unless_floats_are_declared(file, refused, form):
 
     assert "is " in refused(read_judgments, path)
     assert refused(read_judgments, path).endswith(
-        ', not a whole number\n  fractional grades are read with grades="float"'
+        ', not a whole number\n  fractional grades are read with grades="float" (command line: --grades float)'
     )
     assert graded(read_judgments(path, grades="float")) == {"q": {"d": 1.5}}
 
@@ -176,7 +176,7 @@ def test_a_mapping_in_json(file):
         (
             "query,document,grade\nq,d,1\nq,d,2\n",
             "DIR/file.txt:3\n  document 'd' is judged twice for query 'q': grade 2 here, grade 1 at DIR/file.txt:2\n"
-            "  keep one of the two lines, or merge the judges: ireval import --judges median",
+            "  keep one, merge the judges (ireval import --judges median), or read subtopics (format trec-diversity)",
         ),
         ("query,document,grade,grade\nq,d,1,1\n", "DIR/file.txt:1\n  two columns are called 'grade'"),
         ("query,document,grade\n", "DIR/file.txt\n  there are no judgments in it"),
@@ -204,6 +204,89 @@ def test_what_cannot_be_right_is_refused_with_its_line(file, refused, text, comp
         )
         == complaint
     )
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        (
+            "query_id,doc_id,label,relevance\nq,d,1,2\n",
+            "DIR/file.txt\n  columns 'relevance' and 'label' could both be the grade\n"
+            "  rename the one that is not meant, or leave it out",
+        ),
+        (
+            "Query ID,query_id,doc_id,label\nq,r,d,1\n",
+            "DIR/file.txt\n  columns 'Query ID' and 'query_id' are called alike",
+        ),
+        (
+            'query\tdocument\tgrade\nq\t"d2"\t1\n',
+            'DIR/file.txt:2\n  the id "d2" is in quotes\n  TSV is taken literally: leave the quotes out, or write CSV',
+        ),
+        ("query,document,grade\nq,  ,1\n", "DIR/file.txt:2\n  '' is no id; ids are text (or whole numbers)"),
+        (
+            '[{"query": "q", "document": "d", "grade": [1]}]',
+            "DIR/file.txt, row 1\n  the grade of document 'd' for query 'q' is [1], not a number",
+        ),
+        (
+            '{"query": "\\ud800", "document": "d", "grade": 1}\n',
+            "DIR/file.txt:1\n  is not JSON ('\\ud800' is half a character)",
+        ),
+        ('{"q":' * 5000, "DIR/file.txt\n  is nested too deeply"),
+    ],
+)
+def test_what_is_doubtful_is_refused(file, refused, text, complaint):
+    assert refused(read_judgments, file(text)) == complaint
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        (
+            "id,qid,query\n1,q1,red mug\n",
+            "DIR/file.txt\n  columns 'id' and 'qid' could both be the id\n"
+            "  rename the one that is not meant, or leave it out",
+        ),
+        ('{"q1": ["a"]}', "DIR/file.txt, row 1\n  ['a'] is no text"),
+    ],
+)
+def test_queries_that_are_doubtful_are_refused(file, refused, text, complaint):
+    assert refused(read_queries, file(text)) == complaint
+
+
+def test_the_number_of_a_query_is_its_id_beside_its_text(file):
+    queries = read_queries(file("number,query\nq1,red mug\n"))
+
+    assert (queries.ids, queries.text) == (("q1",), ("red mug",))
+
+
+def test_queries_may_be_objects_under_their_ids(file):
+    queries = read_queries(file('{"q1": {"text": "red mug", "segment": "head"}}'))
+
+    assert (queries.text, dict(queries.columns)) == (("red mug",), {"segment": ("head",)})
+
+
+def test_blanks_around_ids_and_numbers_do_not_count(file):
+    assert graded(read_judgments(file("query,document,grade\nq1, d1 , 3 \n"))) == {"q1": {"d1": 3}}
+    assert graded(read_judgments(file("query\tdocument\tgrade\nq1\td1 \t1\n"))) == {"q1": {"d1": 1}}
+
+
+def test_an_intent_is_no_subtopic(file):
+    judgments = read_judgments(file("query,document,grade,intent\nq,d,1,navigational\n"))
+
+    assert judgments.subtopics is None
+    assert dict(judgments.columns) == {"intent": ["navigational"]}
+
+
+def test_judgments_of_subtopics_keep_who_judged(file):
+    text = "query,subtopic,document,grade,judge\nq,s1,d,1,ann\nq,s2,d,0,bob\nq,s1,e,1,ann\n"
+
+    assert dict(read_judgments(file(text)).columns) == {"judge": ["ann; bob", "ann"]}
+
+
+def test_judges_who_agree_are_all_kept(file):
+    text = "query,document,grade,judge\nq,d,1,ann\nq,e,0,ann\nq,d,1,bob\n"
+
+    assert dict(read_judgments(file(text)).columns) == {"judge": ["ann; bob", "ann"]}
 
 
 def test_many_mistakes_are_counted(file, refused):
@@ -256,6 +339,21 @@ class TestParquet:
         rows = [(f"q{i % 7}", f"dökument-{i:04}", (i * 37 % 101) / 8) for i in range(3000)]
 
         assert ranked(read_rankings(file(parquet(names, rows)))) == ranked(read_rankings(file(csv(names, rows))))
+
+    def test_no_rows_are_no_rankings(self, file, refused):
+        arrow = pytest.importorskip("pyarrow")
+        from pyarrow import parquet as arrow_parquet
+
+        path = file("")
+        empty = {name: arrow.array([], arrow.string()) for name in ("query", "document")}
+        arrow_parquet.write_table(arrow.table({**empty, "score": arrow.array([], arrow.float64())}), path)
+
+        assert refused(read_rankings, path) == "DIR/file.txt\n  there are no rankings in it"
+
+    def test_a_document_that_is_ranked_twice_names_its_row(self, file, refused):
+        path = file(parquet(("query", "document", "score"), [("q", "a", 1.0), ("r", "a", 1.0), ("q", "a", 2.0)]))
+
+        assert refused(read_rankings, path) == "DIR/file.txt, row 3\n  document 'a' is ranked twice for query 'q'"
 
     def test_a_damaged_file_is_refused(self, file, refused):
         data = parquet(("query", "document", "grade"), [("q", "d", 1)])

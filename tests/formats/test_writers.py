@@ -17,8 +17,12 @@ from pytest_ireval import (
     write_rankings,
 )
 from pytest_ireval.retrieval.from_objects import judgments_from, rankings_from
+from pytest_ireval.retrieval.tables import Table
 
-ids = st.text("aä☃0-_.,;:\"'", min_size=1, max_size=6)
+judgments_from_table = judgments_from(
+    Table({"query": ["q"], "document": ["d"], "grade": [1], "judge": ["ann"], "date": ["today"]}, "judgments", str)
+)
+ids = st.text("aä☃0-_.,;:'", min_size=1, max_size=6)
 texts = st.text(st.characters(exclude_categories=["Cs", "Cc"]), max_size=10)
 modest = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
@@ -52,8 +56,6 @@ def test_rankings_are_read_as_they_were_written(tmp_path, ending, found):
 def test_queries_are_read_as_they_were_written(tmp_path, ending, rows):
     path = tmp_path / f"queries.{ending}"
     names, words, segments = (tuple(column) for column in zip(*rows, strict=True))
-    if ending == "csv":  # blanks behind a comma do not count
-        words, segments = (tuple(value.lstrip(" ") for value in column) for column in (words, segments))
     write_queries(Queries(names, words, {"segment": segments}), path)
 
     queries = read_queries(path, format="jsonl" if ending == "jsonl" else "table")
@@ -84,7 +86,20 @@ def test_subtopics_are_written_in_a_column_of_their_own(tmp_path):
             write_queries,
             Queries(("q",), ("a\tb",)),
             "a.tsv",
-            "TSV has no place for the tab or line end in 'a\\tb'\n  write .csv or .jsonl",
+            "TSV has no place for the tab or line end in 'a\\tb'\n  write .csv or .jsonl (ireval import: --ending csv)",
+        ),
+        (
+            write_queries,
+            Queries(('"q"',), ("a",)),
+            "a.tsv",
+            'TSV has no place for quotes around the id "q"\n  write .csv or .jsonl',
+        ),
+        (
+            write_judgments,
+            judgments_from_table,
+            "a.txt",
+            "TREC files have no place for the columns judge, date\n"
+            "  write .tsv, .csv or .jsonl, or leave them out: replace(judgments, columns={})",
         ),
         (
             write_queries,
@@ -126,3 +141,13 @@ def test_written_files_evaluate_as_the_objects_do(tmp_path):
 
     told = evaluate(tmp_path / "judgments.tsv", tmp_path / "rankings.txt", "nDCG")
     assert told["nDCG"].mean == evaluate(judgments, rankings, "nDCG")["nDCG"].mean
+
+
+def test_plain_objects_can_be_written_too(tmp_path):
+    write_judgments({"q": {"a": 2, "b": 0.5}}, tmp_path / "judgments.tsv")
+    write_rankings({"q": ["b", "a"]}, tmp_path / "rankings.csv")
+    write_queries({"q": "red mug"}, tmp_path / "queries.jsonl")
+
+    assert (tmp_path / "judgments.tsv").read_text() == "query\tdocument\tgrade\nq\ta\t2\nq\tb\t0.5\n"
+    assert (tmp_path / "rankings.csv").read_text() == "query,document,score\nq,b,0\nq,a,-1\n"
+    assert (tmp_path / "queries.jsonl").read_text() == '{"id": "q", "text": "red mug"}\n'

@@ -79,6 +79,23 @@ def test_what_a_reader_raises_names_it_and_the_file(arrows):
     assert str(caught.value) == f"{arrows}\n  reader broken of acme raised ZeroDivisionError: division by zero"
 
 
+def test_a_reader_that_cannot_even_say_whether_it_fits_is_named(arrows):
+    broken = Reader("broken", "judgments", "", lambda file: file.nosuch, read_arrows)
+
+    with pytest.raises(PluginError) as caught:
+        read_judgments(arrows, registry=registry_with(broken))
+
+    assert str(caught.value) == (
+        f"{arrows}\n  reader broken of acme raised AttributeError: 'InputFile' object has no attribute 'nosuch'"
+    )
+
+
+def test_a_reader_can_be_handed_over_without_being_registered(arrows):
+    assert evaluate(arrows, {"red mug": ["d1"]}, "RR", judgments_format=ARROWS)["RR"].mean == 1.0
+    with pytest.raises(IrevalError, match="reader 'arrows' holds judgments, not queries"):
+        read_queries(arrows, format=ARROWS)
+
+
 def test_what_a_reader_returns_is_checked_like_anybodys_data(arrows):
     wrong = Reader("wrong", "judgments", "", lambda file: True, lambda file, how: {"q": {"d": "good"}})
 

@@ -164,7 +164,7 @@ def test_of_many_fractional_grades_five_are_shown_and_the_rest_is_counted(refusa
 def test_conflicting_judgments_are_refused(refusal):
     assert refusal(read_judgments, "# \nq 0 d 1\nr 0 d 2\n\nq 0 d 2\n") == (
         "FILE:5\n  document 'd' is judged twice for query 'q': grade 2 here, grade 1 at FILE:2\n"
-        "  keep one of the two lines, or merge the judges: ireval import --judges median"
+        "  keep one, merge the judges (ireval import --judges median), or read subtopics (format trec-diversity)"
     )
 
 
@@ -173,7 +173,7 @@ def test_of_many_conflicts_the_first_five_are_shown_and_the_rest_is_counted(refu
 
     shown = [
         f"FILE:{10 + i}\n  document 'd{i}' is judged twice for query 'q': grade 1 here, grade 0 at FILE:{1 + i}\n"
-        "  keep one of the two lines, or merge the judges: ireval import --judges median"
+        "  keep one, merge the judges (ireval import --judges median), or read subtopics (format trec-diversity)"
         for i in range(5)
     ]
     assert refusal(read_judgments, text) == "\n".join([*shown, "… and 4 more"])

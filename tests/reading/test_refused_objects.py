@@ -78,7 +78,7 @@ def test_a_grade_that_is_no_finite_number_is_refused(grade, complaint):
 def test_a_fractional_grade_is_refused_where_whole_numbers_are_declared():
     expected = (
         "judgments\n  the grade of document 'd' for query 'q' is 1.5, not a whole number\n"
-        '  fractional grades are read with grades="float"'
+        '  fractional grades are read with grades="float" (command line: --grades float)'
     )
 
     assert refusal(judgments_from, {"q": {"d": 1.5}}) == expected
@@ -207,5 +207,5 @@ def test_conflicting_judgments_are_refused():
     assert refusal(judgments_from, [("q", "d", 1), ("q", "e", 0), ("q", "d", 2)]) == (
         "judgments, row 3\n"
         "  document 'd' is judged twice for query 'q': grade 2 here, grade 1 at judgments, row 1\n"
-        "  keep one of the two lines, or merge the judges: ireval import --judges median"
+        "  keep one, merge the judges (ireval import --judges median), or read subtopics (format trec-diversity)"
     )

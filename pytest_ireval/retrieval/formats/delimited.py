@@ -11,14 +11,30 @@ from collections.abc import Iterator
 from pytest_ireval.errors import InputError, Mistakes, Problem
 from pytest_ireval.plurals import counted
 from pytest_ireval.retrieval.formats.input_file import InputFile
-from pytest_ireval.retrieval.tables import Table, at_lines
+from pytest_ireval.retrieval.tables import Table, at_lines, named
+from pytest_ireval.retrieval.values import is_quoted
 
 LONGEST_CELL = 1 << 24
 
 
-def table(file: InputFile) -> Table:
-    """The columns that the first line names."""
-    return _table(file, _rows(file))
+def table(file: InputFile, *, short_rows: bool = False) -> Table:
+    """The columns that the first line names; ``short_rows`` may lack cells at their end."""
+    found = _table(file, _rows(file), short_rows=short_rows)
+    if file.delimiter == "\t":
+        _refuse_quoted_ids(found)
+    return found
+
+
+def _refuse_quoted_ids(table: Table) -> None:
+    """In TSV a quote is a quote, and an id in quotes would never match one without."""
+    mistakes = Mistakes()
+    for name in dict.fromkeys(filter(None, (named(table.columns, kind) for kind in ("query", "document", "id")))):
+        for row in table.rows:
+            if is_quoted(table.columns[name][row].strip()):
+                complaint = f"the id {table.columns[name][row].strip()} is in quotes"
+                suggestion = "TSV is taken literally: leave the quotes out, or write CSV"
+                mistakes.add(Problem(complaint, place=table.place(row), suggestion=suggestion))
+    mistakes.refuse()
 
 
 def pairs(file: InputFile) -> Table:
@@ -56,16 +72,17 @@ def _with_names(file: InputFile, names: list[str]) -> Iterator[Row]:
             yield number, line.rstrip("\r\n").split("\t", len(names) - 1)
 
 
-def _table(file: InputFile, rows: Iterator[Row]) -> Table:
+def _table(file: InputFile, rows: Iterator[Row], *, short_rows: bool = False) -> Table:
     first, names = next(rows, (1, []))
     names = [name.strip() for name in names]
     repeated = next((name for name in names if names.count(name) > 1), None)
     if repeated is not None:
-        raise InputError(Problem(f"two columns are called {repeated!r}", place=f"{file.name}:{max(first, 1)}"))
+        raise InputError(Problem(f"two columns are called {repeated!r}", place=f"{file.name}:{first}"))
     lines: list[int] = []
     columns: list[list[str]] = [[] for _ in names]
     mistakes = Mistakes()
-    for number, cells in rows:
+    for number, found in rows:
+        cells = found + [""] * (len(names) - len(found) if short_rows else 0)
         if len(cells) != len(names):
             complaint = f"has {counted(len(cells), 'cell')}, not {len(names)}"
             mistakes.add(Problem(complaint, place=f"{file.name}:{number}", allowed=f"columns: {', '.join(names)}"))

@@ -57,7 +57,8 @@ def _text(request: Node) -> str:
         return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     if not request.has("request"):
         return ""
-    texts = set(_texts(request.get("request").value.get("query")))
+    body = request.get("request")
+    texts = set(_texts(body.get("query").value)) if body.has("query") or body.text("query") else set()
     return texts.pop() if len(texts) == 1 else ""
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cached_property
@@ -17,6 +18,7 @@ GLANCE = 1 << 16
 
 FIRST_LINES = 50
 DELIMITERS = ("\t", ",", ";")
+WORD = re.compile(r"[^ \t\n\v\f\r]+")
 BYTE_ORDER_MARK = "\ufeff"
 
 
@@ -50,14 +52,14 @@ class InputFile:
     @cached_property
     def first_lines(self) -> tuple[str, ...]:
         """The first lines that are not blank."""
-        lines = [line for line in self.head.splitlines() if line.strip()]
+        lines = [line.rstrip("\r") for line in self.head.split("\n") if line.strip()]
         whole = len(self.head) < GLANCE or len(lines) < 2
         return tuple(lines if whole else lines[:-1])[:FIRST_LINES]
 
     @cached_property
     def first_words(self) -> tuple[list[str], ...]:
         """The words of the first lines, without lines that begin with ``#``."""
-        return tuple(line.split() for line in self.first_lines if not line.lstrip().startswith("#"))
+        return tuple(words(line) for line in self.first_lines if not line.lstrip().startswith("#"))
 
     @cached_property
     def header(self) -> tuple[str, ...]:
@@ -70,7 +72,10 @@ class InputFile:
             return tuple(self.first_lines[0].split("\t"))
         import csv
 
-        return tuple(next(csv.reader([self.first_lines[0]], delimiter=self.delimiter), ()))
+        try:
+            return tuple(next(csv.reader([self.first_lines[0]], delimiter=self.delimiter), ()))
+        except csv.Error:
+            return ()
 
     @cached_property
     def delimiter(self) -> str:
@@ -95,6 +100,11 @@ class InputFile:
     def text(self) -> str:
         """The whole text."""
         return "".join(self.lines())
+
+
+def words(line: str) -> list[str]:
+    """What blanks and tabs separate; other white space, as a no-break space, may be part of an id."""
+    return WORD.findall(line)
 
 
 class _Raw(io.RawIOBase):

@@ -26,6 +26,9 @@ def json_lines(file: InputFile) -> Table:
         except ValueError as error:
             mistakes.add(Problem(f"is not JSON ({_reason(error)})", place=place))
             continue
+        except RecursionError:
+            mistakes.add(Problem("is nested too deeply", place=place))
+            continue
         if not isinstance(found, dict):
             mistakes.add(Problem("is no JSON object", place=place))
             continue
@@ -50,7 +53,18 @@ def json_value(file: InputFile) -> Any:
 
 def parsed(text: str) -> Any:
     """The value that JSON text stands for; a name twice in one object, NaN and Infinity are refused."""
-    return json.loads(text, object_pairs_hook=_object, parse_constant=_refuse)
+    found = json.loads(text, object_pairs_hook=_object, parse_constant=_refuse)
+    if "\\ud" in text.lower():
+        _refuse_half_characters(found)
+    return found
+
+
+def _refuse_half_characters(found: Any) -> None:
+    """An escape that stands for one half of a character is refused: no file could hold it."""
+    try:
+        json.dumps(found, ensure_ascii=False).encode()
+    except UnicodeEncodeError as error:
+        raise ValueError(f"{error.object[error.start]!r} is half a character") from None
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -1,48 +1,50 @@
 """Judgments in LETOR and SVMlight files: ``grade qid:query 1:feature … # document``.
 
 The document's id is what the comment says: ``docid = GX001``, or else its first word. In files without comments the
-documents of a query are numbered from 1. Features are not looked at.
+documents of a query are numbered from 1, if the format was named: rankings must then use these numbers. Features are
+not looked at.
 """
 
 from __future__ import annotations
 
 import re
 
-from pytest_ireval.errors import Mistakes, Problem
-from pytest_ireval.retrieval.formats.input_file import InputFile
+from pytest_ireval.errors import InputError, Mistakes, Problem
+from pytest_ireval.retrieval.formats.input_file import InputFile, words
+from pytest_ireval.retrieval.formats.reader import Reading
 from pytest_ireval.retrieval.tables import Table, at_lines
 
 DOCUMENT = re.compile(r"\bdoc_?(?:id|no)\s*=\s*(\S+)", re.IGNORECASE)
 
 
-def judgments(file: InputFile) -> Table:
+def judgments(file: InputFile, how: Reading) -> Table:
     """Query, document and grade of every line."""
     columns: dict[str, list[str]] = {"query": [], "document": [], "grade": []}
     lines: list[int] = []
     mistakes = Mistakes()
     for number, line in enumerate(file.lines(), 1):
         content, _, comment = line.partition("#")
-        words = content.split()
-        if not words:
+        found = words(content)
+        if not found:
             continue
-        if len(words) < 2 or not words[1].startswith("qid:") or len(words[1]) == 4:
+        if len(found) < 2 or not found[1].startswith("qid:") or len(found[1]) == 4:
             allowed = "a line is: grade qid:query 1:feature … # document"
             mistakes.add(Problem("has no qid: behind the grade", place=f"{file.name}:{number}", allowed=allowed))
             continue
-        for column, value in zip(columns.values(), (words[1][4:], _document(comment), words[0]), strict=True):
+        for column, value in zip(columns.values(), (found[1][4:], _document(comment), found[0]), strict=True):
             column.append(value)
         lines.append(number)
     mistakes.refuse()
-    _number(file, columns, lines)
+    _number(file, columns, lines, how)
     return Table(columns, file.name, at_lines(file.name, lines))
 
 
 def _document(comment: str) -> str:
     named = DOCUMENT.search(comment)
-    return named[1] if named else next(iter(comment.split()), "")
+    return named[1] if named else next(iter(comment.split()), "").rstrip(";,")
 
 
-def _number(file: InputFile, columns: dict[str, list[str]], lines: list[int]) -> None:
+def _number(file: InputFile, columns: dict[str, list[str]], lines: list[int], how: Reading) -> None:
     """Number the documents of every query if no line names its document; some of both is refused."""
     documents = columns["document"]
     nameless = [row for row, document in enumerate(documents) if not document]
@@ -53,6 +55,14 @@ def _number(file: InputFile, columns: dict[str, list[str]], lines: list[int]) ->
         for row in nameless:
             mistakes.add(Problem("names no document, and other lines do", place=f"{file.name}:{lines[row]}"))
         mistakes.refuse()
+    if how.recognised:
+        raise InputError(
+            Problem(
+                "names no documents: a comment such as # docid = GX001 does",
+                place=file.name,
+                suggestion="to number the documents of every query from 1, say so: format letor",
+            )
+        )
     count: dict[str, int] = {}
     for row, query in enumerate(columns["query"]):
         count[query] = count.get(query, 0) + 1

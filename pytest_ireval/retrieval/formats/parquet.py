@@ -30,6 +30,8 @@ def rankings(file: InputFile, how: Reading) -> Rankings:
     """Rankings by score, descending; by rank where there are no scores."""
     found = _read(file)
     names = found.column_names
+    if not found.num_rows:
+        raise InputError(Problem("there are no rankings in it", place=file.name))
     by_rank = named(names, "score") is None and named(names, "rank") is not None
     query, document, number = (
         column_for(names, kind, file.name) for kind in ("query", "document", "rank" if by_rank else "score")
@@ -44,6 +46,7 @@ def rankings(file: InputFile, how: Reading) -> Rankings:
         file.name,
         how.depth,
         by_id=how.by_id,
+        place=numbered(file.name),
     )
 
 

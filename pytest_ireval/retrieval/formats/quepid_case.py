@@ -38,7 +38,7 @@ def judgments(file: InputFile) -> Table:
 
 def _cells(file: InputFile) -> Table:
     """Query, document and grade; Quepid puts a blank before what a spreadsheet would take for a formula."""
-    cells = table(file)
+    cells = table(file, short_rows=True)  # Quepid leaves out the cells of a query without ratings
     text = named(cells.columns, "text") or column_for(cells.columns, "query", file.name)
     names = {"query": text, **{kind: column_for(cells.columns, kind, file.name) for kind in ("document", "grade")}}
     return Table(
@@ -69,10 +69,13 @@ def _json_ratings(case: Node) -> Rows:
         ratings = query.get("ratings")
         if isinstance(ratings.value, dict):  # the ratings alone: {document: rating}
             for identifier, rating in ratings.entries():
-                row = {"query": _text(query), "document": identifier, "grade": rating.value}
-                yield row, rating.place
+                if rating.value is not None:
+                    row = {"query": _text(query), "document": identifier, "grade": rating.value}
+                    yield row, rating.place
             continue
         for rating in query.each("ratings"):
+            if not rating.has("rating"):
+                continue
             row = {"query": _text(query), "document": rating.text("doc_id"), "grade": rating.text("rating")}
             yield {**row, "judge": rating.text("user_email")}, rating.place
 

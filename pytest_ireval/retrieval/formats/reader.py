@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -52,21 +53,36 @@ class Reader:
     dictionaries with ``id`` and ``text``. Raises InputError for what cannot be right."""
     hits: ReadHits | None = None
     """A quicker way to rankings when their unjudged documents do not matter."""
+    also: tuple[str, ...] = ()
+    """Other names it answers to."""
     origin: str = ""
     """The distribution, or the conftest.py, that brings it."""
 
+    @property
+    def source(self) -> str:
+        """Who brings it, for messages."""
+        return self.origin or f"{self.read.__module__} (not registered)"
+
 
 def read_by(reader: Reader, file: InputFile, how: Reading) -> Any:
-    """What the reader makes of the file; whatever a plugin's reader raises becomes an error that names it."""
-    try:
+    """What the reader makes of the file."""
+    with blamed(reader, file):
         return reader.read(file, how)
+
+
+def fits(reader: Reader, file: InputFile) -> bool:
+    """Whether the file looks like the reader's format."""
+    with blamed(reader, file):
+        return bool(reader.fits(file))
+
+
+@contextmanager
+def blamed(reader: Reader, file: InputFile) -> Iterator[None]:
+    """Whatever a plugin's reader raises becomes an error that names it."""
+    try:
+        yield
     except (IrevalError, OSError):
         raise
     except Exception as error:  # a plugin may raise anything
-        raise PluginError(
-            Problem(
-                f"reader {reader.name} of {reader.origin or reader.read.__module__} raised "
-                f"{type(error).__name__}: {error}",
-                place=file.name,
-            )
-        ) from error
+        complaint = f"reader {reader.name} of {reader.source} raised {type(error).__name__}: {error}"
+        raise PluginError(Problem(complaint, place=file.name)) from error

@@ -33,17 +33,12 @@ def _trec_hits(file: InputFile, judgments: Judgments, how: Reading) -> list[Kept
     return judged_in_file(file.bytes, judgments, by_id=how.by_id, progress=how.progress)
 
 
-def _parquet_rankings(file: InputFile, how: Reading) -> Rankings:
-    from pytest_ireval.retrieval.formats.parquet import rankings
+def _in(module: str, function: str, *, told: bool = False) -> Callable[..., Any]:
+    """``function(file)`` of a module of this folder, imported when it is called; ``told`` how to read, or not."""
 
-    return rankings(file, how)
-
-
-def _in(module: str, function: str) -> Callable[..., Any]:
-    """``function(file)`` of a module of this folder, imported when it is called."""
-
-    def read(file: InputFile, how: Reading) -> Any:  # noqa: ARG001 - how to read is looked at when rows are converted
-        return getattr(import_module(f"pytest_ireval.retrieval.formats.{module}"), function)(file)
+    def read(file: InputFile, how: Reading) -> Any:
+        found = getattr(import_module(f"pytest_ireval.retrieval.formats.{module}"), function)
+        return found(file, how) if told else found(file)
 
     return read
 
@@ -59,6 +54,7 @@ def _rows(
             f"CSV or TSV whose first line names the columns: {columns}",
             is_table,
             _in("delimited", "table"),
+            also=("csv", "tsv"),
         ),
         Reader(
             "jsonl",
@@ -73,7 +69,7 @@ def _rows(
             holds,
             f"Parquet with columns {columns}",
             shapes.is_parquet,
-            _parquet_rankings if holds == "rankings" else _in("parquet", "parquet"),
+            _in("parquet", "rankings", told=True) if holds == "rankings" else _in("parquet", "parquet"),
         ),
     ]
 
@@ -131,8 +127,13 @@ READERS: list[Reader] = [
         "topics",
         "queries",
     ),
-    _judgments(
-        "letor", "LETOR or SVMlight: grade qid:query 1:feature … # document", shapes.has_features, "letor", "judgments"
+    Reader(
+        "letor",
+        "judgments",
+        "LETOR or SVMlight: grade qid:query 1:feature … # document",
+        shapes.has_features,
+        _in("letor", "judgments", told=True),
+        also=("svmlight",),
     ),
     *_both("beir", "a folder with queries.jsonl and qrels/*.tsv", shapes.is_beir, "beir"),
     *_both(
@@ -143,8 +144,8 @@ READERS: list[Reader] = [
     ),
     *_both(
         "quepid-book",
-        "a Quepid book (JSON), or its judgments (CSV)",
-        lambda file: shapes.is_quepid_book(file) or shapes.is_quepid_book_table(file),
+        "a Quepid book (JSON); its judgments (CSV) must be named",
+        shapes.is_quepid_book,
         "quepid_book",
     ),
     *_both("rre", "ratings of Rated Ranking Evaluator (JSON)", shapes.is_rre, "rre"),

@@ -42,13 +42,12 @@ def _judgments(whole: Node) -> Rows:
 
 def _queries(whole: Node) -> Iterator[tuple[Node, Node, dict[str, str]]]:
     """Every query with what it belongs to: a group of a subject, a group, or the file itself."""
-    for subject in [*whole.each("topics")] or [whole]:
-        for group in [*subject.each("query_groups")] or [subject]:
-            about = {} if group is subject else {"group": group.text("name")}
-            if subject is not whole:
-                about = {"subject": subject.text("description") or subject.text("name"), **about}
+    for subject in (*whole.each("topics"), whole):
+        about = {} if subject is whole else {"subject": subject.text("description") or subject.text("name")}
+        for group in (*subject.each("query_groups"), subject):
+            of_group = about if group is subject else {**about, "group": group.text("name")}
             for query in group.each("queries"):
-                yield query, group, about
+                yield query, group, of_group
 
 
 def _text(query: Node, whole: Node) -> str:

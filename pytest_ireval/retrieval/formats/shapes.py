@@ -7,7 +7,14 @@ from collections import Counter
 from typing import Any
 
 from pytest_ireval.retrieval.formats.input_file import InputFile
-from pytest_ireval.retrieval.tables import holds_judgments, holds_queries, holds_rankings, named, plain
+from pytest_ireval.retrieval.tables import (
+    BEIR_JUDGMENTS,
+    COLUMN_NAMES,
+    holds_judgments,
+    holds_queries,
+    holds_rankings,
+    plain,
+)
 from pytest_ireval.retrieval.values import NUMBER
 
 JSON = re.compile(r"\s*[{\[]\s*[\"{}\[\]]")
@@ -34,10 +41,9 @@ def is_quepid_table(file: InputFile) -> bool:
     return is_text(file) and (names in QUEPID_CASE or names >= QUEPID_DETAILED)
 
 
-def is_quepid_book_table(file: InputFile) -> bool:
-    """Whether it is the judgments of a Quepid book: query, docid, then a column a judge."""
-    names = tuple(map(plain, file.header))
-    return is_text(file) and names[:2] == ("query", "docid") and len(names) > 2 and named(names, "grade") is None
+def begins_like_a_book(file: InputFile) -> bool:
+    """Whether it may be the judgments of a Quepid book: query, docid, then columns that could be judges or anything."""
+    return is_text(file) and tuple(map(plain, file.header))[:2] == ("query", "docid") and len(file.header) > 2
 
 
 def is_table_of_judgments(file: InputFile) -> bool:
@@ -47,7 +53,15 @@ def is_table_of_judgments(file: InputFile) -> bool:
 
 def is_table_of_rankings(file: InputFile) -> bool:
     """Whether the first line names the columns of rankings."""
-    return is_text(file) and holds_rankings(file.header) and not is_quepid_table(file)
+    return is_text(file) and holds_rankings(file.header) and not is_quepid_table(file) and not is_beir_judgments(file)
+
+
+def is_beir_judgments(file: InputFile) -> bool:
+    """Whether it is judgments as BEIR has them, whose grade is called score: all of them are whole numbers."""
+    if tuple(map(plain, file.header)) != BEIR_JUDGMENTS:
+        return False
+    cells = [line.split(file.delimiter)[-1].strip() for line in file.first_lines[1:]]
+    return all(cell.lstrip("+-").isdigit() for cell in cells)
 
 
 def is_table_of_queries(file: InputFile) -> bool:
@@ -57,7 +71,7 @@ def is_table_of_queries(file: InputFile) -> bool:
 
 def has_header(file: InputFile) -> bool:
     """Whether the first line names columns that are known."""
-    tables = (is_table_of_judgments, is_table_of_rankings, is_table_of_queries, is_quepid_table, is_quepid_book_table)
+    tables = (is_table_of_judgments, is_table_of_rankings, is_table_of_queries, is_quepid_table)
     return any(is_one(file) for is_one in tables)
 
 
@@ -99,8 +113,16 @@ def is_pairs(file: InputFile) -> bool:
     return (
         is_text(file)
         and not has_header(file)
+        and not names_a_column(file)
         and all(line.count("\t") == 1 and line[0] != "\t" for line in file.first_lines)
     )
+
+
+def names_a_column(file: InputFile) -> bool:
+    """Whether the first line looks like names of columns, be they of another kind of table or misspelt."""
+    names = tuple(map(plain, file.header))
+    known = {name for groups in COLUMN_NAMES.values() for group in groups for name in group}
+    return bool(names) and (names[0] in known or names[0].endswith("_id") or names[-1] in known)
 
 
 def is_topics(file: InputFile) -> bool:
@@ -123,7 +145,7 @@ def _object(line: str) -> dict[str, Any] | None:
 
     try:
         found = json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     return found if isinstance(found, dict) else None
 

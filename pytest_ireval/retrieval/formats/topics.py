@@ -4,31 +4,47 @@ from __future__ import annotations
 
 import html
 import re
+from bisect import bisect_left
 from collections.abc import Iterator
 
 from pytest_ireval.errors import InputError, Mistakes, Problem
 from pytest_ireval.retrieval.formats.input_file import InputFile
 from pytest_ireval.retrieval.tables import Table, at_lines
 
-BLOCK = re.compile(r"<(?P<tag>top|topic)\b(?P<attributes>[^>]*)>(?P<body>.*?)</(?P=tag)\s*>", re.DOTALL | re.IGNORECASE)
-ATTRIBUTE = re.compile(r"""([\w:-]+)\s*=\s*(?:"([^"]*)"|'([^']*)')""")
-FIELD = re.compile(r"<(?P<name>\w+)\b(?P<attributes>[^>]*)>(?P<text>[^<]*)")
-LABEL = re.compile(r"\s*(number|description|narrative|topic|title|smry|summary|concepts?)\s*:", re.IGNORECASE)
-"""What the tags of old topics repeat in words: ``<num> Number: 301``."""
+TOPIC = re.compile(r"<(?P<closes>/?)(?:top|topic)\b(?P<attributes>[^<>]*)>", re.IGNORECASE)
+TAG = re.compile(
+    r"<(?P<closes>/?)(?P<name>[A-Za-z]\w*)(?P<attributes>(?:\s+[\w:-]+\s*=\s*(?:\"[^\"]*\"|'[^']*'))*)\s*/?>"
+)
+"""A tag; any other ``<`` is text: ``price < 1000``."""
 
-NAMES = {"num": "number", "desc": "description", "narr": "narrative"}
+ATTRIBUTE = re.compile(r"""([\w:-]+)\s*=\s*(?:"([^"]*)"|'([^']*)')""")
+QUOTED = re.compile(r"<!\[CDATA\[(.*?)\]\]>", re.DOTALL)
+COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
+INLINE = {"a", "b", "br", "code", "em", "font", "i", "p", "small", "span", "strong", "sub", "sup", "tt", "u"}
+"""Tags that stand inside text, and say nothing of what it is."""
+
+NAMES = {"num": "number", "desc": "description", "narr": "narrative", "smry": "summary", "con": "concepts"}
+LABELS = {
+    "number": "Number",
+    "title": "Topic",
+    "description": "Description",
+    "narrative": "Narrative",
+    "summary": "Summary",
+    "concepts": "Concept(s)",
+}
+"""What old topics repeat behind a tag: ``<num> Number: 301``."""
+
 IDS = ("number", "id", "qid", "topic_id", "query_id")
-TEXTS = ("title", "query", "description", "question")
+TEXTS = ("title", "query", "description", "question", "text")
 """Where the text of a query is, best place first."""
 
 
 def queries(file: InputFile) -> Table:
     """A row for each topic: id, text, and every other field."""
-    text = file.text()
     topics: list[dict[str, str]] = []
     lines: list[int] = []
     mistakes = Mistakes()
-    for line, attributes, body in _blocks(file, text):
+    for line, attributes, body in _blocks(file):
         fields = _fields(attributes, body)
         query = next((fields[name] for name in IDS if fields.get(name)), "")
         words = next((fields[name] for name in TEXTS if fields.get(name)), "")
@@ -36,7 +52,7 @@ def queries(file: InputFile) -> Table:
         if missing:
             mistakes.add(Problem(f"this topic has {missing}", place=f"{file.name}:{line}"))
             continue
-        rest = {name: value for name, value in fields.items() if name not in IDS and name not in ("text", "id")}
+        rest = {name: value for name, value in fields.items() if name not in (*IDS, "text")}
         topics.append({"id": query, "text": words, **rest})
         lines.append(line)
     mistakes.refuse()
@@ -45,28 +61,53 @@ def queries(file: InputFile) -> Table:
     return Table(columns, file.name, at_lines(file.name, lines))
 
 
-def _blocks(file: InputFile, text: str) -> Iterator[tuple[int, str, str]]:
+def _blocks(file: InputFile) -> Iterator[tuple[int, str, str]]:
     """The line on which each topic begins, its attributes, and what is inside."""
-    begun = [match.start() for match in re.finditer(r"<(?:top|topic)\b", text, re.IGNORECASE)]
-    matches = list(BLOCK.finditer(text))
-    unclosed = sorted(set(begun) - {match.start() for match in matches})
-    if unclosed:
-        line = text.count("\n", 0, unclosed[0]) + 1
-        raise InputError(Problem("this topic is not closed, or holds another one", place=f"{file.name}:{line}"))
-    if not matches:
+    text = file.text()
+    ends = [match.start() for match in re.finditer("\n", text)]
+    opened: re.Match[str] | None = None
+    for tag in TOPIC.finditer(text):
+        line = bisect_left(ends, tag.start()) + 1
+        if bool(tag["closes"]) != (opened is not None):
+            broken = bisect_left(ends, opened.start()) + 1 if opened else line
+            what = "this topic is not closed" if opened else "a topic ends here that has not begun"
+            raise InputError(Problem(what, place=f"{file.name}:{broken}"))
+        if opened:
+            yield bisect_left(ends, opened.start()) + 1, opened["attributes"], text[opened.end() : tag.start()]
+        opened = None if tag["closes"] else tag
+    if opened:
+        place = f"{file.name}:{bisect_left(ends, opened.start()) + 1}"
+        raise InputError(Problem("this topic is not closed", place=place))
+    if not TOPIC.search(text):
         raise InputError(Problem("there are no topics in it", place=file.name))
-    for match in matches:
-        yield text.count("\n", 0, match.start()) + 1, match["attributes"], match["body"]
 
 
 def _fields(attributes: str, body: str) -> dict[str, str]:
     """Attributes and elements by name; elements of one name are joined with ``; ``."""
     fields = {name.lower(): _plain(double or single) for name, double, single in ATTRIBUTE.findall(attributes)}
-    for match in FIELD.finditer(body):
-        name = NAMES.get(match["name"].lower(), match["name"].lower())
-        value = _plain(LABEL.sub("", match["text"], count=1))
-        fields[name] = f"{fields[name]}; {value}" if fields.get(name) and value else fields.get(name) or value
+    for name, value in _parts(COMMENT.sub(" ", body)):
+        if value:
+            fields[name] = f"{fields[name]}; {value}" if fields.get(name) else value
     return fields
+
+
+def _parts(body: str) -> Iterator[tuple[str, str]]:
+    """Each field of a topic with its text; what stands before the first tag is its text."""
+    body = QUOTED.sub(lambda match: html.escape(match[1]), body)
+    tags = [tag for tag in TAG.finditer(body) if tag["name"].lower() not in INLINE]
+    name, start = "text", 0
+    for tag in [*tags, None]:
+        text = body[start : tag.start() if tag else len(body)]
+        yield name, _labelled(name, _plain(TAG.sub("", text)))
+        if tag:
+            name = "text" if tag["closes"] else NAMES.get(tag["name"].lower(), tag["name"].lower())
+            start = tag.end()
+
+
+def _labelled(name: str, text: str) -> str:
+    """The text without the label that old topics put in front of it."""
+    label = LABELS.get(name)
+    return text[len(label) + 1 :].strip() if label and text.lower().startswith(f"{label.lower()}:") else text
 
 
 def _plain(text: str) -> str:

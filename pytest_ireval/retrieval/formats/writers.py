@@ -8,50 +8,68 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from pytest_ireval.errors import InputError, Problem, shown
+from pytest_ireval.retrieval.from_objects import judgments_from, queries_from, rankings_from
 from pytest_ireval.retrieval.judgments import Judgments
 from pytest_ireval.retrieval.queries import Queries
 from pytest_ireval.retrieval.rankings import Rankings
 from pytest_ireval.retrieval.tables import table_of_judgments
+from pytest_ireval.retrieval.values import is_quoted
 
+FilePath: TypeAlias = str | os.PathLike[str]
 Cells = Sequence[str | float]
 Encode = Callable[[Sequence[str], Iterable[Cells], str], Iterator[str]]
 
 TREC_ENDINGS = (".txt", ".trec", ".qrels", ".run")
 
 
-def write_queries(queries: Queries, path: str | os.PathLike[str]) -> None:
+def write_queries(queries: Queries | Any, path: FilePath) -> None:
     """Columns id and text, then all others."""
-    names = ("id", "text", *queries.columns)
-    rows = zip(queries.ids, queries.text, *queries.columns.values(), strict=True)
-    _write(path, _encoder(path, None)(names, rows, os.fspath(path)))
+    put({path: encoded_queries(queries, path)})
 
 
-def write_judgments(judgments: Judgments, path: str | os.PathLike[str]) -> None:
+def encoded_queries(queries: Queries | Any, path: FilePath) -> list[str]:
+    """The lines of such a file."""
+    found = queries if isinstance(queries, Queries) else queries_from(queries)
+    rows = zip(found.ids, found.text, *found.columns.values(), strict=True)
+    return list(_encoder(path, None)(("id", "text", *found.columns), rows, os.fspath(path)))
+
+
+def write_judgments(judgments: Judgments | Any, path: FilePath) -> None:
     """Columns query, document and grade, then all others; judgments of subtopics have a row for each."""
-    columns = table_of_judgments(judgments).columns
-    _write(path, _encoder(path, _qrels)(tuple(columns), zip(*columns.values(), strict=True), os.fspath(path)))
+    put({path: encoded_judgments(judgments, path)})
 
 
-def write_rankings(rankings: Rankings, path: str | os.PathLike[str]) -> None:
+def encoded_judgments(judgments: Judgments | Any, path: FilePath) -> list[str]:
+    """The lines of such a file."""
+    found = judgments if isinstance(judgments, Judgments) else judgments_from(judgments, grades="float")
+    columns = table_of_judgments(found).columns
+    encode = _encoder(path, _qrels)
+    if encode is _qrels and found.columns:
+        complaint = f"TREC files have no place for the columns {', '.join(found.columns)}"
+        raise _unfit(path, complaint, "write .tsv, .csv or .jsonl, or leave them out: replace(judgments, columns={})")
+    return list(encode(tuple(columns), zip(*columns.values(), strict=True), os.fspath(path)))
+
+
+def write_rankings(rankings: Rankings | Any, path: FilePath) -> None:
     """Columns query, document and score; a query with an empty ranking cannot be written."""
-    empty = [
-        query for query, count in zip(rankings.queries, np.diff(rankings.first).tolist(), strict=True) if not count
-    ]
+    found = rankings if isinstance(rankings, Rankings) else rankings_from(rankings)
+    count = np.diff(found.first)
+    empty = [query for query, documents in zip(found.queries, count.tolist(), strict=True) if not documents]
     if empty:
         raise _unfit(path, f"a file has no place for the empty ranking of query {shown(empty[0])}")
-    query = np.repeat(np.arange(len(rankings)), np.diff(rankings.first)).tolist()
-    names = (rankings.queries[i] for i in query)
-    rows = zip(names, rankings.documents.texts(), rankings.score.tolist(), strict=True)
-    _write(path, _encoder(path, _run)(("query", "document", "score"), rows, os.fspath(path)))
+    names = (found.queries[i] for i in np.repeat(np.arange(len(found)), count).tolist())
+    rows = zip(names, found.documents.texts(), found.score.tolist(), strict=True)
+    put({path: _encoder(path, _run)(("query", "document", "score"), rows, os.fspath(path))})
 
 
-def _encoder(path: str | os.PathLike[str], trec: Encode | None) -> Encode:
+def _encoder(path: FilePath, trec: Encode | None) -> Encode:
     ending = Path(path).suffix.lower()
     encoders: dict[str, Encode] = {".tsv": _tsv, ".csv": _csv, ".jsonl": _jsonl}
     if trec is not None:
@@ -71,9 +89,15 @@ def _text(value: str | float) -> str:
 def _tsv(names: Sequence[str], rows: Iterable[Cells], path: str) -> Iterator[str]:
     for row in (names, *rows):
         cells = [_text(cell) for cell in row]
-        for cell in cells:
+        for name, cell in zip(names, cells, strict=True):
+            if name in ("id", "query", "document") and is_quoted(cell):
+                raise _unfit(path, f"TSV has no place for quotes around the id {cell}", "write .csv or .jsonl")
             if not cell.isprintable() and any(mark in cell for mark in "\t\n\r"):
-                raise _unfit(path, f"TSV has no place for the tab or line end in {shown(cell)}", "write .csv or .jsonl")
+                raise _unfit(
+                    path,
+                    f"TSV has no place for the tab or line end in {shown(cell)}",
+                    "write .csv or .jsonl (ireval import: --ending csv)",
+                )
         yield "\t".join(cells) + "\n"
 
 
@@ -83,7 +107,12 @@ def _csv(names: Sequence[str], rows: Iterable[Cells], path: str) -> Iterator[str
 
     for row in (names, *rows):
         line = io.StringIO()
-        csv.writer(line, lineterminator="\n").writerow([_text(cell) for cell in row])
+        cells = [_text(cell) for cell in row]
+        blanks = any(cell[:1].isspace() for cell in cells)  # which count only inside quotes
+        if blanks:
+            csv.writer(line, lineterminator="\n", quoting=csv.QUOTE_ALL).writerow(cells)
+        else:
+            csv.writer(line, lineterminator="\n").writerow(cells)
         yield line.getvalue()
 
 
@@ -117,22 +146,26 @@ def _word(text: str | float, path: str) -> str:
     return word
 
 
-def _unfit(path: str | os.PathLike[str], complaint: str, suggestion: str = "") -> InputError:
+def _unfit(path: FilePath, complaint: str, suggestion: str = "") -> InputError:
     return InputError(Problem(complaint, place=os.fspath(path), suggestion=suggestion))
 
 
-def _write(path: str | os.PathLike[str], lines: Iterable[str]) -> None:
-    """Write a new file beside the old one, then put it in its place."""
-    target = Path(path)
-    handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+def put(files: Mapping[FilePath, Iterable[str]]) -> None:
+    """Write all files beside the old ones, then put them in their place: nothing is written if one cannot be."""
+    ready: dict[str, Path] = {}
     try:
-        with open(handle, "w", encoding="utf-8", newline="") as file:
-            file.writelines(lines)
-        os.chmod(temporary, 0o666 & ~_umask())
-        os.replace(temporary, target)
-    except BaseException:
-        os.unlink(temporary)
-        raise
+        for path, lines in files.items():
+            target = Path(path)
+            handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+            ready[temporary] = target
+            with open(handle, "w", encoding="utf-8", newline="") as file:
+                file.writelines(lines)
+            os.chmod(temporary, 0o666 & ~_umask())
+        for temporary, target in ready.items():
+            os.replace(temporary, target)
+    finally:
+        for temporary in ready:
+            Path(temporary).unlink(missing_ok=True)
 
 
 def _umask() -> int:

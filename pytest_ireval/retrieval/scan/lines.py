@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from pytest_ireval.retrieval.scan.chunk import Chunk, Offsets, Words
 from pytest_ireval.retrieval.scan.numbers import numbers
-from pytest_ireval.retrieval.scan.tokens import Span, columns
+from pytest_ireval.retrieval.scan.tokens import SHOWN_LINES, BadLines, Span, columns
 from pytest_ireval.retrieval.scan.words import keys_of, mixed, starts_of_groups
 
 WIDTH = 6
@@ -56,6 +56,7 @@ def read_lines(chunk: Chunk, seed: int, *, final: bool) -> tuple[Lines | None, i
     is None and 0.
     """
     query, document, score_text = columns(chunk, WIDTH, (QUERY, DOCUMENT, SCORE), exact=False)
+    _refuse_misplaced(chunk, document)
     heads = starts_of_groups(chunk, query)
     size, used = query.start.size, chunk.size
     if not final:
@@ -79,6 +80,21 @@ def read_lines(chunk: Chunk, seed: int, *, final: bool) -> tuple[Lines | None, i
         inexact=value.inexact,
     )
     return lines, used
+
+
+def _refuse_misplaced(chunk: Chunk, document: Span) -> None:
+    """A document that is called ``Q0``, as the second column is, stands where an id with a blank has pushed it."""
+    suspects = np.flatnonzero(document.end - document.start == 2)
+    start = document.start[suspects]
+    found = start[(chunk.text[start] == ord("Q")) & (chunk.text[start + 1] == ord("0"))]
+    if found.size:
+        raise BadLines(
+            [
+                (int(at), "has Q0 in the third column, not in the second: is there a blank in the query's id?")
+                for at in found[:SHOWN_LINES]
+            ],
+            max(0, found.size - SHOWN_LINES),
+        )
 
 
 def gathered(parts: list[Lines], offsets: list[int], whole: Chunk) -> Lines:
