@@ -16,7 +16,7 @@ from pytest_ireval.retrieval.queries import Queries
 from pytest_ireval.retrieval.ranked_lists import rankings_of_lists
 from pytest_ireval.retrieval.rankings import Rankings
 from pytest_ireval.retrieval.tables import Table, column_for
-from pytest_ireval.retrieval.values import Unfit, grade_of, id_of, number_of, score_of, whole
+from pytest_ireval.retrieval.values import Named, Unfit, id_of, number_of, whole
 
 
 def judgments_from(source: Any, *, grades: str = "integer", origin: str = "judgments") -> Judgments:
@@ -143,16 +143,16 @@ def _row(row: Any, value: str, number: int, origin: str) -> tuple[str, str, Any]
 
 
 def _score(value: Any, query: Any, document: Any) -> float:
-    return number_of(value, score_of(document, query))
+    return number_of(value, Named("score", document, query))
 
 
 def _grade(value: Any, grades: str, query: str, document: str) -> float:
     """A grade; the highest of all subtopics where there are such."""
     if isinstance(value, Mapping):
         if any(isinstance(grade, Mapping) for grade in value.values()):
-            raise Unfit(f"{grade_of(document, query)} is {value!r}, too deep")
+            raise Unfit(f"{Named('grade', document, query)} is {value!r}, too deep")
         return max((_grade(grade, grades, query, document) for grade in value.values()), default=0.0)
-    what = grade_of(document, query)
+    what = Named("grade", document, query)
     number = number_of(value, what)
     return whole(number, value, what) if grades == "integer" else number
 

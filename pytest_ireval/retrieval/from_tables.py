@@ -11,16 +11,15 @@ from pytest_ireval.errors import InputError, Mistakes, Problem, shown
 from pytest_ireval.retrieval.ids import Ids
 from pytest_ireval.retrieval.judgments import Judgments, Subtopics, joined_texts, judgments_of
 from pytest_ireval.retrieval.queries import Queries
-from pytest_ireval.retrieval.ranked_lists import rankings_of_lists
+from pytest_ireval.retrieval.ranked_lists import rankings_of_columns
 from pytest_ireval.retrieval.rankings import Rankings
 from pytest_ireval.retrieval.tables import Table, column_for, grade_column, id_column, named
 from pytest_ireval.retrieval.values import (
+    Named,
     Unfit,
     cell_text,
-    grade_of,
     id_in,
     number_in,
-    score_of,
     text_in,
     whole,
 )
@@ -80,7 +79,7 @@ def judgments_of_columns(table: Table, grades: str = "integer") -> Judgments:
 
 
 def _grade(query: Any, document: Any, value: Any, grades: str) -> float:
-    what = grade_of(document, query)
+    what = Named("grade", document, query)
     number = number_in(value, what)
     return whole(number, value, what) if grades == "integer" else number
 
@@ -138,24 +137,30 @@ def rankings_of_table(table: Table, depth: int | None = None, *, by_id: bool = T
     by_rank = named(names, "score") is None and named(names, "rank") is not None
     kinds = ("query", "document", "rank" if by_rank else "score")
     columns = [table.columns[column_for(names, kind, table.origin)] for kind in kinds]
-    lists: dict[str, dict[str, tuple[float, int]]] = {}
-    mistakes = Mistakes()
-    rows = _checked(table, columns, lambda q, d, s: (id_in(q), id_in(d), number_in(s, score_of(d, q))))
-    for row, (query, document, number) in enumerate(rows):
-        _, earlier = lists.setdefault(query, {}).setdefault(document, (-number if by_rank else number, row))
-        if earlier != row:
-            mistakes.add(
-                Problem(
-                    f"document {shown(document)} is ranked twice for query {shown(query)}, "
-                    f"first at {table.place(earlier)}",
-                    place=table.place(row),
-                )
-            )
-    mistakes.refuse()
-    if not lists:
+    code: dict[str, int] = {}
+    query: list[int] = []
+    documents: list[str] = []
+    scores: list[float] = []
+    for name, document, number in _checked(table, columns, _ranked):
+        query.append(code.setdefault(name, len(code)))
+        documents.append(document)
+        scores.append(-number if by_rank else number)
+    if not code:
         raise InputError(Problem("there are no rankings in it", place=table.origin))
-    ranked = {query: [(d, score) for d, (score, _) in documents.items()] for query, documents in lists.items()}
-    return rankings_of_lists(ranked, table.origin, depth, by_id=by_id)
+    return rankings_of_columns(
+        list(code),
+        np.array(query, np.int64),
+        Ids.of(documents),
+        np.array(scores, np.float64),
+        table.origin,
+        depth,
+        by_id=by_id,
+        place=table.place,
+    )
+
+
+def _ranked(query: Any, document: Any, score: Any) -> tuple[str, str, float]:
+    return id_in(query), id_in(document), number_in(score, Named("score", document, query))
 
 
 def queries_of_table(table: Table) -> Queries:

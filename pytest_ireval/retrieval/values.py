@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -37,7 +37,18 @@ def _has_utf8(text: str) -> bool:
     return True
 
 
-def number_of(value: Any, what: str) -> float:
+class Named(NamedTuple):
+    """What messages call a number; put together only when there is something to say."""
+
+    kind: str
+    document: Any
+    query: Any
+
+    def __str__(self) -> str:
+        return f"the {self.kind} of document {self.document!r} for query {self.query!r}"
+
+
+def number_of(value: Any, what: Named) -> float:
     """A finite number."""
     if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
         raise Unfit(f"{what} is {value!r}, not a number")
@@ -50,7 +61,7 @@ def number_of(value: Any, what: str) -> float:
     return number
 
 
-def number_in(value: Any, what: str) -> float:
+def number_in(value: Any, what: Named) -> float:
     """The same from a cell, where a number may be written as text."""
     if not isinstance(value, str):
         return number_of(value, what)
@@ -59,7 +70,7 @@ def number_in(value: Any, what: str) -> float:
     return number_of(float(value), what)
 
 
-def whole(number: float, value: Any, what: str) -> float:
+def whole(number: float, value: Any, what: Named) -> float:
     """The number, if it has no fraction."""
     if not number.is_integer():
         raise Unfit(f"{what} is {value!r}, not a whole number", FRACTIONS)
@@ -92,13 +103,3 @@ def cell_text(value: Any) -> str:
 
         return json.dumps(value, ensure_ascii=False, default=str)
     return "" if value is None else value if isinstance(value, str) else str(value)
-
-
-def grade_of(document: Any, query: Any) -> str:
-    """What messages call a grade."""
-    return f"the grade of document {document!r} for query {query!r}"
-
-
-def score_of(document: Any, query: Any) -> str:
-    """What messages call a score."""
-    return f"the score of document {document!r} for query {query!r}"
