@@ -13,12 +13,14 @@ from pytest_ireval.testing.arguments import siblings
 from pytest_ireval.testing.breaking import Breaks
 from pytest_ireval.testing.changes import (
     documents_renamed,
+    documents_renamed_at_length,
     lines_shuffled,
     queries_renamed,
+    queries_renamed_at_length,
     queries_shuffled,
     scores_scaled,
 )
-from pytest_ireval.testing.data import Data, all_data, judged_throughout, plain_data, random_data
+from pytest_ireval.testing.data import TOP, Data, all_data, judged_throughout, plain_data, random_data
 
 DEEPEST = 1000
 """Cutoffs up to this are tried with longer rankings."""
@@ -28,12 +30,18 @@ def _always(metric: Metric) -> str:  # noqa: ARG001 - every promise is asked wit
     return ""
 
 
-def _plain(metric: Metric) -> tuple[Data, ...]:  # noqa: ARG001 - as above
-    return plain_data()
+def _plain(metric: Metric) -> tuple[Data, ...]:
+    return _on_its_scale(metric, plain_data())
 
 
-def _all(metric: Metric) -> tuple[Data, ...]:  # noqa: ARG001 - as above
-    return all_data()
+def _all(metric: Metric) -> tuple[Data, ...]:
+    return _on_its_scale(metric, all_data())
+
+
+def _on_its_scale(metric: Metric, every: tuple[Data, ...]) -> tuple[Data, ...]:
+    """Without grades above those for which it was made by its argument ``max_grade``."""
+    top = metric.settings.get("max_grade")
+    return tuple(data for data in every if data.top <= max(top, TOP)) if isinstance(top, int | float) else every
 
 
 def _tied(metric: Metric) -> tuple[Data, ...]:  # noqa: ARG001 - as above
@@ -140,14 +148,20 @@ PROMISES = (
         "names_of_documents",
         "what documents are called does not matter",
         "look at grades and ranks, not at ids; let no set or sort of ids decide",
-        breaking.differs(documents_renamed, "with every document renamed"),
+        breaking.either(
+            breaking.differs(documents_renamed, "with every document renamed"),
+            breaking.differs(documents_renamed_at_length, "with a long id for every document"),
+        ),
         optional=True,
     ),
     Promise(
         "names_of_queries",
         "what queries are called does not matter",
         "let no id of a query into the formula",
-        breaking.differs(queries_renamed, "with every query renamed"),
+        breaking.either(
+            breaking.differs(queries_renamed, "with every query renamed"),
+            breaking.differs(queries_renamed_at_length, "with a long id for every query"),
+        ),
     ),
     Promise(
         "order_of_queries",
