@@ -118,7 +118,7 @@ def _found(metric: Metric, name: str, attributes: Attributes | None) -> Finding:
         return Finding(str(metric), name, spared=spared)
     every = {str(variant): (variant, promise.spares(variant)) for variant in variants(metric)}
     for variant, spares in every.values():
-        if not spares and (broken := _broken(variant, promise, attributes)):
+        if not spares and (broken := _broken(variant, promise, attributes, metric)):
             return Finding(str(metric), name, broken=broken)
     spared = next((spares for _, spares in every.values()), "") if all(s for _, s in every.values()) else ""
     return Finding(str(metric), name, spared=spared)
@@ -154,7 +154,7 @@ def _something_applies(metric: Metric, reason: str) -> Finding:
     return Finding(str(metric), APPLIES)
 
 
-def _broken(metric: Metric, promise: Promise, attributes: Attributes | None) -> str:
+def _broken(metric: Metric, promise: Promise, attributes: Attributes | None, asked: Metric) -> str:
     """The evidence on the smallest data; nothing if the promise is kept on all data."""
 
     def attempt(data: Data) -> Broken | None:
@@ -162,7 +162,7 @@ def _broken(metric: Metric, promise: Promise, attributes: Attributes | None) -> 
 
     for data in promise.data(metric):
         if broken := attempt(data):
-            return evidence(metric, promise, smallest(data, broken, attempt))
+            return evidence(metric, promise, smallest(data, broken, attempt), asked)
     return ""
 
 

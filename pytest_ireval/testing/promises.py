@@ -131,7 +131,7 @@ PROMISES = (
     Promise(
         "perfect_is_best",
         "no ranking is better than all relevant documents in order of grade",
-        "correct the formula, or declare direction='lower' or 'neither'",
+        "correct the formula, or declare another direction",
         breaking.better_than_perfect,
         spares=_no_order_is_best,
         optional=True,
@@ -139,7 +139,7 @@ PROMISES = (
     Promise(
         "promotion_never_harms",
         "a relevant document that passes one of a lower grade never makes a ranking worse",
-        "correct the formula, or declare direction='lower' or 'neither'",
+        "correct the formula, or declare another direction",
         breaking.harmed_by_promotion,
         spares=_no_order_is_best,
         optional=True,
@@ -157,7 +157,8 @@ PROMISES = (
     Promise(
         "names_of_queries",
         "what queries are called does not matter",
-        "let no id of a query into the formula",
+        "let no id of a query into the formula, and remember nothing under it from one call to the next: "
+        "what belongs to the data goes into judged.remember",
         breaking.either(
             breaking.differs(queries_renamed, "with every query renamed"),
             breaking.differs(queries_renamed_at_length, "with a long id for every query"),

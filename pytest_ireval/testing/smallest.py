@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from typing import TypeVar
 
 from pytest_ireval.testing.breaking import Broken
 from pytest_ireval.testing.data import Data, Query
 
 MOST_ATTEMPTS = 600
 MANY = 40
-"""More documents than this are left out in groups first."""
+"""More documents or queries than this are left out in groups first."""
 
+T = TypeVar("T")
 Attempt = Callable[[Data], Broken | None]
 
 
@@ -36,20 +38,20 @@ def _smaller(data: Data) -> Iterator[Data]:
     if len(data.queries) > 2:
         yield from (replace(data, queries=(query,)) for query in data.queries)
     if len(data.queries) > 1:
-        for i in range(len(data.queries)):
-            yield replace(data, queries=(*data.queries[:i], *data.queries[i + 1 :]))
+        for dropped in _dropped(data.queries):
+            yield replace(data, queries=tuple(query for query in data.queries if query not in dropped))
     for i, query in enumerate(data.queries):
         for smaller in _with_less(query):
             yield replace(data, queries=(*data.queries[:i], smaller, *data.queries[i + 1 :]))
 
 
-def _dropped(documents: list[str]) -> Iterator[set[str]]:
-    """Documents to be left out together: of many first halves, quarters and so on, then each by itself."""
-    size = len(documents) // 2 if len(documents) > MANY else 1
+def _dropped(things: Sequence[T]) -> Iterator[set[T]]:
+    """What is left out together: of many things first halves, quarters and so on, then each by itself."""
+    size = len(things) // 2 if len(things) > MANY else 1
     while size > 1:
-        yield from (set(documents[i : i + size]) for i in range(0, len(documents), size))
+        yield from (set(things[i : i + size]) for i in range(0, len(things), size))
         size //= 2
-    yield from ({document} for document in documents)
+    yield from ({thing} for thing in things)
 
 
 def _with_less(query: Query) -> Iterator[Query]:
