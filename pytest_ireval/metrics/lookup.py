@@ -55,9 +55,11 @@ def look_up(name: str, package: str, vocabulary: Vocabulary) -> Found:
         if each.name.lower() in (name.lower(), bare):
             return Found(absent=replace(each, name=name))
     try:
-        return _of_ours(vocabulary.family(name), rows, absent)
+        metric = vocabulary.family(name)
     except MetricNameError:
         raise _unknown(name, package, rows, absent) from None
+    translated = _translated(name, rows, vocabulary)
+    return Found(translated) if translated else _of_ours(metric, rows, absent)
 
 
 def _of_ours(metric: Metric, rows: list[Elsewhere], absent: list[Absent]) -> Found:
@@ -70,7 +72,17 @@ def _of_ours(metric: Metric, rows: list[Elsewhere], absent: list[Absent]) -> Fou
 
 def _filled(name: str, rows: list[Elsewhere], vocabulary: Vocabulary, flags: int = 0) -> tuple[Elsewhere, ...]:
     """Rows whose name, with numbers in its holes, is ``name``; the numbers stand on both sides."""
-    matches = ((row, re.fullmatch(_pattern(row), name.replace(" ", ""), flags)) for row in rows)
+    matches = ((row, re.fullmatch(_pattern(row.name, row.package), name.replace(" ", ""), flags)) for row in rows)
+    return tuple(_with_numbers(row, match.groupdict(), vocabulary) for row, match in matches if match)
+
+
+def _translated(name: str, rows: list[Elsewhere], vocabulary: Vocabulary) -> tuple[Elsewhere, ...]:
+    """Rows for the very metric that ``name`` is here: nDCG@10, or what a third package calls it."""
+    try:
+        wanted = [str(metric).replace(" ", "") for metric in vocabulary.parse(name)]
+    except MetricNameError:  # it lacks an argument
+        return ()
+    matches = ((row, re.fullmatch(_pattern(row.ours), each)) for each in wanted for row in rows if "^2" not in row.name)
     return tuple(_with_numbers(row, match.groupdict(), vocabulary) for row, match in matches if match)
 
 
@@ -93,15 +105,15 @@ def _root(squared: str) -> str:
     return text_of(math.sqrt(max(float(squared), 0.0)))
 
 
-def _pattern(row: Elsewhere) -> str:
-    """The row's name as a regular expression with a group for each hole."""
-    text, pattern, at = row.name.replace(" ", ""), "", 0
+def _pattern(name: str, package: str = "") -> str:
+    """A name of a table as a regular expression with a group for each hole."""
+    text, pattern, at = name.replace(" ", ""), "", 0
     if text.endswith("_" + PAIRS_SHOWN):
         return re.escape(text.removesuffix("_" + PAIRS_SHOWN)) + rf"[_.](?P<pairs>{PAIR}(?:,{PAIR})*)"
     for part in PART.finditer(text):
         pattern += re.escape(text[at : part.start()])
         if part["hole"]:
-            if row.package == "trec_eval" and pattern.endswith("_"):
+            if package == "trec_eval" and pattern.endswith("_"):
                 pattern = pattern[:-1] + "[_.]"
             pattern += f"(?P<{part['hole']}>{NUMBER})"
         else:

@@ -130,6 +130,15 @@ def _promotions(query: Query, relevant_from: float | None) -> list[Query]:
 
 
 @lru_cache(maxsize=1000)
+def up_to(top: float, data: Data) -> Data:
+    """The data on a scale that ends at ``top``: higher grades are lowered to it."""
+    if data.top <= top:
+        return data
+    lowered = {q: {d: min(grade, top) for d, grade in q.grades.items()} for q in data.queries}
+    return replace(data, queries=tuple(replace(q, grades=lowered[q]) for q in data.queries), top=top)
+
+
+@lru_cache(maxsize=1000)
 def each_first(data: Data) -> tuple[Data, ...]:
     """The data as often as there are queries, with each query standing in front once."""
     return tuple(replace(data, queries=(*data.queries[i:], *data.queries[:i])) for i in range(len(data.queries)))

@@ -10,6 +10,7 @@ from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.plugins.manager import load_registry
 from pytest_ireval.testing.arguments import variants
 from pytest_ireval.testing.breaking import Broken
+from pytest_ireval.testing.changes import up_to
 from pytest_ireval.testing.data import Data
 from pytest_ireval.testing.evidence import evidence
 from pytest_ireval.testing.promises import PROMISES, Promise
@@ -160,10 +161,16 @@ def _broken(metric: Metric, promise: Promise, attributes: Attributes | None, ask
     def attempt(data: Data) -> Broken | None:
         return promise.breaks(metric, data, attributes)
 
-    for data in promise.data(metric):
+    for data in _on_its_scale(metric, promise.data(metric)):
         if broken := attempt(data):
             return evidence(metric, promise, smallest(data, broken, attempt), asked)
     return ""
+
+
+def _on_its_scale(metric: Metric, every: tuple[Data, ...]) -> tuple[Data, ...]:
+    """Without grades above those for which the metric was made by an argument ``max_grade``."""
+    top = metric.settings.get("max_grade")
+    return tuple(up_to(float(top), data) for data in every) if isinstance(top, int | float) and top > 0 else every
 
 
 def promises() -> list[tuple[str, str]]:

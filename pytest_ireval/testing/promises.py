@@ -12,6 +12,7 @@ from pytest_ireval.testing import breaking
 from pytest_ireval.testing.arguments import siblings
 from pytest_ireval.testing.breaking import Breaks
 from pytest_ireval.testing.changes import (
+    changed,
     documents_renamed,
     documents_renamed_at_length,
     lines_shuffled,
@@ -20,7 +21,7 @@ from pytest_ireval.testing.changes import (
     queries_shuffled,
     scores_scaled,
 )
-from pytest_ireval.testing.data import TOP, Data, all_data, judged_throughout, plain_data, random_data
+from pytest_ireval.testing.data import Data, all_data, judged_throughout, plain_data, random_data
 
 DEEPEST = 1000
 """Cutoffs up to this are tried with longer rankings."""
@@ -30,18 +31,12 @@ def _always(metric: Metric) -> str:  # noqa: ARG001 - every promise is asked wit
     return ""
 
 
-def _plain(metric: Metric) -> tuple[Data, ...]:
-    return _on_its_scale(metric, plain_data())
+def _plain(metric: Metric) -> tuple[Data, ...]:  # noqa: ARG001 - as above
+    return plain_data()
 
 
-def _all(metric: Metric) -> tuple[Data, ...]:
-    return _on_its_scale(metric, all_data())
-
-
-def _on_its_scale(metric: Metric, every: tuple[Data, ...]) -> tuple[Data, ...]:
-    """Without grades above those for which it was made by its argument ``max_grade``."""
-    top = metric.settings.get("max_grade")
-    return tuple(data for data in every if data.top <= max(top, TOP)) if isinstance(top, int | float) else every
+def _all(metric: Metric) -> tuple[Data, ...]:  # noqa: ARG001 - as above
+    return (*all_data(), changed(documents_renamed_at_length, changed(queries_renamed_at_length, random_data(8))))
 
 
 def _tied(metric: Metric) -> tuple[Data, ...]:  # noqa: ARG001 - as above

@@ -51,6 +51,10 @@ def test_a_name_of_ours_lists_everything_it_is_called(ireval):
         ("ranx", "nDCG@10", "ndcg@10", "nDCG@10"),
         ("ir_measures", "P(rel=2)@5", "P(rel=2)@5", "P(rel=2)@5"),
         ("ir_measures", "Compat", "Compat", "Compat"),
+        ("trec_eval", "nDCG@10", "ndcg_cut_10", "nDCG@10"),
+        ("ranx", "ndcg_cut_10", "ndcg@10", "nDCG@10"),
+        ("ranx", "recip_rank", "mrr", "RR"),
+        ("ranx", "RBP(p=0.5)", "rbp.5", "RBP(p=0.5)"),
     ],
 )
 def test_a_name_of_the_package_is_one_row_with_its_numbers(ireval, package, name, theirs, ours):

@@ -202,11 +202,11 @@ ShortMemory@1 breaks the promise arguments_apart
     "Remembers": """\
 Remembers breaks the promise names_of_queries
   promised: what queries are called does not matter
-  query q7: judged d64=1; ranked d64
-  value of q7: 0
-  with every query renamed:
-  query x270: judged d64=1; ranked d64
-  value of x270: 0.6666666667
+  query q1: judged d15=1; ranked d15
+  value of q1: 1
+  with a long id for every query:
+  query größere-tasse-コップ-0048: judged d15=1; ranked d15
+  value of größere-tasse-コップ-0048: 0.5
   what to do: let no id of a query into the formula, and remember nothing under it from one call to the next:
     what belongs to the data goes into judged.remember
   the metric comes from bad_metrics (not registered)

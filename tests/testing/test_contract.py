@@ -269,6 +269,20 @@ def test_a_deep_cutoff_is_tried_with_deeper_rankings():
     assert "Deep@40 breaks the promise below_the_cutoff" in failure(deep @ 40)
 
 
+@pytest.mark.parametrize("name", ["ERR(max_grade=1)", "ERR(max_grade=3)@5", "RBP(max_grade=2)", "nERR(max_grade=9)"])
+def test_no_grade_is_above_the_scale_for_which_a_metric_was_made(name):
+    assert check_metric(name)
+
+
+def test_ids_that_decide_by_definition_may_still_be_long_and_of_any_script():
+    @per_query_metric(name="ById", needs=("documents",), not_promised={"names_of_documents": "ids decide"})
+    def by_id(ranking):
+        """Cannot write every id down."""
+        return 0.0 * sum(len(document.encode("ascii")) for document in ranking.documents)
+
+    assert "it raised UnicodeEncodeError: 'ascii' codec can't encode characters" in failure(by_id)
+
+
 def test_no_metric_at_all_is_an_error():
     with pytest.raises(MetricError, match="there is no metric to be checked"):
         metric_contract([])
