@@ -18,6 +18,7 @@ Graded: TypeAlias = Sequence[float | None]
 GRADES: Graded = (None, None, 0, 0, 1, 1, 2, 3, -1)
 """What a random document is worth; None: nobody judged it."""
 GRADES_TO_4: Graded = (None, 0, 1, 2, 3, 4, 4)
+GRADES_TO_5: Graded = (None, None, -1, 0, 0, 1, 2, 3, 4, 5)
 FRACTIONS_TO_5: Graded = (None, None, -1, -0.5, 0, 0.25, 0.5, 1, 1.5, 2, 4, 5)
 
 
@@ -142,7 +143,12 @@ def judged_throughout(size: int) -> Data:
 
 def plain_data() -> tuple[Data, ...]:
     """Random data from small to large, the corner cases, and grades of a larger scale; no equal scores."""
-    return (random_data(3), random_data(8), random_data(30), corner_cases(), random_data(6, grades=FRACTIONS_TO_5))
+    return (random_data(3), random_data(8), random_data(30), corner_cases(), random_data(6, grades=GRADES_TO_5))
+
+
+def fractions() -> Data:
+    """Grades that are no whole numbers: whether 0.5 is relevant is for a metric to say."""
+    return random_data(6, grades=FRACTIONS_TO_5)
 
 
 def all_data() -> tuple[Data, ...]:
@@ -150,6 +156,7 @@ def all_data() -> tuple[Data, ...]:
     return (
         *single_corner_cases(),
         *plain_data(),
+        fractions(),
         random_data(8, tied=True),
         random_data(8, grades=GRADES_TO_4),
         long_lists(),

@@ -21,7 +21,7 @@ from pytest_ireval.testing.changes import (
     queries_shuffled,
     scores_scaled,
 )
-from pytest_ireval.testing.data import Data, all_data, judged_throughout, plain_data, random_data
+from pytest_ireval.testing.data import Data, all_data, fractions, judged_throughout, plain_data, random_data
 
 DEEPEST = 1000
 """Cutoffs up to this are tried with longer rankings."""
@@ -136,6 +136,7 @@ PROMISES = (
         "a relevant document that passes one of a lower grade never makes a ranking worse",
         "correct the formula, or declare another direction",
         breaking.harmed_by_promotion,
+        lambda metric: (*_plain(metric), fractions()),
         spares=_no_order_is_best,
         optional=True,
     ),

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pytest_ireval import MetricError, PluginError, load_registry, metric, per_query_metric
+from pytest_ireval import MetricError, PluginError, load_registry, metric, per_query_metric, ratio
 from pytest_ireval.testing import Finding, check_metric, metric_contract, promises
 
 ROOT = Path(__file__).parents[2]
@@ -267,6 +267,21 @@ def test_a_deep_cutoff_is_tried_with_deeper_rankings():
         return judged.sum(judged.hits.rank <= cutoff + 1) / (cutoff + 1)
 
     assert "Deep@40 breaks the promise below_the_cutoff" in failure(deep @ 40)
+
+
+def test_a_metric_may_take_half_a_grade_for_nothing_or_for_something():
+    @metric(name="Precise")
+    def precise(judged):
+        """Share of retrieved documents with grade 1 or more."""
+        return ratio(judged.sum(judged.relevant()), judged.retrieved)
+
+    @metric(name="Halves")
+    def halves(judged):
+        """Share of retrieved documents with a grade above 0."""
+        return ratio(judged.sum(judged.hits.grade > 0), judged.retrieved)
+
+    assert spared(check_metric(precise)) == NO_ARGUMENTS
+    assert spared(check_metric(halves)) == NO_ARGUMENTS
 
 
 @pytest.mark.parametrize("name", ["ERR(max_grade=1)", "ERR(max_grade=3)@5", "RBP(max_grade=2)", "nERR(max_grade=9)"])
