@@ -272,13 +272,13 @@ def test_a_deep_cutoff_is_tried_with_deeper_rankings():
 def test_a_metric_may_take_half_a_grade_for_nothing_or_for_something():
     @metric(name="Precise")
     def precise(judged):
-        """Share of retrieved documents with grade 1 or more."""
-        return ratio(judged.sum(judged.relevant()), judged.retrieved)
+        """Share of documents with grade 1 or more among those judged and retrieved."""
+        return ratio(judged.sum(judged.relevant()), np.diff(judged.first))
 
     @metric(name="Halves")
     def halves(judged):
-        """Share of retrieved documents with a grade above 0."""
-        return ratio(judged.sum(judged.hits.grade > 0), judged.retrieved)
+        """Share of documents with a grade above 0 among those judged and retrieved."""
+        return ratio(judged.sum(judged.hits.grade > 0), np.diff(judged.first))
 
     assert spared(check_metric(precise)) == NO_ARGUMENTS
     assert spared(check_metric(halves)) == NO_ARGUMENTS
