@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from pytest_ireval import Elsewhere, load_registry
-from pytest_ireval.cli.metrics_command import reasons
+from pytest_ireval.cli.names_elsewhere import reasons
 from pytest_ireval.metrics.elsewhere import PACKAGES, counterparts
 
 PAGE = Path(__file__).with_name("coming_from.md")
@@ -15,7 +15,19 @@ INTRODUCTION = """\
 # Coming from trec_eval, ir_measures, ranx, NTCIREVAL
 
 What you typed there, what you type here, and where a figure will not be the one you know. `ireval metrics --for ranx`
-prints these tables; with names behind it, only their rows:
+prints these tables. With names behind it, only what was asked for: names as you wrote them there, with their numbers,
+
+```console
+$ ireval metrics --for trec_eval ndcg_cut.10 map runid
+trec_eval    pytest-ireval  equal
+ndcg_cut_10  nDCG@10        yes
+map          AP             yes
+
+no counterpart: runid
+  text, not a number: the tag of the rankings file
+```
+
+or ours, for everything that a metric is called there:
 
 ```console
 $ ireval metrics --for ntcireval NCU AWP
@@ -24,7 +36,11 @@ NCUguBR    NCU                              yes
 NCUguP     NCU(beta=0)                      yes
 NCUrbBR    NCU(stop='rank_biased')          yes
 NCUrbP     NCU(beta=0, stop='rank_biased')  yes
+
+NTCIREVAL has no name for it: AWP
 ```
+
+`sklearn`, `pytrec_eval`, `pyntcireval` and `ir-measures` are understood as well.
 
 *equal* is tested against the packages themselves: rows that say yes on random rankings with equal scores, unjudged
 documents, grades below 0, queries without relevant documents and ids in many scripts; what differs, on an example in
@@ -47,7 +63,9 @@ same, and so are the names, with `.` or `_` in front of numbers. The default tab
 | `-J` | `--unjudged removed`, but documents with a grade below 0 stay: they are judged |
 | `-N 528155` | `--collection 528155` |
 | `-m official`, `-m all_trec`, `-m set` | name the metrics; without `-m` there is a sensible choice |
-| `-R prefs`, `-R qrels_jg`, `-T`, `-Z`, `-o` | nothing: one format of judgments, one of rankings |
+| `-R qrels`, `-T trec_results` | formats are recognised, [many of them](formats.md); `--judgments-format` says which |
+| `-R prefs`, `-R qrels_prefs`, `-R qrels_jg` | nothing: preferences and several sets of judgments are not read |
+| `-Z`, `-o` | nothing: no z-scores, no layout of old versions |
 
 Equal scores are ordered by document id descending, as there. Versions before 10, and with them pytrec_eval, keep scores
 in single precision, so that scores which differ in the eighth digit are equal; version 10 and pytest-ireval do not.

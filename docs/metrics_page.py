@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from pytest_ireval import Metric, load_registry
-from pytest_ireval.cli.metrics_command import described, range_of, signature
+from pytest_ireval.cli.metric_text import also_called, described, range_of, signature, without_relevant
 
 PAGE = Path(__file__).with_name("metrics.md")
 INTRODUCTION = """\
@@ -63,9 +63,11 @@ def section(metric: Metric) -> Iterator[str]:
     yield f"* Formula: {metric.formula}"
     yield f"* Example: {metric.example}"
     yield f"* Reference: {metric.reference}"
+    if without := without_relevant(metric):
+        facts.append(f"without relevant documents: {without}")
     yield f"* {'; '.join(facts)}"
     if metric.spellings:
-        yield "* also called " + ", ".join(f"`{name}`" for name in sorted(metric.spellings))
+        yield "* also called " + ", ".join(f"`{name}`".replace(" = ", "` = `") for name in also_called(metric))
     yield from (f"* does not promise `{promise}`: {reason}" for promise, reason in metric.not_promised.items())
     yield from (f"* `{parameter.name}`: {described(parameter)}" for parameter in metric.parameters)
     yield ""

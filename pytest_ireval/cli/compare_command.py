@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import sys
 from collections.abc import Sequence
 from math import inf
@@ -17,15 +16,13 @@ from pytest_ireval.cli.format_options import format_options
 from pytest_ireval.cli.named_rankings import STANDARD_INPUT, named_rankings
 from pytest_ireval.cli.policy_options import METRICS, metric_option, policy_options
 from pytest_ireval.cli.progress_bar import LateBar
+from pytest_ireval.cli.terminal import terminal_width
 from pytest_ireval.comparing.comparison import compare
 from pytest_ireval.comparing.pairing import Test
 from pytest_ireval.errors import IrevalError, Problem, did_you_mean
 from pytest_ireval.evaluating.policies import MissingQueries
 from pytest_ireval.plugins.manager import load_registry
 from pytest_ireval.results.comparison import Comparison
-
-WIDTH = 80
-"""Of what does not go to a terminal."""
 
 
 @click.command(name="compare", context_settings={"show_default": True})
@@ -68,7 +65,7 @@ def command(
     first = _sorted_by(sort, wanted)
     with LateBar() as progress:
         comparison = compare(judgments, named, wanted, missing_queries=missing, progress=progress, **options)
-    view = View(_in_order(comparison, first), _width(), per_query=per_query, every_pair=pairs)
+    view = View(_in_order(comparison, first), terminal_width(), per_query=per_query, every_pair=pairs)
     click.echo(_encodable(FORMATS[form](comparison, view)), nl=False)
 
 
@@ -94,10 +91,6 @@ def _in_order(comparison: Comparison, first: str | None) -> list[str]:
     values = comparison[first].values
     sign = 1 if comparison[first].direction == "lower" else -1
     return sorted(names, key=lambda name: inf if (value := values[name]) is None else sign * value)
-
-
-def _width() -> int:
-    return shutil.get_terminal_size((WIDTH, 24)).columns if sys.stdout.isatty() else WIDTH
 
 
 def _encodable(text: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import click
@@ -10,6 +11,7 @@ from pytest_ireval.cli.format_options import format_options
 from pytest_ireval.cli.policy_options import view_options
 from pytest_ireval.cli.progress_bar import LateBar
 from pytest_ireval.cli.why_text import FORMATS
+from pytest_ireval.errors import MetricNameError, Problem
 from pytest_ireval.explaining.why import why
 
 
@@ -46,6 +48,17 @@ def command(
     """
     if [judgments, rankings, other].count("-") > 1:
         raise click.UsageError("only one of the files can be standard input")
-    with LateBar() as progress:
-        explanation = why(metric, judgments, rankings, query, other, progress=progress, **policies)
+    try:
+        with LateBar() as progress:
+            explanation = why(metric, judgments, rankings, query, other, progress=progress, **policies)
+    except MetricNameError:
+        if Path(metric).exists():
+            raise MetricNameError(_metric_comes_first(metric)) from None
+        raise
     click.echo(FORMATS[form](explanation, lines), nl=False)
+
+
+def _metric_comes_first(path: str) -> Problem:
+    return Problem(
+        "is a file, where a metric is expected", path, suggestion="write: ireval why METRIC JUDGMENTS RANKINGS"
+    )

@@ -26,6 +26,9 @@ from pytest_ireval.retrieval.judgments import Judgments
 from pytest_ireval.retrieval.rankings import Rankings
 from pytest_ireval.retrieval.views import only
 
+ROUNDING = 1e-12
+"""Values that differ by no more are the same."""
+
 
 def why(
     metric: str | Metric,
@@ -104,6 +107,13 @@ def _proposed(metric: Metric, rankings: Sequence[JudgedRankings], policies: Poli
         )
     before, after = (score(metric, as_told(judged, policies)).values for judged in rankings)
     change = np.abs(after - before)
+    if (change <= ROUNDING * np.maximum(np.abs(before), 1)).all():
+        raise InputError(
+            Problem(
+                f"{metric} is the same on all {len(queries)} queries: which one is to be explained?",
+                suggestion=f"say --query {queries[0]}, or query={queries[0]!r} from Python",
+            )
+        )
     return queries[int(np.argmax(change))], f"the largest difference of {len(queries)} queries"
 
 

@@ -31,6 +31,10 @@ NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 SECTIONS = ("Formula", "Reference", "Example")
 
 
+class NotANumberError(TypeError):
+    """What a function of one ranking returned is no number; the text says what, and for which query."""
+
+
 @dataclass(frozen=True, eq=False)
 class Metric:
     """A metric, or one with arguments: ``nDCG`` and ``nDCG @ 10`` are both values of this type.

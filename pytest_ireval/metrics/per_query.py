@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from pytest_ireval.errors import MetricError
-from pytest_ireval.metrics.metric import Metric, checked_metric, metric, needs_of
+from pytest_ireval.errors import SHOWN_CHARACTERS, MetricError
+from pytest_ireval.metrics.metric import Metric, NotANumberError, checked_metric, metric, needs_of
 from pytest_ireval.metrics.needs import Need
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def per_query_metric(
             rankings = rankings_in(judged, cutoff if isinstance(cutoff, int) else None, needs)
             asked = queries_asked(judged, empty, made.no_relevant, arguments.get("rel"))
             values = [
-                float(function(ranking, **arguments)) if ask else np.nan
+                _number(function(ranking, **arguments), ranking.query) if ask else np.nan
                 for ranking, ask in zip(rankings, asked, strict=True)
             ]
             return np.array(values, np.float64)
@@ -97,6 +97,18 @@ def per_query_metric(
         return made
 
     return make
+
+
+def _number(value: Any, query: str) -> float:
+    """What a function returned; raises NotANumberError if it is none."""
+    if value is None:
+        raise NotANumberError(f"returned None for query {query!r}: there is a return missing")
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise NotANumberError(
+            f"returned {repr(value)[:SHOWN_CHARACTERS]} for query {query!r}, which is no number"
+        ) from None
 
 
 def queries_asked(

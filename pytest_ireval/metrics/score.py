@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from pytest_ireval.errors import MetricError, Problem
-from pytest_ireval.metrics.metric import Metric
+from pytest_ireval.metrics.metric import Metric, NotANumberError
 from pytest_ireval.metrics.needs import SOURCES
-from pytest_ireval.plurals import plural
+from pytest_ireval.plurals import counted
 from pytest_ireval.retrieval.judged import Floats, JudgedRankings, Mask
 from pytest_ireval.retrieval.views import only
 
@@ -66,13 +66,23 @@ def settled(metric: Metric, judged: JudgedRankings) -> Floats:
         values = _values(metric, judged)
     units = units_of(metric, judged)
     if values.shape != (len(units),):
-        raise _broken(metric, f"returned {values.shape} values for {len(units)} {plural(metric.unit)}")
+        raise _broken(metric, f"returned {_shape(values)} for {counted(len(units), metric.unit)}{_WANTED}")
     if metric.unit == "query":
         if metric.no_relevant is not None:
             values = np.where(_without_relevant(metric, judged), metric.no_relevant, values)
         if metric.empty is not None:
             values = np.where(judged.retrieved == 0, metric.empty, values)
     return values
+
+
+_WANTED = ": it has to be an array with one number for each"
+
+
+def _shape(values: Floats) -> str:
+    """What an array holds, in words."""
+    if values.ndim == 0:
+        return f"a single number, {float(values):g},"
+    return counted(values.size, "value") if values.ndim == 1 else f"an array of shape {values.shape}"
 
 
 def aggregated(values: Floats, how: str) -> float | None:
@@ -121,9 +131,13 @@ def _values(metric: Metric, judged: JudgedRankings) -> Floats:
         values = metric.batch(judged, **metric.settings)
     except MetricError as error:
         raise MetricError(*(p if p.place else replace(p, place=str(metric)) for p in error.problems)) from None
+    except NotANumberError as error:
+        raise _broken(metric, str(error)) from None
     except Exception as error:  # whatever a plugin's code raises, the message names it
         query = _first_query_that_raises(metric, judged, type(error))
         raise _broken(metric, f"raised {type(error).__name__}: {error}", query) from error
+    if values is None:
+        raise _broken(metric, "returned None: there is a return missing")
     array = np.asarray(values)
     if array.dtype.kind not in "fiub" or isinstance(values, np.ma.MaskedArray):
         raise _broken(metric, f"returned {type(values).__name__} of {array.dtype}, not numbers")

@@ -45,9 +45,14 @@ def siblings(metric: Metric) -> tuple[Metric, ...]:
     return tuple(
         metric(**{parameter.name: value})
         for parameter in metric.parameters
-        for value in (_candidates(parameter) if parameter.required else _others(parameter))
+        for value in tried(parameter)
         if value != metric.settings.get(parameter.name)
     )
+
+
+def tried(parameter: Parameter) -> list[Any]:
+    """The values with which a parameter is tried unless its author says which."""
+    return _candidates(parameter) if parameter.required else _others(parameter)
 
 
 def _candidates(parameter: Parameter) -> list[Any]:

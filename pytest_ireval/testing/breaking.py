@@ -83,6 +83,15 @@ def differs(change: Change, how: str, *, scored: bool = False) -> Breaks:
     return breaks
 
 
+def either(*ways: Breaks) -> Breaks:
+    """What the first of several ways finds."""
+
+    def breaks(metric: Metric, data: Data, attributes: Attributes | None) -> Broken | None:
+        return next((broken for way in ways if (broken := way(metric, data, attributes))), None)
+
+    return breaks
+
+
 def _by_number(data: Data) -> list[Query]:
     return sorted(data.queries, key=lambda query: query.number)
 
@@ -161,8 +170,8 @@ def better_than_perfect(metric: Metric, data: Data, attributes: Attributes | Non
     """A ranking is better than the perfect one; queries without relevant documents have none."""
     perfect = perfected(data, _relevant_from(metric))
     with_relevant = [i for i, query in enumerate(perfect.queries) if query.ranking]
-    data = Data(tuple(data.queries[i] for i in with_relevant))
-    perfect = Data(tuple(perfect.queries[i] for i in with_relevant))
+    data = replace(data, queries=tuple(data.queries[i] for i in with_relevant))
+    perfect = replace(perfect, queries=tuple(perfect.queries[i] for i in with_relevant))
     if not data.queries:
         return None
     return _worse(metric, data, perfect, "with all relevant documents in order of grade", attributes)

@@ -13,6 +13,8 @@ from pytest_ireval.testing.data import SEED, Data, Query
 Change = Callable[[Data], Data]
 AN_IRRELEVANT = "i0"
 AN_UNJUDGED = "u0"
+LONG_DOCUMENT = "https://shop.example/größe/コップ/{:05}"
+LONG_QUERY = "größere-tasse-コップ-{:04}"
 
 
 @lru_cache(maxsize=1000)
@@ -31,9 +33,14 @@ def documents_renamed(data: Data) -> Data:
     return each_query(data, _documents_renamed)
 
 
-def _documents_renamed(query: Query) -> Query:
+def documents_renamed_at_length(data: Data) -> Data:
+    """Every document has a long id with letters from several scripts."""
+    return each_query(data, lambda query: _documents_renamed(query, LONG_DOCUMENT))
+
+
+def _documents_renamed(query: Query, pattern: str = "r{:03}") -> Query:
     prime = 101 if max(query.numbers.values()) < 101 else 10007
-    new = {name: f"r{(37 * number + 11) % prime:03}" for name, number in query.numbers.items()}
+    new = {name: pattern.format((37 * number + 11) % prime) for name, number in query.numbers.items()}
     return replace(
         query,
         grades={new[name]: grade for name, grade in query.grades.items()},
@@ -44,14 +51,19 @@ def _documents_renamed(query: Query) -> Query:
 
 def queries_renamed(data: Data) -> Data:
     """Every query has a new id, and the new ids sort in another order."""
-    return each_query(data, lambda query: replace(query, name=f"x{(37 * query.number + 11) % 101:03}"))
+    return each_query(data, lambda query: replace(query, name=f"x{(37 * query.number + 11) % 1009:03}"))
+
+
+def queries_renamed_at_length(data: Data) -> Data:
+    """Every query has a long id with letters from several scripts."""
+    return each_query(data, lambda query: replace(query, name=LONG_QUERY.format((37 * query.number + 11) % 1009)))
 
 
 def queries_shuffled(data: Data) -> Data:
     """Queries stand in another order, among them one that was ranked and that nobody judged."""
     order = np.random.default_rng(SEED).permutation(len(data.queries)).tolist()
     moved = order if order != sorted(order) else order[::-1]
-    return Data(tuple(data.queries[i] for i in moved), strangers=("nobody judged this",))
+    return replace(data, queries=tuple(data.queries[i] for i in moved), strangers=("nobody judged this",))
 
 
 def lines_shuffled(data: Data) -> Data:
@@ -102,7 +114,9 @@ def promotions(data: Data, relevant_from: float | None) -> tuple[Data, ...]:
     found = [_promotions(query, relevant_from) for query in data.queries]
     most = max(map(len, found), default=0)
     return tuple(
-        Data(tuple(new[k] if k < len(new) else old for new, old in zip(found, data.queries, strict=True)))
+        replace(
+            data, queries=tuple(new[k] if k < len(new) else old for new, old in zip(found, data.queries, strict=True))
+        )
         for k in range(most)
     )
 
@@ -116,15 +130,24 @@ def _promotions(query: Query, relevant_from: float | None) -> list[Query]:
 
 
 @lru_cache(maxsize=1000)
+def up_to(top: float, data: Data) -> Data:
+    """The data on a scale that ends at ``top``: higher grades are lowered to it."""
+    if data.top <= top:
+        return data
+    lowered = {q: {d: min(grade, top) for d, grade in q.grades.items()} for q in data.queries}
+    return replace(data, queries=tuple(replace(q, grades=lowered[q]) for q in data.queries), top=top)
+
+
+@lru_cache(maxsize=1000)
 def each_first(data: Data) -> tuple[Data, ...]:
     """The data as often as there are queries, with each query standing in front once."""
-    return tuple(Data((*data.queries[i:], *data.queries[:i])) for i in range(len(data.queries)))
+    return tuple(replace(data, queries=(*data.queries[i:], *data.queries[:i])) for i in range(len(data.queries)))
 
 
 @lru_cache(maxsize=1000)
 def each_alone(data: Data) -> tuple[Data, ...]:
     """Every query by itself."""
-    return tuple(Data((query,)) for query in data.queries)
+    return tuple(replace(data, queries=(query,)) for query in data.queries)
 
 
 def deep_enough(data: Data, cutoff: int) -> Data:

@@ -10,6 +10,7 @@ from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.plugins.manager import load_registry
 from pytest_ireval.testing.arguments import variants
 from pytest_ireval.testing.breaking import Broken
+from pytest_ireval.testing.changes import up_to
 from pytest_ireval.testing.data import Data
 from pytest_ireval.testing.evidence import evidence
 from pytest_ireval.testing.promises import PROMISES, Promise
@@ -118,7 +119,7 @@ def _found(metric: Metric, name: str, attributes: Attributes | None) -> Finding:
         return Finding(str(metric), name, spared=spared)
     every = {str(variant): (variant, promise.spares(variant)) for variant in variants(metric)}
     for variant, spares in every.values():
-        if not spares and (broken := _broken(variant, promise, attributes)):
+        if not spares and (broken := _broken(variant, promise, attributes, metric)):
             return Finding(str(metric), name, broken=broken)
     spared = next((spares for _, spares in every.values()), "") if all(s for _, s in every.values()) else ""
     return Finding(str(metric), name, spared=spared)
@@ -154,16 +155,22 @@ def _something_applies(metric: Metric, reason: str) -> Finding:
     return Finding(str(metric), APPLIES)
 
 
-def _broken(metric: Metric, promise: Promise, attributes: Attributes | None) -> str:
+def _broken(metric: Metric, promise: Promise, attributes: Attributes | None, asked: Metric) -> str:
     """The evidence on the smallest data; nothing if the promise is kept on all data."""
 
     def attempt(data: Data) -> Broken | None:
         return promise.breaks(metric, data, attributes)
 
-    for data in promise.data(metric):
+    for data in _on_its_scale(metric, promise.data(metric)):
         if broken := attempt(data):
-            return evidence(metric, promise, smallest(data, broken, attempt))
+            return evidence(metric, promise, smallest(data, broken, attempt), asked)
     return ""
+
+
+def _on_its_scale(metric: Metric, every: tuple[Data, ...]) -> tuple[Data, ...]:
+    """Without grades above those for which the metric was made by an argument ``max_grade``."""
+    top = metric.settings.get("max_grade")
+    return tuple(up_to(float(top), data) for data in every) if isinstance(top, int | float) and top > 0 else every
 
 
 def promises() -> list[tuple[str, str]]:

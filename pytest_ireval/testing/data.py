@@ -11,13 +11,15 @@ import numpy as np
 
 SEED = 20240613
 TOP = 3
-"""The top of the scale, in all data."""
+"""The top of the scale, unless data say otherwise."""
 
-GRADES = (None, None, 0, 0, 1, 1, 2, 3, -1)
+Graded: TypeAlias = Sequence[float | None]
+
+GRADES: Graded = (None, None, 0, 0, 1, 1, 2, 3, -1)
 """What a random document is worth; None: nobody judged it."""
-
-
-Graded: TypeAlias = Sequence[int | None]
+GRADES_TO_4: Graded = (None, 0, 1, 2, 3, 4, 4)
+GRADES_TO_5: Graded = (None, None, -1, 0, 0, 1, 2, 3, 4, 5)
+FRACTIONS_TO_5: Graded = (None, None, -1, -0.5, 0, 0.25, 0.5, 1, 1.5, 2, 4, 5)
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,13 +44,14 @@ class Query:
 
 @dataclass(frozen=True, eq=False)
 class Data:
-    """Some queries; ``strangers`` are queries that were ranked and that nobody judged."""
+    """Some queries; ``strangers`` are queries that were ranked and that nobody judged, ``top`` is that of the scale."""
 
     queries: tuple[Query, ...]
     strangers: tuple[str, ...] = ()
+    top: float = TOP
 
 
-def query(number: int, retrieved: Graded | None, missed: Sequence[int], scores: Sequence[float]) -> Query:
+def query(number: int, retrieved: Graded | None, missed: Sequence[float], scores: Sequence[float]) -> Query:
     """A query from the grade at each rank (None: not judged) and those of judged documents not retrieved."""
     size = len(retrieved or ()) + len(missed)
     prime = 97 if size <= 97 else 9973  # so that names are short, differ, and sort in an order of their own
@@ -63,7 +66,7 @@ def query(number: int, retrieved: Graded | None, missed: Sequence[int], scores: 
     )
 
 
-CORNERS: dict[str, tuple[Graded | None, Sequence[int]]] = {
+CORNERS: dict[str, tuple[Graded | None, Sequence[float]]] = {
     "an empty ranking": ([], [1, 2]),
     "an empty ranking, and nothing relevant": ([], [0]),
     "no ranking at all": (None, [1, 0]),
@@ -111,16 +114,24 @@ def descending(retrieved: Graded | None) -> list[float]:
 
 
 @cache
-def random_data(size: int, *, tied: bool = False) -> Data:
-    """Queries with up to ``size`` documents each; scores are all different, or ``tied`` in groups."""
+def random_data(size: int, *, tied: bool = False, grades: Graded = GRADES, count: int = 12) -> Data:
+    """``count`` queries with up to ``size`` documents each; scores are all different, or ``tied`` in groups."""
     chance = np.random.default_rng([SEED, size, tied])
     queries = []
-    for number in range(1, 13):
-        retrieved = [GRADES[i] for i in chance.integers(len(GRADES), size=chance.integers(1, size + 1))]
-        missed = [GRADES[i] or 0 for i in chance.integers(len(GRADES), size=chance.integers(1, 5))]
+    for number in range(1, count + 1):
+        retrieved = [grades[i] for i in chance.integers(len(grades), size=chance.integers(1, size + 1))]
+        missed = [grades[i] or 0 for i in chance.integers(len(grades), size=chance.integers(1, 5))]
         scores = descending(retrieved)
         queries.append(query(number, retrieved, missed, [s // 3 for s in scores] if tied else scores))
-    return Data(tuple(queries))
+    return Data(tuple(queries), top=max(grade for grade in grades if grade is not None))
+
+
+@cache
+def long_lists() -> Data:
+    """Two queries with 300 documents each."""
+    chance = np.random.default_rng([SEED, 300])
+    graded = [[GRADES[i] for i in chance.integers(len(GRADES), size=300)] for _ in range(2)]
+    return Data(tuple(query(i, retrieved, [1, 3], descending(retrieved)) for i, retrieved in enumerate(graded, 1)))
 
 
 @cache
@@ -131,10 +142,23 @@ def judged_throughout(size: int) -> Data:
 
 
 def plain_data() -> tuple[Data, ...]:
-    """Random data from small to large, and the corner cases; no equal scores."""
-    return (random_data(3), random_data(8), random_data(30), corner_cases())
+    """Random data from small to large, the corner cases, and grades of a larger scale; no equal scores."""
+    return (random_data(3), random_data(8), random_data(30), corner_cases(), random_data(6, grades=GRADES_TO_5))
+
+
+def fractions() -> Data:
+    """Grades that are no whole numbers: whether 0.5 is relevant is for a metric to say."""
+    return random_data(6, grades=FRACTIONS_TO_5)
 
 
 def all_data() -> tuple[Data, ...]:
-    """Everything, with corner cases by themselves and equal scores."""
-    return (*single_corner_cases(), *plain_data(), random_data(8, tied=True))
+    """Everything, with corner cases by themselves, equal scores, long lists, and many queries."""
+    return (
+        *single_corner_cases(),
+        *plain_data(),
+        fractions(),
+        random_data(8, tied=True),
+        random_data(8, grades=GRADES_TO_4),
+        long_lists(),
+        random_data(3, count=150),
+    )

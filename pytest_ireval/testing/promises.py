@@ -12,13 +12,16 @@ from pytest_ireval.testing import breaking
 from pytest_ireval.testing.arguments import siblings
 from pytest_ireval.testing.breaking import Breaks
 from pytest_ireval.testing.changes import (
+    changed,
     documents_renamed,
+    documents_renamed_at_length,
     lines_shuffled,
     queries_renamed,
+    queries_renamed_at_length,
     queries_shuffled,
     scores_scaled,
 )
-from pytest_ireval.testing.data import Data, all_data, judged_throughout, plain_data, random_data
+from pytest_ireval.testing.data import Data, all_data, fractions, judged_throughout, plain_data, random_data
 
 DEEPEST = 1000
 """Cutoffs up to this are tried with longer rankings."""
@@ -33,7 +36,7 @@ def _plain(metric: Metric) -> tuple[Data, ...]:  # noqa: ARG001 - as above
 
 
 def _all(metric: Metric) -> tuple[Data, ...]:  # noqa: ARG001 - as above
-    return all_data()
+    return (*all_data(), changed(documents_renamed_at_length, changed(queries_renamed_at_length, random_data(8))))
 
 
 def _tied(metric: Metric) -> tuple[Data, ...]:  # noqa: ARG001 - as above
@@ -123,7 +126,7 @@ PROMISES = (
     Promise(
         "perfect_is_best",
         "no ranking is better than all relevant documents in order of grade",
-        "correct the formula, or declare direction='lower' or 'neither'",
+        "correct the formula, or declare another direction",
         breaking.better_than_perfect,
         spares=_no_order_is_best,
         optional=True,
@@ -131,8 +134,9 @@ PROMISES = (
     Promise(
         "promotion_never_harms",
         "a relevant document that passes one of a lower grade never makes a ranking worse",
-        "correct the formula, or declare direction='lower' or 'neither'",
+        "correct the formula, or declare another direction",
         breaking.harmed_by_promotion,
+        lambda metric: (*_plain(metric), fractions()),
         spares=_no_order_is_best,
         optional=True,
     ),
@@ -140,14 +144,21 @@ PROMISES = (
         "names_of_documents",
         "what documents are called does not matter",
         "look at grades and ranks, not at ids; let no set or sort of ids decide",
-        breaking.differs(documents_renamed, "with every document renamed"),
+        breaking.either(
+            breaking.differs(documents_renamed, "with every document renamed"),
+            breaking.differs(documents_renamed_at_length, "with a long id for every document"),
+        ),
         optional=True,
     ),
     Promise(
         "names_of_queries",
         "what queries are called does not matter",
-        "let no id of a query into the formula",
-        breaking.differs(queries_renamed, "with every query renamed"),
+        "let no id of a query into the formula, and remember nothing under it from one call to the next: "
+        "what belongs to the data goes into judged.remember",
+        breaking.either(
+            breaking.differs(queries_renamed, "with every query renamed"),
+            breaking.differs(queries_renamed_at_length, "with a long id for every query"),
+        ),
     ),
     Promise(
         "order_of_queries",

@@ -17,7 +17,7 @@ from pytest_ireval.retrieval.from_objects import judgments_from, rankings_from
 from pytest_ireval.retrieval.join import judge
 from pytest_ireval.retrieval.judged import Documents, Hits, JudgedRankings, Sessions
 from pytest_ireval.retrieval.judgments import Ideal, Subtopics
-from pytest_ireval.testing.data import TOP, Data, Query
+from pytest_ireval.testing.data import Data, Query
 
 DOCUMENT_NEEDS = {"documents", "unjudged", "attributes", "preferences"}
 SUBTOPICS = ("s1", "s2", "s3")
@@ -77,11 +77,12 @@ class _Same:
 
 @lru_cache(maxsize=1000)
 def _judged(data: Data, needs: frozenset[str], same: _Same) -> JudgedRankings:
-    judgments = judgments_from({query.name: _grades(query, "subtopics" in needs) for query in data.queries})
+    graded = {query.name: _grades(query, "subtopics" in needs) for query in data.queries}
+    judgments = judgments_from(graded, grades="float")
     rankings = {query.name: list(query.ranking) for query in data.queries if query.ranking is not None}
     rankings.update({stranger: [("d1", 1.0)] for stranger in data.strangers})
-    judged = judge(judgments, rankings_from(rankings), TOP)
-    reference = judge(judgments, rankings_from({query.name: _reference(query) for query in data.queries}), TOP)
+    judged = judge(judgments, rankings_from(rankings), data.top)
+    reference = judge(judgments, rankings_from({query.name: _reference(query) for query in data.queries}), data.top)
     brought = with_companions(
         judged,
         collection=COLLECTION,  # always there: some metrics ask for it under some arguments only

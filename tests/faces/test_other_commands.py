@@ -3,6 +3,7 @@
 import pytest
 
 from pytest_ireval.cli import COMMANDS
+from pytest_ireval.cli.metric_text import meaning, option_for
 
 
 def test_metrics_lists_all_by_plugin_with_what_must_follow_the_name(ireval):
@@ -20,7 +21,10 @@ def test_metrics_explains_one(ireval, name):
 
     assert out.startswith("RBP[@cutoff]\n  What a reader gets per document")
     assert "  formula: RBP = (1 - p) sum" in out
-    assert "  p: the probability that a reader goes on to the next document; at least 0, below 1; default 0.8\n" in out
+    assert (
+        "\n  p: the probability that a reader goes on to the next document; at least 0,\n    below 1; default 0.8\n"
+        in out
+    )
 
 
 def test_metrics_explains_several_and_spellings(ireval):
@@ -30,28 +34,88 @@ def test_metrics_explains_several_and_spellings(ireval):
     assert "AP[@cutoff]" in out
 
 
-def test_metrics_lists_what_another_package_calls_them_and_why_values_differ(ireval):
-    out = ireval("metrics", "--for", "trec_eval").out
+def test_metrics_tells_everything_in_lines_of_80_characters(ireval):
+    out = ireval("metrics", "nDCG").out
 
-    assert out.startswith("trec_eval ")
-    assert "\nmap                                  AP " in out
-    assert (
-        "\nunj_{cutoff}                         Unjudged@{cutoff}                                            "
-        "yes, but for grades below 0, which it takes for unjudged documents; here they are judged\n"
-    ) in out
-    assert out.endswith(
-        "\nno counterpart: ndcg_p\n"
-        "  in the source of trec_eval 10, but not offered by it; nDCG(discount='jarvelin') is the same\n"
+    assert out.startswith(
+        "nDCG[@cutoff]\n"
+        "  DCG as a share of the DCG of the best order of all judged documents.\n"
+        "  formula: nDCG@k = DCG@k / DCG@k of the judged documents sorted by gain\n"
+        "  reference: K. Järvelin, J. Kekäläinen, TOIS 20, 2002; trec_eval ndcg and\n"
+        "    ndcg_cut.\n"
+        "  example: nDCG@3 of 0 3 | 2 = (3/1.585) / (3/1 + 2/1.585) = 0.4441\n"
+        "  use: ireval evaluate judgments.txt rankings.txt -m 'nDCG@10'\n"
+        "  range: 0 to 1\n"
+        "  better: higher\n"
+        "  sums up as: mean\n"
+        "  scores: query\n"
+        "  no relevant documents: 0, by the formula\n"
+        "  also called: ndcg_burges = nDCG(gain='exp'), ndcg_cut_{cutoff} =\n"
+        "    nDCG@{cutoff}, ndcg_{gains} = nDCG(gains={gains})\n"
+    )
+    assert max(map(len, out.splitlines())) <= 80
+
+
+def test_a_wide_terminal_is_used(ireval, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "130")
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+
+    assert "  p: the probability that a reader goes on to the next document; at least 0, below 1; default 0.8\n" in (
+        ireval("metrics", "RBP").out
     )
 
 
-def test_metrics_lists_what_another_package_calls_one(ireval):
-    assert ireval("metrics", "--for", "ir_measures", "SetF").out == (
-        "ir_measures          pytest-ireval      equal\n"
-        "SetF                 SetF               yes\n"
-        "SetF(beta={beta}.0)  SetF(beta={beta})  "
-        "no: it hands beta to trec_eval, which takes it for the square of beta\n"
-    )
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("AP", "0"),
+        ("NumQ", "1, by the formula"),
+        ("NumRet", "depends on the ranking, by the formula"),
+        ("CG", "0, by the formula"),
+    ],
+)
+def test_metrics_says_what_a_query_without_relevant_documents_scores(ireval, name, said):
+    assert f"\n  no relevant documents: {said}\n" in ireval("metrics", name).out
+
+
+@pytest.mark.parametrize(
+    ("name", "option"),
+    [
+        ("AP", "-m 'AP@10'"),
+        ("SetF", "-m 'SetF'"),
+        ("IPrec", "-m 'IPrec@0.5'"),
+        ("FallOut", "-m 'FallOut@10' --collection N"),
+    ],
+)
+def test_metrics_shows_how_to_ask_for_one(ireval, name, option):
+    assert f"\n  use: ireval evaluate judgments.txt rankings.txt {option}\n" in ireval("metrics", name).out
+
+
+def test_every_use_that_is_shown_is_understood(registry):
+    for metric in registry.metrics.values():
+        name = option_for(metric).split("'")[1]
+        assert registry.parse_metrics([name])[0].name == metric.name
+
+
+def test_every_meaning_of_a_spelling_is_what_it_is_read_as(registry):
+    numbers = {
+        "cutoff": 5,
+        "recall": 0.5,
+        "multiple": 2,
+        "p": 0.5,
+        "beta": 2,
+        "hit": 1,
+        "noise": 2,
+        "miss": 3,
+        "rest": 4,
+    }
+    for metric in registry.metrics.values():
+        for spelling in metric.spellings:
+            if "{gains}" not in spelling and "{cutoff}" not in metric.name:
+                ours = meaning(metric, spelling).format(**numbers)
+                theirs = spelling.replace("{beta^2}", "4").format(**numbers)
+                needed = "" if "@" in ours or not metric.missing else "@1"
+                assert registry.parse_metrics([theirs + needed]) == registry.parse_metrics([ours + needed])
 
 
 def test_an_unknown_name_is_an_error(ireval):
@@ -59,6 +123,14 @@ def test_an_unknown_name_is_an_error(ireval):
 
     assert outcome.code == 2
     assert "did you mean 'nDCG'?" in outcome.err
+
+
+def test_an_unknown_name_does_not_keep_the_others_from_being_explained(ireval):
+    outcome = ireval("metrics", "ndgc", "AP")
+
+    assert outcome.code == 2
+    assert outcome.out.startswith("AP[@cutoff]\n")
+    assert outcome.err.startswith("error: 'ndgc', column 1\n  unknown metric 'ndgc'\n  did you mean 'nDCG'?\n")
 
 
 def test_plugins_lists_distribution_and_version(ireval):

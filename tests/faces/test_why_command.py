@@ -207,6 +207,37 @@ def test_a_missing_query_is_one_clear_error(ireval, files):
     )
 
 
+def test_rankings_that_do_not_differ_propose_no_query(ireval, files):
+    judgments, rankings, _ = files
+
+    outcome = ireval("why", "AP", judgments, rankings, rankings)
+
+    assert outcome.code == 2
+    assert outcome.err == (
+        "error: AP is the same on all 2 queries: which one is to be explained?\n"
+        "  say --query q, or query='q' from Python\n"
+    )
+    assert "AP of query p: 1.0000 -> 1.0000" in ireval("why", "AP", judgments, rankings, rankings, "-q", "p").out
+
+
+def test_a_file_where_the_metric_should_stand_is_said_to_be_one(ireval, files):
+    judgments, rankings, _ = files
+
+    outcome = ireval("why", judgments, "AP", rankings)
+
+    assert outcome.code == 2
+    assert outcome.err == (
+        "error: judgments.txt\n  is a file, where a metric is expected\n  write: ireval why METRIC JUDGMENTS RANKINGS\n"
+    )
+
+
+def test_a_metric_may_be_called_like_a_file(ireval, files, tmp_path):
+    judgments, rankings, _ = files
+    (tmp_path / "AP").write_text("")
+
+    assert ireval("why", "AP", judgments, rankings, "-q", "p").out.startswith("AP of query p: 1.0000\n")
+
+
 def test_only_one_file_is_standard_input(ireval, files):
     outcome = ireval("why", "AP", "-", "-")
 

@@ -75,6 +75,12 @@ def test_links_lead_somewhere(page):
     assert [target for target in targets if not (page.parent / target).exists()] == []
 
 
+def test_the_package_on_the_page_about_plugins_is_the_example():
+    example = ROOT / "examples" / "third_party_metrics" / "pyproject.toml"
+
+    assert blocks(ROOT / "docs" / "plugins.md", "toml") == [example.read_text(encoding="utf-8")]
+
+
 @pytest.mark.parametrize("name", ["metrics", "coming_from"])
 def test_a_page_about_metrics_is_what_the_metrics_say(name):
     script = ROOT / "docs" / f"{name}_page.py"

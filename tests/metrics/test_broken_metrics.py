@@ -80,7 +80,40 @@ def test_what_is_no_number():
         """Text."""
         return "much"
 
-    assert "raised ValueError: could not convert string to float: 'much' for query 'q1'" in message(bad)
+    assert message(bad) == (
+        "Bad\n  returned 'much' for query 'q1', which is no number\n  the metric comes from acme-metrics 2.1"
+    )
+
+
+def test_a_function_of_one_ranking_without_a_return():
+    @per_query_metric(name="Bad")
+    def bad(ranking):
+        """Forgets to return."""
+
+    assert message(bad) == (
+        "Bad\n  returned None for query 'q1': there is a return missing\n  the metric comes from acme-metrics 2.1"
+    )
+
+
+@pytest.mark.parametrize(
+    ("returned", "complaint"),
+    [
+        (None, "returned None: there is a return missing"),
+        (0.5, "returned a single number, 0.5, for 2 queries: it has to be an array with one number for each"),
+        ([1, 0, 1], "returned 3 values for 2 queries: it has to be an array with one number for each"),
+        (
+            np.zeros((2, 1)),
+            "returned an array of shape (2, 1) for 2 queries: it has to be an array with one number for each",
+        ),
+    ],
+)
+def test_a_batch_metric_that_returns_something_else(returned, complaint):
+    @metric(name="Bad")
+    def bad(judged):
+        """Not one number for each query."""
+        return returned
+
+    assert message(bad) == f"Bad\n  {complaint}\n  the metric comes from acme-metrics 2.1"
 
 
 def test_a_grade_above_max_grade_is_refused():

@@ -86,7 +86,7 @@ class TestUnits:
             """Forgets a query."""
             return np.zeros(2)
 
-        with pytest.raises(MetricError, match=r"Short\n  returned \(2,\) values for 3 queries"):
+        with pytest.raises(MetricError, match=r"Short\n  returned 2 values for 3 queries: it has to be an"):
             only(short)
 
 

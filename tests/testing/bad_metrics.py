@@ -130,17 +130,93 @@ def top_10(judged, *, cutoff: int = 5):
     return ratio(judged.sum(judged.relevant() & (judged.hits.rank <= cutoff)), judged.relevant_count())
 
 
+@metric(name="ThreeAtMost")
+def three_at_most(judged):
+    """Knows no grade above 3."""
+    return np.where(judged.sum(judged.hits.grade > 3) > 0, 9.0, 0.0)
+
+
+@per_query_metric(name="WholeGrades")
+def whole_grades(ranking):
+    """Looks up gains by grade, and knows none for a fraction."""
+    return np.nan if (ranking.grades % 1).any() else 0.0
+
+
+@metric(name="HundredAtMost")
+def hundred_at_most(judged, *, cutoff: int):
+    """Right while rankings have at most 100 documents."""
+    return np.where(judged.retrieved > 100, 5.0, judged.sum(judged.relevant() & (judged.hits.rank <= cutoff)) / cutoff)
+
+
+@per_query_metric(name="ShortNames", needs=("documents",))
+def short_names(ranking):
+    """Takes a long id for something else."""
+    return float(any(len(document) > 6 for document in ranking.documents))
+
+
+@per_query_metric(name="AsciiNames", needs=("documents",))
+def ascii_names(ranking):
+    """Takes letters of other scripts for something else."""
+    return float(not all(document.isascii() for document in ranking.documents))
+
+
+@metric(name="HundredQueries")
+def hundred_queries(judged):
+    """Has room for 100 queries."""
+    return np.zeros(100)[: judged.count][np.arange(judged.count)]
+
+
+remembered = {}
+
+
+@per_query_metric(name="Remembers")
+def remembers(ranking):
+    """Keeps what it found for a query of that name."""
+    return remembered.setdefault(ranking.query, float((ranking.grades > 0).mean()))
+
+
+@per_query_metric(name="Patient", no_relevant=None)
+def patient(ranking, *, patience: float = 0.8):
+    """A probability that says nowhere that it is one."""
+    return patience if ranking.grades[0] > 0 else 0.0
+
+
+@metric(name="NoReturn")
+def no_return(judged):
+    """Forgets to return."""
+
+
+@metric(name="OneForAll")
+def one_for_all(judged):
+    """One number."""
+    return 0.5
+
+
+@per_query_metric(name="Cost", direction="lower", empty=0.0, no_relevant=0.0, range=(0, 1))
+def cost(ranking):
+    """Share of documents that are not relevant."""
+    return float((ranking.grades <= 0).mean()) / 2 + 0.1
+
+
 METRICS = {
-    "names_of_documents": [biased],
-    "names_of_queries": [name_reader],
+    "names_of_documents": [biased, short_names, ascii_names],
+    "names_of_queries": [name_reader, remembers],
     "order_of_queries": [carries_over],
     "alone_or_together": [curved],
-    "a_value_for_every_query": [nan_on_empty, raises_on_unjudged, hungry],
-    "within_its_range": [unbounded],
+    "a_value_for_every_query": [
+        nan_on_empty,
+        raises_on_unjudged,
+        hungry,
+        whole_grades,
+        hundred_queries,
+        no_return,
+        one_for_all,
+    ],
+    "within_its_range": [unbounded, three_at_most, hundred_at_most, patient],
     "reads_only": [scribbler, scribe],
     "same_twice": [moody],
     "promotion_never_harms": [late_is_good],
-    "perfect_is_best": [long_is_good],
+    "perfect_is_best": [long_is_good, cost],
     "below_the_cutoff": [no_cutoff],
     "scores_scaled": [score_reader],
     "order_of_lines": [row_reader],

@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
-from bad_metrics import METRICS
+from bad_metrics import METRICS, remembered
 
 from pytest_ireval import MetricError
 from pytest_ireval.testing import check_metric, promises
@@ -33,7 +33,8 @@ NameReader breaks the promise names_of_queries
   with every query renamed:
   query x048: judged d15=1; ranked d15
   value of x048: 0
-  what to do: let no id of a query into the formula
+  what to do: let no id of a query into the formula, and remember nothing under it from one call to the next:
+    what belongs to the data goes into judged.remember
   the metric comes from bad_metrics (not registered)
 """,
     "CarriesOver": """\
@@ -198,6 +199,131 @@ ShortMemory@1 breaks the promise arguments_apart
   what to do: put every argument it depends on into the key of judged.remember
   the metric comes from bad_metrics (not registered)
 """,
+    "Remembers": """\
+Remembers breaks the promise names_of_queries
+  promised: what queries are called does not matter
+  query q1: judged d15=1; ranked d15
+  value of q1: 1
+  with a long id for every query:
+  query größere-tasse-コップ-0048: judged d15=1; ranked d15
+  value of größere-tasse-コップ-0048: 0.5
+  what to do: let no id of a query into the formula, and remember nothing under it from one call to the next:
+    what belongs to the data goes into judged.remember
+  the metric comes from bad_metrics (not registered)
+""",
+    "ShortNames": """\
+ShortNames breaks the promise names_of_documents
+  promised: what documents are called does not matter
+  query q1: judged d15=1; ranked d15
+  value of q1: 0
+  with a long id for every document:
+  query q1: judged https://shop.example/größe/コップ/00061=1; ranked https://shop.example/größe/コップ/00061
+  value of q1: 1
+  what to do: look at grades and ranks, not at ids; let no set or sort of ids decide; or, if its definition
+    forbids that, say so in the metric:
+    not_promised={'names_of_documents': 'the reason'}
+  the metric comes from bad_metrics (not registered)
+""",
+    "AsciiNames": """\
+AsciiNames breaks the promise names_of_documents
+  promised: what documents are called does not matter
+  query q1: judged d15=1; ranked d15
+  value of q1: 0
+  with a long id for every document:
+  query q1: judged https://shop.example/größe/コップ/00061=1; ranked https://shop.example/größe/コップ/00061
+  value of q1: 1
+  what to do: look at grades and ranks, not at ids; let no set or sort of ids decide; or, if its definition
+    forbids that, say so in the metric:
+    not_promised={'names_of_documents': 'the reason'}
+  the metric comes from bad_metrics (not registered)
+""",
+    "WholeGrades": """\
+WholeGrades breaks the promise a_value_for_every_query
+  promised: there is a number for every query, whatever was judged or retrieved
+  query q1: judged d29=0.25; ranked d29
+  value of q1: nan
+  what to do: say in no_relevant= and empty= what such queries score, or return a number for them, as ratio(…)
+    does for 0 / 0; and say in needs= what it looks at besides grades
+  the metric comes from bad_metrics (not registered)
+""",
+    "HundredQueries": """\
+HundredQueries breaks the promise a_value_for_every_query
+  promised: there is a number for every query, whatever was judged or retrieved
+  query q45: judged d32=1 d39=2 d46=1; ranked d25 d32 d39
+  query q46: judged d39=0 d46=0 d53=0 d60=0 d67=0; ranked d32 d39 d46
+  query q47: judged d39=1 d46=-1 d53=1 d60=2; ranked d39 d46
+  query q48: judged d46=1 d60=1 d67=1 d74=-1 d81=1; ranked d46 d53 d60
+  query q49: judged d53=1 d67=0 d74=0; ranked d53 d60
+  query q50: judged d60=-1 d67=1 d74=0 d81=0 d88=1; ranked d60
+  query q51: judged d67=1 d74=3 d81=-1 d88=0 d95=0 d5=-1; ranked d67 d74
+  query q52: judged d74=1 d81=0 d88=0; ranked d74
+  query q53: judged d81=1 d88=0; ranked d81
+  query q54: judged d88=-1 d95=0 d5=2 d12=0 d19=1 d26=0 d33=0; ranked d88 d95 d5
+  query q55: judged d95=1 d5=0 d12=-1 d19=0 d26=1; ranked d95
+  query q56: judged d5=-1 d12=2 d19=1 d26=1 d33=0; ranked d5 d12
+  … and 92 queries more
+  it raised IndexError: index 100 is out of bounds for axis 0 with size 100 for query 'q145'
+  what to do: say in no_relevant= and empty= what such queries score, or return a number for them, as ratio(…)
+    does for 0 / 0; and say in needs= what it looks at besides grades
+  the metric comes from bad_metrics (not registered)
+""",
+    "NoReturn": """\
+NoReturn breaks the promise a_value_for_every_query
+  promised: there is a number for every query, whatever was judged or retrieved
+  query q1: judged d15=1; ranked nothing
+  it returned None: there is a return missing
+  what to do: say in no_relevant= and empty= what such queries score, or return a number for them, as ratio(…)
+    does for 0 / 0; and say in needs= what it looks at besides grades
+  the metric comes from bad_metrics (not registered)
+""",
+    "OneForAll": """\
+OneForAll breaks the promise a_value_for_every_query
+  promised: there is a number for every query, whatever was judged or retrieved
+  query q1: judged d15=1; ranked nothing
+  it returned a single number, 0.5, for 1 query: it has to be an array with one number for each
+  what to do: say in no_relevant= and empty= what such queries score, or return a number for them, as ratio(…)
+    does for 0 / 0; and say in needs= what it looks at besides grades
+  the metric comes from bad_metrics (not registered)
+""",
+    "ThreeAtMost": """\
+ThreeAtMost breaks the promise within_its_range
+  promised: values are within the range that the metric declares
+  query q1: judged d36=4; ranked d36
+  value of q1: 9, outside 0 to 1
+  what to do: correct the formula, or declare range=(least, greatest)
+  the metric comes from bad_metrics (not registered)
+""",
+    "HundredAtMost": """\
+HundredAtMost@1 breaks the promise within_its_range
+  promised: values are within the range that the metric declares
+  query q2: judged d1422=1 d1443=-1 d1450=3 d1478=1 … (66 more) … d2059=3 d2066=0 d2073=0 d2087=1; ranked d1387 d1394 d1401 d1408 … (93 more) … d2066 d2073 d2080 d2087
+  value of q2: 5, outside 0 to 1
+  what to do: correct the formula, or declare range=(least, greatest)
+  the metric comes from bad_metrics (not registered)
+""",  # noqa: E501 - evidence has a line for each query
+    "Patient": """\
+Patient(patience=2) breaks the promise within_its_range
+  promised: values are within the range that the metric declares
+  query q9: judged d64=1; ranked d64
+  value of q9: 2, outside 0 to 1
+  patience=2 was chosen here (tried are 0.5, 2): if it makes no sense, say which numbers do, as patience:
+    Annotated[float, Param('…', low=0, below=1)]
+  what to do: correct the formula, or declare range=(least, greatest)
+  the metric comes from bad_metrics (not registered)
+""",
+    "Cost": """\
+Cost breaks the promise perfect_is_best
+  promised: no ranking is better than all relevant documents in order of grade
+  query q1: judged d15=1; ranked nothing
+  value of q1: 0
+  with all relevant documents in order of grade:
+  query q1: judged d15=1; ranked d15
+  value of q1: 0.1
+  what to do: say with empty= what an empty ranking deserves, as empty=1; empty=0 is better than a perfect
+    one; or, if its definition forbids that, say so in the metric:
+    not_promised={'perfect_is_best': 'the reason'}
+  the metric comes from bad_metrics (not registered)
+""",
     "Top_10": """\
 Top_10 breaks the promise name_round_trips
   promised: its canonical name, read again, is the same metric
@@ -212,6 +338,8 @@ each_bad_metric = pytest.mark.parametrize(("promise", "metric"), BAD, ids=str)
 
 @each_bad_metric
 def test_a_bad_metric_is_caught_by_the_promise_it_breaks_and_by_no_other(promise, metric):
+    remembered.clear()
+
     with pytest.raises(MetricError) as caught:
         check_metric(metric)
 

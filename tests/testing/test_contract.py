@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pytest_ireval import MetricError, PluginError, load_registry, metric, per_query_metric
+from pytest_ireval import MetricError, PluginError, load_registry, metric, per_query_metric, ratio
 from pytest_ireval.testing import Finding, check_metric, metric_contract, promises
 
 ROOT = Path(__file__).parents[2]
@@ -267,6 +267,35 @@ def test_a_deep_cutoff_is_tried_with_deeper_rankings():
         return judged.sum(judged.hits.rank <= cutoff + 1) / (cutoff + 1)
 
     assert "Deep@40 breaks the promise below_the_cutoff" in failure(deep @ 40)
+
+
+def test_a_metric_may_take_half_a_grade_for_nothing_or_for_something():
+    @metric(name="Precise")
+    def precise(judged):
+        """Share of documents with grade 1 or more among those judged and retrieved."""
+        return ratio(judged.sum(judged.relevant()), np.diff(judged.first))
+
+    @metric(name="Halves")
+    def halves(judged):
+        """Share of documents with a grade above 0 among those judged and retrieved."""
+        return ratio(judged.sum(judged.hits.grade > 0), np.diff(judged.first))
+
+    assert spared(check_metric(precise)) == NO_ARGUMENTS
+    assert spared(check_metric(halves)) == NO_ARGUMENTS
+
+
+@pytest.mark.parametrize("name", ["ERR(max_grade=1)", "ERR(max_grade=3)@5", "RBP(max_grade=2)", "nERR(max_grade=9)"])
+def test_no_grade_is_above_the_scale_for_which_a_metric_was_made(name):
+    assert check_metric(name)
+
+
+def test_ids_that_decide_by_definition_may_still_be_long_and_of_any_script():
+    @per_query_metric(name="ById", needs=("documents",), not_promised={"names_of_documents": "ids decide"})
+    def by_id(ranking):
+        """Cannot write every id down."""
+        return 0.0 * sum(len(document.encode("ascii")) for document in ranking.documents)
+
+    assert "it raised UnicodeEncodeError: 'ascii' codec can't encode characters" in failure(by_id)
 
 
 def test_no_metric_at_all_is_an_error():

@@ -1,0 +1,152 @@
+"""What a name of another package means here: ``ndcg_cut_10`` of trec_eval is ``nDCG@10``."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from pytest_ireval.errors import MetricNameError, Problem, closest, shown
+from pytest_ireval.metrics.elsewhere import PACKAGES, Absent, Elsewhere, counterparts, without_counterpart
+from pytest_ireval.metrics.metric import Metric
+from pytest_ireval.metrics.names import Vocabulary
+from pytest_ireval.metrics.parameters import text_of
+
+PART = re.compile(r"\{\{|\}\}|\{(?P<hole>\w+)(?P<squared>\^2)?\}")
+"""A brace, or a hole for a number."""
+NUMBER = r"[+-]?(?:[0-9]+(?:\.[0-9]+)?|\.[0-9]+)"
+PAIR = rf"{NUMBER}={NUMBER}"
+PAIRS_SHOWN = "1=3,2=9"
+"""Pairs of a grade and its gain, as they stand in names of trec_eval that take such."""
+SEVERAL = re.compile(rf"(?P<head>.*?[_.])(?P<numbers>{NUMBER}(?:,{NUMBER})+)")
+"""``P.5,10``, which in trec_eval is two metrics."""
+TAIL = re.compile(rf"[(@].*$|[_.=@]{NUMBER}(?:,{NUMBER})*$")
+"""What follows a name: arguments, a cutoff."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a name stands for: rows of the table; or why it has no counterpart; or a metric that has none there."""
+
+    rows: tuple[Elsewhere, ...] = ()
+    absent: Absent | None = None
+    ours: Metric | None = None
+
+
+def look_up(name: str, package: str, vocabulary: Vocabulary) -> Found:
+    """First among the package's own names, then among ours; raises MetricNameError if neither knows it."""
+    rows = counterparts(vocabulary.metrics.values(), package)
+    absent = without_counterpart(vocabulary.metrics.values(), package)
+    name = name.strip()
+    if name in vocabulary.metrics:
+        return _of_ours(vocabulary.metrics[name], rows, absent)
+    for found in (
+        tuple(row for row in rows if row.names[0] == name),  # as it stands in the table
+        _filled(name, rows, vocabulary),
+        _several(name, rows, vocabulary) if package == "trec_eval" else (),
+        _filled(name, rows, vocabulary, re.IGNORECASE),
+        tuple(row for row in rows if _bare(row.name).lower() == name.lower()),
+    ):
+        if found:
+            return Found(found)
+    bare = TAIL.sub("", name).lower()
+    for each in absent:
+        if each.name.lower() in (name.lower(), bare):
+            return Found(absent=replace(each, name=name))
+    try:
+        metric = vocabulary.family(name)
+    except MetricNameError:
+        raise _unknown(name, package, rows, absent) from None
+    translated = _translated(name, rows, vocabulary)
+    return Found(translated) if translated else _of_ours(metric, rows, absent)
+
+
+def _of_ours(metric: Metric, rows: list[Elsewhere], absent: list[Absent]) -> Found:
+    """Everything that a metric of ours is called over there, and what its name means there besides."""
+    meant = tuple(row for row in rows if row in metric.elsewhere or row.name == metric.name)
+    if meant:
+        return Found(meant)
+    return Found(absent=next((each for each in absent if each.name == metric.name), None), ours=metric)
+
+
+def _filled(name: str, rows: list[Elsewhere], vocabulary: Vocabulary, flags: int = 0) -> tuple[Elsewhere, ...]:
+    """Rows whose name, with numbers in its holes, is ``name``; the numbers stand on both sides."""
+    matches = ((row, re.fullmatch(_pattern(row.name, row.package), name.replace(" ", ""), flags)) for row in rows)
+    return tuple(_with_numbers(row, match.groupdict(), vocabulary) for row, match in matches if match)
+
+
+def _translated(name: str, rows: list[Elsewhere], vocabulary: Vocabulary) -> tuple[Elsewhere, ...]:
+    """Rows for the very metric that ``name`` is here: nDCG@10, or what a third package calls it."""
+    try:
+        wanted = [str(metric).replace(" ", "") for metric in vocabulary.parse(name)]
+    except MetricNameError:  # it lacks an argument
+        return ()
+    matches = ((row, re.fullmatch(_pattern(row.ours), each)) for each in wanted for row in rows if "^2" not in row.name)
+    return tuple(_with_numbers(row, match.groupdict(), vocabulary) for row, match in matches if match)
+
+
+def _with_numbers(row: Elsewhere, numbers: dict[str, str], vocabulary: Vocabulary) -> Elsewhere:
+    """The row with numbers in place of holes; ours is a canonical name then."""
+    if not numbers:
+        return row
+    theirs = PART.sub(lambda part: numbers.get(part["hole"], part.group()), row.name)
+    if pairs := numbers.get("pairs"):
+        theirs = row.name.replace(PAIRS_SHOWN, pairs)
+        ours = str(vocabulary.parse(theirs)[0])
+    else:
+        squared = {part["hole"] for part in PART.finditer(row.name) if part["squared"]}
+        inserted = {hole: _root(text) if hole in squared else text for hole, text in numbers.items()}
+        ours = str(vocabulary.parse(row.ours.format(**inserted))[0])
+    return replace(row, name=theirs, ours=ours.replace("{", "{{").replace("}", "}}"))
+
+
+def _root(squared: str) -> str:
+    return text_of(math.sqrt(max(float(squared), 0.0)))
+
+
+def _pattern(name: str, package: str = "") -> str:
+    """A name of a table as a regular expression with a group for each hole."""
+    text, pattern, at = name.replace(" ", ""), "", 0
+    if text.endswith("_" + PAIRS_SHOWN):
+        return re.escape(text.removesuffix("_" + PAIRS_SHOWN)) + rf"[_.](?P<pairs>{PAIR}(?:,{PAIR})*)"
+    for part in PART.finditer(text):
+        pattern += re.escape(text[at : part.start()])
+        if part["hole"]:
+            if package == "trec_eval" and pattern.endswith("_"):
+                pattern = pattern[:-1] + "[_.]"
+            pattern += f"(?P<{part['hole']}>{NUMBER})"
+        else:
+            pattern += re.escape(part.group()[0])
+        at = part.end()
+    return pattern + re.escape(text[at:])
+
+
+def _several(name: str, rows: list[Elsewhere], vocabulary: Vocabulary) -> tuple[Elsewhere, ...]:
+    match = SEVERAL.fullmatch(name)
+    numbers = match["numbers"].split(",") if match else []
+    return tuple(row for each in numbers if match for row in _filled(match["head"] + each, rows, vocabulary))
+
+
+def _bare(name: str) -> str:
+    """A name without what follows it: ``ndcg_cut`` of ``ndcg_cut_{cutoff}``."""
+    return re.split(r"[({@]", name)[0].rstrip("_.=")
+
+
+def _unknown(name: str, package: str, rows: list[Elsewhere], absent: list[Absent]) -> MetricNameError:
+    tail = TAIL.search(name)
+    rest = tail.group() if tail else ""
+    meant = closest(name.removesuffix(rest), set(_stems(rows, absent)))
+    return MetricNameError(
+        Problem(
+            f"is neither a name of {PACKAGES[package]} nor one of ours",
+            place=shown(name),
+            suggestion=f"did you mean {meant + rest!r}?" if meant else "",
+            allowed=f"ireval metrics --for {package} lists its names, ireval metrics lists ours",
+        )
+    )
+
+
+def _stems(rows: list[Elsewhere], absent: list[Absent]) -> Iterator[str]:
+    yield from (_bare(row.name) for row in rows)
+    yield from (each.name for each in absent)

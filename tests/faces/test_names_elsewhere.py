@@ -1,0 +1,147 @@
+"""``ireval metrics --for``: what the names of other packages mean here."""
+
+import pytest
+
+
+def rows(out):
+    """The lines below the header, each as its cells."""
+    return [[cell.strip() for cell in line.split("  ") if cell.strip()] for line in out.splitlines()[1:]]
+
+
+def test_all_names_of_a_package_are_listed_with_why_values_differ(ireval):
+    out = ireval("metrics", "--for", "trec_eval").out
+
+    assert out.startswith("trec_eval ")
+    assert "\nmap                                  AP " in out
+    assert (
+        "\nunj_{cutoff}                         Unjudged@{cutoff}                                            "
+        "yes, but for grades below 0, which it takes for unjudged documents; here they are judged\n"
+    ) in out
+    assert out.endswith(
+        "\nno counterpart: ndcg_p\n"
+        "  in the source of trec_eval 10, but not offered by it; nDCG(discount='jarvelin') is the same\n"
+    )
+
+
+def test_a_name_of_ours_lists_everything_it_is_called(ireval):
+    assert ireval("metrics", "--for", "ir_measures", "SetF").out == (
+        "ir_measures          pytest-ireval      equal\n"
+        "SetF                 SetF               yes\n"
+        "SetF(beta={beta}.0)  SetF(beta={beta})  "
+        "no: it hands beta to trec_eval, which takes it for the square of beta\n"
+    )
+    assert rows(ireval("metrics", "--for", "trec_eval", "AP").out) == [
+        ["map", "AP", "yes"],
+        ["map_cut_{cutoff}", "AP@{cutoff}", "yes"],
+    ]
+
+
+@pytest.mark.parametrize(
+    ("package", "name", "theirs", "ours"),
+    [
+        ("trec_eval", "map", "map", "AP"),
+        ("trec_eval", "ndcg_cut_10", "ndcg_cut_10", "nDCG@10"),
+        ("trec_eval", "ndcg_cut.10", "ndcg_cut_10", "nDCG@10"),
+        ("trec_eval", "ndcg_cut", "ndcg_cut_{cutoff}", "nDCG@{cutoff}"),
+        ("trec_eval", "set_F.4", "set_F_4", "SetF(beta=2)"),
+        ("trec_eval", "utility.1,-1,2,0", "utility_1,-1,2,0", "Utility(miss=2)"),
+        ("trec_eval", "dcg.1=2,3=5", "dcg_1=2,3=5", "DCG(gains={1: 2, 3: 5})"),
+        ("ranx", "r-precision", "r-precision", "Rprec"),
+        ("ranx", "ndcg@10", "ndcg@10", "nDCG@10"),
+        ("ranx", "nDCG@10", "ndcg@10", "nDCG@10"),
+        ("ir_measures", "P(rel=2)@5", "P(rel=2)@5", "P(rel=2)@5"),
+        ("ir_measures", "Compat", "Compat", "Compat"),
+        ("trec_eval", "nDCG@10", "ndcg_cut_10", "nDCG@10"),
+        ("ranx", "ndcg_cut_10", "ndcg@10", "nDCG@10"),
+        ("ranx", "recip_rank", "mrr", "RR"),
+        ("ranx", "RBP(p=0.5)", "rbp.5", "RBP(p=0.5)"),
+    ],
+)
+def test_a_name_of_the_package_is_one_row_with_its_numbers(ireval, package, name, theirs, ours):
+    ((first, second, verdict),) = [row[:3] for row in rows(ireval("metrics", "--for", package, name).out)]
+
+    assert (first, second) == (theirs, ours)
+    assert verdict.startswith("yes")
+
+
+@pytest.mark.parametrize("package", ["scikit-learn", "sklearn", "SKLEARN"])
+def test_scikit_learn_goes_by_its_import_name_as_well(ireval, package):
+    assert ireval("metrics", "--for", package, "ndcg_score").out == (
+        "scikit-learn  pytest-ireval  equal\n"
+        "ndcg_score    nDCG           "
+        "yes, but for equal scores, over whose orders it averages; --ties says which order is taken here\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("package", "name", "ours"), [("ntcireval", "MSnDCG@10", "nDCG@10"), ("ranx", "rbp.50", "RBP(p=0.5)")]
+)
+def test_reasons_come_along(ireval, package, name, ours):
+    ((theirs, here, verdict),) = rows(ireval("metrics", "--for", package, name).out)
+
+    assert (theirs, here) == (name, ours)
+    assert verdict.startswith("yes, but for ")
+
+
+def test_a_list_of_cutoffs_is_a_row_each(ireval):
+    assert rows(ireval("metrics", "--for", "trec_eval", "P.5,10").out) == [
+        ["P_5", "P@5", "yes"],
+        ["P_10", "P@10", "yes"],
+    ]
+
+
+@pytest.mark.parametrize(
+    ("package", "name", "reason"),
+    [
+        ("trec_eval", "runid", "text, not a number: the tag of the rankings file"),
+        ("ir_measures", "alpha_nDCG@20", "diversity, judged by subtopics: there is no metric for it yet"),
+        (
+            "trec_eval",
+            "P_avgjg.5",
+            "averages over several sets of judgments in one file; each set can be evaluated by itself",
+        ),
+    ],
+)
+def test_a_name_without_counterpart_has_a_reason(ireval, package, name, reason):
+    outcome = ireval("metrics", "--for", package, name)
+
+    assert outcome.code == 0
+    assert outcome.out == f"no counterpart: {name}\n  {reason}\n"
+
+
+def test_a_metric_of_ours_that_the_package_lacks_is_said_to_be(ireval):
+    assert ireval("metrics", "--for", "ntcireval", "AWP").out == "NTCIREVAL has no name for it: AWP\n"
+
+
+def test_an_unknown_name_does_not_keep_the_others_from_an_answer(ireval):
+    outcome = ireval("metrics", "--for", "ranx", "ndgc@10", "map", "zzz")
+
+    assert outcome.code == 2
+    assert outcome.out == "ranx  pytest-ireval  equal\nmap   AP             yes\n"
+    assert outcome.err == (
+        "error: 'ndgc@10'\n"
+        "  is neither a name of ranx nor one of ours\n"
+        "  did you mean 'ndcg@10'?\n"
+        "  ireval metrics --for ranx lists its names, ireval metrics lists ours\n"
+        "'zzz'\n"
+        "  is neither a name of ranx nor one of ours\n"
+        "  ireval metrics --for ranx lists its names, ireval metrics lists ours\n"
+    )
+
+
+def test_a_number_that_makes_no_sense_is_an_error(ireval):
+    outcome = ireval("metrics", "--for", "trec_eval", "ndcg_cut_0")
+
+    assert outcome.code == 2
+    assert outcome.err == "error: 'nDCG@0', column 1\n  nDCG: cutoff=0 is out of range (at least 1)\n"
+
+
+def test_every_row_is_found_by_its_own_name(registry):
+    from pytest_ireval.metrics.elsewhere import PACKAGES, counterparts, without_counterpart
+    from pytest_ireval.metrics.lookup import look_up
+
+    for package in PACKAGES:
+        for row in counterparts(registry.metrics.values(), package):
+            assert row in look_up(row.names[0], package, registry.vocabulary).rows
+        for absent in without_counterpart(registry.metrics.values(), package):
+            assert look_up(absent.name, package, registry.vocabulary).absent == absent
