@@ -60,6 +60,8 @@ class Pair:
     """The ranking that is significantly better; empty if neither is."""
     sign_flip_p: float | None = None
     """The exact sign-flip test's p, not corrected, where a significant t rests on at most 20 changed queries."""
+    sign_flip_p_adjusted: float | None = None
+    """The same after Holm's correction over all pairs of this metric: what ``p_adjusted`` is held against."""
     gains: tuple[Change, ...] = ()
     """The queries on which ``ranking`` is better by most; listed for some pairs only."""
     drops: tuple[Change, ...] = ()

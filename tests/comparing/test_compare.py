@@ -159,6 +159,23 @@ class TestCorners:
         assert (few.wins, few.p < 0.05, few.better, few.sign_flip_p) == (5, True, "two", 2 / 2**5)
         assert (many.wins, many.better, many.sign_flip_p) == (9, "two", 2 / 2**9)
 
+    def test_the_exact_test_of_few_changed_queries_is_corrected_like_t(self):
+        judgments = {f"q{i}": {"good": 1} for i in range(20)}
+        second, first, third = ["x", "good"], ["good"], ["x", "y", "good"]
+        changed = {"A": (range(0), second), "B": (range(6), first), "C": (range(6, 11), third)}
+        lists = {
+            name: {query: place if i in places else second for i, query in enumerate(judgments)}
+            for name, (places, place) in changed.items()
+        }
+
+        comparison = compare(judgments, lists, "RR")
+        pair = comparison["RR"].pair("B", "A")
+
+        assert (pair.better, pair.p_adjusted) == ("B", pytest.approx(0.0203, abs=5e-5))
+        assert (pair.sign_flip_p, pair.sign_flip_p_adjusted) == (2 / 2**6, 2 * 2 / 2**6)
+        assert comparison["RR"].pair("C", "B").sign_flip_p_adjusted == 3 * 2 / 2**11
+        assert Comparison.from_dict(json.loads(json.dumps(comparison.to_dict()))) == comparison
+
     def test_two_equal_differences_prove_nothing(self):
         judgments = {"q0": {"good": 1}, "q1": {"good": 1}}
         worse, better = ({query: found[query] for query in judgments} for found in (ranking([2] * 10), FIRST))
