@@ -121,7 +121,8 @@ def _counted(scores: Scores, policies: Policies) -> Scores:
         Problem(
             f"{len(names)} of {len(scores.units)} queries have no relevant documents: {some(names)}",
             place=str(scores.metric),
-            suggestion='no_relevant="zero" scores them 0, "ignore" leaves them out',
+            suggestion='no_relevant="zero" (command line: --no-relevant zero) lets them count, '
+            '"ignore" leaves them out',
         )
     )
 

@@ -145,7 +145,8 @@ def refuse_missing(rankings: Iterable[Brought], policies: Policies) -> None:
         Problem(
             f"{len(missing)} of {judged.count} judged queries have no ranking: {some(missing)}",
             place=origin,
-            suggestion='missing_queries="zero" scores them 0, "ignore" leaves them out',
+            suggestion='missing_queries="zero" (command line: --missing zero) scores them as badly as can be, '
+            '"ignore" leaves them out',
         )
         for judged, origin, _ in rankings
         if (missing := np.array(judged.queries, object)[~judged.present].tolist())

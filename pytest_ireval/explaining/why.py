@@ -12,7 +12,7 @@ from pytest_ireval.evaluating.policies import Ties, Unjudged
 from pytest_ireval.evaluating.setting import Companions, set_up
 from pytest_ireval.evaluating.told import as_told
 from pytest_ireval.explaining.moves import moves_between
-from pytest_ireval.explaining.steps import explained
+from pytest_ireval.explaining.steps import explainable, explained
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.metrics.score import score
 from pytest_ireval.plugins.registry import Registry
@@ -53,7 +53,7 @@ def why(
     """How a metric comes to its value on one query; with ``other`` rankings, what is different there.
 
     Without a ``query``, the one is taken on which the two rankings differ most. A query that a ranking lacks is
-    explained as an empty ranking. The other arguments are those of ``evaluate``.
+    explained as an empty ranking, and scores the worst value there is. The other arguments are those of ``evaluate``.
     """
     policies = Policies(ties, "zero", "zero", unjudged, depth, scale, grades, collection)
     setting = set_up(judgments, metric, policies, registry, progress, judgments_format, rankings_format)
@@ -102,7 +102,8 @@ def _proposed(metric: Metric, rankings: Sequence[JudgedRankings], policies: Poli
                 suggestion=f"say --query {queries[0]}, or query={queries[0]!r} from Python",
             )
         )
-    before, after = (score(metric, as_told(judged, policies)).values for judged in rankings)
+    views = [explainable(metric, as_told(judged, policies)) for judged in rankings]
+    before, after = (score(metric, view).values for view in views)
     change = np.abs(after - before)
     return queries[int(np.argmax(change))], f"the largest difference of {len(queries)} queries"
 

@@ -274,9 +274,11 @@ class TestMissingQueries:
 
         assert str(caught.value) == (
             "a\n  2 of 10 judged queries have no ranking: 'q8', 'q9'\n"
-            '  missing_queries="zero" scores them 0, "ignore" leaves them out\n'
+            '  missing_queries="zero" (command line: --missing zero) scores them as badly as can be, '
+            '"ignore" leaves them out\n'
             "c\n  1 of 10 judged queries have no ranking: 'q0'\n"
-            '  missing_queries="zero" scores them 0, "ignore" leaves them out'
+            '  missing_queries="zero" (command line: --missing zero) scores them as badly as can be, '
+            '"ignore" leaves them out'
         )
 
     def test_zero_counts_them(self):
@@ -348,7 +350,7 @@ def test_what_is_wrong_with_any_ranking_is_one_error():
         (
             {"no_relevant": "error"},
             "one: RR\n  1 of 11 queries have no relevant documents: 'none'\n"
-            '  no_relevant="zero" scores them 0, "ignore" leaves them out',
+            '  no_relevant="zero" (command line: --no-relevant zero) lets them count, "ignore" leaves them out',
         ),
     ],
 )

@@ -24,7 +24,7 @@ def test_a_metric_that_needs_the_size_says_where_to_give_it():
 
     assert str(caught.value) == (
         "FallOut@2\n  needs collection\n  `judged.collection`: how many documents there are to find; "
-        "`evaluate(…, collection=N)`, `ireval evaluate --collection N`"
+        "`collection=N` (command line: `--collection N`)"
     )
 
 
@@ -33,7 +33,8 @@ def test_utility_needs_the_size_only_if_documents_left_out_are_worth_something()
     with pytest.raises(MetricError) as caught:
         evaluate(JUDGMENTS, RANKINGS, ["Utility(rest=0.5)"])
     assert str(caught.value) == (
-        "Utility(rest=0.5)\n  with rest=0.5 it needs collection, the number of documents there are to find"
+        "Utility(rest=0.5)\n  with rest=0.5 it needs collection=N (command line: --collection N), "
+        "the number of documents there are to find"
     )
 
 

@@ -17,7 +17,8 @@ def test_a_missing_query_is_an_error_unless_told_otherwise():
 
     assert str(caught.value) == (
         "rankings\n  2 of 3 judged queries have no ranking: 'q2', 'q3'\n"
-        '  missing_queries="zero" scores them 0, "ignore" leaves them out'
+        '  missing_queries="zero" (command line: --missing zero) scores them as badly as can be, '
+        '"ignore" leaves them out'
     )
 
 

@@ -128,7 +128,8 @@ def test_missing_queries_can_be_an_error(ireval, files):
         2,
         "",
         f"error: {files[1]}\n  1 of 3 judged queries have no ranking: 'q2'\n"
-        '  missing_queries="zero" scores them 0, "ignore" leaves them out\n',
+        '  missing_queries="zero" (command line: --missing zero) scores them as badly as can be, '
+        '"ignore" leaves them out\n',
     )
 
 
