@@ -81,6 +81,7 @@ def compare(
         test=question.test,
         alpha=question.alpha,
         queries=int(counting.sum()),
+        asked=setting.asked,
     )
 
 

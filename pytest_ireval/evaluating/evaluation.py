@@ -86,6 +86,7 @@ def evaluated(setting: Setting, found: Brought, queries: Mask | None = None) -> 
         judgments=setting.judgments.origin,
         rankings=found.origin,
         plugins=setting.registry.distributions,
+        asked=setting.asked,
     )
 
 

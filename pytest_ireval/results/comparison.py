@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from pytest_ireval.errors import InputError
@@ -116,11 +116,13 @@ class Comparison:
     alpha: float
     queries: int
     """Judged queries that count in all rankings."""
+    asked: Mapping[str, str] = field(default_factory=dict, compare=False, repr=False)
+    """How single metrics were asked for, with their canonical names; not part of the JSON form."""
 
     def __getitem__(self, name: str) -> MetricComparison:
-        """The metric with this canonical name."""
+        """The metric with this canonical name, or that was asked for by this name."""
         for metric in self.metrics:
-            if metric.name == name:
+            if metric.name in (name, self.asked.get(name)):
                 return metric
         raise KeyError(f"{name!r}; compared: {', '.join(metric.name for metric in self.metrics)}")
 
@@ -174,7 +176,7 @@ def _pair_to_dict(pair: Pair) -> dict[str, Any]:
 
 
 def _metric_from_dict(name: str, entry: Mapping[str, Any]) -> MetricComparison:
-    known = {field: entry[field] for field in ("direction", "unit", "aggregate", "values", "units", "untested")}
+    known = {key: entry[key] for key in ("direction", "unit", "aggregate", "values", "units", "untested")}
     pairs = tuple(_pair_from_dict(pair) for pair in entry["pairs"])
     return MetricComparison(name=name, **known, best=tuple(entry["best"]), leaders=tuple(entry["leaders"]), pairs=pairs)
 

@@ -397,6 +397,14 @@ class TestPlainResult:
         with pytest.raises(InputError, match="format 'comparison-1' cannot be read as an evaluation"):
             Evaluation.from_dict(self.COMPARISON.to_dict())
 
+    def test_a_metric_is_found_by_the_name_that_was_asked_for_and_by_its_own(self):
+        comparison = compare(JUDGMENTS, THREE, ["mrr", "P.1"])
+
+        assert comparison["mrr"] is comparison["RR"]
+        assert comparison["P.1"] is comparison["P@1"]
+        assert comparison.rankings["first"]["mrr"].value == 1
+        assert "mrr" not in json.dumps(comparison.to_dict())
+
     def test_what_was_not_compared_is_a_key_error_that_says_what_was(self):
         with pytest.raises(KeyError, match="'AP'; compared: RR, P@1, NumRet"):
             self.COMPARISON["AP"]
