@@ -19,7 +19,7 @@ from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.progress import SILENT, Progress
 from pytest_ireval.results.evaluation import Policies
 from pytest_ireval.results.explanation import Explanation
-from pytest_ireval.retrieval.doors import FilePath, JudgmentsLike, RankingsLike, some
+from pytest_ireval.retrieval.doors import Brought, FilePath, JudgmentsLike, RankingsLike, some
 from pytest_ireval.retrieval.formats.reader import Grades
 from pytest_ireval.retrieval.judged import JudgedRankings
 from pytest_ireval.retrieval.judgments import Judgments
@@ -60,9 +60,8 @@ def why(
     wanted = _only_metric(setting.metrics)
     companions = Companions(sessions, timings, attributes, preferences, reference)
     found = [setting.brought(source, companions, documents=True) for source in (rankings, other) if source is not None]
-    judged_rankings = [each.judged for each in found]
-    name, proposed = (query, "") if query is not None else _proposed(wanted, judged_rankings, policies)
-    single = [as_told(_only(judged, name, setting.judgments.origin), policies) for judged in judged_rankings]
+    name, proposed = (query, "") if query is not None else _proposed(wanted, found, policies)
+    single = [as_told(_only(each.judged, name, setting.judgments.origin), policies, each.origin) for each in found]
     first = explained(wanted, single[0], found[0].origin, policies)
     second = explained(wanted, single[1], found[1].origin, policies) if other is not None else None
     return Explanation(
@@ -90,9 +89,9 @@ def _only_metric(found: Sequence[Metric]) -> Metric:
     return found[0]
 
 
-def _proposed(metric: Metric, rankings: Sequence[JudgedRankings], policies: Policies) -> tuple[str, str]:
+def _proposed(metric: Metric, rankings: Sequence[Brought], policies: Policies) -> tuple[str, str]:
     """A query that nobody named: the only one, or that with the largest difference."""
-    queries = rankings[0].queries
+    queries = rankings[0].judged.queries
     if len(queries) == 1:
         return queries[0], "the only query"
     if len(rankings) == 1:
@@ -102,7 +101,7 @@ def _proposed(metric: Metric, rankings: Sequence[JudgedRankings], policies: Poli
                 suggestion=f"say --query {queries[0]}, or query={queries[0]!r} from Python",
             )
         )
-    views = [explainable(metric, as_told(judged, policies)) for judged in rankings]
+    views = [explainable(metric, as_told(each.judged, policies, each.origin)) for each in rankings]
     before, after = (score(metric, view).values for view in views)
     change = np.abs(after - before)
     return queries[int(np.argmax(change))], f"the largest difference of {len(queries)} queries"

@@ -345,7 +345,8 @@ def test_what_is_wrong_with_any_ranking_is_one_error():
     [
         (
             {"ties": "error"},
-            "tied\n  query 'q0': a judged document shares its score with others, and ties are an error",
+            "tied\n  judged documents share their score with others in 1 of 11 queries, and ties are an error: 'q0'\n"
+            '  ties="trec" (command line: --ties trec) puts equal scores in order of document ids',
         ),
         (
             {"no_relevant": "error"},
