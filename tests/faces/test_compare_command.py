@@ -317,6 +317,12 @@ def test_what_latex_obeys_is_escaped(ireval, files):
     ) in out
 
 
+def test_straight_quotes_stay_straight_in_latex(ireval, files):
+    out = ireval("compare", "judgments.txt", 'the "new" one=best.txt', "mixed.txt", "-m", "RR", "--format", "latex").out
+
+    assert "\na & the \\texttt{\\char34}new\\texttt{\\char34} one & " in out
+
+
 def test_what_markdown_obeys_is_escaped(ireval, files):
     out = ireval("compare", "judgments.txt", f"{ODD}=best.txt", "mixed.txt", "-m", "RR", "--format", "markdown").out
 
