@@ -88,7 +88,7 @@ def _worst_scores(evaluation: Evaluation) -> str:
         scored = next((metric.values[query] for query in evaluation.missing if query in metric.values), 0.0)
         if metric.unit == "query" and metric.direction != "neither" and (scored or metric.direction == "lower"):
             by_value.setdefault(scored, []).append(metric.name)
-    return "".join(f"; {', '.join(names)}: as the worst, {figure(value)}" for value, names in by_value.items())
+    return "".join(f", but {', '.join(names)}: {figure(value)}, the worst value" for value, names in by_value.items())
 
 
 def _top(evaluation: Evaluation) -> str:

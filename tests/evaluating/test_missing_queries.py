@@ -102,8 +102,8 @@ def test_the_table_says_what_missing_queries_score(ireval, tmp_path):
     left_out = ireval("evaluate", *paths, "-m", "Unjudged@5", "--missing", "ignore").out
 
     assert (
-        "\nmissing: 1 query (q2) without a ranking; scored as empty rankings; "
-        "FallOut@10, Unjudged@5: as the worst, 1.0000\n"
+        "\nmissing: 1 query (q2) without a ranking; scored as empty rankings, "
+        "but FallOut@10, Unjudged@5: 1.0000, the worst value\n"
     ) in out
     assert "\nmissing: 1 query (q2) without a ranking; left out\n" in left_out
 
