@@ -56,7 +56,7 @@ same, and so are the names, with `.` or `_` in front of numbers. The default tab
 | --- | --- |
 | `-q` | `--per-query` |
 | `-n` (no summary) | the figures for all queries always come along; with `--format trec` as query `all` |
-| `-c` (queries that the run lacks count 0) | what the command does unless told otherwise; they are listed |
+| `-c` (queries that the run lacks count 0) | what the command does (the worst value, if 0 is not); they are listed |
 | without `-c` | `--missing ignore` |
 | `-l 2` | `AP(rel=2)`, for each metric by itself |
 | `-M 100` | `--depth 100` |

@@ -7,13 +7,15 @@ from dataclasses import replace
 from pytest_ireval import Metric, hookimpl
 from pytest_ireval_metrics import (
     average_precision,
-    blended_ratio,
+    blended_ratio_at_a_rank,
     contingency,
     counts,
     cumulated_gain,
+    expected_blended_ratio,
     gain_so_far,
     incomplete,
     interpolated,
+    mean_blended_ratio,
     other_packages,
     overlap,
     sets_and_ranks,
@@ -33,7 +35,9 @@ def ireval_metrics() -> list[Metric]:
         *incomplete.METRICS,
         *cumulated_gain.METRICS,
         *gain_so_far.METRICS,
-        *blended_ratio.METRICS,
+        *mean_blended_ratio.METRICS,
+        *blended_ratio_at_a_rank.METRICS,
+        *expected_blended_ratio.METRICS,
         *user_models.METRICS,
         *overlap.METRICS,
     ]

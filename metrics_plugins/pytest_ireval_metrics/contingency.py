@@ -70,7 +70,10 @@ def utility(
     if not rest:
         return worth
     if judged.collection is None:
-        raise MetricError(f"with rest={rest:g} it needs collection, the number of documents there are to find")
+        raise MetricError(
+            f"with rest={rest:g} it needs collection=N (command line: --collection N), "
+            "the number of documents there are to find"
+        )
     return worth + rest * (judged.collection - retrieved - relevant + found)
 
 

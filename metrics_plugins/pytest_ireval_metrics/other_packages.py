@@ -268,6 +268,11 @@ ROWS = [
 ]
 
 
+_BY_METRIC: dict[str, list[Elsewhere]] = {}
+for _row in ROWS:
+    _BY_METRIC.setdefault(re.split(r"[(@]", _row.ours)[0], []).append(_row)
+
+
 def rows_of(name: str) -> tuple[Elsewhere, ...]:
     """The rows of one metric."""
-    return tuple(row for row in ROWS if re.split(r"[(@]", row.ours)[0] == name)
+    return tuple(_BY_METRIC.get(name, ()))

@@ -151,7 +151,9 @@ def set_ap(judged: JudgedRankings, *, rel: Rel = 1, judged_only: JudgedOnly = Fa
     return ratio(found * found, judged.retrieved * judged.relevant_count(rel))
 
 
-@metric(name="Success", steps=success_steps, spellings={"success_{cutoff}": {}, "hit_rate": {}, "HitRate": {}})
+@metric(
+    name="Success", steps=success_steps, spellings={"success_{cutoff}": {}, "hit": {}, "hit_rate": {}, "HitRate": {}}
+)
 def success(judged: JudgedRankings, *, cutoff: Cutoff, rel: Rel = 1, judged_only: JudgedOnly = False) -> Floats:
     """1 if a relevant document is among the first, else 0.
 

@@ -77,10 +77,11 @@ def _notes_on_doubts(comparison: Comparison) -> Iterator[str]:
             which = f"{metric.name} {signs[pair.ranking]}-{signs[pair.other]}"
             if pair.test != comparison.test:
                 yield f"{which}: all differences are equal, so t is undefined; p is that of the exact sign-flip test"
-            if pair.sign_flip_p is not None and pair.sign_flip_p >= comparison.alpha:
+            if pair.sign_flip_p_adjusted is not None and pair.sign_flip_p_adjusted >= comparison.alpha:
+                corrected = ", corrected like that of t" if metric.family > 1 else ""
                 yield (
                     f"{which}: significant by t, but only {pair.wins + pair.losses} {plural(metric.unit)} differ, "
-                    f"and by the exact sign-flip test p is {p_text(pair.sign_flip_p)}"
+                    f"and by the exact sign-flip test p is {p_text(pair.sign_flip_p_adjusted)}{corrected}"
                 )
 
 

@@ -14,7 +14,7 @@ LATEX = {character: f"\\{character}" for character in "_&%#${}"} | {
     "<": "\\textless{}",
     ">": "\\textgreater{}",
     "|": "\\textbar{}",
-    '"': "''",
+    '"': "\\texttt{\\char34}",  # in other fonts of LaTeX's old encoding this place holds a closing quote
     "▲": "$\\uparrow$",
     "▼": "$\\downarrow$",
 }

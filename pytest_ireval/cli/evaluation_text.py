@@ -72,12 +72,23 @@ def policies_note(evaluation: Evaluation) -> str:
 def notes_on_queries(evaluation: Evaluation) -> Iterator[str]:
     """Queries that one of the two files lacks."""
     if evaluation.missing:
-        fate = {"zero": "scored as empty rankings", "ignore": "left out"}[evaluation.policies.missing_queries]
-        yield f"missing: {_listed(evaluation.missing)} without a ranking; {fate}"
+        fate = "left out" if evaluation.policies.missing_queries == "ignore" else "scored as empty rankings"
+        worst = _worst_scores(evaluation) if fate != "left out" else ""
+        yield f"missing: {_listed(evaluation.missing)} without a ranking; {fate}{worst}"
     if evaluation.empty:
         yield f"empty: {_listed(evaluation.empty)} with an empty ranking"
     if evaluation.without_judgments:
         yield f"not judged: {_listed(evaluation.without_judgments)} ranked but without judgments; not counted"
+
+
+def _worst_scores(evaluation: Evaluation) -> str:
+    """The metrics for which having no ranking is worse than having an empty one, and what such a query scores."""
+    by_value: dict[float, list[str]] = {}
+    for metric in evaluation.metrics:
+        scored = next((metric.values[query] for query in evaluation.missing if query in metric.values), 0.0)
+        if metric.unit == "query" and metric.direction != "neither" and (scored or metric.direction == "lower"):
+            by_value.setdefault(scored, []).append(metric.name)
+    return "".join(f", but {', '.join(names)}: {figure(value)}, the worst value" for value, names in by_value.items())
 
 
 def _top(evaluation: Evaluation) -> str:

@@ -34,7 +34,7 @@ _MISSING = click.option(
     "--missing",
     default="zero",
     type=click.Choice(get_args(MissingQueries)),
-    help="A judged query that the rankings lack scores 0 and is listed, is an error, or is left out.",
+    help="A judged query that the rankings lack scores the worst value and is listed, is an error, or is left out.",
 )
 _NO_RELEVANT = click.option(
     "--no-relevant",

@@ -81,6 +81,7 @@ def compare(
         test=question.test,
         alpha=question.alpha,
         queries=int(counting.sum()),
+        asked=setting.asked,
     )
 
 
@@ -162,8 +163,11 @@ def _evaluated(setting: Setting, found: Brought, counting: Mask) -> Evaluation:
     try:
         return evaluated(setting, found, counting)
     except IrevalError as error:
-        problems = [replace(p, place=f"{found.origin}: {p.place}" if p.place else found.origin) for p in error.problems]
-        raise type(error)(*problems) from error
+        raise type(error)(*(_placed(problem, found.origin) for problem in error.problems)) from error
+
+
+def _placed(problem: Problem, origin: str) -> Problem:
+    return replace(problem, place=origin if problem.place in ("", origin) else f"{origin}: {problem.place}")
 
 
 def _by_metric(evaluations: Mapping[str, Evaluation]) -> Iterable[dict[str, Any]]:

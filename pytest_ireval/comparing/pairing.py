@@ -107,12 +107,13 @@ def _pairs(paired: Paired, question: Question) -> tuple[Pair, ...]:
         differing = differences(paired.values[rows], paired.values[other])
         found += _against(paired, other, rows, differing, question)
     adjusted = holm(np.array([np.nan if pair.p is None else pair.p for pair in found]))
+    judged = _doubted([_judged(pair, p, paired, question) for pair, p in zip(found, adjusted, strict=True)], paired)
     leaders = set(_leaders(paired))
     return tuple(
-        _judged(
-            pair, p, paired, question, listed=question.baseline is not None or {pair.ranking, pair.other} == leaders
-        )
-        for pair, p in zip(found, adjusted.tolist(), strict=True)
+        _with_extremes(pair, paired, question.extremes)
+        if question.baseline is not None or {pair.ranking, pair.other} == leaders
+        else pair
+        for pair in judged
     )
 
 
@@ -172,21 +173,29 @@ def _known(value: float) -> float | None:
     return float(value) if np.isfinite(value) else None
 
 
-def _judged(pair: Pair, adjusted: float, paired: Paired, question: Question, *, listed: bool) -> Pair:
-    """The pair with its corrected p, who is better by that, and its extremes if they are listed."""
+def _judged(pair: Pair, adjusted: float, paired: Paired, question: Question) -> Pair:
+    """The pair with its corrected p, and who is better by that."""
     better = ""
     if adjusted < question.alpha:
         better = pair.ranking if pair.difference * paired.sign > 0 else pair.other
-    few = better and pair.test == "t" and pair.wins + pair.losses <= FEW
-    gains, drops = _extremes(pair, paired, question.extremes) if listed else ((), ())
-    return replace(
-        pair,
-        p_adjusted=None if pair.p is None else adjusted,
-        better=better,
-        sign_flip_p=sign_flip(_differing(pair, paired)).p if few else None,
-        gains=gains,
-        drops=drops,
-    )
+    return replace(pair, p_adjusted=None if pair.p is None else float(adjusted), better=better)
+
+
+def _doubted(pairs: list[Pair], paired: Paired) -> list[Pair]:
+    """The pairs, with the exact test where a significant t rests on few changed queries; corrected over all pairs.
+
+    In that correction the exact test stands in for t wherever few queries changed, and t for the others, where it can
+    be trusted and is much faster.
+    """
+    few = [pair.test == "t" and pair.p is not None and pair.wins + pair.losses <= FEW for pair in pairs]
+    if not any(one and pair.better for one, pair in zip(few, pairs, strict=True)):
+        return pairs
+    known = [sign_flip(_differing(pair, paired)).p if one else pair.p for one, pair in zip(few, pairs, strict=True)]
+    adjusted = holm(np.array([np.nan if p is None else p for p in known]))
+    return [
+        replace(pair, sign_flip_p=p, sign_flip_p_adjusted=corrected) if one and pair.better else pair
+        for pair, one, p, corrected in zip(pairs, few, known, adjusted.tolist(), strict=True)
+    ]
 
 
 def _differing(pair: Pair, paired: Paired) -> Floats:
@@ -194,8 +203,8 @@ def _differing(pair: Pair, paired: Paired) -> Floats:
     return differences(one, other)
 
 
-def _extremes(pair: Pair, paired: Paired, count: int) -> tuple[tuple[Change, ...], tuple[Change, ...]]:
-    """The greatest gains and the greatest drops; equal ones in the order of the judgments."""
+def _with_extremes(pair: Pair, paired: Paired, count: int) -> Pair:
+    """The pair with its greatest gains and its greatest drops; equal ones in the order of the judgments."""
     one, other = (paired.values[paired.names.index(name)] for name in (pair.ranking, pair.other))
     gain = paired.sign * _differing(pair, paired)
 
@@ -203,4 +212,4 @@ def _extremes(pair: Pair, paired: Paired, count: int) -> tuple[tuple[Change, ...
         rows = np.argsort(-size, kind="stable")[:count]
         return tuple(Change(paired.units[i], float(other[i]), float(one[i])) for i in rows.tolist() if size[i] > 0)
 
-    return changes(gain), changes(-gain)
+    return replace(pair, gains=changes(gain), drops=changes(-gain))

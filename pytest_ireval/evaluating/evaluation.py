@@ -76,7 +76,7 @@ def evaluated(setting: Setting, found: Brought, queries: Mask | None = None) -> 
         queries = judged.present
     counting_queries = judged if queries is None or queries.all() else only(judged, queries)
     return Evaluation(
-        metrics=tuple(_results(setting.metrics, counting_queries, setting.policies)),
+        metrics=tuple(_results(setting.metrics, counting_queries, setting.policies, found.origin)),
         queries=judged.count,
         missing=tuple(names[~judged.present].tolist()),
         empty=tuple(names[judged.present & (judged.retrieved == 0)].tolist()),
@@ -86,13 +86,16 @@ def evaluated(setting: Setting, found: Brought, queries: Mask | None = None) -> 
         judgments=setting.judgments.origin,
         rankings=found.origin,
         plugins=setting.registry.distributions,
+        asked=setting.asked,
     )
 
 
-def _results(metrics: Sequence[Metric], judged: JudgedRankings, policies: Policies) -> Iterator[MetricResult]:
+def _results(
+    metrics: Sequence[Metric], judged: JudgedRankings, policies: Policies, origin: str
+) -> Iterator[MetricResult]:
     """One result a metric; the orders that equal scores allow are scored too where there are any."""
     any_ties = tied(judged).any()
-    views = [as_told(judged, policies)]
+    views = [as_told(judged, policies, origin)]
     if any_ties:
         views += [shortened(reordered(judged, best_first=best), policies) for best in (True, False)]
     for metric in metrics:
@@ -121,7 +124,8 @@ def _counted(scores: Scores, policies: Policies) -> Scores:
         Problem(
             f"{len(names)} of {len(scores.units)} queries have no relevant documents: {some(names)}",
             place=str(scores.metric),
-            suggestion='no_relevant="zero" scores them 0, "ignore" leaves them out',
+            suggestion='no_relevant="zero" (command line: --no-relevant zero) lets them count, '
+            '"ignore" leaves them out',
         )
     )
 

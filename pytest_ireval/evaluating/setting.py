@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -54,6 +54,8 @@ class Setting:
     how: Reading
     """How rankings are read."""
     rankings_format: str | None = None
+    asked: Mapping[str, str] = field(default_factory=dict)
+    """How single metrics were asked for, with their canonical names."""
 
     def brought(
         self, rankings: FilePath | Rankings | RankingsLike, companions: Companions, *, documents: bool | None = None
@@ -110,14 +112,19 @@ def set_up(
     """Judgments read and metrics understood, if the policies can be followed."""
     checked_policies(policies)
     registry = registry or installed()
-    wanted = registry.parse_metrics(
-        metrics if isinstance(metrics, Iterable) and not isinstance(metrics, str) else [metrics]
-    )
+    named = list(metrics) if isinstance(metrics, Iterable) and not isinstance(metrics, str) else [metrics]
+    wanted = registry.parse_metrics(named)
     how = Reading(cast("Grades", policies.grades), by_id=policies.ties != "input", progress=progress)
     judged_by = as_judgments(judgments, registry.readers, judgments_format, how)
     _check_scale(judged_by, policies.scale)
     _check_collection(judged_by, policies.collection)
-    return Setting(judged_by, wanted, policies, registry, how, rankings_format)
+    return Setting(judged_by, wanted, policies, registry, how, rankings_format, _asked(named, registry))
+
+
+def _asked(named: Iterable[str | Metric], registry: Registry) -> dict[str, str]:
+    """The canonical name for each text that names one metric; ``P@[5, 10]`` names two."""
+    parsed = {text: registry.vocabulary.parse(text) for text in named if isinstance(text, str)}
+    return {text: str(found[0]) for text, found in parsed.items() if len(found) == 1}
 
 
 def _check_scale(judgments: Judgments, scale: float | None) -> None:
@@ -145,7 +152,8 @@ def refuse_missing(rankings: Iterable[Brought], policies: Policies) -> None:
         Problem(
             f"{len(missing)} of {judged.count} judged queries have no ranking: {some(missing)}",
             place=origin,
-            suggestion='missing_queries="zero" scores them 0, "ignore" leaves them out',
+            suggestion='missing_queries="zero" (command line: --missing zero) scores them as badly as can be, '
+            '"ignore" leaves them out',
         )
         for judged, origin, _ in rankings
         if (missing := np.array(judged.queries, object)[~judged.present].tolist())

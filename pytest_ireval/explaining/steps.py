@@ -9,7 +9,7 @@ import numpy as np
 
 from pytest_ireval.errors import MetricError, Problem
 from pytest_ireval.metrics.metric import Metric
-from pytest_ireval.metrics.score import score
+from pytest_ireval.metrics.score import score, worst
 from pytest_ireval.metrics.steps import listing, steps_of
 from pytest_ireval.results.evaluation import Policies
 from pytest_ireval.results.explanation import Column, Explained, Steps
@@ -22,6 +22,8 @@ SAME = 1e-9
 
 def explained(metric: Metric, judged: JudgedRankings, origin: str, policies: Policies) -> Explained:
     """One metric on the one query of ``judged``."""
+    facts = _facts(judged, policies)
+    judged = explainable(metric, judged)
     scores = score(metric, judged)
     value = float(scores.values[0])
     ruling = _ruling(metric, judged, bool(scores.no_relevant[0]))
@@ -32,16 +34,22 @@ def explained(metric: Metric, judged: JudgedRankings, origin: str, policies: Pol
         shares = math.fsum(share or 0.0 for share in steps.shares.values)
         if not _same(shares, value):
             raise _untrue(metric, f"its shares add up to {shares:.10g}, but its value is {value:.10g}")
-    facts = [*_facts(judged, policies), *steps.facts]
     cutoff = metric.settings.get("cutoff")
     return Explained(
         rankings=origin,
         retrieved=int(judged.retrieved[0]),
         cutoff=cutoff if isinstance(cutoff, int) else None,
         value=value,
-        steps=replace(steps, facts=tuple(facts)),
+        steps=replace(steps, facts=(*facts, *steps.facts)),
         ruling=ruling,
     )
+
+
+def explainable(metric: Metric, judged: JudgedRankings) -> JudgedRankings:
+    """The same with rankings that are lacking as empty ones, where the metric has no worst value to give them."""
+    if math.isfinite(worst(metric) or 0.0):
+        return judged
+    return replace(judged, present=np.ones(judged.count, bool), _memory={})
 
 
 def _same(steps: float, value: float) -> bool:
@@ -50,6 +58,9 @@ def _same(steps: float, value: float) -> bool:
 
 def _ruling(metric: Metric, judged: JudgedRankings, no_relevant: bool) -> str:
     """What the metric declares for such a query, whatever the steps come to."""
+    least = worst(metric)
+    if not judged.present[0] and least is not None and (least or metric.direction == "lower"):
+        return f"a query without a ranking scores the worst value, {least:g}"
     if metric.empty is not None and judged.retrieved[0] == 0:
         return f"an empty ranking scores {metric.empty:g}"
     if metric.no_relevant is not None and no_relevant:

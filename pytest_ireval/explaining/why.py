@@ -12,14 +12,14 @@ from pytest_ireval.evaluating.policies import Ties, Unjudged
 from pytest_ireval.evaluating.setting import Companions, set_up
 from pytest_ireval.evaluating.told import as_told
 from pytest_ireval.explaining.moves import moves_between
-from pytest_ireval.explaining.steps import explained
+from pytest_ireval.explaining.steps import explainable, explained
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.metrics.score import score
 from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.progress import SILENT, Progress
 from pytest_ireval.results.evaluation import Policies
 from pytest_ireval.results.explanation import Explanation
-from pytest_ireval.retrieval.doors import FilePath, JudgmentsLike, RankingsLike, some
+from pytest_ireval.retrieval.doors import Brought, FilePath, JudgmentsLike, RankingsLike, some
 from pytest_ireval.retrieval.formats.reader import Grades
 from pytest_ireval.retrieval.judged import JudgedRankings
 from pytest_ireval.retrieval.judgments import Judgments
@@ -56,16 +56,15 @@ def why(
     """How a metric comes to its value on one query; with ``other`` rankings, what is different there.
 
     Without a ``query``, the one is taken on which the two rankings differ most. A query that a ranking lacks is
-    explained as an empty ranking. The other arguments are those of ``evaluate``.
+    explained as an empty ranking, and scores the worst value there is. The other arguments are those of ``evaluate``.
     """
     policies = Policies(ties, "zero", "zero", unjudged, depth, scale, grades, collection)
     setting = set_up(judgments, metric, policies, registry, progress, judgments_format, rankings_format)
     wanted = _only_metric(setting.metrics)
     companions = Companions(sessions, timings, attributes, preferences, reference)
     found = [setting.brought(source, companions, documents=True) for source in (rankings, other) if source is not None]
-    judged_rankings = [each.judged for each in found]
-    name, proposed = (query, "") if query is not None else _proposed(wanted, judged_rankings, policies)
-    single = [as_told(_only(judged, name, setting.judgments.origin), policies) for judged in judged_rankings]
+    name, proposed = (query, "") if query is not None else _proposed(wanted, found, policies)
+    single = [as_told(_only(each.judged, name, setting.judgments.origin), policies, each.origin) for each in found]
     first = explained(wanted, single[0], found[0].origin, policies)
     second = explained(wanted, single[1], found[1].origin, policies) if other is not None else None
     return Explanation(
@@ -93,9 +92,9 @@ def _only_metric(found: Sequence[Metric]) -> Metric:
     return found[0]
 
 
-def _proposed(metric: Metric, rankings: Sequence[JudgedRankings], policies: Policies) -> tuple[str, str]:
+def _proposed(metric: Metric, rankings: Sequence[Brought], policies: Policies) -> tuple[str, str]:
     """A query that nobody named: the only one, or that with the largest difference."""
-    queries = rankings[0].queries
+    queries = rankings[0].judged.queries
     if len(queries) == 1:
         return queries[0], "the only query"
     if len(rankings) == 1:
@@ -105,7 +104,8 @@ def _proposed(metric: Metric, rankings: Sequence[JudgedRankings], policies: Poli
                 suggestion=f"say --query {queries[0]}, or query={queries[0]!r} from Python",
             )
         )
-    before, after = (score(metric, as_told(judged, policies)).values for judged in rankings)
+    views = [explainable(metric, as_told(each.judged, policies, each.origin)) for each in rankings]
+    before, after = (score(metric, view).values for view in views)
     change = np.abs(after - before)
     if (change <= ROUNDING * np.maximum(np.abs(before), 1)).all():
         raise InputError(

@@ -25,7 +25,7 @@ SOURCES: dict[str, str] = {
     "ties": "`judged.hits.tied_from` and `tied_to`: the ranks that share its score; always there",
     "documents": "`judged.documents`: the ids in order of rank; kept when a metric asks for them",
     "collection": "`judged.collection`: how many documents there are to find; "
-    "`evaluate(…, collection=N)`, `ireval evaluate --collection N`",
+    "`collection=N` (command line: `--collection N`)",
     "unjudged": "`judged.documents.grade` is NaN where a document is not judged; kept when a metric asks for it",
     "attributes": "`judged.attributes`: what is known of a document; `evaluate(…, attributes={id: {…}})`",
     "subtopics": "`judged.subtopics`: grades for parts of a query; from judgments that have subtopics",

@@ -12,6 +12,7 @@ from pytest_ireval.errors import MetricError, Problem
 from pytest_ireval.metrics.metric import Metric, NotANumberError
 from pytest_ireval.metrics.needs import SOURCES
 from pytest_ireval.plurals import counted
+from pytest_ireval.retrieval.doors import some
 from pytest_ireval.retrieval.judged import Floats, JudgedRankings, Mask
 from pytest_ireval.retrieval.views import only
 
@@ -47,9 +48,15 @@ class Scores:
 
 
 def score(metric: Metric, judged: JudgedRankings) -> Scores:
-    """The values of one metric; raises MetricError if it cannot be computed or breaks its own promises."""
+    """The values of one metric; raises MetricError if it cannot be computed or breaks its own promises.
+
+    What the rankings lack scores the worst value there is: nobody wins by leaving queries out.
+    """
     values = settled(metric, judged)
     units = units_of(metric, judged)
+    lacking = lacks_ranking(metric, judged)
+    if metric.direction != "neither" and lacking.any():
+        values = np.where(lacking, _finite_worst(metric, units, lacking), values)
     checked = _checked(metric, units, values)
     return Scores(metric, units, checked, np.ones(len(units), bool), _without_relevant(metric, judged))
 
@@ -83,6 +90,37 @@ def _shape(values: Floats) -> str:
     if values.ndim == 0:
         return f"a single number, {float(values):g},"
     return counted(values.size, "value") if values.ndim == 1 else f"an array of shape {values.shape}"
+
+
+def worst(metric: Metric) -> float | None:
+    """The worst value that the metric can have; None where no value is better than another."""
+    low, high = bounds_of(metric)
+    return {"higher": low, "lower": high}.get(metric.direction)
+
+
+def lacks_ranking(metric: Metric, judged: JudgedRankings) -> Mask:
+    """Which units have no ranking at all; one that is given and empty is a ranking."""
+    if metric.unit == "query":
+        return ~judged.present
+    if metric.unit == "session" and judged.sessions is not None:
+        return ~np.isin(np.arange(len(judged.sessions.names)), judged.sessions.session[judged.present])
+    return np.array([not judged.present.any()])
+
+
+def _finite_worst(metric: Metric, units: Sequence[str], lacking: Mask) -> float:
+    value = worst(metric)
+    if value is not None and math.isfinite(value):
+        return value
+    names = [unit for unit, lacks in zip(units, lacking.tolist(), strict=True) if lacks]
+    raise MetricError(
+        Problem(
+            f"{counted(len(names), metric.unit)} without a ranking cannot be scored, since no value is the worst: "
+            f"{some(names)}",
+            place=str(metric),
+            suggestion='missing_queries="ignore" (command line: --missing ignore) leaves them out, '
+            '"error" refuses them',
+        )
+    )
 
 
 def aggregated(values: Floats, how: str) -> float | None:

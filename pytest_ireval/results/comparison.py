@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from pytest_ireval.errors import InputError
@@ -60,6 +60,8 @@ class Pair:
     """The ranking that is significantly better; empty if neither is."""
     sign_flip_p: float | None = None
     """The exact sign-flip test's p, not corrected, where a significant t rests on at most 20 changed queries."""
+    sign_flip_p_adjusted: float | None = None
+    """The same after Holm's correction over all pairs of this metric: what ``p_adjusted`` is held against."""
     gains: tuple[Change, ...] = ()
     """The queries on which ``ranking`` is better by most; listed for some pairs only."""
     drops: tuple[Change, ...] = ()
@@ -114,11 +116,13 @@ class Comparison:
     alpha: float
     queries: int
     """Judged queries that count in all rankings."""
+    asked: Mapping[str, str] = field(default_factory=dict, compare=False, repr=False)
+    """How single metrics were asked for, with their canonical names; not part of the JSON form."""
 
     def __getitem__(self, name: str) -> MetricComparison:
-        """The metric with this canonical name."""
+        """The metric with this canonical name, or that was asked for by this name."""
         for metric in self.metrics:
-            if metric.name == name:
+            if metric.name in (name, self.asked.get(name)):
                 return metric
         raise KeyError(f"{name!r}; compared: {', '.join(metric.name for metric in self.metrics)}")
 
@@ -172,7 +176,7 @@ def _pair_to_dict(pair: Pair) -> dict[str, Any]:
 
 
 def _metric_from_dict(name: str, entry: Mapping[str, Any]) -> MetricComparison:
-    known = {field: entry[field] for field in ("direction", "unit", "aggregate", "values", "units", "untested")}
+    known = {key: entry[key] for key in ("direction", "unit", "aggregate", "values", "units", "untested")}
     pairs = tuple(_pair_from_dict(pair) for pair in entry["pairs"])
     return MetricComparison(name=name, **known, best=tuple(entry["best"]), leaders=tuple(entry["leaders"]), pairs=pairs)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
 from pytest_ireval.errors import InputError
@@ -85,11 +85,13 @@ class Evaluation:
     judgments: str
     rankings: str
     plugins: tuple[str, ...]
+    asked: Mapping[str, str] = field(default_factory=dict, compare=False, repr=False)
+    """How single metrics were asked for, with their canonical names; not part of the JSON form."""
 
     def __getitem__(self, name: str) -> MetricResult:
-        """The result of the metric with this canonical name."""
+        """The result of the metric with this canonical name, or that was asked for by this name."""
         for metric in self.metrics:
-            if metric.name == name:
+            if metric.name in (name, self.asked.get(name)):
                 return metric
         raise KeyError(f"{name!r}; evaluated: {', '.join(metric.name for metric in self.metrics)}")
 
@@ -130,7 +132,7 @@ class Evaluation:
 
 
 def _metric_to_dict(metric: MetricResult, per_query: bool) -> dict[str, Any]:
-    entry = {field.name: getattr(metric, field.name) for field in fields(metric)}
+    entry = {each.name: getattr(metric, each.name) for each in fields(metric)}
     name_of_values = plural(metric.unit)
     del entry["name"], entry["values"]
     entry["ties"] = metric.ties and asdict(metric.ties)
@@ -138,7 +140,7 @@ def _metric_to_dict(metric: MetricResult, per_query: bool) -> dict[str, Any]:
 
 
 def _metric_from_dict(name: str, entry: Mapping[str, Any]) -> MetricResult:
-    known = {field.name: entry[field.name] for field in fields(MetricResult) if field.name in entry}
+    known = {each.name: entry[each.name] for each in fields(MetricResult) if each.name in entry}
     values = entry.get(plural(entry["unit"]), {})
     ties = entry["ties"] and TieSpread(**entry["ties"])
     return MetricResult(**{**known, "name": name, "values": values, "ties": ties})

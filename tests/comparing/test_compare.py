@@ -159,6 +159,23 @@ class TestCorners:
         assert (few.wins, few.p < 0.05, few.better, few.sign_flip_p) == (5, True, "two", 2 / 2**5)
         assert (many.wins, many.better, many.sign_flip_p) == (9, "two", 2 / 2**9)
 
+    def test_the_exact_test_of_few_changed_queries_is_corrected_like_t(self):
+        judgments = {f"q{i}": {"good": 1} for i in range(20)}
+        second, first, third = ["x", "good"], ["good"], ["x", "y", "good"]
+        changed = {"A": (range(0), second), "B": (range(6), first), "C": (range(6, 11), third)}
+        lists = {
+            name: {query: place if i in places else second for i, query in enumerate(judgments)}
+            for name, (places, place) in changed.items()
+        }
+
+        comparison = compare(judgments, lists, "RR")
+        pair = comparison["RR"].pair("B", "A")
+
+        assert (pair.better, pair.p_adjusted) == ("B", pytest.approx(0.0203, abs=5e-5))
+        assert (pair.sign_flip_p, pair.sign_flip_p_adjusted) == (2 / 2**6, 2 * 2 / 2**6)
+        assert comparison["RR"].pair("C", "B").sign_flip_p_adjusted == 3 * 2 / 2**11
+        assert Comparison.from_dict(json.loads(json.dumps(comparison.to_dict()))) == comparison
+
     def test_two_equal_differences_prove_nothing(self):
         judgments = {"q0": {"good": 1}, "q1": {"good": 1}}
         worse, better = ({query: found[query] for query in judgments} for found in (ranking([2] * 10), FIRST))
@@ -257,9 +274,11 @@ class TestMissingQueries:
 
         assert str(caught.value) == (
             "a\n  2 of 10 judged queries have no ranking: 'q8', 'q9'\n"
-            '  missing_queries="zero" scores them 0, "ignore" leaves them out\n'
+            '  missing_queries="zero" (command line: --missing zero) scores them as badly as can be, '
+            '"ignore" leaves them out\n'
             "c\n  1 of 10 judged queries have no ranking: 'q0'\n"
-            '  missing_queries="zero" scores them 0, "ignore" leaves them out'
+            '  missing_queries="zero" (command line: --missing zero) scores them as badly as can be, '
+            '"ignore" leaves them out'
         )
 
     def test_zero_counts_them(self):
@@ -326,12 +345,13 @@ def test_what_is_wrong_with_any_ranking_is_one_error():
     [
         (
             {"ties": "error"},
-            "tied\n  query 'q0': a judged document shares its score with others, and ties are an error",
+            "tied\n  judged documents share their score with others in 1 of 11 queries, and ties are an error: 'q0'\n"
+            '  ties="trec" (command line: --ties trec) puts equal scores in order of document ids',
         ),
         (
             {"no_relevant": "error"},
             "one: RR\n  1 of 11 queries have no relevant documents: 'none'\n"
-            '  no_relevant="zero" scores them 0, "ignore" leaves them out',
+            '  no_relevant="zero" (command line: --no-relevant zero) lets them count, "ignore" leaves them out',
         ),
     ],
 )
@@ -377,6 +397,14 @@ class TestPlainResult:
     def test_it_is_not_taken_for_an_evaluation(self):
         with pytest.raises(InputError, match="format 'comparison-1' cannot be read as an evaluation"):
             Evaluation.from_dict(self.COMPARISON.to_dict())
+
+    def test_a_metric_is_found_by_the_name_that_was_asked_for_and_by_its_own(self):
+        comparison = compare(JUDGMENTS, THREE, ["mrr", "P.1"])
+
+        assert comparison["mrr"] is comparison["RR"]
+        assert comparison["P.1"] is comparison["P@1"]
+        assert comparison.rankings["first"]["mrr"].value == 1
+        assert "mrr" not in json.dumps(comparison.to_dict())
 
     def test_what_was_not_compared_is_a_key_error_that_says_what_was(self):
         with pytest.raises(KeyError, match="'AP'; compared: RR, P@1, NumRet"):

@@ -24,8 +24,23 @@ def test_a_metric_that_needs_the_size_says_where_to_give_it():
 
     assert str(caught.value) == (
         "FallOut@2\n  needs collection\n  `judged.collection`: how many documents there are to find; "
-        "`evaluate(…, collection=N)`, `ireval evaluate --collection N`"
+        "`collection=N` (command line: `--collection N`)"
     )
+
+
+@pytest.mark.parametrize(
+    "arguments", [("compare", "-m", "FallOut@2", "J", "R", "S"), ("why", "FallOut@2", "J", "R", "-q", "q1")]
+)
+def test_each_command_names_its_own_option_for_the_size(ireval, tmp_path, monkeypatch, arguments):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "J").write_text("q1 0 a 1\n")
+    for name in ("R", "S"):
+        (tmp_path / name).write_text("q1 Q0 a 1 1 t\n")
+
+    err = ireval(*arguments).err
+
+    assert "`collection=N` (command line: `--collection N`)\n" in err
+    assert "ireval evaluate" not in err
 
 
 def test_utility_needs_the_size_only_if_documents_left_out_are_worth_something():
@@ -33,7 +48,8 @@ def test_utility_needs_the_size_only_if_documents_left_out_are_worth_something()
     with pytest.raises(MetricError) as caught:
         evaluate(JUDGMENTS, RANKINGS, ["Utility(rest=0.5)"])
     assert str(caught.value) == (
-        "Utility(rest=0.5)\n  with rest=0.5 it needs collection, the number of documents there are to find"
+        "Utility(rest=0.5)\n  with rest=0.5 it needs collection=N (command line: --collection N), "
+        "the number of documents there are to find"
     )
 
 

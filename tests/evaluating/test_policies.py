@@ -17,7 +17,8 @@ def test_a_missing_query_is_an_error_unless_told_otherwise():
 
     assert str(caught.value) == (
         "rankings\n  2 of 3 judged queries have no ranking: 'q2', 'q3'\n"
-        '  missing_queries="zero" scores them 0, "ignore" leaves them out'
+        '  missing_queries="zero" (command line: --missing zero) scores them as badly as can be, '
+        '"ignore" leaves them out'
     )
 
 
@@ -224,6 +225,23 @@ def test_another_format_version_is_refused():
 def test_text_is_no_evaluation():
     with pytest.raises(InputError, match="str cannot be read as an evaluation; this version reads format 1"):
         Evaluation.from_dict("{}")
+
+
+def test_a_result_is_found_by_the_name_that_was_asked_for_and_by_its_own():
+    evaluation = evaluate(TIED_JUDGMENTS, TIED, (name for name in ("mrr", "ndcg_cut_10", "P@[1,2]", "ndcg@10")))
+
+    assert evaluation["mrr"] is evaluation["RR"] is evaluation.metrics[0]
+    assert evaluation["ndcg_cut_10"] is evaluation["nDCG@10"] is evaluation["ndcg@10"]
+    for name in ("P@[1,2]", "MRR"):
+        with pytest.raises(KeyError, match="evaluated: RR, nDCG@10, P@1, P@2"):
+            evaluation[name]
+
+
+def test_the_name_that_was_asked_for_is_not_part_of_json():
+    evaluation = evaluate(TIED_JUDGMENTS, TIED, "mrr")
+
+    assert "mrr" not in json.dumps(evaluation.to_dict())
+    assert Evaluation.from_dict(evaluation.to_dict()) == evaluation
 
 
 def test_an_unknown_result_is_a_key_error_that_says_what_there_is():

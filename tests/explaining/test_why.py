@@ -124,7 +124,7 @@ def test_equal_scores_of_another_query_are_no_error():
     rankings = {"mug": ["a"], "cup": {"x": 1.0, "y": 1.0}}
 
     assert why("AP", JUDGMENTS, rankings, "mug", ties="error").first.value == 0.5
-    with pytest.raises(InputError, match="query 'cup': a judged document shares its score with others"):
+    with pytest.raises(InputError, match="in 1 of 1 query, and ties are an error: 'cup'"):
         why("AP", JUDGMENTS, rankings, "cup", ties="error")
 
 

@@ -69,6 +69,8 @@ def test_the_table_of_all_pairs(ireval, files):
         "+/=/-: queries where the first of the pair is better, equal, worse\n"
         "paired: 8 queries (RR)\n"
         "not tested: NumRet: its figure is no mean (sum)\n"
+        "RR c-b: significant by t, but only 7 queries differ, and by the exact sign-flip test p is 0.0625, "
+        "corrected like that of t\n"
         "c last: missing: 1 query (q5) without a ranking; scored as empty rankings\n",
         "",
     )
@@ -164,7 +166,7 @@ def test_csv(ireval, files):
 
     assert out.splitlines()[0] == (
         "metric,ranking,other,query,value,paired,difference,relative,wins,ties,losses,sd,standard_error,low,high,"
-        "test,t,df,p,p_adjusted,better,sign_flip_p"
+        "test,t,df,p,p_adjusted,better,sign_flip_p,sign_flip_p_adjusted"
     )
     assert [(row["ranking"], row["query"], row["value"]) for row in rows[7:9]] == [
         ("mixed", "q7", "0.25"),
@@ -272,6 +274,26 @@ def test_a_significant_t_that_the_exact_test_does_not_confirm_is_said(ireval, fi
     assert "RR b-a: significant by t, but only 5 queries differ, and by the exact sign-flip test p is 0.0625\n" in out
 
 
+def test_the_exact_test_that_t_is_held_against_is_corrected_over_the_same_pairs(ireval, tmp_path):
+    queries = [f"q{i}" for i in range(20)]
+    (tmp_path / "judgments").write_text("".join(f"{query} 0 good 1\n" for query in queries))
+    for name, changed, place in (("A", range(0), 2), ("B", range(6), 1), ("C", range(6, 11), 3)):
+        lines = []
+        for i, query in enumerate(queries):
+            documents = [*("x1", "x2")[: (place if i in changed else 2) - 1], "good"]
+            lines += [f"{query} Q0 {document} 0 {9 - rank} t\n" for rank, document in enumerate(documents)]
+        (tmp_path / name).write_text("".join(lines))
+    paths = [tmp_path / name for name in ("judgments", "A", "B", "C")]
+
+    out = ireval("compare", *paths, "-m", "RR").out
+
+    assert "\nb  B        *0.6500 a" in out
+    assert (
+        "RR b-a: significant by t, but only 6 queries differ, and by the exact sign-flip test p is 0.0625, "
+        "corrected like that of t\n"
+    ) in out
+
+
 def test_a_single_query_says_nothing_of_chance(ireval, tmp_path):
     paths = [tmp_path / name for name in ("judgments", "one", "two")]
     for path, text in zip(paths, ("q 0 a 1\n", "q Q0 a 1 1 t\n", "q Q0 b 1 1 t\n"), strict=True):
@@ -293,6 +315,12 @@ def test_what_latex_obeys_is_escaped(ireval, files):
         "a & a\\_b\\&c\\%d\\#e\\$f\\{g\\}\\textasciitilde{}h\\textasciicircum{}i\\textbackslash{}j"
         "\\textbar{}k\\textless{}l\\textgreater{}*m & "
     ) in out
+
+
+def test_straight_quotes_stay_straight_in_latex(ireval, files):
+    out = ireval("compare", "judgments.txt", 'the "new" one=best.txt', "mixed.txt", "-m", "RR", "--format", "latex").out
+
+    assert "\na & the \\texttt{\\char34}new\\texttt{\\char34} one & " in out
 
 
 def test_what_markdown_obeys_is_escaped(ireval, files):

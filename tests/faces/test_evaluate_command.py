@@ -128,7 +128,8 @@ def test_missing_queries_can_be_an_error(ireval, files):
         2,
         "",
         f"error: {files[1]}\n  1 of 3 judged queries have no ranking: 'q2'\n"
-        '  missing_queries="zero" scores them 0, "ignore" leaves them out\n',
+        '  missing_queries="zero" (command line: --missing zero) scores them as badly as can be, '
+        '"ignore" leaves them out\n',
     )
 
 
@@ -166,10 +167,15 @@ def test_ties_in_the_order_of_the_file_differ_from_those_by_id(ireval, trec_file
 
 
 def test_ties_can_be_an_error(ireval, trec_files):
-    outcome = ireval("evaluate", *trec_files("q 0 b 1\n", TIED), "--ties", "error")
+    judgments, rankings = trec_files("q 0 b 1\np 0 a 1\nr 0 a 1\n", TIED + TIED.replace("q ", "p ") + "r Q0 a 1 1 t\n")
 
-    assert outcome.code == 2
-    assert outcome.err == "error: query 'q': a judged document shares its score with others, and ties are an error\n"
+    assert ireval("evaluate", judgments, rankings, "--ties", "error") == (
+        2,
+        "",
+        f"error: {rankings}\n"
+        "  judged documents share their score with others in 2 of 3 queries, and ties are an error: 'q', 'p'\n"
+        '  ties="trec" (command line: --ties trec) puts equal scores in order of document ids\n',
+    )
 
 
 def test_ties_are_shown_in_the_table(ireval, trec_files):

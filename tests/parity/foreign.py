@@ -14,6 +14,9 @@ import pytest
 TREC_EVAL_10 = os.environ.get("IREVAL_TREC_EVAL", "")
 """Path of a trec_eval 10 that was built from its source; no Python package has it."""
 
+COLLECTION = 1000
+"""How many documents there are to find."""
+
 
 def trec_eval(data, names):
     """trec_eval 9, by way of pytrec_eval; it gives logarithms for geometric means."""
@@ -29,7 +32,7 @@ def trec_eval(data, names):
 
 
 def trec_eval_10(data, names, folder):
-    """The program; it prints four decimals."""
+    """The program; it prints four decimals. Without -c it fails on queries that the rankings lack."""
     judgments, rankings = folder / "judgments.txt", folder / "rankings.txt"
     judgments.write_text("".join(f"{q} 0 {d} {g}\n" for q, all_ in data.judgments.items() for d, g in all_.items()))
     rankings.write_text(
@@ -38,7 +41,7 @@ def trec_eval_10(data, names, folder):
     found = {name: {} for name in names}
     for name in names:
         asked = re.sub(r"_(?=-?[0-9.]+([,=]|$))", ".", name)
-        command = [TREC_EVAL_10, "-q", "-m", asked, str(judgments), str(rankings)]
+        command = [TREC_EVAL_10, "-q", "-c", "-N", str(COLLECTION), "-m", asked, str(judgments), str(rankings)]
         out = subprocess.run(command, capture_output=True, text=True, check=True).stdout
         for line in out.splitlines():
             _, query, value = line.split()

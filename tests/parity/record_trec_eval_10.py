@@ -9,7 +9,7 @@ import tempfile
 from pathlib import Path
 
 import foreign
-from rankings_at_random import DOCUMENTS, SCORES, Data
+from rankings_at_random import Data, query_with_many_documents
 from test_different_values import DIFFERENT_IN_10
 from test_equal_values import groups
 
@@ -17,15 +17,13 @@ RECORD = Path(__file__).with_name("trec_eval_10.json")
 
 
 def rankings(seed, count):
-    """Fixed rankings with equal scores, unjudged documents, grades below 0, and queries without relevant documents."""
+    """Fixed rankings of many documents: equal scores, grades below 0, nothing relevant, queries without a ranking."""
     draw = random.Random(seed)
     judgments, scores = {}, {}
-    for number in range(1, count + 1):
-        lowest, highest = draw.choice([(0, 1), (0, 3), (-2, 3), (-1, 1), (0, 0)])
-        judged = draw.sample(DOCUMENTS, draw.randint(1, 10))
-        ranked = draw.sample(DOCUMENTS, draw.randint(1, 10))
-        judgments[str(number)] = {document: draw.randint(lowest, highest) for document in judged}
-        scores[str(number)] = {document: draw.choice(SCORES) for document in ranked}
+    for query in map(str, range(1, count + 1)):
+        judgments[query], ranked = query_with_many_documents(draw)
+        if ranked:
+            scores[query] = ranked
     return Data(judgments, scores)
 
 

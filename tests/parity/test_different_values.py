@@ -262,3 +262,24 @@ class TestScikitLearn:
 
         assert ndcg_score([[1, 0]], [[2.0, 1.0]]) == 1.0
         assert evaluate({"1": {"a": 1, "b": 0, "c": 1}}, {"1": ["a", "b"]}, "nDCG")["nDCG"].mean < 1.0
+
+
+@pytest.mark.skipif(not foreign.TREC_EVAL_10, reason="IREVAL_TREC_EVAL is not the path of a trec_eval 10")
+class TestTrecEval10:
+    DATA = Data({"1": {"a": 1}, "2": {"a": 1}}, {"1": {"a": 1.0}})
+
+    def test_a_query_without_a_ranking_scores_0_with_its_option_c_and_the_worst_here(self, tmp_path):
+        theirs = foreign.trec_eval_10(self.DATA, ["map", "unj_5", "utility"], tmp_path)
+        ours = evaluate(self.DATA.judgments, self.DATA.rankings, ["AP", "Unjudged@5"], missing_queries="zero")
+
+        assert [theirs[name]["2"] for name in ("map", "unj_5", "utility")] == [0, 0, 0]
+        assert [metric.values["2"] for metric in ours.metrics] == [0, 1]
+
+    def test_without_that_option_it_fails_on_such_a_query(self, tmp_path):
+        foreign.trec_eval_10(self.DATA, ["map"], tmp_path)
+        files = [str(tmp_path / name) for name in ("judgments.txt", "rankings.txt")]
+
+        found = subprocess.run([foreign.TREC_EVAL_10, "-m", "map", *files], capture_output=True, check=False)
+
+        assert found.returncode != 0
+        assert evaluate(*files, "AP", missing_queries="ignore")["AP"].mean == 1.0
