@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pytest_ireval import JudgedRankings, MetricError, Param, condensed, metric, ratio
-from pytest_ireval_metrics.steps_of_averages import average_precision_steps, gap_steps, yaap_steps
+from pytest_ireval_metrics.steps_when_asked import steps_in
 from pytest_ireval_metrics.vocabulary import Denominator, Depth, JudgedOnly, Rel
 
 Floats = NDArray[np.float64]
@@ -34,7 +34,9 @@ def divisor_of(judged: JudgedRankings, rel: float, denominator: str, cutoff: int
 
 
 @metric(
-    name="AP", steps=average_precision_steps, spellings={"MAP": {}, "map_cut_{cutoff}": {}, "average_precision": {}}
+    name="AP",
+    steps=steps_in("averages", "average_precision_steps"),
+    spellings={"MAP": {}, "map_cut_{cutoff}": {}, "average_precision": {}},
 )
 def average_precision(
     judged: JudgedRankings,
@@ -54,7 +56,12 @@ def average_precision(
     return ratio(sum_of_precisions(judged, cutoff, rel), divisor_of(judged, rel, denominator, cutoff))
 
 
-@metric(name="GMAP", steps=average_precision_steps, aggregate="geometric", spellings={"gm_map": {}, "gm_ap": {}})
+@metric(
+    name="GMAP",
+    steps=steps_in("averages", "average_precision_steps"),
+    aggregate="geometric",
+    spellings={"gm_map": {}, "gm_ap": {}},
+)
 def geometric_map(judged: JudgedRankings, *, rel: Rel = 1, judged_only: JudgedOnly = False) -> Floats:
     """Average precision, summed up by the geometric mean: a gain on a bad query weighs as much as on a good one.
 
@@ -66,7 +73,7 @@ def geometric_map(judged: JudgedRankings, *, rel: Rel = 1, judged_only: JudgedOn
     return ratio(sum_of_precisions(judged, None, rel), judged.relevant_count(rel))
 
 
-@metric(name="YAAP", steps=yaap_steps, range=(-np.inf, np.inf), no_relevant=None)
+@metric(name="YAAP", steps=steps_in("averages", "yaap_steps"), range=(-np.inf, np.inf), no_relevant=None)
 def yet_another_average_precision(judged: JudgedRankings, *, rel: Rel = 1, judged_only: JudgedOnly = False) -> Floats:
     """Average precision on a scale that can be averaged over easy and hard queries alike; below 0 for most.
 
@@ -80,7 +87,7 @@ def yet_another_average_precision(judged: JudgedRankings, *, rel: Rel = 1, judge
     return np.log(odds).astype(np.float64)
 
 
-@metric(name="GAP", steps=gap_steps)
+@metric(name="GAP", steps=steps_in("averages", "gap_steps"))
 def graded_average_precision(
     judged: JudgedRankings, *, cutoff: Depth = None, thresholds: Thresholds = None, judged_only: JudgedOnly = False
 ) -> Floats:

@@ -13,7 +13,7 @@ from pytest_ireval_metrics.blended_ratio import (
     relevant_hits,
 )
 from pytest_ireval_metrics.gains import gain_of
-from pytest_ireval_metrics.steps_of_blended_ratio import o_measure_steps, p_measure_steps, p_plus_steps, r_measure_steps
+from pytest_ireval_metrics.steps_when_asked import steps_in
 from pytest_ireval_metrics.vocabulary import Depth, Gains, JudgedOnly, Rel
 
 Floats = NDArray[np.float64]
@@ -21,7 +21,12 @@ Integers = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
 
-@metric(name="OMeasure", steps=o_measure_steps, range=blended_range, spellings={"O_measure": {}})
+@metric(
+    name="OMeasure",
+    steps=steps_in("blended_ratio", "o_measure_steps"),
+    range=blended_range,
+    spellings={"O_measure": {}},
+)
 def o_measure(
     judged: JudgedRankings,
     *,
@@ -45,7 +50,7 @@ def o_measure(
 @metric(
     name="PMeasure",
     not_promised={"promotion_never_harms": "what the best document passes stands behind it, where nobody looks"},
-    steps=p_measure_steps,
+    steps=steps_in("blended_ratio", "p_measure_steps"),
     range=blended_range,
     spellings={"P_measure": {}},
 )
@@ -72,7 +77,7 @@ def p_measure(
 @metric(
     name="PPlus",
     not_promised={"promotion_never_harms": "what the best document passes stands behind it, where nobody looks"},
-    steps=p_plus_steps,
+    steps=steps_in("blended_ratio", "p_plus_steps"),
     range=blended_range,
     spellings={"P_plus": {}, "PPlusMeasure": {}},
 )
@@ -108,7 +113,12 @@ def preferred_rank(judged: JudgedRankings, among: Mask) -> Integers:
     return preferred
 
 
-@metric(name="RMeasure", steps=r_measure_steps, range=blended_range, spellings={"R_measure": {}})
+@metric(
+    name="RMeasure",
+    steps=steps_in("blended_ratio", "r_measure_steps"),
+    range=blended_range,
+    spellings={"R_measure": {}},
+)
 def r_measure(
     judged: JudgedRankings, *, beta: Beta = 1, rel: Rel = 1, gains: Gains = None, judged_only: JudgedOnly = False
 ) -> Floats:

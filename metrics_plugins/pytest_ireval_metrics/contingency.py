@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from pytest_ireval import JudgedRankings, MetricError, Param, condensed, metric, ratio
 from pytest_ireval_metrics.sets_and_ranks import relevant_within
-from pytest_ireval_metrics.steps_of_contingency import accuracy_steps, fall_out_steps, utility_steps
+from pytest_ireval_metrics.steps_when_asked import steps_in
 from pytest_ireval_metrics.vocabulary import Cutoff, Depth, JudgedOnly, Rel
 
 Floats = NDArray[np.float64]
@@ -20,7 +20,7 @@ def _shown(judged: JudgedRankings, cutoff: int | None) -> NDArray[np.int64]:
 
 @metric(
     name="FallOut",
-    steps=fall_out_steps,
+    steps=steps_in("contingency", "fall_out_steps"),
     direction="lower",
     no_relevant=None,
     empty=0.0,
@@ -42,7 +42,7 @@ def fall_out(judged: JudgedRankings, *, cutoff: Cutoff, rel: Rel = 1) -> Floats:
 @metric(
     name="Utility",
     not_promised={"perfect_is_best": "where noise is worth something, the longest list is best"},
-    steps=utility_steps,
+    steps=steps_in("contingency", "utility_steps"),
     range=(-np.inf, np.inf),
     no_relevant=None,
     spellings={"utility_{hit},{noise},{miss},{rest}": {}},
@@ -80,7 +80,7 @@ def utility(
 @metric(
     name="Accuracy",
     not_promised={"promotion_never_harms": "a document that comes in at the cutoff stands below all others there"},
-    steps=accuracy_steps,
+    steps=steps_in("contingency", "accuracy_steps"),
 )
 def accuracy(judged: JudgedRankings, *, cutoff: Depth = None, rel: Rel = 1, judged_only: JudgedOnly = False) -> Floats:
     """How often a relevant document stands above one that is not, over all such pairs among the retrieved documents.

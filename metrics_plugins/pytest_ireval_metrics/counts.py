@@ -5,15 +5,7 @@ from numpy.typing import NDArray
 
 from pytest_ireval import JudgedRankings, metric, ratio
 from pytest_ireval_metrics.sets_and_ranks import relevant_within
-from pytest_ireval_metrics.steps_of_counts import (
-    judged_steps,
-    number_found_steps,
-    number_of_queries_steps,
-    number_refused_steps,
-    number_relevant_steps,
-    number_retrieved_steps,
-    unjudged_steps,
-)
+from pytest_ireval_metrics.steps_when_asked import steps_in
 from pytest_ireval_metrics.vocabulary import AnyRel, Cutoff, Depth, Rel
 
 Floats = NDArray[np.float64]
@@ -21,7 +13,7 @@ Floats = NDArray[np.float64]
 
 @metric(
     name="NumQ",
-    steps=number_of_queries_steps,
+    steps=steps_in("counts", "number_of_queries_steps"),
     aggregate="sum",
     direction="neither",
     no_relevant=None,
@@ -39,7 +31,7 @@ def queries(judged: JudgedRankings) -> Floats:
 
 @metric(
     name="NumRet",
-    steps=number_retrieved_steps,
+    steps=steps_in("counts", "number_retrieved_steps"),
     range=(0, np.inf),
     aggregate="sum",
     direction="neither",
@@ -58,7 +50,7 @@ def retrieved(judged: JudgedRankings, *, rel: AnyRel = None) -> Floats:
 
 @metric(
     name="NumRel",
-    steps=number_relevant_steps,
+    steps=steps_in("counts", "number_relevant_steps"),
     range=(0, np.inf),
     aggregate="sum",
     direction="neither",
@@ -76,7 +68,7 @@ def relevant(judged: JudgedRankings, *, rel: Rel = 1) -> Floats:
 
 @metric(
     name="NumRelRet",
-    steps=number_found_steps,
+    steps=steps_in("counts", "number_found_steps"),
     range=(0, np.inf),
     aggregate="sum",
     spellings={"num_rel_ret": {}, "hits": {}},
@@ -91,7 +83,7 @@ def relevant_retrieved(judged: JudgedRankings, *, cutoff: Depth = None, rel: Rel
     return relevant_within(judged, cutoff, rel)
 
 
-@metric(name="Judged", steps=judged_steps, no_relevant=None)
+@metric(name="Judged", steps=steps_in("counts", "judged_steps"), no_relevant=None)
 def judged_share(judged: JudgedRankings, *, cutoff: Depth = None) -> Floats:
     """Share of the first documents that are judged, relevant or not.
 
@@ -107,7 +99,7 @@ def judged_share(judged: JudgedRankings, *, cutoff: Depth = None) -> Floats:
 
 @metric(
     name="NumNonRelRet",
-    steps=number_refused_steps,
+    steps=steps_in("counts", "number_refused_steps"),
     range=(0, np.inf),
     aggregate="sum",
     direction="neither",
@@ -127,7 +119,7 @@ def not_relevant_retrieved(judged: JudgedRankings, *, rel: Rel = 1) -> Floats:
 
 @metric(
     name="Unjudged",
-    steps=unjudged_steps,
+    steps=steps_in("counts", "unjudged_steps"),
     direction="lower",
     no_relevant=None,
     empty=0.0,

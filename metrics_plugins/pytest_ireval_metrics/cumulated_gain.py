@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from pytest_ireval import JudgedRankings, Param, condensed, metric, ratio
 from pytest_ireval_metrics.gains import discount_at, gain_of, gain_range
-from pytest_ireval_metrics.steps_of_gains import cumulated_gain_steps, dcg_steps, ideal_dcg_steps, ndcg_steps
+from pytest_ireval_metrics.steps_when_asked import steps_in
 from pytest_ireval_metrics.vocabulary import Cutoff, Depth, Discount, Gain, Gains, JudgedOnly, LogBase
 
 Floats = NDArray[np.float64]
@@ -65,7 +65,7 @@ def _ndcg_range(settings: Mapping[str, Any]) -> tuple[float, float]:
     return gain_range(settings, 1.0)
 
 
-@metric(name="CG", steps=cumulated_gain_steps, range=_dcg_range, no_relevant=None)
+@metric(name="CG", steps=steps_in("gains", "cumulated_gain_steps"), range=_dcg_range, no_relevant=None)
 def cumulated_gain(
     judged: JudgedRankings,
     *,
@@ -86,7 +86,7 @@ def cumulated_gain(
 
 @metric(
     name="DCG",
-    steps=dcg_steps,
+    steps=steps_in("gains", "dcg_steps"),
     range=_dcg_range,
     no_relevant=None,
     spellings={"dcg_cut_{cutoff}": {}, "dcg_{gains}": {}, "dcg_burges": {"gain": "exp"}},
@@ -115,7 +115,7 @@ def dcg(
 
 @metric(
     name="IDCG",
-    steps=ideal_dcg_steps,
+    steps=steps_in("gains", "ideal_dcg_steps"),
     range=_dcg_range,
     direction="neither",
     no_relevant=None,
@@ -142,7 +142,7 @@ def ideal_dcg(
 
 @metric(
     name="nDCG",
-    steps=ndcg_steps,
+    steps=steps_in("gains", "ndcg_steps"),
     range=_ndcg_range,
     no_relevant=None,
     spellings={"ndcg_cut_{cutoff}": {}, "ndcg_{gains}": {}, "ndcg_burges": {"gain": "exp"}},

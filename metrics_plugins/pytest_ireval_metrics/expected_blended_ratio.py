@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from pytest_ireval import JudgedRankings, MetricError, Param, condensed, metric, ratio
 from pytest_ireval_metrics.blended_ratio import Beta, blended_range, blended_ratio
 from pytest_ireval_metrics.gains import gain_of
-from pytest_ireval_metrics.steps_of_blended_ratio import ncu_steps
+from pytest_ireval_metrics.steps_when_asked import steps_in
 from pytest_ireval_metrics.vocabulary import Gains, JudgedOnly, Rel
 
 Floats = NDArray[np.float64]
@@ -34,7 +34,7 @@ Gamma = Annotated[
 @metric(
     name="NCU",
     not_promised={"promotion_never_harms": "readers who stop at the promoted document have collected less above it"},
-    steps=ncu_steps,
+    steps=steps_in("blended_ratio", "ncu_steps"),
     range=blended_range,
 )
 def normalised_cumulative_utility(

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from pytest_ireval import JudgedRankings, condensed, metric, ratio
 from pytest_ireval_metrics.cumulated_gain import BestGains, best_of_judged
 from pytest_ireval_metrics.gains import discount_at, gain_of, gain_range
-from pytest_ireval_metrics.steps_of_gain_so_far import bing_steps, g_steps, ndcg_rel_steps, rndcg_steps
+from pytest_ireval_metrics.steps_when_asked import steps_in
 from pytest_ireval_metrics.vocabulary import Gains, JudgedOnly, Rel
 
 Floats = NDArray[np.float64]
@@ -60,7 +60,7 @@ class _Cumulated:
 
 @metric(
     name="nDCGRel",
-    steps=ndcg_rel_steps,
+    steps=steps_in("gain_so_far", "ndcg_rel_steps"),
     range=_range,
     no_relevant=None,
     spellings={"ndcg_rel": {}, "ndcg_rel_{gains}": {}},
@@ -82,7 +82,13 @@ def ndcg_at_relevant(judged: JudgedRankings, *, gains: Gains = None, judged_only
     return ratio(at_relevant + at_the_end, count)
 
 
-@metric(name="RnDCG", steps=rndcg_steps, range=_range, no_relevant=None, spellings={"Rndcg_{gains}": {}})
+@metric(
+    name="RnDCG",
+    steps=steps_in("gain_so_far", "rndcg_steps"),
+    range=_range,
+    no_relevant=None,
+    spellings={"Rndcg_{gains}": {}},
+)
 def ndcg_at_levels(judged: JudgedRankings, *, gains: Gains = None, judged_only: JudgedOnly = False) -> Floats:
     """NDCG averaged over the ranks at which the best list comes to a lower gain, and the end of a longer list.
 
@@ -103,7 +109,7 @@ def ndcg_at_levels(judged: JudgedRankings, *, gains: Gains = None, judged_only: 
     return ratio(total + at_the_end, levels + longer)
 
 
-@metric(name="G", steps=g_steps, range=_range, no_relevant=None, spellings={"G_{gains}": {}})
+@metric(name="G", steps=steps_in("gain_so_far", "g_steps"), range=_range, no_relevant=None, spellings={"G_{gains}": {}})
 def normalised_gain(judged: JudgedRankings, *, gains: Gains = None, judged_only: JudgedOnly = False) -> Floats:
     """Gain discounted by what was lost on the way and not by rank: a document behind good ones keeps its worth.
 
@@ -122,7 +128,7 @@ def normalised_gain(judged: JudgedRankings, *, gains: Gains = None, judged_only:
     return ratio(judged.sum(worth), np.bincount(best.query, best.gain, minlength=judged.count))
 
 
-@metric(name="binG", steps=bing_steps)
+@metric(name="binG", steps=steps_in("gain_so_far", "bing_steps"))
 def binary_gain(judged: JudgedRankings, *, rel: Rel = 1, judged_only: JudgedOnly = False) -> Floats:
     """Mean, over all relevant documents, of a discount that counts the documents above that are not relevant.
 

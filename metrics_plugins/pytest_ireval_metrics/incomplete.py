@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pytest_ireval import JudgedRankings, Param, metric, ratio
-from pytest_ireval_metrics.steps_of_samples import bpref_steps, inferred_ap_steps
+from pytest_ireval_metrics.steps_when_asked import steps_in
 from pytest_ireval_metrics.vocabulary import Rel
 
 Floats = NDArray[np.float64]
@@ -32,7 +32,7 @@ def preferences_kept(judged: JudgedRankings, rel: float, denominator: str) -> Fl
     return ratio(judged.sum(1.0 - share, judged.relevant(rel)), count)
 
 
-@metric(name="Bpref", steps=bpref_steps)
+@metric(name="Bpref", steps=steps_in("samples", "bpref_steps"))
 def bpref(
     judged: JudgedRankings,
     *,
@@ -50,7 +50,7 @@ def bpref(
     return preferences_kept(judged, rel, denominator)
 
 
-@metric(name="GMBpref", steps=bpref_steps, aggregate="geometric", spellings={"gm_bpref": {}})
+@metric(name="GMBpref", steps=steps_in("samples", "bpref_steps"), aggregate="geometric", spellings={"gm_bpref": {}})
 def geometric_bpref(judged: JudgedRankings, *, rel: Rel = 1) -> Floats:
     """Bpref, summed up by the geometric mean: a gain on a bad query weighs as much as on a good one.
 
@@ -63,7 +63,7 @@ def geometric_bpref(judged: JudgedRankings, *, rel: Rel = 1) -> Floats:
 
 @metric(
     name="infAP",
-    steps=inferred_ap_steps,
+    steps=steps_in("samples", "inferred_ap_steps"),
     not_promised={"promotion_never_harms": "a grade below 0 is pooled, not judged: such a document may be relevant"},
 )
 def inferred_ap(judged: JudgedRankings, *, rel: Rel = 1) -> Floats:

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from pytest_ireval import JudgedRankings, Param, condensed, metric
 from pytest_ireval_metrics.recall_levels import LEVELS, needed_documents
-from pytest_ireval_metrics.steps_of_interpolation import iprec_average_steps, iprec_steps
+from pytest_ireval_metrics.steps_when_asked import steps_in
 from pytest_ireval_metrics.vocabulary import JudgedOnly, Rel, Rounding
 
 Floats = NDArray[np.floating[Any]]
@@ -23,7 +23,12 @@ def interpolated_precision(judged: JudgedRankings, level: float, rel: float, rou
     return best
 
 
-@metric(name="IPrec", at="recall", spellings={"iprec_at_recall_{recall}": {}}, steps=iprec_steps)
+@metric(
+    name="IPrec",
+    at="recall",
+    spellings={"iprec_at_recall_{recall}": {}},
+    steps=steps_in("interpolation", "iprec_steps"),
+)
 def iprec(
     judged: JudgedRankings,
     *,
@@ -42,7 +47,7 @@ def iprec(
     return interpolated_precision(judged, recall, rel, rounding)
 
 
-@metric(name="IPrecAvg", spellings={"11pt_avg": {}}, steps=iprec_average_steps)
+@metric(name="IPrecAvg", spellings={"11pt_avg": {}}, steps=steps_in("interpolation", "iprec_average_steps"))
 def iprec_average(
     judged: JudgedRankings, *, rel: Rel = 1, rounding: Rounding = "nearest", judged_only: JudgedOnly = False
 ) -> Floats:

@@ -15,13 +15,18 @@ from pytest_ireval_metrics.blended_ratio import (
     collected,
     relevant_hits,
 )
-from pytest_ireval_metrics.steps_of_blended_ratio import awp_steps, q_steps
+from pytest_ireval_metrics.steps_when_asked import steps_in
 from pytest_ireval_metrics.vocabulary import Denominator, Depth, Gains, JudgedOnly, Rel
 
 Floats = NDArray[np.float64]
 
 
-@metric(name="Q", steps=q_steps, range=blended_range, spellings={"Q_measure": {}, "QMeasure": {}})
+@metric(
+    name="Q",
+    steps=steps_in("blended_ratio", "q_steps"),
+    range=blended_range,
+    spellings={"Q_measure": {}, "QMeasure": {}},
+)
 def q_measure(
     judged: JudgedRankings,
     *,
@@ -43,7 +48,7 @@ def q_measure(
     return ratio(judged.sum(blended, relevant_hits(judged, rel, cutoff)), divisor_of(judged, rel, denominator, cutoff))
 
 
-@metric(name="AWP", steps=awp_steps, range=blended_range)
+@metric(name="AWP", steps=steps_in("blended_ratio", "awp_steps"), range=blended_range)
 def average_weighted_precision(
     judged: JudgedRankings,
     *,

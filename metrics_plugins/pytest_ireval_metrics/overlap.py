@@ -6,14 +6,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pytest_ireval import JudgedRankings, Param, metric, ratio
-from pytest_ireval_metrics.steps_of_overlap import compatibility_steps
+from pytest_ireval_metrics.steps_when_asked import steps_in
 from pytest_ireval_metrics.vocabulary import Persistence
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 
-@metric(name="Compat", steps=compatibility_steps, spellings={"compatibility": {}})
+@metric(name="Compat", steps=steps_in("overlap", "compatibility_steps"), spellings={"compatibility": {}})
 def compatibility(
     judged: JudgedRankings,
     *,

@@ -6,17 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pytest_ireval import JudgedRankings, Param, condensed, metric, ratio
-from pytest_ireval_metrics.steps_of_precision import (
-    capped_recall_steps,
-    f_steps,
-    precision_steps,
-    r_precision_steps,
-    recall_steps,
-    reciprocal_rank_steps,
-    set_ap_steps,
-    set_precision_steps,
-    success_steps,
-)
+from pytest_ireval_metrics.steps_when_asked import steps_in
 from pytest_ireval_metrics.vocabulary import Beta, Cutoff, Depth, JudgedOnly, Rel, Relative
 
 Floats = NDArray[np.float64]
@@ -35,7 +25,7 @@ def harmonic(precision: Floats, recall: Floats, beta: float) -> Floats:
 
 @metric(
     name="P",
-    steps=precision_steps,
+    steps=steps_in("precision", "precision_steps"),
     spellings={"Precision": {}, "P_{cutoff}": {}, "precision_{cutoff}": {}},
     reference="trec_eval P",
 )
@@ -50,7 +40,7 @@ def precision(judged: JudgedRankings, *, cutoff: Cutoff, rel: Rel = 1, judged_on
     return relevant_within(judged, cutoff, rel) / cutoff
 
 
-@metric(name="R", steps=recall_steps, spellings={"Recall": {}, "recall_{cutoff}": {}})
+@metric(name="R", steps=steps_in("precision", "recall_steps"), spellings={"Recall": {}, "recall_{cutoff}": {}})
 def recall(judged: JudgedRankings, *, cutoff: Cutoff, rel: Rel = 1, judged_only: JudgedOnly = False) -> Floats:
     """Share of the relevant documents that are among the first.
 
@@ -64,7 +54,7 @@ def recall(judged: JudgedRankings, *, cutoff: Cutoff, rel: Rel = 1, judged_only:
 
 @metric(
     name="CappedR",
-    steps=capped_recall_steps,
+    steps=steps_in("precision", "capped_recall_steps"),
     spellings={"R_cap": {}, "recall_cap_{cutoff}": {}, "relative_P_{cutoff}": {}},
 )
 def capped_recall(judged: JudgedRankings, *, cutoff: Cutoff, rel: Rel = 1, judged_only: JudgedOnly = False) -> Floats:
@@ -78,7 +68,7 @@ def capped_recall(judged: JudgedRankings, *, cutoff: Cutoff, rel: Rel = 1, judge
     return ratio(relevant_within(judged, cutoff, rel), np.minimum(judged.relevant_count(rel), cutoff))
 
 
-@metric(name="F", steps=f_steps, spellings={"F1": {"beta": 1}})
+@metric(name="F", steps=steps_in("precision", "f_steps"), spellings={"F1": {"beta": 1}})
 def f_at_cutoff(
     judged: JudgedRankings, *, cutoff: Cutoff, beta: Beta = 1, rel: Rel = 1, judged_only: JudgedOnly = False
 ) -> Floats:
@@ -95,7 +85,7 @@ def f_at_cutoff(
 
 @metric(
     name="SetP",
-    steps=set_precision_steps,
+    steps=steps_in("precision", "set_precision_steps"),
     spellings={"set_P": {}, "SetRelP": {"relative": True}, "set_relative_P": {"relative": True}},
 )
 def set_precision(
@@ -114,7 +104,7 @@ def set_precision(
     return ratio(relevant_within(judged, None, rel), divisor)
 
 
-@metric(name="SetR", steps=recall_steps, spellings={"set_recall": {}})
+@metric(name="SetR", steps=steps_in("precision", "recall_steps"), spellings={"set_recall": {}})
 def set_recall(judged: JudgedRankings, *, rel: Rel = 1) -> Floats:
     """Share of the relevant documents that were retrieved at all.
 
@@ -125,7 +115,7 @@ def set_recall(judged: JudgedRankings, *, rel: Rel = 1) -> Floats:
     return ratio(relevant_within(judged, None, rel), judged.relevant_count(rel))
 
 
-@metric(name="SetF", steps=f_steps, spellings={"set_F": {}, "set_F_{beta^2}": {}})
+@metric(name="SetF", steps=steps_in("precision", "f_steps"), spellings={"set_F": {}, "set_F_{beta^2}": {}})
 def set_f(judged: JudgedRankings, *, beta: Beta = 1, rel: Rel = 1, judged_only: JudgedOnly = False) -> Floats:
     """Harmonic mean of precision and recall of all retrieved documents.
 
@@ -138,7 +128,7 @@ def set_f(judged: JudgedRankings, *, beta: Beta = 1, rel: Rel = 1, judged_only: 
     return harmonic(ratio(found, judged.retrieved), ratio(found, judged.relevant_count(rel)), beta)
 
 
-@metric(name="SetAP", steps=set_ap_steps, spellings={"set_map": {}})
+@metric(name="SetAP", steps=steps_in("precision", "set_ap_steps"), spellings={"set_map": {}})
 def set_ap(judged: JudgedRankings, *, rel: Rel = 1, judged_only: JudgedOnly = False) -> Floats:
     """Average precision of a set without order: precision times recall of all retrieved documents.
 
@@ -152,7 +142,9 @@ def set_ap(judged: JudgedRankings, *, rel: Rel = 1, judged_only: JudgedOnly = Fa
 
 
 @metric(
-    name="Success", steps=success_steps, spellings={"success_{cutoff}": {}, "hit": {}, "hit_rate": {}, "HitRate": {}}
+    name="Success",
+    steps=steps_in("precision", "success_steps"),
+    spellings={"success_{cutoff}": {}, "hit": {}, "hit_rate": {}, "HitRate": {}},
 )
 def success(judged: JudgedRankings, *, cutoff: Cutoff, rel: Rel = 1, judged_only: JudgedOnly = False) -> Floats:
     """1 if a relevant document is among the first, else 0.
@@ -165,7 +157,11 @@ def success(judged: JudgedRankings, *, cutoff: Cutoff, rel: Rel = 1, judged_only
     return (relevant_within(judged, cutoff, rel) > 0).astype(np.float64)
 
 
-@metric(name="RR", steps=reciprocal_rank_steps, spellings={"MRR": {}, "recip_rank": {}, "RR_{cutoff}": {}})
+@metric(
+    name="RR",
+    steps=steps_in("precision", "reciprocal_rank_steps"),
+    spellings={"MRR": {}, "recip_rank": {}, "RR_{cutoff}": {}},
+)
 def reciprocal_rank(
     judged: JudgedRankings, *, cutoff: Depth = None, rel: Rel = 1, judged_only: JudgedOnly = False
 ) -> Floats:
@@ -182,7 +178,7 @@ def reciprocal_rank(
     return judged.sum(1.0 / judged.hits.rank, first)
 
 
-@metric(name="Rprec", steps=r_precision_steps, spellings={"Rprec_mult_{multiple}": {}})
+@metric(name="Rprec", steps=steps_in("precision", "r_precision_steps"), spellings={"Rprec_mult_{multiple}": {}})
 def r_precision(
     judged: JudgedRankings,
     *,

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from pytest_ireval import JudgedRankings, Param, condensed, metric, perfect, ratio
 from pytest_ireval_metrics.gains import satisfaction, scale_top
-from pytest_ireval_metrics.steps_of_readers import err_steps, nerr_steps, rbp_residual_steps, rbp_steps
+from pytest_ireval_metrics.steps_when_asked import steps_in
 from pytest_ireval_metrics.vocabulary import Depth, JudgedOnly, MaxGrade, Persistence
 
 Floats = NDArray[np.float64]
@@ -28,7 +28,7 @@ def expected_reciprocal_rank(judged: JudgedRankings, cutoff: int | None, max_gra
     return judged.sum(reaches * stops / hits.rank, None if cutoff is None else hits.rank <= cutoff)
 
 
-@metric(name="ERR", steps=err_steps, spellings={"err_{cutoff}": {}})
+@metric(name="ERR", steps=steps_in("readers", "err_steps"), spellings={"err_{cutoff}": {}})
 def err(
     judged: JudgedRankings,
     *,
@@ -47,7 +47,7 @@ def err(
     return expected_reciprocal_rank(judged, cutoff, scale_top(max_grade, judged), gain)
 
 
-@metric(name="nERR", steps=nerr_steps)
+@metric(name="nERR", steps=steps_in("readers", "nerr_steps"))
 def nerr(
     judged: JudgedRankings,
     *,
@@ -68,7 +68,7 @@ def nerr(
     return ratio(expected_reciprocal_rank(judged, cutoff, top, gain), best)
 
 
-@metric(name="RBP", steps=rbp_steps, spellings={"rbp_p={p}": {}})
+@metric(name="RBP", steps=steps_in("readers", "rbp_steps"), spellings={"rbp_p={p}": {}})
 def rank_biased_precision(
     judged: JudgedRankings,
     *,
@@ -100,7 +100,7 @@ def rank_biased_precision(
 
 @metric(
     name="RBPResidual",
-    steps=rbp_residual_steps,
+    steps=steps_in("readers", "rbp_residual_steps"),
     direction="neither",
     no_relevant=None,
     spellings={"rbp_resid": {}, "rbp_resid_p={p}": {}},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import io
 import sys
 from importlib import import_module
@@ -50,6 +51,7 @@ def commands() -> None:
 
 def main() -> None:
     """Run the command line; an error of ours is its text and exit code 2, never a traceback."""
+    gc.set_threshold(100_000)  # a command is over before cycles fill the memory; looking for them takes milliseconds
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # ids may hold what the terminal cannot show
     try:

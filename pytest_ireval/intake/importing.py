@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from pytest_ireval.errors import InputError, Mistakes, Problem, shown
@@ -78,7 +78,7 @@ def _read(
         if name is not None and not any(r.holds == content and name in (r.name, *r.also) for r in readers):
             continue
         reader = reader_for(file, content, readers, name, option=OPTION)
-        how = replace(how, recognised=name is None)
+        how = how._replace(recognised=name is None)
         table = _as_table(read_by(reader, file, how), content, file.name, how)
         tables.append(table)
         said.append(f"{counted(len(table.rows), WORD[content])} (format {reader.name})")

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_ireval.metrics.absent import ABSENT
 
@@ -24,8 +23,7 @@ PACKAGES = {
 NUMBER_OF_THEIRS = re.compile(r"\{[^}]*\}")
 
 
-@dataclass(frozen=True)
-class Elsewhere:
+class Elsewhere(NamedTuple):
     """What another package calls a metric; values are equal unless one of the two reasons is given."""
 
     package: str
@@ -53,8 +51,7 @@ class Elsewhere:
         return f"yes, but for {self.but_for}" if self.but_for else "yes"
 
 
-@dataclass(frozen=True)
-class Absent:
+class Absent(NamedTuple):
     """A name of another package that has no counterpart here, and why."""
 
     package: str

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from pytest_ireval.errors import MetricNameError, Problem, closest, shown
 from pytest_ireval.metrics.elsewhere import PACKAGES, Absent, Elsewhere, counterparts, without_counterpart
@@ -53,7 +53,7 @@ def look_up(name: str, package: str, vocabulary: Vocabulary) -> Found:
     bare = TAIL.sub("", name).lower()
     for each in absent:
         if each.name.lower() in (name.lower(), bare):
-            return Found(absent=replace(each, name=name))
+            return Found(absent=each._replace(name=name))
     try:
         metric = vocabulary.family(name)
     except MetricNameError:
@@ -98,7 +98,7 @@ def _with_numbers(row: Elsewhere, numbers: dict[str, str], vocabulary: Vocabular
         squared = {part["hole"] for part in PART.finditer(row.name) if part["squared"]}
         inserted = {hole: _root(text) if hole in squared else text for hole, text in numbers.items()}
         ours = str(vocabulary.parse(row.ours.format(**inserted))[0])
-    return replace(row, name=theirs, ours=ours.replace("{", "{{").replace("}", "}}"))
+    return row._replace(name=theirs, ours=ours.replace("{", "{{").replace("}", "}}"))
 
 
 def _root(squared: str) -> str:

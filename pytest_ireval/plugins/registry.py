@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from pytest_ireval.errors import MetricError, MetricNameError, PluginError, Problem
-from pytest_ireval.metrics.metric import Metric
+from pytest_ireval.metrics.metric import Metric, altered
 from pytest_ireval.metrics.names import Vocabulary
 from pytest_ireval.metrics.spellings import SPELLED, stem, stem_of
 from pytest_ireval.retrieval.formats.reader import CONTENTS, Reader
@@ -125,7 +125,7 @@ def _reader(value: object, origin: Origin) -> Reader:
             f"plugin {origin}: reader {value.name!r} holds {value.holds!r}; "
             f"a reader holds one of {', '.join(CONTENTS)}, and its name is lower-case letters, digits and hyphens"
         )
-    return replace(value, origin=str(origin))
+    return value._replace(origin=str(origin))
 
 
 def _refuse_hidden(metrics: dict[str, Metric]) -> None:
@@ -157,7 +157,7 @@ def _metric(value: object, origin: Origin) -> Metric:
             f"plugin {origin} returned {value!r} from ireval_metrics, which is no metric: "
             "decorate the function with @per_query_metric or @metric"
         )
-    return replace(value, origin=str(origin))
+    return altered(value, origin=str(origin))
 
 
 def _claim(metric: Metric, claims: dict[str, tuple[str, Metric]]) -> None:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import replace
-from typing import Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from pytest_ireval.errors import InputError, Problem
 from pytest_ireval.retrieval.formats.input_file import input_file
@@ -14,8 +13,10 @@ from pytest_ireval.retrieval.formats.recognised import Format, reader_for
 from pytest_ireval.retrieval.join import judge, judged_hits, unjudged_queries
 from pytest_ireval.retrieval.judged import JudgedRankings
 from pytest_ireval.retrieval.judgments import Judgments
-from pytest_ireval.retrieval.queries import Queries
 from pytest_ireval.retrieval.rankings import Rankings
+
+if TYPE_CHECKING:
+    from pytest_ireval.retrieval.queries import Queries
 
 FilePath: TypeAlias = str | os.PathLike[str]
 
@@ -52,7 +53,7 @@ def as_judgments(
     if isinstance(source, str | os.PathLike):
         with input_file(source) as file:
             reader = reader_for(file, "judgments", readers, name)
-            found = read_by(reader, file, replace(how, recognised=name is None))
+            found = read_by(reader, file, how._replace(recognised=name is None))
             return found if isinstance(found, Judgments) else _judgments(found, how, file.name)
     _refuse_format(name, "judgments")
     return source if isinstance(source, Judgments) else _judgments(source, how, "judgments")
@@ -74,7 +75,7 @@ def as_rankings(
     if isinstance(source, str | os.PathLike):
         with input_file(source) as file:
             reader = reader_for(file, "rankings", readers, name)
-            found = read_by(reader, file, replace(how, recognised=name is None))
+            found = read_by(reader, file, how._replace(recognised=name is None))
             return found if isinstance(found, Rankings) else _rankings(found, how, file.name)
     _refuse_format(name, "rankings")
     return source if isinstance(source, Rankings) else _rankings(source, how, "rankings")
@@ -88,6 +89,8 @@ def _rankings(found: Any, how: Reading, origin: str) -> Rankings:
 
 def as_queries(source: FilePath | Queries | QueriesLike, readers: Sequence[Reader], name: Format = None) -> Queries:
     """Queries from whatever holds them."""
+    from pytest_ireval.retrieval.queries import Queries
+
     if isinstance(source, str | os.PathLike):
         with input_file(source) as file:
             reader = reader_for(file, "queries", readers, name)
@@ -124,11 +127,11 @@ def brought(
         with input_file(source) as file:
             reader = reader_for(file, "rankings", readers, name)
             if reader.hits is not None:
-                parts = reader.hits(file, judgments, replace(how, recognised=name is None))
+                parts = reader.hits(file, judgments, how._replace(recognised=name is None))
                 names = [query.decode() for part in parts for query in part.query_id]
                 judged = judged_hits(judgments, parts, highest_grade)
                 return Brought(judged, file.name, _without_judgments(judgments, names, file.name))
-            found = read_by(reader, file, replace(how, recognised=name is None))
+            found = read_by(reader, file, how._replace(recognised=name is None))
             source = found if isinstance(found, Rankings) else _rankings(found, how, file.name)
             name = None
     rankings = as_rankings(source, readers, name, how)

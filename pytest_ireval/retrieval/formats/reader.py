@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from pytest_ireval.errors import IrevalError, PluginError, Problem
 from pytest_ireval.progress import SILENT, Progress
@@ -18,8 +17,7 @@ CONTENTS: tuple[Content, ...] = ("queries", "judgments", "rankings")
 Grades = Literal["integer", "float"]
 
 
-@dataclass(frozen=True)
-class Reading:
+class Reading(NamedTuple):
     """How to read; a reader that returns plain Python objects need not look at it."""
 
     grades: Grades = "integer"
@@ -36,8 +34,7 @@ Read = Callable[[InputFile, Reading], Any]
 ReadHits = Callable[[InputFile, Judgments, Reading], list[KeptRows]]
 
 
-@dataclass(frozen=True)
-class Reader:
+class Reader(NamedTuple):
     """One format of queries, of judgments, or of rankings."""
 
     name: str
