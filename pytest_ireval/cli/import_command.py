@@ -13,8 +13,9 @@ from pytest_ireval.intake.importing import Imported, imported
 from pytest_ireval.intake.merging import Judges
 from pytest_ireval.plugins.manager import installed
 from pytest_ireval.plurals import counted
+from pytest_ireval.retrieval.formats.input_file import FilePath
 from pytest_ireval.retrieval.formats.reader import Grades
-from pytest_ireval.retrieval.formats.writers import FilePath, encoded_judgments, encoded_queries, put
+from pytest_ireval.retrieval.formats.writers import encoded_judgments, encoded_queries, put
 from pytest_ireval.retrieval.judgments import Judgments
 from pytest_ireval.retrieval.queries import Queries
 

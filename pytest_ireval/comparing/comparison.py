@@ -19,8 +19,10 @@ from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.progress import SILENT, Progress
 from pytest_ireval.results.comparison import Comparison
 from pytest_ireval.results.evaluation import Evaluation, Policies
-from pytest_ireval.retrieval.doors import Brought, FilePath, JudgmentsLike, RankingsLike
+from pytest_ireval.retrieval.doors import Brought, JudgmentsLike, RankingsLike
+from pytest_ireval.retrieval.formats.input_file import FilePath
 from pytest_ireval.retrieval.formats.reader import Grades
+from pytest_ireval.retrieval.formats.recognised import Format
 from pytest_ireval.retrieval.judged import Mask
 from pytest_ireval.retrieval.judgments import Judgments
 from pytest_ireval.retrieval.rankings import Rankings
@@ -46,8 +48,8 @@ def compare(
     scale: float | None = None,
     grades: Grades = "integer",
     collection: int | None = None,
-    judgments_format: str | None = None,
-    rankings_format: str | None = None,
+    judgments_format: Format = None,
+    rankings_format: Format = None,
     attributes: Mapping[str, Mapping[str, Any]] | None = None,
     sessions: Mapping[str, tuple[str, int]] | None = None,
     preferences: Mapping[str, Sequence[tuple[str, str]]] | None = None,

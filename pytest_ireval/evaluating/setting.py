@@ -16,16 +16,10 @@ from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.progress import SILENT, Progress
 from pytest_ireval.results.evaluation import Policies
 from pytest_ireval.retrieval.companions import with_companions
-from pytest_ireval.retrieval.doors import (
-    Brought,
-    FilePath,
-    JudgmentsLike,
-    RankingsLike,
-    as_judgments,
-    brought,
-    some,
-)
+from pytest_ireval.retrieval.doors import Brought, JudgmentsLike, RankingsLike, as_judgments, brought, some
+from pytest_ireval.retrieval.formats.input_file import FilePath
 from pytest_ireval.retrieval.formats.reader import Grades, Reading
+from pytest_ireval.retrieval.formats.recognised import Format
 from pytest_ireval.retrieval.judged import JudgedRankings
 from pytest_ireval.retrieval.judgments import Judgments
 from pytest_ireval.retrieval.rankings import Rankings
@@ -53,7 +47,7 @@ class Setting:
     registry: Registry
     how: Reading
     """How rankings are read."""
-    rankings_format: str | None = None
+    rankings_format: Format = None
     asked: Mapping[str, str] = field(default_factory=dict)
     """How single metrics were asked for, with their canonical names."""
 
@@ -106,8 +100,8 @@ def set_up(
     policies: Policies,
     registry: Registry | None,
     progress: Progress = SILENT,
-    judgments_format: str | None = None,
-    rankings_format: str | None = None,
+    judgments_format: Format = None,
+    rankings_format: Format = None,
 ) -> Setting:
     """Judgments read and metrics understood, if the policies can be followed."""
     checked_policies(policies)

@@ -19,8 +19,10 @@ from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.progress import SILENT, Progress
 from pytest_ireval.results.evaluation import Policies
 from pytest_ireval.results.explanation import Explanation
-from pytest_ireval.retrieval.doors import Brought, FilePath, JudgmentsLike, RankingsLike, some
+from pytest_ireval.retrieval.doors import Brought, JudgmentsLike, RankingsLike, some
+from pytest_ireval.retrieval.formats.input_file import FilePath
 from pytest_ireval.retrieval.formats.reader import Grades
+from pytest_ireval.retrieval.formats.recognised import Format
 from pytest_ireval.retrieval.judged import JudgedRankings
 from pytest_ireval.retrieval.judgments import Judgments
 from pytest_ireval.retrieval.rankings import Rankings
@@ -42,8 +44,8 @@ def why(
     depth: int | None = None,
     scale: float | None = None,
     grades: Grades = "integer",
-    judgments_format: str | None = None,
-    rankings_format: str | None = None,
+    judgments_format: Format = None,
+    rankings_format: Format = None,
     collection: int | None = None,
     attributes: Mapping[str, Mapping[str, Any]] | None = None,
     sessions: Mapping[str, tuple[str, int]] | None = None,

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from pytest_ireval.errors import InputError, Problem
-from pytest_ireval.retrieval.formats.input_file import input_file
-from pytest_ireval.retrieval.formats.reader import Reader, Reading, read_by
+from pytest_ireval.retrieval.formats.input_file import FilePath, input_file
+from pytest_ireval.retrieval.formats.reader import Content, Reader, Reading, read_by
 from pytest_ireval.retrieval.formats.recognised import Format, reader_for
 from pytest_ireval.retrieval.join import judge, judged_hits, unjudged_queries
 from pytest_ireval.retrieval.judged import JudgedRankings
@@ -17,8 +17,6 @@ from pytest_ireval.retrieval.rankings import Rankings
 
 if TYPE_CHECKING:
     from pytest_ireval.retrieval.queries import Queries
-
-FilePath: TypeAlias = str | os.PathLike[str]
 
 JudgmentsLike: TypeAlias = Any
 """``{query: {document: grade}}``, ``{query: {document: {subtopic: grade}}}``, rows of (query, document, grade), or a
@@ -46,20 +44,13 @@ class Brought(NamedTuple):
 def as_judgments(
     source: FilePath | Judgments | JudgmentsLike,
     readers: Sequence[Reader],
-    name: Format = None,
+    named: Format = None,
     how: Reading = PLAINLY,
 ) -> Judgments:
-    """Judgments from whatever holds them; ``name`` is the format of a file, unless it is to be recognised."""
-    if isinstance(source, str | os.PathLike):
-        with input_file(source) as file:
-            reader = reader_for(file, "judgments", readers, name)
-            found = read_by(reader, file, how._replace(recognised=name is None))
-            return found if isinstance(found, Judgments) else _judgments(found, how, file.name)
-    _refuse_format(name, "judgments")
-    return source if isinstance(source, Judgments) else _judgments(source, how, "judgments")
-
-
-def _judgments(found: Any, how: Reading, origin: str) -> Judgments:
+    """Judgments from whatever holds them; ``named`` is the format of a file, unless it is to be recognised."""
+    found, origin = _held(source, "judgments", readers, named, how)
+    if isinstance(found, Judgments):
+        return found
     from pytest_ireval.retrieval.from_objects import judgments_from
 
     return judgments_from(found, grades=how.grades, origin=origin)
@@ -68,55 +59,48 @@ def _judgments(found: Any, how: Reading, origin: str) -> Judgments:
 def as_rankings(
     source: FilePath | Rankings | RankingsLike,
     readers: Sequence[Reader],
-    name: Format = None,
+    named: Format = None,
     how: Reading = PLAINLY,
 ) -> Rankings:
     """Rankings from whatever holds them."""
-    if isinstance(source, str | os.PathLike):
-        with input_file(source) as file:
-            reader = reader_for(file, "rankings", readers, name)
-            found = read_by(reader, file, how._replace(recognised=name is None))
-            return found if isinstance(found, Rankings) else _rankings(found, how, file.name)
-    _refuse_format(name, "rankings")
-    return source if isinstance(source, Rankings) else _rankings(source, how, "rankings")
+    found, origin = _held(source, "rankings", readers, named, how)
+    return _rankings(found, how, origin)
 
 
 def _rankings(found: Any, how: Reading, origin: str) -> Rankings:
+    if isinstance(found, Rankings):
+        return found
     from pytest_ireval.retrieval.from_objects import rankings_from
 
     return rankings_from(found, how.depth, by_id=how.by_id, origin=origin)
 
 
-def as_queries(source: FilePath | Queries | QueriesLike, readers: Sequence[Reader], name: Format = None) -> Queries:
+def as_queries(source: FilePath | Queries | QueriesLike, readers: Sequence[Reader], named: Format = None) -> Queries:
     """Queries from whatever holds them."""
+    from pytest_ireval.retrieval.from_objects import queries_from
     from pytest_ireval.retrieval.queries import Queries
 
+    found, origin = _held(source, "queries", readers, named, PLAINLY)
+    return found if isinstance(found, Queries) else queries_from(found, origin=origin)
+
+
+def _held(source: Any, content: Content, readers: Sequence[Reader], named: Format, how: Reading) -> tuple[Any, str]:
+    """What a file holds, as its reader returns it, or what came from Python; and what messages call it."""
     if isinstance(source, str | os.PathLike):
         with input_file(source) as file:
-            reader = reader_for(file, "queries", readers, name)
-            found = read_by(reader, file, Reading(recognised=name is None))
-            return found if isinstance(found, Queries) else _queries(found, file.name)
-    _refuse_format(name, "queries")
-    return source if isinstance(source, Queries) else _queries(source, "queries")
-
-
-def _queries(found: Any, origin: str) -> Queries:
-    from pytest_ireval.retrieval.from_objects import queries_from
-
-    return queries_from(found, origin=origin)
-
-
-def _refuse_format(name: Format, content: str) -> None:
-    if name is not None:
-        shown_name = name.name if isinstance(name, Reader) else name
-        raise InputError(f"{content}_format={shown_name!r} is for files, and these {content} come from Python")
+            reader = reader_for(file, content, readers, named)
+            return read_by(reader, file, how._replace(recognised=named is None)), file.name
+    if named is not None:
+        name = named.name if isinstance(named, Reader) else named
+        raise InputError(f"{content}_format={name!r} is for files, and these {content} come from Python")
+    return source, content
 
 
 def brought(
     judgments: Judgments,
     source: FilePath | Rankings | RankingsLike,
     readers: Sequence[Reader],
-    name: Format = None,
+    named: Format = None,
     how: Reading = PLAINLY,
     *,
     documents: bool,
@@ -125,16 +109,16 @@ def brought(
     """Rankings joined with judgments. Unjudged documents may be left out, unless all ``documents`` are wanted."""
     if isinstance(source, str | os.PathLike) and not documents:
         with input_file(source) as file:
-            reader = reader_for(file, "rankings", readers, name)
+            reader = reader_for(file, "rankings", readers, named)
+            told = how._replace(recognised=named is None)
             if reader.hits is not None:
-                parts = reader.hits(file, judgments, how._replace(recognised=name is None))
+                parts = reader.hits(file, judgments, told)
                 names = [query.decode() for part in parts for query in part.query_id]
                 judged = judged_hits(judgments, parts, highest_grade)
                 return Brought(judged, file.name, _without_judgments(judgments, names, file.name))
-            found = read_by(reader, file, how._replace(recognised=name is None))
-            source = found if isinstance(found, Rankings) else _rankings(found, how, file.name)
-            name = None
-    rankings = as_rankings(source, readers, name, how)
+            rankings = _rankings(read_by(reader, file, told), how, file.name)
+    else:
+        rankings = as_rankings(source, readers, named, how)
     judged = judge(judgments, rankings, highest_grade)
     return Brought(judged, rankings.origin, _without_judgments(judgments, rankings.queries, rankings.origin))
 

@@ -9,9 +9,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
+from typing import TypeAlias
 
 from pytest_ireval.errors import InputError, Problem
 from pytest_ireval.retrieval.formats.bytestream import ByteFile, ByteStream, byte_file
+
+FilePath: TypeAlias = str | os.PathLike[str]
 
 GLANCE = 1 << 16
 """So many bytes at the beginning must be enough to tell what a file holds."""
@@ -121,7 +124,7 @@ class _Raw(io.RawIOBase):
 
 
 @contextmanager
-def input_file(path: str | os.PathLike[str]) -> Iterator[InputFile]:
+def input_file(path: FilePath) -> Iterator[InputFile]:
     """What ``path`` stands for; ``-`` is standard input."""
     name = os.fspath(path)
     if os.path.isdir(name):

@@ -10,11 +10,12 @@ import os
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
 from pytest_ireval.errors import InputError, Problem, shown
+from pytest_ireval.retrieval.formats.input_file import FilePath
 from pytest_ireval.retrieval.from_objects import judgments_from, queries_from, rankings_from
 from pytest_ireval.retrieval.judgments import Judgments
 from pytest_ireval.retrieval.queries import Queries
@@ -22,7 +23,6 @@ from pytest_ireval.retrieval.rankings import Rankings
 from pytest_ireval.retrieval.tables import table_of_judgments
 from pytest_ireval.retrieval.values import is_quoted
 
-FilePath: TypeAlias = str | os.PathLike[str]
 Cells = Sequence[str | float]
 Encode = Callable[[Sequence[str], Iterable[Cells], str], Iterator[str]]
 
