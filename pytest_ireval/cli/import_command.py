@@ -101,7 +101,9 @@ def _written(queries: Queries, target: Path) -> str:
 
 def _graded(judgments: Judgments, target: Path) -> str:
     low, high = judgments.grade.min(), judgments.grade.max()
-    return f"wrote {target}: {len(judgments)} judgments of {len(judgments.queries)} queries, grades {low:g} to {high:g}"
+    rows = len(judgments) if judgments.subtopics is None else judgments.subtopics.row.size
+    counts = f"{counted(rows, 'judgment')} of {counted(len(judgments.queries), 'query')}"
+    return f"wrote {target}: {counts}, grades {low:g} to {high:g}"
 
 
 def _unjudged(found: Imported) -> Iterator[str]:

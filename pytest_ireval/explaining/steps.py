@@ -23,6 +23,8 @@ SAME = 1e-9
 def explained(metric: Metric, judged: JudgedRankings, origin: str, policies: Policies) -> Explained:
     """One metric on the one query of ``judged``."""
     facts = _facts(judged, policies)
+    if not judged.present[0] and not math.isfinite(worst(metric) or 0.0):
+        facts.append("evaluate refuses to score it: no value of this metric is the worst")
     judged = explainable(metric, judged)
     scores = score(metric, judged)
     value = float(scores.values[0])

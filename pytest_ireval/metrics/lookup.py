@@ -59,7 +59,22 @@ def look_up(name: str, package: str, vocabulary: Vocabulary) -> Found:
     except MetricNameError:
         raise _unknown(name, package, rows, absent) from None
     translated = _translated(name, rows, vocabulary)
-    return Found(translated) if translated else _of_ours(metric, rows, absent)
+    if translated:
+        return Found(translated)
+    if TAIL.search(name):
+        raise _without_name(name, package, metric)
+    return _of_ours(metric, rows, absent)
+
+
+def _without_name(name: str, package: str, metric: Metric) -> MetricNameError:
+    """With these arguments the metric has no name over there, be there names for it with others."""
+    return MetricNameError(
+        Problem(
+            f"{PACKAGES[package]} has no name for this",
+            place=shown(name),
+            suggestion=f"ireval metrics --for {package} {metric.name} lists what it has of {metric.name}",
+        )
+    )
 
 
 def _of_ours(metric: Metric, rows: list[Elsewhere], absent: list[Absent]) -> Found:
@@ -102,7 +117,9 @@ def _with_numbers(row: Elsewhere, numbers: dict[str, str], vocabulary: Vocabular
 
 
 def _root(squared: str) -> str:
-    return text_of(math.sqrt(max(float(squared), 0.0)))
+    if float(squared) < 0:
+        raise MetricNameError(Problem(f"{squared} is no square of a number"))
+    return text_of(math.sqrt(float(squared)))
 
 
 def _pattern(name: str, package: str = "") -> str:
@@ -141,7 +158,7 @@ def _unknown(name: str, package: str, rows: list[Elsewhere], absent: list[Absent
         Problem(
             f"is neither a name of {PACKAGES[package]} nor one of ours",
             place=shown(name),
-            suggestion=f"did you mean {meant + rest!r}?" if meant else "",
+            suggestion=f"did you mean {meant + rest!r}?" if meant and (meant + rest).lower() != name.lower() else "",
             allowed=f"ireval metrics --for {package} lists its names, ireval metrics lists ours",
         )
     )

@@ -144,12 +144,12 @@ def parameters_of(function: Callable[..., Any]) -> tuple[Parameter, ...]:
 
 def _keywords(function: Callable[..., Any]) -> dict[str, Any]:
     """The keyword-only arguments with their defaults; besides them there may be one argument, and no more."""
-    code = getattr(function, "__code__", None)
-    if code is not None and not hasattr(function, "__wrapped__"):  # inspect takes ten times as long
+    if isinstance(function, types.FunctionType) and not {"__wrapped__", "__signature__"} & set(vars(function)):
+        code = function.__code__  # inspect takes ten times as long
         names = code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]
         if code.co_argcount != 1 or code.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS):
             raise _misshapen(function)
-        given = getattr(function, "__kwdefaults__", None) or {}
+        given = function.__kwdefaults__ or {}
         return {name: given.get(name, REQUIRED) for name in names}
     parameters = inspect.signature(function).parameters.values()
     keywords = {p.name: p.default for p in parameters if p.kind is inspect.Parameter.KEYWORD_ONLY}
@@ -161,9 +161,13 @@ def _keywords(function: Callable[..., Any]) -> dict[str, Any]:
 
 def _misshapen(function: Callable[..., Any]) -> MetricError:
     return MetricError(
-        f"{function.__qualname__}{inspect.signature(function)}: a metric takes one argument, and its parameters by "
+        f"{_called(function)}{inspect.signature(function)}: a metric takes one argument, and its parameters by "
         "keyword: write a * in front of them, as (ranking, *, cutoff: int)"
     )
+
+
+def _called(function: Callable[..., Any]) -> str:
+    return str(getattr(function, "__qualname__", repr(function)))
 
 
 def _hints(function: Callable[..., Any]) -> Mapping[str, Any]:
@@ -174,7 +178,7 @@ def _hints(function: Callable[..., Any]) -> Mapping[str, Any]:
     try:
         return typing.get_type_hints(function, include_extras=True)
     except (NameError, AttributeError, TypeError) as error:
-        raise MetricError(f"{function.__qualname__}: a type in its signature cannot be resolved: {error}") from error
+        raise MetricError(f"{_called(function)}: a type in its signature cannot be resolved: {error}") from error
 
 
 def _parameter(function: Callable[..., Any], name: str, hint: Any, default: Any) -> Parameter:
@@ -183,11 +187,11 @@ def _parameter(function: Callable[..., Any], name: str, hint: Any, default: Any)
     if typing.get_origin(hint) is Literal:
         hint, choices = str, typing.get_args(hint)
         if not all(isinstance(choice, str) for choice in choices):
-            raise MetricError(f"{function.__qualname__}: the choices of {name!r} must be text")
+            raise MetricError(f"{_called(function)}: the choices of {name!r} must be text")
     kind = KINDS.get(typing.get_origin(hint) or hint)
     if kind is None:
         raise MetricError(
-            f"{function.__qualname__}: the type of {name!r} must be int, float, bool, str, Literal[…] "
+            f"{_called(function)}: the type of {name!r} must be int, float, bool, str, Literal[…] "
             f"or dict[float, float], with None allowed or not; it is {hint!r}"
         )
     parameter = Parameter(name, kind, REQUIRED, choices, optional, about)
@@ -196,7 +200,7 @@ def _parameter(function: Callable[..., Any], name: str, hint: Any, default: Any)
     try:
         return Parameter(name, kind, parameter.checked(default), choices, optional, about)
     except ValueError as error:
-        raise MetricError(f"{function.__qualname__}: the default {error}") from None
+        raise MetricError(f"{_called(function)}: the default {error}") from None
 
 
 def _unwrapped(hint: Any, about: Param) -> tuple[Any, Param, bool]:

@@ -39,7 +39,9 @@ def judgment_columns(table: Table) -> Table:
     if (subtopic := named(names, "subtopic")) is not None:
         used["subtopic"] = subtopic
     ours = {named(names, kind): kind for kind in JUDGED_BY}
-    columns = {kind: table.columns[name] for kind, name in used.items()}
+    columns: dict[str, Sequence[Any]] = {kind: table.columns[name] for kind, name in used.items()}
+    for kind in ("query", "document"):
+        columns[kind] = [cell.strip() if isinstance(cell, str) else cell for cell in columns[kind]]
     for name in names:
         if name not in used.values():
             own = str(ours.get(name, name))

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 COLUMN_NAMES: dict[str, tuple[tuple[str, ...], ...]] = {
     "query": (("query_id", "qid", "q_id", "queryid"), ("query",)),
-    "document": (("document", "document_id", "doc_id", "docid", "docno", "doc", "corpus_id", "did"),),
+    "document": (("document", "document_id", "doc_id", "docno", "doc", "corpus_id", "did"), ("docid",)),
     "grade": (("grade", "relevance", "rel", "label", "rating"),),
     "score": (("score", "sim", "similarity"),),
     "rank": (("rank", "position"),),

@@ -134,6 +134,12 @@ def test_judges_who_rated_the_same_case_are_brought_together(ireval, source, tmp
     assert "wrote queries.tsv: 2 queries\nwrote judgments.tsv: 2 judgments of 2 queries, grades 1 to 2\n" in outcome.out
 
 
+def test_blanks_around_ids_do_not_make_new_ones(ireval, source, tmp_path):
+    ireval("import", source("query_id,document,grade,judge\nq1,d1,2,ann\nq1 , d1 ,2,bob\n"))
+
+    assert (tmp_path / "judgments.tsv").read_text() == "query\tdocument\tgrade\tjudge\nq1\td1\t2\tann; bob\n"
+
+
 def test_sources_that_call_two_texts_by_one_id_are_refused(ireval, source):
     one, other = source("id,text\nq1,red mug\n", "one.csv"), source("id,text\nq1,blue mug\n", "other.csv")
 

@@ -136,6 +136,26 @@ def test_a_number_that_makes_no_sense_is_an_error(ireval):
     assert outcome.err == "error: 'nDCG@0', column 1\n  nDCG: cutoff=0 is out of range (at least 1)\n"
 
 
+@pytest.mark.parametrize(
+    ("name", "family"), [("recip_rank@5", "RR"), ("AP(rel=2)", "AP"), ("nDCG(gain='exp')@10", "nDCG"), ("P@-1", "P")]
+)
+def test_a_metric_is_not_translated_into_another_one(ireval, name, family):
+    outcome = ireval("metrics", "--for", "trec_eval", name)
+
+    assert (outcome.code, outcome.out) == (2, "")
+    assert outcome.err.endswith(
+        f"trec_eval has no name for this\n  ireval metrics --for trec_eval {family} lists what it has of {family}\n"
+    )
+
+
+def test_a_square_below_zero_is_an_error(ireval):
+    assert ireval("metrics", "--for", "trec_eval", "set_F_-1").err == "error: -1 is no square of a number\n"
+
+
+def test_what_was_typed_is_no_suggestion(ireval):
+    assert "did you mean" not in ireval("metrics", "--for", "trec_eval", "bpref_10").err
+
+
 def test_every_row_is_found_by_its_own_name(registry):
     from pytest_ireval.metrics.elsewhere import PACKAGES, counterparts, without_counterpart
     from pytest_ireval.metrics.lookup import look_up

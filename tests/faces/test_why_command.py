@@ -243,3 +243,12 @@ def test_only_one_file_is_standard_input(ireval, files):
 
     assert outcome.code == 2
     assert "only one of the files can be standard input" in outcome.err
+
+
+def test_a_query_that_evaluate_refuses_to_score_is_explained_and_that_is_said(ireval, trec_files):
+    judgments, rankings = trec_files("q1 0 a 1\nq2 0 a 1\n", "q1 Q0 a 1 1 t\n")
+
+    assert ireval("evaluate", judgments, rankings, "-m", "Utility").code == 2
+    assert "\nevaluate refuses to score it: no value of this metric is the worst\n" in (
+        ireval("why", "Utility", judgments, rankings, "--query", "q2").out
+    )

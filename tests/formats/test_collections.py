@@ -79,6 +79,28 @@ class TestTopics:
         assert queries.columns.get("narrative") == ((narrative,) if narrative else None)
         assert set(queries.columns) <= {"title", "narrative"}
 
+    def test_what_is_commented_out_or_quoted_is_no_topic(self, file):
+        text = """<topics>
+<!-- <topic number="0"><query>old</query></topic>
+-->
+<topic number="1"><query><![CDATA[ x </topic> y ]]></query></topic>
+</topics>
+"""
+        queries = read_queries(file(text))
+
+        assert (queries.ids, queries.text) == (("1",), ("x </topic> y",))
+        assert queries.places[0].endswith("file.txt:4")
+
+    def test_an_empty_topic_is_named_with_its_line(self, file, refused):
+        assert refused(read_queries, file('<topics>\n<topic number="2"/>\n</topics>')) == (
+            "DIR/file.txt:2\n  this topic has no title, query or description"
+        )
+
+    def test_a_second_number_is_kept(self, file):
+        queries = read_queries(file('<topic id="7" number="9"><title>a</title></topic>'))
+
+        assert (queries.ids, queries.columns["id_"]) == (("9",), ("7",))
+
     def test_a_topic_may_be_its_text_alone(self, file):
         queries = read_queries(file('<topics>\n<topic number="1">\n58-year-old woman\n</topic>\n</topics>\n'))
 
@@ -148,6 +170,10 @@ class TestLetor:
 
     def test_old_exports_of_quepid_have_marks_behind_the_document(self, file):
         assert graded(read_judgments(file('3.0 qid:12 # SKU-1; "red mug"\n'))) == {"12": {"SKU-1": 3}}
+        assert graded(read_judgments(file("3 qid:12 # docid=D2; x\n"))) == {"12": {"D2": 3}}
+
+    def test_a_mark_inside_a_word_begins_no_comment(self, file):
+        assert graded(read_judgments(file("1 qid:a#b 1:0.3 # 12\n"))) == {"a#b": {"12": 1}}
 
     def test_some_named_and_some_not_are_refused(self, file, refused):
         assert refused(read_judgments, file("2 qid:1 1:3 # a\n0 qid:1 1:2\n")) == (

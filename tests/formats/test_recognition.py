@@ -23,6 +23,7 @@ SAMPLES = {
     "table of queries": ("id\ttext\tsegment\nq\tred mug\thead\n", {"queries": ["table"]}),
     "BEIR judgments": ("query-id\tcorpus-id\tscore\nq\td\t1\n", {"judgments": ["table"]}),
     "pairs": ("q1\tred mug\nq2\tcup\n", {"queries": ["pairs"]}),
+    "pairs of an id and three words": ("1\tiphone case 12\n2\tblue tea mug\n", {"queries": ["pairs"]}),
     "topics": ("<top>\n<num> 1\n<title> a b c d\n</top>\n", {"queries": ["trec-topics"]}),
     "XML topics": (
         '<?xml version="1.0"?>\n<topics><topic number="1"><query>a</query></topic></topics>',

@@ -193,17 +193,12 @@ def test_a_mapping_in_json(file):
             "DIR/file.txt:2\n  the grade of document 'e' for query 'q' is None, not a number",
         ),
         ('{"q": {"d": 1, "d": 2}}', "DIR/file.txt\n  is not JSON ('d' is there twice in one object)"),
-        ('{"q": {"d": 1}\n,}', "DIR/file.txt:2:2\n  is not JSON (Expecting property name enclosed in double quotes)"),
+        ('{"q": {"d": 1}\n:}', "DIR/file.txt:2:1\n  is not JSON (Expecting ',' delimiter)"),
         ("[[1, 2]]", "DIR/file.txt\n  is neither one JSON object nor a list of objects"),
     ],
 )
 def test_what_cannot_be_right_is_refused_with_its_line(file, refused, text, complaint):
-    assert (
-        refused(read_judgments, file(text)).replace(
-            "Illegal trailing comma before end of object", "Expecting property name enclosed in double quotes"
-        )
-        == complaint
-    )
+    assert refused(read_judgments, file(text)) == complaint
 
 
 @pytest.mark.parametrize(
@@ -268,6 +263,12 @@ def test_queries_may_be_objects_under_their_ids(file):
 def test_blanks_around_ids_and_numbers_do_not_count(file):
     assert graded(read_judgments(file("query,document,grade\nq1, d1 , 3 \n"))) == {"q1": {"d1": 3}}
     assert graded(read_judgments(file("query\tdocument\tgrade\nq1\td1 \t1\n"))) == {"q1": {"d1": 1}}
+
+
+def test_docno_is_the_document_beside_an_internal_docid(file):
+    path = file("qid,docid,docno,rank,score,query\nq,17,d1,0,2.5,red mug\n")
+
+    assert ranked(read_rankings(path)) == {"q": [("d1", 2.5)]}
 
 
 def test_an_intent_is_no_subtopic(file):

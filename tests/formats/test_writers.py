@@ -96,6 +96,12 @@ def test_subtopics_are_written_in_a_column_of_their_own(tmp_path):
         ),
         (
             write_judgments,
+            {"q": {" d": 1, "d": 0}},
+            "a.jsonl",
+            "files have no place for the blanks around the id ' d'",
+        ),
+        (
+            write_judgments,
             judgments_from_table,
             "a.txt",
             "TREC files have no place for the columns judge, date\n"

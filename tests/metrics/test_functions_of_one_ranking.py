@@ -1,5 +1,7 @@
 """What a function of one ranking sees, and when it is asked."""
 
+import inspect
+
 import numpy as np
 import pytest
 
@@ -93,3 +95,30 @@ def test_one_ranking_at_a_time_equals_all_at_once(cutoff):
     ours = evaluate(judgments, rankings, [f"P@{cutoff}"]).metrics[0].values
 
     assert mine == ours
+
+
+class Named:
+    def method(self, ranking, *, cutoff: int = 3) -> float:
+        return float(ranking.grades[:cutoff].max())
+
+    @classmethod
+    def of_class(cls, ranking, *, cutoff: int = 3) -> float:
+        return float(ranking.grades[:cutoff].max())
+
+
+@pytest.mark.parametrize("function", [Named().method, Named.of_class])
+def test_methods_are_functions_too(function):
+    best = per_query_metric(name="Best", range=(0, 9))(function)
+
+    assert evaluate({"q": {"a": 2}}, {"q": ["x", "a"]}, [best])["Best"].mean == 2.0
+
+
+def test_a_wrapper_has_the_signature_it_says():
+    def wrapper(ranking, **keywords):
+        return Named().method(ranking, **keywords)
+
+    wrapper.__signature__ = inspect.signature(Named().method)
+    wrapper.__annotations__ = {"cutoff": int}
+    best = per_query_metric(name="Best", range=(0, 9))(wrapper)
+
+    assert evaluate({"q": {"a": 2}}, {"q": ["x", "a"]}, [best(cutoff=1)])["Best@1"].mean == 0.0

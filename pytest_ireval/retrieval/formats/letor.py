@@ -14,6 +14,9 @@ from pytest_ireval.retrieval.formats.input_file import InputFile, words
 from pytest_ireval.retrieval.formats.reader import Reading
 from pytest_ireval.retrieval.tables import Table, at_lines
 
+COMMENT = re.compile(r"(^|\s)#")
+"""A comment; a mark inside a word is part of it."""
+
 DOCUMENT = re.compile(r"\bdoc_?(?:id|no)\s*=\s*(\S+)", re.IGNORECASE)
 
 
@@ -23,7 +26,7 @@ def judgments(file: InputFile, how: Reading) -> Table:
     lines: list[int] = []
     mistakes = Mistakes()
     for number, line in enumerate(file.lines(), 1):
-        content, _, comment = line.partition("#")
+        content, _, comment = COMMENT.sub("\n", line, count=1).partition("\n")
         found = words(content)
         if not found:
             continue
@@ -41,7 +44,7 @@ def judgments(file: InputFile, how: Reading) -> Table:
 
 def _document(comment: str) -> str:
     named = DOCUMENT.search(comment)
-    return named[1] if named else next(iter(comment.split()), "").rstrip(";,")
+    return (named[1] if named else next(iter(comment.split()), "")).rstrip(";,")
 
 
 def _number(file: InputFile, columns: dict[str, list[str]], lines: list[int], how: Reading) -> None:

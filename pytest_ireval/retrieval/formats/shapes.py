@@ -80,12 +80,17 @@ def width_in_words(file: InputFile, number: int) -> int:
 
     Where lines differ in width, word ``number`` (counted from 0) of most of them must be a number.
     """
-    if not is_text(file) or has_header(file) or has_features(file) or not file.first_words:
+    if not is_text(file) or has_header(file) or has_features(file) or not file.first_words or has_texts(file):
         return 0
     counts = Counter(map(len, file.first_words))
     numeric = sum(len(words) > number and NUMBER.fullmatch(words[number]) is not None for words in file.first_words)
     sure = len(counts) == 1 or 2 * numeric > len(file.first_words)
     return counts.most_common(1)[0][0] if sure else 0
+
+
+def has_texts(file: InputFile) -> bool:
+    """Whether every line is an id, the only tab, and a text of words."""
+    return all(line.count("\t") == 1 and " " not in line.split("\t")[0] for line in file.first_lines)
 
 
 def is_qrels(file: InputFile) -> bool:

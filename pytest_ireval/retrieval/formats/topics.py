@@ -11,7 +11,7 @@ from pytest_ireval.errors import InputError, Mistakes, Problem
 from pytest_ireval.retrieval.formats.input_file import InputFile
 from pytest_ireval.retrieval.tables import Table, at_lines
 
-TOPIC = re.compile(r"<(?P<closes>/?)(?:top|topic)\b(?P<attributes>[^<>]*)>", re.IGNORECASE)
+TOPIC = re.compile(r"<(?P<closes>/?)(?:top|topic)\b(?P<attributes>[^<>]*?)(?P<empty>/?)>", re.IGNORECASE)
 TAG = re.compile(
     r"<(?P<closes>/?)(?P<name>[A-Za-z]\w*)(?P<attributes>(?:\s+[\w:-]+\s*=\s*(?:\"[^\"]*\"|'[^']*'))*)\s*/?>"
 )
@@ -46,14 +46,15 @@ def queries(file: InputFile) -> Table:
     mistakes = Mistakes()
     for line, attributes, body in _blocks(file):
         fields = _fields(attributes, body)
-        query = next((fields[name] for name in IDS if fields.get(name)), "")
+        id_name = next((name for name in IDS if fields.get(name)), "")
+        query = fields.get(id_name, "")
         words = next((fields[name] for name in TEXTS if fields.get(name)), "")
         missing = "no number" if not query else "no title, query or description" if not words else ""
         if missing:
             mistakes.add(Problem(f"this topic has {missing}", place=f"{file.name}:{line}"))
             continue
-        rest = {name: value for name, value in fields.items() if name not in (*IDS, "text")}
-        topics.append({"id": query, "text": words, **rest})
+        rest = {name: value for name, value in fields.items() if name not in (id_name, "text")}
+        topics.append({"id": query, "text": words, **{f"{n}_" if n == "id" else n: v for n, v in rest.items()}})
         lines.append(line)
     mistakes.refuse()
     names = dict.fromkeys(name for topic in topics for name in topic)
@@ -63,11 +64,14 @@ def queries(file: InputFile) -> Table:
 
 def _blocks(file: InputFile) -> Iterator[tuple[int, str, str]]:
     """The line on which each topic begins, its attributes, and what is inside."""
-    text = file.text()
+    text = COMMENT.sub(_blanks, file.text())
     ends = [match.start() for match in re.finditer("\n", text)]
     opened: re.Match[str] | None = None
-    for tag in TOPIC.finditer(text):
+    for tag in TOPIC.finditer(QUOTED.sub(_blanks, text)):
         line = bisect_left(ends, tag.start()) + 1
+        if tag["empty"] and not opened:
+            yield line, tag["attributes"], ""
+            continue
         if bool(tag["closes"]) != (opened is not None):
             broken = bisect_left(ends, opened.start()) + 1 if opened else line
             what = "this topic is not closed" if opened else "a topic ends here that has not begun"
@@ -78,14 +82,19 @@ def _blocks(file: InputFile) -> Iterator[tuple[int, str, str]]:
     if opened:
         place = f"{file.name}:{bisect_left(ends, opened.start()) + 1}"
         raise InputError(Problem("this topic is not closed", place=place))
-    if not TOPIC.search(text):
+    if opened is None and not TOPIC.search(text):
         raise InputError(Problem("there are no topics in it", place=file.name))
+
+
+def _blanks(match: re.Match[str]) -> str:
+    """So many blanks, and all line ends: what follows stays on its line."""
+    return re.sub(r"[^\n]", " ", match.group())
 
 
 def _fields(attributes: str, body: str) -> dict[str, str]:
     """Attributes and elements by name; elements of one name are joined with ``; ``."""
     fields = {name.lower(): _plain(double or single) for name, double, single in ATTRIBUTE.findall(attributes)}
-    for name, value in _parts(COMMENT.sub(" ", body)):
+    for name, value in _parts(body):
         if value:
             fields[name] = f"{fields[name]}; {value}" if fields.get(name) else value
     return fields

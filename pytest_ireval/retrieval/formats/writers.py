@@ -37,6 +37,7 @@ def write_queries(queries: Queries | Any, path: FilePath) -> None:
 def encoded_queries(queries: Queries | Any, path: FilePath) -> list[str]:
     """The lines of such a file."""
     found = queries if isinstance(queries, Queries) else queries_from(queries)
+    _refuse_padded(found.ids, path)
     rows = zip(found.ids, found.text, *found.columns.values(), strict=True)
     return list(_encoder(path, None)(("id", "text", *found.columns), rows, os.fspath(path)))
 
@@ -50,6 +51,7 @@ def encoded_judgments(judgments: Judgments | Any, path: FilePath) -> list[str]:
     """The lines of such a file."""
     found = judgments if isinstance(judgments, Judgments) else judgments_from(judgments, grades="float")
     columns = table_of_judgments(found).columns
+    _refuse_padded((*found.queries, *columns["document"]), path)
     encode = _encoder(path, _qrels)
     if encode is _qrels and found.columns:
         complaint = f"TREC files have no place for the columns {', '.join(found.columns)}"
@@ -64,9 +66,17 @@ def write_rankings(rankings: Rankings | Any, path: FilePath) -> None:
     empty = [query for query, documents in zip(found.queries, count.tolist(), strict=True) if not documents]
     if empty:
         raise _unfit(path, f"a file has no place for the empty ranking of query {shown(empty[0])}")
+    _refuse_padded((*found.queries, *found.documents.texts()), path)
     names = (found.queries[i] for i in np.repeat(np.arange(len(found)), count).tolist())
     rows = zip(names, found.documents.texts(), found.score.tolist(), strict=True)
     put({path: _encoder(path, _run)(("query", "document", "score"), rows, os.fspath(path))})
+
+
+def _refuse_padded(ids: Iterable[str], path: FilePath) -> None:
+    """Blanks around an id do not count when a file is read."""
+    for name in ids:
+        if name != name.strip() or name.startswith("\ufeff"):
+            raise _unfit(path, f"files have no place for the blanks around the id {shown(name)}")
 
 
 def _encoder(path: FilePath, trec: Encode | None) -> Encode:
@@ -141,7 +151,7 @@ def _run(names: Sequence[str], rows: Iterable[Cells], path: str) -> Iterator[str
 
 def _word(text: str | float, path: str) -> str:
     word = str(text)
-    if word.split() != [word] or word.startswith("#"):
+    if word.split() != [word] or word.startswith(("#", "\ufeff")):
         raise _unfit(path, f"TREC files have no place for the id {shown(word)}", "write .tsv, .csv or .jsonl")
     return word
 
