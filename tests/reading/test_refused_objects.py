@@ -11,7 +11,7 @@ from pytest_ireval.retrieval.from_objects import judgments_from, rankings_from
 
 COLUMNS = {
     "query": "one of query_id, qid, q_id, queryid, query",
-    "document": "one of document, document_id, doc_id, docid, docno, doc, corpus_id, did",
+    "document": "one of document, document_id, doc_id, docno, doc, corpus_id, did, docid",
     "grade": "one of grade, relevance, rel, label, rating",
     "score": "one of score, sim, similarity",
 }
