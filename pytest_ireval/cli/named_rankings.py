@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from itertools import combinations
 from pathlib import Path
 
@@ -66,8 +67,8 @@ def _short_names(paths: Sequence[str], taken: Sequence[str]) -> dict[str, str]:
 def _forms(depth: int) -> Iterator[Callable[[str], str]]:
     """Ways to name a file: without and with its ending, then with ever more folders."""
     for parts in range(1, depth + 1):
-        yield lambda path, parts=parts: _last_parts(path, parts, ending=False)  # type: ignore[misc]
-        yield lambda path, parts=parts: _last_parts(path, parts, ending=True)  # type: ignore[misc]
+        yield partial(_last_parts, parts=parts, ending=False)
+        yield partial(_last_parts, parts=parts, ending=True)
 
 
 def _last_parts(path: str, parts: int, *, ending: bool) -> str:
