@@ -105,22 +105,22 @@ def _metrics_by_name(brought: Brought) -> dict[str, Metric]:
     return metrics
 
 
-def _named_readers(brought: Brought) -> Iterable[Reader]:
+def _named_readers(brought: Brought) -> list[Reader]:
     claims: dict[tuple[str, str], Reader] = {}
-    for origin, values in brought:
-        for value in values:
-            reader = _reader(value, origin)
-            other = claims.setdefault((reader.holds, reader.name), reader)
+    readers = [_reader(value, origin) for origin, values in brought for value in values]
+    for reader in readers:
+        for name in (reader.name, *reader.also):
+            other = claims.setdefault((reader.holds, name), reader)
             if other is not reader:
-                by = f"by {other.origin} and by {reader.origin}"
-                raise PluginError(f"format {reader.name!r} of {reader.holds} is claimed twice: {by}")
-    return claims.values()
+                by = f"by {other.name} of {other.origin} and by {reader.name} of {reader.origin}"
+                raise PluginError(f"format {name!r} of {reader.holds} is claimed twice: {by}")
+    return readers
 
 
 def _reader(value: object, origin: Origin) -> Reader:
     if not isinstance(value, Reader):
         raise PluginError(f"plugin {origin} returned {value!r} from ireval_readers, which is no Reader")
-    if value.holds not in CONTENTS or not FORMAT_NAME.fullmatch(value.name):
+    if value.holds not in CONTENTS or not all(map(FORMAT_NAME.fullmatch, (value.name, *value.also))):
         raise PluginError(
             f"plugin {origin}: reader {value.name!r} holds {value.holds!r}; "
             f"a reader holds one of {', '.join(CONTENTS)}, and its name is lower-case letters, digits and hyphens"

@@ -108,10 +108,14 @@ def test_what_a_reader_returns_is_checked_like_anybodys_data(arrows):
 @pytest.mark.parametrize(
     ("readers", "message"),
     [
-        ((ARROWS, ARROWS), "format 'arrows' of judgments is claimed twice: by acme and by acme"),
+        ((ARROWS, ARROWS), "format 'arrows' of judgments is claimed twice: by arrows of acme and by arrows of acme"),
         (
             (Reader("trec", "judgments", "", read_arrows, read_arrows),),
             r"format 'trec' of judgments is claimed twice: by .*(acme|pytest-ireval).* and by .*(acme|pytest-ireval)",
+        ),
+        (
+            (Reader("csv", "judgments", "", read_arrows, read_arrows),),
+            "format 'csv' of judgments is claimed twice: by .* of .* and by .* of .*",
         ),
         (("arrows",), "plugin acme returned 'arrows' from ireval_readers, which is no Reader"),
         (
