@@ -1,9 +1,8 @@
 """What all tests share."""
 
-# pytester forgets the modules that an in-process run imported, and NumPy refuses to load twice: load it first.
 import os
 
-import numpy as np  # noqa: F401
+import numpy as np  # noqa: F401 - pytester forgets what an in-process run imported, and NumPy refuses to load twice
 import pytest
 from hypothesis import settings
 
@@ -11,7 +10,6 @@ settings.register_profile("exploring", deadline=None)
 settings.register_profile("repeatable", deadline=None, derandomize=True)
 settings.load_profile("repeatable" if os.environ.get("CI") else "exploring")
 """A check says the same of the same code; whoever works on it sees new examples every time."""
-
 
 pytest_plugins = ["pytester", "command_line"]
 
