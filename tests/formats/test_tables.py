@@ -226,7 +226,7 @@ def test_what_cannot_be_right_is_refused_with_its_line(file, refused, text, comp
             '{"query": "\\ud800", "document": "d", "grade": 1}\n',
             "DIR/file.txt:1\n  is not JSON ('\\ud800' is half a character)",
         ),
-        ('{"q":' * 5000, "DIR/file.txt\n  is nested too deeply"),
+        ('{"q":' * 100_000, "DIR/file.txt\n  is nested too deeply"),
     ],
 )
 def test_what_is_doubtful_is_refused(file, refused, text, complaint):
