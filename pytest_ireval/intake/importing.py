@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,7 +18,13 @@ from pytest_ireval.retrieval.from_objects import judgments_from, queries_from
 from pytest_ireval.retrieval.from_tables import judgment_columns, judgments_of_columns, queries_of_table
 from pytest_ireval.retrieval.judgments import Judgments, joined_texts
 from pytest_ireval.retrieval.queries import Queries
-from pytest_ireval.retrieval.tables import Table, table_of_judgments, table_of_rows
+from pytest_ireval.retrieval.tables import (
+    Table,
+    holds_judgments,
+    holds_queries,
+    table_of_judgments,
+    table_of_rows,
+)
 from pytest_ireval.retrieval.values import cell_text
 
 OPTION = "format=…, --format"
@@ -72,6 +78,7 @@ def _read(
 ) -> str:
     """Add what one source holds, and say in a line what it was."""
     said = []
+    columns: list[str] = []
     for content, tables in found.items():
         if name is None and not readers_that_fit(file, content, readers):
             continue
@@ -79,13 +86,28 @@ def _read(
             continue
         reader = reader_for(file, content, readers, name, option=OPTION)
         how = how._replace(recognised=name is None)
-        table = _as_table(read_by(reader, file, how), content, file.name, how)
+        value = read_by(reader, file, how)
+        if not _holds(value, content):
+            columns = list(value.columns) if isinstance(value, Table) else columns
+            continue
+        table = _as_table(value, content, file.name, how)
         tables.append(table)
         said.append(f"{counted(len(table.rows), WORD[content])} (format {reader.name})")
     if not said:
         reader_for(file, "judgments", readers, name, option=OPTION)  # which says what is known
-        raise InputError(Problem("holds neither queries nor judgments", place=file.name))
+        allowed = f"its columns are {', '.join(map(repr, columns))}" if columns else ""
+        raise InputError(Problem("holds neither queries nor judgments", place=file.name, allowed=allowed))
     return f"{file.name}: {', '.join(said)}"
+
+
+def _holds(value: Any, content: Content) -> bool:
+    """Whether what a reader returned is this: JSON and Parquet, unlike other formats, may hold either."""
+    if isinstance(value, Table):
+        return holds_queries(value.columns) if content == "queries" else holds_judgments(value.columns)
+    if isinstance(value, Mapping):
+        graded = all(isinstance(said, Mapping) and "text" not in said for said in value.values())
+        return graded == (content == "judgments")
+    return True
 
 
 def _as_table(value: Any, content: Content, origin: str, how: Reading) -> Table:

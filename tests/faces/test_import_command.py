@@ -140,6 +140,50 @@ def test_blanks_around_ids_do_not_make_new_ones(ireval, source, tmp_path):
     assert (tmp_path / "judgments.tsv").read_text() == "query\tdocument\tgrade\tjudge\nq1\td1\t2\tann; bob\n"
 
 
+GRADED = "read source: 1 judgment (format {})\nno queries: queries.tsv not written\n"
+ASKED = "read source: 1 query (format {})\nwrote queries.tsv: 1 query\nno judgments: judgments.tsv not written\n"
+
+
+@pytest.mark.parametrize(
+    ("content", "form", "said"),
+    [
+        ('{"q1": {"d1": 1}}', "json", GRADED),
+        ('[{"query": "q", "document": "d", "grade": 1}]', "json", GRADED),
+        ("query,document,grade\nq,d,1\n", "table", GRADED),
+        ('{"query": "q", "document": "d", "grade": 1}\n', "jsonl", GRADED),
+        ('{"q1": "red mug"}', "json", ASKED),
+        ('{"q1": {"text": "red mug"}}', "json", ASKED),
+        ('[{"id": "q", "text": "red mug"}]', "json", ASKED),
+        ("id,text\nq,red mug\n", "table", ASKED),
+    ],
+)
+@pytest.mark.parametrize("named", [False, True])
+def test_formats_that_may_hold_either_are_taken_for_what_they_hold(ireval, source, content, form, said, named):
+    outcome = ireval("import", source(content, "source"), *(["--format", form] if named else []))
+
+    assert outcome.code == 0
+    assert outcome.out.startswith(said.format(form))
+
+
+@pytest.mark.parametrize(
+    ("columns", "said"),
+    [({"query": ["q"], "document": ["d"], "grade": [1]}, GRADED), ({"id": ["q"], "text": ["red mug"]}, ASKED)],
+)
+def test_parquet_is_taken_for_what_it_holds(ireval, source, tmp_path, columns, said):
+    arrow = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    parquet.write_table(arrow.table(columns), tmp_path / "source")
+
+    assert ireval("import", "source").out.startswith(said.format("parquet"))
+
+
+def test_a_table_of_something_else_is_refused_with_its_columns(ireval, source):
+    assert ireval("import", source('[{"query": "q", "document": "d", "score": 1}]', "run.json")).err == (
+        "error: run.json\n  holds neither queries nor judgments\n  its columns are 'query', 'document', 'score'\n"
+    )
+
+
 def test_sources_that_call_two_texts_by_one_id_are_refused(ireval, source):
     one, other = source("id,text\nq1,red mug\n", "one.csv"), source("id,text\nq1,blue mug\n", "other.csv")
 
