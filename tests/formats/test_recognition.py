@@ -171,6 +171,10 @@ def test_an_id_with_a_blank_in_a_run_is_named(file, refused):
     )
 
 
+def test_a_document_may_be_called_q0(file):
+    assert read_rankings(file("mug Q0 Q0 1 3 t\nmug\tQ0\tb\t2\t2\tt\n")).ranking("mug") == ["Q0", "b"]
+
+
 def test_a_format_is_for_files_only():
     with pytest.raises(InputError) as caught:
         evaluate({"q": {"d": 1}}, {"q": ["d"]}, "AP", rankings_format="trec")
