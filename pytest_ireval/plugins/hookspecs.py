@@ -36,6 +36,7 @@ import pluggy
 
 if TYPE_CHECKING:
     from pytest_ireval.metrics.metric import Metric
+    from pytest_ireval.plugins.kinds import RuleKind, SourceKind
     from pytest_ireval.retrieval.formats.reader import Reader
 
 PROJECT = "ireval"
@@ -63,6 +64,29 @@ def ireval_readers() -> Iterable[Reader]:  # type: ignore[empty-body]  # a hook'
     Called once, when the registry of a run is built. A reader says which files it fits: where two of them fit one
     file, the user is asked which is meant. Two readers that hold the same (queries, judgments or rankings) need two
     names.
+
+    Since 0.1.
+    """
+
+
+@hookspec
+def ireval_sources() -> Iterable[SourceKind]:  # type: ignore[empty-body]  # a hook's specification has no body
+    """Return the kinds of sources this plugin adds: where a suite's rankings may come from.
+
+    Called when the first suite of a run is read. A kind is what ``@source(name=…, options=…)`` makes of a function
+    that takes its options and a ``Request`` and returns rankings. Its name is the key under ``source:`` in a suite.
+
+    Since 0.1.
+    """
+
+
+@hookspec
+def ireval_rules() -> Iterable[RuleKind]:  # type: ignore[empty-body]  # a hook's specification has no body
+    """Return the kinds of rules this plugin adds: what may decide about a change.
+
+    Called when the first suite of a run is read. A kind is what ``@rule(name=…, options=…)`` makes of a function that
+    takes its options and what is ``Seen`` of the rankings, and returns a ``Ruling``. Its name is a key under ``rules:``
+    in a suite.
 
     Since 0.1.
     """

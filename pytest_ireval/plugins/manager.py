@@ -56,10 +56,15 @@ class Plugins:
         """What all plugins bring, but those left out."""
         hidden = list(without)
         seen = [plugin for plugin in self.origins if plugin not in hidden]
+
+        def brought(hook: str) -> list[tuple[Origin, list[object]]]:
+            return [(self.origins[plugin], self._brought(hook, plugin)) for plugin in seen]
+
         return registered(
-            [(self.origins[plugin], self._brought("ireval_metrics", plugin)) for plugin in seen],
+            brought("ireval_metrics"),
             [self.origins[plugin] for plugin in seen],
-            [(self.origins[plugin], self._brought("ireval_readers", plugin)) for plugin in seen],
+            brought("ireval_readers"),
+            lambda: (brought("ireval_sources"), brought("ireval_rules")),
         )
 
     def _brought(self, hook: str, plugin: object) -> list[object]:

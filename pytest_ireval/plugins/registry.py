@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 from pytest_ireval.errors import MetricError, MetricNameError, PluginError, Problem
 from pytest_ireval.metrics.metric import Metric, altered
 from pytest_ireval.metrics.names import Vocabulary
 from pytest_ireval.metrics.spellings import SPELLED, stem, stem_of
+from pytest_ireval.plugins.kinds import RuleKind, SourceKind, from_origin
 from pytest_ireval.retrieval.formats.reader import CONTENTS, Reader
 
 FORMAT_NAME = re.compile(r"[a-z][a-z0-9-]*")
@@ -28,6 +31,13 @@ class Origin:
         return f"{self.distribution} {self.version}".strip() or self.name
 
 
+class Kinds(NamedTuple):
+    """Kinds of sources and of rules, each by the key that names it in a suite."""
+
+    sources: Mapping[str, SourceKind] = MappingProxyType({})
+    rules: Mapping[str, RuleKind] = MappingProxyType({})
+
+
 @dataclass(frozen=True)
 class Registry:
     """What can be named in a suite or on the command line."""
@@ -35,6 +45,22 @@ class Registry:
     metrics: dict[str, Metric] = field(default_factory=dict)
     readers: tuple[Reader, ...] = ()
     plugins: tuple[Origin, ...] = ()
+    kinds_when_asked: Callable[[], Kinds] = Kinds
+    """Their options are models of suites, which only those who read suites shall pay for."""
+
+    @cached_property
+    def _kinds(self) -> Kinds:
+        return self.kinds_when_asked()
+
+    @property
+    def sources(self) -> Mapping[str, SourceKind]:
+        """Kinds of sources by name."""
+        return self._kinds.sources
+
+    @property
+    def rules(self) -> Mapping[str, RuleKind]:
+        """Kinds of rules by name."""
+        return self._kinds.rules
 
     @property
     def distributions(self) -> tuple[str, ...]:
@@ -88,9 +114,34 @@ Brought = Iterable[tuple[Origin, Iterable[object]]]
 """What each plugin returned from one hook."""
 
 
-def registered(metrics: Brought, plugins: Iterable[Origin], readers: Brought = ()) -> Registry:
-    """A registry of what plugins brought; every name may be claimed once."""
-    return Registry(_metrics_by_name(metrics), tuple(_named_readers(readers)), tuple(plugins))
+def registered(
+    metrics: Brought,
+    plugins: Iterable[Origin],
+    readers: Brought = (),
+    kinds: Callable[[], tuple[Brought, Brought]] = lambda: ((), ()),
+) -> Registry:
+    """A registry of what plugins brought; every name may be claimed once. ``kinds`` brings sources and rules."""
+
+    def kinds_when_asked() -> Kinds:
+        sources, rules = kinds()
+        return Kinds(_by_key(sources, SourceKind, "source"), _by_key(rules, RuleKind, "rule"))
+
+    return Registry(_metrics_by_name(metrics), tuple(_named_readers(readers)), tuple(plugins), kinds_when_asked)
+
+
+def _by_key(brought: Brought, wanted: type[Any], what: str) -> Mapping[str, Any]:
+    """Kinds of sources or rules by name."""
+    kinds: dict[str, Any] = {}
+    for origin, values in brought:
+        for value in values:
+            if not isinstance(value, wanted):
+                made = f"decorate the function with @{what}"
+                raise PluginError(f"plugin {origin} returned {value!r} from ireval_{what}s, which is no {what}: {made}")
+            kind = from_origin(value, str(origin))
+            other = kinds.setdefault(kind.name, kind)
+            if other is not kind:
+                raise PluginError(f"{what} {kind.name!r} is claimed twice: by {other.source} and by {kind.source}")
+    return MappingProxyType(kinds)
 
 
 def _metrics_by_name(brought: Brought) -> dict[str, Metric]:

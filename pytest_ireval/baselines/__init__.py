@@ -1,0 +1,1 @@
+"""Accepted rankings and what is known of them: read, written, compared, settled."""

@@ -1,0 +1,73 @@
+"""What a baseline is: accepted rankings, the judgments they were accepted under, and what decided then."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from pytest_ireval.retrieval.rankings import Rankings
+
+FORMAT = 1
+"""The version of its files; another one is an error that says so."""
+
+
+class Acceptance(NamedTuple):
+    """Somebody accepted these rankings."""
+
+    date: str
+    """ISO 8601, in UTC, to the second."""
+    commit: str = ""
+    branch: str = ""
+    dirty: bool = False
+    reason: str = ""
+    forced: bool = False
+
+
+class StoredMetric(NamedTuple):
+    """A metric as it was when the baseline was accepted: a cache, for naming causes."""
+
+    version: int
+    origin: str
+    """The distribution, without its version, or the conftest.py."""
+    value: float | None
+    """Its figure over all queries."""
+    values: Mapping[str, float]
+    """By query (or session)."""
+
+
+class Fingerprints(NamedTuple):
+    """One for each thing that may change besides the rankings; empty where there is no such thing."""
+
+    queries: str = ""
+    judgments: str = ""
+    source: str = ""
+    policies: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Baseline:
+    """One suite's baseline."""
+
+    suite: str
+    depth: int
+    rankings: tuple[Rankings, ...]
+    """One, or one for each asking of a source that is asked several times. Documents in their final order."""
+    scored: bool = False
+    """Whether scores are kept; without them the score of a document is minus its position."""
+    metrics: Mapping[str, StoredMetric] = field(default_factory=dict)
+    """By canonical name."""
+    grades: Mapping[str, Mapping[str, float]] | None = None
+    """The judgments by query and document; None where there are too many to keep, or none."""
+    grades_of: Mapping[str, str] = field(default_factory=dict)
+    """A fingerprint of each query's judgments."""
+    fingerprints: Fingerprints = Fingerprints()
+    plugins: tuple[str, ...] = ()
+    """Distributions with versions."""
+    acceptances: tuple[Acceptance, ...] = ()
+    """The oldest first."""
+
+    @property
+    def accepted(self) -> Acceptance:
+        """The last acceptance."""
+        return self.acceptances[-1]

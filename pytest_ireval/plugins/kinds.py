@@ -1,0 +1,131 @@
+"""What a kind of source and a kind of rule are: a YAML key, its options, and a function."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from pytest_ireval.errors import PluginError
+
+if TYPE_CHECKING:
+    from pytest_ireval.metrics.metric import Metric
+
+KIND_NAME = re.compile(r"[a-z][a-z0-9_]*")
+
+
+class Part(NamedTuple):
+    """A part of a rule that has a verdict of its own, such as one line of ``threshold`` or one expectation."""
+
+    label: str = ""
+    """Its place in the ids of tests; made of ``metric`` where there is one."""
+    metric: Metric | None = None
+    """The metric it is about, as it was asked for."""
+    asked: Any = None
+    """Whatever of the options the rule's function needs to know it by."""
+    place: tuple[str | int, ...] = ()
+    """Keys below the rule's own that lead to it, so that messages name its line."""
+
+
+@dataclass(frozen=True)
+class RuleKind:
+    """A kind of rule; made by :func:`rule`."""
+
+    name: str
+    """The key in YAML."""
+    options: type[Any]
+    """A subclass of ``RuleOptions``: what can be said under the key."""
+    judge: Callable[..., Any]
+    """``judge(options, seen) -> Ruling``; see :class:`pytest_ireval.rules.seen.Seen`."""
+    summary: str
+    """One sentence, for documentation and editors."""
+    parts: Callable[[Any], Iterable[Part]] | None = None
+    """The parts of one rule; None: it has one, about ``options.metric`` if there is such an option."""
+    compares: bool = False
+    """Whether it looks at the baseline; such a rule fails where there is none, and an update accepts it."""
+    judged: bool = True
+    """Whether it needs judgments."""
+    slices: bool = True
+    """Whether ``where`` and ``per`` make sense."""
+    names_whole: bool = False
+    """Whether the id of a verdict on all queries ends in ``all``."""
+    origin: str = ""
+
+    @property
+    def source(self) -> str:
+        """Who brings it, for messages."""
+        return self.origin or f"{self.judge.__module__} (not registered)"
+
+    def parts_of(self, options: Any) -> list[Part]:
+        """What has a verdict of its own under these options."""
+        if self.parts is not None:
+            return list(self.parts(options))
+        return [Part(metric=getattr(options, "metric", None))]
+
+
+@dataclass(frozen=True)
+class SourceKind:
+    """A kind of source; made by :func:`source`."""
+
+    name: str
+    """The key in YAML."""
+    options: type[Any]
+    """A subclass of ``SourceOptions`` with a field of the kind's name."""
+    fetch: Callable[..., Any]
+    """``fetch(options, request) -> rankings``; see :class:`pytest_ireval.sources.request.Request`."""
+    summary: str
+    """One sentence, for documentation and editors."""
+    origin: str = ""
+
+    @property
+    def source(self) -> str:
+        """Who brings it, for messages."""
+        return self.origin or f"{self.fetch.__module__} (not registered)"
+
+
+def rule(
+    *,
+    name: str,
+    options: type[Any],
+    parts: Callable[[Any], Iterable[Part]] | None = None,
+    compares: bool = False,
+    judged: bool = True,
+    slices: bool = True,
+) -> Callable[[Callable[..., Any]], RuleKind]:
+    """Make a kind of rule of ``function(options, seen) -> Ruling``; the docstring's first paragraph is its summary."""
+
+    def make(function: Callable[..., Any]) -> RuleKind:
+        summary = _checked(name, options, function, "RuleOptions")
+        return RuleKind(name, options, function, summary, parts, compares, judged, slices)
+
+    return make
+
+
+def source(*, name: str, options: type[Any]) -> Callable[[Callable[..., Any]], SourceKind]:
+    """Make a kind of source of ``function(options, request) -> rankings``, in any form that ``evaluate`` takes."""
+
+    def make(function: Callable[..., Any]) -> SourceKind:
+        summary = _checked(name, options, function, "SourceOptions")
+        if name not in options.model_fields:
+            raise PluginError(f"source {name!r}: its options need a field {name!r}, which is what stands behind the key")
+        return SourceKind(name, options, function, summary)
+
+    return make
+
+
+def _checked(name: str, options: type[Any], function: Callable[..., Any], wanted: str) -> str:
+    """The summary, if name and options can be used."""
+    if not isinstance(name, str) or not KIND_NAME.fullmatch(name):
+        raise PluginError(f"{name!r} cannot be a key of a suite: it is lower-case letters, digits and _")
+    if not isinstance(options, type) or wanted not in {each.__name__ for each in options.__mro__}:
+        raise PluginError(f"{name}: options={options!r} is no subclass of {wanted}")
+    summary = " ".join((function.__doc__ or "").partition("\n\n")[0].split())
+    if not summary:
+        raise PluginError(f"{name}: its function has no docstring, which is what editors and documentation show")
+    return summary
+
+
+def from_origin(kind: Any, origin: str) -> Any:
+    """The same, with who brought it."""
+    return replace(kind, origin=origin)

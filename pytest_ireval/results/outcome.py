@@ -1,0 +1,127 @@
+"""What one rule came to: a verdict, and the slices, queries and documents it rests on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+Verdict = Literal["pass", "fail", "inconclusive", "error"]
+VERDICTS: tuple[Verdict, ...] = ("pass", "fail", "inconclusive", "error")
+"""From the best to the worst."""
+
+
+@dataclass(frozen=True)
+class SliceFigures:
+    """One metric on one slice; with a baseline, what changed there."""
+
+    slice: str
+    """``all``, or ``segment=tail``."""
+    queries: int
+    """How many queries (or sessions) count; with a baseline, how many are paired."""
+    now: float | None
+    baseline: float | None = None
+    worse: int = 0
+    better: int = 0
+    same: int = 0
+    share: float | None = None
+    """Which share of the searches its queries carry; None where queries have no weight."""
+    tolerance: float | None = None
+    """How far the figure may fall, in its own unit."""
+    over: bool = False
+    """Whether this is the line that decided against the change."""
+    low: float | None = None
+    """The 90% interval of the mean change; None where there is nothing to compare or no spread."""
+    high: float | None = None
+    resolution: float | None = None
+    """The smallest drop of the mean that so many queries of this spread show in 80% of cases."""
+    false_alarm: float | None = None
+    """How often a harmless change of this spread would break the tolerance."""
+
+    @property
+    def change(self) -> float | None:
+        """``now - baseline``."""
+        return None if self.now is None or self.baseline is None else self.now - self.baseline
+
+    @property
+    def relative(self) -> float | None:
+        """The change as a share of the baseline; None where that is 0."""
+        return None if self.change is None or not self.baseline else self.change / abs(self.baseline)
+
+
+@dataclass(frozen=True)
+class Placed:
+    """A document: its grade (None: not judged) and its ranks; None where it does not stand in the first ``depth``."""
+
+    document: str
+    grade: float | None
+    now: int | None
+    baseline: int | None = None
+
+
+@dataclass(frozen=True)
+class QueryChange:
+    """One query that a verdict rests on."""
+
+    query: str
+    text: str
+    now: float | None
+    baseline: float | None = None
+    weight: float | None = None
+    best: Placed | None = None
+    """The best judged document of the baseline's ranking (without a baseline: of this one)."""
+    top: tuple[Placed, ...] = ()
+    """The first three documents now."""
+    note: str = ""
+    """What a rule has to say of this query."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A verdict plus its evidence."""
+
+    id: str
+    """Below the suite: ``no_regression::nDCG_10.segment-tail``."""
+    kind: str
+    """Of the rule; ``inputs`` for what the suite rests on."""
+    verdict: Verdict
+    headline: str
+    """What was found, with figures: ``nDCG@10 fell 31.1% on segment=tail (tolerance 3%)``."""
+    sentence: str = ""
+    """The same for somebody who does not know the metric."""
+    file: str = ""
+    line: int = 0
+    column: int = 0
+    name: str = ""
+    """What the suite calls the rule."""
+    metric: str = ""
+    """Canonical name; empty if it is about none."""
+    slice: str = "all"
+    tags: tuple[str, ...] = ()
+    warning: bool = False
+    """Whether it would have failed, but the rule says ``on_fail: warn``; the verdict is pass then."""
+    accepted: bool = False
+    """Whether it would have failed, but this run accepts what it measured; the verdict is pass then."""
+    figures: tuple[SliceFigures, ...] = ()
+    """The line that decides first, then what stands beside it."""
+    queries: tuple[QueryChange, ...] = ()
+    """The queries it rests on, the worst first; all of them."""
+    worst: str = "worst queries"
+    """What the list of queries is called."""
+    facts: tuple[str, ...] = ()
+    """What else should be known, a line each."""
+    compares: bool = False
+    """Whether it looked at a baseline."""
+    missing_baseline: bool = False
+    numbers: Mapping[str, float] = field(default_factory=dict)
+    """For programs: value, baseline, change, tolerance and the like."""
+
+    @property
+    def place(self) -> str:
+        """``file:line``."""
+        return f"{self.file}:{self.line}" if self.line else self.file
+
+
+def worst_of(verdicts: tuple[Verdict, ...]) -> Verdict:
+    """The verdict of a whole."""
+    return max(verdicts, key=VERDICTS.index, default="pass")

@@ -1,0 +1,145 @@
+"""What a suite came to: every outcome, and the queries, documents and circumstances behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from pytest_ireval.results.cause import Cause
+from pytest_ireval.results.evaluation import Policies
+from pytest_ireval.results.outcome import Outcome, Placed, Verdict
+
+
+@dataclass(frozen=True)
+class MetricFigures:
+    """One metric over the whole suite."""
+
+    name: str
+    direction: str
+    unit: str
+    aggregate: str
+    now: float | None
+    baseline: float | None
+    low: float | None = None
+    """The 90% interval of the mean change, where there is one."""
+    high: float | None = None
+    worse: int = 0
+    better: int = 0
+    same: int = 0
+    verdict: Verdict = "pass"
+    """The worst verdict of the rules about it."""
+    error: str = ""
+    """Why it could not be computed."""
+
+
+@dataclass(frozen=True)
+class Counts:
+    """What the figures rest on."""
+
+    queries: int = 0
+    judged: int = 0
+    """Queries with judgments."""
+    missing: tuple[str, ...] = ()
+    empty: tuple[str, ...] = ()
+    without_judgments: tuple[str, ...] = ()
+    no_relevant: int = 0
+    unjudged: int = 0
+    """Documents in the first ``depth`` of all rankings that nobody judged."""
+    tied: int = 0
+    """Queries whose figures depend on the order of equal scores."""
+    waived: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class QueryTable:
+    """All queries as columns; every sequence has one entry a query, None where there is nothing."""
+
+    ids: tuple[str, ...] = ()
+    texts: tuple[str, ...] = ()
+    weights: tuple[float, ...] | None = None
+    columns: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """The columns that slices are made of."""
+    now: Mapping[str, tuple[float | None, ...]] = field(default_factory=dict)
+    """By metric."""
+    baseline: Mapping[str, tuple[float | None, ...]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class QueryDocuments:
+    """The documents of one query, now and in the baseline, best rank first."""
+
+    query: str
+    documents: tuple[Placed, ...]
+
+
+@dataclass(frozen=True)
+class BaselineInfo:
+    """The baseline that was compared with."""
+
+    path: str
+    date: str
+    commit: str
+    branch: str
+    dirty: bool
+    reason: str
+    forced: bool
+    plugins: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class SuiteResult:
+    """One suite, judged."""
+
+    name: str
+    path: str
+    """The suite's file, relative to where the run began."""
+    verdict: Verdict
+    outcomes: tuple[Outcome, ...]
+    owner: str = ""
+    tags: tuple[str, ...] = ()
+    planned: tuple[str, ...] = ()
+    """The ids of everything the suite has a verdict on; those that were not asked for have no outcome."""
+    error: str = ""
+    """Why the suite could not be judged at all."""
+    metrics: tuple[MetricFigures, ...] = ()
+    counts: Counts = Counts()
+    queries: QueryTable = QueryTable()
+    documents: tuple[QueryDocuments, ...] = ()
+    """Of the queries behind failing rules, and of the worst of each metric."""
+    documents_of: int = 0
+    """How many queries have documents that could be shown; ``documents`` may hold fewer."""
+    labels: Mapping[str, str] = field(default_factory=dict)
+    """Of grades."""
+    cause: Cause | None = None
+    """None without a baseline."""
+    baseline: BaselineInfo | None = None
+    policies: Policies | None = None
+    depth: int = 0
+    source: str = ""
+    """Where the rankings come from, in words."""
+    judgments: str = ""
+    plugins: tuple[str, ...] = ()
+    fingerprints: Mapping[str, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    """What a reader of the figures should know: truncated rankings under an uncut metric, new queries, and the like."""
+    waived: tuple[str, ...] = ()
+    """Waivers, a line each."""
+
+
+@dataclass(frozen=True)
+class RunResult:
+    """Everything one run of the gate came to."""
+
+    version: str
+    """Of pytest-ireval."""
+    date: str
+    """ISO 8601 in UTC; the commit's or ``SOURCE_DATE_EPOCH`` where that is given."""
+    verdict: Verdict
+    suites: tuple[SuiteResult, ...]
+    commit: str = ""
+    branch: str = ""
+    dirty: bool = False
+    accepted: tuple[str, ...] = ()
+    """Suites whose baseline this run wrote."""
+    problems: tuple[str, ...] = ()
+    """What keeps the run from a pass besides the suites: files that could not be collected, baselines not written."""

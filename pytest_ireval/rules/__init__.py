@@ -1,0 +1,1 @@
+"""What decides: one file for each kind of rule."""

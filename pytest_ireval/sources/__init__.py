@@ -1,0 +1,1 @@
+"""Where rankings come from: one file for each kind of source."""
