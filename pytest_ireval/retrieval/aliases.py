@@ -9,7 +9,7 @@ from typing import TypeVar, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from pytest_ireval.errors import InputError, Mistakes, Problem, shown
+from pytest_ireval.errors import Mistakes, Problem, shown
 from pytest_ireval.retrieval.ids import Ids, concatenated
 from pytest_ireval.retrieval.judgments import Judgments, Subtopics, joined_texts, judgments_of
 from pytest_ireval.retrieval.rankings import Rankings
