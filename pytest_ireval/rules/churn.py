@@ -27,7 +27,9 @@ class ChurnOptions(ComparingOptions):
     @model_validator(mode="after")
     def _compares_lists(self) -> ChurnOptions:
         if "reference" not in self.overlap.needs:
-            raise ValueError(f"{self.overlap} does not compare two lists: overlap is RBO(p=0.9), Overlap@10, or the like")
+            raise ValueError(
+                f"{self.overlap} does not compare two lists: overlap is RBO(p=0.9), Overlap@10, or the like"
+            )
         return self
 
 

@@ -47,13 +47,13 @@ class Expectation(Options):
 class ExpectOptions(RuleOptions):
     """A list of expectations."""
 
-    expectations: tuple[Expectation, ...] = Field(min_length=1)
+    expectations: tuple[Expectation, ...]
 
     @model_validator(mode="before")
     @classmethod
     def _a_list(cls, data: Any) -> Any:
-        if not isinstance(data, list | tuple):
-            raise ValueError("is a list of expectations: - {query: q001, document: d7, top: 3}")  # noqa: TRY004 - what pydantic collects
+        if not isinstance(data, list | tuple) or not data:
+            raise ValueError("is a list of expectations: - {query: q001, document: d7, top: 3}")
         return {"expectations": data}
 
     @classmethod
@@ -71,7 +71,7 @@ def parts_of_expect(options: ExpectOptions) -> Iterator[Part]:
 
 
 @rule(name="expect", options=ExpectOptions, parts=parts_of_expect, judged=False, slices=False)
-def expect(options: ExpectOptions, seen: Seen) -> Ruling:
+def expect(options: ExpectOptions, seen: Seen) -> Ruling:  # noqa: ARG001 - the part has what was asked
     """Documents of single queries stand where they are wanted."""
     expectation: Expectation = seen.part.asked
     query = expectation.query

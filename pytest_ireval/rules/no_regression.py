@@ -59,7 +59,7 @@ def judged(options: NoRegressionOptions, seen: Seen) -> Ruling:
     changes = worst_changes(seen, values, failed=failed)
     return Ruling(
         "fail" if failed else "pass",
-        f"{seen.metric} {moved(figures, absolute=tolerance.relative is None)}{on(seen)} (tolerance {tolerance})",
+        f"{seen.metric} {moved(figures, absolute=bool(tolerance.absolute))}{on(seen)} (tolerance {tolerance})",
         who_got_worse(seen, figures, changes),
         figures=(figures, *_beside(options, seen)),
         queries=changes,
@@ -91,10 +91,9 @@ def _beside(options: NoRegressionOptions, seen: Seen) -> Iterator[SliceFigures]:
 
 def _facts(figures: SliceFigures, tolerance: Tolerance) -> Iterator[str]:
     """What the figures do not say of themselves."""
-    if tolerance.relative is not None and figures.baseline is not None and abs(figures.baseline) < LOW_BASELINE:
+    if tolerance.relative and figures.baseline is not None and abs(figures.baseline) < LOW_BASELINE:
         yield (
             f"the baseline is {figures.baseline:.4f}: a share of so little is noise; write tolerance: {{absolute: …}}"
         )
     if figures.false_alarm is not None and figures.tolerance is not None:
         yield f"a harmless change of this spread would break the tolerance in {percent(figures.false_alarm)} of cases"
-

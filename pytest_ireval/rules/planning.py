@@ -14,6 +14,7 @@ from pytest_ireval.suites.suite import Place, RuleAsked, Suite, Waiver
 
 INPUTS = "inputs"
 WAIVE = "waive"
+NO_PART = Part()
 MOST_VALUES = 200
 """A column with more values is no column of slices."""
 
@@ -27,7 +28,7 @@ class Check:
     place: Place
     asked: RuleAsked | None = None
     """None: it is about the inputs, or a waiver."""
-    part: Part = Part()
+    part: Part = NO_PART
     slice: Slice = WHOLE
     waiver: Waiver | None = None
 
@@ -77,8 +78,7 @@ def _slices(asked: RuleAsked, queries: Queries | None, problems: list[Problem]) 
         problems.append(Problem(complaint, place=str(asked.place)))
         return
     unknown = [column for column in (*where, *([per] if per else [])) if column not in queries.columns]
-    for column in unknown:
-        problems.append(_unknown_column(asked, column, queries))
+    problems += [_unknown_column(asked, column, queries) for column in unknown]
     if unknown:
         return
     within = slice_of(where)

@@ -13,7 +13,7 @@ from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.plugins.kinds import Part
 from pytest_ireval.results.outcome import Placed, QueryChange
 from pytest_ireval.rules.side import Floats, Population, Scored, Side
-from pytest_ireval.rules.slices import Slice
+from pytest_ireval.rules.slices import WHOLE, Slice
 
 TOP = 3
 """So many documents of a query are shown with its change."""
@@ -41,9 +41,8 @@ class Seen:
     now: Side
     baseline: Side | None
     """What is compared with; None for rules that do not compare."""
-    part: Part = Part()
-    slice: Slice = Slice()
-    min_queries: int = 1
+    part: Part
+    slice: Slice = WHOLE
 
     @property
     def metric(self) -> Metric:

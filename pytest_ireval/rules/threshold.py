@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-import numpy as np
 from pydantic import Field, GetJsonSchemaHandler, model_validator
 from pydantic.json_schema import JsonSchemaValue
 
@@ -39,7 +38,9 @@ class ThresholdOptions(RuleOptions):
     """Short: a metric and its bound, ``nDCG@10: ">= 0.85"``, as many as you like; long: metric, of, min, max."""
 
     metric: MetricText | None = Field(None, description="Long form: the metric.")
-    of: Text = Field("", description=f"Long form: which figure of its values, {FIGURES_IN_WORDS}. Unless given: its own.")
+    of: Text = Field(
+        "", description=f"Long form: which figure of its values, {FIGURES_IN_WORDS}. Unless given: its own."
+    )
     min: Number | None = Field(None, description="Long form: the least value allowed.")
     max: Number | None = Field(None, description="Long form: the greatest value allowed.")
     limits: dict[MetricText, BoundText] = Field(default_factory=dict, description="Short form.")
@@ -65,6 +66,8 @@ class ThresholdOptions(RuleOptions):
             raise ValueError(f"says nothing of {self.metric}: give min, max or both")
         if self.metric is None and not self.limits:
             raise ValueError('names no metric: write nDCG@10: ">= 0.85", or metric, min and max')
+        if len(self.limits) < len(self.written):
+            raise ValueError(f"names one metric twice: {', '.join(self.written)}")
         if self.of and not FIGURES.fullmatch(self.of):
             raise ValueError(f"of: {self.of!r} is no figure; it is one of {FIGURES_IN_WORDS}")
         return self
@@ -91,7 +94,7 @@ def parts_of_threshold(options: ThresholdOptions) -> Iterator[Part]:
 
 
 @rule(name="threshold", options=ThresholdOptions, parts=parts_of_threshold)
-def threshold(options: ThresholdOptions, seen: Seen) -> Ruling:
+def threshold(options: ThresholdOptions, seen: Seen) -> Ruling:  # noqa: ARG001 - the part has what was asked
     """A figure of a metric is at least, or at most, so much."""
     limit: Limit = seen.part.asked
     values = seen.values()
@@ -126,9 +129,8 @@ def _whole(seen: Seen, limit: Limit) -> tuple[SliceFigures, ...]:
 def _figure(values: Values, of: str) -> float | None:
     if not values.now.size:
         return None
-    if of in ("min", "max", "median"):
-        return float({"min": np.min, "max": np.max, "median": np.median}[of](values.now))
-    return aggregated(values.now, of)
+    percentiles = {"min": "p0", "median": "p50", "max": "p100"}
+    return aggregated(values.now, percentiles.get(of, of))
 
 
 def _name_of(bound: Bound) -> str:
