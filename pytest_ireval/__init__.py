@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pytest_ireval.comparing.comparison import compare
-    from pytest_ireval.errors import InputError, IrevalError, MetricError, MetricNameError, PluginError
+    from pytest_ireval.errors import InputError, IrevalError, MetricError, MetricNameError, PluginError, SourceError
     from pytest_ireval.evaluating.evaluation import evaluate
     from pytest_ireval.explaining.why import why
     from pytest_ireval.intake.reading import read_judgments, read_queries, read_rankings
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pytest_ireval.metrics.per_query import Ranking, per_query_metric
     from pytest_ireval.metrics.steps import Listing, listing, steps_of
     from pytest_ireval.plugins.hookspecs import hookimpl
+    from pytest_ireval.plugins.kinds import source
     from pytest_ireval.plugins.manager import load_registry
     from pytest_ireval.plugins.registry import Registry
     from pytest_ireval.results.comparison import Comparison
@@ -33,12 +34,14 @@ if TYPE_CHECKING:
     from pytest_ireval.retrieval.queries import Queries
     from pytest_ireval.retrieval.rankings import Rankings
     from pytest_ireval.retrieval.views import condensed, perfect
+    from pytest_ireval.sources.request import Request
+    from pytest_ireval.suites.options import SourceOptions
 
 __version__ = "0.1.0"
 
 _HOMES = {
     "comparing.comparison": ("compare",),
-    "errors": ("InputError", "IrevalError", "MetricError", "MetricNameError", "PluginError"),
+    "errors": ("InputError", "IrevalError", "MetricError", "MetricNameError", "PluginError", "SourceError"),
     "evaluating.evaluation": ("evaluate",),
     "explaining.why": ("why",),
     "intake.reading": ("read_judgments", "read_queries", "read_rankings"),
@@ -48,6 +51,7 @@ _HOMES = {
     "metrics.per_query": ("Ranking", "per_query_metric"),
     "metrics.steps": ("Listing", "listing", "steps_of"),
     "plugins.hookspecs": ("hookimpl",),
+    "plugins.kinds": ("source",),
     "plugins.manager": ("load_registry",),
     "plugins.registry": ("Registry",),
     "results.comparison": ("Comparison",),
@@ -61,6 +65,8 @@ _HOMES = {
     "retrieval.queries": ("Queries",),
     "retrieval.rankings": ("Rankings",),
     "retrieval.views": ("condensed", "perfect"),
+    "sources.request": ("Request",),
+    "suites.options": ("SourceOptions",),
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
 
@@ -85,6 +91,9 @@ __all__ = [
     "Rankings",
     "Reader",
     "Registry",
+    "Request",
+    "SourceError",
+    "SourceOptions",
     "Steps",
     "compare",
     "condensed",
@@ -99,6 +108,7 @@ __all__ = [
     "read_judgments",
     "read_queries",
     "read_rankings",
+    "source",
     "steps_of",
     "why",
     "write_judgments",
