@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pytest_ireval.comparing.comparison import compare
-    from pytest_ireval.errors import InputError, IrevalError, MetricError, MetricNameError, PluginError
+    from pytest_ireval.errors import BaselineError, InputError, IrevalError, MetricError, MetricNameError, PluginError
     from pytest_ireval.evaluating.evaluation import evaluate
     from pytest_ireval.explaining.why import why
     from pytest_ireval.intake.reading import read_judgments, read_queries, read_rankings
@@ -38,7 +38,7 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "comparing.comparison": ("compare",),
-    "errors": ("InputError", "IrevalError", "MetricError", "MetricNameError", "PluginError"),
+    "errors": ("BaselineError", "InputError", "IrevalError", "MetricError", "MetricNameError", "PluginError"),
     "evaluating.evaluation": ("evaluate",),
     "explaining.why": ("why",),
     "intake.reading": ("read_judgments", "read_queries", "read_rankings"),
@@ -65,6 +65,7 @@ _HOMES = {
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
+    "BaselineError",
     "Comparison",
     "Elsewhere",
     "Evaluation",

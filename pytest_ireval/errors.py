@@ -53,6 +53,10 @@ class MetricError(IrevalError):
     """A metric raised, returned something that is no score, or was given what it cannot work with."""
 
 
+class BaselineError(IrevalError):
+    """A baseline cannot be read, written or found: damaged files, another update under way, a merge not settled."""
+
+
 class Mistakes:
     """Collects what is wrong with an input, to say all of it at once: the first are shown, the rest counted."""
 
