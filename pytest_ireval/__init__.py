@@ -10,7 +10,16 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pytest_ireval.comparing.comparison import compare
-    from pytest_ireval.errors import InputError, IrevalError, MetricError, MetricNameError, PluginError, SourceError
+    from pytest_ireval.errors import (
+        BaselineError,
+        InputError,
+        IrevalError,
+        MetricError,
+        MetricNameError,
+        PluginError,
+        SourceError,
+        SuiteError,
+    )
     from pytest_ireval.evaluating.evaluation import evaluate
     from pytest_ireval.explaining.why import why
     from pytest_ireval.intake.reading import read_judgments, read_queries, read_rankings
@@ -41,7 +50,22 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "comparing.comparison": ("compare",),
-    "errors": ("InputError", "IrevalError", "MetricError", "MetricNameError", "PluginError", "SourceError"),
+    "errors": (
+        "BaselineError",
+        "InputError",
+        "IrevalError",
+        "MetricError",
+        "MetricNameError",
+        "PluginError",
+        "SourceError",
+        "SuiteError",
+    ),
+    "gate.gate": ("run_gate",),
+    "rules.ruling": ("Ruling",),
+    "rules.seen": ("Seen",),
+    "results.outcome": ("Outcome", "QueryChange", "SliceFigures"),
+    "results.suite_result": ("SuiteResult",),
+    "suites.loading": ("load_suite", "load_suites"),
     "evaluating.evaluation": ("evaluate",),
     "explaining.why": ("why",),
     "intake.reading": ("read_judgments", "read_queries", "read_rankings"),
@@ -71,6 +95,7 @@ _HOMES = {
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
+    "BaselineError",
     "Comparison",
     "Elsewhere",
     "Evaluation",
