@@ -21,7 +21,7 @@ from pytest_ireval.progress import SILENT, Progress
 from pytest_ireval.results.cause import Cause, Restated
 from pytest_ireval.retrieval.doors import some
 from pytest_ireval.rules.side import Side
-from pytest_ireval.sources.asking import described
+from pytest_ireval.sources.describing import described
 from pytest_ireval.suites.suite import Suite
 
 MOST_REMOVED = 0.05
@@ -41,7 +41,12 @@ class Compared:
 
 
 def compared(
-    suite: Suite, gathered: Gathered, now: Side, stored: Baseline, prints: Fingerprints, judged_by: JudgmentPrints | None
+    suite: Suite,
+    gathered: Gathered,
+    now: Side,
+    stored: Baseline,
+    prints: Fingerprints,
+    judged_by: JudgmentPrints | None,
 ) -> Compared:
     """The stored baseline under the judgments and metrics of now."""
     rankings = [gathered.names.in_rankings(each) for each in stored.rankings]
@@ -78,9 +83,16 @@ def _restated(stored: Baseline, side: Side) -> Mapping[str, Restated]:
         if name not in stored.metrics:
             continue
         known = stored.metrics[name].values
-        both = [(known[unit], value) for unit, value in zip(scored.names, scored.values.tolist(), strict=True)
-                if unit in known and not math.isnan(value)]
-        then, now = (aggregated(np.array(side), scored.metric.aggregate) for side in zip(*both, strict=True)) if both else (None, None)
+        both = [
+            (known[unit], value)
+            for unit, value in zip(scored.names, scored.values.tolist(), strict=True)
+            if unit in known and not math.isnan(value)
+        ]
+        then, now = (
+            (aggregated(np.array(side), scored.metric.aggregate) for side in zip(*both, strict=True))
+            if both
+            else (None, None)
+        )
         if (then is None) != (now is None) or (then is not None and now is not None and abs(then - now) > SAME):
             restated[name] = Restated(then, now)
     return restated
@@ -113,9 +125,7 @@ def _unfit(suite: Suite, stored: Baseline, cause: Cause) -> Iterator[Problem]:
             suggestion=f"more than {MOST_REMOVED:.0%} of it cannot be compared; accept the baseline anew",
         )
     if suite.judgments is not None and suite.judgments.lock and cause.judgments:
-        edits = "; ".join(
-            f"{e.query} {e.document}: {_grade(e.before)} -> {_grade(e.now)}" for e in cause.edits[:5]
-        )
+        edits = "; ".join(f"{e.query} {e.document}: {_grade(e.before)} -> {_grade(e.now)}" for e in cause.edits[:5])
         yield Problem(
             f"judgments are locked, and those of {counted(cause.judgments, 'query')} are not what they were when the "
             f"baseline was accepted{': ' + edits if edits else ''}",

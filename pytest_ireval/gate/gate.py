@@ -24,7 +24,7 @@ from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.progress import SILENT, Progress
 from pytest_ireval.results.suite_result import Counts, SuiteResult
 from pytest_ireval.rules.planning import Check, needs_queries, planned
-from pytest_ireval.sources.asking import described
+from pytest_ireval.sources.describing import described
 from pytest_ireval.suites.suite import Suite
 
 
@@ -45,7 +45,9 @@ def run_gate(
     exception is raised only for a suite whose rules make no sense.
     """
     registry = registry or installed()
-    return gate(suite, registry, checks_of(suite, registry), Circumstances(today or today_of()), progress=progress).result
+    return gate(
+        suite, registry, checks_of(suite, registry), Circumstances(today or today_of()), progress=progress
+    ).result
 
 
 def checks_of(suite: Suite, registry: Registry) -> tuple[Check, ...]:

@@ -14,7 +14,8 @@ from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.plurals import counted
 from pytest_ireval.progress import SILENT, Progress
-from pytest_ireval.retrieval.aliases import collapsed, read_aliases, read_groups, renamed
+from pytest_ireval.retrieval.alias_tables import read_aliases, read_groups
+from pytest_ireval.retrieval.aliases import collapsed, renamed
 from pytest_ireval.retrieval.doors import as_judgments, as_queries, some
 from pytest_ireval.retrieval.formats.reader import Reading
 from pytest_ireval.retrieval.judgments import Judgments
@@ -133,7 +134,9 @@ def _weights(suite: Suite, queries: Queries) -> Floats | None:
         return None
     if suite.weight not in queries.columns:
         columns = ", ".join(queries.columns) or "none besides id and text"
-        raise InputError(Problem(f"has no column {suite.weight!r}", place=queries.origin, allowed=f"columns: {columns}"))
+        raise InputError(
+            Problem(f"has no column {suite.weight!r}", place=queries.origin, allowed=f"columns: {columns}")
+        )
     weights, problems = [], []
     for row, text in enumerate(queries.columns[suite.weight]):
         try:

@@ -18,7 +18,6 @@ from pytest_ireval.rules.seen import Seen
 from pytest_ireval.rules.side import Side
 from pytest_ireval.suites.suite import RuleAsked, Waiver
 
-
 Accepting = Literal["nothing", "new", "all"]
 
 
@@ -196,4 +195,6 @@ def broken_outcome(check: Check, error: IrevalError) -> Outcome:
     if check.id == INPUTS:
         return _with(plain, error_ruling(error))
     first = str(error).splitlines()[0]
-    return _with(plain, Ruling("error", f"the inputs of this suite are broken: {first}", facts=(f"see the outcome of {INPUTS}",)))
+    return _with(
+        plain, Ruling("error", f"the inputs of this suite are broken: {first}", facts=(f"see the outcome of {INPUTS}",))
+    )

@@ -43,7 +43,7 @@ def side_of(suite: Suite, gathered: Gathered, rankings: Sequence[Rankings], orig
     if setting is None:
         return Evaluated(side, None, 0)
     wanted = {str(metric): as_told(suite, metric) for metric in suite.metrics if "reference" not in metric.needs}
-    companions = Companions(sessions=_sessions(wanted.values(), gathered.population.queries))
+    companions = Companions(sessions=_sessions(gathered.population.queries))
     scored: dict[str, list[Scored]] = {}
     errors: dict[str, IrevalError] = {}
     first: Evaluation | None = None
@@ -122,7 +122,7 @@ def _unjudged(found: Brought, depth: int) -> int:
     return 0 if documents is None else int(np.count_nonzero(np.isnan(documents.grade)))
 
 
-def _sessions(metrics: object, queries: Queries) -> dict[str, tuple[str, int]] | None:
+def _sessions(queries: Queries) -> dict[str, tuple[str, int]] | None:
     """The session of each query and its place there, from two columns of the queries."""
     if not set(SESSION_COLUMNS) <= set(queries.columns):
         return None

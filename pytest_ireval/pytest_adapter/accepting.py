@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal
 
 import pytest
 
-from pytest_ireval.baselines.baseline import Acceptance, Baseline
+from pytest_ireval.baselines.baseline import Acceptance
 from pytest_ireval.baselines.git import commit_state
 from pytest_ireval.baselines.writing import write_baseline
 from pytest_ireval.errors import IrevalError
@@ -19,7 +19,6 @@ from pytest_ireval.gate.material import Material
 from pytest_ireval.gate.updating import accepted, blockers, needs_reason
 from pytest_ireval.plurals import counted
 from pytest_ireval.pytest_adapter.suite_run import SuiteRun
-from pytest_ireval.reports.update_text import update_lines
 from pytest_ireval.results.suite_result import SuiteResult
 
 
@@ -63,6 +62,7 @@ class Accepting:
         return material is not None and (self.update or not _exists(material))
 
     def _obstacle(self, run: SuiteRun) -> str:
+        """What stands in the way of accepting a suite; nothing if it can be, or is not to be, accepted."""
         if run.gated is not None and run.gated.material is not None and not self._wanted(run):
             return ""
         if not run.whole:
@@ -70,7 +70,10 @@ class Accepting:
             return f"{left} of its {counted(len(run.checks), 'verdict')} were not part of this run; left as it is"
         if run.gated is None or run.gated.material is None:
             return "its inputs are broken; left as it is"
-        result, material = run.gated.result, run.gated.material
+        return self._red(run.gated.result, run.gated.material)
+
+    def _red(self, result: SuiteResult, material: Material) -> str:
+        """What is red, and not forced or explained."""
         red = list(blockers(result))
         if red and not self.force:
             return f"{counted(len(red), 'verdict')} red, and --ireval-force was not given: {red[0]}"
@@ -92,16 +95,11 @@ class Accepting:
             self.problems.append(f"{run.suite.name}: {error}")
             return
         self.written.append(run.suite.name)
-        self.told += list(self._lines(result, baseline))
 
     def _acceptance(self, run: SuiteRun, result: SuiteResult, moment: datetime) -> Acceptance:
         commit, branch, dirty = commit_state(run.suite.path.parent)
         forced = self.force and any(True for _ in blockers(result))
         return Acceptance(written(moment), commit, branch, dirty, self.reason.strip(), forced)
-
-    def _lines(self, result: SuiteResult, baseline: Baseline) -> Iterator[str]:
-        yield from update_lines(result)
-        yield f"{result.name}: accepted, as number {len(baseline.acceptances)}"
 
 
 def _exists(material: Material) -> bool:

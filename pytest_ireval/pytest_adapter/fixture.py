@@ -29,10 +29,11 @@ class Gatekeeper:
         self.folder = folder
         self.registry = registry
 
-    def evaluate(self, judgments: Any, rankings: Any, metrics: str | Metric | Iterable[str | Metric], **more: Any) -> Evaluation:
+    def evaluate(
+        self, judgments: Any, rankings: Any, metrics: str | Metric | Iterable[str | Metric], **more: Any
+    ) -> Evaluation:
         """:func:`pytest_ireval.evaluate` with metrics and formats of the folder's conftest.py."""
-        sides = [self._placed(each) for each in (judgments, rankings)]
-        return evaluate(*sides, metrics, registry=self.registry, **more)
+        return evaluate(self._placed(judgments), self._placed(rankings), metrics, registry=self.registry, **more)
 
     def gate(self, suite: str | os.PathLike[str]) -> SuiteResult:
         """The result of a suite: ``assert ireval.gate("shop.ireval.yaml").verdict == "pass"``."""

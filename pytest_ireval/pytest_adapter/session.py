@@ -19,7 +19,6 @@ from pytest_ireval.pytest_adapter.terminal import summarise, width_of
 from pytest_ireval.reports.failure_text import failure_text
 from pytest_ireval.results.outcome import Outcome
 from pytest_ireval.results.suite_result import RunResult
-from pytest_ireval.rules.planning import Check
 from pytest_ireval.suites.finding import is_suite
 
 QUERIES_SHOWN = {0: 3, 1: 10}
@@ -106,13 +105,9 @@ class EvaluationSession:
             if isinstance(item, RuleItem):
                 item.run.selected.add(item.check.id)
 
-    def outcome(self, run: SuiteRun, check: Check) -> Outcome:
-        """Of one check; the suite is evaluated when the first is asked for."""
-        return run.outcome(check, self.circumstances)
-
     def text(self, run: SuiteRun, outcome: Outcome) -> str:
         """What a terminal shows of a verdict against the change; broken inputs are told in full once."""
-        result = run.judged(self.circumstances).result
+        result = run.judged().result
         if result.error:
             first = self.told.setdefault(run.suite.name, outcome.id)
             if first != outcome.id:
@@ -169,7 +164,9 @@ class EvaluationSession:
 def start(config: pytest.Config) -> None:
     """Begin; anything wrong with the plugins or the options ends the run here."""
     if hasattr(config, "workerinput") or getattr(config.option, "dist", "no") != "no":
-        raise pytest.UsageError("--ireval runs in one process: leave out -n (no worker of pytest-xdist can share a suite)")
+        raise pytest.UsageError(
+            "--ireval runs in one process: leave out -n (no worker of pytest-xdist can share a suite)"
+        )
     try:
         config.pluginmanager.register(EvaluationSession(config), "ireval-session")
     except IrevalError as error:

@@ -30,7 +30,9 @@ class SuiteFile(pytest.File):
         try:
             registry = ours.plugins.registry_for(self.path)
             suites = load_suites(self.path, registry, shown=ours.shown(self.path))
-            runs = [SuiteRun(suite, registry, checks_of(suite, registry)) for suite in suites]
+            runs = [
+                SuiteRun(suite, registry, checks_of(suite, registry), ours.circumstances, ours.text) for suite in suites
+            ]
             for run in runs:
                 ours.add(run)
         except IrevalError as error:
@@ -108,27 +110,21 @@ class RuleItem(pytest.Item):
         item.extra_keyword_matches.update((run.suite.name, *run.suite.tags, *check.tags))
         return item
 
-    @property
-    def ours(self) -> EvaluationSession:
-        """The session that evaluates suites."""
-        session: EvaluationSession = self.config.pluginmanager.get_plugin("ireval-session")
-        return session
-
     def setup(self) -> None:
         """An error of what the verdict rests on is pytest's ERROR, not FAILED."""
-        outcome = self.ours.outcome(self.run, self.check)
+        outcome = self.run.outcome(self.check)
         self.user_properties += [("ireval_verdict", outcome.verdict)]
         self.user_properties += [(f"ireval_{name}", value) for name, value in outcome.numbers.items()]
         if outcome.metric:
             self.user_properties.append(("ireval_metric", outcome.metric))
         if outcome.verdict == "error":
-            pytest.fail(self.ours.text(self.run, outcome), pytrace=False)
+            pytest.fail(self.run.text(outcome), pytrace=False)
 
     def runtest(self) -> None:
         """A verdict against the change is pytest's FAILED."""
-        outcome = self.ours.outcome(self.run, self.check)
+        outcome = self.run.outcome(self.check)
         if outcome.verdict == "fail":
-            pytest.fail(self.ours.text(self.run, outcome), pytrace=False)
+            pytest.fail(self.run.text(outcome), pytrace=False)
 
     def reportinfo(self) -> tuple[Path, int | None, str]:
         """The rule's own line, so that whatever marks lines marks that one."""

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from pytest_ireval.gate.gate import Gated, gate
 from pytest_ireval.gate.judging import Circumstances
 from pytest_ireval.plugins.registry import Registry
-from pytest_ireval.progress import SILENT, Progress
 from pytest_ireval.results.outcome import Outcome, worst_of
 from pytest_ireval.results.suite_result import SuiteResult
 from pytest_ireval.rules.planning import Check
@@ -21,19 +21,26 @@ class SuiteRun:
     suite: Suite
     registry: Registry
     checks: tuple[Check, ...]
+    circumstances: Circumstances
+    tell: Callable[[SuiteRun, Outcome], str]
+    """What a terminal shows of a verdict against the change."""
     selected: set[str] = field(default_factory=set)
     reported: set[str] = field(default_factory=set)
     gated: Gated | None = None
 
-    def judged(self, circumstances: Circumstances, progress: Progress = SILENT) -> Gated:
+    def judged(self) -> Gated:
         """The result of all that was selected."""
         if self.gated is None:
-            self.gated = gate(self.suite, self.registry, self.checks, circumstances, self.selected, progress)
+            self.gated = gate(self.suite, self.registry, self.checks, self.circumstances, self.selected)
         return self.gated
 
-    def outcome(self, check: Check, circumstances: Circumstances) -> Outcome:
+    def text(self, outcome: Outcome) -> str:
+        """What a terminal shows of it."""
+        return self.tell(self, outcome)
+
+    def outcome(self, check: Check) -> Outcome:
         """Of one check."""
-        outcomes = self.judged(circumstances).result.outcomes
+        outcomes = self.judged().result.outcomes
         return next(outcome for outcome in outcomes if outcome.id == check.id)
 
     @property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Sequence
 
@@ -9,6 +10,7 @@ import pytest
 
 from pytest_ireval.pytest_adapter.accepting import Accepting
 from pytest_ireval.reports.summary_table import summary_lines
+from pytest_ireval.reports.update_text import update_lines
 from pytest_ireval.results.suite_result import RunResult
 
 WIDTH = 80
@@ -19,14 +21,8 @@ def width_of(config: pytest.Config) -> int:
     """Columns of the terminal that pytest writes to; 80 where there is none."""
     reporter = config.pluginmanager.get_plugin("terminalreporter")
     if reporter is None or not reporter.isatty:
-        return int(shutil.get_terminal_size((WIDTH, 24)).columns) if "COLUMNS" in _environment() else WIDTH
+        return int(shutil.get_terminal_size((WIDTH, 24)).columns) if "COLUMNS" in os.environ else WIDTH
     return min(WIDEST, shutil.get_terminal_size((WIDTH, 24)).columns)
-
-
-def _environment() -> dict[str, str]:
-    import os
-
-    return dict(os.environ)
 
 
 def summarise(
@@ -42,7 +38,7 @@ def summarise(
         reporter.section("ireval")
         for line in summary_lines(result, width_of(config)):
             reporter.write_line(line)
-    for line in accepting.told:
+    for line in (*update_lines(result, width_of(config)), *accepting.told):
         reporter.write_line(line)
     for problem in accepting.problems:
         reporter.write_line(f"not accepted: {problem}", red=True)
