@@ -50,7 +50,11 @@ def compared(
 ) -> Compared:
     """The stored baseline under the judgments and metrics of now."""
     rankings = [gathered.names.in_rankings(each) for each in stored.rankings]
-    side = side_of(suite, gathered, rankings, f"the baseline of {stored.accepted.date}").side
+    known = {query for metric in stored.metrics.values() for query in metric.values}.union(
+        *(r.queries for r in rankings)
+    )
+    unknown = frozenset(query for query in gathered.population.queries.ids if query not in known)
+    side = side_of(suite, gathered, rankings, f"the baseline of {stored.accepted.date}", unknown).side
     cause = cause_of(
         stored,
         rankings=now.rankings,

@@ -36,8 +36,13 @@ class Evaluated(NamedTuple):
     """Documents that nobody judged among those that count, over all queries."""
 
 
-def side_of(suite: Suite, gathered: Gathered, rankings: Sequence[Rankings], origin: str) -> Evaluated:
-    """Rankings scored by every metric; one that cannot be computed leaves the others as they are."""
+def side_of(
+    suite: Suite, gathered: Gathered, rankings: Sequence[Rankings], origin: str, unknown: frozenset[str] = frozenset()
+) -> Evaluated:
+    """Rankings scored by every metric; one that cannot be computed leaves the others as they are.
+
+    Queries that were ``unknown`` when the rankings were made do not count where they have none.
+    """
     side = Side(origin, tuple(rankings), suite.depth)
     setting = gathered.setting
     if setting is None:
@@ -50,7 +55,7 @@ def side_of(suite: Suite, gathered: Gathered, rankings: Sequence[Rankings], orig
     count = 0
     for each in rankings:
         found = setting.brought(each, companions, documents=True)
-        results, failed = _results(setting, found, _counting(gathered, found))
+        results, failed = _results(setting, found, _counting(gathered, found, unknown))
         errors |= failed
         for name, metric in wanted.items():
             if str(metric) in results.found:
@@ -92,10 +97,10 @@ def _one_by_one(setting: Setting, found: Brought, queries: Mask | None) -> tuple
     return _Results(first, results), errors
 
 
-def _counting(gathered: Gathered, found: Brought) -> Mask | None:
-    """Which judged queries count: not those without a ranking that a waiver takes out."""
-    judged = found.judged
-    waived = np.array([query in gathered.population.waived for query in judged.queries], bool)
+def _counting(gathered: Gathered, found: Brought, unknown: frozenset[str]) -> Mask | None:
+    """Which judged queries count: not those without a ranking that nobody asked for, or that a waiver takes out."""
+    judged, excused = found.judged, unknown | gathered.population.waived
+    waived = np.array([query in excused for query in judged.queries], bool)
     ignored = gathered.setting is not None and gathered.setting.policies.missing_queries == "ignore"
     counting: Mask = judged.present | ~(waived | ignored)
     return None if counting.all() else counting
