@@ -53,6 +53,10 @@ class MetricError(IrevalError):
     """A metric raised, returned something that is no score, or was given what it cannot work with."""
 
 
+class SuiteError(IrevalError):
+    """A suite cannot be what it claims to be; all its mistakes at once."""
+
+
 class Mistakes:
     """Collects what is wrong with an input, to say all of it at once: the first are shown, the rest counted."""
 
