@@ -51,8 +51,10 @@ if TYPE_CHECKING:
     from pytest_ireval.sources.request import Request
     from pytest_ireval.suites.loading import load_suite, load_suites
     from pytest_ireval.suites.options import ComparingOptions, RuleOptions, SourceOptions
+    from pytest_ireval.suites.scalars import UnfitError
     from pytest_ireval.suites.suite import Suite
     from pytest_ireval.suites.values import (
+        Against,
         AmountText,
         BoundText,
         DayText,
@@ -60,6 +62,7 @@ if TYPE_CHECKING:
         Filter,
         Flag,
         MetricText,
+        MetricTexts,
         Number,
         PathText,
         PathTexts,
@@ -116,7 +119,9 @@ _HOMES = {
     "suites.loading": ("load_suite", "load_suites"),
     "suites.options": ("ComparingOptions", "RuleOptions", "SourceOptions"),
     "suites.suite": ("Suite",),
+    "suites.scalars": ("UnfitError",),
     "suites.values": (
+        "Against",
         "AmountText",
         "BoundText",
         "DayText",
@@ -124,6 +129,7 @@ _HOMES = {
         "Filter",
         "Flag",
         "MetricText",
+        "MetricTexts",
         "Number",
         "PathText",
         "PathTexts",
@@ -137,6 +143,7 @@ _HOMES = {
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
+    "Against",
     "AmountText",
     "BaselineError",
     "BoundText",
@@ -159,6 +166,7 @@ __all__ = [
     "MetricError",
     "MetricNameError",
     "MetricText",
+    "MetricTexts",
     "Number",
     "Outcome",
     "Param",
@@ -187,6 +195,7 @@ __all__ = [
     "Texts",
     "ToleranceText",
     "TolerancesText",
+    "UnfitError",
     "Whole",
     "compare",
     "condensed",

@@ -11,7 +11,7 @@ import pytest_ireval.pytest_adapter.fixture
 import pytest_ireval.pytest_adapter.session  # noqa: F401 - loaded here once, or every in-process run has classes of its own
 from pytest_ireval.plugins.manager import installed
 
-installed().rules, installed().sources  # noqa: B018 - loads them
+installed().rules, installed().sources
 
 settings.register_profile("exploring", deadline=None)
 settings.register_profile("repeatable", deadline=None, derandomize=True)

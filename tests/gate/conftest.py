@@ -46,7 +46,9 @@ class Shop:
         )
         (self.path / "rankings.txt").write_text(
             "".join(
-                f"{q} Q0 {d} {rank} {100 - rank} x\n" for q, ids in self.rankings.items() for rank, d in enumerate(ids, 1)
+                f"{q} Q0 {d} {rank} {100 - rank} x\n"
+                for q, ids in self.rankings.items()
+                for rank, d in enumerate(ids, 1)
             )
         )
         (self.path / "shop.ireval.yaml").write_text(self.suite)

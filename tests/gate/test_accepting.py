@@ -83,7 +83,9 @@ def test_nothing_is_accepted_by_ci(changed, monkeypatch):
     result = changed.run("--ireval-update", "--ireval-reason", "x")
 
     assert result.ret == pytest.ExitCode.USAGE_ERROR
-    result.stderr.fnmatch_lines(["*CI is set, and a change is accepted by somebody, not by CI; --ireval-allow-ci allows it"])
+    result.stderr.fnmatch_lines(
+        ["*CI is set, and a change is accepted by somebody, not by CI; --ireval-allow-ci allows it"]
+    )
     assert changed.run("--ireval-update", "--ireval-reason", "x", "--ireval-allow-ci").ret == 0
 
 

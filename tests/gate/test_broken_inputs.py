@@ -119,7 +119,9 @@ def test_a_slice_that_no_query_has_is_a_mistake_of_the_suite(accepted):
 
     result = accepted.run()
 
-    result.stdout.fnmatch_lines(["*no query has segment=haed", "*did you mean 'head'?", "*segment is one of head, tail"])
+    result.stdout.fnmatch_lines(
+        ["*no query has segment=haed", "*did you mean 'head'?", "*segment is one of head, tail"]
+    )
 
 
 def test_a_rule_that_raises_is_an_error_that_names_it(accepted):
@@ -141,5 +143,7 @@ def ireval_rules():
 
     result = accepted.run()
 
-    result.stdout.fnmatch_lines(["shop.ireval.yaml:12: rule odd of *conftest.py raised ZeroDivisionError: division by zero"])
+    result.stdout.fnmatch_lines(
+        ["shop.ireval.yaml:12: rule odd of *conftest.py raised ZeroDivisionError: division by zero"]
+    )
     assert accepted.verdicts()["odd::one"] == "error"

@@ -114,7 +114,10 @@ def test_more_queries_are_shown_with_v(accepted):
         accepted.rankings[query] = [f"{query}-n1"]
     accepted.write()
 
-    shown = [sum(f'  {q} "' in accepted.run("-k", "tail", *flags).stdout.str() for q in ("q07", "q08", "q09", "q10")) for flags in ((), ("-v",))]
+    shown = [
+        sum(f'  {q} "' in accepted.run("-k", "tail", *flags).stdout.str() for q in ("q07", "q08", "q09", "q10"))
+        for flags in ((), ("-v",))
+    ]
 
     assert shown == [3, 4]
 
