@@ -53,8 +53,16 @@ class MetricError(IrevalError):
     """A metric raised, returned something that is no score, or was given what it cannot work with."""
 
 
+class SuiteError(IrevalError):
+    """A suite that cannot be what it claims to be."""
+
+
+class BaselineError(IrevalError):
+    """A baseline that cannot be read, compared with, or written."""
+
+
 class SourceError(IrevalError):
-    """A source cannot be asked, or what it answers is no ranking."""
+    """A source that gave no rankings, or none that can be used."""
 
 
 class Mistakes:

@@ -61,3 +61,7 @@ DURATION = text_like(r"^\s*[0-9.]+\s*(ms|s|m|h)\s*$")
 DAY = text_like(r"^\s*[0-9]{4}-[0-9]{2}-[0-9]{2}\s*$")
 AGAINST: Schema = {"x-ireval": "against"}
 """Stands for ``baseline`` or one of the sources at hand."""
+SOURCE: Schema = {"x-ireval": "source"}
+"""Stands for the sources at hand."""
+RULES: Schema = {"items": {"x-ireval": "rule"}}
+"""Stands for the rules at hand."""

@@ -4,31 +4,84 @@ from __future__ import annotations
 
 import math
 import re
-from typing import Any
+from typing import Any, NamedTuple, TypeVar
 
 from pytest_ireval.errors import shown
+from pytest_ireval.suites.suite import Place
 
 NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+
+
+class File(NamedTuple):
+    """A YAML file: as messages show it, and the folder that paths in it are relative to."""
+
+    shown: str
+    folder: str
 
 
 class Scalar(str):
     """Text of a suite that knows where it stands."""
 
-    __slots__ = ("column", "file", "folder", "line")
+    __slots__ = ("column", "file", "line")
 
-    file: str
-    """The file as messages show it."""
-    folder: str
-    """The folder of that file, absolute: paths are relative to it."""
+    file: File
     line: int
     column: int
 
+    @property
+    def folder(self) -> str:
+        """The folder of its file, absolute."""
+        return self.file.folder
 
-def scalar(text: str, file: str = "", folder: str = "", line: int = 0, column: int = 0) -> Scalar:
-    """Text that stands there."""
-    made = Scalar(text)
-    made.file, made.folder, made.line, made.column = file, folder, line, column
-    return made
+    @property
+    def place(self) -> Place:
+        """Where it stands."""
+        return Place(self.file.shown, self.line, self.column)
+
+
+class Items(list[Any]):
+    """A list of a suite that knows where it begins."""
+
+    __slots__ = ("column", "file", "line")
+
+    file: File
+    line: int
+    column: int
+
+    @property
+    def place(self) -> Place:
+        """Where it begins."""
+        return Place(self.file.shown, self.line, self.column)
+
+
+class Keys(dict[Any, Any]):
+    """A mapping of a suite that knows where it begins; its keys know where they stand."""
+
+    __slots__ = ("column", "file", "line")
+
+    file: File
+    line: int
+    column: int
+
+    @property
+    def place(self) -> Place:
+        """Where it begins."""
+        return Place(self.file.shown, self.line, self.column)
+
+
+Written = TypeVar("Written", Scalar, Items, Keys)
+NOWHERE = File("", "")
+
+
+def put(value: Written, file: File, line: int, column: int) -> Written:
+    """The same, standing there."""
+    value.file, value.line, value.column = file, line, column
+    return value
+
+
+def place_of(value: Any) -> Place:
+    """Where a value stands; nowhere, if it was not read from a file."""
+    return value.place if isinstance(value, (Scalar, Items, Keys)) else Place("", 0, 0)
 
 
 class UnfitError(ValueError):

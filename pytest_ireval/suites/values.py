@@ -138,8 +138,15 @@ def _metrics_of(value: Any, info: ValidationInfo) -> list[Metric]:
     if isinstance(value, Metric):
         return [value]
     text = plain(value, "name of a metric")
+    known: dict[str, list[Metric]] = (info.context or {}).get("metrics", {})
+    if text not in known:
+        known[text] = _parsed(text, registry_of(info))
+    return known[text]
+
+
+def _parsed(text: str, registry: Registry) -> list[Metric]:
     try:
-        return registry_of(info).parse_metrics([text])
+        return registry.parse_metrics([text])
     except MetricNameError as error:
         problem = error.problems[0]
         where = problem.place.rpartition(", ")[2]
@@ -227,7 +234,7 @@ _NESTED: TypeAdapter[dict[str, Any]] = TypeAdapter(dict[str, Annotated[Any, Befo
 """``{source: {…}}``, whose mistakes are found below ``source``."""
 
 
-def _typed(read: Callable[..., Any], schema: editor_types.Schema) -> GetPydanticSchema:
+def typed(read: Callable[..., Any], schema: editor_types.Schema) -> GetPydanticSchema:
     """A type that ``read`` makes of whatever a suite says; ``schema`` is for editors."""
     return GetPydanticSchema(
         lambda _source, handler: handler.generate_schema(Annotated[Any, BeforeValidator(read)]),
@@ -237,25 +244,25 @@ def _typed(read: Callable[..., Any], schema: editor_types.Schema) -> GetPydantic
 
 _Metrics = Annotated[Any, BeforeValidator(_metrics_of)]
 
-Text = Annotated[str, _typed(_text, editor_types.TEXT)]
+Text = Annotated[str, typed(_text, editor_types.TEXT)]
 """Any text."""
 Texts = Annotated[tuple[Text, ...], BeforeValidator(_listed), WithJsonSchema(editor_types.TEXTS)]
 """One text or a list of them."""
-Flag = Annotated[bool, _typed(_flag, editor_types.FLAG)]
+Flag = Annotated[bool, typed(_flag, editor_types.FLAG)]
 """``true`` or ``false``."""
-Whole = Annotated[int, _typed(_whole, editor_types.WHOLE)]
+Whole = Annotated[int, typed(_whole, editor_types.WHOLE)]
 """A whole number from 1."""
-Number = Annotated[float, _typed(_number, editor_types.NUMBER)]
+Number = Annotated[float, typed(_number, editor_types.NUMBER)]
 """A finite number."""
 Filter = Annotated[dict[Text, Texts], BeforeValidator(_filter), WithJsonSchema(editor_types.FILTER)]
 """Columns, each with the values that count."""
-PathText = Annotated[Path, _typed(_path, editor_types.PATH)]
+PathText = Annotated[Path, typed(_path, editor_types.PATH)]
 """A path, absolute; what is written is relative to the file it is written in."""
 PathTexts = Annotated[
     tuple[PathText, ...], BeforeValidator(_listed), AfterValidator(_some), WithJsonSchema(editor_types.PATHS)
 ]
 """One path or a list of them."""
-MetricText = Annotated[Metric, _typed(_metric, editor_types.METRIC)]
+MetricText = Annotated[Metric, typed(_metric, editor_types.METRIC)]
 """One metric; the validation's context has the registry that knows it."""
 MetricTexts = Annotated[
     tuple[Metric, ...],
@@ -267,9 +274,9 @@ MetricTexts = Annotated[
     ),
 ]
 """Metrics, each once; ``P@[5, 10]`` is two."""
-BoundText = Annotated[Bound, _typed(quantities.bound, editor_types.BOUND)]
+BoundText = Annotated[Bound, typed(quantities.bound, editor_types.BOUND)]
 """``>= 0.85``."""
-ToleranceText = Annotated[Tolerance, _typed(quantities.tolerance, editor_types.TOLERANCE)]
+ToleranceText = Annotated[Tolerance, typed(quantities.tolerance, editor_types.TOLERANCE)]
 """``1%`` of the baseline, or ``{absolute: 0.01}``."""
 TolerancesText = Annotated[
     Tolerances,
@@ -281,11 +288,11 @@ TolerancesText = Annotated[
     ),
 ]
 """A tolerance, or one for each value of ``per``: ``{head: 1%, default: 3%}``."""
-AmountText = Annotated[Amount, _typed(quantities.amount, editor_types.AMOUNT)]
+AmountText = Annotated[Amount, typed(quantities.amount, editor_types.AMOUNT)]
 """``2``, or ``5%`` of all."""
-DurationText = Annotated[float, _typed(_duration, editor_types.DURATION)]
+DurationText = Annotated[float, typed(_duration, editor_types.DURATION)]
 """Seconds: ``30s``, ``500ms``, ``2m``."""
-DayText = Annotated[date, _typed(_day, editor_types.DAY)]
+DayText = Annotated[date, typed(_day, editor_types.DAY)]
 """``2027-04-01``."""
-Against = Annotated[Reference, _typed(_against, editor_types.AGAINST)]
+Against = Annotated[Reference, typed(_against, editor_types.AGAINST)]
 """What to compare with."""
