@@ -106,11 +106,13 @@ def _lists(answers: dict[str, Pairs | Unfit] | Unfit, name: str) -> dict[str, Pa
     """Documents with scores by query; all answers that are no rankings are refused together."""
     if isinstance(answers, Unfit):
         raise SourceError(Problem(f"{name} {answers}", suggestion=answers.suggestion))
-    problems = [
-        Problem(f"{name}, query {shown(query)}: {answer}", suggestion=answer.suggestion)
-        for query, answer in answers.items()
-        if isinstance(answer, Unfit)
-    ]
+    wrong = {query: answer for query, answer in answers.items() if isinstance(answer, Unfit)}
+    said: set[str] = set()
+    problems = []
+    for query, unfit in wrong.items():
+        suggestion = "" if unfit.suggestion in said else unfit.suggestion  # once is enough for many queries
+        said.add(suggestion)
+        problems.append(Problem(f"{name}, query {shown(query)}: {unfit}", suggestion=suggestion))
     if problems:
         left = len(problems) - Mistakes.SHOWN
         raise SourceError(*problems[: Mistakes.SHOWN], *([f"… and {left} more"] if left > 0 else []))

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from decimal import Decimal
+from fractions import Fraction
 from itertools import islice
 from typing import Any
+from uuid import UUID
 
 from pytest_ireval.plurals import counted
 from pytest_ireval.retrieval.values import Named, Unfit, id_of, number_of
@@ -75,12 +78,29 @@ def _pairs(returned: Any, query: str) -> Pairs:
     if scored not in (0, len(entries)):
         raise Unfit(f"returned {counted(scored, 'document')} with a score and {len(entries) - scored} without one")
     if not scored:
-        return [(id_of(document), -float(place)) for place, (document, _) in enumerate(entries)]
+        return [(id_of(_plain(document)), -float(place)) for place, (document, _) in enumerate(entries)]
     return _scored(entries, query)
 
 
 def _scored(entries: Iterable[tuple[Any, Any]], query: str) -> Pairs:
-    return [(id_of(document), number_of(score, Named("score", document, query))) for document, score in entries]
+    return [
+        (id_of(_plain(document)), number_of(_plain(score), Named("score", document, query)))
+        for document, score in entries
+    ]
+
+
+def _plain(value: Any) -> Any:
+    """What databases and models return for a number or an id, as Python's own."""
+    if isinstance(value, str | int | float):
+        return value
+    if isinstance(value, Decimal | Fraction):
+        return float(value)
+    if isinstance(value, UUID):
+        return str(value)
+    item = getattr(value, "item", None)  # a tensor that holds one number
+    if callable(item) and getattr(value, "ndim", None) == 0:
+        return item()
+    return value
 
 
 def _is_no_list(returned: Any) -> str:
@@ -115,7 +135,7 @@ def _fields(entry: Any) -> dict[str, Any]:
         return dict(entry) or {"": None}
     if callable(keys := getattr(entry, "keys", None)):  # a row of sqlite3
         return {name: entry[name] for name in keys()}
-    if isinstance(entry, int | float):
+    if isinstance(entry, int | float | UUID):
         return {}
     named = {name: getattr(entry, name) for name in (*IDS, *SCORES) if hasattr(entry, name)}
     is_value = isinstance(entry, tuple | list) or type(entry).__module__ in ("builtins", "numpy")

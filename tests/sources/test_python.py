@@ -96,6 +96,36 @@ def search(text):
     assert search(code) == {"q1": ["b", "a"], "q2": ["b", "a"]}
 
 
+def test_numbers_and_ids_of_databases_and_models(search):
+    code = """
+from decimal import Decimal
+from uuid import UUID
+
+import numpy
+
+def search(text):
+    return [(UUID(int=1), Decimal("0.5")), (numpy.int64(2), numpy.array(0.75)), (numpy.str_("3"), numpy.float32(0.25))]
+"""
+    assert search(code)["q1"] == ["2", "00000000-0000-0000-0000-000000000001", "3"]
+
+
+def test_many_wrong_answers_are_counted_and_what_is_allowed_is_said_once(shop, search):
+    from pytest_ireval import Queries
+
+    shop.queries = Queries(tuple(f"q{i}" for i in range(1, 8)), ("mug",) * 7)
+    lines = search("def search(text):\n    pass\n", lists=False).splitlines()
+
+    assert lines[:5] == [
+        "shop.ireval.yaml:5:11: source > python",
+        "  search:search, query 'q1': returned None: is a return missing?",
+        "  allowed: a list of document ids, of pairs (id, score), of objects or dictionaries with id and score; or a "
+        "dictionary of ids and scores",
+        "shop.ireval.yaml:5:11: source > python",
+        "  search:search, query 'q2': returned None: is a return missing?",
+    ]
+    assert lines[-1] == "… and 2 more"
+
+
 def test_whole_numbers_are_ids(search):
     assert search("def search(text):\n    return [7, 3]\n")["q1"] == ["7", "3"]
 
