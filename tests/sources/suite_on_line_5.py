@@ -6,7 +6,7 @@ import pytest
 
 from pytest_ireval import Queries, Request, SourceError, load_registry
 from pytest_ireval.sources.asking import answers, asked
-from pytest_ireval.suites.scalars import scalar
+from pytest_ireval.suites.scalars import File, Scalar, put
 from pytest_ireval.suites.source_models import source_asked
 
 
@@ -58,4 +58,4 @@ class Asking:
             return {self._scalars(key): self._scalars(each) for key, each in value.items()}
         if isinstance(value, list):
             return [self._scalars(each) for each in value]
-        return scalar(str(value), "shop.ireval.yaml", str(self.folder), 5, 11)
+        return put(Scalar(value), File("shop.ireval.yaml", str(self.folder)), 5, 11)
