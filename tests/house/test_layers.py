@@ -13,12 +13,12 @@ PACKAGE = Path(pytest_ireval.__file__).parent
 BUILT_IN = Path(pytest_ireval_metrics.__file__).parent
 
 LAYERS = [
-    ({"errors", "results", "progress", "plurals"}, set()),
+    ({"errors", "results", "progress", "plurals", "text_table"}, set()),
     ({"retrieval"}, {"numpy", "zstandard", "isal", "pyarrow"}),
     ({"metrics"}, {"numpy"}),
     ({"plugins"}, {"pluggy"}),
     ({"statistics"}, {"numpy", "scipy"}),
-    ({"baselines", "history"}, {"numpy"}),
+    ({"baselines", "history"}, {"numpy", "zstandard"}),
     ({"suites"}, {"pydantic", "yaml"}),
     ({"sources"}, {"numpy", "pydantic"}),
     ({"intake"}, {"numpy"}),
