@@ -1,7 +1,7 @@
 """Writes a baseline in many processes, each of which dies at another of the calls that change the disk.
 
-``python interrupted_writer.py FOLDER`` makes ``FOLDER/1``, ``FOLDER/2`` … with what is left behind: an old baseline, and
-a writer of a new one that was killed at its first, second … such call, until one gets through.
+``python interrupted_writer.py FOLDER`` makes ``FOLDER/1``, ``FOLDER/2`` … with what is left behind: an old baseline,
+and a writer of a new one that was killed at its first, second … such call, until one gets through.
 """
 
 import builtins

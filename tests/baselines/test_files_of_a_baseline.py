@@ -90,7 +90,7 @@ def test_the_same_content_is_the_same_bytes_whatever_order_it_came_in():
 
 def test_a_changed_query_changes_its_own_lines_and_the_fingerprints(tmp_path):
     lists = {f"q{i}": [f"d{i}{j}" for j in range(5)] for i in range(20)}
-    values = {query: 0.5 for query in lists}
+    values = dict.fromkeys(lists, 0.5)
     before = encoded_baseline(baseline_of(lists, values=values))
     after = encoded_baseline(baseline_of({**lists, "q7": ["new", "d70"]}, values={**values, "q7": 0.25}))
 
@@ -233,7 +233,7 @@ grades = st.dictionaries(ids, st.dictionaries(ids, st.floats(-9, 9), min_size=1,
 @given(lists=lists, grades=grades, suite=st.sampled_from(["shop", "ä b", "a.rankings"]))
 def test_any_ids_come_back_as_they_were(tmp_path_factory, lists, grades, suite):
     folder = tmp_path_factory.mktemp("baselines")
-    baseline = baseline_of(lists, grades, suite=suite, values={query: 0.1 for query in lists})
+    baseline = baseline_of(lists, grades, suite=suite, values=dict.fromkeys(lists, 0.1))
 
     write_baseline(folder, baseline)
 
