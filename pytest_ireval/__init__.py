@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pytest_ireval.comparing.comparison import compare
-    from pytest_ireval.errors import BaselineError, InputError, IrevalError, MetricError, MetricNameError, PluginError
+    from pytest_ireval.errors import (
+        BaselineError,
+        InputError,
+        IrevalError,
+        MetricError,
+        MetricNameError,
+        PluginError,
+        SuiteError,
+    )
     from pytest_ireval.evaluating.evaluation import evaluate
     from pytest_ireval.explaining.why import why
     from pytest_ireval.intake.reading import read_judgments, read_queries, read_rankings
@@ -33,12 +41,43 @@ if TYPE_CHECKING:
     from pytest_ireval.retrieval.queries import Queries
     from pytest_ireval.retrieval.rankings import Rankings
     from pytest_ireval.retrieval.views import condensed, perfect
+    from pytest_ireval.suites.loading import load_suite, load_suites
+    from pytest_ireval.suites.options import ComparingOptions, RuleOptions, SourceOptions
+    from pytest_ireval.suites.scalars import UnfitError
+    from pytest_ireval.suites.suite import Suite
+    from pytest_ireval.suites.values import (
+        Against,
+        AmountText,
+        BoundText,
+        DayText,
+        DurationText,
+        Filter,
+        Flag,
+        MetricText,
+        MetricTexts,
+        Number,
+        PathText,
+        PathTexts,
+        Text,
+        Texts,
+        TolerancesText,
+        ToleranceText,
+        Whole,
+    )
 
 __version__ = "0.1.0"
 
 _HOMES = {
     "comparing.comparison": ("compare",),
-    "errors": ("BaselineError", "InputError", "IrevalError", "MetricError", "MetricNameError", "PluginError"),
+    "errors": (
+        "BaselineError",
+        "InputError",
+        "IrevalError",
+        "MetricError",
+        "MetricNameError",
+        "PluginError",
+        "SuiteError",
+    ),
     "evaluating.evaluation": ("evaluate",),
     "explaining.why": ("why",),
     "intake.reading": ("read_judgments", "read_queries", "read_rankings"),
@@ -61,15 +100,46 @@ _HOMES = {
     "retrieval.queries": ("Queries",),
     "retrieval.rankings": ("Rankings",),
     "retrieval.views": ("condensed", "perfect"),
+    "suites.loading": ("load_suite", "load_suites"),
+    "suites.options": ("ComparingOptions", "RuleOptions", "SourceOptions"),
+    "suites.scalars": ("UnfitError",),
+    "suites.suite": ("Suite",),
+    "suites.values": (
+        "Against",
+        "AmountText",
+        "BoundText",
+        "DayText",
+        "DurationText",
+        "Filter",
+        "Flag",
+        "MetricText",
+        "MetricTexts",
+        "Number",
+        "PathText",
+        "PathTexts",
+        "Text",
+        "Texts",
+        "ToleranceText",
+        "TolerancesText",
+        "Whole",
+    ),
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
+    "Against",
+    "AmountText",
     "BaselineError",
+    "BoundText",
+    "ComparingOptions",
     "Comparison",
+    "DayText",
+    "DurationText",
     "Elsewhere",
     "Evaluation",
     "Explanation",
+    "Filter",
+    "Flag",
     "InputError",
     "InputFile",
     "IrevalError",
@@ -79,20 +149,37 @@ __all__ = [
     "Metric",
     "MetricError",
     "MetricNameError",
+    "MetricText",
+    "MetricTexts",
+    "Number",
     "Param",
+    "PathText",
+    "PathTexts",
     "PluginError",
     "Queries",
     "Ranking",
     "Rankings",
     "Reader",
     "Registry",
+    "RuleOptions",
+    "SourceOptions",
     "Steps",
+    "Suite",
+    "SuiteError",
+    "Text",
+    "Texts",
+    "ToleranceText",
+    "TolerancesText",
+    "UnfitError",
+    "Whole",
     "compare",
     "condensed",
     "evaluate",
     "hookimpl",
     "listing",
     "load_registry",
+    "load_suite",
+    "load_suites",
     "metric",
     "per_query_metric",
     "perfect",

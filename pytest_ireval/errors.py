@@ -53,6 +53,10 @@ class MetricError(IrevalError):
     """A metric raised, returned something that is no score, or was given what it cannot work with."""
 
 
+class SuiteError(IrevalError):
+    """A suite cannot be what it claims to be; all its mistakes at once."""
+
+
 class BaselineError(IrevalError):
     """A baseline cannot be read, written or found: damaged files, another update under way, a merge not settled."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,24 +9,16 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_ireval.errors import IrevalError
+from pytest_ireval.suites import finding
 
 if TYPE_CHECKING:
     from pytest_ireval.pytest_adapter.session import EvaluationSession
 
-MARK = re.compile(rb"^ireval\s*:", re.MULTILINE)
-LOOKED_AT = 1 << 20
-"""The mark must stand in the first MiB."""
-
 
 def is_suite(path: Path) -> bool:
-    """``*.ireval.yaml``, or any YAML file with a line that begins with ``ireval:``."""
-    if path.suffix not in (".yaml", ".yml"):
-        return False
-    if path.stem.endswith(".ireval"):
-        return True
+    """Whether it is to be collected; see :mod:`pytest_ireval.suites.finding`."""
     try:
-        with open(path, "rb") as file:
-            return MARK.search(file.read(LOOKED_AT)) is not None
+        return finding.is_suite(path)
     except OSError as error:  # it may be a suite, so it is not passed over
         raise pytest.Collector.CollectError(f"{path}: cannot be read: {error.strerror}") from error
 
