@@ -14,25 +14,6 @@ from pytest_ireval.baselines.writing import write_baseline
 from pytest_ireval.errors import BaselineError
 
 
-@pytest.fixture
-def git(tmp_path, monkeypatch):
-    """A repository in the current folder, and a way to call git there."""
-    monkeypatch.chdir(tmp_path)
-    for name, value in {"NAME": "Ada", "EMAIL": "ada@example.org"}.items():
-        monkeypatch.setenv(f"GIT_AUTHOR_{name}", value)
-        monkeypatch.setenv(f"GIT_COMMITTER_{name}", value)
-    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(tmp_path / "none"))
-
-    def call(*arguments):
-        return subprocess.run(["git", *arguments], check=True, capture_output=True, text=True).stdout.strip()
-
-    call("init", "--quiet", "--initial-branch=main")
-    Path("code.py").write_text("1\n")
-    call("add", ".")
-    call("commit", "--quiet", "-m", "first")
-    return call
-
-
 def test_commit_branch_and_whether_files_differ(git):
     head = git("rev-parse", "HEAD")
     assert commit_state(Path()) == CommitState(head, "main", dirty=False)
