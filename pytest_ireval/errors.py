@@ -54,11 +54,15 @@ class MetricError(IrevalError):
 
 
 class SuiteError(IrevalError):
-    """A suite cannot be what it claims to be; all its mistakes at once."""
+    """A suite that cannot be what it claims to be."""
 
 
 class BaselineError(IrevalError):
-    """A baseline cannot be read, written or found: damaged files, another update under way, a merge not settled."""
+    """A baseline that cannot be read, compared with, or written."""
+
+
+class SourceError(IrevalError):
+    """A source that gave no rankings, or none that can be used."""
 
 
 class Mistakes:

@@ -42,6 +42,23 @@ def relevant(count, total):
     return [1] * count + [0] * (total - count)
 
 
+def worked(example):
+    """Metric, computed and promised value of a docstring's example: of grades, or of two lists of documents."""
+    lists = re.fullmatch(
+        r"(?P<metric>.+?) of (?P<one>[a-z ]+) against (?P<other>[a-z ]+?) = .* = (?P<value>[\d.]+)", example
+    )
+    if lists is None:
+        name, retrieved, missed, expected = parsed(example)
+        return name, value(name, retrieved, missed), expected
+    return lists["metric"], alike(lists["metric"], lists["one"].split(), lists["other"].split()), float(lists["value"])
+
+
+def alike(metric, one, other):
+    """The value of a metric that compares two lists of documents; what is judged plays no part."""
+    (only,) = evaluate({QUERY: {"judged": 1}}, {QUERY: one}, [metric], reference={QUERY: other}).metrics
+    return only.values[QUERY]
+
+
 def parsed(example):
     """Metric, retrieved, missed and value from a docstring's ``NAME of GRADES | GRADES = … = VALUE``.
 

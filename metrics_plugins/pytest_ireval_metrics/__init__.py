@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from pytest_ireval import Metric, hookimpl
 from pytest_ireval_metrics import (
+    agreement,
     average_precision,
     blended_ratio_at_a_rank,
     contingency,
@@ -40,5 +41,6 @@ def ireval_metrics() -> list[Metric]:
         *expected_blended_ratio.METRICS,
         *user_models.METRICS,
         *overlap.METRICS,
+        *agreement.METRICS,
     ]
     return [replace(metric, elsewhere=other_packages.rows_of(metric.name)) for metric in metrics]

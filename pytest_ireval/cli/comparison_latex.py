@@ -10,8 +10,8 @@ from pytest_ireval.cli.comparison_notes import notes
 from pytest_ireval.cli.comparison_text import View, called, pair_rows, title, values_of
 from pytest_ireval.cli.escaping import LATEX, escaped
 from pytest_ireval.cli.evaluation_text import figure
-from pytest_ireval.cli.table import printable
 from pytest_ireval.results.comparison import Comparison
+from pytest_ireval.text_table import printable
 
 MINUS = re.compile(r"(?<![\w-])-(?=\d)")
 

@@ -14,8 +14,8 @@ from pytest_ireval.cli.comparison_marks import (
 )
 from pytest_ireval.cli.comparison_notes import notes
 from pytest_ireval.cli.evaluation_text import figure
-from pytest_ireval.cli.table import blocks, printable, width
 from pytest_ireval.results.comparison import Change, Comparison, MetricComparison, Pair
+from pytest_ireval.text_table import blocks, printable, width
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from pytest_ireval.cli.table import printable
+from pytest_ireval.text_table import printable
 
 MARKDOWN = {character: f"\\{character}" for character in "\\`*_[]<>|#~&$"}
 LATEX = {character: f"\\{character}" for character in "_&%#${}"} | {

@@ -6,13 +6,13 @@ import click
 
 from pytest_ireval.cli.metric_text import explained, signature
 from pytest_ireval.cli.names_elsewhere import ALSO, all_names, these_names
-from pytest_ireval.cli.table import table
 from pytest_ireval.cli.terminal import terminal_width
 from pytest_ireval.errors import MetricNameError, Problem
 from pytest_ireval.metrics.elsewhere import PACKAGES
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.plugins.manager import load_registry
 from pytest_ireval.plugins.registry import Registry
+from pytest_ireval.text_table import table
 
 
 @click.command(name="metrics")

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
-from pytest_ireval.cli.table import table
 from pytest_ireval.errors import MetricNameError, Problem
 from pytest_ireval.metrics.elsewhere import PACKAGES, Absent, Elsewhere, counterparts, without_counterpart
 from pytest_ireval.metrics.lookup import Found, look_up
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.metrics.names import Vocabulary
+from pytest_ireval.text_table import table
 
 ALSO = {
     "sklearn": "scikit-learn",

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from pytest_ireval.cli.table import printable, table, width
 from pytest_ireval.cli.why_tables import Block, Grid, blocks
 from pytest_ireval.results.explanation import Explanation
+from pytest_ireval.text_table import printable, table, width
 
 WIDTH = 80
 SHORTEST_ID = 12

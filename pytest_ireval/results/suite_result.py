@@ -31,6 +31,11 @@ class MetricFigures:
     error: str = ""
     """Why it could not be computed."""
 
+    @property
+    def change(self) -> float | None:
+        """``now - baseline``."""
+        return None if self.now is None or self.baseline is None else self.now - self.baseline
+
 
 @dataclass(frozen=True)
 class Counts:

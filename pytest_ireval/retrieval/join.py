@@ -8,7 +8,7 @@ import numpy as np
 
 from pytest_ireval.retrieval.ids import Ids
 from pytest_ireval.retrieval.judged import Documents, Hits, Integers, JudgedRankings
-from pytest_ireval.retrieval.judgments import Judgments
+from pytest_ireval.retrieval.judgments import Ideal, Judgments
 from pytest_ireval.retrieval.rankings import Rankings
 from pytest_ireval.retrieval.scan.kept import KeptRows
 from pytest_ireval.retrieval.scan.words import mixed
@@ -44,7 +44,7 @@ def judged_hits(judgments: Judgments, parts: Sequence[KeptRows], highest_grade: 
 def judge(judgments: Judgments, rankings: Rankings, highest_grade: float | None = None) -> JudgedRankings:
     """Judged rankings with all documents that ``rankings`` kept; documents it did not keep do not count."""
     code = _codes(judgments, [query.encode() for query in rankings.queries])
-    rows, query, first = _rows_by_query(judgments, rankings, code)
+    rows, query, first = _rows_by_query(len(judgments.queries), rankings, code)
     ids = rankings.documents.take(rows)
     judgment = _judgment_of(judgments, query, ids)
     position = np.arange(rows.size) - first[query] + 1
@@ -70,6 +70,34 @@ def judge(judgments: Judgments, rankings: Rankings, highest_grade: float | None 
     return _assembled(judgments, code, np.diff(rankings.first), hits, documents, highest_grade)
 
 
+def unjudged(rankings: Rankings, queries: Sequence[str]) -> JudgedRankings:
+    """The rankings of these queries without any judgments, for metrics that compare them with a reference."""
+    number = {query: i for i, query in enumerate(queries)}
+    code = np.array([number.get(query, -1) for query in rankings.queries], np.int64)
+    rows, query, first = _rows_by_query(len(queries), rankings, code)
+    kept = np.diff(first)
+    documents = Documents(
+        first=first,
+        ids=rankings.documents.take(rows),
+        score=rankings.score[rows],
+        grade=np.full(rows.size, np.nan),
+        tied_from=rankings.tied_from[rows],
+        tied_to=np.minimum(rankings.tied_to[rows], kept[query]),
+    )
+    none, no_grades = np.zeros(0, np.int64), np.zeros(0)
+    present = np.zeros(len(queries), bool)
+    present[code[code >= 0]] = True
+    return JudgedRankings(
+        queries=tuple(queries),
+        retrieved=kept,
+        present=present,
+        hits=Hits(none, none, no_grades, none, no_grades, none, none),
+        ideal=Ideal(none, none, no_grades),
+        highest_grade=0.0,
+        documents=documents,
+    )
+
+
 def unjudged_queries(judgments: Judgments, queries: Sequence[str]) -> tuple[str, ...]:
     """Queries that were ranked but have no judgments."""
     return tuple(query for query in queries if query.encode() not in judgments.position)
@@ -87,9 +115,9 @@ def _sorted_hits(hits: Hits) -> Hits:
     return hits.at(order)
 
 
-def _rows_by_query(judgments: Judgments, rankings: Rankings, code: Integers) -> tuple[Integers, Integers, Integers]:
-    """Rows of ``rankings`` in the order of the judged queries, the query of each, and where each query begins."""
-    kept = np.zeros(len(judgments.queries), np.int64)
+def _rows_by_query(count: int, rankings: Rankings, code: Integers) -> tuple[Integers, Integers, Integers]:
+    """Rows of ``rankings`` in the order of the ``count`` queries, the query of each, and where each query begins."""
+    kept = np.zeros(count, np.int64)
     length = np.diff(rankings.first)
     kept[code[code >= 0]] = length[code >= 0]
     first = np.concatenate((np.zeros(1, np.int64), np.cumsum(kept)))

@@ -10,7 +10,9 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from pytest_ireval.errors import MetricError
 from pytest_ireval.retrieval.ids import Ids
+from pytest_ireval.retrieval.in_reference import ranks_in
 from pytest_ireval.retrieval.judgments import Ideal, Subtopics
 
 Floats = NDArray[np.float64]
@@ -131,6 +133,19 @@ class JudgedRankings:
     def first_ideal(self) -> Integers:
         """The same for the rows of ``ideal``."""
         return _frozen(np.searchsorted(self.ideal.query, np.arange(self.count + 1)))
+
+    @cached_property
+    def rank_in_reference(self) -> Integers:
+        """For each row of ``documents`` its rank in the reference's ranking of that query; 0: it does not stand there.
+
+        For metrics that need ``documents`` and ``reference``.
+        """
+        reference = self.reference
+        if self.documents is None or reference is None or reference.documents is None:
+            raise MetricError("rank_in_reference is there for metrics with needs=('documents', 'reference')")
+        if reference.queries != self.queries:
+            raise MetricError("the reference has other queries")
+        return _frozen(ranks_in(reference.documents, self.documents))
 
     def remember(self, key: Hashable, make: Callable[[], T]) -> T:
         """What ``make`` returns, made once; for what several metrics share."""

@@ -17,6 +17,7 @@ from pytest_ireval.retrieval.from_objects import judgments_from, rankings_from
 from pytest_ireval.retrieval.join import judge
 from pytest_ireval.retrieval.judged import Documents, Hits, JudgedRankings, Sessions
 from pytest_ireval.retrieval.judgments import Ideal, Subtopics
+from pytest_ireval.testing.changes import AN_IRRELEVANT, AN_UNJUDGED
 from pytest_ireval.testing.data import Data, Query
 
 DOCUMENT_NEEDS = {"documents", "unjudged", "attributes", "preferences"}
@@ -106,8 +107,9 @@ def _grades(query: Query, subtopics: bool) -> dict[str, Any]:
 
 
 def _reference(query: Query) -> list[str]:
-    """The same documents in another order."""
-    return sorted((d for d, _ in query.ranking or ()), key=lambda d: 53 * query.numbers[d] % 101)
+    """The same documents in another order; those that a promise adds below the cutoff are last here, too."""
+    added = (AN_IRRELEVANT, AN_UNJUDGED)
+    return sorted((d for d, _ in query.ranking or ()), key=lambda d: (d in added, 53 * query.numbers[d] % 101))
 
 
 def _place(query: Query) -> tuple[str, int]:

@@ -32,7 +32,16 @@ def explanations(metric):
         judgments = {query.name: query.grades for query in data.queries}
         rankings = {query.name: list(query.ranking) for query in data.queries if query.ranking is not None}
         for query in data.queries[:: 3 if len(data.queries) == 12 else 1]:
-            yield why(metric, judgments, rankings, query.name, scale=3, collection=1000)
+            yield why(
+                metric, judgments, rankings, query.name, scale=3, collection=1000, reference=reference_of(metric, data)
+            )
+
+
+def reference_of(metric, data):
+    """Every other document of each ranking, from below, and one that it has not; for metrics that compare lists."""
+    if "reference" not in metric.needs:
+        return None
+    return {q.name: ["elsewhere", *(d for d, _ in sorted(q.ranking or ())[::-2])] for q in data.queries}
 
 
 @each_variant

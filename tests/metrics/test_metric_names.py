@@ -9,9 +9,9 @@ from pytest_ireval import MetricNameError, load_registry
 REGISTRY = load_registry()
 AVAILABLE = (
     "available: Accuracy, AP, AWP, binG, Bpref, CappedR, CG, Compat, DCG, ERR, F, FallOut, G, GAP, GMAP, GMBpref, "
-    "IDCG, infAP, IPrec, IPrecAvg, Judged, NCU, nDCG, nDCGRel, nERR, NumNonRelRet, NumQ, NumRel, NumRelRet, NumRet, "
-    "OMeasure, P, PMeasure, PPlus, Q, R, RBP, RBPResidual, RMeasure, RnDCG, Rprec, RR, SetAP, SetF, SetP, SetR, "
-    "Success, Unjudged, Utility, YAAP"
+    "IDCG, infAP, IPrec, IPrecAvg, Jaccard, Judged, NCU, nDCG, nDCGRel, nERR, NumNonRelRet, NumQ, NumRel, NumRelRet, "
+    "NumRet, OMeasure, Overlap, P, PMeasure, PPlus, Q, R, RBO, RBP, RBPResidual, RMeasure, RnDCG, Rprec, RR, SetAP, "
+    "SetF, SetP, SetR, Success, Unjudged, Utility, YAAP"
 )
 
 

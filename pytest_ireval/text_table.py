@@ -8,11 +8,51 @@ from collections.abc import Sequence
 
 def table(header: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[int] = ()) -> str:
     """The rows under the header; columns in ``right`` are aligned to the right."""
-    cells = [[printable(cell) for cell in row] for row in (header, *rows)]
-    widths = [max(width(row[i]) for row in cells) for i in range(len(header))]
-    return "\n".join(
-        "  ".join(_padded(cell, widths[i], i in right) for i, cell in enumerate(row)).rstrip() for row in cells
-    )
+    return "\n".join(aligned((header, *rows), right))
+
+
+def aligned(
+    rows: Sequence[Sequence[str]], right: Sequence[int] = (), gaps: Sequence[int] = (), most: int | None = None
+) -> list[str]:
+    """A line a row; ``gaps`` are the blanks before the second, third … column, 2 unless given.
+
+    A cell wider than ``most`` pushes the rest of its own line only: one long id does not spoil the table.
+    """
+    cells = [[printable(cell) for cell in row] for row in rows]
+    columns = range(len(cells[0])) if cells else range(0)
+    widths = [max((w for row in cells if (w := width(row[i])) <= (most or w)), default=0) for i in columns]
+    before = [" " * gap for gap in (0, *(gaps or [2] * len(widths)))]
+    return [
+        "".join(before[i] + _padded(cell, widths[i], i in right) for i, cell in enumerate(row)).rstrip()
+        for row in cells
+    ]
+
+
+def cut(text: str, room: int) -> str:
+    """The beginning of a text that takes more columns than there is room for."""
+    if width(text) <= room:
+        return text
+    kept = len(text)
+    while kept and width(text[:kept]) > room - 1:
+        kept -= 1
+    return f"{text[:kept]}…"
+
+
+def wrapped(text: str, limit: int, first: str = "", then: str | None = None) -> list[str]:
+    """The words of a text on lines of at most ``limit`` columns, unless one word is longer.
+
+    ``first`` stands before the first line, ``then`` (as many blanks, unless given) before the others.
+    """
+    lines, line = [], first
+    indent = " " * width(first) if then is None else then
+    empty = True
+    for word in printable(text).split(" "):
+        if not empty and width(line) + 1 + width(word) > limit:
+            lines.append(line.rstrip())
+            line, empty = indent, True
+        line += word if empty else f" {word}"
+        empty = False
+    return [*lines, line.rstrip()]
 
 
 def blocks(

@@ -1,0 +1,50 @@
+"""A run as ``results.json``: everything, for programs, in a form with a version and a published schema."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from pytest_ireval.errors import InputError, Problem
+from pytest_ireval.results.plain import from_plain, to_plain
+from pytest_ireval.results.suite_result import RunResult
+
+FORMAT = 1
+"""The version of the form; a reader refuses another one."""
+
+
+def results_text(run: RunResult) -> str:
+    """The same text for equal runs; lists of plain values take one line each."""
+    return "".join(_laid_out({"format": FORMAT, **to_plain(run)}, "")) + "\n"
+
+
+def run_of(text: str, place: str = "results.json") -> RunResult:
+    """The run that :func:`results_text` wrote; ``place`` is what messages call the file."""
+    try:
+        data = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise InputError(Problem(f"is no JSON: {error}", place)) from None
+    if not isinstance(data, dict) or data.get("format") != FORMAT:
+        found = f"format {data.get('format')!r}" if isinstance(data, dict) else type(data).__name__
+        raise InputError(Problem(f"{found} cannot be read as results; this version reads format {FORMAT}", place))
+    return from_plain({key: value for key, value in data.items() if key != "format"}, RunResult, place)
+
+
+def _laid_out(value: Any, indent: str) -> Iterator[str]:
+    """A line for each entry, but for containers that hold nothing but plain values."""
+    within = list(value.values()) if isinstance(value, dict) else value if isinstance(value, list) else []
+    if not any(isinstance(each, dict | list) and each for each in within):
+        yield _flat(value)
+        return
+    opening, closing = "{}" if isinstance(value, dict) else "[]"
+    keys = [f"{_flat(key)}: " for key in value] if isinstance(value, dict) else [""] * len(within)
+    yield opening
+    for number, (key, each) in enumerate(zip(keys, within, strict=True)):
+        yield f"{',' if number else ''}\n{indent} {key}"
+        yield from _laid_out(each, f"{indent} ")
+    yield f"\n{indent}{closing}"
+
+
+def _flat(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, allow_nan=False)

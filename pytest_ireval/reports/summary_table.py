@@ -1,0 +1,190 @@
+"""What a run came to, for the end of the terminal: a row per suite and metric, and one line that says it all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import groupby
+
+from pytest_ireval.plurals import counted
+from pytest_ireval.reports.figures import change, figure, interval
+from pytest_ireval.results.outcome import VERDICTS, Outcome, Verdict, worst_of
+from pytest_ireval.results.suite_result import Counts, MetricFigures, RunResult, SuiteResult
+from pytest_ireval.text_table import aligned, printable, width, wrapped
+
+LISTED = 5
+"""So many queries or suites are named, the others counted."""
+WIDEST = 40
+"""A name that takes more columns pushes its own line only."""
+HEADER = ("metric", "now", "baseline", "change", "90% interval", "verdict")
+
+
+def summary_lines(run: RunResult, limit: int = 80, files: Sequence[str] = ()) -> list[str]:
+    """Everything at a glance; ``files`` are those that the run wrote."""
+    parts = [
+        _figures(run.suites, limit),
+        _rests_on(run.suites, limit),
+        [line for note in _notes(run) for line in wrapped(note, limit, then="  ")],
+        [f"written: {printable(file)}" for file in files],
+        [printable(line) for problem in run.problems for line in f"problem: {problem}".splitlines()],
+        wrapped(_verdict(run), limit, then="  "),
+    ]
+    return [line for part in parts if part for line in (*part, "")][:-1]
+
+
+def _figures(suites: Sequence[SuiteResult], limit: int) -> list[str]:
+    """Suites beside their metrics, or above them where there is no room beside."""
+    if not suites:
+        return []
+    beside = [[name, *row] for suite in suites for name, row in zip(_once(suite.name), _rows(suite), strict=False)]
+    lines = aligned([("suite", *HEADER), *beside], range(2, 5), most=WIDEST)
+    if max(map(width, lines)) <= limit:
+        return lines
+    above = [row for suite in suites for row in _rows(suite)]
+    header, *cells = aligned([HEADER, *above], range(1, 4), most=WIDEST)
+    cell = iter(cells)
+    lines = [f"  {header}"]
+    for suite in suites:
+        lines += [printable(suite.name), *(f"  {next(cell)}" for _ in _rows(suite))]
+    return lines
+
+
+def _once(name: str) -> Iterator[str]:
+    yield name
+    while True:
+        yield ""
+
+
+def _rows(suite: SuiteResult) -> list[list[str]]:
+    """A row a metric, then one for each kind of rule without a metric that did not pass."""
+    rows = [_row(suite, metric) for metric in suite.metrics]
+    others = sorted((each for each in suite.outcomes if not each.metric), key=lambda each: each.kind)
+    for kind, outcomes in groupby(others, key=lambda each: each.kind):
+        if words := _verdict_of(list(outcomes)):
+            rows.append([kind, "", "", "", "", words])
+    if not rows or suite.error:
+        rows.append(["", "", "", "", "", suite.verdict])
+    return rows
+
+
+def _row(suite: SuiteResult, metric: MetricFigures) -> list[str]:
+    name = metric.name if metric.aggregate == "mean" else f"{metric.name} ({metric.aggregate})"
+    low, high = metric.low, metric.high
+    return [
+        name,
+        figure(metric.now),
+        figure(metric.baseline),
+        change(metric.change),
+        "-" if low is None or high is None else interval(low, high),
+        "error" if metric.error else _verdict_of(_about(suite, metric.name)) or metric.verdict,
+    ]
+
+
+def _about(suite: SuiteResult, metric: str) -> list[Outcome]:
+    return [outcome for outcome in suite.outcomes if outcome.metric == metric]
+
+
+def _verdict_of(outcomes: Sequence[Outcome]) -> str:
+    """The worst verdict, or what was let through; nothing if all is well."""
+    verdict = worst_of(tuple(outcome.verdict for outcome in outcomes))
+    if verdict != "pass":
+        return verdict
+    if any(outcome.accepted for outcome in outcomes):
+        return "accepted"
+    return "warning" if any(outcome.warning for outcome in outcomes) else ""
+
+
+COUNTS: tuple[tuple[str, Callable[[Counts], int]], ...] = (
+    ("missing", lambda counts: len(counts.missing)),
+    ("empty", lambda counts: len(counts.empty)),
+    ("no judgments", lambda counts: len(counts.without_judgments)),
+    ("no relevant", lambda counts: counts.no_relevant),
+    ("ties", lambda counts: counts.tied),
+    ("waived", lambda counts: len(counts.waived)),
+    ("unjudged documents", lambda counts: counts.unjudged),
+)
+
+
+def _rests_on(suites: Sequence[SuiteResult], limit: int) -> list[str]:
+    """How many queries each suite's figures rest on, and what might mislead; columns without anything are left out."""
+    found = [suite for suite in suites if suite.counts.queries]
+    if not found:
+        return []
+    columns = [(name, [count(suite.counts) for suite in found]) for name, count in COUNTS]
+    columns = [(name, numbers) for name, numbers in columns if any(numbers)]
+    header = ["suite", "queries", "judged", *(name for name, _ in columns)]
+    rows = [
+        [suite.name, f"{suite.counts.queries:,}", f"{suite.counts.judged:,}", *(f"{n[i]:,}" for _, n in columns)]
+        for i, suite in enumerate(found)
+    ]
+    lines = aligned([header, *rows], range(1, len(header)), most=WIDEST)
+    if max(map(width, lines)) <= limit:
+        return lines
+    return [line for suite in found for line in wrapped(_counts_in_words(suite), limit, then="  ")]
+
+
+def _counts_in_words(suite: SuiteResult) -> str:
+    numbers = [(name, count(suite.counts)) for name, count in COUNTS]
+    said = [f"{name}: {number:,}" for name, number in numbers if number]
+    return "; ".join([f"{suite.name}: {counted(suite.counts.queries, 'query')}, {suite.counts.judged:,} judged", *said])
+
+
+def _notes(run: RunResult) -> Iterator[str]:
+    """What a reader of the figures should know, each note once with the suites it holds for."""
+    every: dict[str, list[str]] = {}
+    for suite in run.suites:
+        for note in dict.fromkeys(_notes_of(suite)):
+            every.setdefault(note, []).append(suite.name)
+    for note, names in every.items():
+        yield f"{_some(names)}: {note}" if len(run.suites) > 1 else note
+    if run.accepted:
+        yield f"accepted: {', '.join(run.accepted)}"
+
+
+def _notes_of(suite: SuiteResult) -> Iterator[str]:
+    if suite.error:
+        yield f"error: {suite.error.splitlines()[0]}"
+    yield from (f"{metric.name} could not be computed: {metric.error}" for metric in suite.metrics if metric.error)
+    counts = suite.counts
+    for what, queries in (
+        ("missing", counts.missing),
+        ("empty", counts.empty),
+        ("without judgments", counts.without_judgments),
+    ):
+        if queries:
+            yield f"{what}: {_some(queries)}"
+    yield from (f"waived: {line}" for line in suite.waived)
+    yield from (f"warning: {each.place}: {each.headline}" for each in suite.outcomes if each.warning)
+    yield from suite.notes
+
+
+def _some(names: Sequence[str]) -> str:
+    more = f" and {len(names) - LISTED:,} more" if len(names) > LISTED else ""
+    return ", ".join(names[:LISTED]) + more
+
+
+def _verdict(run: RunResult) -> str:
+    """How many suites came to what, those named that did not pass."""
+    if not run.suites:
+        return f"ireval: {run.verdict}, no suites"
+    said = []
+    for verdict in reversed(VERDICTS):
+        names = [suite.name for suite in run.suites if suite.verdict == verdict]
+        if names:
+            named = f" ({_some(names)})" if verdict != "pass" else ""
+            said.append(f"{counted(len(names), 'suite')} {_DONE[verdict]}{named}")
+    return f"ireval: {run.verdict}: {', '.join(said)}; {_verdicts(run.suites)}"
+
+
+_DONE: dict[Verdict, str] = {
+    "pass": "passed",
+    "fail": "failed",
+    "inconclusive": "inconclusive",
+    "error": "could not be judged",
+}
+
+
+def _verdicts(suites: Iterable[SuiteResult]) -> str:
+    """How many rules came to what: ``12 verdicts: 1 fail, 11 pass``."""
+    every = [outcome.verdict for suite in suites for outcome in suite.outcomes]
+    said = [f"{every.count(verdict):,} {verdict}" for verdict in reversed(VERDICTS) if verdict in every]
+    return f"{counted(len(every), 'verdict')}: {', '.join(said)}" if every else "no verdicts"

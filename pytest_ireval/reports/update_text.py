@@ -1,0 +1,34 @@
+"""What an update run accepted: every metric of every suite, as it was and as it is now."""
+
+from __future__ import annotations
+
+from pytest_ireval.reports.cause_text import cause_sentence
+from pytest_ireval.reports.figures import change, figure
+from pytest_ireval.results.suite_result import RunResult, SuiteResult
+from pytest_ireval.text_table import aligned, printable, wrapped
+
+WIDEST = 40
+"""A name that takes more columns pushes its own line only."""
+
+
+def update_lines(run: RunResult, limit: int = 80) -> list[str]:
+    """A table for each suite whose baseline this run wrote."""
+    parts = [_accepted(suite, limit) for suite in run.suites if suite.name in run.accepted]
+    return [line for part in parts for line in (*part, "")][:-1]
+
+
+def _accepted(suite: SuiteResult, limit: int) -> list[str]:
+    """The suite, its metrics as they were and are, and what changed besides."""
+    new = suite.baseline is None and all(metric.baseline is None for metric in suite.metrics)
+    rows = [
+        [metric.name, figure(metric.baseline), figure(metric.now), change(metric.change)]
+        + ([] if new else [f"{metric.worse} / {metric.better} / {metric.same}"])
+        for metric in suite.metrics
+    ]
+    header = ["metric", "was", "now", "change", *([] if new else ["worse / better / same"])]
+    lines = [f"{printable(suite.name)}: {'first baseline' if new else 'new baseline'}"]
+    if rows:
+        lines += [f"  {line}" for line in aligned([header, *rows], range(1, 4), most=WIDEST)]
+    if suite.cause is not None:
+        lines += wrapped(cause_sentence(suite.cause), limit, "  ", "    ")
+    return lines

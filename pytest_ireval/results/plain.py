@@ -1,0 +1,117 @@
+"""Results as what JSON knows, and back: by the type hints of their fields, the same for every class."""
+
+from __future__ import annotations
+
+import math
+import operator
+import types
+from collections.abc import Mapping, Sequence
+from dataclasses import MISSING, Field, fields, is_dataclass
+from functools import cache
+from typing import Any, Literal, TypeVar, Union, cast, get_args, get_origin, get_type_hints
+
+from pytest_ireval.errors import InputError, Problem, did_you_mean
+
+T = TypeVar("T")
+Path = tuple[str, ...]
+
+
+def to_plain(value: Any, hint: Any = None) -> Any:
+    """Dicts, lists, texts and numbers; a field of type float is a float there, whatever kind of number it was."""
+    hint = type(value) if hint is None else hint
+    if value is None:
+        return None
+    kind, inner = shape_of(hint)
+    if kind == "optional":
+        return to_plain(value, inner[0])
+    if kind == "record":
+        return {name: to_plain(getattr(value, name), each) for name, each in hints_of(hint).items()}
+    if kind == "list":
+        return [to_plain(each, inner[0]) for each in value]
+    if kind == "mapping":
+        return {str(key): to_plain(each, inner[0]) for key, each in value.items()}
+    return _PLAIN[hint](value) if hint in _PLAIN else value
+
+
+def from_plain(data: Any, hint: type[T], place: str = "") -> T:
+    """The value that :func:`to_plain` made ``data`` of; raises InputError with the path to what does not fit.
+
+    What is left out has the field's default, if there is one.
+    """
+    return cast("T", _read(data, hint, place, ()))
+
+
+@cache
+def hints_of(record: Any) -> dict[str, Any]:
+    """The type of each field of a dataclass, in order."""
+    hints = get_type_hints(record)
+    return {each.name: hints[each.name] for each in fields(record)}
+
+
+@cache
+def shape_of(hint: Any) -> tuple[str, tuple[Any, ...]]:
+    """What kind of thing a type stands for, and the types of what is in it."""
+    origin, inner = get_origin(hint), get_args(hint)
+    if is_dataclass(hint):
+        return "record", ()
+    if origin in (Union, types.UnionType):
+        return "optional", tuple(each for each in inner if each is not type(None))
+    if origin is tuple:
+        return "list", inner[:1]
+    if origin is Mapping:
+        return "mapping", inner[1:]
+    if origin is Literal:
+        return "choice", inner
+    return "scalar", (hint,)
+
+
+_PLAIN: dict[Any, Any] = {float: float, int: operator.index, bool: bool, str: str}
+_CALLED = {float: "a number", int: "a whole number", bool: "true or false", str: "text"}
+
+
+def _read(data: Any, hint: Any, place: str, path: Path) -> Any:
+    kind, inner = shape_of(hint)
+    if kind == "optional":
+        return None if data is None else _read(data, inner[0], place, path)
+    if kind == "record":
+        return _record(data, hint, place, path)
+    if kind == "list":
+        _expect(isinstance(data, list), data, "a list", place, path)
+        return tuple(_read(each, inner[0], place, (*path, str(i))) for i, each in enumerate(data))
+    if kind == "mapping":
+        _expect(isinstance(data, dict), data, "an object", place, path)
+        return {key: _read(each, inner[0], place, (*path, key)) for key, each in data.items()}
+    if kind == "choice":
+        _expect(data in inner, data, f"one of {', '.join(inner)}", place, path)
+        return data
+    return _scalar(data, hint, place, path)
+
+
+def _scalar(data: Any, hint: type[Any], place: str, path: Path) -> Any:
+    allowed: tuple[type[Any], ...] = (int, float) if hint is float else (hint,)
+    fits = isinstance(data, allowed) and (hint is bool or not isinstance(data, bool))
+    _expect(fits and (hint is not float or math.isfinite(data)), data, _CALLED[hint], place, path)
+    return float(data) if hint is float else data
+
+
+def _record(data: Any, record: type[Any], place: str, path: Path) -> Any:
+    _expect(isinstance(data, dict), data, "an object", place, path)
+    hints = hints_of(record)
+    lacking = [each.name for each in fields(record) if each.name not in data and not _has_default(each)]
+    problems = [Problem("is missing", place, (*path, name)) for name in lacking]
+    problems += [
+        Problem("is no part of it", place, (*path, key), did_you_mean(key, hints)) for key in data if key not in hints
+    ]
+    if problems:
+        raise InputError(*problems)
+    return record(**{key: _read(each, hints[key], place, (*path, key)) for key, each in data.items()})
+
+
+def _has_default(each: Field[Any]) -> bool:
+    return each.default is not MISSING or each.default_factory is not MISSING
+
+
+def _expect(fits: bool, data: Any, wanted: str, place: str, path: Sequence[str]) -> None:
+    if not fits:
+        found = "null" if data is None else repr(data) if isinstance(data, str | int | float) else type(data).__name__
+        raise InputError(Problem(f"expected {wanted}, found {found[:80]}", place, tuple(path)))

@@ -1,0 +1,179 @@
+"""RBO, Overlap and Jaccard against their definitions, written down as slowly and plainly as can be."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pencil import alike
+
+from pytest_ireval import InputError, MetricError, evaluate, load_registry
+from pytest_ireval.metrics.score import score
+from pytest_ireval.retrieval.companions import with_companions
+from pytest_ireval.retrieval.ids import Ids
+from pytest_ireval.retrieval.join import unjudged
+from pytest_ireval.retrieval.ranked_lists import rankings_of_lists
+
+DOCUMENTS = st.lists(st.sampled_from([f"d{i}" for i in range(12)]), unique=True, max_size=10)
+
+
+def rbo_ext(one, other, p):
+    """Equation 32 of Webber, Moffat, Zobel 2010, sum by sum."""
+    if one == other:
+        return 1.0
+    if not one or not other:
+        return 0.0
+    short, long = sorted((one, other), key=len)
+    s, l = len(short), len(long)  # noqa: E741 - as in the paper
+
+    def x(depth):
+        return len(set(short[:depth]) & set(long[:depth]))
+
+    first = sum(x(d) / d * p**d for d in range(1, l + 1))
+    second = sum(x(s) * (d - s) / (s * d) * p**d for d in range(s + 1, l + 1))
+    return (1 - p) / p * (first + second) + ((x(l) - x(s)) / l + x(s) / s) * p**l
+
+
+@given(one=DOCUMENTS, other=DOCUMENTS, p=st.sampled_from([0.1, 0.5, 0.9, 0.98]))
+def test_rbo_is_the_extrapolated_one_of_the_paper(one, other, p):
+    found = alike(f"RBO(p={p})", one, other)
+
+    assert found == pytest.approx(rbo_ext(one, other, p), abs=1e-12)
+    assert alike(f"RBO(p={p})", other, one) == pytest.approx(found, abs=1e-12)
+
+
+@given(one=DOCUMENTS, other=DOCUMENTS, k=st.integers(1, 12))
+def test_overlap_and_jaccard_are_about_sets(one, other, k):
+    first, second = set(one[:k]), set(other[:k])
+    longer = max(len(first), len(second))
+
+    assert alike(f"Overlap@{k}", one, other) == (len(first & second) / longer if longer else 1)
+    assert alike(f"Jaccard@{k}", one, other) == (len(first & second) / len(first | second) if longer else 1)
+
+
+def test_overlap_is_the_agreement_at_each_depth_of_the_papers_table():
+    agreement = [alike(f"Overlap@{k}", list("abcdefg"), list("zcavwxy")) for k in range(1, 8)]
+
+    assert [round(value, 3) for value in agreement] == [0, 0, 0.667, 0.5, 0.4, 0.333, 0.286]
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "p", "value"),
+    [
+        ("a b c d e", "a b c d e", 0.9, 1),
+        ("a b c", "x y z", 0.9, 0),
+        ("", "", 0.9, 1),
+        ("", "a", 0.9, 0),
+        ("a b", "b a", 0, 0),
+        ("a b", "a c", 0, 1),
+        ("a", "a b c", 0.9, 1),
+    ],
+)
+def test_rbo_at_the_ends(one, other, p, value):
+    assert alike(f"RBO(p={p})", one.split(), other.split()) == pytest.approx(value, abs=1e-12)
+
+
+def test_first_documents_count_most():
+    same = list("abcdefghij")
+
+    assert alike("RBO", same, [*same[:8], "j", "i"]) > 0.98
+    assert alike("RBO", same, ["x", *same[:9]]) < 0.75
+
+
+def test_equal_lists_are_exactly_1():
+    lists = [f"d{i}" for i in range(97)]
+
+    assert alike("RBO(p=0.98)", lists, lists) == 1
+
+
+def test_a_document_of_another_query_is_another_document():
+    rankings = {"q1": ["a", "b"], "q2": ["c", "d"]}
+    swapped = {"q1": ["c", "d"], "q2": ["a", "b"]}
+
+    (rbo,) = evaluate({q: {"j": 1} for q in rankings}, rankings, ["RBO"], reference=swapped).metrics
+
+    assert rbo.values == {"q1": 0, "q2": 0}
+
+
+def test_depth_cuts_both_lists():
+    one, other = ["a", "b", "c"], ["a", "b", "d"]
+    (found,) = evaluate({"q": {"j": 1}}, {"q": one}, ["Overlap@3"], reference={"q": other}, depth=2).metrics
+
+    assert found.values == {"q": 1}
+
+
+def test_rank_in_reference_says_where_each_document_stands():
+    judged = compared({"q1": "a b c", "q2": "", "q3": "x y"}, {"q1": "c b z", "q2": "a", "q3": ""})
+
+    assert judged.rank_in_reference.tolist() == [0, 2, 1, 0, 0]
+    assert not judged.rank_in_reference.flags.writeable
+
+
+def test_long_ids_and_ids_of_any_script_are_found():
+    ids = [f"https://shop.example/größe/コップ/{i:05}" for i in range(500)]
+    judged = compared({"q": " ".join(ids)}, {"q": " ".join(reversed(ids))})
+
+    assert judged.rank_in_reference.tolist() == list(range(500, 0, -1))
+
+
+def test_ids_whose_keys_collide_are_told_apart(monkeypatch):
+    judged = compared({"q1": "a b", "q2": "c d"}, {"q1": "b a", "q2": "d e"})
+    keys = Ids.keys
+    monkeypatch.setattr(
+        Ids, "keys", lambda ids, seed=0: keys(ids, seed) if seed > 2 else keys(ids, seed) & np.uint64(1)
+    )
+
+    assert judged.rank_in_reference.tolist() == [2, 1, 0, 1]
+
+
+def test_ids_that_always_collide_are_an_error_and_never_a_wrong_figure(monkeypatch):
+    judged = compared({"q1": "a b"}, {"q1": "b a"})
+    monkeypatch.setattr(Ids, "keys", lambda ids, seed=0: np.zeros(len(ids), np.uint64))
+
+    with pytest.raises(InputError, match=r"^the reference: its ids collide under 16 hash functions"):
+        _ = judged.rank_in_reference
+
+
+def test_without_a_reference_the_metric_says_what_it_needs():
+    with pytest.raises(MetricError) as error:
+        evaluate({"q": {"a": 1}}, {"q": ["a"]}, ["RBO"])
+
+    assert str(error.value) == (
+        "RBO\n  needs reference\n"
+        "  `judged.reference`: another judged ranking of the same queries; `evaluate(…, reference=rankings)`"
+    )
+
+
+def test_rankings_without_any_judgments_can_be_compared():
+    judged = compared({"q1": "a b", "q3": "x"}, {"q1": "a b", "q2": "c", "q3": "y"}, ["q1", "q2", "q3"])
+    scores = score(load_registry().parse_metrics(["RBO"])[0], judged)
+
+    assert scores.values.tolist() == [1, 0, 0]
+    assert judged.present.tolist() == [True, False, True]
+    assert judged.documents.ids.texts() == ["a", "b", "x"]
+    assert np.isnan(judged.documents.grade).all()
+
+
+def test_unjudged_takes_the_queries_asked_for_in_their_order():
+    judged = unjudged(lists_of({"q1": "a", "stranger": "b c", "q2": "d e"}), ["q2", "q1", "q9"])
+
+    assert judged.queries == ("q2", "q1", "q9")
+    assert judged.documents.ids.texts() == ["d", "e", "a"]
+    assert judged.retrieved.tolist() == [2, 1, 0]
+
+
+def test_a_reference_of_other_queries_is_refused():
+    judged = unjudged(lists_of({"q1": "a"}), ["q1"])
+    other = unjudged(lists_of({"q2": "a"}), ["q2"])
+
+    with pytest.raises(MetricError, match="the reference has other queries"):
+        _ = with_companions(judged, reference=other).rank_in_reference
+
+
+def lists_of(rankings):
+    lists = {q: [(name, -i) for i, name in enumerate(names.split())] for q, names in rankings.items()}
+    return rankings_of_lists(lists, "lists")
+
+
+def compared(rankings, reference, queries=None):
+    queries = queries or list(rankings)
+    return with_companions(unjudged(lists_of(rankings), queries), reference=unjudged(lists_of(reference), queries))

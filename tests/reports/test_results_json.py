@@ -1,0 +1,187 @@
+"""results.json says all of a run, the same way every time, and is what its schema promises."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import jsonschema
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_ireval import InputError
+from pytest_ireval.reports.results_json import results_text, run_of
+from pytest_ireval.results.cause import Cause, JudgmentEdit
+from pytest_ireval.results.evaluation import Policies
+from pytest_ireval.results.outcome import Outcome, Placed, QueryChange, SliceFigures
+from pytest_ireval.results.plain import hints_of, shape_of
+from pytest_ireval.results.suite_result import MetricFigures, QueryDocuments, QueryTable, RunResult, SuiteResult
+
+SCHEMA = Path(__file__).parents[2] / "docs" / "results.schema.json"
+
+OUTCOME = Outcome(
+    "threshold::nDCG_10",
+    "threshold",
+    "fail",
+    "nDCG@10 is 0.5",
+    figures=(SliceFigures("all", 2, 0.5),),
+    queries=(QueryChange("q1", "tea", 0.1, best=Placed("d1", 3, None)),),
+    numbers={"value": 0.5},
+)
+SUITE = SuiteResult(
+    "shop",
+    "shop.ireval.yaml",
+    "fail",
+    (OUTCOME,),
+    metrics=(MetricFigures("nDCG@10", "higher", "query", "mean", 0.5, None),),
+    queries=QueryTable(("q1", "q2"), ("tea", "赤い"), columns={"segment": ("a", "b")}, now={"nDCG@10": (0.1, None)}),
+    documents=(QueryDocuments("q1", (Placed("d1", 3, 1, None),)),),
+    documents_of=2,
+    cause=Cause(edits=(JudgmentEdit("q1", "d1", None, 2),)),
+    policies=Policies("trec", "error", "zero", "irrelevant", 20),
+)
+RUN = RunResult("0.1.0", "2027-03-03T09:00:00Z", "fail", (SUITE,))
+
+
+def of_type(hint):
+    """Any value of a type, as results have them."""
+    kind, inner = shape_of(hint)
+    if kind == "record":
+        return st.builds(hint, **{name: of_type(each) for name, each in hints_of(hint).items()})
+    if kind == "optional":
+        return st.none() | of_type(inner[0])
+    if kind == "list":
+        return st.lists(of_type(inner[0]), max_size=2).map(tuple)
+    if kind == "mapping":
+        return st.dictionaries(st.text(max_size=3), of_type(inner[0]), max_size=2)
+    if kind == "choice":
+        return st.sampled_from(inner)
+    plain = {str: st.text(max_size=4), int: st.integers(), bool: st.booleans()}
+    return plain[hint] if hint in plain else st.floats(allow_nan=False, allow_infinity=False)
+
+
+SOME_RUNS = of_type(RunResult)
+
+
+@pytest.fixture(scope="module")
+def validator():
+    schema = json.loads(SCHEMA.read_text(encoding="utf-8"))
+    jsonschema.Draft202012Validator.check_schema(schema)
+    return jsonschema.Draft202012Validator(schema)
+
+
+@given(run=SOME_RUNS)
+def test_what_was_written_is_read_again(run):
+    text = results_text(run)
+
+    assert run_of(text) == run
+    assert results_text(run_of(text)) == text
+
+
+@given(run=SOME_RUNS)
+def test_every_run_is_what_the_schema_promises(run, validator):
+    validator.validate(json.loads(results_text(run)))
+
+
+def test_the_schema_is_written_from_the_classes():
+    from runpy import run_path
+
+    assert SCHEMA.read_text(encoding="utf-8") == run_path(str(SCHEMA.with_name("results_schema.py")))["page"]()
+
+
+def test_fields_are_described_and_nothing_else_is_allowed():
+    schema = json.loads(SCHEMA.read_text(encoding="utf-8"))
+
+    assert schema["$defs"]["SliceFigures"]["properties"]["tolerance"] == {
+        "type": ["number", "null"],
+        "description": "How far the figure may fall, in its own unit.",
+    }
+    assert schema["$defs"]["SuiteResult"]["properties"]["cause"] == {
+        "anyOf": [{"$ref": "#/$defs/Cause"}, {"type": "null"}],
+        "description": "None without a baseline.",
+    }
+    assert all(each["additionalProperties"] is False for each in (schema, *schema["$defs"].values()))
+
+
+def test_queries_are_columns_and_a_column_is_a_line():
+    lines = results_text(RUN).splitlines()
+
+    assert lines[:2] == ["{", ' "format": 1,']
+    assert '    "ids": ["q1", "q2"],' in lines
+    assert '    "texts": ["tea", "赤い"],' in lines
+    assert '     "nDCG@10": [0.1, null]' in lines
+
+
+def test_numbers_of_any_kind_are_written_as_their_field_says():
+    import numpy as np
+
+    odd = replace(OUTCOME, figures=(SliceFigures("all", np.int64(2), np.float64(0.1) + np.float64(0.2), baseline=1),))
+    (figures,) = json.loads(results_text(replace(RUN, suites=(replace(SUITE, outcomes=(odd,)),))))["suites"][0][
+        "outcomes"
+    ][0]["figures"]
+
+    assert (figures["queries"], figures["now"], figures["baseline"]) == (2, 0.30000000000000004, 1.0)
+
+
+def test_no_nan_is_written():
+    broken = replace(SUITE, metrics=(replace(SUITE.metrics[0], now=float("nan")),))
+
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        results_text(replace(RUN, suites=(broken,)))
+
+
+@pytest.mark.parametrize(
+    ("change", "complaint"),
+    [
+        (
+            lambda data: data.update(format=2),
+            "results.json\n  format 2 cannot be read as results; this version reads format 1",
+        ),
+        (lambda data: data.pop("verdict"), "results.json: verdict\n  is missing"),
+        (lambda data: data.update(dirt=True), "results.json: dirt\n  is no part of it\n  did you mean 'dirty'?"),
+        (
+            lambda data: data["suites"][0]["outcomes"][0].update(line="nine"),
+            "results.json: suites > 0 > outcomes > 0 > line\n  expected a whole number, found 'nine'",
+        ),
+        (
+            lambda data: data["suites"][0].update(verdict="green"),
+            "results.json: suites > 0 > verdict\n  expected one of pass, fail, inconclusive, error, found 'green'",
+        ),
+        (
+            lambda data: data["suites"][0]["queries"]["now"].update({"nDCG@10": [True]}),
+            "results.json: suites > 0 > queries > now > nDCG@10 > 0\n  expected a number, found True",
+        ),
+        (lambda data: data.update(suites={}), "results.json: suites\n  expected a list, found dict"),
+    ],
+)
+def test_what_does_not_fit_is_named(change, complaint):
+    data = json.loads(results_text(RUN))
+    change(data)
+
+    with pytest.raises(InputError) as error:
+        run_of(json.dumps(data))
+
+    assert str(error.value) == complaint
+
+
+@pytest.mark.parametrize("text", ["", "{", "[" * 100_000])
+def test_what_is_no_json_is_said_so(text):
+    with pytest.raises(InputError, match=r"^results.json\n  is no JSON: "):
+        run_of(text)
+
+
+def test_infinity_is_no_figure():
+    with pytest.raises(InputError, match="expected a number, found inf"):
+        run_of(results_text(RUN).replace("[0.1, null]", "[Infinity, null]"))
+
+
+def test_a_field_with_a_default_may_be_left_out():
+    data = json.loads(results_text(RUN))
+    del data["suites"][0]["waived"]
+
+    assert run_of(json.dumps(data)) == RUN
+
+
+def test_mappings_stay_mappings():
+    assert isinstance(run_of(results_text(RUN)).suites[0].queries.now, Mapping)
