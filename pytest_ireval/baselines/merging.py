@@ -97,6 +97,7 @@ def settle(conflict: Conflict, sides: Sides, take: Side = "ours") -> Settled:
             )
         )
     kept, other = loads[take], loads["theirs" if take == "ours" else "ours"]
+    mine, others = _acceptances(kept, conflict), _acceptances(other, conflict)
     files = _files(kept)
     if files:
         write_files(conflict.folder, conflict.name, files)
@@ -105,8 +106,7 @@ def settle(conflict: Conflict, sides: Sides, take: Side = "ours") -> Settled:
     _stage(conflict)
     if files:
         read_baseline(conflict.folder, conflict.name)  # says what is wrong with the side itself
-    mine, theirs = _acceptances(kept, conflict), _acceptances(other, conflict)
-    return Settled(mine[-1] if mine else None, tuple(each for each in theirs if each not in mine))
+    return Settled(mine[-1] if mine else None, tuple(each for each in others if each not in mine))
 
 
 def _loader(conflict: Conflict, ref: str, stage: int) -> Load:

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from pytest_ireval.baselines.baseline import Baseline
 from pytest_ireval.baselines.changes import cause_between
 from pytest_ireval.cli.baseline_text import accepted_text, figure, grade_text
-from pytest_ireval.cli.table import printable, table
 from pytest_ireval.plurals import counted
 from pytest_ireval.results.cause import Cause
+from pytest_ireval.text_table import printable, table
 
 LISTED = 5
 """So many queries, or edited judgments, are named in a line."""

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 
 from pytest_ireval.baselines.baseline import Acceptance, Baseline
 from pytest_ireval.baselines.stored_judgments import MOST_PAIRS
-from pytest_ireval.cli.table import printable, table
 from pytest_ireval.errors import BaselineError, Problem, did_you_mean, shown
 from pytest_ireval.plurals import counted
 from pytest_ireval.retrieval.rankings import Rankings
+from pytest_ireval.text_table import printable, table
 
 COMMIT = 9
 """So many digits of a commit are shown."""
@@ -53,7 +53,7 @@ def _foundation(baseline: Baseline) -> Iterator[str]:
     askings = len(baseline.rankings)
     times = f" in {counted(askings, 'asking')}" if askings > 1 else ""
     scores = ", with scores" if baseline.scored else ""
-    queries = counted(len(baseline.rankings[0].queries), "query")
+    queries = counted(len({query for rankings in baseline.rankings for query in rankings.queries}), "query")
     yield f"rankings: {queries}, {counted(documents, 'document')}{times}, depth {baseline.depth}{scores}"
     yield f"judgments: {_judgments(baseline)}"
     prints = [f"{name} {value}" for name, value in baseline.fingerprints._asdict().items() if value]
@@ -64,14 +64,14 @@ def _foundation(baseline: Baseline) -> Iterator[str]:
 def _judgments(baseline: Baseline) -> str:
     judged = counted(len(baseline.grades_of), "query")
     if baseline.grades is not None:
-        return f"{sum(map(len, baseline.grades.values()))} of {judged}"
-    return f"of {judged}, not kept (more than {MOST_PAIRS:,})" if baseline.grades_of else "none"
+        return f"{sum(map(len, baseline.grades.values()))} for {judged}"
+    return f"for {judged}, not kept (more than {MOST_PAIRS:,})" if baseline.grades_of else "none"
 
 
 def query_text(baseline: Baseline, query: str, path: str) -> str:
     """The ranking of one query, and its figures."""
     with_ranking = [rankings for rankings in baseline.rankings if query in rankings.queries]
-    known = {*baseline.rankings[0].queries, *baseline.grades_of}
+    known = {*(query for rankings in baseline.rankings for query in rankings.queries), *baseline.grades_of}
     if query not in known:
         raise BaselineError(Problem(f"has no query {shown(query)}", place=path, suggestion=did_you_mean(query, known)))
     figures = [

@@ -11,9 +11,9 @@ from pytest_ireval.baselines.past import Figures, figures_of_acceptances
 from pytest_ireval.baselines.reading import read_record
 from pytest_ireval.cli.baseline_places import missing, place_of
 from pytest_ireval.cli.baseline_text import accepted_text, figure
-from pytest_ireval.cli.table import printable
 from pytest_ireval.errors import BaselineError
 from pytest_ireval.plurals import counted
+from pytest_ireval.text_table import printable
 
 COMMITS = 200
 """So far back figures are looked for."""

@@ -15,9 +15,9 @@ from pytest_ireval.baselines.writing import finish_interrupted
 from pytest_ireval.cli.baseline_folders import baseline_folders, interrupted_in
 from pytest_ireval.cli.baseline_text import accepted_text
 from pytest_ireval.cli.suite_names import suite_of_baseline
-from pytest_ireval.cli.table import printable
 from pytest_ireval.errors import BaselineError, Problem
 from pytest_ireval.plurals import counted
+from pytest_ireval.text_table import printable
 
 
 @click.command(name="resolve", context_settings={"show_default": True})

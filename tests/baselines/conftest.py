@@ -23,6 +23,6 @@ def git(tmp_path, monkeypatch):
 
     call("init", "--quiet", "--initial-branch=main")
     Path("code.py").write_text("1\n")
-    call("add", ".")
+    call("add", "code.py")
     call("commit", "--quiet", "-m", "first")
     return call

@@ -1,5 +1,6 @@
 """``ireval show``, ``diff``, ``log`` and ``prune``: looking at baselines, and deleting those that are nobody's."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,10 +17,8 @@ suite: shop
 source: {run: rankings.txt}
 judgments: judgments.txt
 metrics: [nDCG@10]
-rules:
-  - threshold: {nDCG@10: ">= 0.5"}
 """
-PRINTS = "queries queries, judgments 8a9bfa51feab1ec6, source run: candidate.trec, policies policies"
+PRINTS = "queries queries, judgments 9d143091509f4283, source run: candidate.trec, policies policies"
 
 
 @pytest.fixture(autouse=True)
@@ -27,6 +26,8 @@ def shop(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     write_baseline(Path("suites/baselines"), baseline_of(acceptances=(FIRST, SECOND)))
     Path("suites/shop.ireval.yaml").write_text(SUITE)
+    Path("suites/judgments.txt").write_text("q1 0 a 1\n")
+    Path("suites/rankings.txt").write_text("q1 Q0 a 1 1 system\n")
 
 
 SHOWN = f"""\
@@ -39,7 +40,7 @@ metric    value  queries  version  from
 nDCG@10  0.8750        2        1  pytest-ireval
 
 rankings: 3 queries, 5 documents, depth 10
-judgments: 3 of 2 queries
+judgments: 3 for 2 queries
 fingerprints: {PRINTS}
 plugins: pytest-ireval 0.1.0
 """
@@ -70,14 +71,14 @@ def test_show_of_a_query_that_is_not_there(ireval):
 
 def test_show_of_what_several_askings_brought(ireval):
     askings = (rankings_from({"q": [("a", 2.5)]}), rankings_from({"q": [("b", 1.0)], "r": []}))
-    write_baseline(Path("baselines"), baseline_of(rankings=askings, scored=True, grades=None, grades_of={}))
+    write_baseline(Path("baselines"), replace(baseline_of(rankings=askings, scored=True, grades_of={}), grades=None))
 
     assert ireval("show", "baselines/shop.json", "-q", "q").out == (
         "query q of shop: no figures\n\nasking 1 of 2\n\nrank  document  grade  score\n   1  a             -    2.5\n\n"
         "asking 2 of 2\n\nrank  document  grade  score\n   1  b             -      1\n"
     )
     shown = ireval("show", "baselines/shop.json").out
-    assert "rankings: 1 query, 2 documents in 2 askings, depth 10, with scores\njudgments: none\n" in shown
+    assert "rankings: 2 queries, 2 documents in 2 askings, depth 10, with scores\njudgments: none\n" in shown
 
 
 @pytest.mark.parametrize(
@@ -244,8 +245,10 @@ def test_prune_lists_and_deletes_only_when_told(ireval):
     assert len(baseline_files(Path("suites/baselines"), "old")) == 3
 
     assert ireval("prune", "suites", "--yes").out == listed.replace("no suite has", "deleted")
-    assert [path.name for path in Path("suites/baselines").iterdir() if path.suffix] == [
-        path.name for path in Path("suites/baselines").iterdir() if path.name.startswith("shop.")
+    assert sorted(path.name for path in Path("suites/baselines").glob("[!.]*")) == [
+        "shop.json",
+        "shop.judgments.tsv",
+        "shop.rankings.tsv",
     ]
     assert ireval("show", "suites/baselines/shop.json").out == SHOWN
 

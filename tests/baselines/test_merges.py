@@ -28,6 +28,8 @@ def branches(git):
     """Both branches accepted something; ``main`` is checked out."""
     Path("suites").mkdir()
     Path("suites/shop.ireval.yaml").write_text(SUITE)
+    Path("suites/judgments.txt").write_text("q1 0 a 1\n")
+    Path("suites/rankings.txt").write_text("q1 Q0 a 1 1 system\n")
     accept(git, {})
     git("checkout", "--quiet", "-b", "synonyms")
     accept(git, {"q15": ["changed by synonyms"]}, THEIRS)
@@ -154,9 +156,9 @@ def test_what_the_other_side_is_may_not_be_known(branches, ireval):
 
 def test_files_that_only_the_other_side_has_go(branches, ireval, monkeypatch):
     branches("checkout", "--quiet", "synonyms")
-    monkeypatch.setattr(writing, "LARGEST", 1)
-    accept(branches, {"q15": ["changed again"]}, THEIRS, FIRST)
-    monkeypatch.undo()
+    with monkeypatch.context() as patch:
+        patch.setattr(writing, "LARGEST", 1)
+        accept(branches, {"q15": ["changed again"]}, THEIRS, FIRST)
     branches("checkout", "--quiet", "main")
     branches("merge", "synonyms", check=False)
 
