@@ -15,6 +15,7 @@ from pytest_ireval.baselines.files import (
     RECORD,
     baseline_files,
     checked_name,
+    near,
     path_of,
     rankings_ending,
 )
@@ -50,7 +51,7 @@ def read_baseline(folder: Path, name: str) -> Baseline | None:
                 raise
         time.sleep(PAUSE)
     complaint = "is written again and again by somebody else, and cannot be read"
-    raise BaselineError(Problem(complaint, place=str(path_of(folder, name, RECORD))))
+    raise BaselineError(Problem(complaint, place=str(near(path_of(folder, name, RECORD)))))
 
 
 def read_record(folder: Path, name: str, ref: str = "") -> Record | None:
@@ -173,7 +174,7 @@ def _at_ref(ref: str, folder: Path, name: str) -> Load:
 
 
 def _places(folder: Path, name: str, ref: str = "") -> Place:
-    return lambda ending: f"{ref}:{path_of(folder, name, ending)}" if ref else str(path_of(folder, name, ending))
+    return lambda ending: f"{ref}:{near(path_of(folder, name, ending))}".removeprefix(":")
 
 
 def _in_folder(folder: Path, name: str) -> Load:
@@ -188,7 +189,7 @@ def _in_folder(folder: Path, name: str) -> Load:
             except FileNotFoundError:
                 continue
             except OSError as error:
-                raise BaselineError(Problem(f"cannot be read: {error.strerror}", place=str(path))) from error
+                raise BaselineError(Problem(f"cannot be read: {error.strerror}", place=str(near(path)))) from error
         return None
 
     return load
@@ -199,7 +200,7 @@ def _refuse_stale(journal: Journal, folder: Path, name: str) -> None:
     if not journal.fits(path_of(folder, name, RECORD)):
         complaint = "holds an update that was interrupted, of a baseline that is not the one beside it any more"
         suggestion = "remove the folder; if the update is still wanted, accept anew"
-        raise BaselineError(Problem(complaint, place=str(journal.folder), suggestion=suggestion))
+        raise BaselineError(Problem(complaint, place=str(near(journal.folder)), suggestion=suggestion))
 
 
 def _state(folder: Path, name: str) -> tuple[object, ...]:

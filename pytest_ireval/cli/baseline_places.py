@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import NamedTuple
 
 from pytest_ireval.baselines.baseline import Baseline
-from pytest_ireval.baselines.files import RECORD, names_in, path_of
+from pytest_ireval.baselines.files import RECORD, names_in, near, path_of
 from pytest_ireval.baselines.reading import read_baseline, read_baseline_at
 from pytest_ireval.cli.suite_names import baselines_of_suites
 from pytest_ireval.errors import BaselineError, Problem, did_you_mean
@@ -78,14 +77,6 @@ def _of_path(path: Path) -> BaselinePlace:
         return BaselinePlace(path.parent, path.stem)
     found = baselines_of_suites(path)
     if len(found) == 1:
-        return BaselinePlace(_near(found[0].folder), found[0].name)
-    listed = ", ".join(str(path_of(_near(each.folder), each.name, RECORD)) for each in found)
+        return BaselinePlace(near(found[0].folder), found[0].name)
+    listed = ", ".join(str(path_of(near(each.folder), each.name, RECORD)) for each in found)
     raise BaselineError(Problem("has several suites, and each has a baseline", place=str(path), allowed=listed))
-
-
-def _near(folder: Path) -> Path:
-    """Relative to the current folder, if it lies there: as people write it."""
-    try:
-        return folder.relative_to(os.getcwd())
-    except ValueError:
-        return folder
