@@ -10,9 +10,19 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pytest_ireval.comparing.comparison import compare
-    from pytest_ireval.errors import InputError, IrevalError, MetricError, MetricNameError, PluginError
+    from pytest_ireval.errors import (
+        BaselineError,
+        InputError,
+        IrevalError,
+        MetricError,
+        MetricNameError,
+        PluginError,
+        SourceError,
+        SuiteError,
+    )
     from pytest_ireval.evaluating.evaluation import evaluate
     from pytest_ireval.explaining.why import why
+    from pytest_ireval.gate.gate import run_gate
     from pytest_ireval.intake.reading import read_judgments, read_queries, read_rankings
     from pytest_ireval.metrics.elsewhere import Elsewhere
     from pytest_ireval.metrics.metric import Metric, metric
@@ -20,11 +30,14 @@ if TYPE_CHECKING:
     from pytest_ireval.metrics.per_query import Ranking, per_query_metric
     from pytest_ireval.metrics.steps import Listing, listing, steps_of
     from pytest_ireval.plugins.hookspecs import hookimpl
+    from pytest_ireval.plugins.kinds import Part, rule, source
     from pytest_ireval.plugins.manager import load_registry
     from pytest_ireval.plugins.registry import Registry
     from pytest_ireval.results.comparison import Comparison
     from pytest_ireval.results.evaluation import Evaluation
     from pytest_ireval.results.explanation import Explanation, Steps
+    from pytest_ireval.results.outcome import Outcome, QueryChange, SliceFigures
+    from pytest_ireval.results.suite_result import SuiteResult
     from pytest_ireval.retrieval.formats.input_file import InputFile
     from pytest_ireval.retrieval.formats.reader import Reader
     from pytest_ireval.retrieval.formats.writers import write_judgments, write_queries, write_rankings
@@ -33,14 +46,50 @@ if TYPE_CHECKING:
     from pytest_ireval.retrieval.queries import Queries
     from pytest_ireval.retrieval.rankings import Rankings
     from pytest_ireval.retrieval.views import condensed, perfect
+    from pytest_ireval.rules.ruling import Ruling
+    from pytest_ireval.rules.seen import Seen
+    from pytest_ireval.sources.request import Request
+    from pytest_ireval.suites.loading import load_suite, load_suites
+    from pytest_ireval.suites.options import ComparingOptions, RuleOptions, SourceOptions
+    from pytest_ireval.suites.scalars import UnfitError
+    from pytest_ireval.suites.suite import Suite
+    from pytest_ireval.suites.values import (
+        Against,
+        AmountText,
+        BoundText,
+        DayText,
+        DurationText,
+        Filter,
+        Flag,
+        MetricText,
+        MetricTexts,
+        Number,
+        PathText,
+        PathTexts,
+        Text,
+        Texts,
+        TolerancesText,
+        ToleranceText,
+        Whole,
+    )
 
 __version__ = "0.1.0"
 
 _HOMES = {
     "comparing.comparison": ("compare",),
-    "errors": ("InputError", "IrevalError", "MetricError", "MetricNameError", "PluginError"),
+    "errors": (
+        "BaselineError",
+        "InputError",
+        "IrevalError",
+        "MetricError",
+        "MetricNameError",
+        "PluginError",
+        "SourceError",
+        "SuiteError",
+    ),
     "evaluating.evaluation": ("evaluate",),
     "explaining.why": ("why",),
+    "gate.gate": ("run_gate",),
     "intake.reading": ("read_judgments", "read_queries", "read_rankings"),
     "metrics.elsewhere": ("Elsewhere",),
     "metrics.metric": ("Metric", "metric"),
@@ -48,11 +97,14 @@ _HOMES = {
     "metrics.per_query": ("Ranking", "per_query_metric"),
     "metrics.steps": ("Listing", "listing", "steps_of"),
     "plugins.hookspecs": ("hookimpl",),
+    "plugins.kinds": ("Part", "rule", "source"),
     "plugins.manager": ("load_registry",),
     "plugins.registry": ("Registry",),
     "results.comparison": ("Comparison",),
     "results.evaluation": ("Evaluation",),
     "results.explanation": ("Explanation", "Steps"),
+    "results.outcome": ("Outcome", "QueryChange", "SliceFigures"),
+    "results.suite_result": ("SuiteResult",),
     "retrieval.formats.input_file": ("InputFile",),
     "retrieval.formats.reader": ("Reader",),
     "retrieval.formats.writers": ("write_judgments", "write_queries", "write_rankings"),
@@ -61,14 +113,49 @@ _HOMES = {
     "retrieval.queries": ("Queries",),
     "retrieval.rankings": ("Rankings",),
     "retrieval.views": ("condensed", "perfect"),
+    "rules.ruling": ("Ruling",),
+    "rules.seen": ("Seen",),
+    "sources.request": ("Request",),
+    "suites.loading": ("load_suite", "load_suites"),
+    "suites.options": ("ComparingOptions", "RuleOptions", "SourceOptions"),
+    "suites.suite": ("Suite",),
+    "suites.scalars": ("UnfitError",),
+    "suites.values": (
+        "Against",
+        "AmountText",
+        "BoundText",
+        "DayText",
+        "DurationText",
+        "Filter",
+        "Flag",
+        "MetricText",
+        "MetricTexts",
+        "Number",
+        "PathText",
+        "PathTexts",
+        "Text",
+        "Texts",
+        "ToleranceText",
+        "TolerancesText",
+        "Whole",
+    ),
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
+    "Against",
+    "AmountText",
+    "BaselineError",
+    "BoundText",
+    "ComparingOptions",
     "Comparison",
+    "DayText",
+    "DurationText",
     "Elsewhere",
     "Evaluation",
     "Explanation",
+    "Filter",
+    "Flag",
     "InputError",
     "InputFile",
     "IrevalError",
@@ -78,20 +165,46 @@ __all__ = [
     "Metric",
     "MetricError",
     "MetricNameError",
+    "MetricText",
+    "MetricTexts",
+    "Number",
+    "Outcome",
     "Param",
+    "Part",
+    "PathText",
+    "PathTexts",
     "PluginError",
     "Queries",
+    "QueryChange",
     "Ranking",
     "Rankings",
     "Reader",
     "Registry",
+    "Request",
+    "RuleOptions",
+    "Ruling",
+    "Seen",
+    "SliceFigures",
+    "SourceError",
+    "SourceOptions",
     "Steps",
+    "Suite",
+    "SuiteError",
+    "SuiteResult",
+    "Text",
+    "Texts",
+    "ToleranceText",
+    "TolerancesText",
+    "UnfitError",
+    "Whole",
     "compare",
     "condensed",
     "evaluate",
     "hookimpl",
     "listing",
     "load_registry",
+    "load_suite",
+    "load_suites",
     "metric",
     "per_query_metric",
     "perfect",
@@ -99,6 +212,9 @@ __all__ = [
     "read_judgments",
     "read_queries",
     "read_rankings",
+    "rule",
+    "run_gate",
+    "source",
     "steps_of",
     "why",
     "write_judgments",

@@ -53,6 +53,18 @@ class MetricError(IrevalError):
     """A metric raised, returned something that is no score, or was given what it cannot work with."""
 
 
+class SuiteError(IrevalError):
+    """A suite that cannot be what it claims to be."""
+
+
+class BaselineError(IrevalError):
+    """A baseline that cannot be read, compared with, or written."""
+
+
+class SourceError(IrevalError):
+    """A source that gave no rankings, or none that can be used."""
+
+
 class Mistakes:
     """Collects what is wrong with an input, to say all of it at once: the first are shown, the rest counted."""
 

@@ -6,6 +6,13 @@ import numpy as np  # noqa: F401 - pytester forgets what an in-process run impor
 import pytest
 from hypothesis import settings
 
+import pytest_ireval.cli.evaluate_command
+import pytest_ireval.pytest_adapter.fixture
+import pytest_ireval.pytest_adapter.session  # noqa: F401 - loaded here once, or every in-process run has classes of its own
+from pytest_ireval.plugins.manager import installed
+
+installed().rules, installed().sources
+
 settings.register_profile("exploring", deadline=None)
 settings.register_profile("repeatable", deadline=None, derandomize=True)
 settings.load_profile("repeatable" if os.environ.get("CI") else "exploring")

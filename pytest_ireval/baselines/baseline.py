@@ -45,6 +45,9 @@ class Fingerprints(NamedTuple):
     policies: str = ""
 
 
+NO_FINGERPRINTS = Fingerprints()
+
+
 @dataclass(frozen=True, eq=False)
 class Baseline:
     """One suite's baseline."""
@@ -61,7 +64,7 @@ class Baseline:
     """The judgments by query and document; None where there are too many to keep, or none."""
     grades_of: Mapping[str, str] = field(default_factory=dict)
     """A fingerprint of each query's judgments."""
-    fingerprints: Fingerprints = Fingerprints()
+    fingerprints: Fingerprints = NO_FINGERPRINTS
     plugins: tuple[str, ...] = ()
     """Distributions with versions."""
     acceptances: tuple[Acceptance, ...] = ()

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from numbers import Integral, Real
-from typing import Literal, get_args
+from typing import get_args
 
 import numpy as np
 
 from pytest_ireval.errors import IrevalError, Problem, did_you_mean
-from pytest_ireval.results.evaluation import Policies
+from pytest_ireval.results.evaluation import MissingQueries, NoRelevant, Policies, Ties, Unjudged
 from pytest_ireval.retrieval.formats.reader import Grades
 
-Ties = Literal["trec", "input", "pessimistic", "optimistic", "error"]
-MissingQueries = Literal["error", "zero", "ignore"]
-NoRelevant = Literal["zero", "ignore", "error"]
-Unjudged = Literal["irrelevant", "removed"]
+__all__ = ["ALLOWED", "DEEPEST", "MissingQueries", "NoRelevant", "Ties", "Unjudged", "checked_policies"]
 
 DEEPEST = 10**9
 """No ranking is longer."""

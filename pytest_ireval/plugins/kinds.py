@@ -108,7 +108,9 @@ def source(*, name: str, options: type[Any]) -> Callable[[Callable[..., Any]], S
     def make(function: Callable[..., Any]) -> SourceKind:
         summary = _checked(name, options, function, "SourceOptions")
         if name not in options.model_fields:
-            raise PluginError(f"source {name!r}: its options need a field {name!r}, which is what stands behind the key")
+            raise PluginError(
+                f"source {name!r}: its options need a field {name!r}, which is what stands behind the key"
+            )
         return SourceKind(name, options, function, summary)
 
     return make

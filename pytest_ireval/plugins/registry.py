@@ -38,7 +38,7 @@ class Kinds(NamedTuple):
     rules: Mapping[str, RuleKind] = MappingProxyType({})
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Registry:
     """What can be named in a suite or on the command line."""
 

@@ -1,50 +1,134 @@
-"""Which files are suites, and what this version says of them."""
+"""Suites as pytest collects them: a file, below it its families of rules, below those one item for each verdict."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from pytest_ireval.errors import IrevalError
+from pytest_ireval.gate.gate import checks_of
+from pytest_ireval.pytest_adapter.suite_run import SuiteRun
+from pytest_ireval.rules.planning import Check
+from pytest_ireval.suites.loading import load_suites
 
 if TYPE_CHECKING:
     from pytest_ireval.pytest_adapter.session import EvaluationSession
 
-MARK = re.compile(rb"^ireval\s*:", re.MULTILINE)
-LOOKED_AT = 1 << 20
-"""The mark must stand in the first MiB."""
-
-
-def is_suite(path: Path) -> bool:
-    """``*.ireval.yaml``, or any YAML file with a line that begins with ``ireval:``."""
-    if path.suffix not in (".yaml", ".yml"):
-        return False
-    if path.stem.endswith(".ireval"):
-        return True
-    try:
-        with open(path, "rb") as file:
-            return MARK.search(file.read(LOOKED_AT)) is not None
-    except OSError as error:  # it may be a suite, so it is not passed over
-        raise pytest.Collector.CollectError(f"{path}: cannot be read: {error.strerror}") from error
-
 
 class SuiteFile(pytest.File):
-    """A suite that was found. Rules are not evaluated yet, and that is an error: a gate must not be silent."""
+    """A YAML file with one suite, or one for each value of a matrix."""
 
     session_of_ireval: EvaluationSession
 
-    def collect(self) -> Iterable[pytest.Item]:
-        """Nothing but the reason why there is nothing."""
+    def collect(self) -> Iterable[pytest.Item | pytest.Collector]:
+        """The checks of the suite; with a matrix, a node for each suite."""
+        ours = self.session_of_ireval
         try:
-            registry = self.session_of_ireval.registry_for(self.path)
+            registry = ours.plugins.registry_for(self.path)
+            suites = load_suites(self.path, registry, shown=ours.shown(self.path))
+            runs = [
+                SuiteRun(suite, registry, checks_of(suite, registry), ours.circumstances, ours.text) for suite in suites
+            ]
+            for run in runs:
+                ours.add(run)
         except IrevalError as error:
             raise self.CollectError(str(error)) from error
-        metrics = ", ".join(sorted(registry.metrics, key=str.lower))
-        raise self.CollectError(
-            f"{self.path.name}: this version of pytest-ireval evaluates rankings (ireval evaluate) but no suites yet\n"
-            f"  metrics at hand here: {metrics}"
-        )
+        for run in runs:
+            self._mark(run)
+        if len(runs) == 1 and not runs[0].suite.values:
+            return nodes_of(self, runs[0], runs[0].checks)
+        return [MatrixSuite.of(self, run) for run in runs]
+
+    def _mark(self, run: SuiteRun) -> None:
+        """Tags of suites and rules are marks that pytest knows."""
+        tags = dict.fromkeys((*run.suite.tags, *(tag for check in run.checks for tag in check.tags)))
+        for tag in tags:
+            self.config.addinivalue_line("markers", f"{tag}: a tag of suite {run.suite.name}")
+
+
+class MatrixSuite(pytest.Collector):
+    """One suite of a matrix; its name is made of its values."""
+
+    run: SuiteRun
+
+    @classmethod
+    def of(cls, parent: pytest.Collector, run: SuiteRun) -> MatrixSuite:
+        """The node below the file."""
+        node: MatrixSuite = cls.from_parent(parent, name=".".join(run.suite.values.values()))
+        node.run = run
+        return node
+
+    def collect(self) -> Iterable[pytest.Item | pytest.Collector]:
+        """Its checks."""
+        return nodes_of(self, self.run, self.run.checks)
+
+
+class Family(pytest.Collector):
+    """All verdicts of one kind of rule."""
+
+    run: SuiteRun
+    checks: Sequence[Check]
+
+    def collect(self) -> Iterable[pytest.Item]:
+        """An item for each."""
+        return [RuleItem.of(self, self.run, check, check.id.partition("::")[2]) for check in self.checks]
+
+
+def nodes_of(parent: pytest.Collector, run: SuiteRun, checks: Sequence[Check]) -> list[pytest.Item | pytest.Collector]:
+    """The inputs, then a node for each family, in the order in which the suite names them."""
+    order = {family: place for place, family in enumerate(dict.fromkeys(check.family for check in checks))}
+    nodes: list[pytest.Item | pytest.Collector] = []
+    for family, members in groupby(sorted(checks, key=lambda check: order[check.family]), key=lambda c: c.family):
+        found = list(members)
+        if len(found) == 1 and found[0].id == family:
+            nodes.append(RuleItem.of(parent, run, found[0], family))
+            continue
+        node: Family = Family.from_parent(parent, name=family)
+        node.run, node.checks = run, found
+        nodes.append(node)
+    return nodes
+
+
+class RuleItem(pytest.Item):
+    """One verdict."""
+
+    run: SuiteRun
+    check: Check
+
+    @classmethod
+    def of(cls, parent: pytest.Collector, run: SuiteRun, check: Check, name: str) -> RuleItem:
+        """The item, marked and findable by its metric and slice."""
+        item: RuleItem = cls.from_parent(parent, name=name)
+        item.run, item.check = run, check
+        item.add_marker("ireval")
+        for tag in (*run.suite.tags, *check.tags):
+            item.add_marker(getattr(pytest.mark, tag))
+        item.extra_keyword_matches.update((run.suite.name, *run.suite.tags, *check.tags))
+        return item
+
+    def setup(self) -> None:
+        """An error of what the verdict rests on is pytest's ERROR, not FAILED."""
+        outcome = self.run.outcome(self.check)
+        self.user_properties += [("ireval_verdict", outcome.verdict)]
+        self.user_properties += [(f"ireval_{name}", value) for name, value in outcome.numbers.items()]
+        if outcome.metric:
+            self.user_properties.append(("ireval_metric", outcome.metric))
+        if outcome.verdict == "error":
+            pytest.fail(self.run.text(outcome), pytrace=False)
+
+    def runtest(self) -> None:
+        """A verdict against the change is pytest's FAILED."""
+        outcome = self.run.outcome(self.check)
+        if outcome.verdict == "fail":
+            pytest.fail(self.run.text(outcome), pytrace=False)
+
+    def reportinfo(self) -> tuple[Path, int | None, str]:
+        """The rule's own line, so that whatever marks lines marks that one."""
+        place = self.check.place
+        family, _, rest = self.check.id.partition("::")
+        title = " :: ".join(filter(None, (self.run.suite.name, family, rest)))
+        return self.path, place.line - 1 if place.line else None, title

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
-from typing import Any
+from typing import Any, Literal
 
 from pytest_ireval.errors import InputError
 from pytest_ireval.plurals import plural
@@ -13,6 +13,11 @@ FORMAT = 1
 """The version of the JSON form; a reader refuses another one."""
 
 UNITS = ("query", "session", "run")
+
+Ties = Literal["trec", "input", "pessimistic", "optimistic", "error"]
+MissingQueries = Literal["error", "zero", "ignore"]
+NoRelevant = Literal["zero", "ignore", "error"]
+Unjudged = Literal["irrelevant", "removed"]
 
 
 @dataclass(frozen=True)

@@ -26,6 +26,9 @@ COLUMN_NAMES: dict[str, tuple[tuple[str, ...], ...]] = {
     "judge": (("judge", "judge_id", "assessor", "annotator", "rater", "user_email"),),
     "date": (("date", "judged_at", "timestamp"),),
     "guideline": (("guideline", "guidelines", "guideline_version"),),
+    "from": (("from", "old", "old_id"),),
+    "to": (("to", "new", "new_id"),),
+    "group": (("group", "group_id", "variant_of"),),
 }
 """What columns are called: names of one group mean the same, a later group counts where the earlier ones are missing.
 Blanks, hyphens and letter case do not matter."""

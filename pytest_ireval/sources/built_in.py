@@ -13,4 +13,8 @@ if TYPE_CHECKING:
 @hookimpl
 def ireval_sources() -> list[SourceKind]:
     """All of them; imported now, for they bring the models of suites."""
-    return []
+    from pytest_ireval.sources.command import command
+    from pytest_ireval.sources.python import python
+    from pytest_ireval.sources.run import run
+
+    return [run, python, command]

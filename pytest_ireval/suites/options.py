@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from pytest_ireval.suites.values import Filter, Text, Texts, Whole
+from pytest_ireval.suites.values import STORED, Against, Filter, Text, Texts, Whole
 
 
 class Options(BaseModel):
@@ -31,7 +31,7 @@ class RuleOptions(Options):
 class ComparingOptions(RuleOptions):
     """What can be said of every rule that looks at a baseline."""
 
-    against: Against = Field("baseline", description="baseline, or {run: file}: another reference than the stored one.")
+    against: Against = Field(STORED, description="baseline, or {run: file}: another reference than the stored one.")
 
 
 class SourceOptions(Options):

@@ -122,7 +122,7 @@ class Suite:
     documents: DocumentsAsked = DocumentsAsked()
     metrics: tuple[Metric, ...] = ()
     """Those listed, then those that rules add, each once; ``relevant_from`` is not applied to them."""
-    policies: Policies = Policies("trec", "error", "zero", "irrelevant", depth=100)
+    policies: Policies = field(default_factory=lambda: Policies("trec", "error", "zero", "irrelevant", depth=100))
     rules: tuple[RuleAsked, ...] = ()
     waivers: tuple[Waiver, ...] = ()
     files: tuple[Path, ...] = ()

@@ -18,7 +18,7 @@ LAYERS = [
     ({"metrics"}, {"numpy"}),
     ({"plugins"}, {"pluggy"}),
     ({"statistics"}, {"numpy", "scipy"}),
-    ({"baselines", "history"}, {"numpy"}),
+    ({"baselines", "history"}, {"numpy", "zstandard"}),
     ({"suites"}, {"pydantic", "yaml"}),
     ({"sources"}, {"numpy", "pydantic"}),
     ({"intake"}, {"numpy"}),

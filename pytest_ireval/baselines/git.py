@@ -1,0 +1,91 @@
+"""What git says of the files at hand, and what files were at a ref; without git there is simply less to say."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+from typing import NamedTuple
+
+from pytest_ireval.errors import BaselineError, Problem, shown
+
+PATIENCE = 20.0
+"""Seconds that git may take."""
+WITHOUT_BASELINES = (":(top)", ":(top,exclude,glob)**/baselines/**")
+
+
+class CommitState(NamedTuple):
+    """Where the work stands; empty where git does not say."""
+
+    commit: str = ""
+    branch: str = ""
+    dirty: bool = False
+    """Whether tracked files differ from the commit; baselines do not count, they are what is being written."""
+
+
+def commit_state(folder: Path) -> CommitState:
+    """Of the repository that holds ``folder``; never an error."""
+    said = git(folder, "status", "--porcelain=v2", "--branch", "--untracked-files=no", "--", *WITHOUT_BASELINES)
+    if said is None:
+        return CommitState()
+    lines = said.decode("utf-8", "replace").splitlines()
+    heads = dict(line[2:].split(" ", 1) for line in lines if line.startswith("# ") and " " in line[2:])
+    commit, branch = heads.get("branch.oid", ""), heads.get("branch.head", "")
+    return CommitState(
+        "" if commit == "(initial)" else commit,
+        "" if branch == "(detached)" else branch,
+        any(not line.startswith("#") for line in lines),
+    )
+
+
+def content_at(ref: str, path: Path) -> bytes | None:
+    """What was in a file at a ref; None where there was no such file. An error if there is no such ref."""
+    folder = standing(path.absolute().parent)
+    _checked_commit(ref, folder)
+    return blob(f"{ref}:./{_below(path, folder)}", folder)
+
+
+show_at = content_at
+"""What ``git show REF:PATH`` shows."""
+
+
+def blob(name: str, folder: Path) -> bytes | None:
+    """The content that git knows by a name as ``REF:./path`` or ``:2:./path``; None where there is none."""
+    return git(folder, "cat-file", "blob", name)
+
+
+def git(folder: Path, *arguments: str) -> bytes | None:
+    """What git prints; None if there is no git, no repository, no success or no end."""
+    environment = {**os.environ, "GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C", "GIT_TERMINAL_PROMPT": "0"}
+    try:
+        done = subprocess.run(  # noqa: S603 - the program is git, and arguments are no shell's
+            ["git", "-C", str(standing(folder.absolute())), *arguments],  # noqa: S607 - the git that the user has
+            check=False,
+            capture_output=True,
+            stdin=subprocess.DEVNULL,
+            timeout=PATIENCE,
+            env=environment,
+        )
+    except (OSError, ValueError, subprocess.TimeoutExpired):
+        return None
+    return done.stdout if done.returncode == 0 else None
+
+
+def standing(folder: Path) -> Path:
+    """The folder, or the nearest above it that exists: what is asked of git may be gone from the disk."""
+    while not folder.is_dir() and folder != folder.parent:
+        folder = folder.parent
+    return folder
+
+
+def _below(path: Path, folder: Path) -> str:
+    return path.absolute().relative_to(folder).as_posix()
+
+
+def _checked_commit(ref: str, folder: Path) -> None:
+    if ref and not ref.startswith("-") and git(folder, "rev-parse", "--verify", "--quiet", f"{ref}^{{commit}}"):
+        return
+    if git(folder, "rev-parse", "--git-dir") is None:
+        raise BaselineError(Problem("is in no git repository, or git is not at hand", place=str(folder)))
+    complaint = f"git knows no commit {shown(ref)} here"
+    raise BaselineError(Problem(complaint, suggestion="a shallow clone may lack it: git fetch --unshallow"))

@@ -1,0 +1,131 @@
+"""Several files that change together: staged in a folder beside, committed by its rename, then put into place.
+
+``.NAME.new`` holds files that nobody looks at yet. Its rename to ``.NAME.commit`` is the moment of change: from then on
+readers take what lies there first, and every writer begins by putting it into place. Moves need no room on the disk,
+and may be repeated from any point.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from pytest_ireval.baselines.files import RECORD, baseline_files, path_of
+from pytest_ireval.baselines.fingerprints import fingerprint
+
+MANIFEST = "journal"
+
+
+class Journal(NamedTuple):
+    """A change that was committed and is not wholly in place; ``before`` and ``after`` are fingerprints of the record."""
+
+    folder: Path
+    before: str = "unknown"
+    after: str = "unknown"
+    endings: tuple[str, ...] = ()
+    """All files of the new state."""
+
+    def fits(self, record: Path) -> bool:
+        """Whether ``record`` is the one that is replaced, or its replacement."""
+        return _print_of(record) in (self.before, self.after)
+
+
+def staging(folder: Path, name: str) -> Path:
+    """Where files are made ready."""
+    return folder / f".{name}.new"
+
+
+def committed(folder: Path, name: str) -> Path:
+    """Where they count."""
+    return folder / f".{name}.commit"
+
+
+def journal_of(folder: Path, name: str) -> Journal | None:
+    """The change that waits to be put into place; None where there is none. One that cannot be read fits nothing."""
+    place = committed(folder, name)
+    try:
+        said = json.loads((place / MANIFEST).read_bytes())
+        return Journal(place, said["before"], said["after"], tuple(said["endings"]))
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except (OSError, ValueError, KeyError, TypeError):
+        return Journal(place)
+
+
+def commit(folder: Path, name: str, files: Mapping[str, bytes]) -> None:
+    """From here on the baseline has this content; what is left is to put it into place."""
+    new = staging(folder, name)
+    _drop(new)
+    os.mkdir(new)
+    manifest = {
+        "before": _print_of(path_of(folder, name, RECORD)),
+        "after": fingerprint(files[RECORD]),
+        "endings": list(files),
+    }
+    for ending, content in {**files, MANIFEST: json.dumps(manifest).encode()}.items():
+        write_through(new / ending, content)
+    sync_folder(new)
+    os.rename(new, committed(folder, name))
+    sync_folder(folder)
+
+
+def put_into_place(folder: Path, name: str) -> bool:
+    """Finish what was committed and drop what was not; whether there was something to finish."""
+    journal = journal_of(folder, name)
+    if journal is None or not journal.fits(path_of(folder, name, RECORD)):
+        _drop(committed(folder, name))
+        _drop(staging(folder, name))
+        return False
+    for ending in sorted(journal.endings, key=lambda ending: ending == RECORD):  # the record is the last
+        if (journal.folder / ending).exists():
+            os.replace(journal.folder / ending, path_of(folder, name, ending))
+    sync_folder(folder)
+    kept = {path_of(folder, name, ending) for ending in journal.endings}
+    for path in reversed(baseline_files(folder, name)):
+        if path not in kept:
+            os.unlink(path)
+    os.unlink(journal.folder / MANIFEST)
+    _drop(journal.folder)
+    _drop(staging(folder, name))
+    sync_folder(folder)
+    return True
+
+
+def write_through(path: Path, content: bytes) -> None:
+    """The file is on the disk, whole."""
+    with open(path, "wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def sync_folder(folder: Path) -> None:
+    """Names in it are on the disk; Windows has no way to say so."""
+    if os.name == "nt":
+        return
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def drop_unfinished(folder: Path, name: str) -> None:
+    """Remove what was staged and not committed, as far as that can be done."""
+    shutil.rmtree(staging(folder, name), ignore_errors=True)
+
+
+def _drop(folder: Path) -> None:
+    if folder.is_dir():
+        shutil.rmtree(folder)
+
+
+def _print_of(path: Path) -> str:
+    try:
+        return fingerprint(path.read_bytes())
+    except FileNotFoundError:
+        return ""

@@ -1,0 +1,203 @@
+"""A baseline is read whole or not at all; what is wrong with its files is said with file, line and remedy."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+from pytest_ireval.baselines.baseline import Baseline
+from pytest_ireval.baselines.files import (
+    COMPRESSED,
+    JUDGMENTS,
+    RECORD,
+    baseline_files,
+    checked_name,
+    path_of,
+    rankings_ending,
+)
+from pytest_ireval.baselines.fingerprints import fingerprint
+from pytest_ireval.baselines.git import content_at
+from pytest_ireval.baselines.journal import Journal, journal_of
+from pytest_ireval.baselines.record import Record, decoded_record
+from pytest_ireval.baselines.stored_judgments import decoded_grades
+from pytest_ireval.baselines.stored_rankings import decoded_rankings
+from pytest_ireval.baselines.tab_lines import Damage
+from pytest_ireval.errors import BaselineError, Problem
+
+CONFLICT = re.compile(rb"^(<{7}|>{7}|\|{7})( |$)", re.MULTILINE)
+ATTEMPTS = 50
+PAUSE = 0.02
+"""Seconds between attempts while somebody else is writing."""
+
+Load = Callable[[str], bytes | None]
+"""The content of the file with an ending; None where there is none."""
+
+
+def read_baseline(folder: Path, name: str) -> Baseline | None:
+    """The baseline of a suite; None where there is none. A writer at work is no hindrance: old or new is read."""
+    checked_name(name)
+    for _ in range(ATTEMPTS):
+        before = _state(folder, name)
+        try:
+            return baseline_from(_in_folder(folder, name), lambda ending: str(path_of(folder, name, ending)))
+        except BaselineError:
+            if _state(folder, name) == before:
+                raise
+        time.sleep(PAUSE)
+    complaint = "is written again and again by somebody else, and cannot be read"
+    raise BaselineError(Problem(complaint, place=str(path_of(folder, name, RECORD))))
+
+
+def read_baseline_at(ref: str, folder: Path, name: str) -> Baseline | None:
+    """The baseline as it was at a git ref, without checking anything out; None where there was none."""
+    checked_name(name)
+    return baseline_from(
+        lambda ending: content_at(ref, path_of(folder, name, ending)),
+        lambda ending: f"{ref}:{path_of(folder, name, ending)}",
+        at=ref,
+    )
+
+
+def baseline_from(load: Load, place: Callable[[str], str], at: str = "") -> Baseline | None:
+    """The baseline in files that ``load`` brings; ``at`` names the git ref they are from."""
+    record = record_from(load, place, at)
+    if record is None:
+        return None
+    baseline = record.baseline
+    rankings = []
+    for asking in range(1, record.askings + 1):
+        ending = rankings_ending(asking)
+        data = _verified(load, ending, record, place, at)
+        try:
+            rankings.append(decoded_rankings(data, baseline.depth, place(ending), scored=baseline.scored))
+        except Damage as damage:
+            raise error_of(damage, place(ending), at) from None
+    if JUDGMENTS not in record.files:
+        return replace(baseline, rankings=tuple(rankings))
+    try:
+        grades = decoded_grades(_verified(load, JUDGMENTS, record, place, at))
+    except Damage as damage:
+        raise error_of(damage, place(JUDGMENTS), at) from None
+    return replace(baseline, rankings=tuple(rankings), grades=grades)
+
+
+def record_from(load: Load, place: Callable[[str], str], at: str = "") -> Record | None:
+    """The .json file alone; None where there is none."""
+    data = load(RECORD)
+    if data is None:
+        return None
+    try:
+        return decoded_record(_plain_line_ends(data))
+    except Damage as damage:
+        raise error_of(_conflict_in(data) or damage, place(RECORD), at) from None
+
+
+def error_of(damage: Damage, place: str, at: str = "") -> BaselineError:
+    """The error that a user sees."""
+    if "conflict" in damage.complaint:
+        suggestion = "ireval resolve settles it"
+    elif at:
+        suggestion = "another ref may have a sound one"
+    else:
+        suggestion = (
+            f"git checkout -- {place} brings back what was committed; or remove the .json file of this baseline and "
+            "accept anew: pytest --ireval SUITE --ireval-update"
+        )
+    return BaselineError(
+        Problem(damage.complaint, place=f"{place}:{damage.line}" if damage.line else place, suggestion=suggestion)
+    )
+
+
+def _verified(load: Load, ending: str, record: Record, place: Callable[[str], str], at: str) -> bytes:
+    """The plain content of a file that the record names, if it is the content that was accepted."""
+    stored = next((e for e in (ending, ending + COMPRESSED) if e in record.files), None)
+    if stored is None:
+        raise error_of(Damage(f"says nothing of {ending}, which belongs to it"), place(RECORD), at)
+    data = load(stored)
+    if data is None:
+        raise error_of(Damage("is missing"), place(stored), at)
+    try:
+        data = _unpacked(data) if stored.endswith(COMPRESSED) else _plain_line_ends(data)
+        if fingerprint(data) != record.files[stored]:
+            raise _what_is_wrong(data, ending, record)
+    except Damage as damage:
+        raise error_of(damage, place(stored), at) from None
+    return data
+
+
+def _what_is_wrong(data: bytes, ending: str, record: Record) -> Damage:
+    """The most telling complaint about a file that is not what was accepted."""
+    conflict = _conflict_in(data)
+    if conflict:
+        return conflict
+    try:
+        if ending == JUDGMENTS:
+            decoded_grades(data)
+        else:
+            decoded_rankings(data, record.baseline.depth, ending, scored=record.baseline.scored)
+    except Damage as damage:
+        return damage
+    return Damage("is not what was accepted: somebody, a tool or a merge has edited it")
+
+
+def _conflict_in(data: bytes) -> Damage | None:
+    found = CONFLICT.search(data)
+    return Damage("has the marks of a merge conflict", data.count(b"\n", 0, found.start()) + 1) if found else None
+
+
+def _plain_line_ends(data: bytes) -> bytes:
+    """Without the carriage returns that git adds on Windows; those of ids are escaped, so none is lost."""
+    return data.replace(b"\r\n", b"\n") if b"\r" in data else data
+
+
+def _unpacked(data: bytes) -> bytes:
+    import zstandard
+
+    try:
+        return zstandard.ZstdDecompressor().decompressobj().decompress(data)
+    except (zstandard.ZstdError, MemoryError) as error:
+        raise Damage(f"cannot be unpacked: {error}") from None
+
+
+def _in_folder(folder: Path, name: str) -> Load:
+    journal = journal_of(folder, name)
+    if journal is not None:
+        _refuse_stale(journal, folder, name)
+
+    def load(ending: str) -> bytes | None:
+        for path in ([journal.folder / ending] if journal else []) + [path_of(folder, name, ending)]:
+            try:
+                return path.read_bytes()
+            except FileNotFoundError:
+                continue
+            except OSError as error:
+                raise BaselineError(Problem(f"cannot be read: {error.strerror}", place=str(path))) from error
+        return None
+
+    return load
+
+
+def _refuse_stale(journal: Journal, folder: Path, name: str) -> None:
+    """An update that was interrupted may only be taken for done beside the files it was about to replace."""
+    if not journal.fits(path_of(folder, name, RECORD)):
+        complaint = "holds an update that was interrupted, of a baseline that is not the one beside it any more"
+        suggestion = "remove the folder; if the update is still wanted, accept anew"
+        raise BaselineError(Problem(complaint, place=str(journal.folder), suggestion=suggestion))
+
+
+def _state(folder: Path, name: str) -> tuple[object, ...]:
+    """Changes when somebody writes."""
+    journal = journal_of(folder, name)
+    paths = [*baseline_files(folder, name), *(sorted(journal.folder.glob("*")) if journal else [])]
+    return (journal and journal.folder, *(_stamp(path) for path in paths))
+
+
+def _stamp(path: Path) -> tuple[str, int, int, int] | None:
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return path.name, found.st_ino, found.st_size, found.st_mtime_ns

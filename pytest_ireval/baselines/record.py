@@ -1,0 +1,177 @@
+"""The .json file of a baseline: figures, fingerprints and acceptances, one query and one acceptance a line."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from math import isfinite
+from typing import Any, NamedTuple
+
+from pytest_ireval.baselines.baseline import FORMAT, Acceptance, Baseline, Fingerprints, StoredMetric
+from pytest_ireval.baselines.fingerprints import fingerprint
+from pytest_ireval.baselines.tab_lines import Damage
+from pytest_ireval.errors import BaselineError, Problem, shown
+
+OWN = "json"
+OWN_LINE = re.compile(rb'^ "json": "([0-9a-f]{16})"', re.MULTILINE)
+WRONG_SHAPE = (KeyError, TypeError, ValueError, AttributeError, IndexError)
+"""What looking into a document raises that is not what it claims to be."""
+
+
+class Record(NamedTuple):
+    """What the file holds; ``files`` are fingerprints of the files beside it, by the ending of their names."""
+
+    baseline: Baseline
+    """Without rankings and grades, which have files of their own."""
+    askings: int
+    files: Mapping[str, str]
+
+
+def encoded_record(baseline: Baseline, files: Mapping[str, str]) -> bytes:
+    """The whole text. The same content is the same text; a query that changes changes its own line."""
+    text = "".join(_lines(baseline, {OWN: "0" * 16, **files})).encode()
+    own = fingerprint(text)
+    return OWN_LINE.sub(f' "json": "{own}"'.encode(), text, count=1)
+
+
+def _lines(baseline: Baseline, files: Mapping[str, str]) -> Iterator[str]:
+    """Piece by piece; the fingerprints of files come before everything that users name."""
+    yield f'{{\n"format": {FORMAT},\n"depth": {int(baseline.depth)},\n'
+    yield f'"scored": {_text(bool(baseline.scored))},\n"askings": {len(baseline.rankings)},\n'
+    yield from _block("files", files)
+    yield f',\n"suite": {_text(baseline.suite)},\n'
+    yield from _block("fingerprints", baseline.fingerprints._asdict())
+    yield ',\n"plugins": ['
+    yield from _joined(_text(plugin) for plugin in baseline.plugins)
+    yield "],\n"
+    names = sorted(baseline.metrics)
+    yield from _block("metrics", {name: _metric(name, baseline.metrics[name]) for name in names})
+    yield ",\n"
+    yield from _block("queries", _queries(baseline, names))
+    yield ',\n"acceptances": ['
+    yield from _joined(_text(dict(sorted(each._asdict().items()))) for each in baseline.acceptances)
+    yield "]\n}\n"
+
+
+def _metric(name: str, metric: StoredMetric) -> dict[str, Any]:
+    return {"origin": metric.origin, "value": _number(name, metric.value), "version": metric.version}
+
+
+def _queries(baseline: Baseline, names: Iterable[str]) -> dict[str, Any]:
+    """By query (or session): the fingerprint of its judgments, and a value for each metric in order of their names."""
+    metrics = [(name, baseline.metrics[name].values) for name in names]
+    known = {*baseline.grades_of, *(query for _, values in metrics for query in values)}
+    return {
+        query: [baseline.grades_of.get(query), *(_number(name, values.get(query)) for name, values in metrics)]
+        for query in sorted(known)
+    }
+
+
+def _number(metric: str, value: float | None) -> float | None:
+    if value is None:
+        return None
+    if not isfinite(value):
+        raise BaselineError(Problem(f"{metric} is {value}, and a baseline can only hold numbers"))
+    return float(value)
+
+
+def _block(name: str, entries: Mapping[str, Any]) -> Iterator[str]:
+    yield f'"{name}": {{'
+    yield from _joined(f"{_text(key)}: {_text(value)}" for key, value in entries.items())
+    yield "}"
+
+
+def _joined(lines: Iterable[str]) -> Iterator[str]:
+    text = ",\n ".join(lines)
+    if text:
+        yield f"\n {text}\n"
+
+
+_text = json.JSONEncoder(ensure_ascii=False).encode
+
+
+def decoded_record(data: bytes) -> Record:
+    """What the text says, or Damage."""
+    said = _document(data)
+    version = said.get("format")
+    if version != FORMAT:
+        raise Damage(f"has format {shown(str(version))}; this version of pytest-ireval reads format {FORMAT}")
+    if not _is_as_written(data):
+        raise Damage("is not as it was written: somebody, a tool or a merge has edited it")
+    try:
+        return _record(said)
+    except WRONG_SHAPE as error:
+        raise Damage(f"is no baseline: {type(error).__name__}: {error}") from None
+
+
+def _document(data: bytes) -> dict[str, Any]:
+    try:
+        said = json.loads(data.decode())
+    except UnicodeDecodeError as error:
+        raise Damage("is not UTF-8", data.count(b"\n", 0, error.start) + 1) from None
+    except json.JSONDecodeError as error:
+        cut = error.pos >= len(data.rstrip()) or not data.endswith(b"}\n")
+        raise Damage("is cut off" if cut else f"is no JSON: {error.msg}", error.lineno) from None
+    except (RecursionError, ValueError):  # nested without end, or a number without end
+        raise Damage("is no JSON of a baseline") from None
+    if not isinstance(said, dict):
+        raise Damage("is no baseline, but other JSON")
+    return said
+
+
+def _is_as_written(data: bytes) -> bool:
+    found = OWN_LINE.search(data)
+    if not found:
+        return False
+    blank = data[: found.start(1)] + b"0" * 16 + data[found.end(1) :]
+    return fingerprint(blank) == found[1].decode()
+
+
+def _record(said: Mapping[str, Any]) -> Record:
+    names = sorted(said["metrics"])
+    columns: list[dict[str, float]] = [{} for _ in names]
+    grades_of = {}
+    for query, (judged, *values) in said["queries"].items():
+        if judged is not None:
+            grades_of[query] = str(judged)
+        for column, value in zip(columns, values, strict=True):
+            if value is not None:
+                column[query] = float(value)
+    metrics = {name: _stored(said["metrics"][name], values) for name, values in zip(names, columns, strict=True)}
+    baseline = Baseline(
+        suite=_str(said["suite"]),
+        depth=_whole(said["depth"]),
+        rankings=(),
+        scored=bool(said["scored"]),
+        metrics=metrics,
+        grades_of=grades_of,
+        fingerprints=Fingerprints(**{name: _str(value) for name, value in said["fingerprints"].items()}),
+        plugins=tuple(map(_str, said["plugins"])),
+        acceptances=tuple(_acceptance(each) for each in said["acceptances"]),
+    )
+    baseline.accepted  # noqa: B018 - a baseline that nobody accepted is none
+    files = {_str(ending): _str(value) for ending, value in said["files"].items() if ending != OWN}
+    return Record(baseline, _whole(said["askings"]), files)
+
+
+def _stored(said: Mapping[str, Any], values: dict[str, float]) -> StoredMetric:
+    value = said["value"]
+    return StoredMetric(int(said["version"]), _str(said["origin"]), None if value is None else float(value), values)
+
+
+def _acceptance(said: Mapping[str, Any]) -> Acceptance:
+    texts = {name: _str(said[name]) for name in ("date", "commit", "branch", "reason")}
+    return Acceptance(**texts, dirty=bool(said["dirty"]), forced=bool(said["forced"]))
+
+
+def _str(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"{value!r} is no text")
+    return value
+
+
+def _whole(value: Any) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= 10**9:
+        raise TypeError(f"{value!r} is no number of documents or askings")
+    return value

@@ -1,0 +1,134 @@
+"""A baseline is written whole or not at all, under a lock, and the same content is always the same bytes."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from pytest_ireval.baselines.baseline import Baseline
+from pytest_ireval.baselines.files import (
+    COMPRESSED,
+    JUDGMENTS,
+    RECORD,
+    baseline_files,
+    checked_name,
+    path_of,
+    rankings_ending,
+)
+from pytest_ireval.baselines.fingerprints import fingerprint
+from pytest_ireval.baselines.journal import commit, drop_unfinished, journal_of, put_into_place, write_through
+from pytest_ireval.baselines.lock import WAIT, locked
+from pytest_ireval.baselines.record import encoded_record
+from pytest_ireval.baselines.stored_judgments import MOST_PAIRS, encoded_grades
+from pytest_ireval.baselines.stored_rankings import encoded_rankings
+from pytest_ireval.errors import BaselineError, Problem
+
+LARGEST = 32 << 20
+"""Rankings of more bytes are compressed."""
+LEVEL = 9
+ATTRIBUTES = """\
+# Baselines of pytest-ireval. Line ends stay as they are; reviews fold rankings and judgments.
+* -text
+*.tsv linguist-generated -diff
+*.zst binary linguist-generated
+"""
+IGNORED = """\
+# Of the lock and of updates that did not finish.
+.lock
+.*.new/
+"""
+BESIDE = {".gitattributes": ATTRIBUTES, ".gitignore": IGNORED}
+
+
+def write_baseline(folder: Path, baseline: Baseline, *, wait: float = WAIT) -> tuple[Path, ...]:
+    """The paths of the files, which are on the disk; ``wait`` seconds at most for somebody else who is writing."""
+    name = checked_name(baseline.suite)
+    return write_files(folder, name, encoded_baseline(baseline), wait=wait)
+
+
+def encoded_baseline(baseline: Baseline) -> dict[str, bytes]:
+    """The content of each file by the ending of its name, that of the .json file last."""
+    if not baseline.acceptances or not baseline.rankings:
+        raise ValueError("a baseline has rankings, and somebody accepted them")
+    files: dict[str, bytes] = {}
+    prints: dict[str, str] = {}
+    for asking, rankings in enumerate(baseline.rankings, 1):
+        text = encoded_rankings(rankings, baseline.depth, scored=baseline.scored)
+        large = len(text) > LARGEST
+        ending = rankings_ending(asking) + (COMPRESSED if large else "")
+        files[ending], prints[ending] = _compressed(text) if large else text, fingerprint(text)
+    if baseline.grades is not None and sum(map(len, baseline.grades.values())) <= MOST_PAIRS:
+        files[JUDGMENTS] = encoded_grades(baseline.grades)
+        prints[JUDGMENTS] = fingerprint(files[JUDGMENTS])
+    files[RECORD] = encoded_record(baseline, dict(sorted(prints.items())))
+    return files
+
+
+def write_files(folder: Path, name: str, files: Mapping[str, bytes], *, wait: float = WAIT) -> tuple[Path, ...]:
+    """The same from contents. An update that was interrupted is finished first."""
+    paths = tuple(path_of(folder, name, ending) for ending in files)
+    with _told(folder, name):
+        os.makedirs(folder, exist_ok=True)
+        with locked(folder, wait):
+            put_into_place(folder, name)
+            _write_beside(folder)
+            if not _is_there(folder, name, files):
+                commit(folder, name, files)
+                put_into_place(folder, name)
+    return paths
+
+
+def finish_interrupted(folder: Path, name: str, *, wait: float = WAIT) -> bool:
+    """Put an update into place that was interrupted; whether there was one."""
+    if journal_of(folder, name) is None:
+        return False
+    with _told(folder, name), locked(folder, wait):
+        return put_into_place(folder, name)
+
+
+def delete_baseline(folder: Path, name: str, *, wait: float = WAIT) -> tuple[Path, ...]:
+    """All files of a baseline are gone, the .json file first: without it the others are nobody's."""
+    with _told(folder, name), locked(folder, wait):
+        put_into_place(folder, name)
+        paths = baseline_files(folder, name)
+        for path in (*paths[:1], *reversed(paths[1:])):
+            os.unlink(path)
+    return paths
+
+
+def _compressed(text: bytes) -> bytes:
+    import zstandard
+
+    return zstandard.ZstdCompressor(level=LEVEL, write_content_size=True).compress(text)
+
+
+def _is_there(folder: Path, name: str, files: Mapping[str, bytes]) -> bool:
+    """Whether the files have this content already."""
+    wanted = {path_of(folder, name, ending): content for ending, content in files.items()}
+    there = baseline_files(folder, name)
+    return set(there) == set(wanted) and all(path.read_bytes() == wanted[path] for path in there)
+
+
+def _write_beside(folder: Path) -> None:
+    """What git should know of the folder; written once, and the user's from then on."""
+    for name, text in BESIDE.items():
+        if not (folder / name).exists():
+            write_through(folder / f".{name[1:]}.new", text.encode())
+            os.replace(folder / f".{name[1:]}.new", folder / name)
+
+
+@contextmanager
+def _told(folder: Path, name: str) -> Iterator[None]:
+    """What the system refuses becomes an error that says which state the baseline is in."""
+    try:
+        yield
+    except OSError as error:
+        if journal_of(folder, name) is None:
+            drop_unfinished(folder, name)
+            state = "nothing was changed"
+        else:
+            state = "the new baseline counts, but not all of its files are in place; the next update finishes that"
+        complaint = f"cannot be written: {error.strerror or error}; {state}"
+        raise BaselineError(Problem(complaint, place=str(path_of(folder, name, RECORD)))) from error

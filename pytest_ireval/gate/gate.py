@@ -1,0 +1,147 @@
+"""The gate: a suite in, its verdict with all evidence out. Everything the pytest run shows comes from here."""
+
+from __future__ import annotations
+
+from collections.abc import Container
+from dataclasses import dataclass
+from datetime import date
+
+import numpy as np
+
+from pytest_ireval.baselines.baseline import Baseline
+from pytest_ireval.baselines.reading import read_baseline
+from pytest_ireval.errors import BaselineError, IrevalError
+from pytest_ireval.gate.circumstances import today_of
+from pytest_ireval.gate.comparing import Compared, beside, compared, others_of
+from pytest_ireval.gate.fingerprinting import judgment_prints, prints_of
+from pytest_ireval.gate.gathering import Gathered, gathered, queries_of, rankings_of, refuse_missing
+from pytest_ireval.gate.judging import Circumstances, broken_outcome, judged
+from pytest_ireval.gate.material import Material
+from pytest_ireval.gate.scoring import Evaluated, side_of
+from pytest_ireval.gate.telling import broken_result, result_of
+from pytest_ireval.plugins.manager import installed
+from pytest_ireval.plugins.registry import Registry
+from pytest_ireval.progress import SILENT, Progress
+from pytest_ireval.results.suite_result import Counts, SuiteResult
+from pytest_ireval.rules.planning import Check, needs_queries, planned
+from pytest_ireval.sources.describing import described
+from pytest_ireval.suites.suite import Suite
+
+
+@dataclass(frozen=True, eq=False)
+class Gated:
+    """A suite that went through the gate: its result, and what it was made of (None where inputs are broken)."""
+
+    result: SuiteResult
+    material: Material | None
+
+
+def run_gate(
+    suite: Suite, *, registry: Registry | None = None, today: date | None = None, progress: Progress = SILENT
+) -> SuiteResult:
+    """The verdict of a suite, with the evidence for every rule.
+
+    ``today`` decides whether waivers have ended. What is wrong with the inputs is a verdict, too (``error``); an
+    exception is raised only for a suite whose rules make no sense.
+    """
+    registry = registry or installed()
+    return gate(
+        suite, registry, checks_of(suite, registry), Circumstances(today or today_of()), progress=progress
+    ).result
+
+
+def checks_of(suite: Suite, registry: Registry) -> tuple[Check, ...]:
+    """What the suite will have verdicts on; the queries are read only if slices are made of them."""
+    return planned(suite, queries_of(suite, registry) if needs_queries(suite) else None)
+
+
+def gate(
+    suite: Suite,
+    registry: Registry,
+    checks: tuple[Check, ...],
+    circumstances: Circumstances,
+    selected: Container[str] | None = None,
+    progress: Progress = SILENT,
+) -> Gated:
+    """The same, for the ``selected`` ids only, with what it takes to accept what was measured."""
+    chosen = [check for check in checks if selected is None or check.id in selected]
+    try:
+        material = _material(suite, registry, circumstances.today, progress)
+    except IrevalError as error:
+        outcomes = tuple(broken_outcome(check, error) for check in chosen)
+        return Gated(broken_result(suite, registry, checks, outcomes, error), None)
+    outcomes = tuple(judged(check, material, circumstances) for check in chosen)
+    return Gated(result_of(material, checks, outcomes), material)
+
+
+def _material(suite: Suite, registry: Registry, today: date, progress: Progress) -> Material:
+    """Everything that the rules look at."""
+    if suite.source is None:
+        raise IrevalError(f"{suite.place}: names no source of rankings")
+    base = gathered(suite, registry, today, progress)
+    rankings = rankings_of(suite.source, suite, registry, base, progress)
+    missing = refuse_missing(suite, base, rankings)
+    source = described(suite.source, suite.path.parent)
+    found = side_of(suite, base, rankings, source)
+    judged_by = judgment_prints(base)
+    prints = prints_of(suite, base, source, judged_by)
+    stored, error = _stored(suite)
+    against = Compared(error=error)
+    if stored is not None:
+        against = compared(suite, base, found.side, stored, prints, judged_by)
+    return Material(
+        suite=suite,
+        registry=registry,
+        population=base.population,
+        setting=base.setting,
+        now=found.side,
+        counts=_counts(base, found, missing),
+        fingerprints=prints,
+        judged_by=judged_by,
+        source=source,
+        stored=stored,
+        baseline=against.side,
+        baseline_error=against.error,
+        cause=against.cause,
+        others=others_of(suite, registry, base, progress),
+        notes=(*against.notes, *_truncated(suite, found)),
+        beside=beside(suite, base, found.side),
+    )
+
+
+def _stored(suite: Suite) -> tuple[Baseline | None, BaselineError | None]:
+    try:
+        return read_baseline(suite.baselines, suite.name), None
+    except BaselineError as error:
+        return None, error
+
+
+def _counts(base: Gathered, found: Evaluated, missing: tuple[str, ...]) -> Counts:
+    population, evaluation = base.population, found.evaluation
+    rankings = found.side.rankings[0]
+    without = np.flatnonzero(rankings.retrieved == 0).tolist()
+    known = set(population.queries.ids)
+    return Counts(
+        queries=len(population.queries),
+        judged=len(population.judgments.queries) if population.judgments is not None else 0,
+        missing=missing,
+        empty=tuple(rankings.queries[i] for i in without if rankings.queries[i] in known),
+        without_judgments=evaluation.without_judgments if evaluation is not None else (),
+        no_relevant=max((m.no_relevant for m in evaluation.metrics), default=0) if evaluation is not None else 0,
+        unjudged=found.unjudged,
+        tied=max((m.ties.queries for m in evaluation.metrics if m.ties), default=0) if evaluation is not None else 0,
+        waived=tuple(sorted(population.waived)),
+    )
+
+
+def _truncated(suite: Suite, found: Evaluated) -> tuple[str, ...]:
+    """Metrics without a cutoff over rankings that were cut."""
+    deeper = int(np.count_nonzero(found.side.rankings[0].retrieved >= suite.depth))
+    uncut = [
+        str(metric)
+        for metric in suite.metrics
+        if metric.unit == "query" and metric.parameter("cutoff") is not None and metric.settings.get("cutoff") is None
+    ]
+    if not deeper or not uncut:
+        return ()
+    return (f"{', '.join(uncut)} look at whole rankings, and {deeper} rankings are cut at depth {suite.depth}",)

@@ -1,0 +1,192 @@
+"""What a suite names is read and asked for: queries, judgments, rankings; checked to belong together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+
+import numpy as np
+
+from pytest_ireval.errors import InputError, Problem
+from pytest_ireval.evaluating.setting import Setting, set_up
+from pytest_ireval.metrics.metric import Metric
+from pytest_ireval.plugins.registry import Registry
+from pytest_ireval.plurals import counted
+from pytest_ireval.progress import SILENT, Progress
+from pytest_ireval.retrieval.alias_tables import read_aliases, read_groups
+from pytest_ireval.retrieval.aliases import collapsed, renamed
+from pytest_ireval.retrieval.doors import as_judgments, as_queries, some
+from pytest_ireval.retrieval.formats.reader import Reading
+from pytest_ireval.retrieval.judgments import Judgments
+from pytest_ireval.retrieval.queries import Queries
+from pytest_ireval.retrieval.rankings import Rankings
+from pytest_ireval.rules.side import Floats, Population
+from pytest_ireval.sources.asking import asked
+from pytest_ireval.sources.request import Request
+from pytest_ireval.suites.suite import SourceAsked, Suite
+
+ORDERS_BY_JUDGMENTS = ("pessimistic", "optimistic")
+"""Ways to order equal scores for which documents below the depth have to be known."""
+
+
+@dataclass(frozen=True, eq=False)
+class Names:
+    """Other names of documents: renamed ids, and groups of variants that count as one."""
+
+    aliases: Mapping[str, str]
+    groups: Mapping[str, str]
+
+    def in_rankings(self, rankings: Rankings) -> Rankings:
+        """Rankings under the names of now, the first of several variants only."""
+        rankings = renamed(rankings, self.aliases) if self.aliases else rankings
+        return collapsed(rankings, self.groups) if self.groups else rankings
+
+    def in_judgments(self, judgments: Judgments) -> Judgments:
+        """The same of judgments."""
+        judgments = renamed(judgments, self.aliases) if self.aliases else judgments
+        return collapsed(judgments, self.groups) if self.groups else judgments
+
+
+@dataclass(frozen=True, eq=False)
+class Gathered:
+    """What a suite rests on, without its rankings."""
+
+    population: Population
+    setting: Setting | None
+    names: Names
+
+
+def queries_of(suite: Suite, registry: Registry) -> Queries | None:
+    """What the queries file says; None if the suite names none."""
+    if suite.queries is None:
+        return None
+    return as_queries(suite.queries.path, registry.readers, suite.queries.format)
+
+
+def gathered(suite: Suite, registry: Registry, today: date, progress: Progress = SILENT) -> Gathered:
+    """Queries and judgments, checked to belong together."""
+    documents = suite.documents
+    names = Names(
+        read_aliases(documents.aliases.path) if documents.aliases else {},
+        read_groups(documents.collapse.path) if documents.collapse else {},
+    )
+    queries = queries_of(suite, registry)
+    judgments = _judgments(suite, registry, names, progress)
+    if queries is None:
+        if judgments is None:
+            raise InputError(Problem("names neither queries nor judgments", place=str(suite.place)))
+        queries = Queries(judgments.queries, ("",) * len(judgments.queries), origin=judgments.origin)
+    elif judgments is not None:
+        _refuse_unknown(judgments, queries)
+    waived = frozenset(waiver.query for waiver in suite.waivers if waiver.until >= today)
+    population = Population(queries, judgments, _weights(suite, queries), waived)
+    return Gathered(population, _setting(suite, registry, judgments, progress), names)
+
+
+def _judgments(suite: Suite, registry: Registry, names: Names, progress: Progress) -> Judgments | None:
+    if suite.judgments is None:
+        return None
+    file = suite.judgments.file
+    grades = "float" if suite.policies.grades == "float" else "integer"
+    how = Reading("float" if grades == "float" else "integer", progress=progress)
+    return names.in_judgments(as_judgments(file.path, registry.readers, file.format, how))
+
+
+def _setting(suite: Suite, registry: Registry, judgments: Judgments | None, progress: Progress) -> Setting | None:
+    metrics = [as_told(suite, metric) for metric in suite.metrics if "reference" not in metric.needs]
+    if judgments is None or not metrics:
+        return None
+    setting = set_up(judgments, metrics, suite.policies, registry, progress)
+    return replace(setting, how=replace_depth(setting.how, suite))
+
+
+def replace_depth(how: Reading, suite: Suite) -> Reading:
+    """Only the first documents of each ranking, where the order of equal scores does not need the others."""
+    keep_all = suite.policies.ties in ORDERS_BY_JUDGMENTS
+    return how._replace(depth=None if keep_all else suite.depth)
+
+
+def as_told(suite: Suite, metric: Metric) -> Metric:
+    """The metric with the lowest relevant grade that the judgments of the suite declare, unless it has its own."""
+    lowest = suite.judgments.relevant_from if suite.judgments else None
+    if lowest is None or metric.parameter("rel") is None or "rel" in metric.arguments:
+        return metric
+    return metric(rel=int(lowest) if float(lowest).is_integer() else lowest)
+
+
+def _refuse_unknown(judgments: Judgments, queries: Queries) -> None:
+    unknown = [query for query in judgments.queries if query not in queries.position]
+    if unknown:
+        raise InputError(
+            Problem(
+                f"{len(unknown)} of {counted(len(judgments.queries), 'judged query')} are not in {queries.origin}: "
+                f"{some(unknown)}",
+                place=judgments.origin,
+                suggestion="add them there, or take their judgments out: no slice would count them",
+            )
+        )
+
+
+def _weights(suite: Suite, queries: Queries) -> Floats | None:
+    """The column that says how much traffic a query stands for."""
+    if not suite.weight:
+        return None
+    if suite.weight not in queries.columns:
+        columns = ", ".join(queries.columns) or "none besides id and text"
+        raise InputError(
+            Problem(f"has no column {suite.weight!r}", place=queries.origin, allowed=f"columns: {columns}")
+        )
+    weights, problems = [], []
+    for row, text in enumerate(queries.columns[suite.weight]):
+        try:
+            weight = float(text)
+        except ValueError:
+            weight = -1.0
+        if not 0 <= weight < np.inf:
+            problems.append(Problem(f"{suite.weight} is {text!r}, which is no weight: 0 or more", queries.place(row)))
+        weights.append(weight)
+    if problems:
+        raise InputError(*problems[:5], *([f"… and {len(problems) - 5} more"] if len(problems) > 5 else []))
+    return np.array(weights, np.float64)
+
+
+def rankings_of(
+    source: SourceAsked, suite: Suite, registry: Registry, material: Gathered, progress: Progress = SILENT
+) -> tuple[Rankings, ...]:
+    """What the source returns, as often as it is asked, under the names of now."""
+    request = Request(
+        queries=material.population.queries,
+        depth=suite.depth,
+        folder=suite.path.parent,
+        suite=suite.name,
+        readers=registry.readers,
+        by_id=suite.policies.ties != "input",
+        keep_all=suite.policies.ties in ORDERS_BY_JUDGMENTS,
+        progress=progress,
+    )
+    return tuple(material.names.in_rankings(rankings) for rankings in asked(source, request))
+
+
+def refuse_missing(suite: Suite, material: Gathered, rankings: Iterable[Rankings]) -> tuple[str, ...]:
+    """Queries that count and have no ranking: an error, unless the suite says what becomes of them."""
+    population = material.population
+    judged = population.judgments.queries if population.judgments is not None else population.queries.ids
+    wanted = [query for query in judged if query not in population.waived]
+    missing: dict[str, str] = {}
+    for each in rankings:
+        there = set(each.queries)
+        missing |= {query: each.origin for query in wanted if query not in there}
+    if missing and suite.policies.missing_queries == "error":
+        raise InputError(_missing(list(missing), len(wanted), next(iter(missing.values())), population))
+    return tuple(missing)
+
+
+def _missing(missing: Sequence[str], of: int, origin: str, population: Population) -> Problem:
+    judged = "judged queries" if population.judgments is not None else "queries"
+    return Problem(
+        f"{len(missing)} of {of} {judged} have no ranking: {some(missing)}",
+        place=origin,
+        suggestion="missing_queries: zero in the suite scores them as badly as can be, ignore leaves them out; "
+        "an explicitly empty ranking is a ranking",
+    )

@@ -1,0 +1,200 @@
+"""One check asked of what was gathered: an outcome, whatever happens."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from datetime import date
+from typing import Literal, NamedTuple
+
+from pytest_ireval.errors import BaselineError, IrevalError
+from pytest_ireval.gate.material import Material
+from pytest_ireval.plurals import counted
+from pytest_ireval.results.outcome import Outcome
+from pytest_ireval.retrieval.doors import some
+from pytest_ireval.rules.planning import INPUTS, Check
+from pytest_ireval.rules.ruling import Ruling
+from pytest_ireval.rules.seen import Seen
+from pytest_ireval.rules.side import Side
+from pytest_ireval.suites.suite import RuleAsked, Waiver
+
+Accepting = Literal["nothing", "new", "all"]
+
+
+class Circumstances(NamedTuple):
+    """What decides besides the material."""
+
+    today: date
+    accepting: Accepting = "nothing"
+    """Which baselines this run accepts: none, those that do not exist yet, or all; comparisons pass then."""
+
+
+def judged(check: Check, material: Material, circumstances: Circumstances) -> Outcome:
+    """The outcome of one check."""
+    plain = plain_outcome(check)
+    if check.waiver is not None:
+        return _with(plain, _waiver(check.waiver, material, circumstances.today))
+    if check.asked is None:
+        return _with(plain, _inputs(material))
+    asked = check.asked
+    plain = replace(plain, compares=asked.kind.compares)
+    reference = _reference(check, material) if asked.kind.compares else None
+    if asked.kind.compares and reference is None:
+        return _accepted(_without_baseline(plain), circumstances)
+    ruling = _errors_told(asked, lambda: _ruling(check, asked, material, reference))
+    outcome = _with(plain, ruling)
+    if outcome.verdict == "fail" and asked.options.on_fail == "warn":
+        return replace(outcome, verdict="pass", warning=True)
+    return _accepted(outcome, circumstances)
+
+
+def plain_outcome(check: Check) -> Outcome:
+    """What is known of an outcome before anything is evaluated."""
+    return Outcome(
+        id=check.id,
+        kind=check.family,
+        verdict="error",
+        headline="",
+        file=check.place.file,
+        line=check.place.line,
+        column=check.place.column,
+        name=check.asked.options.name if check.asked else "",
+        metric="" if check.part.metric is None else str(check.part.metric),
+        slice=str(check.slice),
+        tags=check.tags,
+    )
+
+
+def error_ruling(error: IrevalError) -> Ruling:
+    """An error in the shape of a ruling: its first line is the headline."""
+    lines = str(error).splitlines() or [type(error).__name__]
+    return Ruling("error", lines[0], facts=tuple(lines[1:]))
+
+
+def _with(plain: Outcome, ruling: Ruling) -> Outcome:
+    return replace(
+        plain,
+        verdict=ruling.verdict,
+        headline=ruling.headline,
+        sentence=ruling.sentence,
+        figures=ruling.figures,
+        queries=ruling.queries,
+        worst=ruling.worst,
+        facts=ruling.facts,
+        numbers=ruling.numbers,
+    )
+
+
+def _accepted(outcome: Outcome, circumstances: Circumstances) -> Outcome:
+    """In a run that accepts what it measures, a comparison does not stand in the way."""
+    accepting = circumstances.accepting
+    accepts = accepting == "all" or (accepting == "new" and outcome.missing_baseline)
+    if accepts and outcome.compares and outcome.verdict in ("fail", "error", "inconclusive"):
+        return replace(outcome, verdict="pass", accepted=True)
+    return outcome
+
+
+def _without_baseline(plain: Outcome) -> Outcome:
+    return replace(
+        plain,
+        verdict="fail",
+        headline="there is no baseline to compare with",
+        sentence="Nobody has accepted rankings of this suite yet.",
+        missing_baseline=True,
+    )
+
+
+def _reference(check: Check, material: Material) -> Side | IrevalError | None:
+    """What the rule compares with; None if it does not exist yet."""
+    number = next(i for i, asked in enumerate(material.suite.rules) if asked is check.asked)
+    if number in material.others:
+        return material.others[number]
+    return material.baseline_error or material.baseline
+
+
+def _ruling(check: Check, asked: RuleAsked, material: Material, reference: Side | IrevalError | None) -> Ruling:
+    if isinstance(reference, IrevalError):
+        raise reference
+    now = material.now_beside(reference)
+    seen = Seen(material.population, now, reference, check.part, check.slice)
+    few = _too_few(asked, seen)
+    if few is not None:
+        return few
+    ruling: Ruling = asked.kind.judge(asked.options, seen)
+    return ruling
+
+
+def _too_few(asked: RuleAsked, seen: Seen) -> Ruling | None:
+    """What is said where a slice has no queries to judge, or fewer than the rule wants."""
+    if seen.part.metric is None:
+        return None
+    paired = asked.kind.compares and "reference" not in seen.part.metric.needs
+    values = seen.paired() if paired else seen.values()
+    count, wanted = len(values.names), asked.options.min_queries
+    if not count:
+        sides = "has a value on both sides" if asked.kind.compares else "counts"
+        return Ruling("error", f"no query of {seen.slice} {sides}")
+    if count < wanted:
+        headline = f"{seen.slice} has {counted(count, 'query')}, fewer than min_queries: {wanted}; not judged"
+        return Ruling("inconclusive", headline)
+    return None
+
+
+def _errors_told(asked: RuleAsked, judge: Callable[[], object]) -> Ruling:
+    """What the rule says; an error of ours, or of a plugin's code, is a ruling too."""
+    try:
+        ruling = judge()
+    except IrevalError as error:
+        return error_ruling(error)
+    except Exception as error:  # noqa: BLE001 - a plugin may raise anything; the message names it
+        return Ruling("error", f"rule {asked.kind.name} of {asked.kind.source} raised {type(error).__name__}: {error}")
+    if not isinstance(ruling, Ruling):
+        found = type(ruling).__name__
+        return Ruling("error", f"rule {asked.kind.name} of {asked.kind.source} returned {found}, not a Ruling")
+    return ruling
+
+
+def _waiver(waiver: Waiver, material: Material, today: date) -> Ruling:
+    if waiver.query not in material.population.queries.position:
+        return Ruling("error", f"waives query {waiver.query!r}, which is not in {material.population.queries.origin}")
+    if waiver.until < today:
+        return Ruling(
+            "fail",
+            f"the waiver of {waiver.query} ended on {waiver.until}",
+            f"It was given for: {waiver.reason}. Its query counts again; renew the waiver or take it out.",
+        )
+    return Ruling("pass", f"{waiver.query} is waived until {waiver.until}: {waiver.reason}")
+
+
+def _inputs(material: Material) -> Ruling:
+    """What the suite rests on belongs together, or nothing could have been gathered; and what should be known of it."""
+    error = material.baseline_error
+    locked = material.suite.judgments is not None and material.suite.judgments.lock
+    if locked and error is not None and material.cause is not None and material.cause.judgments:
+        return error_ruling(error)
+    counts = material.counts
+    headline = f"{counted(counts.queries, 'query')}, {counts.judged} of them judged; rankings: {material.source}"
+    return Ruling("pass", headline, facts=tuple(_facts(material)))
+
+
+def _facts(material: Material) -> Iterator[str]:
+    counts = material.counts
+    for what, names in (("without a ranking", counts.missing), ("with an empty ranking", counts.empty)):
+        if names:
+            yield f"{counted(len(names), 'query')} {what}: {some(names)}"
+    if counts.without_judgments:
+        yield f"{counted(len(counts.without_judgments), 'ranked query')} without judgments"
+    if isinstance(material.baseline_error, BaselineError):
+        yield str(material.baseline_error)
+    yield from material.notes
+
+
+def broken_outcome(check: Check, error: IrevalError) -> Outcome:
+    """The outcome of a check of a suite whose inputs are broken: the whole text stands at the inputs."""
+    plain = plain_outcome(check)
+    if check.id == INPUTS:
+        return _with(plain, error_ruling(error))
+    first = str(error).splitlines()[0]
+    return _with(
+        plain, Ruling("error", f"the inputs of this suite are broken: {first}", facts=(f"see the outcome of {INPUTS}",))
+    )

@@ -1,0 +1,49 @@
+"""Everything the rules of a suite look at: queries, judgments, rankings of now, the baseline, and what changed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from pytest_ireval.baselines.baseline import Baseline, Fingerprints
+from pytest_ireval.baselines.fingerprints import JudgmentPrints
+from pytest_ireval.errors import IrevalError
+from pytest_ireval.evaluating.setting import Setting
+from pytest_ireval.plugins.registry import Registry
+from pytest_ireval.results.cause import Cause
+from pytest_ireval.results.suite_result import Counts
+from pytest_ireval.rules.side import Population, Side
+from pytest_ireval.suites.suite import Suite
+
+
+@dataclass(frozen=True, eq=False)
+class Material:
+    """What was gathered for one suite, before any rule is asked."""
+
+    suite: Suite
+    registry: Registry
+    population: Population
+    setting: Setting | None
+    """Judgments and metrics; None for a suite without judgments."""
+    now: Side
+    counts: Counts
+    fingerprints: Fingerprints
+    judged_by: JudgmentPrints | None
+    """What is to be remembered of the judgments."""
+    source: str
+    """The source in words."""
+    stored: Baseline | None = None
+    baseline: Side | None = None
+    """The stored baseline, scored like the rankings of now; None if there is none that can be compared with."""
+    baseline_error: IrevalError | None = None
+    """Why the stored baseline cannot be compared with."""
+    cause: Cause | None = None
+    others: Mapping[int, Side | IrevalError] = field(default_factory=dict)
+    """What single rules compare with instead, by the rule's place in the suite."""
+    notes: tuple[str, ...] = ()
+    beside: Callable[[Side], Side] = lambda reference: reference
+    """The side of now with the metrics that compare its lists with those of a reference."""
+
+    def now_beside(self, reference: Side | None) -> Side:
+        """The side of now, complete for a rule that compares with ``reference``."""
+        return self.now if reference is None else self.beside(reference)

@@ -1,0 +1,160 @@
+"""Rankings of a suite scored by all its metrics, every value in its place among the queries."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from pytest_ireval.errors import InputError, IrevalError, MetricError, Problem
+from pytest_ireval.evaluating.evaluation import evaluated
+from pytest_ireval.evaluating.setting import Companions, Setting
+from pytest_ireval.gate.gathering import Gathered, as_told
+from pytest_ireval.metrics.metric import Metric
+from pytest_ireval.metrics.score import score
+from pytest_ireval.results.evaluation import Evaluation, MetricResult
+from pytest_ireval.retrieval.doors import Brought
+from pytest_ireval.retrieval.join import unjudged
+from pytest_ireval.retrieval.judged import Mask
+from pytest_ireval.retrieval.queries import Queries
+from pytest_ireval.retrieval.rankings import Rankings
+from pytest_ireval.retrieval.views import cut
+from pytest_ireval.rules.side import Floats, Scored, Side
+from pytest_ireval.suites.suite import Suite
+
+SESSION_COLUMNS = ("session", "position")
+
+
+class Evaluated(NamedTuple):
+    """One side, and the evaluation of its first rankings, which counts what figures rest on."""
+
+    side: Side
+    evaluation: Evaluation | None
+    unjudged: int
+    """Documents that nobody judged among those that count, over all queries."""
+
+
+def side_of(
+    suite: Suite, gathered: Gathered, rankings: Sequence[Rankings], origin: str, unknown: frozenset[str] = frozenset()
+) -> Evaluated:
+    """Rankings scored by every metric; one that cannot be computed leaves the others as they are.
+
+    Queries that were ``unknown`` when the rankings were made do not count where they have none.
+    """
+    side = Side(origin, tuple(rankings), suite.depth)
+    setting = gathered.setting
+    if setting is None:
+        return Evaluated(side, None, 0)
+    wanted = {str(metric): as_told(suite, metric) for metric in suite.metrics if "reference" not in metric.needs}
+    companions = Companions(sessions=_sessions(gathered.population.queries))
+    scored: dict[str, list[Scored]] = {}
+    errors: dict[str, IrevalError] = {}
+    first: Evaluation | None = None
+    count = 0
+    for each in rankings:
+        found = setting.brought(each, companions, documents=True)
+        results, failed = _results(setting, found, _counting(gathered, found, unknown))
+        errors |= failed
+        for name, metric in wanted.items():
+            if str(metric) in results.found:
+                scored.setdefault(name, []).append(_placed(metric, results.found[str(metric)], gathered))
+        if first is None:
+            first, count = results.evaluation, _unjudged(found, suite.depth)
+    told = {name: str(metric) for name, metric in wanted.items()}
+    broken = {name: errors[canonical] for name, canonical in told.items() if canonical in errors}
+    values = {name: _mean(each) for name, each in scored.items() if name not in broken}
+    return Evaluated(replace(side, scored=values, errors=broken), first, count)
+
+
+class _Results(NamedTuple):
+    evaluation: Evaluation | None
+    found: Mapping[str, MetricResult]
+
+
+def _results(setting: Setting, found: Brought, queries: Mask | None) -> tuple[_Results, dict[str, IrevalError]]:
+    """All metrics at once; where one of them fails, one by one."""
+    try:
+        evaluation = evaluated(setting, found, queries)
+    except MetricError:
+        return _one_by_one(setting, found, queries)
+    return _Results(evaluation, {result.name: result for result in evaluation.metrics}), {}
+
+
+def _one_by_one(setting: Setting, found: Brought, queries: Mask | None) -> tuple[_Results, dict[str, IrevalError]]:
+    results: dict[str, MetricResult] = {}
+    errors: dict[str, IrevalError] = {}
+    first: Evaluation | None = None
+    for metric in setting.metrics:
+        try:
+            evaluation = evaluated(replace(setting, metrics=[metric]), found, queries)
+        except MetricError as error:
+            errors[str(metric)] = error
+            continue
+        first = first or evaluation
+        results |= {result.name: result for result in evaluation.metrics}
+    return _Results(first, results), errors
+
+
+def _counting(gathered: Gathered, found: Brought, unknown: frozenset[str]) -> Mask | None:
+    """Which judged queries count: not those without a ranking that nobody asked for, or that a waiver takes out."""
+    judged, excused = found.judged, unknown | gathered.population.waived
+    waived = np.array([query in excused for query in judged.queries], bool)
+    ignored = gathered.setting is not None and gathered.setting.policies.missing_queries == "ignore"
+    counting: Mask = judged.present | ~(waived | ignored)
+    return None if counting.all() else counting
+
+
+def _placed(metric: Metric, result: MetricResult, gathered: Gathered) -> Scored:
+    """Values in the order of the suite's queries; those of sessions or of the whole in their own."""
+    names = gathered.population.queries.ids if metric.unit == "query" else tuple(result.values)
+    values = np.array([result.values.get(name, np.nan) for name in names], np.float64)
+    return Scored(metric, names, values)
+
+
+def _mean(repeated: Sequence[Scored]) -> Scored:
+    """The mean of all askings, unit by unit."""
+    if len(repeated) == 1:
+        return repeated[0]
+    if len({each.names for each in repeated}) > 1:
+        raise InputError(f"{repeated[0].metric}: the askings do not score the same {repeated[0].metric.unit}s")
+    return replace(repeated[0], values=np.mean([each.values for each in repeated], axis=0))
+
+
+def _unjudged(found: Brought, depth: int) -> int:
+    documents = cut(found.judged, depth).documents
+    return 0 if documents is None else int(np.count_nonzero(np.isnan(documents.grade)))
+
+
+def _sessions(queries: Queries) -> dict[str, tuple[str, int]] | None:
+    """The session of each query and its place there, from two columns of the queries."""
+    if not set(SESSION_COLUMNS) <= set(queries.columns):
+        return None
+    places: dict[str, tuple[str, int]] = {}
+    rows = zip(queries.ids, queries.columns["session"], queries.columns["position"], strict=True)
+    for row, (query, session, position) in enumerate(rows):
+        if session:
+            if not position.isdigit() or int(position) < 1:
+                raise InputError(Problem(f"position is {position!r}, not a whole number from 1", queries.place(row)))
+            places[query] = (session, int(position))
+    return places
+
+
+def with_overlaps(suite: Suite, gathered: Gathered, now: Side, reference: Side) -> Side:
+    """The side of now with the metrics that compare its lists with those of the reference."""
+    metrics = {str(metric): metric for metric in suite.metrics if "reference" in metric.needs}
+    if not metrics:
+        return now
+    queries = gathered.population.queries.ids
+    both = np.array([query in now.position and query in reference.position for query in queries], bool)
+    ours, theirs = (cut(unjudged(side.rankings[0], queries), suite.depth) for side in (now, reference))
+    judged = replace(ours, reference=theirs, _memory={})
+    scored, errors = dict(now.scored), dict(now.errors)
+    for name, metric in metrics.items():
+        try:
+            values: Floats = score(metric, judged).values
+            scored[name] = Scored(metric, queries, np.where(both, values, np.nan))
+        except MetricError as error:
+            errors[name] = error
+    return replace(now, scored=scored, errors=errors)

@@ -1,0 +1,81 @@
+"""Accepting what was measured: which suites may be, and the baseline that it makes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from pytest_ireval.baselines.baseline import Acceptance, Baseline, StoredMetric
+from pytest_ireval.baselines.fingerprints import fingerprint_of_rankings
+from pytest_ireval.gate.comparing import definitions
+from pytest_ireval.gate.material import Material
+from pytest_ireval.metrics.score import aggregated
+from pytest_ireval.results.suite_result import SuiteResult
+from pytest_ireval.retrieval.rankings import Rankings
+from pytest_ireval.rules.side import Scored
+
+SCORES = {"scores", "ties"}
+"""Needs of metrics for which the scores of documents are kept."""
+
+
+def blockers(result: SuiteResult) -> Iterator[str]:
+    """What stands in the way of accepting: thresholds, expectations and inputs that are red."""
+    for outcome in result.outcomes:
+        if outcome.verdict not in ("pass", "inconclusive") and not outcome.accepted:
+            yield f"{outcome.id}: {outcome.headline}"
+
+
+def needs_reason(result: SuiteResult) -> bool:
+    """Whether a comparison was red, so that somebody has to say why the change is fine."""
+    return any(outcome.accepted for outcome in result.outcomes)
+
+
+def accepted(material: Material, acceptance: Acceptance) -> Baseline | None:
+    """The baseline that this run makes; None if it would say what the stored one says."""
+    suite, stored = material.suite, material.stored
+    prints = material.judged_by
+    made = Baseline(
+        suite=suite.name,
+        depth=suite.depth,
+        rankings=material.now.rankings,
+        scored=_scored(material),
+        metrics=_metrics(material),
+        grades=None if prints is None else prints.grades,
+        grades_of={} if prints is None else prints.grades_of,
+        fingerprints=material.fingerprints,
+        plugins=material.registry.distributions,
+        acceptances=(*(stored.acceptances if stored is not None else ()), acceptance),
+    )
+    return None if stored is not None and _says_the_same(made, stored) else made
+
+
+def _scored(material: Material) -> bool:
+    """Whether the scores of documents are part of what is compared."""
+    by_judgments = material.suite.policies.ties in ("pessimistic", "optimistic")
+    return by_judgments or any(metric.needs & SCORES for metric in material.suite.metrics)
+
+
+def _metrics(material: Material) -> dict[str, StoredMetric]:
+    defined = definitions(material.now)
+    return {name: _stored(scored, *defined[name]) for name, scored in material.now.scored.items()}
+
+
+def _stored(scored: Scored, version: int, origin: str) -> StoredMetric:
+    counts = ~np.isnan(scored.values)
+    values = dict(zip(np.array(scored.names, object)[counts].tolist(), scored.values[counts].tolist(), strict=True))
+    return StoredMetric(version, origin, aggregated(scored.values[counts], scored.metric.aggregate), values)
+
+
+def _says_the_same(made: Baseline, stored: Baseline) -> bool:
+    """Whether only the acceptance is new."""
+    return (
+        (made.depth, made.scored, made.fingerprints, dict(made.grades_of))
+        == (stored.depth, stored.scored, stored.fingerprints, dict(stored.grades_of))
+        and made.metrics == stored.metrics
+        and _prints(made.rankings, made.depth) == _prints(stored.rankings, made.depth)
+    )
+
+
+def _prints(rankings: tuple[Rankings, ...], depth: int) -> list[str]:
+    return [fingerprint_of_rankings(each, depth) for each in rankings]

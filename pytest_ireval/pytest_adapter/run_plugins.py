@@ -1,0 +1,58 @@
+"""The plugins of a pytest run: installed ones, ``-p`` modules, and each conftest.py for its own folder and below."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from pytest_ireval.errors import IrevalError, PluginError
+from pytest_ireval.plugins.manager import Plugins
+from pytest_ireval.plugins.registry import Registry
+
+
+class RunPlugins:
+    """Adopts modules as pytest finds them; knows what a file may use."""
+
+    def __init__(self) -> None:
+        self.plugins = Plugins()
+        self.plugins.load_installed()
+        self.broken: list[tuple[Path | None, str]] = []
+        self._made: dict[frozenset[object], Registry] = {}
+
+    def adopt(self, plugin: object) -> None:
+        """Take a module in if it has hooks of ours; raises IrevalError where they cannot be used."""
+        if isinstance(plugin, ModuleType) and self.plugins.adopt(plugin):
+            self._made.clear()
+
+    def remember_broken(self, plugin: object, error: IrevalError) -> None:
+        """Files that a broken conftest.py serves are told so when they ask."""
+        self.broken.append((home_of(plugin), str(error)))
+
+    def registry_for(self, path: Path) -> Registry:
+        """What a file at ``path`` may use."""
+        for home, message in self.broken:
+            if home is None or home in path.parents:
+                raise PluginError(message)
+        hidden = frozenset(p for p in self.plugins.origins if (home := home_of(p)) and home not in path.parents)
+        if hidden not in self._made:  # one registry for all files that see the same: suite models are made for each
+            self._made[hidden] = self.plugins.registry(without=hidden)
+        return self._made[hidden]
+
+    def __str__(self) -> str:
+        return ", ".join(dict.fromkeys(map(str, self.plugins.origins.values())))
+
+
+def home_of(plugin: object) -> Path | None:
+    """The folder that a conftest.py serves; None for a plugin that serves the whole run."""
+    file = getattr(plugin, "__file__", None)
+    return Path(file).parent if file and Path(file).name == "conftest.py" else None
+
+
+def plugins_of(config: pytest.Config) -> RunPlugins:
+    """The plugins of a run that has no session of ours: those that pytest knows by now."""
+    found = RunPlugins()
+    for plugin in config.pluginmanager.get_plugins():
+        found.adopt(plugin)
+    return found

@@ -1,0 +1,47 @@
+"""What the terminal shows in the end: a row for each suite and metric, and what was accepted."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Sequence
+
+import pytest
+
+from pytest_ireval.pytest_adapter.accepting import Accepting
+from pytest_ireval.reports.summary_table import summary_lines
+from pytest_ireval.reports.update_text import update_lines
+from pytest_ireval.results.suite_result import RunResult
+
+WIDTH = 80
+WIDEST = 200
+
+
+def width_of(config: pytest.Config) -> int:
+    """Columns of the terminal that pytest writes to; 80 where there is none."""
+    reporter = config.pluginmanager.get_plugin("terminalreporter")
+    if reporter is None or not reporter.isatty:
+        return int(shutil.get_terminal_size((WIDTH, 24)).columns) if "COLUMNS" in os.environ else WIDTH
+    return min(WIDEST, shutil.get_terminal_size((WIDTH, 24)).columns)
+
+
+def summarise(
+    reporter: pytest.TerminalReporter,
+    config: pytest.Config,
+    result: RunResult,
+    accepting: Accepting,
+    files: Sequence[str],
+) -> None:
+    """The rows; with -q the problems only."""
+    quiet = config.get_verbosity() < 0
+    if not quiet:
+        reporter.section("ireval")
+        for line in summary_lines(result, width_of(config)):
+            reporter.write_line(line)
+    for line in (*update_lines(result, width_of(config)), *accepting.told):
+        reporter.write_line(line)
+    for problem in accepting.problems:
+        reporter.write_line(f"not accepted: {problem}", red=True)
+    if not quiet:
+        for path in files:
+            reporter.write_line(f"written: {path}")

@@ -1,0 +1,192 @@
+"""Documents under other names: renamed ones, and variants of one thing that count as one document."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TypeVar, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pytest_ireval.errors import Mistakes, Problem, shown
+from pytest_ireval.retrieval.ids import Ids, concatenated
+from pytest_ireval.retrieval.judgments import Judgments, Subtopics, joined_texts, judgments_of
+from pytest_ireval.retrieval.rankings import Rankings
+from pytest_ireval.retrieval.scan.duplicates import repetitions
+from pytest_ireval.retrieval.scan.pairs import JudgedPairs, not_unique
+from pytest_ireval.retrieval.scan.tokens import Span
+from pytest_ireval.retrieval.scan.words import U
+from pytest_ireval.retrieval.selection import with_documents
+
+Found = TypeVar("Found", Judgments, Rankings)
+Rows = NDArray[np.int64]
+
+APART = U(0x9E3779B97F4A7C15)
+"""An odd factor, which keeps the numbers of queries apart."""
+
+
+@overload
+def renamed(found: Judgments, names: Mapping[str, str]) -> Judgments: ...
+@overload
+def renamed(found: Rankings, names: Mapping[str, str]) -> Rankings: ...
+def renamed(found: Judgments | Rankings, names: Mapping[str, str]) -> Judgments | Rankings:
+    """The same with every document that has another name now under that name; what it stands for does not change.
+
+    Each name is looked up once. Documents of one ranking (or one query's judgments) that would get one name are an
+    error that names both.
+    """
+    documents = _under(found.documents, names)
+    if documents is None:
+        return found
+    query = _query_of_rows(found)
+    first, later = _repeated(documents, query)
+    if later.size:
+        _refuse_doubles(found, query, documents, first, later)
+    if isinstance(found, Rankings):
+        return replace(found, documents=documents)
+    return _judgments(found, documents, first, later)
+
+
+@overload
+def collapsed(found: Judgments, groups: Mapping[str, str]) -> Judgments: ...
+@overload
+def collapsed(found: Rankings, groups: Mapping[str, str]) -> Rankings: ...
+def collapsed(found: Judgments | Rankings, groups: Mapping[str, str]) -> Judgments | Rankings:
+    """The same with the group in place of each of its variants.
+
+    Of a ranking the first variant counts and those behind it are left out, so that documents behind them move up; of
+    judgments the highest grade stands. A document without a group stands for itself; one that is called like a group
+    belongs to it.
+    """
+    documents = _under(found.documents, groups)
+    if documents is None:
+        return found
+    first, later = _repeated(documents, _query_of_rows(found))
+    if isinstance(found, Rankings):
+        return _without_rows(replace(found, documents=documents), later)
+    return _judgments(found, documents, first, later)
+
+
+def _query_of_rows(found: Judgments | Rankings) -> Rows:
+    if isinstance(found, Judgments):
+        return found.query
+    return np.repeat(np.arange(len(found)), np.diff(found.first))
+
+
+def _under(documents: Ids, names: Mapping[str, str]) -> Ids | None:
+    """The documents under their other names; None if none of them has one."""
+    changing = {old: new for old, new in names.items() if old != new}
+    if not changing or not len(documents):
+        return None
+    olds, news = Ids.of(list(changing)), Ids.of(list(changing.values()))
+    rows, entries = _places(documents, olds)
+    if not rows.size:
+        return None
+    both = concatenated([documents, news])
+    start, end = (edge[: len(documents)].copy() for edge in both.span)
+    start[rows] = both.span.start[len(documents) + entries]
+    end[rows] = both.span.end[len(documents) + entries]
+    return Ids(both.chunk, Span(start, end)).take(np.arange(len(documents)))
+
+
+def _places(documents: Ids, olds: Ids) -> tuple[Rows, Rows]:
+    """Rows of documents that are among ``olds``, which are all different, and where there."""
+    found, entries = JudgedPairs(olds.keys()).find(documents.keys())
+    sure = documents.same(found, olds, entries)
+    return found[sure], entries[sure]
+
+
+def _repeated(documents: Ids, query: Rows) -> tuple[Rows, Rows]:
+    """Pairs of rows (first, later) that hold one document for one query."""
+    keys = documents.keys() ^ ((query.astype(np.uint64) + U(1)) * APART)
+    rows = np.argsort(keys)
+    return repetitions(documents.chunk, documents.span, query, not_unique(keys[rows], rows))
+
+
+def _refuse_doubles(found: Judgments | Rankings, query: Rows, documents: Ids, first: Rows, later: Rows) -> None:
+    """Documents that got one name where they stand together; equal judgments are one, as everywhere."""
+    what = "judged" if isinstance(found, Judgments) else "ranked"
+    mistakes = Mistakes()
+    for a, b in zip(first.tolist(), later.tolist(), strict=True):
+        grades = ""
+        if isinstance(found, Judgments):
+            if found.grade[a] == found.grade[b]:
+                continue
+            grades = f", with grades {found.grade[a]:g} and {found.grade[b]:g}"
+        olds = f"{shown(found.documents[a])} and {shown(found.documents[b])}"
+        mistakes.add(
+            Problem(
+                f"documents {olds} are both {what} for query {shown(found.queries[query[a]])}{grades}, and both are "
+                f"{shown(documents[a])} now",
+                place=found.place(b) if isinstance(found, Judgments) else found.origin,
+                suggestion="one of them is wrong in documents > aliases; "
+                "variants that shall count as one document belong in documents > collapse",
+            )
+        )
+    mistakes.refuse()
+
+
+def _without_rows(rankings: Rankings, dropped: Rows) -> Rankings:
+    """Rankings without some documents; those behind them move up."""
+    if not dropped.size:
+        return rankings
+    gone = np.zeros(len(rankings.documents), bool)
+    gone[dropped] = True
+    length = np.diff(rankings.first)
+    query = np.repeat(np.arange(len(rankings)), length)
+    so_far = np.concatenate((np.zeros(1, np.int64), np.cumsum(gone)))
+    begin = rankings.first[:-1][query]
+
+    def moved_up(rank: Rows) -> Rows:
+        """A rank less those that are gone in front of it; a tie may reach below what was kept."""
+        until = np.minimum(begin + rank, rankings.first[1:][query])
+        moved: Rows = rank - (so_far[until] - so_far[begin])
+        return moved
+
+    shorter = replace(
+        rankings,
+        retrieved=rankings.retrieved - (so_far[rankings.first[1:]] - so_far[rankings.first[:-1]]),
+        tied_from=moved_up(rankings.tied_from - 1) + 1,
+        tied_to=moved_up(rankings.tied_to),
+    )
+    return with_documents(shorter, ~gone)
+
+
+def _judgments(judgments: Judgments, documents: Ids, first: Rows, later: Rows) -> Judgments:
+    """Judgments of these documents; where rows repeat another, the highest grade stands."""
+    grade = judgments.grade.copy()
+    np.maximum.at(grade, first, grade[later])
+    kept = np.delete(np.arange(grade.size), later)
+    place = judgments.place
+    return judgments_of(
+        judgments.queries,
+        judgments.query[kept],
+        documents.take(kept),
+        grade[kept],
+        origin=judgments.origin,
+        place=lambda row: place(int(kept[row])),
+        subtopics=judgments.subtopics and _subtopics(judgments.subtopics, first, later, kept),
+        columns={name: _joined(values, first, later, kept) for name, values in judgments.columns.items()},
+    )
+
+
+def _subtopics(subtopics: Subtopics, first: Rows, later: Rows, kept: Rows) -> Subtopics:
+    """Subtopics under the new numbers of rows; of two grades for one subtopic the highest stands."""
+    number = np.zeros(kept.size + later.size, np.int64)
+    number[kept] = np.arange(kept.size)
+    number[later] = number[first]
+    row = number[subtopics.row]
+    order = np.lexsort((-subtopics.grade, subtopics.subtopic, row))
+    row, subtopic = row[order], subtopics.subtopic[order]
+    new = np.ones(row.size, bool)
+    new[1:] = (row[1:] != row[:-1]) | (subtopic[1:] != subtopic[:-1])
+    return Subtopics(subtopics.names, row[new], subtopic[new], subtopics.grade[order][new])
+
+
+def _joined(values: Sequence[str], first: Rows, later: Rows, kept: Rows) -> list[str]:
+    """What is said of each judgment, and of those that are one with it now."""
+    said: dict[int, list[str]] = {}
+    for one, other in zip(first.tolist(), later.tolist(), strict=True):
+        said.setdefault(one, [values[one]]).append(values[other])
+    return [joined_texts(said[row]) if row in said else values[row] for row in kept.tolist()]

@@ -1,0 +1,63 @@
+"""``churn``: only so many queries may get a very different list; needs no judgments."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from pydantic import Field, model_validator
+
+from pytest_ireval.plugins.kinds import Part, rule
+from pytest_ireval.results.outcome import SliceFigures
+from pytest_ireval.rules.ruling import Ruling, percent
+from pytest_ireval.rules.seen import Seen
+from pytest_ireval.rules.wording import on, queries_of
+from pytest_ireval.rules.worst import lowest_values
+from pytest_ireval.suites.options import ComparingOptions
+from pytest_ireval.suites.values import AmountText, MetricText, Number
+
+
+class ChurnOptions(ComparingOptions):
+    """How alike two lists have to be, and for how many queries they need not."""
+
+    overlap: MetricText = Field(description="How alike two lists are: RBO(p=0.9), Overlap@10, or another such metric.")
+    below: Number = Field(description="A list has changed when it is less alike than this.")
+    at_most: AmountText = Field(description="How many queries may have such a list: 10%, or 3.")
+
+    @model_validator(mode="after")
+    def _compares_lists(self) -> ChurnOptions:
+        if "reference" not in self.overlap.needs:
+            raise ValueError(
+                f"{self.overlap} does not compare two lists: overlap is RBO(p=0.9), Overlap@10, or the like"
+            )
+        return self
+
+
+def parts_of_churn(options: ChurnOptions) -> Iterator[Part]:
+    """The one part is about the overlap."""
+    yield Part(metric=options.overlap, place=("overlap",))
+
+
+@rule(name="churn", options=ChurnOptions, parts=parts_of_churn, compares=True, judged=False)
+def churn(options: ChurnOptions, seen: Seen) -> Ruling:
+    """Not more than so many queries get a very different list."""
+    values = seen.values()
+    changed = values.now < options.below
+    count, size = int(np.count_nonzero(changed)), values.now.size
+    if not size:
+        return Ruling("error", f"no query has a list on both sides{on(seen)}")
+    failed = count > options.at_most.of(size)
+    figures = SliceFigures(
+        str(seen.slice), size, float(values.now.mean()), share=seen.population.share(seen.slice), over=failed
+    )
+    identical = int(np.count_nonzero(values.now >= 1 - 1e-12))
+    return Ruling(
+        "fail" if failed else "pass",
+        f"the list of {queries_of(seen, count)} of {size} ({percent(count / size)}) changed to {seen.metric} below "
+        f"{options.below:g}{on(seen)} (at most {options.at_most})",
+        f"{queries_of(seen, identical)} kept the very same list, {queries_of(seen, count)} got a very different one.",
+        figures=(figures,),
+        queries=lowest_values(seen, values, failed=failed)[: max(count, 10)],
+        worst="most different lists",
+        numbers={"changed": float(count), "share": count / size},
+    )

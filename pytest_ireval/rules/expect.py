@@ -1,0 +1,138 @@
+"""``expect``: single queries whose documents have to stand where the team wants them; needs no judgments."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from pydantic import Field, GetJsonSchemaHandler, model_validator
+from pydantic.json_schema import JsonSchemaValue
+
+from pytest_ireval.errors import did_you_mean, shown
+from pytest_ireval.plugins.kinds import Part, rule
+from pytest_ireval.results.outcome import Verdict
+from pytest_ireval.rules.ruling import Ruling
+from pytest_ireval.rules.seen import Seen
+from pytest_ireval.suites.options import Options, RuleOptions
+from pytest_ireval.suites.values import Text, Texts, Whole
+
+
+class Expectation(Options):
+    """What is expected of one query: a document, documents that never show, or an order."""
+
+    query: Text = Field(min_length=1, description="The query's id.")
+    document: Text = Field("", description="This document stands among the first `top`.")
+    never: Texts = Field((), description="None of these documents stands among the first `top`.")
+    order: Texts = Field((), description="These documents stand in this order, all among the first `top`.")
+    top: Whole | None = Field(None, description="How many documents are looked at. Unless given: the suite's depth.")
+    known_failure: Text = Field("", description="Why it does not hold for now, as a ticket: reported and not red.")
+    name: Text = Field("", description="Becomes its place in the id, instead of the query's id.")
+
+    @model_validator(mode="after")
+    def _one_thing(self) -> Expectation:
+        given = [key for key in ("document", "never", "order") if getattr(self, key)]
+        if len(given) != 1:
+            found = f"has {' and '.join(given)}" if given else "expects nothing"
+            raise ValueError(f"{found}: an expectation has one of document, never, order")
+        if len(self.order) == 1 or len(set(self.order)) < len(self.order):
+            raise ValueError("an order takes two or more different documents")
+        return self
+
+    @property
+    def label(self) -> str:
+        """Its place in ids: ``q044.order``."""
+        return self.name or f"{self.query}.{self.document or ('order' if self.order else 'never')}"
+
+
+class ExpectOptions(RuleOptions):
+    """A list of expectations."""
+
+    expectations: tuple[Expectation, ...]
+
+    @model_validator(mode="before")
+    @classmethod
+    def _a_list(cls, data: Any) -> Any:
+        if not isinstance(data, list | tuple) or not data:
+            raise ValueError("is a list of expectations: - {query: q001, document: d7, top: 3}")
+        return {"expectations": data}
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, schema: Any, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        """For editors: a list."""
+        made = handler.resolve_ref_schema(handler(schema))
+        expectations: JsonSchemaValue = made["properties"]["expectations"]
+        return {**expectations, "description": "What is expected of single queries.", "title": "expect"}
+
+
+def parts_of_expect(options: ExpectOptions) -> Iterator[Part]:
+    """One for each expectation."""
+    for number, expectation in enumerate(options.expectations):
+        yield Part(label=expectation.label, asked=expectation, place=(number,))
+
+
+@rule(name="expect", options=ExpectOptions, parts=parts_of_expect, judged=False, slices=False)
+def expect(options: ExpectOptions, seen: Seen) -> Ruling:  # noqa: ARG001 - the part has what was asked
+    """Documents of single queries stand where they are wanted."""
+    expectation: Expectation = seen.part.asked
+    query = expectation.query
+    if query in seen.population.waived:
+        return Ruling("pass", f"query {shown(query)} is waived", facts=("it is not looked at until the waiver ends",))
+    if query not in seen.now.position:
+        meant = did_you_mean(query, seen.now.position)
+        return Ruling("error", f"query {shown(query)} is not in the rankings" + (f"; {meant}" if meant else ""))
+    top = expectation.top or seen.now.depth
+    documents = seen.now.documents(query)
+    failed, headline = _looked_at(expectation, documents, top)
+    facts, verdict = _known(expectation, failed)
+    place = seen.population.queries.position.get(query)
+    return Ruling(
+        verdict,
+        headline,
+        f"Expected of {_called(seen, query)}: {_wanted(expectation, top)}.",
+        queries=() if place is None else (seen.change(place),),
+        worst="query",
+        facts=facts,
+    )
+
+
+def _known(expectation: Expectation, failed: bool) -> tuple[tuple[str, ...], Verdict]:
+    known = expectation.known_failure
+    if not known:
+        return (), "fail" if failed else "pass"
+    if failed:
+        return (f"known failure: {known}",), "pass"
+    return (f"it holds now: the known failure {known} can be taken out of the suite",), "pass"
+
+
+def _looked_at(expectation: Expectation, documents: list[str], top: int) -> tuple[bool, str]:
+    """Whether it fails, and what was found."""
+    rank = {document: place for place, document in enumerate(documents, 1)}
+    query = shown(expectation.query)
+    if expectation.document:
+        found = rank.get(expectation.document)
+        where = "is not listed" if found is None else f"stands at #{found}"
+        headline = f"{expectation.document} {where} for query {query} (expected in the top {top})"
+        return found is None or found > top, headline
+    if expectation.never:
+        there = [document for document in expectation.never if rank.get(document, top + 1) <= top]
+        listed = ", ".join(f"{document} at #{rank[document]}" for document in there) or "none of them"
+        return bool(there), f"{listed} for query {query} (never in the top {top}: {', '.join(expectation.never)})"
+    ranks = [rank.get(document, top + 1) for document in expectation.order]
+    listed = ", ".join(
+        f"{document} {'not in the top ' + str(top) if place > top else '#' + str(place)}"
+        for document, place in zip(expectation.order, ranks, strict=True)
+    )
+    return ranks != sorted(ranks) or ranks[-1] > top, f"{listed} for query {query} (expected in this order)"
+
+
+def _called(seen: Seen, query: str) -> str:
+    text = seen.population.queries.text_of(query)
+    return f"{query} ({shown(text)})" if text else query
+
+
+def _wanted(expectation: Expectation, top: int) -> str:
+    if expectation.document:
+        return f"{expectation.document} in the top {top}"
+    if expectation.never:
+        return f"never {' or '.join(expectation.never)} in the top {top}"
+    return " before ".join(expectation.order)

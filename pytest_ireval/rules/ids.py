@@ -1,0 +1,17 @@
+"""Names of anything as parts of test ids: letters, digits, ``_``, ``.`` and ``-``, nothing that needs quoting."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+
+STRANGE = re.compile(r"[^A-Za-z0-9_.-]+")
+
+
+def slug(text: str) -> str:
+    """``nDCG@10`` is ``nDCG_10``; a name that loses more than its @ ends in a short hash of the whole."""
+    plain = text.replace("@", "_")
+    if plain and not STRANGE.search(plain):
+        return plain
+    digest = hashlib.sha256(text.encode()).hexdigest()[:6]
+    return f"{STRANGE.sub('_', plain).strip('_')}-{digest}".strip("-")

@@ -1,0 +1,156 @@
+"""What a suite will have verdicts on, known before anything is evaluated: one check for each rule, part and slice."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from pytest_ireval.errors import Problem, SuiteError, did_you_mean, shown
+from pytest_ireval.plugins.kinds import Part
+from pytest_ireval.retrieval.queries import Queries
+from pytest_ireval.rules.ids import slug
+from pytest_ireval.rules.slices import WHOLE, Slice, one_value, slice_of
+from pytest_ireval.suites.suite import Place, RuleAsked, Suite, Waiver
+
+INPUTS = "inputs"
+WAIVE = "waive"
+NO_PART = Part()
+MOST_VALUES = 200
+"""A column with more values is no column of slices."""
+
+
+@dataclass(frozen=True)
+class Check:
+    """Something that gets a verdict of its own."""
+
+    id: str
+    """``no_regression::nDCG_10.segment-tail``"""
+    place: Place
+    asked: RuleAsked | None = None
+    """None: it is about the inputs, or a waiver."""
+    part: Part = NO_PART
+    slice: Slice = WHOLE
+    waiver: Waiver | None = None
+
+    @property
+    def family(self) -> str:
+        """The first part of the id: what kind it is."""
+        return self.id.partition("::")[0]
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """Those of the rule."""
+        return tuple(self.asked.options.tags) if self.asked else ()
+
+
+def needs_queries(suite: Suite) -> bool:
+    """Whether the checks depend on what the queries file says."""
+    return any(asked.options.where or asked.options.per for asked in suite.rules)
+
+
+def planned(suite: Suite, queries: Queries | None) -> tuple[Check, ...]:
+    """All checks in the order of the suite; raises SuiteError with everything that is wrong with them.
+
+    ``queries`` may be None unless :func:`needs_queries`.
+    """
+    problems: list[Problem] = []
+    checks = [Check(INPUTS, suite.place)]
+    for asked in suite.rules:
+        slices = list(_slices(asked, queries, problems))
+        problems += _unfit_metrics(asked)
+        for part, place in zip(asked.parts, asked.places, strict=True):
+            checks += [Check(_id(asked, part, each), place, asked, part, each) for each in slices]
+    checks += [Check(f"{WAIVE}::{slug(waiver.query)}", waiver.place, waiver=waiver) for waiver in suite.waivers]
+    problems += _clashes(checks)
+    if problems:
+        raise SuiteError(*problems)
+    return tuple(checks)
+
+
+def _slices(asked: RuleAsked, queries: Queries | None, problems: list[Problem]) -> Iterator[Slice]:
+    """The slices of one rule; what no query fits is a problem, for a rule about nothing would always pass."""
+    where, per = asked.options.where, asked.options.per
+    if not where and not per:
+        yield WHOLE
+        return
+    if queries is None or not asked.kind.slices:
+        complaint = f"{asked.kind.name} looks at all queries: it takes neither where nor per"
+        problems.append(Problem(complaint, place=str(asked.place)))
+        return
+    unknown = [column for column in (*where, *([per] if per else [])) if column not in queries.columns]
+    problems += [_unknown_column(asked, column, queries) for column in unknown]
+    if unknown:
+        return
+    within = slice_of(where)
+    problems += _unknown_values(asked, queries)
+    mask = within.mask(queries)
+    if not mask.any():
+        problems.append(Problem(f"no query has {within}", place=str(asked.place)))
+    elif not per:
+        yield within
+    else:
+        values = dict.fromkeys(v for v, inside in zip(queries.columns[per], mask.tolist(), strict=True) if inside)
+        if len(values) > MOST_VALUES:
+            complaint = f"column {per!r} has {len(values)} values: one verdict for each makes sense up to {MOST_VALUES}"
+            problems.append(Problem(complaint, place=str(asked.place)))
+            return
+        yield from (one_value(within, per, value) for value in values)
+
+
+def _unknown_column(asked: RuleAsked, column: str, queries: Queries) -> Problem:
+    return Problem(
+        f"{queries.origin} has no column {shown(column)}",
+        place=str(asked.place),
+        suggestion=did_you_mean(column, queries.columns),
+        allowed=f"columns: {', '.join(queries.columns) or 'none besides id and text'}",
+    )
+
+
+def _unknown_values(asked: RuleAsked, queries: Queries) -> Iterator[Problem]:
+    """Values that a filter or a tolerance names and no query has."""
+    named = [(column, value) for column, values in asked.options.where.items() for value in values]
+    tolerances = getattr(getattr(asked.options, "tolerance", None), "by_value", {})
+    named += [(asked.options.per, value) for value in tolerances]
+    for column, value in named:
+        known = set(queries.columns.get(column, ()))
+        if known and value not in known:
+            yield Problem(
+                f"no query has {column}={value}",
+                place=str(asked.place),
+                suggestion=did_you_mean(value, known),
+                allowed=f"{column} is one of {', '.join(sorted(known)[:20])}",
+            )
+
+
+def _unfit_metrics(asked: RuleAsked) -> Iterator[Problem]:
+    """Metrics that such a rule cannot judge."""
+    for part, place in zip(asked.parts, asked.places, strict=True):
+        metric = part.metric
+        if metric is None:
+            continue
+        if asked.kind.compares and metric.direction == "neither":
+            complaint = f"no value of {metric} is better than another, so it cannot get worse"
+            yield Problem(complaint, place=str(place), suggestion="threshold can hold it to a range")
+        if metric.unit != "query" and (asked.options.where or asked.options.per):
+            yield Problem(f"{metric} scores a whole {metric.unit}, not queries: it has no slices", place=str(place))
+
+
+def _id(asked: RuleAsked, part: Part, within: Slice) -> str:
+    label = slug(part.label) if part.label else slug(str(part.metric)) if part.metric else ""
+    whole = "all" if asked.kind.names_whole else ""
+    name = slug(asked.options.name) if asked.options.name else ""
+    pieces = [piece for piece in (label, within.slug or whole, name) if piece]
+    return f"{asked.kind.name}::{'.'.join(pieces) or 'all'}"
+
+
+def _clashes(checks: Sequence[Check]) -> Iterator[Problem]:
+    """Checks that would have one id; the second is told where the first stands."""
+    first: dict[str, Check] = {}
+    for check in checks:
+        other = first.setdefault(check.id, check)
+        if other is not check:
+            yield Problem(
+                f"two rules would have the id {check.id}; the other stands at {other.place.file}:{other.place.line}",
+                place=str(check.place),
+                suggestion="give one of them a name: …, which becomes part of its id",
+            )

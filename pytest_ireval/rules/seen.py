@@ -1,0 +1,144 @@
+"""What a rule sees: the values of its metric on its slice, now and in the baseline, and the documents behind them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pytest_ireval.metrics.metric import Metric
+from pytest_ireval.plugins.kinds import Part
+from pytest_ireval.results.outcome import Placed, QueryChange
+from pytest_ireval.rules.side import Floats, Population, Scored, Side
+from pytest_ireval.rules.slices import WHOLE, Slice
+
+TOP = 3
+"""So many documents of a query are shown with its change."""
+
+
+class Values(NamedTuple):
+    """Values of units that count: their names and places among all units, now; and before, where they are paired."""
+
+    names: tuple[str, ...]
+    place: NDArray[np.int64]
+    now: Floats
+    before: Floats
+
+    @property
+    def gain(self) -> Floats:
+        """``now - before``."""
+        return self.now - self.before
+
+
+@dataclass(frozen=True, eq=False)
+class Seen:
+    """What one check looks at. Waived queries are not in it."""
+
+    population: Population
+    now: Side
+    baseline: Side | None
+    """What is compared with; None for rules that do not compare."""
+    part: Part
+    slice: Slice = WHOLE
+
+    @property
+    def metric(self) -> Metric:
+        """The metric that the part is about."""
+        if self.part.metric is None:
+            raise TypeError("this part of the rule is about no metric")
+        return self.part.metric
+
+    @property
+    def sign(self) -> int:
+        """1 where higher values of the metric are better, -1 where lower ones are."""
+        return -1 if self.metric.direction == "lower" else 1
+
+    def of(self, within: Slice) -> Seen:
+        """The same on another slice."""
+        return replace(self, slice=within)
+
+    def scored(self, side: Side) -> Scored:
+        """The metric on one side; raises why it could not be computed."""
+        name = str(self.metric)
+        if name in side.errors:
+            raise side.errors[name]
+        return side.scored[name]
+
+    def values(self) -> Values:
+        """The values of now; ``before`` are the same."""
+        found = self.scored(self.now)
+        place = np.flatnonzero(self._inside(found) & ~np.isnan(found.values))
+        return Values(_names(found, place), place, found.values[place], found.values[place])
+
+    def paired(self) -> Values:
+        """Values of units that have one on both sides."""
+        if self.baseline is None:
+            raise TypeError("this rule compares with nothing: say compares=True where it is made")
+        now, before = self.scored(self.now), self.scored(self.baseline)
+        both = self._inside(now) & ~np.isnan(now.values) & ~np.isnan(before.values)
+        place = np.flatnonzero(both)
+        return Values(_names(now, place), place, now.values[place], before.values[place])
+
+    def _inside(self, found: Scored) -> NDArray[np.bool_]:
+        if found.metric.unit == "query":
+            return self.population.mask(self.slice)
+        return np.ones(len(found.names), bool)
+
+    def changes(self, values: Values, rows: Iterable[int], notes: Sequence[str] = ()) -> tuple[QueryChange, ...]:
+        """What became of some units, given as rows of ``values``, with their documents."""
+        compared = self.baseline is not None
+        made = []
+        for i, row in enumerate(rows):
+            before = float(values.before[row]) if compared else None
+            note = notes[i] if notes else ""
+            if self.metric.unit == "query":
+                change = self.change(int(values.place[row]), note)
+            else:
+                change = QueryChange(values.names[row], "", None, note=note)
+            made.append(replace(change, now=float(values.now[row]), baseline=before))
+        return tuple(made)
+
+    def change(self, place: int, note: str = "") -> QueryChange:
+        """One query, by its place among the queries of the suite, with its documents."""
+        queries, weights = self.population.queries, self.population.weights
+        query = queries.ids[place]
+        placed = self.placed(query)
+        ranked_now = sorted((each for each in placed if each.now is not None), key=lambda each: each.now or 0)
+        return QueryChange(
+            query=query,
+            text=queries.text[place],
+            now=None,
+            weight=None if weights is None else float(weights[place]),
+            best=_best(placed, compared=self.baseline is not None),
+            top=tuple(ranked_now[:TOP]),
+            note=note,
+        )
+
+    def placed(self, query: str) -> tuple[Placed, ...]:
+        """The documents of a query on both sides, with grades; those of the ranking of now first."""
+        grades = self.population.grades(query)
+        now = self.now.documents(query)
+        before = self.baseline.documents(query) if self.baseline is not None else []
+        rank_now = {document: rank for rank, document in enumerate(now, 1)}
+        rank_before = {document: rank for rank, document in enumerate(before, 1)}
+        return tuple(
+            Placed(document, grades.get(document), rank_now.get(document), rank_before.get(document))
+            for document in dict.fromkeys((*now, *before))
+        )
+
+
+def _names(found: Scored, place: NDArray[np.int64]) -> tuple[str, ...]:
+    return tuple(found.names[i] for i in place.tolist())
+
+
+def _best(placed: Iterable[Placed], *, compared: bool) -> Placed | None:
+    """The document with the highest grade above 0, the first of several."""
+    listed = [
+        (-(each.grade or 0.0), rank, each)
+        for each in placed
+        if (each.grade or 0.0) > 0 and (rank := each.baseline if compared else each.now) is not None
+    ]
+    return min(listed, key=lambda entry: entry[:2])[2] if listed else None

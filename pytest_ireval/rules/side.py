@@ -1,0 +1,109 @@
+"""One set of rankings of all queries of a suite, scored; and the queries themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pytest_ireval.errors import IrevalError
+from pytest_ireval.metrics.metric import Metric
+from pytest_ireval.retrieval.judgments import Judgments
+from pytest_ireval.retrieval.queries import Queries
+from pytest_ireval.retrieval.rankings import Rankings
+from pytest_ireval.rules.slices import Mask, Slice
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Scored:
+    """One metric of one side: a value for each unit in ``names``, NaN for one that does not count.
+
+    Units of metrics of queries are the queries of the suite, in their order.
+    """
+
+    metric: Metric
+    names: tuple[str, ...]
+    values: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Side:
+    """Rankings, and what every metric says of them."""
+
+    origin: str
+    """Where they come from, in words."""
+    rankings: tuple[Rankings, ...]
+    """One for each time that the source was asked; documents of the first are shown."""
+    depth: int
+    scored: Mapping[str, Scored] = field(default_factory=dict)
+    """By the name under which the suite asks for the metric."""
+    errors: Mapping[str, IrevalError] = field(default_factory=dict)
+    """Why a metric has no values."""
+
+    @cached_property
+    def position(self) -> Mapping[str, int]:
+        """Query to its place among the rankings."""
+        return {query: i for i, query in enumerate(self.rankings[0].queries)}
+
+    def documents(self, query: str) -> list[str]:
+        """The first ``depth`` documents of a query's ranking; none if it has no ranking."""
+        if query not in self.position:
+            return []
+        rankings, i = self.rankings[0], self.position[query]
+        first = int(rankings.first[i])
+        return rankings.documents.texts(np.arange(first, min(int(rankings.first[i + 1]), first + self.depth)))
+
+
+@dataclass(frozen=True, eq=False)
+class Population:
+    """The queries of a suite: what is known of each, and which do not count for now."""
+
+    queries: Queries
+    judgments: Judgments | None = None
+    weights: Floats | None = None
+    """How much traffic each query stands for."""
+    waived: frozenset[str] = frozenset()
+
+    @cached_property
+    def counting(self) -> Mask:
+        """Queries that no waiver takes out."""
+        return np.array([query not in self.waived for query in self.queries.ids], bool)
+
+    @cached_property
+    def _masks(self) -> dict[Slice, Mask]:
+        return {}
+
+    def mask(self, within: Slice) -> Mask:
+        """The queries of a slice that count."""
+        if within not in self._masks:
+            self._masks[within] = within.mask(self.queries) & self.counting
+        return self._masks[within]
+
+    def share(self, within: Slice) -> float | None:
+        """Which share of the searches the queries of a slice carry."""
+        if self.weights is None:
+            return None
+        total = float(self.weights.sum())
+        return float(self.weights[self.mask(within)].sum()) / total if total else None
+
+    def grades(self, query: str) -> Mapping[str, float]:
+        """The judgments of one query: grades by document."""
+        judgments = self.judgments
+        code = -1 if judgments is None else judgments.position.get(query.encode(), -1)
+        if judgments is None or code < 0:
+            return {}
+        order, first = self._rows
+        rows = order[first[code] : first[code + 1]]
+        return dict(zip(judgments.documents.texts(rows), judgments.grade[rows].tolist(), strict=True))
+
+    @cached_property
+    def _rows(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Rows of the judgments by query, and where each query begins among them."""
+        assert self.judgments is not None  # noqa: S101 - only asked for where there are judgments
+        order = np.argsort(self.judgments.query, kind="stable")
+        return order, np.searchsorted(self.judgments.query[order], np.arange(len(self.judgments.queries) + 1))

@@ -1,0 +1,137 @@
+"""``threshold``: a figure of a metric has to be at least, or at most, so much."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from pydantic import Field, GetJsonSchemaHandler, model_validator
+from pydantic.json_schema import JsonSchemaValue
+
+from pytest_ireval.metrics.score import aggregated
+from pytest_ireval.plugins.kinds import Part, rule
+from pytest_ireval.results.outcome import SliceFigures
+from pytest_ireval.rules.ruling import Ruling
+from pytest_ireval.rules.seen import Seen, Values
+from pytest_ireval.rules.wording import on, queries_of
+from pytest_ireval.rules.worst import lowest_values
+from pytest_ireval.suites.options import RuleOptions
+from pytest_ireval.suites.values import Bound, BoundText, MetricText, Number, Text, Texts
+
+FIGURES = re.compile(r"mean|min|max|median|p\d{1,2}(\.\d+)?")
+FIGURES_IN_WORDS = "mean, min, max, median, p1 to p99"
+
+
+class Limit(NamedTuple):
+    """What a figure is held against; ``of`` is empty for the metric's own figure."""
+
+    of: str
+    bounds: tuple[Bound, ...]
+
+    def __str__(self) -> str:
+        return " and ".join(map(str, self.bounds))
+
+
+class ThresholdOptions(RuleOptions):
+    """Short: a metric and its bound, ``nDCG@10: ">= 0.85"``, as many as you like; long: metric, of, min, max."""
+
+    metric: MetricText | None = Field(None, description="Long form: the metric.")
+    of: Text = Field(
+        "", description=f"Long form: which figure of its values, {FIGURES_IN_WORDS}. Unless given: its own."
+    )
+    min: Number | None = Field(None, description="Long form: the least value allowed.")
+    max: Number | None = Field(None, description="Long form: the greatest value allowed.")
+    limits: dict[MetricText, BoundText] = Field(default_factory=dict, description="Short form.")
+    written: Texts = Field((), description="The metrics of the short form as they are written.")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _short_form(cls, data: Any) -> Any:
+        """Keys that are no options are metrics."""
+        if not isinstance(data, Mapping):
+            return data
+        options = set(cls.model_fields) - {"limits", "written"}
+        limits = {key: value for key, value in data.items() if key not in options}
+        rest = {key: value for key, value in data.items() if key in options}
+        return {**rest, **({"limits": limits, "written": list(limits)} if limits else {})}
+
+    @model_validator(mode="after")
+    def _one_form(self) -> ThresholdOptions:
+        bounds = self.min is not None or self.max is not None
+        if self.metric is None and (bounds or self.of):
+            raise ValueError("of, min and max belong to the long form, which has a key metric")
+        if self.metric is not None and not bounds:
+            raise ValueError(f"says nothing of {self.metric}: give min, max or both")
+        if self.metric is None and not self.limits:
+            raise ValueError('names no metric: write nDCG@10: ">= 0.85", or metric, min and max')
+        if len(self.limits) < len(self.written):
+            raise ValueError(f"names one metric twice: {', '.join(self.written)}")
+        if self.of and not FIGURES.fullmatch(self.of):
+            raise ValueError(f"of: {self.of!r} is no figure; it is one of {FIGURES_IN_WORDS}")
+        return self
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, schema: Any, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        """For editors: the two fields that the short form is kept in are any other keys."""
+        made = handler.resolve_ref_schema(handler(schema))
+        limits = made["properties"].pop("limits")
+        made["properties"].pop("written")
+        made["additionalProperties"] = limits["additionalProperties"]
+        return made
+
+
+def parts_of_threshold(options: ThresholdOptions) -> Iterator[Part]:
+    """One for each metric; the place of one in the short form is its key."""
+    for written, (metric, bound) in zip(options.written, options.limits.items(), strict=True):
+        yield Part(metric=metric, asked=Limit("", (bound,)), place=(written,))
+    if options.metric is not None:
+        signs = ((">=", options.min), ("<=", options.max))
+        bounds = tuple(Bound(sign, value) for sign, value in signs if value is not None)
+        label = f"{options.metric}.{options.of}" if options.of else ""
+        yield Part(label=label, metric=options.metric, asked=Limit(options.of, bounds), place=("metric",))
+
+
+@rule(name="threshold", options=ThresholdOptions, parts=parts_of_threshold)
+def threshold(options: ThresholdOptions, seen: Seen) -> Ruling:  # noqa: ARG001 - the part has what was asked
+    """A figure of a metric is at least, or at most, so much."""
+    limit: Limit = seen.part.asked
+    values = seen.values()
+    value = _figure(values, limit.of or seen.metric.aggregate)
+    name = f"{limit.of} of {seen.metric}" if limit.of else str(seen.metric)
+    if value is None:
+        return Ruling("error", f"{name} has no value{on(seen)}: no query counts")
+    failed = not all(bound.holds(value) for bound in limit.bounds)
+    short = sum(not all(bound.holds(each) for bound in limit.bounds) for each in values.now.tolist())
+    share = seen.population.share(seen.slice)
+    figures = SliceFigures(str(seen.slice), values.now.size, value, share=share, over=failed)
+    return Ruling(
+        "fail" if failed else "pass",
+        f"{name} is {value:.4f}{on(seen)} (must be {limit})",
+        f"{short} of {queries_of(seen, values.now.size)} {'is' if short == 1 else 'are'} outside {limit} themselves.",
+        figures=(figures, *_whole(seen, limit)),
+        queries=lowest_values(seen, values, failed=failed),
+        worst="lowest queries" if seen.sign > 0 else "highest queries",
+        numbers={"value": value, **{_name_of(bound): bound.value for bound in limit.bounds}},
+    )
+
+
+def _whole(seen: Seen, limit: Limit) -> tuple[SliceFigures, ...]:
+    """The same figure of all queries, beside that of a slice."""
+    if not seen.slice.conditions:
+        return ()
+    whole = seen.of(replace(seen.slice, conditions=(), value=""))
+    values = whole.values()
+    return (SliceFigures("all", values.now.size, _figure(values, limit.of or seen.metric.aggregate)),)
+
+
+def _figure(values: Values, of: str) -> float | None:
+    if not values.now.size:
+        return None
+    percentiles = {"min": "p0", "median": "p50", "max": "p100"}
+    return aggregated(values.now, percentiles.get(of, of))
+
+
+def _name_of(bound: Bound) -> str:
+    return "min" if bound.sign.startswith(">") else "max"

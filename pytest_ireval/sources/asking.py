@@ -1,0 +1,100 @@
+"""Asks a source, as often as its suite says: whatever it answers becomes rankings, whatever goes wrong has its line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from pytest_ireval.errors import IrevalError, Problem, SourceError
+from pytest_ireval.plurals import counted
+from pytest_ireval.retrieval.doors import as_rankings, some
+from pytest_ireval.retrieval.formats.reader import Reading
+from pytest_ireval.retrieval.rankings import Rankings
+from pytest_ireval.retrieval.selection import first_documents, of_queries
+from pytest_ireval.sources.describing import described
+from pytest_ireval.sources.foreign_text import raised_at, told
+from pytest_ireval.sources.request import Request
+from pytest_ireval.suites.suite import SourceAsked
+
+UNPLACED = ("", "rankings")
+"""The places of problems that were found in what Python returned."""
+
+
+class Answer(NamedTuple):
+    """What came of one asking."""
+
+    rankings: Rankings
+    """Of queries that were asked; at most ``depth`` documents of each, unless all were wanted."""
+    not_asked: tuple[str, ...]
+    """Queries that it ranked besides; their rankings are left out."""
+
+
+def asked(source: SourceAsked, request: Request) -> tuple[Rankings, ...]:
+    """The rankings of every asking, in order."""
+    return tuple(answer.rankings for answer in answers(source, request))
+
+
+def answers(source: SourceAsked, request: Request) -> tuple[Answer, ...]:
+    """The same with what was answered besides."""
+    return tuple(_answer(source, replace(request, repetition=number)) for number in range(1, source.repeat + 1))
+
+
+def _answer(source: SourceAsked, request: Request) -> Answer:
+    name = described(source, request.folder)
+    with _blamed(source, request):
+        found = _rankings(source.kind.fetch(source.options, request), request)
+        rankings, others = of_queries(replace(found, origin=name), request.queries.position.__contains__)
+        if not len(rankings):
+            raise SourceError(_of_nothing_asked(others, request))
+        return Answer(rankings if request.keep_all else first_documents(rankings, request.depth), others)
+
+
+def _rankings(found: Any, request: Request) -> Rankings:
+    if found is None:
+        raise SourceError("it returned None: is a return missing?")
+    if isinstance(found, str):
+        found = request.folder / found
+    depth = None if request.keep_all else request.depth
+    how = Reading(depth=depth, by_id=request.by_id, progress=request.progress)
+    return as_rankings(found, request.readers, None, how)
+
+
+def _of_nothing_asked(others: tuple[str, ...], request: Request) -> Problem:
+    number = counted(len(request.queries), "query")
+    if not others:
+        return Problem(f"it returned no ranking at all, for {number}")
+    return Problem(
+        f"it ranks none of the queries that it was asked for ({number} of {request.queries.origin})",
+        suggestion=f"it ranks {some(others)}; asked were {some(request.queries.ids)}",
+    )
+
+
+@contextmanager
+def _blamed(source: SourceAsked, request: Request) -> Iterator[None]:
+    """Whatever goes wrong becomes an error that names the source and its line, unless it names a better place."""
+    try:
+        yield
+    except IrevalError as error:
+        if error.problems and error.problems[0].place not in UNPLACED:
+            raise
+        problems = [_placed(problem, source) for problem in error.problems]
+        raise type(error)(*problems) from error.__cause__
+    except KeyboardInterrupt:
+        raise
+    # A foreign function may raise anything; sys.exit() and a test's skip are no Exceptions, and would end a run green.
+    except BaseException as error:
+        problem = Problem(f"it raised {told(error)}", suggestion=raised_at(error, request.folder))
+        raise SourceError(_placed(problem, source)) from error
+
+
+def _placed(problem: Problem, source: SourceAsked) -> Problem:
+    """The problem on the suite's line, with who brings the source, if that is somebody else."""
+    if problem.place not in UNPLACED or problem.complaint.startswith("…"):
+        return problem
+    kind = source.kind
+    brought = "" if kind.fetch.__module__.startswith(f"{__package__}.") else f"the source comes from {kind.source}"
+    allowed = "\n  ".join(filter(None, (problem.allowed, brought)))
+    place = str(source.place) if source.place.file else ""
+    return replace(problem, place=place, path=("source", kind.name, *problem.path), allowed=allowed)

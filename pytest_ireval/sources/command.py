@@ -1,0 +1,187 @@
+"""Rankings from a program: it is given the queries, and what it writes is read in any format."""
+
+from __future__ import annotations
+
+import shlex
+import tempfile
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import Field, model_validator
+
+from pytest_ireval.errors import InputError, IrevalError, Problem, SourceError
+from pytest_ireval.plugins.kinds import source
+from pytest_ireval.retrieval.doors import as_rankings
+from pytest_ireval.retrieval.formats.reader import Reading
+from pytest_ireval.retrieval.formats.writers import encoded_queries
+from pytest_ireval.retrieval.rankings import Rankings
+from pytest_ireval.sources.foreign_text import last_lines, tidy, within
+from pytest_ireval.sources.processes import Ended, run_program
+from pytest_ireval.sources.request import Request
+from pytest_ireval.suites.options import SourceOptions
+from pytest_ireval.suites.scalars import UnfitError
+from pytest_ireval.suites.values import DurationText, Flag, PathText, Text, Texts
+
+STANDARD_OUTPUT = "standard output"
+
+
+class CommandOptions(SourceOptions):
+    """What can be said of a program."""
+
+    command: Texts = Field(
+        description="The program and its arguments; {queries}, {rankings} and {depth} are filled in."
+    )
+    format: Text = Field("", description="The format of what it writes, where two would fit.")
+    queries_format: Literal["tsv", "jsonl", "pairs"] = Field(
+        "tsv", description="tsv: named columns; jsonl; pairs: id and text with a tab between, no first line."
+    )
+    timeout: DurationText = Field(600.0, repr=False, description="How long it may take.")
+    shell: Flag = Field(False, description="Whether command is one line for the shell.")
+    folder: PathText | None = Field(None, description="Where it runs: in the suite's folder, unless said otherwise.")
+    environment: dict[Text, Text] = Field(
+        default_factory=dict, repr=False, description="Variables besides those that pytest was started with."
+    )
+
+    @model_validator(mode="after")
+    def _one_line_for_the_shell(self) -> CommandOptions:
+        if not self.command or not self.command[0].strip():
+            raise UnfitError("command is empty", "write command: [program, argument, …]")
+        if self.shell and len(self.command) > 1:
+            raise UnfitError("with shell: true, command is one text", "write command: 'program argument | other'")
+        return self
+
+
+@dataclass(frozen=True)
+class _Job:
+    """One run of the program, with the files it is given."""
+
+    options: CommandOptions
+    request: Request
+    files: Path
+
+    @property
+    def queries(self) -> Path:
+        return self.files / f"queries.{'jsonl' if self.options.queries_format == 'jsonl' else 'tsv'}"
+
+    @property
+    def rankings(self) -> Path:
+        return self.files / ("rankings" if self._has("{rankings}") else "output")
+
+    @property
+    def written_to(self) -> str:
+        """What the file of rankings is called in messages."""
+        return "{rankings}" if self._has("{rankings}") else STANDARD_OUTPUT
+
+    @property
+    def reads(self) -> Path | None:
+        """What it finds on standard input."""
+        return None if self._has("{queries}") else self.queries
+
+    @property
+    def command(self) -> list[str] | str:
+        """With everything filled in."""
+        if self.options.shell:
+            return self._filled(self.options.command[0], shlex.quote)
+        return [self._filled(part, str) for part in self.options.command]
+
+    def _has(self, name: str) -> bool:
+        return any(name in part for part in self.options.command)
+
+    def _filled(self, part: str, quoted: Any) -> str:
+        values = {"{queries}": str(self.queries), "{rankings}": str(self.rankings), "{depth}": str(self.request.depth)}
+        for name, value in values.items():
+            part = part.replace(name, quoted(value))
+        return part
+
+
+@source(name="command", options=CommandOptions)
+def command(options: CommandOptions, request: Request) -> Rankings:
+    """What a program writes when it is given the queries."""
+    with tempfile.TemporaryDirectory(prefix="ireval-") as files:
+        job = _Job(options, request, Path(files))
+        _write_queries(job)
+        _refuse_failure(job, _run(job))
+        return _read(job)
+
+
+def _write_queries(job: _Job) -> None:
+    queries = job.request.queries
+    pairs = job.options.queries_format == "pairs"
+    try:
+        lines = encoded_queries(replace(queries, columns={}) if pairs else queries, job.queries)
+    except InputError as error:
+        complaint = f"the queries cannot be handed over as {job.options.queries_format}: {error.problems[0].complaint}"
+        raise SourceError(Problem(complaint, suggestion="say queries_format: jsonl")) from None
+    job.queries.write_text("".join(lines[1:] if pairs else lines), encoding="utf-8", newline="")
+
+
+def _run(job: _Job) -> Ended:
+    folder = job.options.folder or job.request.folder
+    if not folder.is_dir():
+        raise SourceError(f"there is no folder {within(folder, job.request.folder)} to run it in")
+    try:
+        return run_program(
+            job.command,
+            reads=job.reads,
+            writes=job.files / "output",
+            folder=folder,
+            environment=job.options.environment,
+            limit=job.options.timeout,
+        )
+    except (OSError, ValueError) as error:
+        raise SourceError(_cannot_start(job, error)) from None
+
+
+def _cannot_start(job: _Job, error: OSError | ValueError) -> Problem:
+    program = job.options.command[0]
+    if isinstance(error, FileNotFoundError):
+        split = f"write command: [{', '.join(program.split())}], or say shell: true" if " " in program else ""
+        return Problem(f"there is no program {program!r}", suggestion=split)
+    reason = error.strerror if isinstance(error, OSError) else str(error)
+    return Problem(f"{program!r} cannot be run: {reason}")
+
+
+def _refuse_failure(job: _Job, ended: Ended) -> None:
+    """A program that did not end well is an error with the last it said."""
+    if not ended.in_time:
+        complaint = f"took longer than {job.options.timeout:g}s, and was ended with all that it had started"
+        raise SourceError(_failed(job, complaint, ended, "timeout: allows more"))
+    if ended.code:
+        raise SourceError(_failed(job, ended.how, ended))
+    if not job.rankings.is_file():
+        raise SourceError(_failed(job, "wrote no file {rankings}", ended))
+    if not job.rankings.stat().st_size:
+        raise SourceError(_failed(job, f"wrote nothing to {job.written_to}", ended))
+
+
+def _failed(job: _Job, complaint: str, ended: Ended, suggestion: str = "") -> Problem:
+    said = last_lines(ended.complaint)
+    return Problem(
+        f"{_line(job)} {complaint}",
+        suggestion=suggestion,
+        allowed=f"its last words:\n  {said}" if said else "it wrote nothing to standard error",
+    )
+
+
+def _line(job: _Job) -> str:
+    """The command as the suite has it, on one line."""
+    parts = job.options.command
+    line = parts[0] if job.options.shell else " ".join(part if "{" in part else shlex.quote(part) for part in parts)
+    return " ".join(tidy(line))
+
+
+def _read(job: _Job) -> Rankings:
+    depth = None if job.request.keep_all else job.request.depth
+    how = Reading(depth=depth, by_id=job.request.by_id, progress=job.request.progress)
+    try:
+        return as_rankings(job.rankings, job.request.readers, job.options.format or None, how)
+    except IrevalError as error:
+        raise type(error)(*(_named(problem, job) for problem in error.problems)) from error.__cause__
+
+
+def _named(problem: Problem, job: _Job) -> Problem:
+    """The problem under names that outlive the temporary folder."""
+    name = f"{job.written_to} of {_line(job)}"
+    place, complaint = (text.replace(str(job.rankings), name) for text in (problem.place, problem.complaint))
+    return replace(problem, place=place, complaint=complaint)

@@ -1,0 +1,61 @@
+"""What foreign code and programs say, made fit for a message: short, without control characters, with its place."""
+
+from __future__ import annotations
+
+import os
+import re
+import sysconfig
+import traceback
+from pathlib import Path
+
+LONGEST_LINE = 300
+LAST_LINES = 10
+CONTROL = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|[^\S \n]|[\x00-\x09\x0b-\x1f\x7f-\x9f]")
+"""Colours and cursor movements of terminals, tabs and the like, and every other control character but line ends."""
+HOUSE = str(Path(__file__).parents[1])
+LIBRARIES = tuple({sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")})
+
+
+def tidy(text: str) -> list[str]:
+    """Its lines that are not blank, each cut when it is very long."""
+    lines = CONTROL.sub(" ", text.replace("\r\n", "\n").replace("\r", "\n")).split("\n")
+    return [line.rstrip()[:LONGEST_LINE] for line in lines if line.strip()]
+
+
+def last_lines(data: bytes) -> str:
+    """The last lines of what a program wrote, whatever its encoding."""
+    return "\n  ".join(tidy(data.decode("utf-8", "replace"))[-LAST_LINES:])
+
+
+def told(error: BaseException) -> str:
+    """An exception by its class, with what it says."""
+    try:
+        said = tidy(str(error))
+    except Exception:  # noqa: BLE001 - a foreign exception may fail to say anything
+        said = ["(which cannot say what happened)"]
+    name = type(error).__name__
+    return f"{name}: " + "\n  ".join(said[:LAST_LINES]) if said else name
+
+
+def raised_at(error: BaseException, folder: Path) -> str:
+    """The last place in the user's own code that led to an exception, relative to ``folder``."""
+    if isinstance(error, SyntaxError) and error.filename:
+        return f"at {within(error.filename, folder)}:{error.lineno}"
+    places = [
+        (frame.f_code.co_filename, line, frame.f_code.co_name) for frame, line in traceback.walk_tb(error.__traceback__)
+    ]
+    outside = [place for place in places if not place[0].startswith((HOUSE, "<frozen"))]
+    own = [place for place in outside if not place[0].startswith(LIBRARIES)]
+    if not outside:
+        return ""
+    file, line, name = (own or outside)[-1]
+    where = f"at {within(file, folder)}:{line}"
+    return where if name.startswith("<") else f"{where}, in {name}"
+
+
+def within(file: str | os.PathLike[str], folder: Path) -> str:
+    """A path as seen from a folder; as it is where no way leads there."""
+    try:
+        return Path(os.path.relpath(file, folder)).as_posix()
+    except ValueError:  # another drive
+        return os.fspath(file)

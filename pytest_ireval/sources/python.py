@@ -1,0 +1,125 @@
+"""Rankings from a Python function, called with one query at a time or with all of them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, Field
+
+from pytest_ireval.errors import Mistakes, Problem, SourceError, shown
+from pytest_ireval.plugins.kinds import source
+from pytest_ireval.retrieval.ranked_lists import rankings_of_lists
+from pytest_ireval.retrieval.rankings import Rankings
+from pytest_ireval.retrieval.values import Unfit, id_of
+from pytest_ireval.sources.callables import function_named, importable_from, wanted_by
+from pytest_ireval.sources.calls import Outcome
+from pytest_ireval.sources.foreign_text import raised_at, told
+from pytest_ireval.sources.request import Request
+from pytest_ireval.sources.returned import pairs_of
+from pytest_ireval.sources.searching import Search, is_async
+from pytest_ireval.sources.threads import in_line, in_loop, in_threads
+from pytest_ireval.suites.options import SourceOptions
+from pytest_ireval.suites.scalars import UnfitError
+from pytest_ireval.suites.values import DurationText, PathTexts, Text, Whole
+
+FUNCTION = re.compile(r"[^\W\d][\w.]*:[^\W\d][\w.]*")
+OFFERED = {"query": ("query_id", "depth", "columns"), "all": ("depth", "columns")}
+"""What a function may ask for by name."""
+
+
+def _checked(text: str) -> str:
+    if not FUNCTION.fullmatch(text):
+        raise UnfitError(f"{text!r} names no function", "write module:function, as in shop.search:search")
+    return text
+
+
+class PythonOptions(SourceOptions):
+    """What can be said of a Python function."""
+
+    python: Annotated[Text, AfterValidator(_checked)] = Field(description="module:function that searches.")
+    mode: Literal["query", "all"] = Field(
+        "query", description="query: called with the text of one query; all: once, with {id: text}."
+    )
+    concurrency: Whole = Field(1, repr=False, description="How many queries are searched at a time.")
+    timeout: DurationText = Field(30.0, repr=False, description="How long one call may take.")
+    path: PathTexts = Field((), repr=False, description="Folders in which modules are looked for, too.")
+
+
+@source(name="python", options=PythonOptions)
+def python(options: PythonOptions, request: Request) -> Rankings:
+    """What a Python function finds, called with one query at a time or with all of them."""
+    folders = [request.folder, *options.path, Path.cwd()]
+    with importable_from(folders):
+        search = _search(options, request, folders)
+        count = 1 if options.mode == "all" else len(request.queries)
+        request.progress.expect(count, "calls")
+        how = (count, options.concurrency, options.timeout, request.progress)
+        outcomes = in_loop(search.awaited, *how) if is_async(search.function) else in_threads(search.plainly, *how)
+    if outcomes and outcomes[-1].failed:
+        raise _failure(outcomes[-1], len(outcomes) - 1, options, request)
+    returned = [outcome.value for outcome in outcomes]
+    answers = returned[0] if options.mode == "all" else dict(zip(request.queries.ids, returned, strict=True))
+    depth = None if request.keep_all else request.depth
+    return rankings_of_lists(_lists(answers, options.python), "rankings", depth, by_id=request.by_id)
+
+
+def _search(options: PythonOptions, request: Request, folders: Sequence[Path]) -> Search:
+    """The function, imported in the thread from which it is called."""
+    found = in_line(lambda: function_named(options.python, folders), request.progress)
+    if found.error is not None:
+        raise found.error
+    wanted = wanted_by(found.value, options.python, OFFERED[options.mode])
+    if options.mode == "query" and "query_id" not in wanted.by_name and not any(request.queries.text):
+        raise SourceError(
+            Problem(
+                f"nobody said what the queries search for: {request.queries.origin} has no text, and {options.python} "
+                "would be called with nothing",
+                suggestion="give queries: a file with columns id and text, or let the function ask for query_id",
+            )
+        )
+    return Search(found.value, wanted, options.mode, request)
+
+
+def _failure(outcome: Outcome, number: int, options: PythonOptions, request: Request) -> BaseException:
+    """The error of the first call that came to nothing."""
+    if isinstance(outcome.error, KeyboardInterrupt):
+        return outcome.error
+    queries = request.queries
+    where = "" if options.mode == "all" else f" for query {shown(queries.ids[number])} ({shown(queries.text[number])})"
+    if outcome.error is not None:
+        complaint = f"{options.python} raised {told(outcome.error)}"
+        error = SourceError(Problem(f"{complaint}{where}", suggestion=raised_at(outcome.error, request.folder)))
+        error.__cause__ = outcome.error
+        return error
+    goes_on = "its thread cannot be stopped, and goes on in the background; " if outcome.goes_on else ""
+    complaint = f"{options.python} took longer than {options.timeout:g}s{where}"
+    return SourceError(Problem(complaint, suggestion=f"{goes_on}timeout: allows more"))
+
+
+def _lists(answers: Any, name: str) -> dict[str, list[tuple[str, float]]]:
+    """Documents with scores by query; all answers that are no rankings are refused together."""
+    if not isinstance(answers, dict):
+        what = "None: is a return missing?" if answers is None else f"{type(answers).__name__}, not a dictionary"
+        raise SourceError(Problem(f"{name} returned {what}", allowed="mode: all returns {query id: ranking}"))
+    lists: dict[str, list[tuple[str, float]]] = {}
+    problems: list[Problem] = []
+    for key, returned in answers.items():
+        try:
+            query = _query(key, answers)
+            lists[query] = pairs_of(returned, query)
+        except Unfit as unfit:
+            problems.append(Problem(f"{name}, query {shown(str(key))}: {unfit}", suggestion=unfit.suggestion))
+    if problems:
+        left = len(problems) - Mistakes.SHOWN
+        raise SourceError(*problems[: Mistakes.SHOWN], *([f"… and {left} more"] if left > 0 else []))
+    return lists
+
+
+def _query(key: Any, answers: dict[Any, Any]) -> str:
+    """The id of a query, which may be a number in Python."""
+    if not isinstance(key, str) and str(key) in answers:
+        raise Unfit("is there twice, as text and as a number")
+    return id_of(key)

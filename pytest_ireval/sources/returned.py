@@ -1,0 +1,88 @@
+"""What a search function may return for a query, as ids with scores."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from pytest_ireval.retrieval.values import Named, Unfit, id_of, number_of
+
+IDS = ("id", "_id", "document", "document_id", "doc_id", "docid", "docno")
+SCORES = ("score", "_score")
+FORMS = (
+    "allowed: a list of document ids, of pairs (id, score), of objects or dictionaries with id and score; "
+    "or a dictionary of ids and scores"
+)
+
+
+def gathered(returned: Any) -> Any:
+    """The same with everything in it: a generator is run to its end, a data frame becomes rows."""
+    if hasattr(returned, "columns") and hasattr(returned, "__getitem__"):
+        names = list(returned.columns)
+        return [dict(zip(names, row, strict=True)) for row in zip(*(returned[name] for name in names), strict=True)]
+    if isinstance(returned, Mapping):
+        return dict(returned.items())
+    if isinstance(returned, str | bytes | set | frozenset) or not isinstance(returned, Iterable):
+        return returned
+    return list(returned)
+
+
+def pairs_of(returned: Any, query: str) -> list[tuple[str, float]]:
+    """Documents with scores, which decide about the order; without any, the order of the list does."""
+    if isinstance(returned, dict):
+        return [
+            (id_of(document), number_of(score, Named("score", document, query))) for document, score in returned.items()
+        ]
+    if not isinstance(returned, list):
+        raise Unfit(_is_no_list(returned), FORMS)
+    entries = [_entry(entry) for entry in returned]
+    scored = sum(score is not None for _, score in entries)
+    if scored not in (0, len(entries)):
+        raise Unfit(f"returned {scored} documents with a score and {len(entries) - scored} without one")
+    if not scored:
+        return [(id_of(document), -float(place)) for place, (document, _) in enumerate(entries)]
+    return [(id_of(document), number_of(score, Named("score", document, query))) for document, score in entries]
+
+
+def _is_no_list(returned: Any) -> str:
+    if returned is None:
+        return "returned None: is a return missing?"
+    if isinstance(returned, str | bytes):
+        return f"returned the text {returned[:60]!r}, not a list of documents"
+    if isinstance(returned, set | frozenset):
+        return "returned a set, which has no order"
+    return f"returned {type(returned).__name__}, not a list of documents"
+
+
+def _entry(entry: Any) -> tuple[Any, Any]:
+    """The id of one document and its score, or None."""
+    if isinstance(entry, str) or not (found := _fields(entry)):
+        if isinstance(entry, tuple | list):
+            if len(entry) != 2:
+                raise Unfit(f"returned {_cut(entry)}, which is no pair (id, score)", FORMS)
+            if entry[1] is None:
+                raise Unfit(f"returned {_cut(entry)}, whose score is None", FORMS)
+            return entry[0], entry[1]
+        return entry, None
+    document = next((found[name] for name in IDS if found.get(name) is not None), None)
+    if document is None:
+        raise Unfit(f"returned {_cut(entry)}, which has no id", f"allowed: {', '.join(IDS)} for the id")
+    return document, next((found[name] for name in SCORES if found.get(name) is not None), None)
+
+
+def _fields(entry: Any) -> dict[str, Any]:
+    """What an object says under the names that are looked at; nothing for what has no names."""
+    if isinstance(entry, Mapping):
+        return dict(entry) or {"": None}
+    if callable(keys := getattr(entry, "keys", None)):  # a row of sqlite3
+        return {name: entry[name] for name in keys()}
+    if isinstance(entry, int | float):
+        return {}
+    named = {name: getattr(entry, name) for name in (*IDS, *SCORES) if hasattr(entry, name)}
+    is_value = isinstance(entry, tuple | list) or type(entry).__module__ in ("builtins", "numpy")
+    return named if named or is_value else {"": None}
+
+
+def _cut(entry: Any) -> str:
+    text = repr(entry)
+    return text if len(text) <= 100 else f"{text[:100]}…"

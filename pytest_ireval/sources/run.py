@@ -1,0 +1,85 @@
+"""Rankings from files: one, several, or all that fit a pattern."""
+
+from __future__ import annotations
+
+import glob
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from pydantic import Field
+
+from pytest_ireval.errors import Mistakes, Problem, SourceError, shown
+from pytest_ireval.plugins.kinds import source
+from pytest_ireval.retrieval.doors import as_rankings
+from pytest_ireval.retrieval.formats.reader import Reading
+from pytest_ireval.retrieval.rankings import Rankings
+from pytest_ireval.retrieval.selection import side_by_side
+from pytest_ireval.sources.foreign_text import within
+from pytest_ireval.sources.request import Request
+from pytest_ireval.suites.options import SourceOptions
+from pytest_ireval.suites.values import PathTexts, Text
+
+
+class RunOptions(SourceOptions):
+    """What can be said of files of rankings."""
+
+    run: PathTexts = Field(description="A file of rankings, a pattern such as runs/*.trec.gz, or a list of both.")
+    format: Text = Field("", description="Its format, where two would fit: trec, table, jsonl, json, parquet, …")
+
+
+@source(name="run", options=RunOptions)
+def run(options: RunOptions, request: Request) -> Rankings:
+    """Rankings that a file holds, in any installed format."""
+    files = list(dict.fromkeys(file for path in options.run for file in _files(path, request.folder)))
+    depth = None if request.keep_all else request.depth
+    how = Reading(depth=depth, by_id=request.by_id, progress=request.progress)
+    parts = [as_rankings(file, request.readers, options.format or None, how) for file in files]
+    _refuse_torn(parts, files, request.folder)
+    return side_by_side(parts, "rankings")
+
+
+def _files(path: Path, folder: Path) -> Iterator[Path]:
+    """The files that a path stands for, in order of their names."""
+    shown_path = within(path, folder)
+    if path.exists():
+        yield path
+    elif glob.has_magic(shown_path):
+        # Seen from the folder, whose own name may hold brackets that are no pattern.
+        found = sorted(glob.glob(shown_path, root_dir=folder, recursive=True))
+        files = [file for name in found if (file := Path(os.path.normpath(folder / name))).is_file()]
+        if not files:
+            raise SourceError(Problem(f"no file fits {shown(shown_path)}", suggestion=_beside(path)))
+        yield from files
+    else:
+        raise SourceError(Problem(f"there is no file {shown(shown_path)}", suggestion=_beside(path)))
+
+
+def _beside(path: Path) -> str:
+    """What there is where a file was looked for."""
+    if not path.parent.is_dir():
+        return "" if glob.has_magic(str(path.parent)) else f"there is no folder {path.parent} either"
+    names = sorted(each.name for each in path.parent.iterdir() if each.is_file() and not each.name.startswith("."))
+    more = f" and {len(names) - Mistakes.SHOWN} more" if len(names) > Mistakes.SHOWN else ""
+    return f"{path.parent} holds {', '.join(map(repr, names[: Mistakes.SHOWN])) or 'no files'}{more}"
+
+
+def _refuse_torn(parts: Sequence[Rankings], files: Sequence[Path], folder: Path) -> None:
+    """A query belongs into one file: two rankings of it could only be put together by a guess."""
+    first: dict[str, Path] = {}
+    torn: dict[tuple[Path, Path], list[str]] = {}
+    for part, file in zip(parts, files, strict=True):
+        for query in part.queries:
+            other = first.setdefault(query, file)
+            if other != file:
+                torn.setdefault((other, file), []).append(query)
+    if torn:
+        raise SourceError(*(_torn(within(a, folder), within(b, folder), queries) for (a, b), queries in torn.items()))
+
+
+def _torn(one: str, other: str, queries: Sequence[str]) -> Problem:
+    more = f" and {len(queries) - 1} more" if len(queries) > 1 else ""
+    return Problem(
+        f"query {shown(queries[0])}{more}: ranked in {one} and in {other}",
+        suggestion="each query belongs into one file; write one file of both, or leave one of them out",
+    )

@@ -1,0 +1,141 @@
+"""Whether the parts of a suite make sense together."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+from pytest_ireval.errors import Problem
+from pytest_ireval.metrics.metric import Metric
+from pytest_ireval.suites.mistakes import KEY, Spot, spot
+from pytest_ireval.suites.scalars import Items, Keys
+from pytest_ireval.suites.suite import Place, RuleAsked
+
+NAME = re.compile(r"[A-Za-z0-9_.-]+")
+
+
+class Placed(NamedTuple):
+    """A rule and where it is written."""
+
+    asked: RuleAsked
+    path: tuple[str, ...]
+
+
+class Read(NamedTuple):
+    """What could be read of a suite: values of its keys, and rules; ``wrong`` are keys whose values are known to be."""
+
+    tree: Keys
+    values: dict[str, Any]
+    wrong: frozenset[str]
+    rules: list[Placed]
+
+    def has(self, key: str) -> bool:
+        """Whether something is written there, right or wrong."""
+        return key in self.tree
+
+    def at(self, *location: str | int) -> Spot:
+        """Where that is written."""
+        return spot(self.tree, location, Spot((), self.tree.place))
+
+
+Check = Callable[[Read], Iterator[Problem]]
+
+
+def checked(read: Read) -> list[Problem]:
+    """What does not fit together."""
+    return [problem for check in CHECKS for problem in check(read)]
+
+
+def _name(read: Read) -> Iterator[Problem]:
+    name = read.values.get("suite")
+    if isinstance(name, str) and not NAME.fullmatch(name):
+        where = read.at("suite")
+        letters = "letters, digits, _ . and -"
+        yield Problem(f"{name!r} is no name of a suite", str(where.place), where.path, allowed=f"allowed: {letters}")
+
+
+def _depth(read: Read) -> Iterator[Problem]:
+    """A metric that looks further down than rankings go would be computed on less than it says."""
+    if "depth" in read.wrong:
+        return
+    depth = read.values.get("depth", 100)
+    for metric in read.values.get("metrics", ()):
+        if _cutoff(metric) > depth:
+            written = read.tree["metrics"]
+            where = read.at("metrics", _position(metric, list(written) if isinstance(written, Items) else [written]))
+            yield _too_deep(metric, depth, where.place, where.path)
+    for placed in read.rules:
+        for part, place in zip(placed.asked.parts, placed.asked.places, strict=True):
+            if part.metric is not None and _cutoff(part.metric) > depth:
+                yield _too_deep(part.metric, depth, place, (*placed.path, placed.asked.kind.name))
+
+
+def _cutoff(metric: Metric) -> float:
+    cutoff = metric.arguments.get("cutoff")
+    return cutoff if isinstance(cutoff, (int, float)) else 0
+
+
+def _too_deep(metric: Metric, depth: int, place: Place, path: tuple[str, ...]) -> Problem:
+    complaint = f"{metric} looks at {_cutoff(metric):g} documents of a ranking, and depth is {depth}"
+    return Problem(complaint, str(place), path, f"write depth: {_cutoff(metric):g}, or more")
+
+
+def _position(metric: Metric, listed: list[Any]) -> int:
+    """Which of the written texts names the metric; the text itself, or the one that begins like it."""
+    at = next((number for number, text in enumerate(listed) if text == str(metric)), None)
+    if at is None:
+        begins = str(metric).partition("@")[0].partition("(")[0].lower()
+        at = next((n for n, text in enumerate(listed) if str(text).lower().startswith(begins)), 0)
+    return at
+
+
+def _judgments(read: Read) -> Iterator[Problem]:
+    if read.has("judgments"):
+        return
+    for placed in read.rules:
+        if placed.asked.kind.judged:
+            path = (*placed.path, placed.asked.kind.name)
+            yield Problem("this rule needs judgments, and the suite names none", str(placed.asked.place), path)
+    if read.values.get("metrics"):
+        needing = [str(metric) for metric in read.values["metrics"] if "reference" not in metric.needs]
+        if needing:
+            where = read.at("metrics", KEY)
+            complaint = f"metrics need judgments, and the suite names none: {', '.join(needing)}"
+            yield Problem(complaint, str(where.place), where.path)
+
+
+def _queries(read: Read) -> Iterator[Problem]:
+    """Columns are columns of the queries."""
+    if read.has("queries"):
+        return
+    if read.values.get("weight"):
+        where = read.at("weight", KEY)
+        yield Problem("weight is a column of the queries, and the suite names no queries", str(where.place), where.path)
+    for placed in read.rules:
+        for key in ("where", "per"):
+            if getattr(placed.asked.options, key, None):
+                path = (*placed.path, placed.asked.kind.name, key)
+                complaint = f"{key} is about columns of the queries, and the suite names no queries"
+                yield Problem(complaint, str(placed.asked.place), path)
+
+
+def _slices(read: Read) -> Iterator[Problem]:
+    for placed in read.rules:
+        for key in ("where", "per"):
+            if not placed.asked.kind.slices and getattr(placed.asked.options, key, None):
+                path = (*placed.path, placed.asked.kind.name, key)
+                complaint = f"{placed.asked.kind.name} is about single queries: {key} says nothing here"
+                yield Problem(complaint, str(placed.asked.place), path)
+
+
+def _waivers(read: Read) -> Iterator[Problem]:
+    first: dict[str, int] = {}
+    for number, waiver in enumerate(read.values.get("waive", ())):
+        if first.setdefault(waiver.query, number) != number:
+            where, other = read.at("waive", number, "query"), read.at("waive", first[waiver.query], "query")
+            complaint = f"query {waiver.query!r} is waived twice"
+            yield Problem(complaint, str(where.place), where.path, f"the first is in line {other.place.line}")
+
+
+CHECKS: tuple[Check, ...] = (_name, _depth, _judgments, _queries, _slices, _waivers)

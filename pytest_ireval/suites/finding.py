@@ -1,0 +1,57 @@
+"""Which files are suites: known from their names and the first MiB, without reading them as YAML."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator
+from fnmatch import fnmatch
+from pathlib import Path
+
+MARK = re.compile(rb"^(?:\xef\xbb\xbf)?ireval\s*:", re.MULTILINE)
+PARTIAL = re.compile(rb"^partial\s*:\s*['\"]?(?:true|yes|on)\b", re.MULTILINE | re.IGNORECASE)
+JUDGMENTS = re.compile(rb"^judgments\s*:", re.MULTILINE)
+DECIDES = re.compile(rb"^(?:rules|metrics)\s*:", re.MULTILINE)
+LOOKED_AT = 1 << 20
+"""The mark must stand in the first MiB."""
+NOT_ENTERED = (".*", "build", "dist", "node_modules", "venv", "*.egg", "__pycache__")
+"""Folders that nobody keeps suites in; pytest does not enter them either."""
+
+
+def is_suite(path: Path, *, named: bool = False) -> bool:
+    """Whether a file is to be read as a suite, be it without mistakes or not; raises OSError if it cannot be read.
+
+    ``*.ireval.yaml`` is one, and any YAML file with a line that begins with ``ireval:``. One without it is to be read,
+    which says what line it lacks, if somebody ``named`` it or if it has judgments and rules or metrics. A file that
+    says ``partial: true`` is only there for others that extend it.
+    """
+    if path.suffix not in (".yaml", ".yml"):
+        return False
+    head = _head(path)
+    if PARTIAL.search(head) and not named:
+        return False
+    if path.stem.endswith(".ireval") or named:
+        return True
+    return bool(MARK.search(head) or (JUDGMENTS.search(head) and DECIDES.search(head)))
+
+
+def is_partial(path: Path) -> bool:
+    """Whether a file says that it is only there for others that extend it."""
+    return PARTIAL.search(_head(path)) is not None
+
+
+def suites_at(paths: Iterable[Path]) -> list[Path]:
+    """The suites among files, and in folders and those below; each once, in order."""
+    found = [path for each in paths for path in (_below(each) if each.is_dir() else [each])]
+    return list(dict.fromkeys(path for path in found if is_suite(path, named=path in paths)))
+
+
+def _below(folder: Path) -> Iterator[Path]:
+    for home, folders, files in os.walk(folder):
+        folders[:] = sorted(name for name in folders if not any(fnmatch(name, each) for each in NOT_ENTERED))
+        yield from (Path(home, name) for name in sorted(files))
+
+
+def _head(path: Path) -> bytes:
+    with open(path, "rb") as file:
+        return file.read(LOOKED_AT)

@@ -1,0 +1,176 @@
+"""A suite file becomes suites, or all that is wrong with it at once."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
+
+from pytest_ireval.errors import Problem, SuiteError, closest
+from pytest_ireval.metrics.metric import Metric
+from pytest_ireval.plugins.manager import installed
+from pytest_ireval.plugins.registry import Registry
+from pytest_ireval.suites.checks import Placed, Read, checked
+from pytest_ireval.suites.inheriting import Gathered, gathered
+from pytest_ireval.suites.matrix import combinations, named
+from pytest_ireval.suites.mistakes import KEY, Spot, key_problem, problems_of, spot
+from pytest_ireval.suites.rule_models import context_of, rule_asked
+from pytest_ireval.suites.scalars import Keys, put
+from pytest_ireval.suites.source_models import read_source
+from pytest_ireval.suites.suite import Suite
+from pytest_ireval.suites.suite_keys import FORMAT, SuiteKeys
+from pytest_ireval.suites.suite_made import suite_made
+from pytest_ireval.suites.variables import with_values
+
+BY_HAND = ("ireval", "source", "rules", "add_rules", "extends", "matrix")
+"""Keys that are not read by their type alone."""
+PLACE = re.compile(r"(.*?):(\d+)(?::(\d+))?", re.DOTALL)
+
+
+def load_suites(
+    path: str | os.PathLike[str],
+    registry: Registry | None = None,
+    *,
+    environment: Mapping[str, str] = os.environ,
+    shown: str | None = None,
+) -> tuple[Suite, ...]:
+    """The suites of a file: one, or several if it has a matrix. Raises SuiteError with all its mistakes.
+
+    Names are looked up in ``registry``; unless given, in what is installed. ``shown`` is the file as messages show it.
+    """
+    registry = registry if registry is not None else installed()
+    found = gathered(Path(os.path.abspath(path)), environment, shown)
+    problems = found.problems
+    suites = _suites(found, registry) if found.whole and _is_suite(found, problems) else ()
+    if problems:
+        raise SuiteError(*_in_order(problems, found))
+    return suites
+
+
+def load_suite(
+    path: str | os.PathLike[str],
+    registry: Registry | None = None,
+    *,
+    environment: Mapping[str, str] = os.environ,
+    shown: str | None = None,
+) -> Suite:
+    """The one suite of a file; a file with a matrix that makes several is an error."""
+    suites = load_suites(path, registry, environment=environment, shown=shown)
+    if len(suites) > 1:
+        names = ", ".join(suite.name for suite in suites)
+        raise SuiteError(Problem(f"holds {len(suites)} suites: {names}", suites[0].shown, suggestion="use load_suites"))
+    return suites[0]
+
+
+def _is_suite(found: Gathered, problems: list[Problem]) -> bool:
+    """Whether the file is a suite of a form that this version reads."""
+    start = Spot((), found.own.place)
+    if str(found.own.get("partial", "")).lower() in ("true", "yes", "on"):
+        where = spot(found.own, ("partial", KEY), start)
+        complaint = "is only there for files that extend it, and no suite itself"
+        problems.append(Problem(complaint, str(where.place), where.path))
+        return False
+    if "ireval" not in found.own:
+        suggestion = "add the line 'ireval: 1' (and 'partial: true', if it is only there for others that extend it)"
+        problems.append(Problem("is no suite", found.own.file.shown, suggestion=suggestion))
+        return False
+    if found.own["ireval"] != FORMAT:
+        where = spot(found.own, ("ireval",), start)
+        complaint = f"this form of suites, {str(found.own['ireval'])!r}, is unknown; this version reads {FORMAT}"
+        problems.append(Problem(complaint, str(where.place), where.path))
+        return False
+    return True
+
+
+def _suites(found: Gathered, registry: Registry) -> tuple[Suite, ...]:
+    """One for each combination of the matrix; problems are added to what was found."""
+    suites = []
+    for values in combinations(found.tree, found.problems):
+        tree, rules = found.tree, found.rules
+        if values:
+            tree = put(Keys({**tree, "matrix": ""}), tree.file, tree.line, tree.column)
+            tree = with_values(tree, values, found.problems)
+            rules = [(k, n, with_values(v, values, found.problems, (k, str(n + 1)))) for k, n, v in rules]
+        read = _read(tree, rules, registry, found.problems)
+        name = named(found.tree.get("suite"), read.values.get("suite", ""), values)
+        read.values["suite"] = name
+        found.problems += checked(read)
+        if not found.problems:
+            suites.append(suite_made(read, values, found.own, found.files))
+    return tuple(suites)
+
+
+def _read(tree: Keys, rules: list[tuple[str, int, Any]], registry: Registry, problems: list[Problem]) -> Read:
+    """Everything that can be read, each key by itself, so that one mistake does not hide another."""
+    start = Spot((), tree.place)
+    _check_keys(tree, start, problems)
+    values: dict[str, Any] = {}
+    wrong: set[str] = set()
+    for key, written in tree.items():
+        if key in BY_HAND or key not in SuiteKeys.model_fields:
+            continue
+        try:
+            values[str(key)] = _readers()[key].validate_python({key: written}, context=context_of(registry))[key]
+        except ValidationError as error:
+            wrong.add(str(key))
+            problems += problems_of(error, tree, start, SuiteKeys)
+    if "metrics" in wrong:
+        values["metrics"] = _readable(tree["metrics"], registry)
+    if "source" in tree:
+        values["source"] = read_source(tree["source"], registry, spot(tree, ("source", KEY), start), problems)
+    placed = []
+    for key, number, rule in rules:
+        place = getattr(rule, "place", tree.place)
+        asked = rule_asked(rule, registry, Spot((key, str(number + 1)), place), problems)
+        if asked is not None:
+            placed.append(Placed(asked, (key, str(number + 1))))
+    return Read(tree, values, frozenset(wrong), placed)
+
+
+def _readable(written: Any, registry: Registry) -> tuple[Metric, ...]:
+    """Those of the metrics that can be read, so that they are checked, too."""
+    found: list[Metric] = []
+    for text in written if isinstance(written, list) else [written]:
+        with suppress(ValidationError):  # it has been reported
+            found += _readers()["metrics"].validate_python({"metrics": text}, context=context_of(registry))["metrics"]
+    return tuple(found)
+
+
+@cache
+def _readers() -> dict[str, TypeAdapter[dict[str, Any]]]:
+    """Reads ``{key: value}`` for each key of a suite."""
+    fields = SuiteKeys.model_fields
+    return {
+        key: TypeAdapter(dict[str, field.rebuild_annotation()])  # type: ignore[arg-type, misc]  # a type made when it runs
+        for key, field in fields.items()
+        if key not in BY_HAND
+    }
+
+
+def _check_keys(tree: Keys, start: Spot, problems: list[Problem]) -> None:
+    """Keys that are unknown, and keys that are missing unless they are only misspelt."""
+    known = list(SuiteKeys.model_fields)
+    unknown = [key for key in tree if key not in SuiteKeys.model_fields]
+    problems += [key_problem(key, key.place, (), known) for key in unknown]
+    meant = {closest(key, known) for key in unknown}
+    for key, field in SuiteKeys.model_fields.items():
+        if field.is_required() and key not in tree and key not in meant:
+            problems.append(Problem(f"the key {key!r} is missing", str(start.place), (), f"{key}: {field.description}"))
+
+
+def _in_order(problems: list[Problem], found: Gathered) -> list[Problem]:
+    """Each once, in the order of the files and of their lines."""
+    files = list(dict.fromkeys([found.own.file.shown]))
+
+    def place(problem: Problem) -> tuple[int, str, int, int]:
+        match = PLACE.fullmatch(problem.place)
+        file, line, column = match.groups() if match else (problem.place, 0, 0)
+        return (0 if file in files else 1, str(file), int(line or 0), int(column or 0))
+
+    return sorted(dict.fromkeys(problems), key=place)

@@ -1,0 +1,126 @@
+"""Quantities of rules: bounds, tolerances, amounts; each read from what a suite says, and written the same way."""
+
+from __future__ import annotations
+
+import operator
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from pytest_ireval.suites.scalars import UnfitError, number_of, plain, unfit
+
+SIGNS = {">=": operator.ge, "<=": operator.le, ">": operator.gt, "<": operator.lt}
+BOUND = re.compile(r"(>=|<=|>|<)\s*(\S+)")
+PERCENT = re.compile(r"(\S+?)\s*%")
+
+A_BOUND = "bound: write '>= 0.85' (or <=, >, <)"
+A_TOLERANCE = "tolerance: write 1% (of the baseline) or {absolute: 0.01}"
+AN_AMOUNT = "amount: write 2 (so many) or 5% (of all)"
+
+
+class Bound(NamedTuple):
+    """A value must lie on one side of another: ``>= 0.85``."""
+
+    sign: str
+    value: float
+
+    def holds(self, value: float) -> bool:
+        """Whether ``value`` lies on the right side; a value that is no number does not."""
+        return bool(SIGNS[self.sign](value, self.value))
+
+    def __str__(self) -> str:
+        return f"{self.sign} {self.value:.10g}"
+
+
+class Tolerance(NamedTuple):
+    """How far a figure may get worse: by a share of the baseline, or by an amount of its own unit."""
+
+    relative: float = 0.0
+    absolute: float = 0.0
+
+    def allowed(self, baseline: float) -> float:
+        """How far, from this baseline."""
+        return abs(baseline) * self.relative + self.absolute
+
+    def __str__(self) -> str:
+        return f"{self.absolute:.10g}" if self.absolute else percent(self.relative)
+
+
+@dataclass(frozen=True)
+class Tolerances:
+    """A tolerance for all slices, or one for each value of a column."""
+
+    default: Tolerance | None = None
+    by_value: Mapping[str, Tolerance] = field(default_factory=dict)
+
+    def of(self, value: str) -> Tolerance | None:
+        """The tolerance of the slice with that value; None if none was given."""
+        return self.by_value.get(value, self.default)
+
+
+@dataclass(frozen=True)
+class Amount:
+    """So many, or such a share of all."""
+
+    count: int | None = None
+    share: float | None = None
+
+    def of(self, total: float) -> float:
+        """How many of ``total`` that are."""
+        return float(self.count) if self.count is not None else (self.share or 0.0) * total
+
+    def __str__(self) -> str:
+        return str(self.count) if self.count is not None else percent(self.share or 0.0)
+
+
+def percent(share: float) -> str:
+    """``0.01`` as ``1%``."""
+    return f"{share * 100:.10g}%"
+
+
+def bound(value: Any) -> Bound:
+    """``>= 0.85``."""
+    if isinstance(value, Bound):
+        return value
+    match = BOUND.fullmatch(plain(value, A_BOUND).replace("≥", ">=").replace("≤", "<="))
+    if not match:
+        raise unfit(value, A_BOUND)
+    return Bound(match[1], number_of(match[2], A_BOUND))
+
+
+def tolerance(value: Any) -> Tolerance:
+    """``1%`` or ``{absolute: 0.01}``."""
+    if isinstance(value, Tolerance):
+        return value
+    if isinstance(value, dict):
+        return _absolute(value)
+    match = PERCENT.fullmatch(plain(value, A_TOLERANCE))
+    if not match:
+        raise unfit(value, A_TOLERANCE)
+    return Tolerance(relative=_not_negative(number_of(match[1], A_TOLERANCE), value) / 100)
+
+
+def _absolute(value: dict[str, Any]) -> Tolerance:
+    if list(value) != ["absolute"]:
+        keys = ", ".join(map(str, value)) or "no key"
+        raise UnfitError(f"a mapping with {keys} is no {A_TOLERANCE}")
+    wanted = "number: an absolute tolerance is in the metric's own unit, such as {absolute: 0.01}"
+    return Tolerance(absolute=_not_negative(number_of(value["absolute"], wanted), value["absolute"]))
+
+
+def _not_negative(number: float, value: Any) -> float:
+    if number < 0:
+        raise UnfitError(f"{str(value)!r} is negative: a tolerance says how far a figure may get worse, from 0 up")
+    return number
+
+
+def amount(value: Any) -> Amount:
+    """``2`` or ``5%``."""
+    if isinstance(value, Amount):
+        return value
+    match = PERCENT.fullmatch(str(value).strip()) if isinstance(value, str) else None
+    number = number_of(match[1] if match else value, AN_AMOUNT)
+    if number < 0 or (match and number > 100) or not (match or number.is_integer()):
+        raise unfit(value, AN_AMOUNT)
+    return Amount(share=number / 100) if match else Amount(count=int(number))

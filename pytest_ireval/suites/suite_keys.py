@@ -1,0 +1,233 @@
+"""The keys of a suite: each with its type, its default, and what it means."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field, ValidationInfo, model_validator
+
+from pytest_ireval.errors import did_you_mean
+from pytest_ireval.results.evaluation import MissingQueries, NoRelevant, Ties, Unjudged
+from pytest_ireval.retrieval.formats.reader import Content, Grades
+from pytest_ireval.suites import editor_types
+from pytest_ireval.suites.options import Options
+from pytest_ireval.suites.scalars import UnfitError, place_of
+from pytest_ireval.suites.source_models import source_asked
+from pytest_ireval.suites.suite import FileAsked, SourceAsked
+from pytest_ireval.suites.values import (
+    DayText,
+    Flag,
+    MetricTexts,
+    Number,
+    PathText,
+    Text,
+    Texts,
+    Whole,
+    registry_of,
+    typed,
+)
+
+FORMAT = "1"
+"""The version of the form of suites."""
+
+
+def _existing(value: Any, info: ValidationInfo) -> FileAsked:
+    """The file at a path, which is there."""
+    from pydantic import TypeAdapter
+
+    if isinstance(value, FileAsked):
+        return value
+    path = TypeAdapter(PathText).validate_python(value, context=info.context)
+    if not path.exists():
+        raise UnfitError(f"there is no such file: {value}")
+    return FileAsked(path, place_of(value))
+
+
+def _format_of(content: Content) -> BeforeValidator:
+    """The name of an installed format of such content."""
+
+    def known(value: Any, info: ValidationInfo) -> Any:
+        names = [
+            name for each in registry_of(info).readers if each.holds == content for name in (each.name, *each.also)
+        ]
+        if isinstance(value, str) and value.strip() not in names:
+            raise UnfitError(
+                f"unknown format {value!r} of {content}",
+                did_you_mean(value, names),
+                "available: " + ", ".join(sorted(set(names))),
+            )
+        return value
+
+    return BeforeValidator(known)
+
+
+def _source(value: Any, info: ValidationInfo) -> SourceAsked:
+    return value if isinstance(value, SourceAsked) else source_asked(value, registry_of(info))
+
+
+ExistingFile = Annotated[FileAsked, typed(_existing, editor_types.PATH)]
+Source = Annotated[SourceAsked, typed(_source, editor_types.SOURCE)]
+
+
+class FileKeys(Options):
+    """A path, or a mapping with the path and what else is to be said of the file."""
+
+    file: ExistingFile = Field(description="The path, relative to the file it is written in.")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _path_alone(cls, value: Any) -> Any:
+        return {"file": value} if isinstance(value, str) else value
+
+
+class QueriesKeys(FileKeys):
+    """The file of queries."""
+
+    format: Annotated[Text, _format_of("queries")] = Field(
+        "", description="Its format, where two would fit.", examples=["table"]
+    )
+
+
+class JudgmentsKeys(FileKeys):
+    """The file of judgments, and how they count."""
+
+    format: Annotated[Text, _format_of("judgments")] = Field(
+        "", description="Its format, where two would fit.", examples=["trec"]
+    )
+    relevant_from: Number | None = Field(
+        None,
+        description="The lowest grade that is relevant, for metrics without `rel` of their own. Unless given: what "
+        "each metric says.",
+        examples=["2"],
+    )
+    scale: dict[Number, Text] = Field(
+        default_factory=dict,
+        description="The grades with their labels; the highest is the top grade. Unless given: that of the file.",
+        examples=["{0: no, 1: partly, 2: good, 3: perfect}"],
+    )
+    unjudged: Unjudged = Field(
+        "irrelevant", description="Unjudged documents are not relevant, or are removed first.", examples=["removed"]
+    )
+    lock: Flag = Field(
+        False,
+        description="Whether judgments that differ from those of the baseline are an error.",
+        examples=["true"],
+    )
+    grades: Grades = Field("integer", description="What grades are.", examples=["float"])
+
+
+class DocumentsKeys(Options):
+    """What is said about documents."""
+
+    aliases: ExistingFile | None = Field(
+        None,
+        description="A table with the columns from and to: documents that have other ids now.",
+        examples=["data/ids.tsv"],
+    )
+    collapse: ExistingFile | None = Field(
+        None,
+        description="A table with the columns document and group: of the variants in a group only the first counts.",
+        examples=["data/variants.tsv"],
+    )
+    size: Whole | None = Field(
+        None, description="How many documents there are to find; FallOut and some others need it.", examples=["120000"]
+    )
+
+
+class WaiverKeys(Options):
+    """A query that no comparison counts until a day."""
+
+    query: Text = Field(description="The query's id.", examples=["q017"])
+    until: DayText = Field(description="The day from which on the waiver is red.", examples=["2027-04-01"])
+    reason: Text = Field(description="Why, as a ticket.", examples=['"SEARCH-9: supplier feed broken"'])
+
+
+class SuiteKeys(Options):
+    """A suite of rules that decide whether a change of rankings may land."""
+
+    ireval: Literal["1"] = Field(
+        description="The version of this form; also what marks a YAML file as a suite.", examples=["1"]
+    )
+    suite: Text = Field(
+        description="Its name: letters, digits, `_`, `.` and `-`; unique in a run.", examples=["product-search"]
+    )
+    owner: Text = Field("", description="Whom a failure concerns; part of its message.", examples=['"@search-team"'])
+    tags: Texts = Field(
+        (), description="Marks of its tests: `pytest --ireval -m products`.", examples=["[products, nightly]"]
+    )
+    source: Source = Field(
+        description="Where rankings come from, of exactly one kind.", examples=["{run: candidate.trec}"]
+    )
+    depth: Whole = Field(100, description="How many documents of each ranking count.", examples=["20"])
+    queries: QueriesKeys | None = Field(
+        None,
+        description="The file of queries: id and text, and any columns besides, which may define slices or weights. "
+        "Unless given: the judged queries.",
+        examples=["data/queries.tsv"],
+    )
+    weight: Text = Field(
+        "",
+        description="A column of the queries: how much traffic a query stands for.",
+        examples=["searches_per_day"],
+    )
+    judgments: JudgmentsKeys | None = Field(
+        None, description="The file of judgments, and how they count.", examples=["data/qrels.txt"]
+    )
+    documents: DocumentsKeys = Field(
+        default_factory=lambda: DocumentsKeys.model_validate({}),
+        description="What is said about documents: other ids, variants, how many there are.",
+        examples=["{aliases: data/ids.tsv}"],
+    )
+    metrics: MetricTexts = Field(
+        (),
+        description="What is computed and reported, besides what rules name.",
+        examples=["[nDCG@10, RR@10, Judged@10]"],
+    )
+    ties: Ties = Field(
+        "trec",
+        description="The order of equal scores: by document id descending (`trec`), as they stand (`input`), the "
+        "worst, the best, or an error.",
+        examples=["input"],
+    )
+    missing_queries: MissingQueries = Field(
+        "error",
+        description="A query that the rankings lack is an error, scores the worst value, or is left out.",
+        examples=["zero"],
+    )
+    no_relevant: NoRelevant = Field(
+        "zero",
+        description="What becomes of a query without relevant documents: it scores what its metric says, is left out, "
+        "or is an error.",
+        examples=["ignore"],
+    )
+    rules: tuple[Any, ...] = Field(
+        (),
+        description="What decides: a list, each rule a mapping with one key, its kind.",
+        json_schema_extra=editor_types.RULES,
+        examples=['[{threshold: {nDCG@10: ">= 0.85"}}]'],
+    )
+    waive: tuple[WaiverKeys, ...] = Field(
+        (),
+        description="Queries that no comparison counts until a day; every report lists them, and from that day on they "
+        "are red.",
+        examples=['[{query: q017, until: 2027-04-01, reason: "SEARCH-9"}]'],
+    )
+    extends: Texts = Field(
+        (),
+        description="Files whose settings it shares, relative to this one; what is given again here replaces theirs.",
+        examples=["../common.yaml"],
+    )
+    add_rules: tuple[Any, ...] = Field(
+        (),
+        description="Rules besides those of the files it extends; `rules` would replace them.",
+        json_schema_extra=editor_types.RULES,
+        examples=['[{threshold: {Judged@10: ">= 0.7"}}]'],
+    )
+    matrix: dict[Text, Texts] = Field(
+        default_factory=dict,
+        description="One suite for each value (or combination), `{name}` in texts being the value.",
+        examples=["{locale: [de, fr]}"],
+    )
+    partial: Flag = Field(
+        False, description="Marks a file that is no suite, but only there for `extends`.", examples=["true"]
+    )

@@ -1,0 +1,89 @@
+"""A small shop that every test of the gate changes in its own way."""
+
+import json
+
+import pytest
+
+SUITE = """\
+ireval: 1
+suite: shop
+owner: "@search-team"
+tags: [products]
+source: {run: rankings.txt}
+depth: 10
+queries: queries.tsv
+weight: searches
+judgments: judgments.txt
+metrics: [nDCG@10, P@3]
+rules:
+  - threshold: {nDCG@10: ">= 0.5"}
+  - no_regression: {metric: nDCG@10, tolerance: 5%}
+  - no_regression: {metric: nDCG@10, per: segment, tolerance: {head: 10%, default: 5%}}
+  - worsened: {metric: nDCG@10, by_more_than: 0.9, at_most: 2}
+  - expect:
+      - {query: q01, document: q01-d0, top: 3}
+"""
+QUERIES = [(f"q{i:02}", f"words {i}", "head" if i <= 6 else "tail", 100 if i <= 6 else 2) for i in range(1, 11)]
+GRADES = {"d0": 3, "d1": 2, "d2": 1, "d3": 0}
+
+
+class Shop:
+    """The files of one suite, and pytest run over them."""
+
+    def __init__(self, pytester):
+        self.pytester = pytester
+        self.path = pytester.path
+        self.rankings = {query: [f"{query}-{d}" for d in ("d0", "d1", "d2", "d3")] for query, *_ in QUERIES}
+        self.judgments = {query: {f"{query}-{d}": grade for d, grade in GRADES.items()} for query, *_ in QUERIES}
+        self.suite = SUITE
+        self.write()
+
+    def write(self):
+        rows = "".join("\t".join(map(str, row)) + "\n" for row in QUERIES)
+        (self.path / "queries.tsv").write_text("id\ttext\tsegment\tsearches\n" + rows)
+        (self.path / "judgments.txt").write_text(
+            "".join(f"{q} 0 {d} {g}\n" for q, grades in self.judgments.items() for d, g in grades.items())
+        )
+        (self.path / "rankings.txt").write_text(
+            "".join(
+                f"{q} Q0 {d} {rank} {100 - rank} x\n"
+                for q, ids in self.rankings.items()
+                for rank, d in enumerate(ids, 1)
+            )
+        )
+        (self.path / "shop.ireval.yaml").write_text(self.suite)
+
+    def change(self, *replacements):
+        """Change the suite's text."""
+        for old, new in replacements:
+            assert old in self.suite
+            self.suite = self.suite.replace(old, new)
+        self.write()
+
+    def run(self, *arguments):
+        """``pytest --ireval`` in the folder."""
+        return self.pytester.runpytest("--ireval", "-p", "no:cacheprovider", *arguments)
+
+    def accept(self):
+        """The first baseline."""
+        result = self.run("--ireval-update-new")
+        assert result.ret == 0, result.stdout.str()
+
+    def results(self):
+        return json.loads((self.path / "ireval-report/results.json").read_text())
+
+    def verdicts(self):
+        """By id, of the only suite."""
+        (suite,) = self.results()["suites"]
+        return {outcome["id"]: outcome["verdict"] for outcome in suite["outcomes"]}
+
+    def baseline_files(self):
+        return {path.name: path.read_bytes() for path in (self.path / "baselines").glob("shop.*")}
+
+
+@pytest.fixture
+def shop(pytester, monkeypatch):
+    monkeypatch.delenv("CI", raising=False)
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1795000000")
+    monkeypatch.setenv("COLUMNS", "100")
+    return Shop(pytester)

@@ -1,0 +1,149 @@
+"""Inputs that cannot be right are ERROR with file and line, never a low score and never a pass."""
+
+import pytest
+
+
+def first_error(result):
+    """The text below the first error's head line."""
+    lines = result.stdout.str().splitlines()
+    start = next(i for i, line in enumerate(lines) if line.startswith("_") and "ERROR at setup" in line)
+    return lines[start + 1 :]
+
+
+@pytest.fixture
+def accepted(shop):
+    shop.accept()
+    return shop
+
+
+def test_a_judged_query_without_a_ranking(accepted):
+    del accepted.rankings["q04"]
+    accepted.write()
+
+    result = accepted.run()
+
+    assert first_error(result)[0] == "rankings.txt: 1 of 10 judged queries have no ranking: 'q04'"
+    result.assert_outcomes(errors=7)
+    assert accepted.results()["verdict"] == "error"
+
+
+def test_a_document_listed_twice(accepted):
+    accepted.rankings["q04"].append("q04-d0")
+    accepted.write()
+
+    result = accepted.run()
+
+    assert first_error(result)[0].endswith("rankings.txt:17")
+    assert "q04-d0" in first_error(result)[1]
+    result.assert_outcomes(errors=7)
+
+
+@pytest.mark.parametrize(
+    ("file", "line", "place"),
+    [
+        ("rankings.txt", "q11 Q0 d1 1 0.5", "rankings.txt:41"),
+        ("judgments.txt", "q01 0 q01-d9 x", "judgments.txt:41"),
+        ("rankings.txt", "q11 Q0 d1 1 nan x", "rankings.txt:41"),
+    ],
+    ids=["five columns", "a grade that is no number", "a score that is no number"],
+)
+def test_a_line_that_cannot_be_right(accepted, file, line, place):
+    path = accepted.path / file
+    path.write_text(path.read_text() + line + "\n")
+
+    result = accepted.run()
+
+    assert first_error(result)[0].endswith(place)
+    assert "Traceback" not in result.stdout.str()
+    result.assert_outcomes(errors=7)
+
+
+def test_the_whole_text_stands_once_and_others_point_to_it(accepted):
+    del accepted.rankings["q04"]
+    accepted.write()
+
+    text = accepted.run().stdout.str()
+
+    assert text.count("missing_queries: zero in the suite") == 1
+    assert text.count("the whole error stands at shop.ireval.yaml::inputs") == 6
+
+
+def test_four_mistakes_are_told_at_once_and_other_suites_still_run(accepted):
+    (accepted.path / "other.ireval.yaml").write_text(
+        accepted.suite.replace("suite: shop", "suite: other")
+        .replace("metrics: [nDCG@10, P@3]", "metrics: [nDGC@10, P@3]")
+        .replace("depth: 10", "depht: 10")
+        .replace("tolerance: 5%}\n  - no_regression", "tolerance: 5}\n  - no_regression")
+        .replace("at_most: 2", "at_most: two")
+    )
+
+    result = accepted.run("--continue-on-collection-errors")
+
+    text = result.stdout.str()
+    for told in (
+        "other.ireval.yaml:6:1: depht",
+        "other.ireval.yaml:10:11: metrics > 1",
+        "other.ireval.yaml:13:49: rules > 2 > no_regression > tolerance",
+        "other.ireval.yaml:15:65: rules > 4 > worsened > at_most",
+        "did you mean 'depth'?",
+        "did you mean 'nDCG@10'?",
+    ):
+        assert told in text, text
+    result.assert_outcomes(errors=1, passed=7)
+    assert accepted.results()["verdict"] == "error"
+
+
+def test_a_suite_that_cannot_be_collected_leaves_no_green_results(accepted):
+    accepted.run()
+    assert accepted.results()["verdict"] == "pass"
+    (accepted.path / "shop.ireval.yaml").write_text("ireval: 1\nsuite: [\n")
+
+    result = accepted.run()
+
+    assert result.ret == pytest.ExitCode.INTERRUPTED
+    assert accepted.results()["verdict"] == "error"
+    assert "shop.ireval.yaml" in accepted.results()["problems"][0]
+
+
+def test_two_suites_of_one_name_are_an_error_that_names_both(accepted):
+    (accepted.path / "twin.ireval.yaml").write_text(accepted.suite)
+
+    result = accepted.run()
+
+    result.stdout.fnmatch_lines(["twin.ireval.yaml:2:8: another suite is called 'shop': shop.ireval.yaml:2:8*"])
+    assert result.ret == pytest.ExitCode.INTERRUPTED
+
+
+def test_a_slice_that_no_query_has_is_a_mistake_of_the_suite(accepted):
+    accepted.change(("tolerance: {head: 10%, default: 5%}", "tolerance: {haed: 10%, default: 5%}"))
+
+    result = accepted.run()
+
+    result.stdout.fnmatch_lines(
+        ["*no query has segment=haed", "*did you mean 'head'?", "*segment is one of head, tail"]
+    )
+
+
+def test_a_rule_that_raises_is_an_error_that_names_it(accepted):
+    accepted.path.joinpath("conftest.py").write_text(
+        """
+from pytest_ireval import RuleOptions, hookimpl, rule
+
+@rule(name="odd", options=RuleOptions)
+def odd(options, seen):
+    '''Raises.'''
+    return 1 / 0
+
+@hookimpl
+def ireval_rules():
+    return [odd]
+"""
+    )
+    accepted.change(("rules:\n", "rules:\n  - odd: {name: one}\n"))
+
+    result = accepted.run()
+
+    result.stdout.fnmatch_lines(
+        ["shop.ireval.yaml:12: rule odd of *conftest.py raised ZeroDivisionError: division by zero"]
+    )
+    assert accepted.verdicts()["odd::one"] == "error"

@@ -1,0 +1,156 @@
+"""pytest's own options work on suites as they do on tests."""
+
+import pytest
+
+IDS = [
+    "shop.ireval.yaml::inputs",
+    "shop.ireval.yaml::threshold::nDCG_10",
+    "shop.ireval.yaml::no_regression::nDCG_10.all",
+    "shop.ireval.yaml::no_regression::nDCG_10.segment-head",
+    "shop.ireval.yaml::no_regression::nDCG_10.segment-tail",
+    "shop.ireval.yaml::worsened::nDCG_10",
+    "shop.ireval.yaml::expect::q01.q01-d0",
+]
+
+
+@pytest.fixture
+def accepted(shop):
+    shop.accept()
+    return shop
+
+
+def ids_of(result):
+    return [line for line in result.outlines if line.startswith("shop.ireval.yaml::")]
+
+
+def test_collecting_alone_lists_every_id_and_evaluates_nothing(accepted):
+    (accepted.path / "ireval-report/results.json").unlink()
+    (accepted.path / "judgments.txt").unlink()
+    (accepted.path / "judgments.txt").write_text("nothing of use\n")
+
+    result = accepted.run("--co", "-q")
+
+    assert ids_of(result) == IDS
+    assert result.ret == 0
+    assert not (accepted.path / "ireval-report/results.json").exists()
+
+
+@pytest.mark.parametrize("node", [*IDS, "shop.ireval.yaml::no_regression", "shop.ireval.yaml"])
+def test_every_printed_id_pasted_back_runs_alone(accepted, node):
+    result = accepted.run(node)
+
+    wanted = [each for each in IDS if each.startswith(node)]
+    result.assert_outcomes(passed=len(wanted))
+    assert result.ret == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "passed"),
+    [
+        (("-k", "nDCG_10 and tail"), 1),
+        (("-k", "no_regression"), 3),
+        (("-m", "products"), 7),
+        (("-m", "ireval and not products"), 0),
+        (("-m", "products", "--strict-markers"), 7),
+        (("--strict-markers", "--strict-config", "-W", "error"), 7),
+        (("-p", "no:terminalreporter"), None),
+        (("-p", "no:junitxml", "-p", "no:warnings"), 7),
+        (("-p", "no:python"), 7),
+    ],
+)
+def test_selecting(accepted, arguments, passed):
+    result = accepted.run(*arguments)
+
+    if passed is None:
+        assert result.ret == 0
+    else:
+        found = result.parseoutcomes()
+        assert found.get("passed", 0) == passed
+        assert "failed" not in found
+        assert "errors" not in found
+
+
+def test_a_tag_of_a_rule_is_a_mark_of_its_items(accepted):
+    accepted.change(("at_most: 2}", "at_most: 2, tags: [nightly]}"))
+
+    accepted.run("-m", "nightly", "--strict-markers").assert_outcomes(passed=1, deselected=6)
+
+
+def test_stopping_at_the_first_failure_says_what_was_not_reported(accepted):
+    accepted.rankings["q10"] = ["q10-n1"]
+    accepted.write()
+
+    result = accepted.run("-x")
+
+    result.assert_outcomes(passed=3, failed=1)
+    (suite,) = accepted.results()["suites"]
+    assert suite["notes"][-1] == "the run ended before 3 of its verdicts were reported"
+    assert len(suite["planned"]) == 7
+    assert len(suite["outcomes"]) == 4
+
+
+def test_last_failed_and_stepwise_find_their_way_back(accepted):
+    accepted.rankings["q10"] = ["q10-n1"]
+    accepted.write()
+    accepted.pytester.runpytest("--ireval").assert_outcomes(passed=4, failed=3)
+
+    accepted.pytester.runpytest("--ireval", "--lf").assert_outcomes(failed=3)
+    accepted.pytester.runpytest("--ireval", "--sw").assert_outcomes(passed=3, failed=1)
+    again = accepted.pytester.runpytest("--ireval", "--sw")
+    again.assert_outcomes(failed=1, deselected=3)
+
+
+def test_junit_has_the_figures_as_properties(accepted):
+    accepted.run("--junit-xml=junit.xml")
+
+    text = (accepted.path / "junit.xml").read_text()
+    assert '<property name="ireval_metric" value="nDCG@10"' in text
+    assert '<property name="ireval_baseline" value="1.0"' in text
+    assert '<property name="ireval_change" value="0.0"' in text
+
+
+def test_more_queries_are_shown_with_v(accepted):
+    for query in ("q07", "q08", "q09", "q10"):
+        accepted.rankings[query] = [f"{query}-n1"]
+    accepted.write()
+
+    shown = [
+        sum(f'  {q} "' in accepted.run("-k", "tail", *flags).stdout.str() for q in ("q07", "q08", "q09", "q10"))
+        for flags in ((), ("-v",))
+    ]
+
+    assert shown == [3, 4]
+
+
+def test_quiet_is_quiet(accepted):
+    assert "=== ireval ===" not in accepted.run("-q").stdout.str()
+
+
+def test_python_tests_run_beside_suites(accepted):
+    accepted.pytester.makepyfile("def test_one(): pass")
+
+    accepted.run().assert_outcomes(passed=8)
+
+
+def test_workers_are_refused_in_words(accepted):
+    pytest.importorskip("xdist", reason="pytest-xdist is not installed")
+
+    result = accepted.run("-n", "2")
+
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    assert "--ireval runs in one process: leave out -n" in result.stderr.str()
+
+
+@pytest.mark.parametrize("flags", [(), ("--ireval",)])
+def test_the_fixture_evaluates_and_gates(accepted, flags):
+    accepted.pytester.makepyfile(
+        """
+def test_it(ireval):
+    assert ireval.evaluate("judgments.txt", "rankings.txt", ["P@3"])["P@3"].mean == 1.0
+    result = ireval.gate("shop.ireval.yaml")
+    assert result.verdict == "pass"
+    assert len(result.outcomes) == 7
+"""
+    )
+
+    accepted.pytester.runpytest(*flags, "test_the_fixture_evaluates_and_gates.py").assert_outcomes(passed=1)

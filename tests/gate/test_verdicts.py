@@ -1,0 +1,217 @@
+"""What ``pytest --ireval`` says of a change: green, red, and why."""
+
+import pytest
+
+ALL = {
+    "inputs",
+    "threshold::nDCG_10",
+    "no_regression::nDCG_10.all",
+    "no_regression::nDCG_10.segment-head",
+    "no_regression::nDCG_10.segment-tail",
+    "worsened::nDCG_10",
+    "expect::q01.q01-d0",
+}
+
+
+def test_the_same_rankings_as_the_baseline_are_green_and_change_no_file(shop):
+    shop.accept()
+    before = shop.baseline_files()
+
+    result = shop.run()
+
+    assert result.ret == 0
+    assert shop.verdicts() == dict.fromkeys(ALL, "pass")
+    assert shop.baseline_files() == before
+
+
+def test_two_runs_of_the_same_leave_the_same_bytes(shop):
+    shop.accept()
+    texts = []
+    for _ in range(2):
+        shop.run()
+        texts.append((shop.path / "ireval-report/results.json").read_bytes())
+
+    assert texts[0] == texts[1]
+
+
+def test_a_broken_tail_behind_a_better_head_is_exactly_one_red_rule(shop):
+    for query in ("q01", "q02", "q03", "q04", "q05", "q06"):  # a head that has room to get better
+        shop.rankings[query] = [f"{query}-{d}" for d in ("d1", "d0", "d2", "d3")]
+    shop.write()
+    shop.accept()
+    for query in ("q01", "q02", "q03", "q04", "q05", "q06"):
+        shop.rankings[query] = [f"{query}-{d}" for d in ("d0", "d1", "d2", "d3")]
+    shop.rankings["q10"] = ["q10-n1", "q10-n2", "q10-n3", "q10-d1", "q10-d0"]
+    shop.write()
+
+    result = shop.run()
+
+    red = {outcome for outcome, verdict in shop.verdicts().items() if verdict != "pass"}
+    assert red == {"no_regression::nDCG_10.segment-tail"}
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    text = result.stdout.str()
+    start = text.index("_ shop :: no_regression :: nDCG_10.segment-tail _")
+    told = text[text.index("\n", start) + 1 : text.index("=== ireval ===")]
+    assert "Traceback" not in told
+    assert told.splitlines()[:2] == [
+        "shop.ireval.yaml:14: nDCG@10 fell 13.3% on segment=tail (tolerance 5%)",
+        "1 of 4 tail queries lost its best document; it carries 0.3% of searches. Owner @search-team.",
+    ]
+    for line in (
+        "  segment=tail     1.0000  0.8669   -0.1331  -13.3%",
+        "<- over tolerance",
+        '  q10 "words 10"',
+        "cause: rankings changed;",
+        "baseline: ",
+        "why:      ireval why nDCG@10 --suite shop.ireval.yaml --query q10",
+        'accept:   pytest --ireval shop.ireval.yaml --ireval-update --ireval-reason "..."',
+    ):
+        assert line in told
+
+
+def test_the_first_run_is_red_and_holds_the_command_that_accepts(shop):
+    result = shop.run()
+
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    assert {i for i, verdict in shop.verdicts().items() if verdict == "fail"} == {
+        i for i in ALL if i.startswith(("no_regression", "worsened"))
+    }
+    result.stdout.fnmatch_lines(
+        [
+            "shop.ireval.yaml:13: there is no baseline to compare with",
+            "  accept:   pytest --ireval shop.ireval.yaml --ireval-update-new",
+        ]
+    )
+    accepted = shop.pytester.runpytest("--ireval", "shop.ireval.yaml", "--ireval-update-new")
+    assert accepted.ret == 0
+    assert shop.run().ret == 0
+
+
+def test_an_edited_judgment_is_no_regression_and_is_named(shop):
+    shop.accept()
+    shop.judgments["q03"]["q03-d0"] = 0
+    shop.write()
+
+    result = shop.run()
+
+    assert result.ret == 0
+    (suite,) = shop.results()["suites"]
+    assert suite["cause"]["edits"] == [{"query": "q03", "document": "q03-d0", "before": 3.0, "now": 0.0}]
+    assert suite["cause"]["rankings"] == 0
+    assert suite["cause"]["restated"]["nDCG@10"]["then"] == 1.0
+    assert round(suite["cause"]["restated"]["nDCG@10"]["now"], 4) == 0.967
+    result.stdout.fnmatch_lines(["*judgments changed: 1 in 1 query (q03 q03-d0: 3 -> 0)*"])
+
+
+def test_locked_judgments_that_were_edited_are_an_error(shop):
+    shop.change(("judgments: judgments.txt", "judgments: {file: judgments.txt, lock: true}"))
+    shop.accept()
+    shop.judgments["q03"]["q03-d0"] = 0
+    shop.write()
+
+    result = shop.run()
+
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    verdicts = shop.verdicts()
+    assert verdicts["inputs"] == "error"
+    assert verdicts["no_regression::nDCG_10.all"] == "error"
+    assert verdicts["threshold::nDCG_10"] == "pass"
+    result.stdout.fnmatch_lines(
+        [
+            "*judgments are locked, and those of 1 query are not what they were when the baseline was accepted: "
+            "q03 q03-d0: 3 -> 0"
+        ]
+    )
+    result.assert_outcomes(errors=5, passed=2)
+
+
+def test_a_rule_that_only_warns_is_never_red(shop):
+    shop.change(('  - threshold: {nDCG@10: ">= 0.5"}', '  - threshold: {P@3: ">= 1", on_fail: warn}'))
+    shop.rankings["q01"] = ["q01-d0", "q01-d3", "q01-d1", "q01-d2"]
+    shop.write()
+    shop.accept()
+
+    result = shop.run()
+
+    assert result.ret == 0
+    assert shop.verdicts()["threshold::P_3"] == "pass"
+    result.stdout.fnmatch_lines(["*warning: shop.ireval.yaml:12: P@3 is 0.9667 (must be >= 1)*"])
+
+
+def test_a_waived_query_does_not_count_until_its_day(shop):
+    shop.change(("rules:", 'waive:\n  - {query: q10, until: 2027-04-01, reason: "SEARCH-9: feed"}\nrules:'))
+    shop.accept()
+    shop.rankings["q10"] = ["q10-n1"]
+    shop.write()
+
+    assert shop.run().ret == 0
+    assert shop.verdicts()["waive::q10"] == "pass"
+
+
+def test_a_waiver_that_ended_is_red_and_its_query_counts_again(shop):
+    shop.accept()
+    shop.change(("rules:", 'waive:\n  - {query: q10, until: 2026-01-01, reason: "SEARCH-9: feed"}\nrules:'))
+    shop.rankings["q10"] = ["q10-n1"]
+    shop.write()
+
+    result = shop.run()
+
+    verdicts = shop.verdicts()
+    assert verdicts["waive::q10"] == "fail"
+    assert verdicts["no_regression::nDCG_10.segment-tail"] == "fail"
+    result.stdout.fnmatch_lines(["shop.ireval.yaml:12: the waiver of q10 ended on 2026-01-01"])
+
+
+def test_a_metric_that_has_another_definition_now_is_an_error_that_says_so(shop):
+    metric = """
+from pytest_ireval import hookimpl, per_query_metric
+
+@per_query_metric(name="Toy", version=%d)
+def toy(ranking):
+    '''A toy.'''
+    return 1.0
+
+@hookimpl
+def ireval_metrics():
+    return [toy]
+"""
+    conftest = shop.path / "conftest.py"
+    conftest.write_text(metric % 1)
+    shop.change(("metric: nDCG@10, tolerance: 5%", "metric: Toy, tolerance: 5%"))
+    shop.accept()
+    conftest.write_text(metric % 2)
+
+    shop.pytester.runpytest_subprocess("--ireval", "-p", "no:cacheprovider")
+
+    assert shop.verdicts()["no_regression::Toy.all"] == "error"
+    outcome = next(o for o in shop.results()["suites"][0]["outcomes"] if o["id"] == "no_regression::Toy.all")
+    assert outcome["facts"][0].strip() == (
+        "its definition is version 2 of conftest.py; the baseline was accepted with version 1 of conftest.py"
+    )
+
+
+def test_removed_queries_beyond_a_twentieth_are_an_error_and_new_ones_a_note(shop):
+    shop.accept()
+    del shop.judgments["q10"], shop.rankings["q10"]
+    (shop.path / "queries.tsv").write_text("")
+    shop.write()
+    lines = (shop.path / "queries.tsv").read_text().splitlines()
+    (shop.path / "queries.tsv").write_text("\n".join(lines[:-1]) + "\n")
+
+    result = shop.run()
+
+    assert shop.verdicts()["no_regression::nDCG_10.all"] == "error"
+    result.stdout.fnmatch_lines(["*1 of 10 queries of the baseline are gone: 'q10'*"])
+
+
+def test_an_explicitly_empty_ranking_scores_0(shop):
+    shop.change(("rankings.txt", "rankings.json"))
+    import json
+
+    shop.rankings["q10"] = []
+    (shop.path / "rankings.json").write_text(json.dumps(shop.rankings))
+    shop.run("--ireval-update-new")
+
+    (suite,) = shop.results()["suites"]
+    assert suite["counts"]["empty"] == ["q10"]
+    assert suite["queries"]["now"]["nDCG@10"][9] == 0.0
