@@ -76,8 +76,8 @@ def pick(chance: Random, below: int) -> int:
 
 def grades(number: int) -> dict[str, int]:
     """Grades of 11 to 13 documents, best first."""
-    several = 1 + number % 2
-    scale = [3] + [2] * several + [1] * 3 + [0] * (6 + number % 3 - several + 1)
+    best, good = 1 + (number % 4 == 2), 1 + number % 2
+    scale = [3] * best + [2] * good + [1] * 3 + [0] * (8 + number % 3 - best - good)
     return {f"q{number:03}-d{i}": grade for i, grade in enumerate(scale)}
 
 
