@@ -5,8 +5,8 @@ import json
 
 import pytest
 
-from pytest_ireval.retrieval.formats.input_file import near
 from pytest_ireval import InputError
+from pytest_ireval.retrieval.formats.input_file import near
 
 ONE = "q1 Q0 a 1 3 t\nq1 Q0 b 2 2 t\nq1 Q0 c 3 1 t\n"
 TWO = "q2 Q0 x 1 3 t\n"
