@@ -133,7 +133,7 @@ def _how_it_was_made(metric: MetricResult) -> Iterator[str]:
     queries = counted(made.queries, "query")
     yield f"  # The tolerance is the smallest drop that {queries} of this spread show in 80% of cases (standard"
     yield f"  # deviation of {metric.name}: {made.spread:.2f}). It is a guess as yet: values of two"
-    yield f"  # versions are taken to correlate by {LIKENESS}, as after small changes. Reports say what the queries can show."
+    yield f"  # versions are taken to correlate by {LIKENESS}, as after small changes. Reports say what can be shown."
     if made.queries < FEW:
         yield f"  # {queries} are few: about {needed_for(0.02, values):,} would show a drop of 2%."
 

@@ -57,7 +57,7 @@ rules:
   # How far a mean may fall below the accepted baseline.
   # The tolerance is the smallest drop that 8 queries of this spread show in 80% of cases (standard
   # deviation of nDCG@3: 0.35). It is a guess as yet: values of two
-  # versions are taken to correlate by 0.95, as after small changes. Reports say what the queries can show.
+  # versions are taken to correlate by 0.95, as after small changes. Reports say what can be shown.
   # 8 queries are few: about 292 would show a drop of 2%.
   - no_regression: {metric: nDCG@3, tolerance: 14%}
   - no_regression: {metric: RR@3, tolerance: 8.2%}
