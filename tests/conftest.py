@@ -4,6 +4,7 @@ import os
 
 import numpy as np  # noqa: F401 - pytester forgets what an in-process run imported, and NumPy refuses to load twice
 import pytest
+import scipy.special  # noqa: F401 - as NumPy
 from hypothesis import settings
 
 import pytest_ireval.cli.evaluate_command
@@ -11,7 +12,8 @@ import pytest_ireval.pytest_adapter.fixture
 import pytest_ireval.pytest_adapter.session  # noqa: F401 - loaded here once, or every in-process run has classes of its own
 from pytest_ireval.plugins.manager import installed
 
-installed().rules, installed().sources
+assert installed().rules
+assert installed().sources
 
 settings.register_profile("exploring", deadline=None)
 settings.register_profile("repeatable", deadline=None, derandomize=True)

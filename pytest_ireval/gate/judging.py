@@ -67,8 +67,19 @@ def plain_outcome(check: Check) -> Outcome:
 
 def error_ruling(error: IrevalError) -> Ruling:
     """An error in the shape of a ruling: its first line is the headline."""
-    lines = str(error).splitlines() or [type(error).__name__]
-    return Ruling("error", lines[0], facts=tuple(lines[1:]))
+    first, *others = error_lines(error)
+    return Ruling("error", first, facts=tuple(line.strip() for line in others))
+
+
+def error_lines(error: IrevalError) -> list[str]:
+    """An error with place and complaint in one line, for pytest's summary shows but the first."""
+    lines: list[str] = []
+    for problem in error.problems:
+        complaint, *more = problem.complaint.splitlines() or [""]
+        lines.append(": ".join(filter(None, (problem.place, " > ".join(problem.path), complaint))))
+        others = (*more, *problem.suggestion.splitlines(), *problem.allowed.splitlines())
+        lines += [f"  {line.strip()}" for line in others]
+    return lines or [type(error).__name__]
 
 
 def _with(plain: Outcome, ruling: Ruling) -> Outcome:
@@ -194,7 +205,7 @@ def broken_outcome(check: Check, error: IrevalError) -> Outcome:
     plain = plain_outcome(check)
     if check.id == INPUTS:
         return _with(plain, error_ruling(error))
-    first = str(error).splitlines()[0]
+    first = error_lines(error)[0]
     return _with(
         plain, Ruling("error", f"the inputs of this suite are broken: {first}", facts=(f"see the outcome of {INPUTS}",))
     )

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import numpy as np
 
 from pytest_ireval.errors import IrevalError
+from pytest_ireval.gate.judging import error_lines
 from pytest_ireval.gate.material import Material
 from pytest_ireval.metrics.score import aggregated
 from pytest_ireval.plugins.kinds import Part
@@ -75,7 +76,7 @@ def broken_result(
         owner=suite.owner,
         tags=suite.tags,
         planned=tuple(check.id for check in checks),
-        error=str(error),
+        error="\n".join(error_lines(error)),
         policies=suite.policies,
         depth=suite.depth,
         plugins=registry.distributions,

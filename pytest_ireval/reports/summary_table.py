@@ -6,7 +6,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import groupby
 
 from pytest_ireval.plurals import counted
+from pytest_ireval.reports.cause_text import cause_sentence
 from pytest_ireval.reports.figures import change, figure, interval
+from pytest_ireval.results.cause import Cause
 from pytest_ireval.results.outcome import VERDICTS, Outcome, Verdict, worst_of
 from pytest_ireval.results.suite_result import Counts, MetricFigures, RunResult, SuiteResult
 from pytest_ireval.text_table import aligned, printable, width, wrapped
@@ -152,9 +154,16 @@ def _notes_of(suite: SuiteResult) -> Iterator[str]:
     ):
         if queries:
             yield f"{what}: {_some(queries)}"
+    if suite.cause is not None and _more_than_rankings(suite.cause):
+        yield f"since the baseline: {cause_sentence(suite.cause)}"
     yield from (f"waived: {line}" for line in suite.waived)
     yield from (f"warning: {each.place}: {each.headline}" for each in suite.outcomes if each.warning)
     yield from suite.notes
+
+
+def _more_than_rankings(cause: Cause) -> bool:
+    """Whether judgments or queries are others, or what is made of them: figures move without any change of ranking."""
+    return bool(cause.judgments or cause.added or cause.removed or cause.policies or cause.metrics)
 
 
 def _some(names: Sequence[str]) -> str:

@@ -28,7 +28,7 @@ def read_aliases(path: FilePath) -> dict[str, str]:
     An id on the left is in use no more, so rows a → b and b → c say that a is c now. A row that names an id after
     itself says nothing.
     """
-    entries = {old: entry for old, entry in _entries(path, "from", "to", "is called").items() if old != entry.other}
+    entries = {old: entry for old, entry in _entries(path, "from", "to", "called").items() if old != entry.other}
     mistakes = Mistakes()
     names: dict[str, str] = {}
     for old in entries:
@@ -39,7 +39,7 @@ def read_aliases(path: FilePath) -> dict[str, str]:
 
 def read_groups(path: FilePath) -> dict[str, str]:
     """Every document with its group. A document that is called like a group belongs to that group."""
-    entries = _entries(path, "document", "group", "is in group")
+    entries = _entries(path, "document", "group", "in group")
     groups = {entry.other for entry in entries.values()}
     mistakes = Mistakes()
     for document, entry in entries.items():
@@ -61,6 +61,8 @@ def _entries(path: FilePath, key: str, value: str, says: str) -> dict[str, _Entr
         found = table(file)
         literal = file.delimiter == "\t"
     keys, values = _column(found, key), _column(found, value)
+    if not keys:
+        raise InputError(Problem("there is nothing below the names of the columns", place=found.origin))
     entries: dict[str, _Entry] = {}
     mistakes = Mistakes()
     for row, cells in enumerate(zip(keys, values, strict=True)):
@@ -72,7 +74,7 @@ def _entries(path: FilePath, key: str, value: str, says: str) -> dict[str, _Entr
             continue
         known = entries.setdefault(name, _Entry(other, place))
         if known.other != other:
-            twice = f"{shown(name)} {says} {shown(other)} here, and {shown(known.other)} at {known.place}"
+            twice = f"{shown(name)} is {says} {shown(other)} here, and {says} {shown(known.other)} at {known.place}"
             mistakes.add(Problem(twice, place=place))
     mistakes.refuse()
     return entries
@@ -86,10 +88,7 @@ def _column(found: Table, kind: str) -> list[str]:
         names_of_kind = ", ".join(each for group in COLUMN_NAMES[kind] for each in group)
         complaint = f"no column is called {kind!r}: the first line names {names}"
         raise InputError(Problem(complaint, place=found.origin, allowed=f"one of {names_of_kind}"))
-    cells = list(found.column(kind))
-    if not cells:
-        raise InputError(Problem("there is nothing below the names of the columns", place=found.origin))
-    return cells
+    return list(found.column(kind))
 
 
 def _id(cell: str, literal: bool) -> str:

@@ -46,9 +46,13 @@ def as_judgments(
     readers: Sequence[Reader],
     named: Format = None,
     how: Reading = PLAINLY,
+    option: str = "",
 ) -> Judgments:
-    """Judgments from whatever holds them; ``named`` is the format of a file, unless it is to be recognised."""
-    found, origin = _held(source, "judgments", readers, named, how)
+    """Judgments from whatever holds them; ``named`` is the format of a file, unless it is to be recognised.
+
+    ``option`` is how the user names a format, for messages.
+    """
+    found, origin = _held(source, "judgments", readers, named, how, option)
     if isinstance(found, Judgments):
         return found
     from pytest_ireval.retrieval.from_objects import judgments_from
@@ -61,9 +65,10 @@ def as_rankings(
     readers: Sequence[Reader],
     named: Format = None,
     how: Reading = PLAINLY,
+    option: str = "",
 ) -> Rankings:
     """Rankings from whatever holds them."""
-    found, origin = _held(source, "rankings", readers, named, how)
+    found, origin = _held(source, "rankings", readers, named, how, option)
     return _rankings(found, how, origin)
 
 
@@ -75,20 +80,24 @@ def _rankings(found: Any, how: Reading, origin: str) -> Rankings:
     return rankings_from(found, how.depth, by_id=how.by_id, origin=origin)
 
 
-def as_queries(source: FilePath | Queries | QueriesLike, readers: Sequence[Reader], named: Format = None) -> Queries:
+def as_queries(
+    source: FilePath | Queries | QueriesLike, readers: Sequence[Reader], named: Format = None, option: str = ""
+) -> Queries:
     """Queries from whatever holds them."""
     from pytest_ireval.retrieval.from_objects import queries_from
     from pytest_ireval.retrieval.queries import Queries
 
-    found, origin = _held(source, "queries", readers, named, PLAINLY)
+    found, origin = _held(source, "queries", readers, named, PLAINLY, option)
     return found if isinstance(found, Queries) else queries_from(found, origin=origin)
 
 
-def _held(source: Any, content: Content, readers: Sequence[Reader], named: Format, how: Reading) -> tuple[Any, str]:
+def _held(
+    source: Any, content: Content, readers: Sequence[Reader], named: Format, how: Reading, option: str
+) -> tuple[Any, str]:
     """What a file holds, as its reader returns it, or what came from Python; and what messages call it."""
     if isinstance(source, str | os.PathLike):
         with input_file(source) as file:
-            reader = reader_for(file, content, readers, named)
+            reader = reader_for(file, content, readers, named, option)
             return read_by(reader, file, how._replace(recognised=named is None)), file.name
     if named is not None:
         name = named.name if isinstance(named, Reader) else named

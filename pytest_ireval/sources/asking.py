@@ -80,7 +80,7 @@ def _blamed(source: SourceAsked, request: Request) -> Iterator[None]:
         if error.problems and error.problems[0].place not in UNPLACED:
             raise
         problems = [_placed(problem, source) for problem in error.problems]
-        raise type(error)(*problems) from error.__cause__
+        raise SourceError(*problems) from error.__cause__
     except KeyboardInterrupt:
         raise
     # A foreign function may raise anything; sys.exit() and a test's skip are no Exceptions, and would end a run green.

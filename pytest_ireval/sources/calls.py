@@ -62,6 +62,7 @@ class Calls:
         """Tell what came of it."""
         with self._lock:
             began = self._running.pop(number, None)
+            self._closed |= outcome.failed
         if began is not None:  # or nobody waits for it any longer
             self._ended.put((number, outcome, time.monotonic() - began))
 

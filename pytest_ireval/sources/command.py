@@ -175,13 +175,13 @@ def _read(job: _Job) -> Rankings:
     depth = None if job.request.keep_all else job.request.depth
     how = Reading(depth=depth, by_id=job.request.by_id, progress=job.request.progress)
     try:
-        return as_rankings(job.rankings, job.request.readers, job.options.format or None, how)
+        return as_rankings(job.rankings, job.request.readers, job.options.format or None, how, "format: …")
     except IrevalError as error:
-        raise type(error)(*(_named(problem, job) for problem in error.problems)) from error.__cause__
+        raise SourceError(*(_named(problem, job) for problem in error.problems)) from error.__cause__
 
 
 def _named(problem: Problem, job: _Job) -> Problem:
-    """The problem under names that outlive the temporary folder."""
-    name = f"{job.written_to} of {_line(job)}"
-    place, complaint = (text.replace(str(job.rankings), name) for text in (problem.place, problem.complaint))
-    return replace(problem, place=place, complaint=complaint)
+    """The problem without the temporary file, which nobody could open any more."""
+    where = problem.place.replace(str(job.rankings), f"{job.written_to} of {_line(job)}")
+    text = f"{where}: {problem.complaint}" if where else problem.complaint
+    return replace(problem, place="", complaint=text.replace(str(job.rankings), job.written_to))

@@ -12,6 +12,7 @@ from pydantic import Field
 from pytest_ireval.errors import Mistakes, Problem, SourceError, shown
 from pytest_ireval.plugins.kinds import source
 from pytest_ireval.retrieval.doors import as_rankings
+from pytest_ireval.retrieval.formats.input_file import near
 from pytest_ireval.retrieval.formats.reader import Reading
 from pytest_ireval.retrieval.rankings import Rankings
 from pytest_ireval.retrieval.selection import side_by_side
@@ -34,7 +35,7 @@ def run(options: RunOptions, request: Request) -> Rankings:
     files = list(dict.fromkeys(file for path in options.run for file in _files(path, request.folder)))
     depth = None if request.keep_all else request.depth
     how = Reading(depth=depth, by_id=request.by_id, progress=request.progress)
-    parts = [as_rankings(file, request.readers, options.format or None, how) for file in files]
+    parts = [as_rankings(near(file), request.readers, options.format or None, how, "format: …") for file in files]
     _refuse_torn(parts, files, request.folder)
     return side_by_side(parts, "rankings")
 
@@ -49,19 +50,20 @@ def _files(path: Path, folder: Path) -> Iterator[Path]:
         found = sorted(glob.glob(shown_path, root_dir=folder, recursive=True))
         files = [file for name in found if (file := Path(os.path.normpath(folder / name))).is_file()]
         if not files:
-            raise SourceError(Problem(f"no file fits {shown(shown_path)}", suggestion=_beside(path)))
+            raise SourceError(Problem(f"no file fits {shown(shown_path)}", suggestion=_beside(path, folder)))
         yield from files
     else:
-        raise SourceError(Problem(f"there is no file {shown(shown_path)}", suggestion=_beside(path)))
+        raise SourceError(Problem(f"there is no file {shown(shown_path)}", suggestion=_beside(path, folder)))
 
 
-def _beside(path: Path) -> str:
+def _beside(path: Path, folder: Path) -> str:
     """What there is where a file was looked for."""
     if not path.parent.is_dir():
-        return "" if glob.has_magic(str(path.parent)) else f"there is no folder {path.parent} either"
+        return "" if glob.has_magic(str(path.parent)) else f"there is no folder {within(path.parent, folder)} either"
     names = sorted(each.name for each in path.parent.iterdir() if each.is_file() and not each.name.startswith("."))
     more = f" and {len(names) - Mistakes.SHOWN} more" if len(names) > Mistakes.SHOWN else ""
-    return f"{path.parent} holds {', '.join(map(repr, names[: Mistakes.SHOWN])) or 'no files'}{more}"
+    where = "the suite's folder" if path.parent == folder else within(path.parent, folder)
+    return f"{where} holds {', '.join(map(repr, names[: Mistakes.SHOWN])) or 'no files'}{more}"
 
 
 def _refuse_torn(parts: Sequence[Rankings], files: Sequence[Path], folder: Path) -> None:

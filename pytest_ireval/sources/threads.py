@@ -54,6 +54,11 @@ class Loop:
         if not self.thread.is_alive():
             self.loop.close()
 
+    def give_up(self) -> None:
+        """Nobody needs it any longer: a call blocks it, and what becomes of the others is of no interest."""
+        self.loop.set_exception_handler(lambda _loop, _context: None)
+        _loops.clear()
+
 
 _lines: list[Line] = []
 _loops: list[Loop] = []
@@ -61,7 +66,7 @@ _loops: list[Loop] = []
 
 
 def _line() -> Line:
-    """The thread for calls one after the other; a new one for calls that are made in it, or it would wait for itself."""
+    """The thread for calls one after the other; a new one for calls made in it, or it would wait for itself."""
     if _lines and _lines[0].thread.is_alive() and _lines[0].thread is not current_thread():
         return _lines[0]
     _lines[:] = [Line()]
@@ -119,13 +124,14 @@ def in_loop(
     async def all_work() -> None:
         await asyncio.gather(*(work() for _ in range(min(concurrency, count))))
 
-    future = asyncio.run_coroutine_threadsafe(all_work(), _loop().loop)
+    loop = _loop()
+    future = asyncio.run_coroutine_threadsafe(all_work(), loop.loop)
     try:
         outcomes = calls.wait(limit + GRACE, progress)
     finally:
         future.cancel()
     if any(outcome.goes_on for outcome in outcomes):
-        _loops.clear()  # a call blocks the loop
+        loop.give_up()
     return outcomes
 
 

@@ -22,7 +22,7 @@ def test_a_judged_query_without_a_ranking(accepted):
 
     result = accepted.run()
 
-    assert first_error(result)[0] == "rankings.txt: 1 of 10 judged queries have no ranking: 'q04'"
+    assert first_error(result)[0] == "run: rankings.txt: 1 of 10 judged queries have no ranking: 'q04'"
     result.assert_outcomes(errors=7)
     assert accepted.results()["verdict"] == "error"
 
@@ -33,17 +33,16 @@ def test_a_document_listed_twice(accepted):
 
     result = accepted.run()
 
-    assert first_error(result)[0].endswith("rankings.txt:17")
-    assert "q04-d0" in first_error(result)[1]
+    assert first_error(result)[0].startswith("rankings.txt:17: document 'q04-d0' is ranked twice")
     result.assert_outcomes(errors=7)
 
 
 @pytest.mark.parametrize(
     ("file", "line", "place"),
     [
-        ("rankings.txt", "q11 Q0 d1 1 0.5", "rankings.txt:41"),
-        ("judgments.txt", "q01 0 q01-d9 x", "judgments.txt:41"),
-        ("rankings.txt", "q11 Q0 d1 1 nan x", "rankings.txt:41"),
+        ("rankings.txt", "q11 Q0 d1 1 0.5", "rankings.txt:41: has 5 columns"),
+        ("judgments.txt", "q01 0 q01-d9 x", "judgments.txt:41: grade 'x' is not a number"),
+        ("rankings.txt", "q11 Q0 d1 1 nan x", "rankings.txt:41: score 'nan' is not finite"),
     ],
     ids=["five columns", "a grade that is no number", "a score that is no number"],
 )
@@ -53,7 +52,7 @@ def test_a_line_that_cannot_be_right(accepted, file, line, place):
 
     result = accepted.run()
 
-    assert first_error(result)[0].endswith(place)
+    assert first_error(result)[0] == place
     assert "Traceback" not in result.stdout.str()
     result.assert_outcomes(errors=7)
 
@@ -81,10 +80,10 @@ def test_four_mistakes_are_told_at_once_and_other_suites_still_run(accepted):
 
     text = result.stdout.str()
     for told in (
-        "other.ireval.yaml:6:1: depht",
+        "other.ireval.yaml:6:1\n  unknown key 'depht'",
         "other.ireval.yaml:10:11: metrics > 1",
         "other.ireval.yaml:13:49: rules > 2 > no_regression > tolerance",
-        "other.ireval.yaml:15:65: rules > 4 > worsened > at_most",
+        "other.ireval.yaml:15:61: rules > 4 > worsened > at_most",
         "did you mean 'depth'?",
         "did you mean 'nDCG@10'?",
     ):
@@ -110,7 +109,7 @@ def test_two_suites_of_one_name_are_an_error_that_names_both(accepted):
 
     result = accepted.run()
 
-    result.stdout.fnmatch_lines(["twin.ireval.yaml:2:8: another suite is called 'shop': shop.ireval.yaml:2:8*"])
+    result.stdout.fnmatch_lines(["twin.ireval.yaml:1:1: another suite is called 'shop': shop.ireval.yaml:1:1*"])
     assert result.ret == pytest.ExitCode.INTERRUPTED
 
 

@@ -82,22 +82,22 @@ def test_stopping_at_the_first_failure_says_what_was_not_reported(accepted):
 
     result = accepted.run("-x")
 
-    result.assert_outcomes(passed=3, failed=1)
+    result.assert_outcomes(passed=2, failed=1)
     (suite,) = accepted.results()["suites"]
-    assert suite["notes"][-1] == "the run ended before 3 of its verdicts were reported"
+    assert suite["notes"][-1] == "the run ended before 4 of its verdicts were reported"
     assert len(suite["planned"]) == 7
-    assert len(suite["outcomes"]) == 4
+    assert len(suite["outcomes"]) == 3
 
 
 def test_last_failed_and_stepwise_find_their_way_back(accepted):
     accepted.rankings["q10"] = ["q10-n1"]
     accepted.write()
-    accepted.pytester.runpytest("--ireval").assert_outcomes(passed=4, failed=3)
+    accepted.pytester.runpytest("--ireval").assert_outcomes(passed=5, failed=2)
 
-    accepted.pytester.runpytest("--ireval", "--lf").assert_outcomes(failed=3)
-    accepted.pytester.runpytest("--ireval", "--sw").assert_outcomes(passed=3, failed=1)
+    accepted.pytester.runpytest("--ireval", "--lf").assert_outcomes(failed=2)
+    accepted.pytester.runpytest("--ireval", "--sw").assert_outcomes(passed=2, failed=1)
     again = accepted.pytester.runpytest("--ireval", "--sw")
-    again.assert_outcomes(failed=1, deselected=3)
+    again.assert_outcomes(failed=1, deselected=2)
 
 
 def test_junit_has_the_figures_as_properties(accepted):

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 import pytest
 
-from pytest_ireval import load_registry
+from pytest_ireval import Request, load_registry
 from pytest_ireval.cli import COMMANDS, commands
 from pytest_ireval.cli.compare_command import command as compare_command
 from pytest_ireval.cli.evaluate_command import command as evaluate_command
@@ -128,6 +128,27 @@ def test_every_format_is_documented(reader):
     ]
 
     assert reader.holds in row
+
+
+@pytest.mark.parametrize(
+    ("kind", "option"),
+    [
+        (kind.name, option)
+        for kind in load_registry().sources.values()
+        for option in kind.options.model_fields
+        if kind.fetch.__module__.startswith("pytest_ireval.")
+    ],
+)
+def test_every_option_of_a_source_is_documented(kind, option):
+    _, _, section = (ROOT / "docs" / "sources.md").read_text(encoding="utf-8").partition(f"\n## {kind}: ")
+    own, _, _ = section.partition("\n## ")
+
+    assert f"| `{option}` |" in own or (option == "repeat" and "takes `repeat`" in section)
+
+
+@pytest.mark.parametrize("field", Request.__dataclass_fields__)
+def test_everything_that_a_source_is_told_is_documented(field):
+    assert f"| `{field}` |" in (ROOT / "docs" / "plugins.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("check", CHECKS)

@@ -1,0 +1,100 @@
+"""Tables of other names, and all that can be wrong with one."""
+
+import gzip
+
+import pytest
+
+from pytest_ireval import InputError
+from pytest_ireval.retrieval.alias_tables import read_aliases, read_groups
+
+
+@pytest.fixture
+def written(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+    def write(text, name="ids.tsv"):
+        (tmp_path / name).write_bytes(text.encode())
+        return name
+
+    return write
+
+
+def refused(read, name):
+    with pytest.raises(InputError) as caught:
+        read(name)
+    return str(caught.value)
+
+
+def test_aliases_as_tsv_and_csv_with_more_columns(written, tmp_path):
+    expected = {"old 1": "new 1", "old2": "new,2"}
+
+    assert read_aliases(written("from\tto\nold 1\tnew 1\nold2\tnew,2\n")) == expected
+    assert read_aliases(written('since,New ID,Old-ID\n2024,new 1,old 1\n,"new,2",old2\n')) == expected
+    (tmp_path / "ids.gz").write_bytes(gzip.compress(b"from\tto\r\nold 1\tnew 1\r\n"))
+    assert read_aliases("ids.gz") == {"old 1": "new 1"}
+
+
+def test_chains_lead_to_the_name_at_their_end(written):
+    assert read_aliases(written("from\tto\nb\tc\na\tb\nz\ta\nc\td\n")) == {"a": "d", "b": "d", "c": "d", "z": "d"}
+
+
+def test_a_row_that_names_an_id_after_itself_says_nothing(written):
+    assert read_aliases(written("from\tto\na\ta\nb\ta\n")) == {"b": "a"}
+
+
+def test_circles_are_errors_that_show_them(written):
+    assert refused(read_aliases, written("from\tto\nx\ta\na\tb\nb\tc\nc\ta\n")) == (
+        "ids.tsv:3\n  aliases lead in a circle: 'a' → 'b' → 'c' → 'a'"
+    )
+
+
+def test_two_names_for_one_id_are_an_error_and_the_same_twice_is_none(written):
+    assert read_aliases(written("from\tto\na\tb\na\tb\n")) == {"a": "b"}
+    assert refused(read_aliases, written("from\tto\na\tb\n\na\tc\n")) == (
+        "ids.tsv:4\n  'a' is called 'c' here, and called 'b' at ids.tsv:2"
+    )
+
+
+def test_all_that_is_wrong_is_said_at_once(written):
+    assert refused(read_aliases, written('from\tto\na\t\n"b"\tc\n \td\n')) == (
+        "ids.tsv:2\n  '' is no id; ids are text (or whole numbers)\n"
+        'ids.tsv:3\n  the id "b" is in quotes\n  TSV is taken literally: leave the quotes out, or write CSV\n'
+        "ids.tsv:4\n  '' is no id; ids are text (or whole numbers)"
+    )
+
+
+def test_columns_that_are_not_there(written):
+    assert refused(read_aliases, written("old1\tnew1\n")) == (
+        "ids.tsv\n  no column is called 'from': the first line names 'old1', 'new1'\n  one of from, old, old_id"
+    )
+    assert refused(read_groups, written("document\tfamily\n")) == (
+        "ids.tsv\n  no column is called 'group': the first line names 'document', 'family'\n"
+        "  one of group, group_id, variant_of"
+    )
+    assert refused(read_aliases, written("from\tto\n")) == (
+        "ids.tsv\n  there is nothing below the names of the columns"
+    )
+
+
+def test_groups(written):
+    assert read_groups(written("doc_id,group\nmug-red,mug\nmug-blue,mug\nmug,mug\n", "groups.csv")) == {
+        "mug-red": "mug",
+        "mug-blue": "mug",
+        "mug": "mug",
+    }
+    assert refused(read_groups, written("document\tgroup\na\tx\nb\tx\na\ty\n")) == (
+        "ids.tsv:4\n  'a' is in group 'y' here, and in group 'x' at ids.tsv:2"
+    )
+
+
+def test_a_document_that_is_called_like_a_group_of_others_belongs_to_it(written):
+    assert refused(read_groups, written("document\tgroup\nmug-red\tmug\nmug\tkitchen\n")) == (
+        "ids.tsv:3\n  'mug' is in group 'kitchen', and is itself the group of others\n"
+        "  a document that is called like a group belongs to it: put all of them into one group"
+    )
+
+
+def test_a_long_chain_is_followed_to_its_end(written):
+    rows = "".join(f"d{i}\td{i + 1}\n" for i in range(20_000))
+
+    assert set(read_aliases(written("from\tto\n" + rows)).values()) == {"d20000"}

@@ -1,0 +1,63 @@
+"""Asks a source as a suite does that has it on line 5."""
+
+from pathlib import Path
+
+import pytest
+
+from pytest_ireval import Queries, Request, SourceError, load_registry
+from pytest_ireval.sources.asking import answers, asked
+from pytest_ireval.suites.scalars import File, Items, Keys, Scalar, put
+from pytest_ireval.suites.source_models import source_asked
+
+
+class Asking:
+    """A folder with a suite, and its queries."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.registry = load_registry()
+        self.queries = Queries(("q1", "q2"), ("red mug", "blue mug"), {"segment": ("head", "tail")}, "queries.tsv")
+
+    def write(self, name, text):
+        """A file in the folder."""
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    def source(self, value, registry=None):
+        """What the suite says, as it is read from YAML."""
+        return source_asked(self._scalars(value), registry or self.registry)
+
+    def request(self, **given):
+        """What the source is told."""
+        given = {"depth": 10, "readers": self.registry.readers, **given}
+        return Request(queries=self.queries, folder=self.folder, suite="shop", **given)
+
+    def ask(self, value, registry=None, **given):
+        """The rankings of the first asking."""
+        return asked(self.source(value, registry), self.request(**given))[0]
+
+    def lists(self, value, **given):
+        """The same as ids by query."""
+        rankings = self.ask(value, **given)
+        return {query: rankings.ranking(query) for query in rankings.queries}
+
+    def answers(self, value, **given):
+        """All askings with what was answered besides."""
+        return answers(self.source(value), self.request(**given))
+
+    def refused(self, value, **given):
+        """The text of the error."""
+        with pytest.raises(SourceError) as caught:
+            self.ask(value, **given)
+        return str(caught.value)
+
+    def _scalars(self, value):
+        if isinstance(value, dict):
+            made = Keys({self._scalars(key): self._scalars(each) for key, each in value.items()})
+        elif isinstance(value, list):
+            made = Items([self._scalars(each) for each in value])
+        else:
+            made = Scalar(value)
+        return put(made, File("shop.ireval.yaml", str(self.folder)), 5, 11)

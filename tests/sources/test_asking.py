@@ -1,0 +1,192 @@
+"""Any source: how often it is asked, what it may answer, and who is named when it goes wrong."""
+
+import sys
+import types
+
+import pytest
+from pydantic import Field, SecretStr
+
+from pytest_ireval import InputError, IrevalError, Rankings, SourceOptions, hookimpl, source
+from pytest_ireval.plugins.manager import Plugins
+from pytest_ireval.plugins.registry import Origin
+from pytest_ireval.retrieval.from_objects import rankings_from
+from pytest_ireval.sources.asking import asked
+from pytest_ireval.sources.describing import described
+from pytest_ireval.suites.values import PathText, Text
+
+
+class AcmeOptions(SourceOptions):
+    acme: Text
+    index: PathText | None = None
+    fields: dict[Text, Text] = {}
+    token: Text = Field("", repr=False)
+    secret: SecretStr = SecretStr("")
+
+
+def acme(fetch):
+    """A registry with a source ``acme`` of the distribution acme-search."""
+
+    @source(name="acme", options=AcmeOptions)
+    def documented(options, request):
+        """Documents of Acme."""
+        return fetch(options, request)
+
+    plugins = Plugins()
+    plugins.load_installed()
+    module = types.ModuleType("acme")
+    module.ireval_sources = hookimpl(lambda: [documented], specname="ireval_sources")
+    plugins.adopt(module, "acme")
+    plugins.origins[module] = Origin("acme", "acme-search", "2.1")
+    return plugins.registry()
+
+
+def refused(shop, fetch):
+    with pytest.raises(IrevalError) as caught:
+        shop.ask({"acme": "x"}, acme(fetch))
+    return str(caught.value)
+
+
+def test_a_source_is_asked_as_often_as_the_suite_says(shop):
+    registry = acme(lambda options, request: {"q1": [f"answer-{request.repetition}", options.acme]})
+
+    rankings = asked(shop.source({"acme": "x", "repeat": 3}, registry), shop.request())
+
+    assert [each.ranking("q1") for each in rankings] == [["answer-1", "x"], ["answer-2", "x"], ["answer-3", "x"]]
+
+
+def test_a_source_may_return_any_form_that_evaluate_takes(shop):
+    path = shop.write("a.trec", "q1 Q0 a 1 1 t\n")
+
+    for returned in (
+        {"q1": ["a"]},
+        {"q1": {"a": 1.0}},
+        [("q1", "a", 1.0)],
+        iter([("q1", "a", 1.0)]),
+        rankings_from({"q1": ["a"]}),
+        path,
+        "a.trec",
+    ):
+        rankings = shop.ask({"acme": "x"}, acme(lambda options, request, returned=returned: returned))
+
+        assert isinstance(rankings, Rankings)
+        assert rankings.ranking("q1") == ["a"]
+        assert rankings.origin == "acme: x"
+
+
+def test_rankings_that_are_longer_than_was_asked_are_cut(shop):
+    documents = [f"d{i}" for i in range(30)]
+    for returned in ({"q1": documents}, rankings_from({"q1": documents})):
+        registry = acme(lambda options, request, returned=returned: returned)
+
+        rankings = shop.ask({"acme": "x"}, registry, depth=3)
+
+        assert rankings.ranking("q1") == ["d0", "d1", "d2"]
+        assert rankings.retrieved.tolist() == [30]
+        assert len(shop.ask({"acme": "x"}, registry, depth=3, keep_all=True).ranking("q1")) == 30
+
+
+def test_equal_scores_are_ordered_as_the_suite_wants(shop):
+    registry = acme(lambda options, request: {"q1": [("a", 1.0), ("b", 1.0)]})
+
+    assert shop.ask({"acme": "x"}, registry).ranking("q1") == ["b", "a"]
+    assert shop.ask({"acme": "x"}, registry, by_id=False).ranking("q1") == ["a", "b"]
+
+
+def test_what_a_plugin_raises_names_the_line_the_place_and_the_plugin(shop):
+    path = shop.write("fetching.py", "def fetch(options, request):\n    return {}['hits']\n")
+    namespace = {}
+    exec(compile(path.read_text(), str(path), "exec"), namespace)
+
+    assert refused(shop, namespace["fetch"]) == (
+        "shop.ireval.yaml:5:11: source > acme\n"
+        "  it raised KeyError: 'hits'\n"
+        "  at fetching.py:2, in fetch\n"
+        "  the source comes from acme-search 2.1"
+    )
+
+
+def test_an_error_of_ours_that_a_plugin_raises_is_shown_as_it_is_on_the_suites_line(shop):
+    def fetch(options, request):
+        raise InputError("the index is being built")
+
+    assert refused(shop, fetch) == (
+        "shop.ireval.yaml:5:11: source > acme\n  the index is being built\n  the source comes from acme-search 2.1"
+    )
+
+
+def test_an_answer_that_is_no_ranking_is_an_error_on_the_suites_line(shop):
+    assert refused(shop, lambda options, request: None) == (
+        "shop.ireval.yaml:5:11: source > acme\n"
+        "  it returned None: is a return missing?\n"
+        "  the source comes from acme-search 2.1"
+    )
+    assert refused(shop, lambda options, request: {"q1": ["a", "a"]}) == (
+        "shop.ireval.yaml:5:11: source > acme\n"
+        "  document 'a' is ranked twice for query 'q1'\n"
+        "  the source comes from acme-search 2.1"
+    )
+    assert refused(shop, lambda options, request: {}) == (
+        "shop.ireval.yaml:5:11: source > acme\n"
+        "  it returned no ranking at all, for 2 queries\n"
+        "  the source comes from acme-search 2.1"
+    )
+
+
+def test_sys_exit_and_a_skip_are_errors_and_no_way_to_end_a_run_green(shop):
+    assert "\n  it raised SystemExit: 0\n" in refused(shop, lambda options, request: sys.exit(0))
+    assert "\n  it raised Skipped: no index\n" in refused(shop, lambda options, request: pytest.skip("no index"))
+
+
+def test_ctrl_c_is_heard(shop):
+    def interrupted(options, request):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        shop.ask({"acme": "x"}, acme(interrupted))
+
+
+def test_a_query_with_an_empty_answer_is_answered_and_one_that_is_left_out_is_not(shop):
+    rankings = shop.ask({"acme": "x"}, acme(lambda options, request: {"q2": []}))
+
+    assert rankings.queries == ("q2",)
+    assert rankings.ranking("q2") == []
+
+
+def test_the_description_has_what_differs_from_the_defaults_and_no_secrets(shop):
+    registry = acme(lambda options, request: {})
+    value = {
+        "acme": "https://me:password@search.example/v2",
+        "index": "../data/index.bin",
+        "fields": {"title": "2"},
+        "token": "s3cret",
+        "secret": "s3cret",
+        "repeat": 2,
+    }
+
+    assert described(shop.source(value, registry), shop.folder) == (
+        "acme: https://search.example/v2, repeat: 2, index: ../data/index.bin, fields: {title: 2}, secret: **********"
+    )
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        ({"run": "runs/a.trec"}, "run: runs/a.trec"),
+        ({"run": ["runs/*.gz", "b.json"], "format": "trec"}, "run: [runs/*.gz, b.json], format: trec"),
+        ({"python": "shop:search", "concurrency": 8, "timeout": "2m", "path": "src"}, "python: shop:search"),
+        ({"python": "shop:search", "mode": "all"}, "python: shop:search, mode: all"),
+        (
+            {"command": ["search", "--depth", "{depth}"], "environment": {"TOKEN": "s3cret"}, "folder": "tools"},
+            "command: [search, --depth, {depth}], folder: tools",
+        ),
+        ({"command": "search | sort", "shell": "true"}, "command: search | sort, shell: true"),
+    ],
+)
+def test_a_built_in_source_in_one_line(shop, value, text):
+    assert described(shop.source(value), shop.folder) == text
+
+
+def test_a_path_of_the_suites_folder_within_an_argument_is_cut_to_what_lies_below(shop):
+    value = {"command": ["search", f"--index={shop.folder}/index.bin"]}
+
+    assert described(shop.source(value), shop.folder) == "command: [search, --index=index.bin]"

@@ -1,0 +1,341 @@
+"""The source ``python``: what a function is given, what it may return, and what is said when it does not."""
+
+import asyncio
+import sys
+
+import pytest
+
+
+@pytest.fixture
+def search(shop):
+    """Writes ``search.py`` beside the suite and asks its function ``search``."""
+
+    def write(code, *, lists=True, **options):
+        shop.write("search.py", code)
+        sys.modules.pop("search", None)
+        ask = shop.lists if lists else shop.refused
+        return ask({"python": "search:search", **options})
+
+    return write
+
+
+def test_a_function_is_called_with_the_text_of_each_query(search):
+    assert search("def search(text):\n    return text.split()\n") == {"q1": ["red", "mug"], "q2": ["blue", "mug"]}
+
+
+def test_a_function_asks_by_name_for_more(search):
+    code = """
+def search(text, *, query_id, depth, columns):
+    return [text, query_id, str(depth), columns["segment"]]
+"""
+    assert search(code) == {"q1": ["red mug", "q1", "10", "head"], "q2": ["blue mug", "q2", "10", "tail"]}
+
+
+def test_a_function_may_ask_for_the_id_first_or_alone(search):
+    assert search("def search(query_id, text):\n    return [query_id, text]\n")["q1"] == ["q1", "red mug"]
+    assert search("def search(query_id):\n    return [query_id]\n")["q1"] == ["q1"]
+    assert search("def search(*, query):\n    return [query]\n")["q1"] == ["red mug"]
+    assert search("def search(*everything):\n    return everything\n")["q1"] == ["red mug"]
+
+
+def test_all_queries_at_once_are_a_dictionary_in_their_order(search):
+    code = """
+def search(queries, columns):
+    return {query: [text, columns[query]["segment"]] for query, text in queries.items()}
+"""
+    assert search(code, mode="all") == {"q1": ["red mug", "head"], "q2": ["blue mug", "tail"]}
+
+
+def test_a_query_that_all_at_once_leaves_out_is_missing_and_not_empty(search):
+    assert search("def search(queries):\n    return {'q2': []}\n", mode="all") == {"q2": []}
+
+
+@pytest.mark.parametrize(
+    "returned",
+    [
+        "['b', 'a']",
+        "('b', 'a')",
+        "[('a', 1), ('b', 2.5)]",
+        "[['a', 1], ['b', 2.5]]",
+        "{'a': 1, 'b': 2}",
+        "(each for each in ['b', 'a'])",
+        "[{'id': 'a', 'score': 1}, {'id': 'b', 'score': 2}]",
+        "[{'_id': 'a', '_score': 1}, {'_id': 'b', '_score': 2}]",
+        "[{'doc_id': 'b', 'title': 'x'}, {'document': 'a'}]",
+        "[SimpleNamespace(document='a', score=1), SimpleNamespace(document='b', score=2)]",
+        "[SimpleNamespace(docid='b'), SimpleNamespace(docid='a')]",
+        "[ScoredDoc('q', 'a', 1), ScoredDoc('q', 'b', 2)]",
+        "numpy.array(['b', 'a'])",
+        "zip(numpy.array(['a', 'b']), numpy.array([0.5, 0.75], 'f4'))",
+        "pandas.DataFrame({'docno': ['a', 'b'], 'score': [1, 2], 'rank': [2, 1]})",
+        "{'a': 1, 'b': 2}.items()",
+        "sqlite3.connect(':memory:').execute(\"select 'b' as id union all select 'a'\").fetchall.__self__",
+    ],
+)
+def test_what_a_function_may_return(search, returned):
+    code = f"""
+import sqlite3
+from collections import namedtuple
+from types import SimpleNamespace
+
+import numpy
+import pandas
+
+ScoredDoc = namedtuple("ScoredDoc", "query_id doc_id score")
+
+
+def search(text):
+    return {returned}
+"""
+    if "sqlite3.connect" in returned:
+        code = code.replace(
+            f"return {returned}",
+            "db = sqlite3.connect(':memory:')\n    db.row_factory = sqlite3.Row\n"
+            "    return db.execute(\"select 'b' as id union all select 'a'\")",
+        )
+    assert search(code) == {"q1": ["b", "a"], "q2": ["b", "a"]}
+
+
+def test_whole_numbers_are_ids(search):
+    assert search("def search(text):\n    return [7, 3]\n")["q1"] == ["7", "3"]
+
+
+@pytest.mark.parametrize(
+    ("returned", "complaint"),
+    [
+        ("None", "returned None: is a return missing?"),
+        ("'a b c'", "returned the text 'a b c', not a list of documents"),
+        ("3", "returned int, not a list of documents"),
+        ("{'a', 'b'}", "returned a set, which has no order"),
+        ("[('a',)]", "returned ('a',), which is no pair (id, score)"),
+        ("[('a', 1, 2)]", "returned ('a', 1, 2), which is no pair (id, score)"),
+        ("[('a', None)]", "returned ('a', None), whose score is None"),
+        ("[{'title': 'x'}]", "returned {'title': 'x'}, which has no id"),
+        ("[{}]", "returned {}, which has no id"),
+    ],
+)
+def test_what_is_no_list_of_documents_names_the_query(search, returned, complaint):
+    said = search(f"def search(text):\n    return {returned} if 'red' in text else []\n", lists=False)
+
+    head, _, rest = said.partition("\n  allowed:")
+    assert head == f"shop.ireval.yaml:5:11: source > python\n  search:search, query 'q1': {complaint}"
+    assert rest
+
+
+@pytest.mark.parametrize(
+    ("returned", "complaint"),
+    [
+        ("[1.5]", "1.5 is no id; ids are text (or whole numbers)"),
+        ("['']", "'' is no id; ids are text (or whole numbers)"),
+        ("[None]", "None is no id; ids are text (or whole numbers)"),
+        ("[(0.5, 'a')]", "0.5 is no id; ids are text (or whole numbers)"),
+        ("[('a', 'high')]", "the score of document 'a' for query 'q1' is 'high', not a number"),
+        ("{'a': float('nan')}", "the score of document 'a' for query 'q1' is nan, not finite"),
+        ("[{'id': 'a', 'score': 1}, {'id': 'b'}]", "returned 1 documents with a score and 1 without one"),
+    ],
+)
+def test_a_value_that_cannot_be_names_the_query(search, returned, complaint):
+    assert search(f"def search(text):\n    return {returned} if 'red' in text else []\n", lists=False) == (
+        f"shop.ireval.yaml:5:11: source > python\n  search:search, query 'q1': {complaint}"
+    )
+
+
+def test_a_document_twice_is_an_error(search):
+    assert search("def search(text):\n    return ['a', 'a']\n", lists=False).startswith(
+        "shop.ireval.yaml:5:11: source > python\n  document 'a' is ranked twice for query 'q1'\n"
+    )
+
+
+def test_all_at_once_must_return_a_dictionary(search):
+    assert search("def search(queries):\n    return [['a']]\n", lists=False, mode="all") == (
+        "shop.ireval.yaml:5:11: source > python\n"
+        "  search:search returned list, not a dictionary\n"
+        "  mode: all returns {query id: ranking}"
+    )
+    assert "search:search returned None: is a return missing?" in search(
+        "def search(queries):\n    pass\n", lists=False, mode="all"
+    )
+
+
+def test_an_exception_names_query_function_and_the_last_line_of_the_users_code(search):
+    code = """
+import json
+
+def parse(answer):
+    return json.loads(answer)
+
+def search(text):
+    return parse("{" if "blue" in text else "[]")
+"""
+    assert search(code, lists=False) == (
+        "shop.ireval.yaml:5:11: source > python\n"
+        "  search:search raised JSONDecodeError: Expecting property name enclosed in double quotes: "
+        "line 1 column 2 (char 1) for query 'q2' ('blue mug')\n"
+        "  at search.py:5, in parse"
+    )
+
+
+def test_an_exception_in_the_middle_of_a_generator_names_the_query(search):
+    code = "def search(text):\n    yield 'a'\n    raise ValueError\n"
+
+    assert search(code, lists=False) == (
+        "shop.ireval.yaml:5:11: source > python\n"
+        "  search:search raised ValueError for query 'q1' ('red mug')\n"
+        "  at search.py:3, in search"
+    )
+
+
+def test_an_exception_that_cannot_say_what_happened_is_named_all_the_same(search):
+    code = "class Odd(Exception):\n    def __str__(self):\n        return None\n\ndef search(text):\n    raise Odd\n"
+
+    assert "search:search raised Odd: (which cannot say what happened) for query 'q1'" in search(code, lists=False)
+
+
+def test_colours_and_control_characters_of_an_exception_are_left_out(search):
+    code = "def search(text):\n    raise ValueError('\\x1b[31mred\\x1b[0m\\x07')\n"
+
+    assert "ValueError:  red for query" in search(code, lists=False)
+
+
+def test_sys_exit_is_an_error_and_ctrl_c_is_ctrl_c(shop, search):
+    for asynchronous in ("", "async "):
+        assert "search:search raised SystemExit: 0 for query 'q1'" in search(
+            f"import sys\n{asynchronous}def search(text):\n    sys.exit(0)\n", lists=False
+        )
+        with pytest.raises(KeyboardInterrupt):
+            search(f"{asynchronous}def search(text):\n    raise KeyboardInterrupt\n")
+        assert search(f"{asynchronous}def search(text):\n    return ['a']\n") == {"q1": ["a"], "q2": ["a"]}
+
+
+@pytest.mark.parametrize(
+    ("code", "complaint"),
+    [
+        (
+            "def search(text, index):\n    pass\n",
+            "search:search needs 'index', which nobody can tell it\n"
+            "  besides the query it may ask for query_id, depth, columns",
+        ),
+        ("def search():\n    pass\n", "search:search takes no query: its first argument would be that"),
+        ("def search(depth):\n    pass\n", "search:search takes no query: its first argument would be that"),
+        ("search = 3\n", "search:search is int, which cannot be called"),
+        ("def serch(text):\n    pass\n", "there is no 'search' in search.py, which search:search asks for\n"
+        "  did you mean 'serch'?"),
+        ("import nothing_of_this_name\n", "module 'search' cannot be imported: ModuleNotFoundError: No module named "
+        "'nothing_of_this_name'\n  at search.py:1"),
+        ("def search(text)\n", "module 'search' cannot be imported: SyntaxError: expected ':' (search.py, line 1)\n"
+        "  at search.py:1"),
+        ("import sys\nsys.exit(0)\n", "module 'search' cannot be imported: SystemExit: 0\n  at search.py:2"),
+    ],
+)  # fmt: skip
+def test_a_function_that_cannot_be_called_is_an_error_before_it_is(search, code, complaint):
+    assert search(code, lists=False) == f"shop.ireval.yaml:5:11: source > python\n  {complaint}"
+
+
+def test_a_module_that_is_not_there_says_where_it_was_looked_for(shop):
+    assert shop.refused({"python": "nothing.here:search", "path": "src"}) == (
+        "shop.ireval.yaml:5:11: source > python\n"
+        "  there is no module 'nothing'\n"
+        "  looked for in ., src, .. (seen from the suite), and where Python finds modules; path: names more folders"
+    )
+
+
+def test_what_names_no_function_is_refused_while_the_suite_is_read(shop):
+    from pydantic import ValidationError
+
+    with pytest.raises(ValidationError, match=r"'search' names no function\nwrite module:function, as in shop"):
+        shop.source({"python": "search"})
+
+
+def test_a_method_of_an_object_can_be_named(shop):
+    shop.write("engine.py", "class Engine:\n    def find(self, text):\n        return [text]\n\nengine = Engine()\n")
+
+    assert shop.lists({"python": "engine:engine.find"})["q1"] == ["red mug"]
+
+
+def test_modules_are_found_beside_the_suite_then_in_path_then_where_pytest_began(shop):
+    code = "def search(text):\n    return [{!r}]\n"
+    shop.write("beside.py", code.format("suite"))
+    shop.write("../src/beside.py", code.format("src"))
+    shop.write("../src/further.py", code.format("src"))
+    shop.write("../further.py", code.format("start"))
+    shop.write("../furthest.py", code.format("start"))
+    before = list(sys.path)
+
+    found = [
+        shop.lists({"python": f"{name}:search", "path": "../src"})["q1"] for name in ("beside", "further", "furthest")
+    ]
+
+    assert found == [["suite"], ["src"], ["start"]]
+    assert sys.path == before
+
+
+def test_a_module_may_import_another_one_beside_the_suite_when_it_is_called(search, shop):
+    shop.write("late.py", "answer = ['a']\n")
+
+    assert search("def search(text):\n    import late\n    return late.answer\n")["q1"] == ["a"]
+
+
+def test_a_module_of_the_same_name_that_is_imported_already_is_not_asked_instead(shop):
+    shop.write("one/adapter.py", "def search(text):\n    return ['one']\n")
+    shop.write("two/adapter.py", "def search(text):\n    return ['two']\n")
+    top = shop.folder
+
+    shop.folder = top / "one"
+    assert shop.lists({"python": "adapter:search"})["q1"] == ["one"]
+
+    shop.folder = top / "two"
+    assert shop.refused({"python": "adapter:search"}) == (
+        "shop.ireval.yaml:5:11: source > python\n"
+        "  module 'adapter' would be adapter.py, but ../one/adapter.py is imported under this name already\n"
+        "  Python knows one module of a name: rename one of the files"
+    )
+
+
+def test_queries_without_text_are_not_searched_for(shop, search):
+    from pytest_ireval import Queries
+
+    shop.queries = Queries(("q1", "q2"), ("", ""), origin="judgments.txt")
+
+    assert search("def search(text):\n    return ['a']\n", lists=False) == (
+        "shop.ireval.yaml:5:11: source > python\n"
+        "  nobody said what the queries search for: judgments.txt has no text, and search:search would be called with "
+        "nothing\n"
+        "  give queries: a file with columns id and text, or let the function ask for query_id"
+    )
+    assert search("def search(text, query_id):\n    return [query_id]\n") == {"q1": ["q1"], "q2": ["q2"]}
+
+
+def test_async_functions_are_asked_where_a_loop_is_running_already(search):
+    code = """
+import asyncio
+
+async def search(text):
+    await asyncio.sleep(0)
+    return [text]
+"""
+
+    async def in_a_notebook():
+        return search(code)
+
+    assert search(code) == {"q1": ["red mug"], "q2": ["blue mug"]}
+    assert asyncio.run(in_a_notebook()) == {"q1": ["red mug"], "q2": ["blue mug"]}
+
+
+def test_async_generators_and_plain_functions_that_return_something_to_wait_for(search):
+    assert search("async def search(text):\n    yield 'a'\n    yield 'b'\n")["q1"] == ["a", "b"]
+    code = "async def find(text):\n    return ['a']\n\ndef search(text):\n    return find(text)\n"
+    assert search(code)["q1"] == ["a"]
+    code = "class Search:\n    async def __call__(self, text):\n        return ['a']\n\nsearch = Search()\n"
+    assert search(code)["q1"] == ["a"]
+
+
+def test_an_async_client_that_a_module_keeps_serves_one_asking_after_the_other(shop):
+    shop.write(
+        "client.py",
+        "import asyncio\n\nlock = asyncio.Lock()\n\nasync def search(text):\n    async with lock:\n"
+        "        await asyncio.sleep(0)\n        return [str(id(asyncio.get_running_loop()))]\n",
+    )
+
+    first, second = shop.answers({"python": "client:search", "repeat": 2, "concurrency": 2})
+
+    assert first.rankings.ranking("q1") == second.rankings.ranking("q2")

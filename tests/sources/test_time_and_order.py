@@ -1,0 +1,167 @@
+"""Many calls at a time: never more than allowed, answers in order, and nobody waits for ever."""
+
+import sys
+import time
+
+import pytest
+
+from pytest_ireval import Queries
+from pytest_ireval.sources.asking import asked
+
+PLAIN = """
+import threading, time
+
+now = most = 0
+lock = threading.Lock()
+
+def search(text):
+    global now, most
+    with lock:
+        now += 1
+        most = max(most, now)
+    time.sleep(0.02 if int(text) % 3 else 0.05)
+    with lock:
+        now -= 1
+    return [text, str(threading.get_ident())]
+"""
+ASYNC = """
+import asyncio
+
+now = most = 0
+
+async def search(text):
+    global now, most
+    now += 1
+    most = max(most, now)
+    await asyncio.sleep(0.02 if int(text) % 3 else 0.05)
+    now -= 1
+    return [text]
+"""
+
+
+@pytest.fixture
+def many(shop):
+    """Twelve queries, each with its number as text, asked of ``busy.search``."""
+    shop.queries = Queries(tuple(f"q{i}" for i in range(12)), tuple(map(str, range(12))))
+
+    def ask(code, *, lists=True, **options):
+        shop.write("busy.py", code)
+        sys.modules.pop("busy", None)
+        return (shop.lists if lists else shop.refused)({"python": "busy:search", **options})
+
+    return ask
+
+
+@pytest.mark.parametrize("code", [PLAIN, ASYNC], ids=["threads", "async"])
+def test_no_more_calls_at_a_time_than_allowed_and_answers_in_order(many, code):
+    found = many(code, concurrency=4)
+
+    assert [ids[0] for ids in found.values()] == [str(i) for i in range(12)]
+    assert sys.modules["busy"].most == 4
+
+
+def test_calls_one_after_the_other_come_from_the_thread_that_imported_the_module(shop):
+    shop.write(
+        "sql.py",
+        "import sqlite3\n\ndb = sqlite3.connect(':memory:')\n\ndef search(text):\n"
+        "    return [row[0] for row in db.execute('select ?', (text,))]\n",
+    )
+
+    first, second = shop.answers({"python": "sql:search", "repeat": 2})
+
+    assert first.rankings.ranking("q1") == second.rankings.ranking("q1") == ["red mug"]
+
+
+@pytest.mark.parametrize("kind", ["", "async "], ids=["threads", "async"])
+def test_the_first_query_that_fails_is_named_whoever_comes_first(many, kind):
+    code = f"""
+import asyncio, time
+
+{kind}def search(text):
+    {"await asyncio" if kind else "time"}.sleep(0.05 if text == "2" else 0.001)
+    raise_at = ("2", "3", "7")
+    if text in raise_at:
+        raise ValueError(text)
+    return [text]
+"""
+    assert "busy:search raised ValueError: 2 for query 'q2' ('2')" in many(code, lists=False, concurrency=4)
+
+
+def test_nothing_more_is_asked_after_a_failure(many):
+    many("asked = []\n\ndef search(text):\n    asked.append(text)\n    raise ValueError\n", lists=False)
+
+    assert sys.modules["busy"].asked == ["0"]
+
+
+@pytest.mark.parametrize("concurrency", [1, 3])
+def test_a_plain_function_that_takes_too_long_is_left_alone(many, concurrency):
+    code = "import time\n\ndef search(text):\n    time.sleep(3 if text == '1' else 0)\n    return [text]\n"
+    began = time.monotonic()
+
+    said = many(code, lists=False, timeout="200ms", concurrency=concurrency)
+
+    assert said == (
+        "shop.ireval.yaml:5:11: source > python\n"
+        "  busy:search took longer than 0.2s for query 'q1' ('1')\n"
+        "  its thread cannot be stopped, and goes on in the background; timeout: allows more"
+    )
+    assert time.monotonic() - began < 2
+    assert many("def search(text):\n    return [text]\n")["q1"] == ["1"]
+
+
+def test_a_call_that_hangs_is_noticed_while_others_go_on(many):
+    code = "import time\n\ndef search(text):\n    time.sleep(5 if text == '0' else 0.1)\n    return [text]\n"
+    began = time.monotonic()
+
+    assert "took longer than 0.3s for query 'q0'" in many(code, lists=False, timeout="300ms", concurrency=2)
+    assert time.monotonic() - began < 1
+
+
+def test_an_async_call_that_takes_too_long_is_cancelled(many):
+    code = """
+import asyncio
+
+ended = []
+
+async def search(text):
+    try:
+        await asyncio.sleep(3)
+    except asyncio.CancelledError:
+        ended.append(text)
+        raise
+"""
+    assert many(code, lists=False, timeout="100ms") == (
+        "shop.ireval.yaml:5:11: source > python\n"
+        "  busy:search took longer than 0.1s for query 'q0' ('0')\n"
+        "  timeout: allows more"
+    )
+    assert sys.modules["busy"].ended == ["0"]
+
+
+def test_a_time_limit_of_the_functions_own_is_its_exception(many):
+    code = "async def search(text):\n    raise TimeoutError('no answer from the index')\n"
+
+    assert "raised TimeoutError: no answer from the index for query 'q0'" in many(code, lists=False)
+
+
+def test_an_async_function_that_blocks_its_loop_is_left_alone(many):
+    code = "import time\n\nasync def search(text):\n    time.sleep(3)\n"
+
+    assert "goes on in the background" in many(code, lists=False, timeout="100ms")
+    assert many("async def search(text):\n    return [text]\n")["q1"] == ["1"]
+
+
+def test_an_async_function_that_cancels_itself_is_an_error(many):
+    code = "import asyncio\n\nasync def search(text):\n    raise asyncio.CancelledError\n"
+
+    assert "busy:search raised CancelledError for query 'q0'" in many(code, lists=False)
+
+
+def test_a_function_that_asks_another_source_does_not_wait_for_itself(shop):
+    shop.write("inner.py", "def search(text):\n    return [text]\n")
+    shop.write("outer.py", "ask = None\n\ndef search(text):\n    return ask() if ask else ['x']\n")
+    shop.lists({"python": "outer:search"})
+    inner, request = shop.source({"python": "inner:search"}), shop.request()
+    sys.modules["outer"].ask = lambda: asked(inner, request)[0].ranking("q1")
+
+    assert shop.lists({"python": "outer:search", "timeout": "5s"})["q2"] == ["red mug"]
