@@ -136,7 +136,7 @@ def test_diff_says_everything_that_is_different(ireval, other):
         "metric        A       B    B - A  lower / higher / same\n"
         "AP            -  0.2500        -                      -\n"
         "nDCG@10  0.8750  0.5000  -0.3750              0 / 1 / 0\n\n"
-        "rankings: 1 of 2 queries changed\n"
+        "rankings: 1 of 2 queries changed; 1 (q2) only in A; 1 (q4) only in B\n"
         "queries only in A: 1 (q2)\n"
         "queries only in B: 1 (q4)\n"
         "judgments: 1 query, 2 judgments changed: q1 a 3 -> 2, q1 z - -> 1\n"
