@@ -23,6 +23,9 @@ COMMANDS = {
     "resolve": "Settle merge conflicts in baselines.",
     "metrics": "List the metrics that are installed, or explain one.",
     "plugins": "List the plugins that are installed.",
+    "init": "Write a first suite for the data at hand.",
+    "check": "Read suites, and say all that is wrong with them.",
+    "schema": "Print the JSON Schema of suites, for editors.",
     "why": "Show the arithmetic of one metric on one query.",
 }
 """Each command lives in the module of its name, which is imported when the command runs."""
