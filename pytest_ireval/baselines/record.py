@@ -96,7 +96,8 @@ def decoded_record(data: bytes) -> Record:
     said = _document(data)
     version = said.get("format")
     if version != FORMAT:
-        raise Damage(f"has format {shown(str(version))}; this version of pytest-ireval reads format {FORMAT}")
+        called = version if isinstance(version, int) else shown(str(version))
+        raise Damage(f"has format {called}; this version of pytest-ireval reads format {FORMAT}")
     if not _is_as_written(data):
         raise Damage("is not as it was written: somebody, a tool or a merge has edited it")
     try:

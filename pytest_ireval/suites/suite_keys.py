@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, ValidationInfo, model_validator
+from pydantic import BeforeValidator, Field, GetJsonSchemaHandler, ValidationInfo, model_validator
+from pydantic.json_schema import JsonSchemaValue
 
 from pytest_ireval.errors import did_you_mean
 from pytest_ireval.results.evaluation import MissingQueries, NoRelevant, Ties, Unjudged
@@ -78,6 +79,15 @@ class FileKeys(Options):
     @classmethod
     def _path_alone(cls, value: Any) -> Any:
         return {"file": value} if isinstance(value, str) else value
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, schema: Any, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        """For editors: the path alone, or the mapping."""
+        made = handler.resolve_ref_schema(handler(schema))
+        mapping = dict(made)
+        made.clear()
+        made.update(anyOf=[editor_types.PATH, mapping])
+        return made
 
 
 class QueriesKeys(FileKeys):
