@@ -69,7 +69,7 @@ def cause_between(before: Baseline, after: Baseline) -> Cause:
         fingerprints=after.fingerprints,
     )
     judged = _judged_otherwise(before.grades_of, after.grades_of, {*cause.added, *cause.removed})
-    if before.grades is None or after.grades is None:
+    if not judged or before.grades is None or after.grades is None:
         return cause
     edits = list(edited_judgments(before.grades, after.grades, judged))
     return Cause(**{**vars(cause), "edits": tuple(edits[:NAMED]), "edited": len(edits)})
@@ -164,9 +164,7 @@ def _differs(before: Mapping[str, str], now: Mapping[str, str], query: str) -> b
 def _edits(
     before: Grades | None, prints: JudgmentPrints | None, judged: Sequence[str]
 ) -> tuple[tuple[JudgmentEdit, ...], int | None]:
-    if not judged:
-        return (), 0
-    if before is None or (prints is not None and prints.grades is None):
+    if not judged or before is None or (prints is not None and prints.grades is None):
         return (), None
     edits = edited_judgments(before, prints.grades if prints and prints.grades is not None else {}, judged)
     named = tuple(islice(edits, NAMED))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from pytest_ireval.errors import BaselineError, Problem, shown
@@ -21,6 +22,14 @@ def rankings_ending(asking: int) -> str:
 def path_of(folder: Path, name: str, ending: str) -> Path:
     """One of the files."""
     return folder / f"{name}.{ending}"
+
+
+def near(path: Path) -> Path:
+    """As people write it: relative to the current folder, if it lies there."""
+    try:
+        return path.relative_to(os.getcwd())
+    except (ValueError, OSError):
+        return path
 
 
 def checked_name(name: str) -> str:

@@ -21,7 +21,7 @@ MANIFEST = "journal"
 
 
 class Journal(NamedTuple):
-    """A change that was committed and is not wholly in place; ``before`` and ``after`` are fingerprints of the record."""
+    """A change that is committed and not wholly in place; ``before`` and ``after`` are fingerprints of the record."""
 
     folder: Path
     before: str = "unknown"

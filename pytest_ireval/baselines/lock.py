@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from pytest_ireval.baselines.files import near
 from pytest_ireval.errors import BaselineError, Problem
 
 LOCK = ".lock"
@@ -59,7 +60,7 @@ def _held(path: Path, wait: float) -> Problem:
         holder = ""
     who = f"process {holder}" if holder.isdigit() else "another process"
     complaint = f"{who} is writing baselines here, and has not finished within {wait:g} s; nothing was written"
-    return Problem(complaint, place=str(path), suggestion="wait for it, or end it, and try again")
+    return Problem(complaint, place=str(near(path)), suggestion="wait for it, or end it, and try again")
 
 
 if sys.platform == "win32":

@@ -15,6 +15,7 @@ from pytest_ireval.baselines.files import (
     RECORD,
     baseline_files,
     checked_name,
+    near,
     path_of,
     rankings_ending,
 )
@@ -29,11 +30,16 @@ from pytest_ireval.errors import BaselineError, Problem
 
 CONFLICT = re.compile(rb"^(<{7}|>{7}|\|{7})( |$)", re.MULTILINE)
 ATTEMPTS = 50
+PIECE = 1 << 22
+LARGEST = 4 << 30
+"""Bytes of what is unpacked; text that unpacks to more was made to fill the memory."""
 PAUSE = 0.02
 """Seconds between attempts while somebody else is writing."""
 
 Load = Callable[[str], bytes | None]
 """The content of the file with an ending; None where there is none."""
+Place = Callable[[str], str]
+"""What messages call the file with an ending."""
 
 
 def read_baseline(folder: Path, name: str) -> Baseline | None:
@@ -42,26 +48,30 @@ def read_baseline(folder: Path, name: str) -> Baseline | None:
     for _ in range(ATTEMPTS):
         before = _state(folder, name)
         try:
-            return baseline_from(_in_folder(folder, name), lambda ending: str(path_of(folder, name, ending)))
+            return baseline_from(_in_folder(folder, name), _places(folder, name))
         except BaselineError:
             if _state(folder, name) == before:
                 raise
         time.sleep(PAUSE)
     complaint = "is written again and again by somebody else, and cannot be read"
-    raise BaselineError(Problem(complaint, place=str(path_of(folder, name, RECORD))))
+    raise BaselineError(Problem(complaint, place=str(near(path_of(folder, name, RECORD)))))
+
+
+def read_record(folder: Path, name: str, ref: str = "") -> Record | None:
+    """The .json file alone, on the disk or at a git ref; None where there is none."""
+    checked_name(name)
+    if ref:
+        return record_from(_at_ref(ref, folder, name), _places(folder, name, ref), ref)
+    return record_from(_in_folder(folder, name), _places(folder, name))
 
 
 def read_baseline_at(ref: str, folder: Path, name: str) -> Baseline | None:
     """The baseline as it was at a git ref, without checking anything out; None where there was none."""
     checked_name(name)
-    return baseline_from(
-        lambda ending: content_at(ref, path_of(folder, name, ending)),
-        lambda ending: f"{ref}:{path_of(folder, name, ending)}",
-        at=ref,
-    )
+    return baseline_from(_at_ref(ref, folder, name), _places(folder, name, ref), at=ref)
 
 
-def baseline_from(load: Load, place: Callable[[str], str], at: str = "") -> Baseline | None:
+def baseline_from(load: Load, place: Place, at: str = "") -> Baseline | None:
     """The baseline in files that ``load`` brings; ``at`` names the git ref they are from."""
     record = record_from(load, place, at)
     if record is None:
@@ -84,7 +94,7 @@ def baseline_from(load: Load, place: Callable[[str], str], at: str = "") -> Base
     return replace(baseline, rankings=tuple(rankings), grades=grades)
 
 
-def record_from(load: Load, place: Callable[[str], str], at: str = "") -> Record | None:
+def record_from(load: Load, place: Place, at: str = "") -> Record | None:
     """The .json file alone; None where there is none."""
     data = load(RECORD)
     if data is None:
@@ -111,7 +121,7 @@ def error_of(damage: Damage, place: str, at: str = "") -> BaselineError:
     )
 
 
-def _verified(load: Load, ending: str, record: Record, place: Callable[[str], str], at: str) -> bytes:
+def _verified(load: Load, ending: str, record: Record, place: Place, at: str) -> bytes:
     """The plain content of a file that the record names, if it is the content that was accepted."""
     stored = next((e for e in (ending, ending + COMPRESSED) if e in record.files), None)
     if stored is None:
@@ -156,10 +166,25 @@ def _plain_line_ends(data: bytes) -> bytes:
 def _unpacked(data: bytes) -> bytes:
     import zstandard
 
+    parts, size = [], 0
     try:
-        return zstandard.ZstdDecompressor().decompressobj().decompress(data)
-    except (zstandard.ZstdError, MemoryError) as error:
+        with zstandard.ZstdDecompressor().stream_reader(data) as reader:
+            while (part := reader.read(PIECE)) and size <= LARGEST:
+                parts.append(part)
+                size += len(part)
+    except zstandard.ZstdError as error:
         raise Damage(f"cannot be unpacked: {error}") from None
+    if size > LARGEST:
+        raise Damage(f"holds more than {LARGEST >> 20:,} MiB, which no baseline does")
+    return b"".join(parts)
+
+
+def _at_ref(ref: str, folder: Path, name: str) -> Load:
+    return lambda ending: content_at(ref, path_of(folder, name, ending))
+
+
+def _places(folder: Path, name: str, ref: str = "") -> Place:
+    return lambda ending: f"{ref}:{near(path_of(folder, name, ending))}".removeprefix(":")
 
 
 def _in_folder(folder: Path, name: str) -> Load:
@@ -174,7 +199,7 @@ def _in_folder(folder: Path, name: str) -> Load:
             except FileNotFoundError:
                 continue
             except OSError as error:
-                raise BaselineError(Problem(f"cannot be read: {error.strerror}", place=str(path))) from error
+                raise BaselineError(Problem(f"cannot be read: {error.strerror}", place=str(near(path)))) from error
         return None
 
     return load
@@ -185,7 +210,7 @@ def _refuse_stale(journal: Journal, folder: Path, name: str) -> None:
     if not journal.fits(path_of(folder, name, RECORD)):
         complaint = "holds an update that was interrupted, of a baseline that is not the one beside it any more"
         suggestion = "remove the folder; if the update is still wanted, accept anew"
-        raise BaselineError(Problem(complaint, place=str(journal.folder), suggestion=suggestion))
+        raise BaselineError(Problem(complaint, place=str(near(journal.folder)), suggestion=suggestion))
 
 
 def _state(folder: Path, name: str) -> tuple[object, ...]:

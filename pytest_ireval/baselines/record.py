@@ -30,7 +30,8 @@ class Record(NamedTuple):
 
 def encoded_record(baseline: Baseline, files: Mapping[str, str]) -> bytes:
     """The whole text. The same content is the same text; a query that changes changes its own line."""
-    text = "".join(_lines(baseline, {OWN: "0" * 16, **files})).encode()
+    lines = _lines(baseline, {OWN: "0" * 16, **files})
+    text = "".join(lines).encode("utf-8", "backslashreplace")  # JSON has these escapes for what UTF-8 has no place for
     own = fingerprint(text)
     return OWN_LINE.sub(f' "json": "{own}"'.encode(), text, count=1)
 
@@ -96,7 +97,8 @@ def decoded_record(data: bytes) -> Record:
     said = _document(data)
     version = said.get("format")
     if version != FORMAT:
-        raise Damage(f"has format {shown(str(version))}; this version of pytest-ireval reads format {FORMAT}")
+        called = version if isinstance(version, int) else shown(str(version))
+        raise Damage(f"has format {called}; this version of pytest-ireval reads format {FORMAT}")
     if not _is_as_written(data):
         raise Damage("is not as it was written: somebody, a tool or a merge has edited it")
     try:

@@ -14,6 +14,7 @@ from pytest_ireval.baselines.files import (
     RECORD,
     baseline_files,
     checked_name,
+    near,
     path_of,
     rankings_ending,
 )
@@ -131,4 +132,4 @@ def _told(folder: Path, name: str) -> Iterator[None]:
         else:
             state = "the new baseline counts, but not all of its files are in place; the next update finishes that"
         complaint = f"cannot be written: {error.strerror or error}; {state}"
-        raise BaselineError(Problem(complaint, place=str(path_of(folder, name, RECORD)))) from error
+        raise BaselineError(Problem(complaint, place=str(near(path_of(folder, name, RECORD))))) from error

@@ -16,8 +16,16 @@ COMMANDS = {
     "compare": "Compare two or more rankings: a leaderboard, with significance.",
     "import": "Turn the files of other tools into queries and judgments.",
     "lint": "Look for what is doubtful in judgments and queries.",
+    "show": "Show what a baseline says: figures, when it was accepted, and why.",
+    "diff": "Compare two baselines, or one with its past.",
+    "log": "List who accepted a baseline when, and why.",
+    "prune": "List baselines whose suite is gone, and delete them.",
+    "resolve": "Settle merge conflicts in baselines.",
     "metrics": "List the metrics that are installed, or explain one.",
     "plugins": "List the plugins that are installed.",
+    "init": "Write a first suite for the data at hand.",
+    "check": "Read suites, and say all that is wrong with them.",
+    "schema": "Print the JSON Schema of suites, for editors.",
     "why": "Show the arithmetic of one metric on one query.",
 }
 """Each command lives in the module of its name, which is imported when the command runs."""

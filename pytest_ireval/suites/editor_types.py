@@ -6,6 +6,10 @@ from typing import Any
 
 Schema = dict[str, Any]
 
+WORDS = "x-words"
+STANDS_FOR = "x-ireval"
+"""Marks a place that is filled with what plugins bring when a schema is written."""
+
 VARIABLE = r"\$\{|\{\w+\}"
 """Any value may be ``${NAME}`` of the environment or ``{name}`` of a matrix."""
 NUMERIC = r"^\s*[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?\s*$"
@@ -31,37 +35,44 @@ def one_or_list(schema: Schema) -> Schema:
     return any_of(schema, {"type": "array", "items": schema, "minItems": 1})
 
 
-TEXT: Schema = {"type": ["string", "number", "boolean"]}
-TEXTS = any_of(TEXT, {"type": "array", "items": TEXT})
-FLAG = text_like("^(?:true|false|yes|no|on|off)$", {"type": "boolean"})
-WHOLE = text_like(r"^\s*[1-9][0-9]*\s*$", {"type": "integer", "minimum": 1})
-NUMBER = text_like(NUMERIC, {"type": "number"})
-FILTER = mapping_of(TEXTS)
-PATH: Schema = {"type": "string", "minLength": 1}
-PATHS = one_or_list(PATH)
-METRIC: Schema = {"type": "string", "x-ireval": "metric"}
-"""Stands for the metrics at hand, which are known when the schema is written."""
-METRICS = one_or_list(METRIC)
-BOUND = text_like(r"^\s*(>=|<=|>|<|≥|≤)\s*[+-]?[0-9.]+([eE][+-]?[0-9]+)?\s*$")
-TOLERANCE = text_like(
-    r"^\s*[0-9.]+\s*%\s*$",
-    {
-        "type": "object",
-        "properties": {"absolute": {**NUMBER, "description": "In the metric's own unit."}},
-        "required": ["absolute"],
-        "additionalProperties": False,
-    },
+def called(words: str, schema: Schema) -> Schema:
+    """The schema with what documentation calls such a value."""
+    return {**schema, WORDS: words}
+
+
+TEXT = called("text", {"type": ["string", "number", "boolean"]})
+TEXTS = called("text, or a list", any_of(TEXT, {"type": "array", "items": TEXT}))
+FLAG = called("true or false", text_like("^(?:true|false|yes|no|on|off)$", {"type": "boolean"}))
+WHOLE = called("whole number from 1", text_like(r"^\s*[1-9][0-9]*\s*$", {"type": "integer", "minimum": 1}))
+NUMBER = called("number", text_like(NUMERIC, {"type": "number"}))
+FILTER = called("mapping of columns and values", mapping_of(TEXTS))
+PATH = called("path", {"type": "string", "minLength": 1})
+PATHS = called("path, or a list", one_or_list(PATH))
+METRIC = called("metric", {"type": "string", STANDS_FOR: "metric"})
+METRICS = called("metric, or a list", one_or_list(METRIC))
+BOUND = called("bound", text_like(r"^\s*(>=|<=|>|<|≥|≤)\s*[+-]?[0-9.]+([eE][+-]?[0-9]+)?\s*$"))
+TOLERANCE = called(
+    "tolerance",
+    text_like(
+        r"^\s*[0-9.]+\s*%\s*$",
+        {
+            "type": "object",
+            "properties": {"absolute": {**NUMBER, "description": "In the metric's own unit."}},
+            "required": ["absolute"],
+            "additionalProperties": False,
+        },
+    ),
 )
-TOLERANCES = any_of(
-    *TOLERANCE["anyOf"],
-    mapping_of(TOLERANCE, properties={"default": {**TOLERANCE, "description": "For all other slices."}}),
+TOLERANCES = called(
+    "tolerance, or one for each value of `per`",
+    any_of(
+        *TOLERANCE["anyOf"],
+        mapping_of(TOLERANCE, properties={"default": {**TOLERANCE, "description": "For all other values."}}),
+    ),
 )
-AMOUNT = text_like(r"^\s*([0-9]+|[0-9.]+\s*%)\s*$", {"type": "integer", "minimum": 0})
-DURATION = text_like(r"^\s*[0-9.]+\s*(ms|s|m|h)\s*$")
-DAY = text_like(r"^\s*[0-9]{4}-[0-9]{2}-[0-9]{2}\s*$")
-AGAINST: Schema = {"x-ireval": "against"}
-"""Stands for ``baseline`` or one of the sources at hand."""
-SOURCE: Schema = {"x-ireval": "source"}
-"""Stands for the sources at hand."""
-RULES: Schema = {"items": {"x-ireval": "rule"}}
-"""Stands for the rules at hand."""
+AMOUNT = called("amount", text_like(r"^\s*([0-9]+|[0-9.]+\s*%)\s*$", {"type": "integer", "minimum": 0}))
+DURATION = called("duration", text_like(r"^\s*[0-9.]+\s*(ms|s|m|h)\s*$"))
+DAY = called("day", text_like(r"^\s*[0-9]{4}-[0-9]{2}-[0-9]{2}\s*$"))
+AGAINST = called("`baseline`, or a source", {STANDS_FOR: "against"})
+SOURCE = called("source", {STANDS_FOR: "source"})
+RULES = called("list of rules", {"items": {STANDS_FOR: "rule"}})

@@ -98,8 +98,8 @@ def _suites(found: Gathered, registry: Registry) -> tuple[Suite, ...]:
             tree = with_values(tree, values, found.problems)
             rules = [(k, n, with_values(v, values, found.problems, (k, str(n + 1)))) for k, n, v in rules]
         read = _read(tree, rules, registry, found.problems)
-        name = named(found.tree.get("suite"), read.values.get("suite", ""), values)
-        read.values["suite"] = name
+        if "suite" in read.values:
+            read.values["suite"] = named(found.tree["suite"], read.values["suite"], values)
         found.problems += checked(read)
         if not found.problems:
             suites.append(suite_made(read, values, found.own, found.files))

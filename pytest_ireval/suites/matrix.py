@@ -49,6 +49,9 @@ def _values(tree: Keys, name: Scalar, problems: list[Problem]) -> list[str]:
     written: Any = tree["matrix"][name]
     listed = written if isinstance(written, Items) else [written]
     values: list[str] = []
+    if not listed:
+        at = spot(tree, ("matrix", name), start)
+        problems.append(Problem("there is no value", str(at.place), at.path))
     for number, value in enumerate(listed):
         at = spot(tree, ("matrix", name, number), start)
         if not isinstance(value, Scalar) or not VALUE.fullmatch(value):

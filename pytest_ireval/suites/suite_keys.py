@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, ValidationInfo, model_validator
+from pydantic import BeforeValidator, Field, GetJsonSchemaHandler, ValidationInfo, model_validator
+from pydantic.json_schema import JsonSchemaValue
 
 from pytest_ireval.errors import did_you_mean
 from pytest_ireval.results.evaluation import MissingQueries, NoRelevant, Ties, Unjudged
@@ -79,6 +80,15 @@ class FileKeys(Options):
     def _path_alone(cls, value: Any) -> Any:
         return {"file": value} if isinstance(value, str) else value
 
+    @classmethod
+    def __get_pydantic_json_schema__(cls, schema: Any, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        """For editors: the path alone, or the mapping."""
+        made = handler.resolve_ref_schema(handler(schema))
+        mapping = dict(made)
+        made.clear()
+        made.update(anyOf=[editor_types.PATH, mapping])
+        return made
+
 
 class QueriesKeys(FileKeys):
     """The file of queries."""
@@ -102,6 +112,7 @@ class JudgmentsKeys(FileKeys):
     )
     scale: dict[Number, Text] = Field(
         default_factory=dict,
+        json_schema_extra={editor_types.WORDS: "mapping of grades and labels"},
         description="The grades with their labels; the highest is the top grade. Unless given: that of the file.",
         examples=["{0: no, 1: partly, 2: good, 3: perfect}"],
     )
@@ -161,6 +172,7 @@ class SuiteKeys(Options):
     depth: Whole = Field(100, description="How many documents of each ranking count.", examples=["20"])
     queries: QueriesKeys | None = Field(
         None,
+        json_schema_extra={editor_types.WORDS: "path, or a mapping"},
         description="The file of queries: id and text, and any columns besides, which may define slices or weights. "
         "Unless given: the judged queries.",
         examples=["data/queries.tsv"],
@@ -171,7 +183,10 @@ class SuiteKeys(Options):
         examples=["searches_per_day"],
     )
     judgments: JudgmentsKeys | None = Field(
-        None, description="The file of judgments, and how they count.", examples=["data/qrels.txt"]
+        None,
+        json_schema_extra={editor_types.WORDS: "path, or a mapping"},
+        description="The file of judgments, and how they count.",
+        examples=["data/qrels.txt"],
     )
     documents: DocumentsKeys = Field(
         default_factory=lambda: DocumentsKeys.model_validate({}),
@@ -208,6 +223,7 @@ class SuiteKeys(Options):
     )
     waive: tuple[WaiverKeys, ...] = Field(
         (),
+        json_schema_extra={editor_types.WORDS: "list of mappings"},
         description="Queries that no comparison counts until a day; every report lists them, and from that day on they "
         "are red.",
         examples=['[{query: q017, until: 2027-04-01, reason: "SEARCH-9"}]'],
@@ -225,6 +241,7 @@ class SuiteKeys(Options):
     )
     matrix: dict[Text, Texts] = Field(
         default_factory=dict,
+        json_schema_extra={editor_types.WORDS: "mapping of names and values"},
         description="One suite for each value (or combination), `{name}` in texts being the value.",
         examples=["{locale: [de, fr]}"],
     )

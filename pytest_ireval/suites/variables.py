@@ -44,7 +44,7 @@ def with_environment(tree: Keys, environment: Mapping[str, str], problems: list[
 
 
 def _not_set(name: str, text: Scalar, path: tuple[str, ...], environment: Mapping[str, str]) -> Problem:
-    meant = closest(name, environment, closeness=0.8)
+    meant = closest(name, environment, closeness=0.7)
     return Problem(
         f"the environment variable {name} is not set",
         str(text.place),

@@ -1,0 +1,185 @@
+"""Baselines in a merge that git could not settle: one side is kept whole, the acceptances of the other are named.
+
+A baseline is what somebody measured, so a mixture of two is nobody's. Git's "ours" is HEAD, in a merge as in a rebase:
+the branch that is merged into, or that commits are put on top of.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from pytest_ireval.baselines.baseline import Acceptance
+from pytest_ireval.baselines.files import COMPRESSED, JUDGMENTS, RECORD, path_of, rankings_ending
+from pytest_ireval.baselines.git import blob, content_at, git
+from pytest_ireval.baselines.reading import Load, read_baseline, record_from
+from pytest_ireval.baselines.record import Record
+from pytest_ireval.baselines.writing import delete_baseline, write_files
+from pytest_ireval.errors import BaselineError, Problem
+
+FOLDER = "baselines"
+FILE = re.compile(r"(?P<name>.+?)\.(json|judgments\.tsv|rankings(\.\d+)?\.tsv)(\.zst)?")
+OTHERS = {"MERGE_HEAD": "merge", "REBASE_HEAD": "rebase", "CHERRY_PICK_HEAD": "cherry-pick", "REVERT_HEAD": "revert"}
+
+Side = Literal["ours", "theirs"]
+
+
+class Conflict(NamedTuple):
+    """A baseline of which git could not merge all files."""
+
+    folder: Path
+    name: str
+
+    @property
+    def record(self) -> Path:
+        """Its .json file."""
+        return path_of(self.folder, self.name, RECORD)
+
+
+class Sides(NamedTuple):
+    """What is being merged."""
+
+    kind: str
+    """merge, rebase, cherry-pick, revert; empty where git does not say."""
+    ours: str
+    """In words, with commit."""
+    theirs: str
+    theirs_ref: str
+
+
+class Settled(NamedTuple):
+    """What became of a conflict."""
+
+    kept: Acceptance | None
+    """The last acceptance of the side that was kept; None if it has no such baseline."""
+    lost: tuple[Acceptance, ...]
+    """Those of the other side that are not part of it, oldest first."""
+
+
+def conflicts_at(folder: Path) -> list[Conflict]:
+    """All of the repository that holds ``folder``, by path."""
+    top = _top_of(folder)
+    listed = git(top, "ls-files", "--unmerged", "-z") or b""
+    paths = {Path(os.fsdecode(entry.partition(b"\t")[2])) for entry in listed.split(b"\0") if entry}
+    found = {
+        Conflict(top / path.parent, match["name"])
+        for path in paths
+        if path.parent.name == FOLDER and (match := FILE.fullmatch(path.name))
+    }
+    return sorted(found)
+
+
+def sides_at(folder: Path) -> Sides:
+    """Which two sides there are, in words that are right in a rebase too."""
+    ref = next((ref for ref in OTHERS if _commit(folder, ref)), "")
+    branch = _said(folder, "symbolic-ref", "--quiet", "--short", "HEAD")
+    kind = OTHERS.get(ref, "")
+    if kind == "rebase":
+        onto = _said(folder, "name-rev", "--name-only", "--no-undefined", "--refs=refs/heads/*", "HEAD")
+        ours = f"what is rebased onto ({onto + ', ' if onto else ''}{_commit(folder, 'HEAD')})"
+        return Sides(kind, ours, f"the commit that is rebased ({_commit(folder, ref)})", ref)
+    ours = f"{branch or 'HEAD'} ({_commit(folder, 'HEAD')}), which is merged into"
+    other = _said(folder, "name-rev", "--name-only", "--no-undefined", "--refs=refs/heads/*", ref) if ref else ""
+    theirs = f"{other or 'the other side'} ({_commit(folder, ref)})" if ref else "the other side"
+    return Sides(kind, ours, theirs, ref)
+
+
+def settle(conflict: Conflict, sides: Sides, take: Side = "ours") -> Settled:
+    """All files of the baseline are those of one side, and git knows that they are settled."""
+    loads = {"ours": _loader(conflict, "HEAD", 2), "theirs": _loader(conflict, sides.theirs_ref, 3)}
+    if take == "theirs" and not sides.theirs_ref:
+        raise BaselineError(
+            Problem(
+                "git does not say which commit the other side is", place=str(conflict.record), allowed="--take ours"
+            )
+        )
+    kept, other = loads[take], loads["theirs" if take == "ours" else "ours"]
+    mine, others = _acceptances(kept, conflict), _acceptances(other, conflict)
+    files = _files(kept)
+    if files:
+        write_files(conflict.folder, conflict.name, files)
+    else:
+        delete_baseline(conflict.folder, conflict.name)
+    _stage(conflict)
+    if files:
+        read_baseline(conflict.folder, conflict.name)  # says what is wrong with the side itself
+    return Settled(mine[-1] if mine else None, tuple(each for each in others if each not in mine))
+
+
+def _loader(conflict: Conflict, ref: str, stage: int) -> Load:
+    """The files of a side; where git does not say which commit it is, those it could not merge."""
+
+    def load(ending: str) -> bytes | None:
+        path = path_of(conflict.folder, conflict.name, ending)
+        if ref:
+            return content_at(ref, path)
+        return blob(f":{stage}:./{path.name}", conflict.folder)
+
+    return load
+
+
+def _files(load: Load) -> dict[str, bytes]:
+    """All files of a baseline there may be, the record last."""
+    found: dict[str, bytes] = {}
+    asking = 1
+    while _take(load, rankings_ending(asking), found):
+        asking += 1
+    _take(load, JUDGMENTS, found)
+    return found if _take(load, RECORD, found) else {}
+
+
+def _take(load: Load, ending: str, found: dict[str, bytes]) -> bool:
+    for each in (ending, ending + COMPRESSED):
+        content = load(each)
+        if content is not None:
+            found[each] = content
+            return True
+    return False
+
+
+def _acceptances(load: Load, conflict: Conflict) -> tuple[Acceptance, ...]:
+    try:
+        record: Record | None = record_from(load, lambda _: str(conflict.record))
+    except BaselineError:  # a side that nobody can read has nothing to repeat
+        return ()
+    return record.baseline.acceptances if record else ()
+
+
+def _stage(conflict: Conflict) -> None:
+    """Tell git; also of files that are gone."""
+    listed = git(conflict.folder, "ls-files", "-z", "--cached", "--others") or b""
+    names = {os.fsdecode(name) for name in listed.split(b"\0") if name}
+    mine = sorted(name for name in names if (match := FILE.fullmatch(name)) and match["name"] == conflict.name)
+    for name in mine:
+        git(conflict.folder, "add", "--all", "--force", "--", f":(literal){name}")
+
+
+def _top_of(folder: Path) -> Path:
+    top = _said(folder, "rev-parse", "--show-toplevel")
+    if not top:
+        raise BaselineError(Problem("is in no git repository, or git is not at hand", place=str(folder)))
+    return Path(top)
+
+
+def _commit(folder: Path, ref: str) -> str:
+    return _said(folder, "rev-parse", "--verify", "--quiet", "--short", ref)
+
+
+def _said(folder: Path, *arguments: str) -> str:
+    return os.fsdecode(git(folder, *arguments) or b"").strip()
+
+
+def only(conflicts: Iterable[Conflict], wanted: Sequence[Path], same: Callable[[Path, Path], bool]) -> list[Conflict]:
+    """Those that somebody named by a file of theirs or by their folder."""
+    return [
+        conflict
+        for conflict in conflicts
+        if any(
+            same(path, conflict.folder)
+            or (same(path.parent, conflict.folder) and (m := FILE.fullmatch(path.name)) and m["name"] == conflict.name)
+            for path in wanted
+        )
+    ]

@@ -1,0 +1,77 @@
+"""``ireval check``: whether suites can be read, and all that is wrong with those that cannot."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from pytest_ireval.errors import IrevalError, Problem
+from pytest_ireval.plurals import counted
+
+if TYPE_CHECKING:
+    from pytest_ireval.plugins.conftests import Conftests
+    from pytest_ireval.suites.suite import Suite
+
+
+@click.command(name="check")
+@click.argument("paths", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
+def command(paths: tuple[Path, ...]) -> None:
+    """Read the suites at PATHS, files or folders, without evaluating anything.
+
+    A line for each suite, or everything that is wrong. The exit code is 1 when there is a mistake, 2 when no suite was
+    found.
+    """
+    from pytest_ireval.plugins.conftests import Conftests
+    from pytest_ireval.suites.finding import is_partial, suites_at
+
+    found = suites_at(paths)
+    partial = [path for path in found if is_partial(path)]
+    conftests = Conftests()
+    names: dict[str, Suite] = {}
+    problems: list[Problem] = []
+    for path in (each for each in found if each not in partial):
+        try:
+            suites = _loaded(path, conftests)
+        except IrevalError as error:
+            problems += error.problems
+            continue
+        problems += _named_twice(suites, names)
+        for suite in suites:
+            click.echo(_line(suite))
+    for path in partial:
+        click.echo(f"{path}: is checked with the suites that extend it")
+    for problem in problems:
+        click.echo(str(problem))
+    if not names and not problems:
+        raise click.UsageError("no suite was found (*.ireval.yaml, or YAML with a line that begins with ireval:)")
+    if problems:
+        click.echo(counted(len(problems), "mistake"))
+    sys.exit(1 if problems else 0)
+
+
+def _loaded(path: Path, conftests: Conftests) -> Sequence[Suite]:
+    """The suites of a file, whose verdicts can be planned."""
+    from pytest_ireval.gate.gate import checks_of
+    from pytest_ireval.suites.loading import load_suites
+
+    registry = conftests.registry_for(path)
+    suites = load_suites(path, registry)
+    for suite in suites:
+        checks_of(suite, registry)
+    return suites
+
+
+def _named_twice(suites: Sequence[Suite], names: dict[str, Suite]) -> Iterator[Problem]:
+    for suite in suites:
+        other = names.setdefault(suite.name, suite)
+        if other is not suite:
+            yield Problem(f"the suite of {other.shown} is called {suite.name!r}, too", str(suite.place))
+
+
+def _line(suite: Suite) -> str:
+    metrics, rules = counted(len(suite.metrics), "metric"), counted(len(suite.rules), "rule")
+    return f"{suite.shown}: {suite.name}: {metrics}, {rules}"

@@ -1,0 +1,21 @@
+"""``ireval show``: what a baseline says."""
+
+from __future__ import annotations
+
+import click
+
+from pytest_ireval.cli.baseline_places import baseline_at, place_of
+from pytest_ireval.cli.baseline_text import baseline_text, query_text
+
+
+@click.command(name="show")
+@click.argument("baseline")
+@click.option("-q", "--query", help="Show the ranking of this query, with the grades it was accepted under.")
+def command(baseline: str, query: str | None) -> None:
+    """Show what BASELINE says: figures, who accepted it when and why, and what it rests on.
+
+    BASELINE is the .json file of a baseline, a suite file, or REF:path for the baseline as it was at a git ref.
+    """
+    place = place_of(baseline)
+    found = baseline_at(place)
+    click.echo(baseline_text(found, str(place)) if query is None else query_text(found, query, str(place)), nl=False)

@@ -1,0 +1,52 @@
+"""Which baselines suite files have."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from pytest_ireval.errors import IrevalError
+
+if TYPE_CHECKING:
+    from pytest_ireval.plugins.conftests import Conftests
+
+
+class SuiteBaseline(NamedTuple):
+    """The baseline of a suite, be there one or not."""
+
+    folder: Path
+    name: str
+
+
+def baselines_of_suites(path: Path) -> list[SuiteBaseline]:
+    """Of the suites in a file: one, or several if it has a matrix."""
+    from pytest_ireval.suites.loading import load_suites
+
+    return [SuiteBaseline(suite.baselines, suite.name) for suite in load_suites(path, _conftests().registry_for(path))]
+
+
+@cache
+def _conftests() -> Conftests:
+    """Installed plugins, and those of the conftest.py files above suites."""
+    from pytest_ireval.plugins.conftests import Conftests
+
+    return Conftests()
+
+
+def suite_files(folder: Path) -> list[Path]:
+    """The suite files that lie in a folder itself."""
+    from pytest_ireval.suites.finding import is_suite
+
+    return [path for path in sorted(folder.iterdir()) if path.is_file() and is_suite(path)]
+
+
+def suite_of_baseline(folder: Path, name: str) -> Path | None:
+    """The suite file that a baseline belongs to; None where none can be read that says so."""
+    for path in suite_files(folder.parent) if folder.parent.is_dir() else ():
+        try:
+            if name in {each.name for each in baselines_of_suites(path)}:
+                return path
+        except IrevalError:  # it may be in conflict as well
+            continue
+    return None

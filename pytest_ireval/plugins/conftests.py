@@ -1,0 +1,68 @@
+"""The conftest.py files that serve a file, found without pytest: for commands that look at suites."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+
+from pytest_ireval.errors import PluginError
+from pytest_ireval.plugins.manager import Plugins
+from pytest_ireval.plugins.registry import Registry
+
+MENTIONED = b"ireval"
+"""A conftest.py without it has no hooks of ours and is not imported: it may do anything."""
+
+
+class Conftests:
+    """Installed plugins, and conftest.py files as files ask for them."""
+
+    def __init__(self) -> None:
+        self.plugins = Plugins()
+        self.plugins.load_installed()
+        self._modules: dict[Path, ModuleType | None] = {}
+        self._registries: dict[tuple[Path, ...], Registry] = {}
+
+    def registry_for(self, path: Path) -> Registry:
+        """What a suite at ``path`` may use, or suites in that folder; one registry for all that see the same."""
+        found = tuple(file for file in conftests_for(path) if self._adopted(file))
+        if found not in self._registries:
+            hidden = [module for file, module in self._modules.items() if module is not None and file not in found]
+            self._registries[found] = self.plugins.registry(without=hidden)
+        return self._registries[found]
+
+    def _adopted(self, file: Path) -> bool:
+        if file not in self._modules:
+            module = imported(file) if MENTIONED in file.read_bytes() else None
+            self._modules[file] = module if module is not None and self.plugins.adopt(module) else None
+            self._registries.clear()
+        return self._modules[file] is not None
+
+
+def conftests_for(path: Path) -> Iterator[Path]:
+    """From the working folder, if it lies above, down to the folder of ``path``."""
+    folder = path if path.is_dir() else path.parent
+    folder = folder.absolute()
+    above = [each for each in (folder, *folder.parents) if Path.cwd() in (each, *each.parents)] or [folder]
+    for each in reversed(above):
+        if (each / "conftest.py").is_file():
+            yield each / "conftest.py"
+
+
+def imported(file: Path) -> ModuleType:
+    """The module, imported as pytest does it: its folder is on the path, and no two of them are one module."""
+    name = f"conftest_of_{abs(hash(file.as_posix()))}"
+    spec = importlib.util.spec_from_file_location(name, file)
+    if spec is None or spec.loader is None:
+        raise PluginError(f"{file}: is no Python file")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    if str(file.parent) not in sys.path:
+        sys.path.insert(0, str(file.parent))
+    try:
+        spec.loader.exec_module(module)
+    except (Exception, SystemExit) as error:  # a conftest.py may raise anything
+        raise PluginError(f"{file}: cannot be imported: {type(error).__name__}: {error}") from error
+    return module

@@ -1,0 +1,197 @@
+"""The JSON Schema of a suite, with everything that plugins add: editors complete and check what is written by it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, get_args
+
+import yaml
+from pydantic import BaseModel
+from pydantic.errors import PydanticInvalidForJsonSchema
+from pydantic.json_schema import GenerateJsonSchema
+
+from pytest_ireval.metrics.metric import Metric
+from pytest_ireval.plugins.registry import Registry
+from pytest_ireval.suites.editor_types import STANDS_FOR, VARIABLE, WORDS, Schema
+from pytest_ireval.suites.suite_keys import SuiteKeys
+
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
+FILLED: dict[str, Schema] = {
+    "metric": {"$ref": "#/$defs/metric"},
+    "rule": {"$ref": "#/$defs/rule"},
+    "source": {"$ref": "#/$defs/source"},
+    "against": {"$ref": "#/$defs/against"},
+}
+
+
+class _Quiet(GenerateJsonSchema):
+    """Defaults that are no JSON are left out without a word."""
+
+    ignored_warning_kinds = {"non-serializable-default", "skipped-choice"}  # noqa: RUF012 - as pydantic names it
+
+
+def suite_schema(registry: Registry) -> Schema:
+    """The schema of suites that may use what the registry has."""
+    definitions: dict[str, Schema] = {"metric": _metric(registry)}
+    top = _of_model(SuiteKeys, "suite", definitions, registry)
+    top["properties"]["ireval"]["enum"] = [1, "1"]
+    del top["properties"]["ireval"]["anyOf"], top["required"]
+    definitions["rule"] = _rule(registry, definitions)
+    definitions["source"] = _source(registry, definitions)
+    definitions["against"] = _against()
+    return {
+        "$schema": DIALECT,
+        "title": "A suite of pytest-ireval",
+        **top,
+        "anyOf": [
+            {"required": ["ireval", "suite", "source"]},
+            {"required": ["ireval", "extends"]},
+            {"required": ["partial"]},
+        ],
+        "$defs": dict(sorted(definitions.items())),
+    }
+
+
+def model_schema(model: type[BaseModel]) -> Schema:
+    """What pydantic says of a model."""
+    try:
+        schema: Schema = model.model_json_schema(schema_generator=_Quiet)
+    except PydanticInvalidForJsonSchema:  # a type of a plugin that JSON Schema has no words for
+        schema = {"description": model.__doc__ or ""}
+    return schema
+
+
+def _of_model(model: type[BaseModel], name: str, definitions: dict[str, Schema], registry: Registry) -> Schema:
+    """A model's schema; those of models inside it become definitions below its name."""
+    schema = model_schema(model)
+    for inner, each in schema.pop("$defs", {}).items():
+        definitions[f"{name}.{inner}"] = _for_editors(each, name)
+    made: Schema = _for_editors(schema, name)
+    if isinstance(made.get("additionalProperties"), dict) and _keys_are_metrics(model):
+        made["properties"] |= {
+            key: {**made["additionalProperties"], "description": about} for key, about in _metric_names(registry)
+        }
+    return made
+
+
+def _keys_are_metrics(model: type[BaseModel]) -> bool:
+    keys = [get_args(field.annotation)[0] for field in model.model_fields.values() if get_args(field.annotation)]
+    return any(getattr(key, "__origin__", None) is Metric for key in keys)
+
+
+def _for_editors(schema: Any, name: str) -> Any:
+    """Numbers where a suite has text that is a number, variables everywhere, and no titles."""
+    if isinstance(schema, list):
+        return [_for_editors(each, name) for each in schema]
+    if not isinstance(schema, dict):
+        return schema
+    if STANDS_FOR in schema:
+        kept = {key: each for key, each in schema.items() if key == "description"}
+        return {**FILLED[schema[STANDS_FOR]], **kept}
+    made = {key: _below(key, each, name) for key, each in schema.items() if key not in ("title", WORDS)}
+    if "$ref" in made:
+        made["$ref"] = made["$ref"].replace("#/$defs/", f"#/$defs/{name}.")
+    if not _plain(made.get("default")):
+        made.pop("default", None)
+    _without_null(made)
+    return _loosened(made)
+
+
+def _below(key: str, value: Any, name: str) -> Any:
+    if key in ("properties", "$defs"):
+        return {each: _for_editors(schema, name) for each, schema in value.items()}
+    if key in ("enum", "const", "default", "required"):
+        return value
+    if key == "examples":
+        return [yaml.load(each, Loader=yaml.BaseLoader) for each in value]  # noqa: S506 - it makes text alone
+    if key == "description":
+        return value.replace("``", "`")
+    return _for_editors(value, name)
+
+
+def _plain(default: Any) -> bool:
+    """Whether a default says something to a reader."""
+    return default not in (None, "", [], {}) and not isinstance(default, dict)
+
+
+def _without_null(schema: Schema) -> None:
+    """What may be left out need not be written as null."""
+    choices = [each for each in schema.get("anyOf", ()) if each != {"type": "null"}]
+    if "anyOf" in schema and len(choices) < len(schema["anyOf"]):
+        del schema["anyOf"]
+        schema.update({**choices[0], **schema} if len(choices) == 1 else {"anyOf": choices})
+
+
+def _loosened(schema: Schema) -> Schema:
+    """Types of other people: text may be written as a number, and anything as a variable."""
+    kind = schema.get("type")
+    if "enum" in schema or "const" in schema:
+        values = schema.pop("enum", None) or [schema.pop("const")]
+        schema.pop("type", None)
+        return {**schema, "anyOf": [{"enum": values}, {"type": "string", "pattern": VARIABLE}]}
+    if kind == "string" and not {"pattern", "minLength", "format"} & set(schema):
+        return {**schema, "type": ["string", "number", "boolean"]}
+    if kind in ("integer", "number", "boolean") and "minimum" not in schema:
+        return {**schema, "type": [kind, "string"]}
+    return schema
+
+
+def _metric(registry: Registry) -> Schema:
+    names = list(_metric_names(registry))
+    return {
+        "description": "A metric: Name(parameter=value, …)@cutoff, or what others call it.",
+        "anyOf": [
+            *({"const": name, "description": about} for name, about in names),
+            {"type": "string", "pattern": rf"^\s*[A-Za-z0-9]|{VARIABLE}"},
+        ],
+    }
+
+
+def _metric_names(registry: Registry) -> Iterator[tuple[str, str]]:
+    """Names that can be written as they are, each with what the metric is."""
+    for metric in sorted(registry.metrics.values(), key=lambda each: each.name.lower()):
+        at = metric.parameter(metric.at) if metric.at else None
+        missing = [name for name in metric.missing if name != metric.at]
+        if not missing and (at is None or not at.required):
+            yield metric.name, metric.summary
+        if not missing and metric.at == "cutoff":
+            yield f"{metric.name}@10", metric.summary
+
+
+def _rule(registry: Registry, definitions: dict[str, Schema]) -> Schema:
+    """A mapping with one key."""
+    for name, kind in registry.rules.items():
+        schema = _of_model(kind.options, f"rule.{name}", definitions, registry)
+        definitions[f"rule.{name}"] = {**schema, "description": kind.summary}
+    return {
+        "description": "A rule: a mapping with one key, its kind.",
+        "type": "object",
+        "properties": {name: {"$ref": f"#/$defs/rule.{name}"} for name in registry.rules},
+        "additionalProperties": False,
+        "minProperties": 1,
+        "maxProperties": 1,
+    }
+
+
+def _source(registry: Registry, definitions: dict[str, Schema]) -> Schema:
+    """A mapping of which one key is the kind; its other options stand beside it."""
+    for name, kind in registry.sources.items():
+        schema = _of_model(kind.options, f"source.{name}", definitions, registry)
+        required = list(dict.fromkeys([name, *schema.get("required", ())]))
+        definitions[f"source.{name}"] = {**schema, "description": kind.summary, "required": required}
+    return {
+        "description": "Where rankings come from: a mapping with the key of its kind.",
+        "anyOf": [{"$ref": f"#/$defs/source.{name}"} for name in registry.sources],
+    }
+
+
+def _against() -> Schema:
+    nested: Mapping[str, Any] = {"source": FILLED["source"]}
+    return {
+        "description": "What to compare with: the stored baseline, or what a source returns.",
+        "anyOf": [
+            {"const": "baseline"},
+            FILLED["source"],
+            {"type": "object", "properties": nested, "required": ["source"], "additionalProperties": False},
+        ],
+    }

@@ -1,0 +1,313 @@
+"""``ireval show``, ``diff``, ``log`` and ``prune``: looking at baselines, and deleting those that are nobody's."""
+
+from dataclasses import replace
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+from made_baselines import FIRST, GRADES, LISTS, SECOND, baseline_of
+
+from pytest_ireval.baselines.baseline import StoredMetric
+from pytest_ireval.baselines.files import baseline_files
+from pytest_ireval.baselines.writing import write_baseline
+from pytest_ireval.retrieval.from_objects import rankings_from
+
+
+def options_of(name):
+    command = import_module(f"pytest_ireval.cli.{name}_command").command
+    return [option for parameter in command.params for option in parameter.opts if option.startswith("--")]
+
+
+SUITE = """\
+ireval: 1
+suite: shop
+source: {run: rankings.txt}
+judgments: judgments.txt
+metrics: [nDCG@10]
+"""
+PRINTS = "queries queries, judgments 9d143091509f4283, source run: candidate.trec, policies policies"
+
+
+@pytest.fixture(autouse=True)
+def shop(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write_baseline(Path("suites/baselines"), baseline_of(acceptances=(FIRST, SECOND)))
+    Path("suites/shop.ireval.yaml").write_text(SUITE)
+    Path("suites/judgments.txt").write_text("q1 0 a 1\n")
+    Path("suites/rankings.txt").write_text("q1 Q0 a 1 1 system\n")
+
+
+SHOWN = f"""\
+baseline of shop: suites/baselines/shop.json
+accepted 2026-11-20T08:30:00Z, commit bbbbbbbbb on synonyms with changes that were not committed, forced
+reason: synonyms v2
+1 earlier acceptance; ireval log lists them
+
+metric    value  queries  version  from
+nDCG@10  0.8750        2        1  pytest-ireval
+
+rankings: 3 queries, 5 documents, depth 10
+judgments: 3 for 2 queries
+fingerprints: {PRINTS}
+plugins: pytest-ireval 0.1.0
+"""
+
+
+@pytest.mark.parametrize("name", ["suites/baselines/shop.json", "suites/shop.ireval.yaml"])
+def test_show_says_what_was_accepted_when_and_why(ireval, name):
+    assert ireval("show", name) == (0, SHOWN, "")
+
+
+def test_show_of_a_query_is_its_ranking_with_grades(ireval):
+    assert ireval("show", "suites/baselines/shop.json", "--query", "q1").out == (
+        "query q1 of shop: nDCG@10 0.7500\n\n"
+        "rank  document  grade\n   1  a             3\n   2  b             0\n   3  c             -\n"
+    )
+    assert ireval("show", "suites/baselines/shop.json", "-q", "q3").out == (
+        "query q3 of shop: no figures\n\nthe ranking is empty\n"
+    )
+
+
+def test_show_of_a_query_that_is_not_there(ireval):
+    assert ireval("show", "suites/baselines/shop.json", "-q", "Q1") == (
+        2,
+        "",
+        "error: suites/baselines/shop.json\n  has no query 'Q1'\n  did you mean 'q1'?\n",
+    )
+
+
+def test_show_of_what_several_askings_brought(ireval):
+    askings = (rankings_from({"q": [("a", 2.5)]}), rankings_from({"q": [("b", 1.0)], "r": []}))
+    write_baseline(Path("baselines"), replace(baseline_of(rankings=askings, scored=True, grades_of={}), grades=None))
+
+    assert ireval("show", "baselines/shop.json", "-q", "q").out == (
+        "query q of shop: no figures\n\nasking 1 of 2\n\nrank  document  grade  score\n   1  a             -    2.5\n\n"
+        "asking 2 of 2\n\nrank  document  grade  score\n   1  b             -      1\n"
+    )
+    shown = ireval("show", "baselines/shop.json").out
+    assert "rankings: 2 queries, 2 documents in 2 askings, depth 10, with scores\njudgments: none\n" in shown
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        (
+            "suites/baselines/shup.json",
+            "suites/baselines/shup.json\n  there is no such baseline\n  did you mean 'shop'?",
+        ),
+        (
+            "suites/baselines",
+            "suites/baselines\n  is no baseline\n  a baseline is its .json file, its suite's .yaml file, or REF:path "
+            "for the one at a git ref",
+        ),
+        ("main:suites/baselines/shop.json", "suites/baselines\n  is in no git repository, or git is not at hand"),
+    ],
+)
+def test_what_is_no_baseline(ireval, name, said, tmp_path):
+    assert ireval("show", name) == (
+        2,
+        "",
+        f"error: {said}\n".replace("error: suites/baselines\n  is in", f"error: {tmp_path}/suites/baselines\n  is in"),
+    )
+
+
+def test_a_suite_with_a_matrix_has_several_baselines(ireval):
+    Path("suites/many.ireval.yaml").write_text(SUITE.replace("suite: shop", "suite: many\nmatrix: {locale: [de, fr]}"))
+
+    assert ireval("show", "suites/many.ireval.yaml").err == (
+        "error: suites/many.ireval.yaml\n  has several suites, and each has a baseline\n"
+        "  suites/baselines/many.de.json, suites/baselines/many.fr.json\n"
+    )
+
+
+@pytest.fixture
+def other():
+    """The same suite in another folder, changed in every way."""
+    metrics = {
+        "nDCG@10": StoredMetric(2, "pytest-ireval", 0.5, {"q1": 1.0, "q4": 0.0}),
+        "AP": StoredMetric(1, "pytest-ireval", 0.25, {"q1": 0.25}),
+    }
+    lists = {"q1": ["a", "c"], "q3": [], "q4": ["x"]}
+    grades = {"q1": {"a": 2, "b": 0, "z": 1}, "q4": {"x": 0}}
+    baseline = baseline_of(lists, grades, metrics=metrics)
+    changed = baseline.fingerprints._replace(queries="others", source="run: b", policies="others")
+    write_baseline(Path("other"), baseline_of(lists, grades, metrics=metrics, fingerprints=changed))
+    return "other/shop.json"
+
+
+def test_diff_says_everything_that_is_different(ireval, other):
+    assert ireval("diff", "suites/shop.ireval.yaml", other).out == (
+        "A: suites/baselines/shop.json, accepted 2026-11-20T08:30:00Z, commit bbbbbbbbb on synonyms with changes that "
+        "were not committed, forced\n"
+        "B: other/shop.json, accepted 2026-11-02T10:00:00Z, commit aaaaaaaaa on main\n\n"
+        "metric        A       B    B - A  lower / higher / same\n"
+        "AP            -  0.2500        -                      -\n"
+        "nDCG@10  0.8750  0.5000  -0.3750              0 / 1 / 0\n\n"
+        "rankings: 1 of 2 queries changed; 1 (q2) only in A; 1 (q4) only in B\n"
+        "queries only in A: 1 (q2)\n"
+        "queries only in B: 1 (q4)\n"
+        "judgments: 1 query, 2 judgments changed: q1 a 3 -> 2, q1 z - -> 1\n"
+        "queries: the file says something else\n"
+        "metrics defined otherwise: nDCG@10\n"
+        "different: source, policies\n\n"
+        "query  metric        A       B    B - A\n"
+        "q1     nDCG@10  0.7500  1.0000  +0.2500\n"
+    )
+
+
+def test_diff_of_a_baseline_with_itself(ireval):
+    name = "suites/baselines/shop.json"
+    out = ireval("diff", name, name).out
+
+    assert out.endswith(
+        "metric        A       B    B - A  lower / higher / same\n"
+        "nDCG@10  0.8750  0.8750  +0.0000              0 / 0 / 2\n\n"
+        "rankings: 0 of 3 queries changed\n"
+    )
+
+
+def test_diff_lists_as_many_queries_as_are_wanted(ireval):
+    for name, step in (("one", 0.0), ("two", 0.01)):
+        values = {f"q{i}": 0.5 + i * step for i in range(9)}
+        write_baseline(Path(name), baseline_of(values=values))
+
+    out = ireval("diff", "one/shop.json", "two/shop.json", "--lines", "2").out
+    assert out.endswith(
+        "query  metric        A       B    B - A\n"
+        "q8     nDCG@10  0.5000  0.5800  +0.0800\n"
+        "q7     nDCG@10  0.5000  0.5700  +0.0700\n"
+        "6 more changes of values; --lines shows more\n"
+    )
+    assert "query  metric" not in ireval("diff", "one/shop.json", "two/shop.json", "--lines", "0").out
+
+
+def committed(git, message="accepted"):
+    git("add", ".")
+    git("commit", "--quiet", "-m", message)
+
+
+@pytest.mark.parametrize("pair", [("HEAD", "now"), ("now", "HEAD"), ("HEAD:now", "now"), ("HEAD", "HEAD:now")])
+def test_diff_with_an_earlier_commit(ireval, git, pair):
+    name = "suites/baselines/shop.json"
+    committed(git)
+    write_baseline(Path("suites/baselines"), baseline_of({**LISTS, "q1": ["c"]}, acceptances=(FIRST, SECOND, FIRST)))
+
+    out = ireval("diff", *(word.replace("now", name) for word in pair)).out
+
+    heads = [line.split(",")[0] for line in out.splitlines()[:2]]
+    assert heads == [f"{'AB'[i]}: {'HEAD:' * (word != 'now')}{name}" for i, word in enumerate(pair)]
+    changed = "0" if pair[1] == "HEAD:now" else "1"
+    assert f"\nrankings: {changed} of 3 queries changed\n" in out
+
+
+def test_log_lists_acceptances_the_newest_first_with_figures_from_git(ireval, git):
+    for acceptances, value in (((FIRST,), 0.5), ((FIRST, SECOND), 0.75)):
+        write_baseline(Path("suites/baselines"), baseline_of(acceptances=acceptances, values={"q1": value}))
+        committed(git)
+    third = FIRST._replace(date="2026-11-21T00:00:00Z", reason="", commit="", branch="")
+    write_baseline(Path("suites/baselines"), baseline_of(acceptances=(FIRST, SECOND, third), values={"q1": 0.875}))
+
+    assert ireval("log", "suites/shop.ireval.yaml").out == (
+        "2026-11-21T00:00:00Z\n  (no reason given)\n  nDCG@10 0.8750\n\n"
+        "2026-11-20T08:30:00Z, commit bbbbbbbbb on synonyms with changes that were not committed, forced\n"
+        "  synonyms v2\n  nDCG@10 0.7500\n\n"
+        "2026-11-02T10:00:00Z, commit aaaaaaaaa on main\n  the first one\n  nDCG@10 0.5000\n"
+    )
+    assert ireval("log", "suites/shop.ireval.yaml", "--last", "1").out.endswith(
+        "nDCG@10 0.8750\n\n2 earlier acceptances; --last shows more\n"
+    )
+    assert ireval("log", "HEAD~1:suites/baselines/shop.json").out == (
+        "2026-11-02T10:00:00Z, commit aaaaaaaaa on main\n  the first one\n  nDCG@10 0.5000\n"
+    )
+
+
+def test_log_without_git_knows_the_figures_of_the_last_acceptance(ireval):
+    assert ireval("log", "suites/baselines/shop.json").out == (
+        "2026-11-20T08:30:00Z, commit bbbbbbbbb on synonyms with changes that were not committed, forced\n"
+        "  synonyms v2\n  nDCG@10 0.8750\n\n"
+        "2026-11-02T10:00:00Z, commit aaaaaaaaa on main\n  the first one\n"
+        "  figures are not in the git history that is here\n"
+    )
+
+
+def test_log_needs_the_json_file_alone(ireval):
+    Path("suites/baselines/shop.rankings.tsv").unlink()
+
+    assert ireval("log", "suites/baselines/shop.json").code == 0
+    assert ireval("log", "suites/baselines/none.json").err == (
+        "error: suites/baselines/none.json\n  there is no such baseline\n"
+    )
+
+
+def test_prune_finds_every_baseline_in_use(ireval):
+    assert ireval("prune") == (0, "every baseline has its suite\n", "")
+
+
+def test_prune_lists_and_deletes_only_when_told(ireval):
+    write_baseline(Path("suites/baselines"), baseline_of(suite="old"))
+    write_baseline(Path("suites/baselines"), baseline_of(suite="shop.de"))
+    listed = "no suite has suites/baselines/old.json (3 files)\nno suite has suites/baselines/shop.de.json (3 files)\n"
+
+    assert ireval("prune") == (1, f"{listed}2 baselines without a suite; --yes deletes them\n", "")
+    assert len(baseline_files(Path("suites/baselines"), "old")) == 3
+
+    assert ireval("prune", "suites", "--yes").out == listed.replace("no suite has", "deleted")
+    assert sorted(path.name for path in Path("suites/baselines").glob("[!.]*")) == [
+        "shop.json",
+        "shop.judgments.tsv",
+        "shop.rankings.tsv",
+    ]
+    assert ireval("show", "suites/baselines/shop.json").out == SHOWN
+
+
+def test_prune_deletes_nothing_while_a_suite_cannot_be_read(ireval):
+    write_baseline(Path("suites/baselines"), baseline_of(suite="old"))
+    Path("suites/broken.ireval.yaml").write_text(SUITE.replace("nDCG@10]", "nDGC@10]"))
+
+    code, out, err = ireval("prune", "--yes")
+
+    assert (code, out) == (2, "")
+    assert err.startswith(
+        "error: suites/baselines\n  nothing is pruned: which suites there are is not known while one of them cannot be "
+        "read\nsuites/broken.ireval.yaml:5:"
+    )
+    assert len(baseline_files(Path("suites/baselines"), "old")) == 3
+
+
+CONFTEST = """\
+from pytest_ireval import hookimpl, per_query_metric
+@per_query_metric(name="TopGrade")
+def top_grade(ranking, *, cutoff: int):
+    "Share of documents with the top grade."
+    return 0.0
+@hookimpl
+def ireval_metrics():
+    return [top_grade]
+"""
+
+
+def test_prune_knows_metrics_of_a_conftest(ireval):
+    Path("suites/conftest.py").write_text(CONFTEST)
+    Path("suites/shop.ireval.yaml").write_text(SUITE.replace("nDCG@10]", "nDCG@10, TopGrade@5]"))
+
+    assert ireval("prune") == (0, "every baseline has its suite\n", "")
+
+
+COMMANDS = [(name, option) for name in ("show", "diff", "log", "prune", "resolve") for option in options_of(name)]
+
+
+@pytest.mark.parametrize(("name", "option"), COMMANDS)
+def test_every_option_is_documented(name, option):
+    page = Path(__file__).parents[2] / "docs" / "baselines.md"
+    if not page.exists():
+        pytest.skip("needs a checkout of the project")
+
+    assert f"{option}`" in page.read_text("utf-8") or f"{option} " in page.read_text("utf-8")
+
+
+def test_prune_of_what_is_no_folder(ireval):
+    assert ireval("prune", "nowhere").err == "error: nowhere\n  is no folder\n"
+
+
+def test_the_data_of_these_tests():
+    assert (len(LISTS), len(GRADES)) == (3, 2)

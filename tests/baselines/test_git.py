@@ -1,0 +1,130 @@
+"""What git says; and that nothing fails where it says nothing."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+from made_baselines import FIRST, SECOND, baseline_of, content
+
+from pytest_ireval.baselines import git as git_module
+from pytest_ireval.baselines.git import CommitState, commit_state, content_at, show_at
+from pytest_ireval.baselines.past import figures_of_acceptances
+from pytest_ireval.baselines.reading import read_baseline, read_baseline_at, record_from
+from pytest_ireval.baselines.writing import write_baseline
+from pytest_ireval.errors import BaselineError
+
+
+def test_commit_branch_and_whether_files_differ(git):
+    head = git("rev-parse", "HEAD")
+    assert commit_state(Path()) == CommitState(head, "main", dirty=False)
+
+    Path("new.py").write_text("not tracked\n")
+    assert commit_state(Path()) == CommitState(head, "main", dirty=False)
+
+    Path("code.py").write_text("2\n")
+    assert commit_state(Path()) == CommitState(head, "main", dirty=True)
+
+
+def test_a_changed_baseline_makes_nothing_dirty(git):
+    write_baseline(Path("suites/baselines"), baseline_of())
+    git("add", ".")
+    git("commit", "--quiet", "-m", "baseline")
+
+    write_baseline(Path("suites/baselines"), baseline_of(acceptances=(FIRST, SECOND)))
+
+    assert not commit_state(Path("suites")).dirty
+    assert not commit_state(Path("suites/baselines")).dirty
+
+
+def test_a_folder_that_does_not_exist_yet_belongs_to_the_repository_around_it(git):
+    assert commit_state(Path("to/come/baselines")).branch == "main"
+
+
+def test_a_detached_head_has_no_branch(git):
+    git("checkout", "--quiet", "--detach")
+
+    assert commit_state(Path()) == CommitState(git("rev-parse", "HEAD"), "", dirty=False)
+
+
+def test_a_repository_without_commits_has_a_branch_only(tmp_path, monkeypatch):
+    subprocess.run(["git", "init", "--quiet", "--initial-branch=main", tmp_path], check=True)
+
+    assert commit_state(tmp_path) == CommitState("", "main", dirty=False)
+
+
+def test_outside_a_repository_and_without_git_there_is_nothing_to_say(tmp_path, monkeypatch):
+    assert commit_state(tmp_path) == CommitState()
+    monkeypatch.setenv("PATH", "")
+    assert commit_state(tmp_path) == CommitState()
+
+
+def test_a_git_that_does_not_answer_is_not_waited_for(tmp_path, monkeypatch):
+    (tmp_path / "git").write_text("#!/bin/sh\nexec sleep 60\n")
+    (tmp_path / "git").chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    monkeypatch.setattr(git_module, "PATIENCE", 0.05)
+
+    assert commit_state(tmp_path) == CommitState()
+
+
+def test_nothing_is_left_in_what_git_tracks_besides_the_baseline(git):
+    write_baseline(Path("baselines"), baseline_of())
+    git("add", ".")
+
+    assert git("diff", "--cached", "--name-only").splitlines() == [
+        "baselines/.gitattributes",
+        "baselines/.gitignore",
+        "baselines/shop.json",
+        "baselines/shop.judgments.tsv",
+        "baselines/shop.rankings.tsv",
+    ]
+
+
+def test_a_baseline_is_read_at_a_ref_without_checking_it_out(git):
+    old, new = baseline_of(), baseline_of({"q1": ["z"]}, acceptances=(FIRST, SECOND))
+    write_baseline(Path("baselines"), old)
+    git("add", ".")
+    git("commit", "--quiet", "-m", "old")
+    write_baseline(Path("baselines"), new)
+
+    assert content(read_baseline_at("HEAD", Path("baselines"), "shop")) == content(old)
+    assert content(read_baseline(Path("baselines"), "shop")) == content(new)
+    assert read_baseline_at("HEAD~1", Path("baselines"), "shop") is None
+    git("mv", "baselines", "elsewhere")
+    assert content(read_baseline_at("main", Path("baselines"), "shop")) == content(old)
+
+
+def test_a_file_at_a_ref(git):
+    assert show_at("HEAD", Path("code.py")) == b"1\n"
+    assert content_at("HEAD", Path("none.py")) is None
+
+
+@pytest.mark.parametrize("ref", ["nowhere", "--help", ""])
+def test_a_ref_that_git_does_not_know(git, ref):
+    with pytest.raises(BaselineError) as error:
+        content_at(ref, Path("code.py"))
+
+    assert str(error.value) == (
+        f"git knows no commit {ref!r} here\n  a shallow clone may lack it: git fetch --unshallow"
+    )
+
+
+def test_a_ref_outside_a_repository(tmp_path):
+    with pytest.raises(BaselineError) as error:
+        content_at("HEAD", tmp_path / "code.py")
+
+    assert str(error.value) == f"{tmp_path}\n  is in no git repository, or git is not at hand"
+
+
+def test_figures_of_earlier_acceptances_come_from_earlier_commits(git):
+    for acceptances, value in (((FIRST,), 0.5), ((FIRST, SECOND), 0.75)):
+        write_baseline(Path("baselines"), baseline_of(acceptances=acceptances, values={"q1": value}))
+        git("add", ".")
+        git("commit", "--quiet", "-m", "accepted")
+    record = record_from(lambda ending: Path(f"baselines/shop.{ending}").read_bytes(), str)
+
+    assert figures_of_acceptances(Path("baselines"), "shop", record, 10) == {
+        FIRST: {"nDCG@10": 0.5},
+        SECOND: {"nDCG@10": 0.75},
+    }
+    assert figures_of_acceptances(Path("baselines"), "shop", record, 1) == {SECOND: {"nDCG@10": 0.75}}

@@ -1,0 +1,281 @@
+"""Whatever happens while a baseline is written, it is the old one or the new one, in all of its files."""
+
+import errno
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from interrupted_writer import Moments
+from made_baselines import FIRST, SECOND, baseline_of, content
+
+from pytest_ireval.baselines import journal, lock, reading, writing
+from pytest_ireval.baselines.files import baseline_files, path_of
+from pytest_ireval.baselines.journal import journal_of
+from pytest_ireval.baselines.lock import locked
+from pytest_ireval.baselines.reading import read_baseline
+from pytest_ireval.baselines.writing import (
+    delete_baseline,
+    encoded_baseline,
+    finish_interrupted,
+    write_baseline,
+    write_files,
+)
+from pytest_ireval.errors import BaselineError
+
+HERE = Path(__file__).parent
+OLD = baseline_of(rankings=baseline_of().rankings * 3)
+NEW = baseline_of({"q1": ["z"], "q2": ["y", "x"]}, {"q1": {"z": 2}}, acceptances=(FIRST, SECOND))
+
+needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+
+
+def run(*arguments):
+    environment = {**os.environ, "PYTHONPATH": str(HERE)}
+    return subprocess.Popen(
+        [sys.executable, *map(str, arguments)],
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+@needs_fork
+def test_killed_at_any_call_it_is_old_or_new_and_the_next_update_finishes(tmp_path):
+    writer = run(HERE / "interrupted_writer.py", tmp_path)
+    moments, trouble = writer.communicate(timeout=120)
+    assert writer.returncode == 0, trouble
+
+    found = [content(read_baseline(tmp_path / str(moment), "shop")) for moment in range(1, int(moments) + 1)]
+    assert len(found) > 30
+    changed = found.index(content(NEW))
+    assert found == [content(OLD)] * changed + [content(NEW)] * (len(found) - changed)
+    assert changed < len(found) - 10  # some died with the change committed and not in place
+    third = baseline_of({"q9": ["k"]}, acceptances=(FIRST, SECOND, FIRST))
+    for moment in range(1, int(moments) + 1):
+        write_baseline(tmp_path / str(moment), third)
+        assert content(read_baseline(tmp_path / str(moment), "shop")) == content(third)
+        assert sorted(path.name for path in (tmp_path / str(moment)).iterdir()) == [
+            ".gitattributes",
+            ".gitignore",
+            ".lock",
+            "shop.json",
+            "shop.judgments.tsv",
+            "shop.rankings.tsv",
+        ]
+
+
+def test_refused_at_any_call_it_is_old_or_new_and_the_error_says_which(tmp_path, monkeypatch):
+    said = set()
+    for moment in range(1, 1000):
+        folder = tmp_path / str(moment)
+        write_baseline(folder, OLD)
+
+        def disk_is_full():
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+        with monkeypatch.context() as patch:
+            moments = Moments(moment, disk_is_full)
+            moments.install(patch.setattr)
+            try:
+                write_baseline(folder, NEW)
+            except BaselineError as error:
+                said.add((str(error).partition("\n")[2], content(read_baseline(folder, "shop")) == content(NEW)))
+            if moments.count < moment:
+                break
+        assert content(read_baseline(folder, "shop")) in (content(OLD), content(NEW))
+        write_baseline(folder, NEW)
+        assert content(read_baseline(folder, "shop")) == content(NEW)
+        assert journal_of(folder, "shop") is None
+
+    assert moment > 30
+    assert said == {
+        ("  cannot be written: No space left on device; nothing was changed", False),
+        ("  cannot be written: No space left on device; nothing was changed", True),
+        (
+            "  cannot be written: No space left on device; the new baseline counts, but not all of its files are in "
+            "place; the next update finishes that",
+            True,
+        ),
+    }
+
+
+@needs_fork
+def test_killed_at_random_moments_it_is_old_or_new(tmp_path):
+    script = (
+        "import sys; from pathlib import Path; from test_interrupted_updates import NEW, OLD, write_baseline\n"
+        "write_baseline(Path(sys.argv[1]), OLD); print('ready', flush=True)\n"
+        "while True:\n"
+        "    write_baseline(Path(sys.argv[1]), NEW); write_baseline(Path(sys.argv[1]), OLD)\n"
+    )
+    chance = random.Random(7)
+    for _ in range(4):
+        writer = run("-c", script, tmp_path)
+        assert writer.stdout.readline() == "ready\n"
+        for _ in range(20):
+            assert content(read_baseline(tmp_path, "shop")) in (content(OLD), content(NEW))
+            time.sleep(chance.random() / 200)
+        writer.send_signal(signal.SIGKILL)
+        writer.communicate()
+        assert content(read_baseline(tmp_path, "shop")) in (content(OLD), content(NEW))
+
+
+def test_two_who_write_at_once_take_turns(tmp_path):
+    script = (
+        "import sys; from pathlib import Path; from made_baselines import baseline_of\n"
+        "from pytest_ireval.baselines.writing import write_baseline\n"
+        "for i in range(15):\n"
+        "    write_baseline(Path(sys.argv[1]), baseline_of({'q': [f'{sys.argv[2]}{i}']}, suite=sys.argv[3]))\n"
+    )
+    writers = [run("-c", script, tmp_path, who, suite) for who, suite in (("a", "shop"), ("b", "shop"), ("c", "blog"))]
+    assert [writer.communicate(timeout=60)[1] for writer in writers] == ["", "", ""]
+
+    shop, blog = read_baseline(tmp_path, "shop"), read_baseline(tmp_path, "blog")
+    assert content(shop)["rankings"][0]["q"][0] in ("a14", "b14")
+    assert content(blog)["rankings"] == [{"q": ["c14"]}]
+
+
+def test_who_waits_too_long_is_told_who_holds_the_lock(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write_baseline(Path("baselines"), OLD)
+
+    with locked(Path("baselines")), pytest.raises(BaselineError) as error:
+        write_baseline(Path("baselines"), NEW, wait=0.05)
+
+    assert str(error.value) == (
+        f"baselines/.lock\n  process {os.getpid()} is writing baselines here, and has not finished within 0.05 s; "
+        "nothing was written\n  wait for it, or end it, and try again"
+    )
+    assert content(read_baseline(Path("baselines"), "shop")) == content(OLD)
+
+
+def test_the_lock_of_a_process_that_died_holds_nobody_up(tmp_path):
+    write_baseline(tmp_path, OLD)
+    (tmp_path / ".lock").write_text("999999999\n")
+
+    write_baseline(tmp_path, NEW, wait=0)
+
+    assert content(read_baseline(tmp_path, "shop")) == content(NEW)
+
+
+def test_a_lock_file_that_somebody_removed_does_not_let_two_in(tmp_path):
+    with locked(tmp_path):
+        (tmp_path / ".lock").unlink()
+        with locked(tmp_path):  # of a new file, which is the one that counts
+            handle = lock._opened(tmp_path / ".lock")
+            assert not lock._taken(handle)
+            os.close(handle)
+
+
+def test_a_folder_that_cannot_be_made(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("baselines").write_text("not a folder")
+
+    with pytest.raises(BaselineError) as error:
+        write_baseline(Path("baselines"), NEW)
+
+    assert str(error.value) == "baselines/shop.json\n  cannot be written: File exists; nothing was changed"
+
+
+def test_a_folder_that_may_not_be_written_to(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write_baseline(Path("baselines"), OLD)
+
+    def refused(*_):
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "open", refused)
+        with pytest.raises(BaselineError) as error:
+            write_baseline(Path("baselines"), NEW)
+
+    assert str(error.value) == "baselines/shop.json\n  cannot be written: Permission denied; nothing was changed"
+    assert content(read_baseline(Path("baselines"), "shop")) == content(OLD)
+
+
+def interrupted(folder, monkeypatch):
+    """A new baseline is committed, and nothing of it is in place."""
+    write_baseline(folder, OLD)
+    with monkeypatch.context() as patch:
+        patch.setattr(writing, "put_into_place", lambda *_: False)
+        write_baseline(folder, NEW)
+
+
+def test_an_update_that_was_interrupted_counts_and_reading_it_writes_nothing(tmp_path, monkeypatch):
+    interrupted(tmp_path, monkeypatch)
+    before = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*")}
+
+    assert content(read_baseline(tmp_path, "shop")) == content(NEW)
+    assert {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*")} == before
+
+
+def test_an_update_that_was_interrupted_can_be_finished(tmp_path, monkeypatch):
+    interrupted(tmp_path, monkeypatch)
+
+    assert finish_interrupted(tmp_path, "shop")
+    assert not finish_interrupted(tmp_path, "shop")
+
+    files = encoded_baseline(NEW)
+    assert {path: path.read_bytes() for path in baseline_files(tmp_path, "shop")} == {
+        path_of(tmp_path, "shop", ending): data for ending, data in files.items()
+    }
+
+
+def test_an_interrupted_update_is_not_taken_for_one_of_another_branch(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    folder = Path("baselines")
+    interrupted(folder, monkeypatch)
+    other = encoded_baseline(baseline_of({"q7": ["elsewhere"]}))
+    for path in baseline_files(folder, "shop"):
+        path.unlink()
+    for ending, data in other.items():
+        path_of(folder, "shop", ending).write_bytes(data)
+
+    with pytest.raises(BaselineError) as error:
+        read_baseline(folder, "shop")
+
+    assert str(error.value) == (
+        "baselines/.shop.commit\n  holds an update that was interrupted, of a baseline that is not the one beside it "
+        "any more\n  remove the folder; if the update is still wanted, accept anew"
+    )
+    write_files(folder, "shop", encoded_baseline(NEW))
+    assert content(read_baseline(folder, "shop")) == content(NEW)
+
+
+def test_somebody_who_writes_while_a_baseline_is_read_is_waited_for(tmp_path, monkeypatch):
+    write_baseline(tmp_path, OLD)
+    real, files = reading.decoded_record, encoded_baseline(NEW)
+
+    def slow(data):
+        if files:
+            write_files(tmp_path, "shop", dict(files))
+            files.clear()
+        return real(data)
+
+    monkeypatch.setattr(reading, "decoded_record", slow)
+
+    assert content(read_baseline(tmp_path, "shop")) == content(NEW)
+
+
+def test_a_deleted_baseline_is_gone_with_all_its_files(tmp_path):
+    write_baseline(tmp_path, OLD)
+    write_baseline(tmp_path, baseline_of(suite="shop.de"))
+
+    gone = delete_baseline(tmp_path, "shop")
+
+    assert len(gone) == 5
+    assert read_baseline(tmp_path, "shop") is None
+    assert content(read_baseline(tmp_path, "shop.de")) == content(baseline_of(suite="shop.de"))
+
+
+def test_files_that_are_nobodys_are_not_the_journals_to_judge(tmp_path):
+    journal.committed(tmp_path, "shop").mkdir()
+    (journal.committed(tmp_path, "shop") / "journal").write_text("{")
+
+    with pytest.raises(BaselineError):
+        read_baseline(tmp_path, "shop")

@@ -1,0 +1,63 @@
+"""A folder with a shop's data, and suites over it."""
+
+from dataclasses import replace
+from textwrap import dedent
+
+import pytest
+from toy_kinds import RULES, SOURCES
+
+from pytest_ireval import SuiteError, load_registry, load_suites
+from pytest_ireval.plugins.registry import Origin, registered
+
+BEGINNING = "ireval: 1\nsuite: shop\nsource: {run: c.trec}\n"
+
+
+def with_kinds(registry, rules, sources):
+    """The registry with other kinds than the installed ones."""
+    origin = Origin("toys", "toys", "1.0")
+    kinds = registered([], [origin], (), lambda: ([(origin, sources)], [(origin, rules)]))
+    return replace(registry, kinds_when_asked=kinds.kinds_when_asked)
+
+
+@pytest.fixture(scope="session")
+def toys():
+    """A registry with the installed metrics and kinds for tests."""
+    return with_kinds(load_registry(), RULES, SOURCES)
+
+
+@pytest.fixture
+def shop(tmp_path, monkeypatch):
+    """The folder, which is the working folder; files are written by name."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("c.trec", "judgments.txt", "queries.tsv"):
+        (tmp_path / name).write_text("", encoding="utf-8")
+
+    def write(name, text):
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True, parents=True)
+        path.write_text(dedent(text), encoding="utf-8")
+        return path
+
+    return write
+
+
+@pytest.fixture
+def suites(shop, toys):
+    """Loads what is written as shop.yaml, or another file."""
+
+    def load(text, name="shop.yaml", registry=toys, **more):
+        return load_suites(shop(name, text), registry, **more)
+
+    return load
+
+
+@pytest.fixture
+def mistakes(suites):
+    """What is said of a wrong suite."""
+
+    def complaints(text, **more):
+        with pytest.raises(SuiteError) as caught:
+            suites(text, **more)
+        return str(caught.value)
+
+    return complaints

@@ -1,0 +1,303 @@
+"""All mistakes of a suite are said at once, each once, with its place and what would be right."""
+
+import pytest
+from conftest import BEGINNING, with_kinds
+from pydantic import Field, model_validator
+
+from pytest_ireval import RuleOptions, load_registry
+from pytest_ireval.plugins.kinds import rule
+
+KEYS = (
+    "ireval, suite, owner, tags, source, depth, queries, weight, judgments, documents, metrics, ties, missing_queries, "
+    "no_relevant, rules, waive, extends, add_rules, matrix, partial"
+)
+KNOWN = load_registry().vocabulary.known
+JUDGED = BEGINNING + "judgments: judgments.txt\n"
+
+
+def test_four_mistakes_are_said_at_once_in_the_order_of_their_lines(mistakes):
+    text = """\
+ireval: 1
+suite: shop
+source: {run: c.trec}
+judgments: judgments.txt
+metricz: [nDCG@10]
+rules:
+  - threshold: {nDCG@10: "0.85"}
+  - no_regression: {metric: ndgc@10, tolerance: 1%}
+  - no_regresion: {metric: nDCG@10, tolerance: 1%}
+"""
+
+    assert mistakes(text) == (
+        "shop.yaml:5:1\n"
+        "  unknown key 'metricz'\n"
+        "  did you mean 'metrics'?\n"
+        f"  allowed: {KEYS}\n"
+        "shop.yaml:7:26: rules > 1 > threshold > nDCG@10\n"
+        "  '0.85' is no bound: write '>= 0.85' (or <=, >, <)\n"
+        "shop.yaml:8:29: rules > 2 > no_regression > metric\n"
+        "  unknown metric 'ndgc'\n"
+        "  did you mean 'nDCG@10'?\n"
+        f"  {KNOWN}\n"
+        "shop.yaml:9:5: rules > 3\n"
+        "  unknown rule 'no_regresion'\n"
+        "  did you mean 'no_regression'?\n"
+        "  available: threshold, no_regression, churn, expect"
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        (
+            "ireval: 1\nsource: {run: c.trec}\n",
+            "shop.yaml:1:1\n"
+            "  the key 'suite' is missing\n"
+            "  suite: Its name: letters, digits, `_`, `.` and `-`; unique in a run.",
+        ),
+        (
+            "ireval: 1\nsuite: shop\n",
+            "shop.yaml:1:1\n  the key 'source' is missing\n  source: Where rankings come from, of exactly one kind.",
+        ),
+        (
+            "suite: shop\n",
+            "shop.yaml\n"
+            "  is no suite\n"
+            "  add the line 'ireval: 1' (and 'partial: true', if it is only there for others that extend it)",
+        ),
+        (
+            "ireval: 2\nfuture: yes\n",
+            "shop.yaml:1:9: ireval\n  this form of suites, '2', is unknown; this version reads 1",
+        ),
+        (
+            "ireval: 1\npartial: true\nx: y\n",
+            "shop.yaml:2:1: partial\n  is only there for files that extend it, and no suite itself",
+        ),
+        (
+            BEGINNING.replace("shop", "Käse & Co"),
+            "shop.yaml:2:8: suite\n  'Käse & Co' is no name of a suite\n  allowed: letters, digits, _ . and -",
+        ),
+        (BEGINNING + "depth: 0\n", "shop.yaml:4:8: depth\n  '0' is no whole number from 1"),
+        (BEGINNING + "depth: [1]\n", "shop.yaml:4:1: depth\n  a list is no whole number from 1"),
+        (
+            BEGINNING + "ties: tre\n",
+            "shop.yaml:4:7: ties\n"
+            "  'tre' is unknown\n"
+            "  did you mean 'trec'?\n"
+            "  allowed: trec, input, pessimistic, optimistic, error",
+        ),
+        (BEGINNING + "queries: no.tsv\n", "shop.yaml:4:10: queries\n  there is no such file: no.tsv"),
+        (
+            BEGINNING + "judgments: {file: judgments.txt, format: trc}\n",
+            "shop.yaml:4:42: judgments > format\n"
+            "  unknown format 'trc' of judgments\n"
+            "  did you mean 'trec'?\n"
+            "  available: beir, csv, elasticsearch, json, jsonl, letor, parquet, quepid-book, quepid-case, rre, "
+            "svmlight, table, trec, trec-diversity, tsv",
+        ),
+        (
+            BEGINNING + "judgments: {file: judgments.txt, locked: true}\n",
+            "shop.yaml:4:34: judgments\n"
+            "  unknown key 'locked'\n"
+            "  did you mean 'lock'?\n"
+            "  allowed: file, format, relevant_from, scale, unjudged, lock, grades",
+        ),
+        (
+            BEGINNING + "judgments: {format: trec}\n",
+            "shop.yaml:4:1: judgments\n"
+            "  the key 'file' is missing\n"
+            "  file: The path, relative to the file it is written in.",
+        ),
+        (
+            BEGINNING + "judgments: {file: judgments.txt, scale: {low: x}}\n",
+            "shop.yaml:4:42: judgments > scale > low\n  'low' is no number",
+        ),
+        (
+            BEGINNING + "documents: none\n",
+            "shop.yaml:4:12: documents\n  a mapping is expected here, such as {key: value}",
+        ),
+        (BEGINNING + "waive: {query: q}\n", "shop.yaml:4:1: waive\n  a list is expected here, such as [one, two]"),
+        (
+            BEGINNING + "waive: [{query: q, until: soon, reason: x}]\n",
+            "shop.yaml:4:27: waive > 1 > until\n  'soon' is no day: write 2027-04-01",
+        ),
+        (
+            BEGINNING
+            + "waive:\n  - {query: q, until: 2027-04-01, reason: x}\n  - {query: q, until: 2027-05-01, reason: y}\n",
+            "shop.yaml:6:13: waive > 2 > query\n  query 'q' is waived twice\n  the first is in line 5",
+        ),
+        (
+            BEGINNING + "weight: hits\n",
+            "shop.yaml:4:1: weight\n  weight is a column of the queries, and the suite names no queries",
+        ),
+        (
+            BEGINNING + "metrics: [AP]\n",
+            "shop.yaml:4:1: metrics\n  metrics need judgments, and the suite names none: AP",
+        ),
+        (
+            JUDGED + "depth: 5\nmetrics: [AP, nDCG@10, P@5]\n",
+            "shop.yaml:6:15: metrics > 2\n"
+            "  nDCG@10 looks at 10 documents of a ranking, and depth is 5\n"
+            "  write depth: 10, or more",
+        ),
+        (
+            JUDGED + "depth: 5\nrules:\n  - threshold: {nDCG@10: '> 0'}\n",
+            "shop.yaml:7:17: rules > 1 > threshold\n"
+            "  nDCG@10 looks at 10 documents of a ranking, and depth is 5\n"
+            "  write depth: 10, or more",
+        ),
+        (
+            BEGINNING + "rules: churn\n",
+            "shop.yaml:4:1: rules\n  is no list: each rule begins with a hyphen, - threshold: {nDCG@10: '>= 0.85'}",
+        ),
+        (
+            BEGINNING + "rules: [churn]\n",
+            "shop.yaml:4:9: rules > 1\n"
+            "  a rule is a mapping with one key, its kind\n"
+            "  write churn: {…}\n"
+            "  available: threshold, no_regression, churn, expect",
+        ),
+        (
+            BEGINNING + "rules:\n  - churn:\n    at_most: 1\n",
+            "shop.yaml:5:5: rules > 1\n"
+            "  a rule is a mapping with one key, its kind, and here are churn, at_most\n"
+            "  indent at_most deeper than churn\n"
+            "  available: threshold, no_regression, churn, expect",
+        ),
+        (
+            BEGINNING + "rules:\n  - churn:\n",
+            "shop.yaml:5:5: rules > 1 > churn\n  the key 'at_most' is missing\n  at_most: How many.",
+        ),
+        (
+            BEGINNING + "rules:\n  - churn: {at_mots: 2}\n",
+            "shop.yaml:5:13: rules > 1 > churn\n"
+            "  unknown key 'at_mots'\n"
+            "  did you mean 'at_most'?\n"
+            "  allowed: name, where, per, tags, on_fail, min_queries, against, at_most",
+        ),
+        (
+            BEGINNING + "rules:\n  - churn: {at_most: 2, on_fail: warm}\n",
+            "shop.yaml:5:34: rules > 1 > churn > on_fail\n"
+            "  'warm' is unknown\n"
+            "  did you mean 'warn'?\n"
+            "  allowed: fail, warn",
+        ),
+        (
+            BEGINNING + "rules:\n  - churn: {at_most: 2, per: x}\n",
+            "shop.yaml:5:5: rules > 1 > churn > per\n"
+            "  per is about columns of the queries, and the suite names no queries",
+        ),
+        (
+            BEGINNING + "rules:\n  - churn: {at_most: 2, against: anchor}\n",
+            "shop.yaml:5:34: rules > 1 > churn > against\n"
+            "  'anchor' is nothing that can be compared with\n"
+            "  allowed: baseline, {run: …}, {python: …}",
+        ),
+        (
+            BEGINNING + "rules:\n  - churn: {at_most: 2, against: {source: {run: []}}}\n",
+            "shop.yaml:5:44: rules > 1 > churn > against > source > run\n"
+            "  an empty list says nothing: name at least one",
+        ),
+        (
+            BEGINNING + "rules:\n  - expect: [{query: a}, {query: b, tpo: 1}]\n",
+            "shop.yaml:5:37: rules > 1 > expect > 2\n"
+            "  unknown key 'tpo'\n"
+            "  did you mean 'top'?\n"
+            "  allowed: query, never, top",
+        ),
+        (
+            BEGINNING + "rules:\n  - no_regression: {metric: AP, tolerance: 1%}\n",
+            "shop.yaml:5:5: rules > 1 > no_regression\n  this rule needs judgments, and the suite names none",
+        ),
+        (
+            JUDGED + "rules:\n  - no_regression: {metric: AP, tolerance: {head: 1%}}\n",
+            "shop.yaml:6:5: rules > 1 > no_regression\n  a tolerance for each value needs per",
+        ),
+        (
+            "ireval: 1\nsuite: shop\nsource: c.trec\n",
+            "shop.yaml:3:1: source\n"
+            "  a source is a mapping with the key of its kind, such as {run: file}\n"
+            "  available: run, python",
+        ),
+        (
+            "ireval: 1\nsuite: shop\nsource: {rum: c.trec}\n",
+            "shop.yaml:3:1: source\n"
+            "  no key of it is a kind of source: 'rum'\n"
+            "  did you mean 'run'?\n"
+            "  available: run, python",
+        ),
+        (
+            "ireval: 1\nsuite: shop\nsource: {run: c.trec, python: a:b}\n",
+            "shop.yaml:3:1: source\n  a source is of one kind, and here are run and python\n  available: run, python",
+        ),
+        (
+            "ireval: 1\nsuite: shop\nsource: {python: a:b, timeuot: 3}\n",
+            "shop.yaml:3:23: source\n"
+            "  unknown key 'timeuot'\n"
+            "  did you mean 'timeout'?\n"
+            "  allowed: repeat, python, timeout",
+        ),
+        (
+            "ireval: 1\nsuite: shop\nsource: {run: [c.trec, d.trec]}\n",
+            "shop.yaml:3:24: source > run\n  there is no such file: d.trec",
+        ),
+    ],
+)
+def test_a_mistake_says_where_what_and_what_would_be_right(mistakes, text, says):
+    assert mistakes(text) == says
+
+
+def test_one_mistake_does_not_hide_another_that_rests_on_the_same_key(mistakes):
+    text = JUDGED + "depth: 5\nmetrics: [ndgc@10, nDCG@10]\n"
+
+    assert mistakes(text) == (
+        f"shop.yaml:6:11: metrics > 1\n  unknown metric 'ndgc'\n  did you mean 'nDCG@10'?\n  {KNOWN}\n"
+        "shop.yaml:6:20: metrics > 2\n  nDCG@10 looks at 10 documents of a ranking, and depth is 5\n"
+        "  write depth: 10, or more"
+    )
+
+
+def test_what_is_wrong_as_yaml_and_what_is_wrong_as_a_suite_are_said_together(mistakes):
+    assert mistakes(BEGINNING + "depth: 0\nowner: a\nowner: b\n") == (
+        "shop.yaml:4:8: depth\n  '0' is no whole number from 1\n"
+        "shop.yaml:6:1\n  the key 'owner' is given twice\n  the first is in line 5"
+    )
+
+
+def test_a_plugin_whose_options_raise_is_named(mistakes, toys):
+    class BrokenOptions(RuleOptions):
+        limit: int = Field(1)
+
+        @model_validator(mode="before")
+        @classmethod
+        def _break(cls, data):
+            raise KeyError("oops")
+
+    @rule(name="broken", options=BrokenOptions)
+    def broken(options, seen):
+        """Never right."""
+
+    registry = with_kinds(toys, [broken], toys.sources.values())
+
+    assert mistakes(BEGINNING + "rules: [{broken: {}}]\n", registry=registry) == (
+        "shop.yaml:4:10: rules > 1 > broken\n  rule broken of toys 1.0 raised KeyError: 'oops'"
+    )
+
+
+def test_types_of_other_people_are_explained_too(mistakes, toys):
+    class PlainOptions(RuleOptions):
+        limit: int
+        names: list[str] = []
+
+    @rule(name="plain", options=PlainOptions, judged=False)
+    def plain(options, seen):
+        """Plain types."""
+
+    registry = with_kinds(toys, [plain], toys.sources.values())
+
+    assert mistakes(BEGINNING + "rules: [{plain: {limit: many, names: {a: b}}}]\n", registry=registry) == (
+        "shop.yaml:4:25: rules > 1 > plain > limit\n"
+        "  'many': input should be a valid integer, unable to parse string as an integer\n"
+        "shop.yaml:4:31: rules > 1 > plain > names\n"
+        "  a list is expected here, such as [one, two]"
+    )

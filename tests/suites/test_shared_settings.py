@@ -1,0 +1,230 @@
+"""Suites share settings with extends, differ with a matrix, and read variables of the environment."""
+
+import pytest
+from conftest import BEGINNING
+
+from pytest_ireval import load_suites
+
+COMMON = """\
+partial: true
+owner: "@search-team"
+depth: 50
+judgments: {file: ../judgments.txt, lock: true}
+rules:
+  - threshold: {AP: ">= 0.5"}
+"""
+
+
+def test_a_suite_takes_what_it_does_not_say_itself(suites, shop, tmp_path):
+    shop("common/all.yaml", COMMON)
+    (suite,) = suites(BEGINNING + "extends: common/all.yaml\ndepth: 20\n")
+
+    assert (suite.owner, suite.depth) == ("@search-team", 20)
+    assert suite.judgments.file.path == tmp_path / "judgments.txt"
+    assert suite.judgments.file.place.file == "common/all.yaml"
+    assert suite.rules[0].place.file == "common/all.yaml"
+    assert suite.files == (tmp_path / "shop.yaml", tmp_path / "common" / "all.yaml")
+
+
+def test_a_mapping_given_again_replaces_the_inherited_one(suites, shop):
+    shop("common/all.yaml", COMMON)
+    (suite,) = suites(BEGINNING + "extends: common/all.yaml\njudgments: {file: judgments.txt}\n")
+
+    assert suite.judgments.lock is False
+
+
+def test_rules_replace_and_add_rules_append(suites, shop):
+    shop("common/all.yaml", COMMON + "add_rules: [{threshold: {RR: '>= 0.4'}}]\n")
+    (replaced,) = suites(BEGINNING + "extends: common/all.yaml\nrules: [{threshold: {P@5: '>= 0.3'}}]\n")
+    (appended,) = suites(BEGINNING + "extends: common/all.yaml\nadd_rules: [{threshold: {P@5: '>= 0.3'}}]\n")
+
+    assert [str(metric) for metric in replaced.metrics] == ["P@5"]
+    assert [str(metric) for metric in appended.metrics] == ["AP", "RR", "P@5"]
+
+
+def test_the_last_of_several_files_wins(suites, shop):
+    shop("one.yaml", "owner: one\ndepth: 7\n")
+    shop("two.yaml", "owner: two\n")
+    (suite,) = suites(BEGINNING + "extends: [one.yaml, two.yaml]\n")
+
+    assert (suite.owner, suite.depth) == ("two", 7)
+
+
+def test_files_may_extend_files(suites, shop):
+    shop("one.yaml", "owner: one\nrules: [{churn: {at_most: 1}}]\n")
+    shop("two.yaml", "extends: one.yaml\nadd_rules: [{churn: {at_most: 2}}]\n")
+    (suite,) = suites(BEGINNING + "extends: two.yaml\nadd_rules: [{churn: {at_most: 3}}]\n")
+
+    assert [str(rule.options.at_most) for rule in suite.rules] == ["1", "2", "3"]
+
+
+def test_mistakes_point_into_the_file_that_has_them_each_once(mistakes, shop):
+    shop("common/all.yaml", COMMON.replace("AP:", "APP:").replace("depth: 50", "dept: 50\nowner: x"))
+
+    says = mistakes(BEGINNING + "extends: [common/all.yaml]\nadd_rules: [{churn: {at_most: x}}]\nmatrix: {l: [a, b]}\n")
+
+    places = [line for line in says.splitlines() if not line.startswith("  ")]
+    assert places == [
+        "shop.yaml:5:31: add_rules > 1 > churn > at_most",
+        "common/all.yaml:3:1",
+        "common/all.yaml:4:1",
+        "common/all.yaml:7:17: rules > 1 > threshold > APP",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("extends", "says"),
+    [
+        ("no.yaml", "shop.yaml:4:10: extends\n  there is no file no.yaml"),
+        ("shop.yaml", "shop.yaml:4:10: extends\n  shop.yaml extends this file: shop.yaml > shop.yaml"),
+        ("loop.yaml", "loop.yaml:1:10: extends\n  shop.yaml extends this file: shop.yaml > loop.yaml > shop.yaml"),
+        ("{a: b}", "shop.yaml:4:1: extends\n  names no files: it is one path or a list of paths"),
+        ("list.yaml", "list.yaml\n  is no mapping: a suite begins with a line 'ireval: 1'"),
+    ],
+)
+def test_files_that_cannot_be_extended(mistakes, shop, extends, says):
+    shop("loop.yaml", "extends: shop.yaml\n")
+    shop("list.yaml", "- a\n")
+
+    assert mistakes(BEGINNING + f"extends: {extends}\n") == says
+
+
+def test_twenty_levels_are_enough(mistakes, shop):
+    for level in range(25):
+        shop(f"level{level}.yaml", f"extends: level{level + 1}.yaml\n")
+
+    assert mistakes(BEGINNING + "extends: level0.yaml\n") == (
+        "level19.yaml:1:10: extends\n  files extend each other over more than 20 levels"
+    )
+
+
+def test_a_matrix_makes_a_suite_for_each_value(suites, shop, tmp_path):
+    for locale in ("de", "fr"):
+        shop(f"judgments.{locale}.txt", "")
+    text = BEGINNING + "judgments: 'judgments.{locale}.txt'\nowner: '{locale} team'\nmatrix: {locale: [de, fr]}\n"
+    german, french = suites(text + "rules: [{churn: {at_most: 1, name: 'churn {locale}'}}]\n")
+
+    assert (german.name, german.owner, german.values) == ("shop.de", "de team", {"locale": "de"})
+    assert german.judgments.file.path == tmp_path / "judgments.de.txt"
+    assert (french.name, french.rules[0].options.name) == ("shop.fr", "churn fr")
+
+
+def test_a_matrix_of_two_names_makes_all_combinations(suites):
+    found = suites(BEGINNING + "matrix: {locale: [de, fr], device: [phone, desk]}\n")
+
+    assert [suite.name for suite in found] == ["shop.de.phone", "shop.de.desk", "shop.fr.phone", "shop.fr.desk"]
+
+
+def test_a_value_that_the_name_has_already_is_not_added_to_it(suites):
+    found = suites(BEGINNING.replace("shop", "'{locale}-shop'") + "matrix: {locale: [de, fr]}\n")
+
+    assert [suite.name for suite in found] == ["de-shop", "fr-shop"]
+
+
+def test_braces_are_text_without_a_matrix_and_where_they_are_doubled(suites):
+    (plain,) = suites(BEGINNING + "owner: '{locale}'\n")
+    (first, _) = suites(BEGINNING + "owner: '{{locale}} {locale}'\nmatrix: {locale: [de, fr]}\n")
+
+    assert (plain.owner, first.owner) == ("{locale}", "{locale} de")
+
+
+def test_a_source_may_have_placeholders_of_its_own(suites):
+    text = "ireval: 1\nsuite: shop\nsource: {python: 'x:{query} {locale}'}\nmatrix: {locale: [de]}\n"
+    (suite,) = suites(text)
+
+    assert suite.source.options.python == "x:{query} de"
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        (
+            "owner: '{local} {x}'\nmatrix: {locale: [de, fr]}\n",
+            "shop.yaml:4:8: owner\n  '{local}' is nothing of the matrix\n  did you mean {locale}?\n"
+            "  of the matrix: {locale}\n"
+            "shop.yaml:4:8: owner\n  '{x}' is nothing of the matrix\n  {{x}} is the text itself\n"
+            "  of the matrix: {locale}",
+        ),
+        ("matrix: [de]\n", "shop.yaml:4:1: matrix\n  a matrix is a mapping of names and values: {locale: [de, fr]}"),
+        ("matrix: {locale: [de, de]}\n", "shop.yaml:4:23: matrix > locale > 2\n  'de' is given twice"),
+        (
+            "matrix: {locale: [d/e]}\n",
+            "shop.yaml:4:19: matrix > locale > 1\n"
+            "  a value of a matrix is part of a suite's name: letters, digits, _ . and -",
+        ),
+        (
+            "matrix: {the locale: [de]}\n",
+            "shop.yaml:4:10: matrix > the locale\n  'the locale' is no name: letters, digits and _",
+        ),
+        ("matrix: {locale: []}\n", "shop.yaml:4:10: matrix > locale\n  there is no value"),
+    ],
+)
+def test_a_matrix_that_cannot_be(mistakes, text, says):
+    assert mistakes(BEGINNING + text) == says
+
+
+def test_a_matrix_makes_no_crowd(mistakes):
+    numbers = ", ".join(map(str, range(40)))
+
+    assert mistakes(BEGINNING + f"matrix: {{a: [{numbers}], b: [{numbers}]}}\n") == (
+        "shop.yaml:4:1: matrix\n  this matrix makes 1,600 suites; at most 1,000 are"
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "owner"),
+    [
+        ("${TEAM}", "search"),
+        ("the ${TEAM} team", "the search team"),
+        ("${NOBODY:-me}", "me"),
+        ("${EMPTY:-me}", "me"),
+        ("${EMPTY}", ""),
+        ("${NOBODY:-}", ""),
+        ("$${TEAM}", "${TEAM}"),
+        ("$TEAM costs 5$", "$TEAM costs 5$"),
+        ("$$", "$"),
+    ],
+)
+def test_variables_of_the_environment_are_read(suites, text, owner):
+    (suite,) = suites(BEGINNING + f"owner: '{text}'\n", environment={"TEAM": "search", "EMPTY": ""})
+
+    assert suite.owner == owner
+
+
+def test_variables_are_read_in_lists_rules_and_files_that_are_extended(suites, shop):
+    shop("common.yaml", "rules: [{churn: {at_most: '${LIMIT}'}}]\n")
+    (suite,) = suites(
+        BEGINNING + "extends: '${BASE}.yaml'\ntags: [a, '${LIMIT}']\n", environment={"LIMIT": "3", "BASE": "common"}
+    )
+
+    assert (suite.rules[0].options.at_most.count, suite.tags) == (3, ("a", "3"))
+
+
+def test_keys_hold_no_variables(mistakes):
+    assert mistakes(BEGINNING + "${TEAM}: x\n", environment={"TEAM": "owner"}).startswith(
+        "shop.yaml:4:1\n  unknown key '${TEAM}'"
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        (
+            "${TAEM}",
+            "the environment variable TAEM is not set\n  did you mean TEAM?\n"
+            "  ${TAEM:-default} gives it a value for when it is not; $${TAEM} is the text itself",
+        ),
+        ("${TEAM", "is no variable\n  write ${NAME} or ${NAME:-default}; $$ is a $"),
+        ("${}", "is no variable\n  write ${NAME} or ${NAME:-default}; $$ is a $"),
+    ],
+)
+def test_a_variable_that_is_not_set_is_a_mistake(mistakes, text, says):
+    assert (
+        mistakes(BEGINNING + f"owner: '{text}'\n", environment={"TEAM": "search"}) == f"shop.yaml:4:8: owner\n  {says}"
+    )
+
+
+def test_the_environment_of_the_process_is_read(shop, toys, monkeypatch):
+    monkeypatch.setenv("IREVAL_TEAM", "search")
+
+    assert load_suites(shop("shop.yaml", BEGINNING + "owner: ${IREVAL_TEAM}\n"), toys)[0].owner == "search"
