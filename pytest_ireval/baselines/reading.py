@@ -30,6 +30,9 @@ from pytest_ireval.errors import BaselineError, Problem
 
 CONFLICT = re.compile(rb"^(<{7}|>{7}|\|{7})( |$)", re.MULTILINE)
 ATTEMPTS = 50
+PIECE = 1 << 22
+LARGEST = 4 << 30
+"""Bytes of what is unpacked; text that unpacks to more was made to fill the memory."""
 PAUSE = 0.02
 """Seconds between attempts while somebody else is writing."""
 
@@ -163,10 +166,17 @@ def _plain_line_ends(data: bytes) -> bytes:
 def _unpacked(data: bytes) -> bytes:
     import zstandard
 
+    parts, size = [], 0
     try:
-        return zstandard.ZstdDecompressor().decompressobj().decompress(data)
-    except (zstandard.ZstdError, MemoryError) as error:
+        with zstandard.ZstdDecompressor().stream_reader(data) as reader:
+            while (part := reader.read(PIECE)) and size <= LARGEST:
+                parts.append(part)
+                size += len(part)
+    except zstandard.ZstdError as error:
         raise Damage(f"cannot be unpacked: {error}") from None
+    if size > LARGEST:
+        raise Damage(f"holds more than {LARGEST >> 20:,} MiB, which no baseline does")
+    return b"".join(parts)
 
 
 def _at_ref(ref: str, folder: Path, name: str) -> Load:

@@ -30,7 +30,8 @@ class Record(NamedTuple):
 
 def encoded_record(baseline: Baseline, files: Mapping[str, str]) -> bytes:
     """The whole text. The same content is the same text; a query that changes changes its own line."""
-    text = "".join(_lines(baseline, {OWN: "0" * 16, **files})).encode()
+    lines = _lines(baseline, {OWN: "0" * 16, **files})
+    text = "".join(lines).encode("utf-8", "backslashreplace")  # JSON has these escapes for what UTF-8 has no place for
     own = fingerprint(text)
     return OWN_LINE.sub(f' "json": "{own}"'.encode(), text, count=1)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pytest_ireval.baselines.baseline import Baseline
-from pytest_ireval.baselines.changes import cause_between
+from pytest_ireval.baselines.changes import cause_between, changed_queries
 from pytest_ireval.cli.baseline_text import accepted_text, figure, grade_text
 from pytest_ireval.plurals import counted
 from pytest_ireval.results.cause import Cause
@@ -21,7 +21,7 @@ def diff_text(before: Baseline, after: Baseline, names: tuple[str, str], lines: 
     parts = [
         "\n".join(printable(line) for line in _heads(before, after, names)),
         _figures(before, after),
-        "\n".join(map(printable, _differences(cause))),
+        "\n".join(map(printable, [*_ranked_once(before, after), *_differences(cause)])),
         _queries(before, after, lines),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
@@ -49,8 +49,21 @@ def _change(old: float | None, new: float | None) -> str:
     return "-" if old is None or new is None else f"{new - old:+.4f}"
 
 
+def _ranked_once(before: Baseline, after: Baseline) -> Iterator[str]:
+    """Rankings that changed, and those that only one side has."""
+    one, other = ({query for rankings in each.rankings for query in rankings.queries} for each in (before, after))
+    changed = changed_queries(before.rankings, after.rankings, max(before.depth, after.depth))
+    only = [
+        f"; {_listed(tuple(sorted(queries)))} only in {letter}"
+        for letter, queries in (("A", one - other), ("B", other - one))
+        if queries
+    ]
+    yield f"rankings: {len(changed)} of {counted(len(one & other), 'query')} changed{''.join(only)}"
+    if before.depth != after.depth:
+        yield f"depth: {before.depth} and {after.depth}"
+
+
 def _differences(cause: Cause) -> Iterator[str]:
-    yield f"rankings: {cause.rankings} of {counted(cause.compared, 'query')} changed"
     for title, queries in (("only in A", cause.removed), ("only in B", cause.added)):
         if queries:
             yield f"queries {title}: {_listed(queries)}"

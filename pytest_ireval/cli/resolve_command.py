@@ -35,7 +35,10 @@ def command(files: tuple[str, ...], take: Side) -> None:
     the branch that is merged into, or that commits are rebased onto. The result is staged. The acceptances of the other
     side are listed, with the commands that repeat them. An update that was interrupted is finished, too.
     """
-    lines = [printable(line) for line in _finished()]
+    finished = 0
+    for line in _finished():
+        click.echo(printable(line))
+        finished += 1
     conflicts = conflicts_at(Path())
     if files:
         named = only(conflicts, [Path(file) for file in files], _same)
@@ -43,8 +46,10 @@ def command(files: tuple[str, ...], take: Side) -> None:
         conflicts = named
     sides = sides_at(Path())
     for conflict in conflicts:
-        lines += map(printable, _said(conflict, settle(conflict, sides, take), sides, take))
-    click.echo("\n".join(lines or ["no baseline is in conflict"]))
+        for line in _said(conflict, settle(conflict, sides, take), sides, take):
+            click.echo(printable(line))
+    if not conflicts and not finished:
+        click.echo("no baseline is in conflict")
 
 
 def _finished() -> Iterator[str]:

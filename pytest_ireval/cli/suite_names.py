@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_ireval.errors import IrevalError
+
+if TYPE_CHECKING:
+    from pytest_ireval.plugins.conftests import Conftests
 
 
 class SuiteBaseline(NamedTuple):
@@ -19,7 +23,15 @@ def baselines_of_suites(path: Path) -> list[SuiteBaseline]:
     """Of the suites in a file: one, or several if it has a matrix."""
     from pytest_ireval.suites.loading import load_suites
 
-    return [SuiteBaseline(suite.baselines, suite.name) for suite in load_suites(path)]
+    return [SuiteBaseline(suite.baselines, suite.name) for suite in load_suites(path, _conftests().registry_for(path))]
+
+
+@cache
+def _conftests() -> Conftests:
+    """Installed plugins, and those of the conftest.py files above suites."""
+    from pytest_ireval.plugins.conftests import Conftests
+
+    return Conftests()
 
 
 def suite_files(folder: Path) -> list[Path]:

@@ -87,7 +87,7 @@ def _resolution(each: SliceFigures, direction: str, limit: int) -> list[str]:
         parts.append(
             f"{counted(each.queries, 'query')} can show {moved} of {size(each.resolution)} or more (80% power)"
         )
-    label = each.slice.partition("=")[2] or each.slice
+    label = printable(each.slice.partition("=")[2] or each.slice)
     return wrapped("; ".join(parts), limit, f"  {label}: ", "    ") if parts else []
 
 

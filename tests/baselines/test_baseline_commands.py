@@ -1,6 +1,7 @@
 """``ireval show``, ``diff``, ``log`` and ``prune``: looking at baselines, and deleting those that are nobody's."""
 
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,12 @@ from pytest_ireval.baselines.baseline import StoredMetric
 from pytest_ireval.baselines.files import baseline_files
 from pytest_ireval.baselines.writing import write_baseline
 from pytest_ireval.retrieval.from_objects import rankings_from
+
+
+def options_of(name):
+    command = import_module(f"pytest_ireval.cli.{name}_command").command
+    return [option for parameter in command.params for option in parameter.opts if option.startswith("--")]
+
 
 SUITE = """\
 ireval: 1
@@ -136,7 +143,7 @@ def test_diff_says_everything_that_is_different(ireval, other):
         "metric        A       B    B - A  lower / higher / same\n"
         "AP            -  0.2500        -                      -\n"
         "nDCG@10  0.8750  0.5000  -0.3750              0 / 1 / 0\n\n"
-        "rankings: 1 of 2 queries changed\n"
+        "rankings: 1 of 2 queries changed; 1 (q2) only in A; 1 (q4) only in B\n"
         "queries only in A: 1 (q2)\n"
         "queries only in B: 1 (q4)\n"
         "judgments: 1 query, 2 judgments changed: q1 a 3 -> 2, q1 z - -> 1\n"
@@ -265,6 +272,37 @@ def test_prune_deletes_nothing_while_a_suite_cannot_be_read(ireval):
         "read\nsuites/broken.ireval.yaml:5:"
     )
     assert len(baseline_files(Path("suites/baselines"), "old")) == 3
+
+
+CONFTEST = """\
+from pytest_ireval import hookimpl, per_query_metric
+@per_query_metric(name="TopGrade")
+def top_grade(ranking, *, cutoff: int):
+    "Share of documents with the top grade."
+    return 0.0
+@hookimpl
+def ireval_metrics():
+    return [top_grade]
+"""
+
+
+def test_prune_knows_metrics_of_a_conftest(ireval):
+    Path("suites/conftest.py").write_text(CONFTEST)
+    Path("suites/shop.ireval.yaml").write_text(SUITE.replace("nDCG@10]", "nDCG@10, TopGrade@5]"))
+
+    assert ireval("prune") == (0, "every baseline has its suite\n", "")
+
+
+COMMANDS = [(name, option) for name in ("show", "diff", "log", "prune", "resolve") for option in options_of(name)]
+
+
+@pytest.mark.parametrize(("name", "option"), COMMANDS)
+def test_every_option_is_documented(name, option):
+    page = Path(__file__).parents[2] / "docs" / "baselines.md"
+    if not page.exists():
+        pytest.skip("needs a checkout of the project")
+
+    assert f"{option}`" in page.read_text("utf-8") or f"{option} " in page.read_text("utf-8")
 
 
 def test_prune_of_what_is_no_folder(ireval):

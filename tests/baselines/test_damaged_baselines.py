@@ -5,11 +5,14 @@ import os
 import random
 
 import pytest
+import zstandard
 from made_baselines import FIRST, SECOND, baseline_of, content
 
 from pytest_ireval.baselines.files import baseline_files
 from pytest_ireval.baselines.fingerprints import fingerprint
 from pytest_ireval.baselines.reading import read_baseline
+from pytest_ireval.baselines.stored_rankings import decoded_rankings
+from pytest_ireval.baselines.tab_lines import Damage
 from pytest_ireval.baselines.writing import encoded_baseline, write_baseline
 from pytest_ireval.errors import BaselineError
 
@@ -132,6 +135,35 @@ def test_a_compressed_file_that_cannot_be_unpacked(folder, monkeypatch):
     (folder / "shop.rankings.tsv.zst").write_bytes(b"(\xb5/\xfd nonsense")
 
     assert complaint(folder).startswith("baselines/shop.rankings.tsv.zst\n  cannot be unpacked: ")
+
+
+def test_a_compressed_file_that_would_fill_the_memory(folder, monkeypatch):
+    monkeypatch.setattr("pytest_ireval.baselines.writing.LARGEST", 1)
+    write_baseline(folder, baseline_of(acceptances=(FIRST, SECOND)))
+    bomb = zstandard.ZstdCompressor().compress(bytes(3 << 20))
+    (folder / "shop.rankings.tsv.zst").write_bytes(bomb)
+    monkeypatch.setattr("pytest_ireval.baselines.reading.LARGEST", 2 << 20)
+
+    assert complaint(folder).startswith(
+        "baselines/shop.rankings.tsv.zst\n  holds more than 2 MiB, which no baseline does\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("lines", "said", "line"),
+    [
+        (b"q1\ta\n", "has a document without a score", 2),
+        (b"q1\ta\t1\nq2\ta\t1\tb\tx\n", "score 'x' is not a number", 3),
+        (b"q1\ta\tnan\n", "score 'nan' is not finite", 2),
+        (b"q1\ta\t1\tb\t1\tc\t1\n", "has more than 2 documents", 2),
+        (b"q1\ta\t1\nq2\tb\t1\tb\t2\n", "document 'b' is ranked twice", 3),
+    ],
+)
+def test_scores_that_are_none(lines, said, line):
+    with pytest.raises(Damage) as damage:
+        decoded_rankings(b"# ireval rankings, format 1, depth 2, with scores\n" + lines, 2, "x", scored=True)
+
+    assert (damage.value.complaint, damage.value.line) == (said, line)
 
 
 def test_files_cut_off_anywhere_are_an_error(folder):

@@ -213,6 +213,14 @@ def test_a_suite_whose_name_no_file_can_have_is_refused(tmp_path, name):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_reason_may_hold_anything_that_a_command_line_can(tmp_path):
+    odd = FIRST._replace(reason='line\nend "quoted" \udcff \u2028 ü')
+
+    write_baseline(tmp_path, baseline_of(acceptances=(odd,)))
+
+    assert read_baseline(tmp_path, "shop").accepted == odd
+
+
 def test_a_value_that_is_no_number_is_refused(tmp_path):
     metric = StoredMetric(1, "acme", float("nan"), {})
 
