@@ -29,10 +29,12 @@ class Read(NamedTuple):
     values: dict[str, Any]
     wrong: frozenset[str]
     rules: list[Placed]
+    meant: frozenset[str] = frozenset()
+    """Keys that misspelt ones are like."""
 
     def has(self, key: str) -> bool:
         """Whether something is written there, right or wrong."""
-        return key in self.tree
+        return key in self.tree or key in self.meant
 
     def at(self, *location: str | int) -> Spot:
         """Where that is written."""
@@ -93,31 +95,33 @@ def _position(metric: Metric, listed: list[Any]) -> int:
 def _judgments(read: Read) -> Iterator[Problem]:
     if read.has("judgments"):
         return
-    for placed in read.rules:
-        if placed.asked.kind.judged:
-            path = (*placed.path, placed.asked.kind.name)
-            yield Problem("this rule needs judgments, and the suite names none", str(placed.asked.place), path)
-    if read.values.get("metrics"):
-        needing = [str(metric) for metric in read.values["metrics"] if "reference" not in metric.needs]
-        if needing:
-            where = read.at("metrics", KEY)
-            complaint = f"metrics need judgments, and the suite names none: {', '.join(needing)}"
-            yield Problem(complaint, str(where.place), where.path)
+    metrics = [str(metric) for metric in read.values.get("metrics", ()) if "reference" not in metric.needs]
+    rules = [placed for placed in read.rules if placed.asked.kind.judged]
+    if metrics:
+        where = read.at("metrics", KEY)
+        complaint = f"metrics need judgments, and the suite names none: {', '.join(metrics)}"
+        yield Problem(complaint, str(where.place), where.path)
+    elif rules:
+        path = (*rules[0].path, rules[0].asked.kind.name)
+        others = f" (the first of {len(rules)})" if len(rules) > 1 else ""
+        complaint = f"this rule needs judgments{others}, and the suite names none"
+        yield Problem(complaint, str(rules[0].asked.place), path)
 
 
 def _queries(read: Read) -> Iterator[Problem]:
-    """Columns are columns of the queries."""
+    """Columns are columns of the queries; that there are none is one mistake."""
     if read.has("queries"):
         return
     if read.values.get("weight"):
         where = read.at("weight", KEY)
         yield Problem("weight is a column of the queries, and the suite names no queries", str(where.place), where.path)
-    for placed in read.rules:
-        for key in ("where", "per"):
-            if getattr(placed.asked.options, key, None):
-                path = (*placed.path, placed.asked.kind.name, key)
-                complaint = f"{key} is about columns of the queries, and the suite names no queries"
-                yield Problem(complaint, str(placed.asked.place), path)
+        return
+    for placed, key in ((placed, key) for placed in read.rules for key in ("where", "per")):
+        if getattr(placed.asked.options, key, None):
+            path = (*placed.path, placed.asked.kind.name, key)
+            complaint = f"{key} is about columns of the queries, and the suite names no queries"
+            yield Problem(complaint, str(placed.asked.place), path)
+            return
 
 
 def _slices(read: Read) -> Iterator[Problem]:

@@ -109,7 +109,7 @@ def _suites(found: Gathered, registry: Registry) -> tuple[Suite, ...]:
 def _read(tree: Keys, rules: list[tuple[str, int, Any]], registry: Registry, problems: list[Problem]) -> Read:
     """Everything that can be read, each key by itself, so that one mistake does not hide another."""
     start = Spot((), tree.place)
-    _check_keys(tree, start, problems)
+    meant = _check_keys(tree, start, problems)
     values: dict[str, Any] = {}
     wrong: set[str] = set()
     for key, written in tree.items():
@@ -130,7 +130,7 @@ def _read(tree: Keys, rules: list[tuple[str, int, Any]], registry: Registry, pro
         asked = rule_asked(rule, registry, Spot((key, str(number + 1)), place), problems)
         if asked is not None:
             placed.append(Placed(asked, (key, str(number + 1))))
-    return Read(tree, values, frozenset(wrong), placed)
+    return Read(tree, values, frozenset(wrong), placed, meant)
 
 
 def _readable(written: Any, registry: Registry) -> tuple[Metric, ...]:
@@ -153,8 +153,8 @@ def _readers() -> dict[str, TypeAdapter[dict[str, Any]]]:
     }
 
 
-def _check_keys(tree: Keys, start: Spot, problems: list[Problem]) -> None:
-    """Keys that are unknown, and keys that are missing unless they are only misspelt."""
+def _check_keys(tree: Keys, start: Spot, problems: list[Problem]) -> frozenset[str]:
+    """Keys that are unknown, and keys that are missing unless they are only misspelt; those that are."""
     known = list(SuiteKeys.model_fields)
     unknown = [key for key in tree if key not in SuiteKeys.model_fields]
     problems += [key_problem(key, key.place, (), known) for key in unknown]
@@ -162,6 +162,7 @@ def _check_keys(tree: Keys, start: Spot, problems: list[Problem]) -> None:
     for key, field in SuiteKeys.model_fields.items():
         if field.is_required() and key not in tree and key not in meant:
             problems.append(Problem(f"the key {key!r} is missing", str(start.place), (), f"{key}: {field.description}"))
+    return frozenset(meant)
 
 
 def _in_order(problems: list[Problem], found: Gathered) -> list[Problem]:

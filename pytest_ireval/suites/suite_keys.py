@@ -12,6 +12,7 @@ from pytest_ireval.results.evaluation import MissingQueries, NoRelevant, Ties, U
 from pytest_ireval.retrieval.formats.reader import Content, Grades
 from pytest_ireval.suites import editor_types
 from pytest_ireval.suites.options import Options
+from pytest_ireval.suites.reading import registry_of
 from pytest_ireval.suites.scalars import UnfitError, place_of
 from pytest_ireval.suites.source_models import source_asked
 from pytest_ireval.suites.suite import FileAsked, SourceAsked
@@ -24,7 +25,6 @@ from pytest_ireval.suites.values import (
     Text,
     Texts,
     Whole,
-    registry_of,
     typed,
 )
 

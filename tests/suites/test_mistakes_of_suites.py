@@ -247,6 +247,18 @@ def test_a_mistake_says_where_what_and_what_would_be_right(mistakes, text, says)
     assert mistakes(text) == says
 
 
+def test_judgments_that_are_missing_are_one_mistake(mistakes):
+    rules = "rules:\n  - threshold: {AP: '> 0'}\n  - threshold: {RR: '> 0'}\n"
+
+    assert mistakes(BEGINNING + rules) == (
+        "shop.yaml:5:5: rules > 1 > threshold\n  this rule needs judgments (the first of 2), and the suite names none"
+    )
+    assert mistakes(BEGINNING + "judgment: judgments.txt\nmetrics: [AP]\n" + rules).startswith(
+        "shop.yaml:4:1\n  unknown key 'judgment'\n  did you mean 'judgments'?"
+    )
+    assert mistakes(BEGINNING + "judgment: judgments.txt\nmetrics: [AP]\n" + rules).count("\n") == 3
+
+
 def test_one_mistake_does_not_hide_another_that_rests_on_the_same_key(mistakes):
     text = JUDGED + "depth: 5\nmetrics: [ndgc@10, nDCG@10]\n"
 

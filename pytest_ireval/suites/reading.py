@@ -1,0 +1,218 @@
+"""How values are read from what a suite says; each function returns the value, or says what should be written."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from pydantic import BeforeValidator, TypeAdapter, ValidationInfo
+
+from pytest_ireval.errors import MetricNameError
+from pytest_ireval.metrics.metric import Metric
+from pytest_ireval.suites import quantities
+from pytest_ireval.suites.quantities import Tolerance, Tolerances
+from pytest_ireval.suites.scalars import Scalar, UnfitError, number_of, plain, unfit
+
+if TYPE_CHECKING:
+    from pytest_ireval.plugins.registry import Registry
+    from pytest_ireval.suites.suite import SourceAsked
+
+FLAGS = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
+DURATION = re.compile(r"([0-9.]+)\s*(ms|s|m|h)")
+SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
+DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+A_FLAG = "flag: write true or false"
+A_DAY = "day: write 2027-04-01"
+A_DURATION = "duration: write 30s, 500ms or 2m"
+
+
+@dataclass(frozen=True)
+class Reference:
+    """What a rule compares with: the stored baseline, or what a source returns."""
+
+    source: SourceAsked | None = None
+
+    @property
+    def stored(self) -> bool:
+        """Whether it is the stored baseline."""
+        return self.source is None
+
+
+STORED = Reference()
+
+
+def registry_of(info: ValidationInfo) -> Registry:
+    """The registry that names are looked up in; without any, what is installed."""
+    from pytest_ireval.plugins.manager import installed
+
+    given: Registry | None = (info.context or {}).get("registry")
+    return given if given is not None else installed()
+
+
+def text(value: Any) -> str:
+    """Any text, as it stands."""
+    return str(value) if isinstance(value, str) else plain(value, "text")
+
+
+def listed(value: Any) -> Any:
+    """One value is a list of one."""
+    return value if isinstance(value, (list, tuple)) else [value]
+
+
+def flag(value: Any) -> bool:
+    """``true`` or ``false``."""
+    if isinstance(value, bool):
+        return value
+    text = plain(value, A_FLAG).lower()
+    if text not in FLAGS:
+        raise unfit(value, A_FLAG)
+    return FLAGS[text]
+
+
+def whole(value: Any) -> int:
+    """A whole number from 1."""
+    what = "whole number from 1"
+    number = number_of(value, what)
+    if number < 1 or not number.is_integer():
+        raise unfit(value, what)
+    return int(number)
+
+
+def number(value: Any) -> float:
+    """A finite number."""
+    return number_of(value, "number")
+
+
+def a_filter(value: Any) -> Any:
+    """A mapping that says something; what is in it is read by its type."""
+    if not isinstance(value, dict) or not value:
+        raise UnfitError("a filter is a mapping of columns and values: {segment: tail} or {segment: [head, tail]}")
+    return value
+
+
+def path(value: Any) -> Path:
+    """A path made absolute: what is written is relative to the file it is written in."""
+    if isinstance(value, Path):
+        return value.absolute()
+    text = plain(value, "path of a file")
+    if not text or "\0" in text:
+        raise unfit(value, "path of a file")
+    folder = value.folder if isinstance(value, Scalar) else ""
+    return Path(os.path.abspath(os.path.join(folder, text)))
+
+
+def some(value: tuple[Any, ...]) -> tuple[Any, ...]:
+    """At least one."""
+    if not value:
+        raise UnfitError("an empty list says nothing: name at least one")
+    return value
+
+
+def metrics_of(value: Any, info: ValidationInfo) -> list[Metric]:
+    """The metrics that one text names."""
+    if isinstance(value, Metric):
+        return [value]
+    text = plain(value, "name of a metric")
+    known: dict[str, list[Metric]] = (info.context or {}).get("metrics", {})
+    if text not in known:
+        known[text] = _parsed(text, registry_of(info))
+    return known[text]
+
+
+def _parsed(text: str, registry: Registry) -> list[Metric]:
+    try:
+        return registry.parse_metrics([text])
+    except MetricNameError as error:
+        problem = error.problems[0]
+        where = problem.place.rpartition(", ")[2]
+        about = problem.complaint if "unknown metric" in problem.complaint else f"{text!r}: {problem.complaint}"
+        at = f" ({where})" if where.startswith("column ") and where != "column 1" else ""
+        raise UnfitError(about + at, problem.suggestion, problem.allowed) from None
+
+
+def one_metric(value: Any, info: ValidationInfo) -> Metric:
+    """The one metric that a text names."""
+    found = metrics_of(value, info)
+    if len(found) > 1:
+        raise UnfitError(f"{str(value)!r} names {len(found)} metrics, and here is room for one")
+    return found[0]
+
+
+def flat(value: tuple[list[Metric], ...]) -> tuple[Metric, ...]:
+    """Each metric once, in order."""
+    return tuple({str(metric): metric for found in value for metric in found}.values())
+
+
+def duration(value: Any) -> float:
+    """Seconds."""
+    match = DURATION.fullmatch(plain(value, A_DURATION))
+    seconds = number_of(match[1], A_DURATION) * SECONDS[match[2]] if match else 0.0
+    if not seconds:
+        raise unfit(value, A_DURATION)
+    return seconds
+
+
+def day(value: Any) -> date:
+    """A date."""
+    if isinstance(value, date):
+        return value
+    text = plain(value, A_DAY)
+    if not DAY.fullmatch(text):
+        raise unfit(value, A_DAY)
+    try:
+        return date.fromisoformat(text)
+    except ValueError as error:
+        raise UnfitError(f"{text!r} is no day of any calendar: {error}") from None
+
+
+def by_value(value: Any) -> Any:
+    """One tolerance for all becomes the default."""
+    if isinstance(value, Tolerances):
+        return {**value.by_value, **({"default": value.default} if value.default else {})}
+    if isinstance(value, dict) and list(value) != ["absolute"]:
+        return value
+    return {"default": value}
+
+
+def tolerances(value: dict[str, Tolerance]) -> Tolerances:
+    """Tolerances by value, and the one for all others."""
+    if not value:
+        raise unfit("", quantities.A_TOLERANCE)
+    others = {str(key): each for key, each in value.items() if key != "default"}
+    return Tolerances(value.get("default"), others)
+
+
+def against(value: Any, info: ValidationInfo) -> Reference:
+    """The stored baseline, or a source."""
+    if isinstance(value, Reference):
+        return value
+    if value == "baseline":
+        return STORED
+    from pytest_ireval.suites.source_models import source_asked
+
+    registry = registry_of(info)
+    if not isinstance(value, dict):
+        kinds = ", ".join(f"{{{name}: …}}" for name in registry.sources)
+        complaint = (
+            f"{text(value)!r} is nothing that can be compared with"
+            if isinstance(value, str)
+            else "a list is no reference"
+        )
+        raise UnfitError(complaint, allowed=f"allowed: baseline{', ' if kinds else ''}{kinds}")
+    if list(value) == ["source"] and "source" not in registry.sources:
+        return Reference(_NESTED.validate_python(value, context={"registry": registry})["source"])
+    return Reference(source_asked(value, registry))
+
+
+def _source(value: Any, info: ValidationInfo) -> Any:
+    from pytest_ireval.suites.source_models import source_asked
+
+    return source_asked(value, registry_of(info))
+
+
+_NESTED: TypeAdapter[dict[str, Any]] = TypeAdapter(dict[str, Annotated[Any, BeforeValidator(_source)]])
+"""``{source: {…}}``, whose mistakes are found below ``source``."""
