@@ -32,4 +32,8 @@ def _brought(registry: Registry, origin: str) -> Iterator[tuple[str, list[str]]]
         (f"formats of {content}", [r.name for r in registry.readers if r.holds == content and r.origin == origin])
         for content in CONTENTS
     ]
-    yield from ((title, names) for title, names in [("metrics", metrics), *formats] if names)
+    kinds = [
+        (title, [kind.name for kind in brought.values() if kind.origin == origin])
+        for title, brought in (("sources", registry.sources), ("rules", registry.rules))
+    ]
+    yield from ((title, names) for title, names in [("metrics", metrics), *formats, *kinds] if names)

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from pytest_ireval.cli.format_options import format_options
 from pytest_ireval.cli.policy_options import view_options
@@ -17,12 +18,18 @@ from pytest_ireval.explaining.why import why
 
 @click.command(name="why", context_settings={"show_default": True})
 @click.argument("metric")
-@click.argument("judgments")
-@click.argument("rankings")
+@click.argument("judgments", required=False)
+@click.argument("rankings", required=False)
 @click.argument("other", required=False)
 @click.option(
     "-q", "--query", help="The query. Unless given, the one on which two RANKINGS differ most; of one, it is required."
 )
+@click.option(
+    "--suite",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="A suite instead of files: its baseline, and what its source returns now.",
+)
+@click.option("--named", metavar="SUITE", help="Which suite of a file that has several.")
 @click.option("--format", "form", default="table", type=click.Choice(list(FORMATS)), help="How to print it.")
 @click.option(
     "--lines",
@@ -33,10 +40,12 @@ from pytest_ireval.explaining.why import why
 @view_options
 def command(
     metric: str,
-    judgments: str,
-    rankings: str,
+    judgments: str | None,
+    rankings: str | None,
     other: str | None,
     query: str | None,
+    suite: Path | None,
+    named: str | None,
     form: str,
     lines: int | None,
     **policies: Any,
@@ -44,8 +53,19 @@ def command(
     """Show how METRIC comes to its value on one query, line by line.
 
     With OTHER rankings, show what moved from RANKINGS to OTHER, what each document contributes in both, and the
-    arithmetic of both. Files as in `ireval evaluate`; one of them may be - for standard input.
+    arithmetic of both. Files as in `ireval evaluate`; one of them may be - for standard input. With --suite, no files
+    are named: judgments, rankings and policies are those of the suite.
     """
+    if suite is not None:
+        _refuse_files((judgments, rankings, other), policies)
+        from pytest_ireval.cli.why_suite import why_in_suite
+
+        with LateBar() as progress:
+            explanation = why_in_suite(suite, named, metric, query, progress)
+        click.echo(FORMATS[form](explanation, lines), nl=False)
+        return
+    if judgments is None or rankings is None:
+        raise click.UsageError("name the files: ireval why METRIC JUDGMENTS RANKINGS, or a suite: --suite FILE")
     if [judgments, rankings, other].count("-") > 1:
         raise click.UsageError("only one of the files can be standard input")
     try:
@@ -56,6 +76,14 @@ def command(
             raise MetricNameError(_metric_comes_first(metric)) from None
         raise
     click.echo(FORMATS[form](explanation, lines), nl=False)
+
+
+def _refuse_files(files: tuple[str | None, ...], policies: dict[str, Any]) -> None:
+    """A suite says itself what is read, and how."""
+    context = click.get_current_context()
+    given = [name for name in policies if context.get_parameter_source(name) == ParameterSource.COMMANDLINE]
+    if any(files) or given:
+        raise click.UsageError("--suite brings its own files and policies: name neither beside it")
 
 
 def _metric_comes_first(path: str) -> Problem:

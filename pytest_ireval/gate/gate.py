@@ -66,7 +66,7 @@ def gate(
     """The same, for the ``selected`` ids only, with what it takes to accept what was measured."""
     chosen = [check for check in checks if selected is None or check.id in selected]
     try:
-        material = _material(suite, registry, circumstances.today, progress)
+        material = material_of(suite, registry, circumstances.today, progress)
     except IrevalError as error:
         outcomes = tuple(broken_outcome(check, error) for check in chosen)
         return Gated(broken_result(suite, registry, checks, outcomes, error), None)
@@ -74,8 +74,8 @@ def gate(
     return Gated(result_of(material, checks, outcomes), material)
 
 
-def _material(suite: Suite, registry: Registry, today: date, progress: Progress) -> Material:
-    """Everything that the rules look at."""
+def material_of(suite: Suite, registry: Registry, today: date, progress: Progress) -> Material:
+    """Everything that the rules look at: read, asked for and scored."""
     if suite.source is None:
         raise IrevalError(f"{suite.place}: names no source of rankings")
     base = gathered(suite, registry, today, progress)

@@ -17,6 +17,7 @@ from pytest_ireval.progress import SILENT, Progress
 from pytest_ireval.retrieval.alias_tables import read_aliases, read_groups
 from pytest_ireval.retrieval.aliases import collapsed, renamed
 from pytest_ireval.retrieval.doors import as_judgments, as_queries, some
+from pytest_ireval.retrieval.formats.input_file import near
 from pytest_ireval.retrieval.formats.reader import Reading
 from pytest_ireval.retrieval.judgments import Judgments
 from pytest_ireval.retrieval.queries import Queries
@@ -61,15 +62,15 @@ def queries_of(suite: Suite, registry: Registry) -> Queries | None:
     """What the queries file says; None if the suite names none."""
     if suite.queries is None:
         return None
-    return as_queries(suite.queries.path, registry.readers, suite.queries.format)
+    return as_queries(near(suite.queries.path), registry.readers, suite.queries.format)
 
 
 def gathered(suite: Suite, registry: Registry, today: date, progress: Progress = SILENT) -> Gathered:
     """Queries and judgments, checked to belong together."""
     documents = suite.documents
     names = Names(
-        read_aliases(documents.aliases.path) if documents.aliases else {},
-        read_groups(documents.collapse.path) if documents.collapse else {},
+        read_aliases(near(documents.aliases.path)) if documents.aliases else {},
+        read_groups(near(documents.collapse.path)) if documents.collapse else {},
     )
     queries = queries_of(suite, registry)
     judgments = _judgments(suite, registry, names, progress)
@@ -90,7 +91,7 @@ def _judgments(suite: Suite, registry: Registry, names: Names, progress: Progres
     file = suite.judgments.file
     grades = "float" if suite.policies.grades == "float" else "integer"
     how = Reading("float" if grades == "float" else "integer", progress=progress)
-    return names.in_judgments(as_judgments(file.path, registry.readers, file.format, how))
+    return names.in_judgments(as_judgments(near(file.path), registry.readers, file.format, how))
 
 
 def _setting(suite: Suite, registry: Registry, judgments: Judgments | None, progress: Progress) -> Setting | None:

@@ -15,7 +15,9 @@ from pytest_ireval.plugins.registry import Registry
 class RunPlugins:
     """Adopts modules as pytest finds them; knows what a file may use."""
 
-    def __init__(self) -> None:
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        """Files are named as they lie from here: a baseline must not know whose machine it was made on."""
         self.plugins = Plugins()
         self.plugins.load_installed()
         self.broken: list[tuple[Path | None, str]] = []
@@ -23,8 +25,15 @@ class RunPlugins:
 
     def adopt(self, plugin: object) -> None:
         """Take a module in if it has hooks of ours; raises IrevalError where they cannot be used."""
-        if isinstance(plugin, ModuleType) and self.plugins.adopt(plugin):
+        if isinstance(plugin, ModuleType) and self.plugins.adopt(plugin, self._named(plugin)):
             self._made.clear()
+
+    def _named(self, plugin: ModuleType) -> str:
+        """A conftest.py by its place below the root; others as they are called."""
+        home = home_of(plugin)
+        file = Path(plugin.__file__) if plugin.__file__ else None
+        below = home is not None and file is not None and file.is_relative_to(self.root)
+        return file.relative_to(self.root).as_posix() if file is not None and below else ""
 
     def remember_broken(self, plugin: object, error: IrevalError) -> None:
         """Files that a broken conftest.py serves are told so when they ask."""
@@ -52,7 +61,7 @@ def home_of(plugin: object) -> Path | None:
 
 def plugins_of(config: pytest.Config) -> RunPlugins:
     """The plugins of a run that has no session of ours: those that pytest knows by now."""
-    found = RunPlugins()
+    found = RunPlugins(config.rootpath)
     for plugin in config.pluginmanager.get_plugins():
         found.adopt(plugin)
     return found

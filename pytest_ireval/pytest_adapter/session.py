@@ -30,7 +30,7 @@ class EvaluationSession:
 
     def __init__(self, config: pytest.Config) -> None:
         self.config = config
-        self.plugins = RunPlugins()
+        self.plugins = RunPlugins(config.rootpath)
         self.moment = moment_of()
         self.accepting: Accepting = accepting_of(config)
         self.circumstances = Circumstances(self.moment.date(), self.accepting.accepts)

@@ -48,7 +48,7 @@ def _different(cause: Cause, metric: str) -> Iterator[str]:
     if changed["judgments"]:
         yield _judgments(cause)
     if changed["source"]:
-        yield "the source is described in other words"
+        yield "the source is set up in another way"
     if changed["policies"]:
         yield "queries are evaluated under other policies"
     if changed["metrics"]:

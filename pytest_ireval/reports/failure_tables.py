@@ -87,11 +87,7 @@ def _resolution(each: SliceFigures, direction: str, limit: int) -> list[str]:
         parts.append(
             f"{counted(each.queries, 'query')} can show {moved} of {size(each.resolution)} or more (80% power)"
         )
-    if each.false_alarm is not None:
-        parts.append(
-            f"a harmless change of this spread breaks this tolerance in {100 * each.false_alarm:.0f}% of cases"
-        )
-    label = each.slice.partition("=")[2] or each.slice
+    label = printable(each.slice.partition("=")[2] or each.slice)
     return wrapped("; ".join(parts), limit, f"  {label}: ", "    ") if parts else []
 
 

@@ -12,11 +12,15 @@ from pytest_ireval.results.suite_result import RunResult
 
 FORMAT = 1
 """The version of the form; a reader refuses another one."""
+DEEPEST = 6
+"""The queries of an outcome lie this deep: a line each."""
+_flat = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
+"""Made once: ``json.dumps`` would make an encoder for each value."""
 
 
 def results_text(run: RunResult) -> str:
     """The same text for equal runs; lists of plain values take one line each."""
-    return "".join(_laid_out({"format": FORMAT, **to_plain(run)}, "")) + "\n"
+    return "".join(_laid_out({"format": FORMAT, **to_plain(run)})) + "\n"
 
 
 def run_of(text: str, place: str = "results.json") -> RunResult:
@@ -31,20 +35,16 @@ def run_of(text: str, place: str = "results.json") -> RunResult:
     return from_plain({key: value for key, value in data.items() if key != "format"}, RunResult, place)
 
 
-def _laid_out(value: Any, indent: str) -> Iterator[str]:
-    """A line for each entry, but for containers that hold nothing but plain values."""
+def _laid_out(value: Any, depth: int = 0) -> Iterator[str]:
+    """A line for each entry, but for what lies deep or holds nothing but plain values."""
     within = list(value.values()) if isinstance(value, dict) else value if isinstance(value, list) else []
-    if not any(isinstance(each, dict | list) and each for each in within):
+    if depth >= DEEPEST or not any(isinstance(each, dict | list) and each for each in within):
         yield _flat(value)
         return
     opening, closing = "{}" if isinstance(value, dict) else "[]"
     keys = [f"{_flat(key)}: " for key in value] if isinstance(value, dict) else [""] * len(within)
     yield opening
     for number, (key, each) in enumerate(zip(keys, within, strict=True)):
-        yield f"{',' if number else ''}\n{indent} {key}"
-        yield from _laid_out(each, f"{indent} ")
-    yield f"\n{indent}{closing}"
-
-
-def _flat(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, allow_nan=False)
+        yield f"{',' if number else ''}\n{' ' * (depth + 1)}{key}"
+        yield from _laid_out(each, depth + 1)
+    yield f"\n{' ' * depth}{closing}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import operator
 import types
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, Field, fields, is_dataclass
 from functools import cache
 from typing import Any, Literal, TypeVar, Union, cast, get_args, get_origin, get_type_hints
@@ -16,21 +16,10 @@ T = TypeVar("T")
 Path = tuple[str, ...]
 
 
-def to_plain(value: Any, hint: Any = None) -> Any:
+def to_plain(value: Any) -> Any:
     """Dicts, lists, texts and numbers; a field of type float is a float there, whatever kind of number it was."""
-    hint = type(value) if hint is None else hint
-    if value is None:
-        return None
-    kind, inner = shape_of(hint)
-    if kind == "optional":
-        return to_plain(value, inner[0])
-    if kind == "record":
-        return {name: to_plain(getattr(value, name), each) for name, each in hints_of(hint).items()}
-    if kind == "list":
-        return [to_plain(each, inner[0]) for each in value]
-    if kind == "mapping":
-        return {str(key): to_plain(each, inner[0]) for key, each in value.items()}
-    return _PLAIN[hint](value) if hint in _PLAIN else value
+    record: Any = type(value)
+    return writer_of(record)(value)
 
 
 def from_plain(data: Any, hint: type[T], place: str = "") -> T:
@@ -65,7 +54,28 @@ def shape_of(hint: Any) -> tuple[str, tuple[Any, ...]]:
     return "scalar", (hint,)
 
 
-_PLAIN: dict[Any, Any] = {float: float, int: operator.index, bool: bool, str: str}
+@cache
+def writer_of(hint: Any) -> Callable[[Any], Any]:
+    """The function that makes values of a type plain; put together once, since there may be many of them."""
+    kind, inner = shape_of(hint)
+    if kind == "record":
+        parts = [(name, writer_of(each)) for name, each in hints_of(hint).items()]
+        return lambda value: {name: write(getattr(value, name)) for name, write in parts}
+    write = writer_of(inner[0]) if kind in ("optional", "list", "mapping") else _SCALARS.get(hint, _as_it_is)
+    if kind == "optional":
+        return lambda value: None if value is None else write(value)
+    if kind == "list":
+        return lambda value: [write(each) for each in value]
+    if kind == "mapping":
+        return lambda value: {str(key): write(each) for key, each in value.items()}
+    return write
+
+
+def _as_it_is(value: Any) -> Any:
+    return value
+
+
+_SCALARS: dict[Any, Callable[[Any], Any]] = {float: float, int: operator.index, bool: bool, str: str}
 _CALLED = {float: "a number", int: "a whole number", bool: "true or false", str: "text"}
 
 
@@ -94,7 +104,7 @@ def _scalar(data: Any, hint: type[Any], place: str, path: Path) -> Any:
     return float(data) if hint is float else data
 
 
-def _record(data: Any, record: type[Any], place: str, path: Path) -> Any:
+def _record(data: Any, record: Any, place: str, path: Path) -> Any:
     _expect(isinstance(data, dict), data, "an object", place, path)
     hints = hints_of(record)
     lacking = [each.name for each in fields(record) if each.name not in data and not _has_default(each)]

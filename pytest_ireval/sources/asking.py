@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -9,6 +10,7 @@ from typing import Any, NamedTuple
 
 from pytest_ireval.errors import IrevalError, Problem, SourceError
 from pytest_ireval.plurals import counted
+from pytest_ireval.progress import SILENT
 from pytest_ireval.retrieval.doors import as_rankings, some
 from pytest_ireval.retrieval.formats.reader import Reading
 from pytest_ireval.retrieval.rankings import Rankings
@@ -16,6 +18,7 @@ from pytest_ireval.retrieval.selection import first_documents, of_queries
 from pytest_ireval.sources.describing import described
 from pytest_ireval.sources.foreign_text import raised_at, told
 from pytest_ireval.sources.request import Request
+from pytest_ireval.sources.threads import in_background
 from pytest_ireval.suites.suite import SourceAsked
 
 UNPLACED = ("", "rankings")
@@ -44,11 +47,22 @@ def answers(source: SourceAsked, request: Request) -> tuple[Answer, ...]:
 def _answer(source: SourceAsked, request: Request) -> Answer:
     name = described(source, request.folder)
     with _blamed(source, request):
-        found = _rankings(source.kind.fetch(source.options, request), request)
+        found = _rankings(_fetched(source, request), request)
         rankings, others = of_queries(replace(found, origin=name), request.queries.position.__contains__)
         if not len(rankings):
             raise SourceError(_of_nothing_asked(others, request))
         return Answer(rankings if request.keep_all else first_documents(rankings, request.depth), others)
+
+
+def _fetched(source: SourceAsked, request: Request) -> Any:
+    """What the kind's function returns; it may be an async one."""
+    found = source.kind.fetch(source.options, request)
+    if not inspect.isawaitable(found):
+        return found
+    outcome = in_background(found, SILENT)
+    if outcome.error is not None:
+        raise outcome.error
+    return outcome.value
 
 
 def _rankings(found: Any, request: Request) -> Rankings:

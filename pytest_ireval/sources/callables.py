@@ -87,18 +87,23 @@ def _imported(name: str, folders: Sequence[Path]) -> ModuleType:
 def _refuse_another(name: str, folder: Path) -> None:
     """A module that was imported under this name before would be asked in place of the suite's own."""
     top = name.partition(".")[0]
-    loaded = getattr(sys.modules.get(top), "__file__", None)
-    here = PathFinder.find_spec(top)
-    if not loaded or here is None or not here.origin or not here.has_location:
+    spec = PathFinder.find_spec(top)
+    if spec is None:
         return
-    if Path(loaded).resolve() != Path(here.origin).resolve():
-        raise SourceError(
-            Problem(
-                f"module {top!r} would be {within(here.origin, folder)}, but {within(loaded, folder)} is imported "
-                "under this name already",
-                suggestion="Python knows one module of a name: rename one of the files",
-            )
+    if spec.has_location and spec.origin:
+        here, loaded = Path(spec.origin), getattr(sys.modules.get(top), "__file__", None)
+        same = not loaded or Path(loaded).resolve() == here.resolve()
+    else:  # a folder without __init__.py, or several of one name
+        homes = [Path(home).resolve() for home in spec.submodule_search_locations or ()]
+        loaded = getattr(sys.modules.get(name), "__file__", None)
+        same = not loaded or not homes or any(home in Path(loaded).resolve().parents for home in homes)
+        here = homes[0] if homes else folder
+    if not same:
+        complaint = (
+            f"module {top!r} would be {within(here, folder)}, but {within(loaded or '', folder)} is imported under"
         )
+        suggestion = "Python knows one module of a name: rename one of the two"
+        raise SourceError(Problem(f"{complaint} this name already", suggestion=suggestion))
 
 
 def _not_there(name: str, attribute: str, found: Any, module: ModuleType, folder: Path) -> Problem:

@@ -12,8 +12,9 @@ LONGEST_LINE = 300
 LAST_LINES = 10
 CONTROL = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|[^\S \n]|[\x00-\x09\x0b-\x1f\x7f-\x9f]")
 """Colours and cursor movements of terminals, tabs and the like, and every other control character but line ends."""
-HOUSE = str(Path(__file__).parents[1])
-LIBRARIES = tuple({sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")})
+HOUSE = str(Path(__file__).parents[1]) + os.sep
+STANDARD = tuple({sysconfig.get_path(name) + os.sep for name in ("stdlib", "platstdlib")})
+INSTALLED = tuple({sysconfig.get_path(name) + os.sep for name in ("purelib", "platlib")})
 
 
 def tidy(text: str) -> list[str]:
@@ -38,19 +39,31 @@ def told(error: BaseException) -> str:
 
 
 def raised_at(error: BaseException, folder: Path) -> str:
-    """The last place in the user's own code that led to an exception, relative to ``folder``."""
+    """The last place in the user's own code that led to an exception, or else in an installed package."""
     if isinstance(error, SyntaxError) and error.filename:
-        return f"at {within(error.filename, folder)}:{error.lineno}"
+        return f"at {_shown(error.filename, folder)}:{error.lineno}"
     places = [
         (frame.f_code.co_filename, line, frame.f_code.co_name) for frame, line in traceback.walk_tb(error.__traceback__)
     ]
-    outside = [place for place in places if not place[0].startswith((HOUSE, "<frozen"))]
-    own = [place for place in outside if not place[0].startswith(LIBRARIES)]
-    if not outside:
+    foreign = [place for place in places if _is_foreign(place[0])]
+    if not foreign:
         return ""
-    file, line, name = (own or outside)[-1]
-    where = f"at {within(file, folder)}:{line}"
+    own = [place for place in foreign if not place[0].startswith(INSTALLED)]
+    file, line, name = (own or foreign)[-1]
+    where = f"at {_shown(file, folder)}:{line}"
     return where if name.startswith("<") else f"{where}, in {name}"
+
+
+def _is_foreign(file: str) -> bool:
+    """Whether it is neither ours, nor Python's, nor no file at all."""
+    standard = file.startswith(STANDARD) and not file.startswith(INSTALLED)
+    return not standard and not file.startswith((HOUSE, "<"))
+
+
+def _shown(file: str, folder: Path) -> str:
+    """As seen from the folder; what is installed without the place where it is."""
+    home = next((home for home in INSTALLED if file.startswith(home)), "")
+    return Path(file.removeprefix(home)).as_posix() if home else within(file, folder)
 
 
 def within(file: str | os.PathLike[str], folder: Path) -> str:

@@ -91,12 +91,20 @@ def _end(program: subprocess.Popen[bytes]) -> None:
         program.wait()
         return
     _signal(program, signal.SIGTERM)
-    until = time.monotonic() + PATIENCE
-    # Looked at without being taken note of: its number, which is that of the group, cannot be given to another yet.
-    while time.monotonic() < until and os.waitid(os.P_PID, program.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None:
-        time.sleep(LOOK)
+    _wait_for_its_end(program)
     _signal(program, signal.SIGKILL)
     program.wait()
+
+
+def _wait_for_its_end(program: subprocess.Popen[bytes]) -> None:
+    """A while, without taking note of it, so that the number of its group cannot be given to another one yet."""
+    if not hasattr(os, "waitid"):  # as on macOS before Python 3.13
+        with suppress(subprocess.TimeoutExpired):
+            program.wait(PATIENCE)
+        return
+    until = time.monotonic() + PATIENCE
+    while time.monotonic() < until and os.waitid(os.P_PID, program.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None:
+        time.sleep(LOOK)
 
 
 def _signal(program: subprocess.Popen[bytes], number: signal.Signals) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field
 
@@ -13,12 +13,12 @@ from pytest_ireval.errors import Mistakes, Problem, SourceError, shown
 from pytest_ireval.plugins.kinds import source
 from pytest_ireval.retrieval.ranked_lists import rankings_of_lists
 from pytest_ireval.retrieval.rankings import Rankings
-from pytest_ireval.retrieval.values import Unfit, id_of
+from pytest_ireval.retrieval.values import Unfit
 from pytest_ireval.sources.callables import function_named, importable_from, wanted_by
 from pytest_ireval.sources.calls import Outcome
-from pytest_ireval.sources.foreign_text import raised_at, told
+from pytest_ireval.sources.foreign_text import raised_at, told, within
 from pytest_ireval.sources.request import Request
-from pytest_ireval.sources.returned import pairs_of
+from pytest_ireval.sources.returned import Pairs
 from pytest_ireval.sources.searching import Search, is_async
 from pytest_ireval.sources.threads import in_line, in_loop, in_threads
 from pytest_ireval.suites.options import SourceOptions
@@ -68,6 +68,9 @@ def python(options: PythonOptions, request: Request) -> Rankings:
 
 def _search(options: PythonOptions, request: Request, folders: Sequence[Path]) -> Search:
     """The function, imported in the thread from which it is called."""
+    absent = [within(folder, request.folder) for folder in options.path if not folder.is_dir()]
+    if absent:
+        raise SourceError(*(Problem(f"there is no folder {each}", path=("path",)) for each in absent))
     found = in_line(lambda: function_named(options.python, folders), request.progress)
     if found.error is not None:
         raise found.error
@@ -99,27 +102,18 @@ def _failure(outcome: Outcome, number: int, options: PythonOptions, request: Req
     return SourceError(Problem(complaint, suggestion=f"{goes_on}timeout: allows more"))
 
 
-def _lists(answers: Any, name: str) -> dict[str, list[tuple[str, float]]]:
+def _lists(answers: dict[str, Pairs | Unfit] | Unfit, name: str) -> dict[str, Pairs]:
     """Documents with scores by query; all answers that are no rankings are refused together."""
-    if not isinstance(answers, dict):
-        what = "None: is a return missing?" if answers is None else f"{type(answers).__name__}, not a dictionary"
-        raise SourceError(Problem(f"{name} returned {what}", allowed="mode: all returns {query id: ranking}"))
-    lists: dict[str, list[tuple[str, float]]] = {}
-    problems: list[Problem] = []
-    for key, returned in answers.items():
-        try:
-            query = _query(key, answers)
-            lists[query] = pairs_of(returned, query)
-        except Unfit as unfit:
-            problems.append(Problem(f"{name}, query {shown(str(key))}: {unfit}", suggestion=unfit.suggestion))
+    if isinstance(answers, Unfit):
+        raise SourceError(Problem(f"{name} {answers}", suggestion=answers.suggestion))
+    wrong = {query: answer for query, answer in answers.items() if isinstance(answer, Unfit)}
+    said: set[str] = set()
+    problems = []
+    for query, unfit in wrong.items():
+        suggestion = "" if unfit.suggestion in said else unfit.suggestion  # once is enough for many queries
+        said.add(suggestion)
+        problems.append(Problem(f"{name}, query {shown(query)}: {unfit}", suggestion=suggestion))
     if problems:
         left = len(problems) - Mistakes.SHOWN
         raise SourceError(*problems[: Mistakes.SHOWN], *([f"… and {left} more"] if left > 0 else []))
-    return lists
-
-
-def _query(key: Any, answers: dict[Any, Any]) -> str:
-    """The id of a query, which may be a number in Python."""
-    if not isinstance(key, str) and str(key) in answers:
-        raise Unfit("is there twice, as text and as a number")
-    return id_of(key)
+    return {query: answer for query, answer in answers.items() if not isinstance(answer, Unfit)}

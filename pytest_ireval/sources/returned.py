@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from decimal import Decimal
+from fractions import Fraction
+from itertools import islice
 from typing import Any
+from uuid import UUID
 
+from pytest_ireval.plurals import counted
 from pytest_ireval.retrieval.values import Named, Unfit, id_of, number_of
 
 IDS = ("id", "_id", "document", "document_id", "doc_id", "docid", "docno")
 SCORES = ("score", "_score")
+MOST = 1_000_000
+"""A generator that goes on after so many documents may never end."""
 FORMS = (
     "allowed: a list of document ids, of pairs (id, score), of objects or dictionaries with id and score; "
     "or a dictionary of ids and scores"
@@ -24,24 +31,76 @@ def gathered(returned: Any) -> Any:
         return dict(returned.items())
     if isinstance(returned, str | bytes | set | frozenset) or not isinstance(returned, Iterable):
         return returned
-    return list(returned)
+    found = list(islice(returned, MOST + 1))
+    if len(found) > MOST:
+        raise Unfit(f"returned more than {MOST:,} documents: does it ever end?")
+    return found
 
 
-def pairs_of(returned: Any, query: str) -> list[tuple[str, float]]:
-    """Documents with scores, which decide about the order; without any, the order of the list does."""
+Pairs = list[tuple[str, float]]
+
+
+def ranking_of(returned: Any, query: str) -> Pairs | Unfit:
+    """Documents with scores, which decide about the order; or what is wrong with them."""
+    try:
+        return _pairs(gathered(returned), query)
+    except Unfit as unfit:
+        return unfit
+
+
+def rankings_of_all(returned: Any) -> dict[str, Pairs | Unfit] | Unfit:
+    """The same for each query of a dictionary."""
+    if not isinstance(returned, Mapping):
+        what = "None: is a return missing?" if returned is None else f"{type(returned).__name__}, not a dictionary"
+        return Unfit(f"returned {what}", "mode: all returns {query id: ranking}")
+    answers = dict(returned.items())
+    return {str(query): _keyed(query, each, answers) for query, each in answers.items()}
+
+
+def _keyed(query: Any, returned: Any, answers: Mapping[Any, Any]) -> Pairs | Unfit:
+    """A ranking under a query's id, which may be a number in Python."""
+    if not isinstance(query, str) and str(query) in answers:
+        return Unfit("is there twice, as text and as a number")
+    try:
+        return ranking_of(returned, id_of(query))
+    except Unfit as unfit:
+        return unfit
+
+
+def _pairs(returned: Any, query: str) -> Pairs:
+    """Without any scores the order of the list decides."""
     if isinstance(returned, dict):
-        return [
-            (id_of(document), number_of(score, Named("score", document, query))) for document, score in returned.items()
-        ]
+        return _scored(returned.items(), query)
     if not isinstance(returned, list):
         raise Unfit(_is_no_list(returned), FORMS)
     entries = [_entry(entry) for entry in returned]
     scored = sum(score is not None for _, score in entries)
     if scored not in (0, len(entries)):
-        raise Unfit(f"returned {scored} documents with a score and {len(entries) - scored} without one")
+        raise Unfit(f"returned {counted(scored, 'document')} with a score and {len(entries) - scored} without one")
     if not scored:
-        return [(id_of(document), -float(place)) for place, (document, _) in enumerate(entries)]
-    return [(id_of(document), number_of(score, Named("score", document, query))) for document, score in entries]
+        return [(id_of(_plain(document)), -float(place)) for place, (document, _) in enumerate(entries)]
+    return _scored(entries, query)
+
+
+def _scored(entries: Iterable[tuple[Any, Any]], query: str) -> Pairs:
+    return [
+        (id_of(_plain(document)), number_of(_plain(score), Named("score", document, query)))
+        for document, score in entries
+    ]
+
+
+def _plain(value: Any) -> Any:
+    """What databases and models return for a number or an id, as Python's own."""
+    if isinstance(value, str | int | float):
+        return value
+    if isinstance(value, Decimal | Fraction):
+        return float(value)
+    if isinstance(value, UUID):
+        return str(value)
+    item = getattr(value, "item", None)  # a tensor that holds one number
+    if callable(item) and getattr(value, "ndim", None) == 0:
+        return item()
+    return value
 
 
 def _is_no_list(returned: Any) -> str:
@@ -76,7 +135,7 @@ def _fields(entry: Any) -> dict[str, Any]:
         return dict(entry) or {"": None}
     if callable(keys := getattr(entry, "keys", None)):  # a row of sqlite3
         return {name: entry[name] for name in keys()}
-    if isinstance(entry, int | float):
+    if isinstance(entry, int | float | UUID):
         return {}
     named = {name: getattr(entry, name) for name in (*IDS, *SCORES) if hasattr(entry, name)}
     is_value = isinstance(entry, tuple | list) or type(entry).__module__ in ("builtins", "numpy")

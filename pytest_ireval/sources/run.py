@@ -12,6 +12,7 @@ from pydantic import Field
 from pytest_ireval.errors import Mistakes, Problem, SourceError, shown
 from pytest_ireval.plugins.kinds import source
 from pytest_ireval.retrieval.doors import as_rankings
+from pytest_ireval.retrieval.formats.input_file import near
 from pytest_ireval.retrieval.formats.reader import Reading
 from pytest_ireval.retrieval.rankings import Rankings
 from pytest_ireval.retrieval.selection import side_by_side
@@ -34,7 +35,7 @@ def run(options: RunOptions, request: Request) -> Rankings:
     files = list(dict.fromkeys(file for path in options.run for file in _files(path, request.folder)))
     depth = None if request.keep_all else request.depth
     how = Reading(depth=depth, by_id=request.by_id, progress=request.progress)
-    parts = [as_rankings(file, request.readers, options.format or None, how, "format: …") for file in files]
+    parts = [as_rankings(near(file), request.readers, options.format or None, how, "format: …") for file in files]
     _refuse_torn(parts, files, request.folder)
     return side_by_side(parts, "rankings")
 

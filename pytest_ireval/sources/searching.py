@@ -10,7 +10,7 @@ from typing import Any
 
 from pytest_ireval.sources.callables import QUERY_WORDS, Wanted
 from pytest_ireval.sources.request import Request
-from pytest_ireval.sources.returned import gathered
+from pytest_ireval.sources.returned import ranking_of, rankings_of_all
 
 
 @dataclass(frozen=True)
@@ -38,23 +38,23 @@ class Search:
         return {name: values[row] for name, values in self.request.queries.columns.items()}
 
     def plainly(self, number: int) -> Any:
-        """What it returns, all of it; what turns out to be async is awaited here."""
+        """What it returns, as rankings; what turns out to be async is awaited here."""
         positional, named = self.arguments(number)
         returned = self.function(*positional, **named)
         if inspect.isawaitable(returned) or inspect.isasyncgen(returned):
-            return asyncio.run(_awaited(returned))
-        return self._gathered(returned)
+            returned = asyncio.run(_awaited(returned))
+        return self._read(returned, number)
 
     async def awaited(self, number: int) -> Any:
         """The same of an async function."""
         positional, named = self.arguments(number)
-        return self._gathered(await _awaited(self.function(*positional, **named)))
+        return self._read(await _awaited(self.function(*positional, **named)), number)
 
-    def _gathered(self, returned: Any) -> Any:
-        found = gathered(returned)
-        if self.mode == "all" and isinstance(found, dict):
-            return {query: gathered(each) for query, each in found.items()}
-        return found
+    def _read(self, returned: Any, number: int) -> Any:
+        """Read where it was returned: what it holds may be fetched as it is looked at."""
+        if self.mode == "all":
+            return rankings_of_all(returned)
+        return ranking_of(returned, self.request.queries.ids[number])
 
 
 async def _awaited(returned: Any) -> Any:

@@ -135,11 +135,16 @@ def in_loop(
     return outcomes
 
 
+def in_background(work: Awaitable[Any], progress: Progress) -> Outcome:
+    """What comes of waiting for something, however long it takes."""
+    return in_loop(lambda _: work, 1, 1, float("inf"), progress)[0]
+
+
 async def _within(call: Awaitable[Any], limit: float) -> Outcome:
     """What comes of an async call in time; a time limit of its own is an exception as any other."""
     began = time.monotonic()
     try:
-        outcome = await asyncio.wait_for(_attempted(call), limit)
+        outcome = await asyncio.wait_for(_attempted(call), None if limit == float("inf") else limit)
     except (asyncio.CancelledError, asyncio.TimeoutError) as error:
         outcome = Outcome(error=error)
     return Outcome(overran=True) if time.monotonic() - began >= limit else outcome

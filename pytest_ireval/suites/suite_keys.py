@@ -112,6 +112,7 @@ class JudgmentsKeys(FileKeys):
     )
     scale: dict[Number, Text] = Field(
         default_factory=dict,
+        json_schema_extra={editor_types.WORDS: "mapping of grades and labels"},
         description="The grades with their labels; the highest is the top grade. Unless given: that of the file.",
         examples=["{0: no, 1: partly, 2: good, 3: perfect}"],
     )
@@ -171,6 +172,7 @@ class SuiteKeys(Options):
     depth: Whole = Field(100, description="How many documents of each ranking count.", examples=["20"])
     queries: QueriesKeys | None = Field(
         None,
+        json_schema_extra={editor_types.WORDS: "path, or a mapping"},
         description="The file of queries: id and text, and any columns besides, which may define slices or weights. "
         "Unless given: the judged queries.",
         examples=["data/queries.tsv"],
@@ -181,7 +183,10 @@ class SuiteKeys(Options):
         examples=["searches_per_day"],
     )
     judgments: JudgmentsKeys | None = Field(
-        None, description="The file of judgments, and how they count.", examples=["data/qrels.txt"]
+        None,
+        json_schema_extra={editor_types.WORDS: "path, or a mapping"},
+        description="The file of judgments, and how they count.",
+        examples=["data/qrels.txt"],
     )
     documents: DocumentsKeys = Field(
         default_factory=lambda: DocumentsKeys.model_validate({}),
@@ -218,6 +223,7 @@ class SuiteKeys(Options):
     )
     waive: tuple[WaiverKeys, ...] = Field(
         (),
+        json_schema_extra={editor_types.WORDS: "list of mappings"},
         description="Queries that no comparison counts until a day; every report lists them, and from that day on they "
         "are red.",
         examples=['[{query: q017, until: 2027-04-01, reason: "SEARCH-9"}]'],
@@ -235,6 +241,7 @@ class SuiteKeys(Options):
     )
     matrix: dict[Text, Texts] = Field(
         default_factory=dict,
+        json_schema_extra={editor_types.WORDS: "mapping of names and values"},
         description="One suite for each value (or combination), `{name}` in texts being the value.",
         examples=["{locale: [de, fr]}"],
     )

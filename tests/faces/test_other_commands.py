@@ -136,7 +136,7 @@ def test_an_unknown_name_does_not_keep_the_others_from_being_explained(ireval):
 def test_plugins_lists_distribution_and_version(ireval):
     out = ireval("plugins").out
 
-    assert out.startswith("pytest-ireval 0.1.0 (builtin, formats)\n  metrics: P, R, CappedR, F,")
+    assert out.startswith("pytest-ireval 0.1.0 (builtin, formats, rules, sources)\n  metrics: P, R, CappedR, F,")
     assert "\n  formats of queries: table, jsonl," in out
     assert out.endswith("Found through the entry-point group pytest_ireval.\n")
 

@@ -1,4 +1,4 @@
-"""``pytest --ireval`` in this version: plugins are named, conftest metrics stay at home, silence is no pass."""
+"""``pytest --ireval``: plugins are named, conftest metrics stay at home, silence is no pass."""
 
 import pytest
 
@@ -34,20 +34,36 @@ def test_no_suite_is_no_pass_even_if_python_tests_passed(pytester):
     result = pytester.runpytest("--ireval")
 
     result.assert_outcomes(passed=1)
-    result.stdout.fnmatch_lines(["--ireval: no suite was collected (*.ireval.yaml), and that is no pass"])
+    result.stdout.fnmatch_lines(
+        ["--ireval: no suite was collected ([*].ireval.yaml, or a line ireval: 1), and that is no pass"]
+    )
     assert result.ret == pytest.ExitCode.NO_TESTS_COLLECTED
 
 
 @pytest.mark.parametrize(
-    ("file", "text"),
-    [("shop.ireval.yaml", "x: 1"), ("shop.ireval.yml", ""), ("shop.yaml", "# a comment\nireval: 1\n")],
+    ("file", "text", "complaint"),
+    [
+        ("shop.ireval.yaml", "x: 1", "*is no suite"),
+        ("shop.ireval.yml", "", "*is empty*"),
+        ("shop.yaml", "# a comment\nireval: 1\n", "*the key 'suite' is missing"),
+        ("shop.yaml", "judgments: a.txt\nmetrics: [AP]\n", "*ireval: 1*"),
+    ],
 )
-def test_a_suite_is_an_error_as_long_as_it_cannot_be_evaluated(pytester, file, text):
+def test_a_file_that_is_meant_as_a_suite_and_is_none_is_an_error(pytester, file, text, complaint):
     pytester.path.joinpath(file).write_text(text)
 
     result = pytester.runpytest("--ireval")
 
-    result.stdout.fnmatch_lines([f"{file}: this version of pytest-ireval evaluates rankings*but no suites yet"])
+    result.stdout.fnmatch_lines([complaint])
+    assert result.ret == pytest.ExitCode.INTERRUPTED
+
+
+def test_any_yaml_file_that_the_command_line_names_is_meant_as_a_suite(pytester):
+    pytester.path.joinpath("other.yaml").write_text("name: x\n")
+
+    result = pytester.runpytest("--ireval", "other.yaml")
+
+    result.stdout.fnmatch_lines(["*ireval: 1*"])
     assert result.ret == pytest.ExitCode.INTERRUPTED
 
 
@@ -58,29 +74,40 @@ def test_other_yaml_files_are_left_alone(pytester, text):
     assert pytester.runpytest("--ireval").ret == pytest.ExitCode.NO_TESTS_COLLECTED
 
 
+SUITE = """\
+ireval: 1
+suite: {name}
+source: {{run: rankings.txt}}
+judgments: judgments.txt
+rules:
+  - threshold: {{{metric}: ">= 0"}}
+"""
+
+
+def write_suite(folder, name, metric):
+    folder.mkdir(parents=True, exist_ok=True)
+    folder.joinpath("suite.ireval.yaml").write_text(SUITE.format(name=name, metric=metric))
+    folder.joinpath("judgments.txt").write_text("q 0 a 1\n")
+    folder.joinpath("rankings.txt").write_text("q Q0 a 1 1 t\n")
+
+
 def test_a_conftest_serves_its_folder_and_those_below(pytester):
     for folder in ("shop", "shop/mobile", "news"):
-        pytester.mkdir(folder)
-        pytester.path.joinpath(folder, "suite.ireval.yaml").write_text("ireval: 1\n")
+        write_suite(pytester.path / folder, folder.replace("/", "-"), "ShopOnly")
     pytester.path.joinpath("shop/conftest.py").write_text(METRIC.format(name="ShopOnly"))
 
-    result = pytester.runpytest("--ireval")
+    result = pytester.runpytest("--ireval", "--continue-on-collection-errors")
 
-    lines = [line for line in result.outlines if "metrics at hand" in line]
-    assert len(lines) == 3
-    assert sum("ShopOnly" in line for line in lines) == 2
+    result.assert_outcomes(passed=4, errors=1)
+    result.stdout.fnmatch_lines(["*ERROR collecting news/suite.ireval.yaml*", "*unknown metric 'ShopOnly'"])
 
 
 def test_two_conftests_may_use_one_name_in_different_folders(pytester):
     for folder in ("shop", "news"):
-        pytester.mkdir(folder)
-        pytester.path.joinpath(folder, "suite.ireval.yaml").write_text("ireval: 1\n")
+        write_suite(pytester.path / folder, folder, "Local")
         pytester.path.joinpath(folder, "conftest.py").write_text(METRIC.format(name="Local"))
 
-    result = pytester.runpytest("--ireval", "shop", "news")
-
-    assert sum("Local" in line for line in result.outlines) == 2
-    assert "claimed twice" not in result.stdout.str()
+    pytester.runpytest("--ireval", "shop", "news").assert_outcomes(passed=4)
 
 
 def test_a_conftest_that_claims_a_taken_name_makes_the_suites_below_it_errors(pytester):
@@ -106,28 +133,23 @@ def test_a_misspelt_hook_in_a_conftest_ends_the_run(pytester):
 
 def test_a_module_given_with_p_serves_the_whole_run(pytester):
     pytester.makepyfile(my_metrics=METRIC.format(name="Everywhere"))
-    pytester.path.joinpath("suite.ireval.yaml").write_text("ireval: 1\n")
+    write_suite(pytester.path, "one", "Everywhere")
     pytester.syspathinsert()
 
-    result = pytester.runpytest("--ireval", "-p", "my_metrics")
-
-    result.stdout.fnmatch_lines(["*metrics at hand*Everywhere*"])
+    pytester.runpytest("--ireval", "-p", "my_metrics").assert_outcomes(passed=2)
 
 
 def test_a_broken_conftest_below_is_an_error_of_its_suites_alone(pytester):
     for folder in ("bad", "good"):
-        pytester.mkdir(folder)
-        pytester.path.joinpath(folder, "suite.ireval.yaml").write_text("ireval: 1\n")
+        write_suite(pytester.path / folder, folder, folder.title())
         pytester.path.joinpath(folder, "conftest.py").write_text(METRIC.format(name=folder.title()))
     broken = pytester.path.joinpath("bad/conftest.py")
     broken.write_text(broken.read_text().replace("def ireval_metrics", "def ireval_metricz"))
 
-    result = pytester.runpytest("--ireval")
+    result = pytester.runpytest("--ireval", "--continue-on-collection-errors")
 
     text = result.stdout.str()
     assert "ireval_metricz" in text
-    assert "metrics at hand here: Accuracy, AP" in text
-    assert "Good" in text
     assert "INTERNALERROR" not in text
     assert "Traceback" not in text
-    assert result.ret == pytest.ExitCode.INTERRUPTED
+    result.assert_outcomes(passed=2, errors=1)

@@ -33,17 +33,16 @@ def test_a_document_listed_twice(accepted):
 
     result = accepted.run()
 
-    assert first_error(result)[0].endswith("rankings.txt:17")
-    assert "q04-d0" in first_error(result)[1]
+    assert first_error(result)[0].startswith("rankings.txt:17: document 'q04-d0' is ranked twice")
     result.assert_outcomes(errors=7)
 
 
 @pytest.mark.parametrize(
     ("file", "line", "place"),
     [
-        ("rankings.txt", "q11 Q0 d1 1 0.5", "rankings.txt:41"),
-        ("judgments.txt", "q01 0 q01-d9 x", "judgments.txt:41"),
-        ("rankings.txt", "q11 Q0 d1 1 nan x", "rankings.txt:41"),
+        ("rankings.txt", "q11 Q0 d1 1 0.5", "rankings.txt:41: has 5 columns"),
+        ("judgments.txt", "q01 0 q01-d9 x", "judgments.txt:41: grade 'x' is not a number"),
+        ("rankings.txt", "q11 Q0 d1 1 nan x", "rankings.txt:41: score 'nan' is not finite"),
     ],
     ids=["five columns", "a grade that is no number", "a score that is no number"],
 )
@@ -53,7 +52,7 @@ def test_a_line_that_cannot_be_right(accepted, file, line, place):
 
     result = accepted.run()
 
-    assert first_error(result)[0].endswith(place)
+    assert first_error(result)[0] == place
     assert "Traceback" not in result.stdout.str()
     result.assert_outcomes(errors=7)
 

@@ -1,8 +1,12 @@
 """Documentation is true: its code runs, its commands print what it shows, and nothing is left out."""
 
 import importlib.util
+import os
 import re
 import shlex
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import click
@@ -21,22 +25,25 @@ from pytest_ireval.testing import promises
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")])
-BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(r'^```(\w*)(?: title="([^"]+)")?\n(.*?)^```$', re.MULTILINE | re.DOTALL)
+"""Language, the file it is, and its text."""
 
 pytestmark = pytest.mark.skipif(not (ROOT / "docs").is_dir(), reason="needs a checkout of the project")
 each_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 
 
 def blocks(page, language):
-    return [code for found, code in BLOCK.findall(page.read_text(encoding="utf-8")) if found == language]
+    return [code for found, _, code in BLOCK.findall(page.read_text(encoding="utf-8")) if found == language]
 
 
 @pytest.fixture(autouse=True)
 def beside_the_examples(monkeypatch, tmp_path_factory):
     """What the pages show runs where the examples are, and leaves nothing behind."""
     folder = tmp_path_factory.mktemp("documentation")
-    (folder / "examples").symlink_to(ROOT / "examples")
+    shutil.copytree(ROOT / "examples", folder / "examples")
     monkeypatch.chdir(folder)
+    monkeypatch.delenv("CI", raising=False)
+    return folder
 
 
 @each_page
@@ -46,26 +53,45 @@ def test_python_blocks_of_a_page_run_one_after_the_other(page):
         exec(compile(code, f"{page.name}, block {number}", "exec", dont_inherit=True), namespace)
 
 
-def commands_shown(page):
-    """Pairs of a command line and what the page says it prints."""
-    for block in blocks(page, "console"):
-        for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
-            line, _, output = part.partition("\n")
-            yield line, output
-
-
 @each_page
-def test_commands_print_what_the_page_shows(page, ireval):
-    for line, shown in commands_shown(page):
-        program, *arguments = shlex.split(line)
-        assert program == "ireval"
+def test_files_and_commands_of_a_page_do_what_it_shows(page, ireval, beside_the_examples):
+    for language, title, text in BLOCK.findall(page.read_text(encoding="utf-8")):
+        if title:
+            file = beside_the_examples / title
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(text, encoding="utf-8")
+        elif language == "console":
+            for part in re.split(r"^\$ ", text, flags=re.MULTILINE)[1:]:
+                line, _, shown = part.partition("\n")
+                check_command(line, shown, ireval)
 
-        printed = ireval(*arguments).out
 
-        if shown.rstrip().endswith("…"):
-            assert printed.startswith(shown.rstrip()[:-1])
-        else:
-            assert printed == shown
+def check_command(line, shown, ireval):
+    """Run one command line; what it prints is what the page shows, or begins so, if the page ends in an ellipsis."""
+    words = shlex.split(line)
+    settings = dict(word.split("=", 1) for word in words if re.match(r"[A-Z_]+=", word))
+    program, *arguments = words[len(settings) :]
+    assert program in ("ireval", "pytest")
+    if program == "pytest":
+        printed = printed_by_pytest(arguments, settings)
+    else:
+        with pytest.MonkeyPatch.context() as patch:
+            for name, value in settings.items():
+                patch.setenv(name, value)
+            printed = ireval(*arguments).out
+    if program == "pytest" or "\n…\n" in shown:
+        wanted = [line.replace("[", "[[]") for line in shown.splitlines() if line != "…"]
+        pytest.LineMatcher(printed.splitlines()).fnmatch_lines(wanted)
+    elif shown.rstrip().endswith("…"):
+        assert printed.startswith(shown.rstrip()[:-1])
+    else:
+        assert printed == shown
+
+
+def printed_by_pytest(arguments, settings):
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *arguments]
+    environment = {**os.environ, **settings, "COLUMNS": "80"}
+    return subprocess.run(command, env=environment, capture_output=True, text=True, check=False).stdout
 
 
 @each_page

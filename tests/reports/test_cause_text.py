@@ -46,7 +46,7 @@ EDITS = (
         (
             Cause(queries=True, source=True, rankings=1, metrics=("nDCG@10", "TopGrade@10")),
             "rankings changed; the queries file says something else of its queries; "
-            "the source is described in other words; nDCG@10 and TopGrade@10 are defined in another way; "
+            "the source is set up in another way; nDCG@10 and TopGrade@10 are defined in another way; "
             "judgments are those of the baseline",
         ),
         (
@@ -63,7 +63,7 @@ EDITS = (
         (
             Cause(rankings=1, judgments=1, queries=True, metrics=("P@5",), source=True),
             "rankings changed; the queries file says something else of its queries; judgments of 1 query changed; "
-            "the source is described in other words; P@5 is defined in another way",
+            "the source is set up in another way; P@5 is defined in another way",
         ),
     ],
 )

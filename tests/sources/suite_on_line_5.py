@@ -6,7 +6,7 @@ import pytest
 
 from pytest_ireval import Queries, Request, SourceError, load_registry
 from pytest_ireval.sources.asking import answers, asked
-from pytest_ireval.suites.scalars import scalar
+from pytest_ireval.suites.scalars import File, Items, Keys, Scalar, put
 from pytest_ireval.suites.source_models import source_asked
 
 
@@ -55,7 +55,9 @@ class Asking:
 
     def _scalars(self, value):
         if isinstance(value, dict):
-            return {self._scalars(key): self._scalars(each) for key, each in value.items()}
-        if isinstance(value, list):
-            return [self._scalars(each) for each in value]
-        return scalar(str(value), "shop.ireval.yaml", str(self.folder), 5, 11)
+            made = Keys({self._scalars(key): self._scalars(each) for key, each in value.items()})
+        elif isinstance(value, list):
+            made = Items([self._scalars(each) for each in value])
+        else:
+            made = Scalar(value)
+        return put(made, File("shop.ireval.yaml", str(self.folder)), 5, 11)

@@ -1,12 +1,13 @@
 """Any source: how often it is asked, what it may answer, and who is named when it goes wrong."""
 
+import asyncio
 import sys
 import types
 
 import pytest
 from pydantic import Field, SecretStr
 
-from pytest_ireval import InputError, IrevalError, Rankings, SourceOptions, hookimpl, source
+from pytest_ireval import InputError, IrevalError, Rankings, SourceError, SourceOptions, hookimpl, source
 from pytest_ireval.plugins.manager import Plugins
 from pytest_ireval.plugins.registry import Origin
 from pytest_ireval.retrieval.from_objects import rankings_from
@@ -71,6 +72,19 @@ def test_a_source_may_return_any_form_that_evaluate_takes(shop):
         assert isinstance(rankings, Rankings)
         assert rankings.ranking("q1") == ["a"]
         assert rankings.origin == "acme: x"
+
+
+def test_a_function_that_fetches_may_be_async_also_where_a_loop_is_running(shop):
+    async def fetch(options, request):
+        await asyncio.sleep(0)
+        return {"q1": ["a"]} if request.repetition == 1 else 1 / 0
+
+    async def in_a_notebook():
+        return shop.ask({"acme": "x"}, acme(fetch)).ranking("q1")
+
+    assert asyncio.run(in_a_notebook()) == ["a"]
+    with pytest.raises(SourceError, match=r"it raised ZeroDivisionError: division by zero\n  at .*, in fetch\n"):
+        asked(shop.source({"acme": "x", "repeat": 2}, acme(fetch)), shop.request())
 
 
 def test_rankings_that_are_longer_than_was_asked_are_cut(shop):

@@ -96,6 +96,36 @@ def search(text):
     assert search(code) == {"q1": ["b", "a"], "q2": ["b", "a"]}
 
 
+def test_numbers_and_ids_of_databases_and_models(search):
+    code = """
+from decimal import Decimal
+from uuid import UUID
+
+import numpy
+
+def search(text):
+    return [(UUID(int=1), Decimal("0.5")), (numpy.int64(2), numpy.array(0.75)), (numpy.str_("3"), numpy.float32(0.25))]
+"""
+    assert search(code)["q1"] == ["2", "00000000-0000-0000-0000-000000000001", "3"]
+
+
+def test_many_wrong_answers_are_counted_and_what_is_allowed_is_said_once(shop, search):
+    from pytest_ireval import Queries
+
+    shop.queries = Queries(tuple(f"q{i}" for i in range(1, 8)), ("mug",) * 7)
+    lines = search("def search(text):\n    pass\n", lists=False).splitlines()
+
+    assert lines[:5] == [
+        "shop.ireval.yaml:5:11: source > python",
+        "  search:search, query 'q1': returned None: is a return missing?",
+        "  allowed: a list of document ids, of pairs (id, score), of objects or dictionaries with id and score; or a "
+        "dictionary of ids and scores",
+        "shop.ireval.yaml:5:11: source > python",
+        "  search:search, query 'q2': returned None: is a return missing?",
+    ]
+    assert lines[-1] == "… and 2 more"
+
+
 def test_whole_numbers_are_ids(search):
     assert search("def search(text):\n    return [7, 3]\n")["q1"] == ["7", "3"]
 
@@ -131,7 +161,7 @@ def test_what_is_no_list_of_documents_names_the_query(search, returned, complain
         ("[(0.5, 'a')]", "0.5 is no id; ids are text (or whole numbers)"),
         ("[('a', 'high')]", "the score of document 'a' for query 'q1' is 'high', not a number"),
         ("{'a': float('nan')}", "the score of document 'a' for query 'q1' is nan, not finite"),
-        ("[{'id': 'a', 'score': 1}, {'id': 'b'}]", "returned 1 documents with a score and 1 without one"),
+        ("[{'id': 'a', 'score': 1}, {'id': 'b'}]", "returned 1 document with a score and 1 without one"),
     ],
 )
 def test_a_value_that_cannot_be_names_the_query(search, returned, complaint):
@@ -232,10 +262,21 @@ def test_a_function_that_cannot_be_called_is_an_error_before_it_is(search, code,
 
 
 def test_a_module_that_is_not_there_says_where_it_was_looked_for(shop):
+    (shop.folder / "src").mkdir()
+
     assert shop.refused({"python": "nothing.here:search", "path": "src"}) == (
         "shop.ireval.yaml:5:11: source > python\n"
         "  there is no module 'nothing'\n"
         "  looked for in ., src, .. (seen from the suite), and where Python finds modules; path: names more folders"
+    )
+
+
+def test_a_folder_of_modules_that_is_not_there_is_an_error(shop):
+    assert shop.refused({"python": "nothing.here:search", "path": ["src", "../lib"]}) == (
+        "shop.ireval.yaml:5:11: source > python > path\n"
+        "  there is no folder src\n"
+        "shop.ireval.yaml:5:11: source > python > path\n"
+        "  there is no folder ../lib"
     )
 
 
@@ -287,7 +328,51 @@ def test_a_module_of_the_same_name_that_is_imported_already_is_not_asked_instead
     assert shop.refused({"python": "adapter:search"}) == (
         "shop.ireval.yaml:5:11: source > python\n"
         "  module 'adapter' would be adapter.py, but ../one/adapter.py is imported under this name already\n"
-        "  Python knows one module of a name: rename one of the files"
+        "  Python knows one module of a name: rename one of the two"
+    )
+
+
+def test_a_folder_of_modules_that_is_imported_from_elsewhere_is_not_asked_instead(shop):
+    shop.write("one/adapters/engine.py", "def search(text):\n    return ['one']\n")
+    shop.write("two/adapters/engine.py", "def search(text):\n    return ['two']\n")
+    shop.write("two/adapters/other.py", "def search(text):\n    return ['other']\n")
+    top = shop.folder
+
+    shop.folder = top / "one"
+    assert shop.lists({"python": "adapters.engine:search"})["q1"] == ["one"]
+
+    shop.folder = top / "two"
+    assert shop.lists({"python": "adapters.other:search"})["q1"] == ["other"]
+    assert shop.refused({"python": "adapters.engine:search"}) == (
+        "shop.ireval.yaml:5:11: source > python\n"
+        "  module 'adapters' would be adapters, but ../one/adapters/engine.py is imported under this name already\n"
+        "  Python knows one module of a name: rename one of the two"
+    )
+
+
+def test_a_generator_that_never_ends_is_an_error(search, monkeypatch):
+    monkeypatch.setattr("pytest_ireval.sources.returned.MOST", 1000)
+
+    assert search("import itertools\n\ndef search(text):\n    return itertools.count()\n", lists=False).startswith(
+        "shop.ireval.yaml:5:11: source > python\n"
+        "  search:search, query 'q1': returned more than 1,000 documents: does it ever end?\n"
+    )
+
+
+def test_what_a_documents_own_code_raises_names_the_query(search):
+    code = """
+class Hit:
+    @property
+    def id(self):
+        return 1 / 0
+
+def search(text):
+    return [Hit()]
+"""
+    assert search(code, lists=False) == (
+        "shop.ireval.yaml:5:11: source > python\n"
+        "  search:search raised ZeroDivisionError: division by zero for query 'q1' ('red mug')\n"
+        "  at search.py:5, in id"
     )
 
 

@@ -6,6 +6,7 @@ import json
 import pytest
 
 from pytest_ireval import InputError
+from pytest_ireval.retrieval.formats.input_file import near
 
 ONE = "q1 Q0 a 1 3 t\nq1 Q0 b 2 2 t\nq1 Q0 c 3 1 t\n"
 TWO = "q2 Q0 x 1 3 t\n"
@@ -106,7 +107,7 @@ def test_what_is_wrong_in_a_file_is_said_with_the_files_line(shop):
     with pytest.raises(InputError) as caught:
         shop.ask({"run": "a.trec"})
 
-    assert str(caught.value).startswith(f"{path}:4\n")
+    assert str(caught.value).startswith(f"{near(path)}:4\n")
 
 
 def test_a_file_of_other_queries_is_the_wrong_file(shop):

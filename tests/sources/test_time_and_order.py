@@ -1,7 +1,10 @@
 """Many calls at a time: never more than allowed, answers in order, and nobody waits for ever."""
 
+import os
+import signal
 import sys
 import time
+from threading import Timer
 
 import pytest
 
@@ -165,3 +168,34 @@ def test_a_function_that_asks_another_source_does_not_wait_for_itself(shop):
     sys.modules["outer"].ask = lambda: asked(inner, request)[0].ranking("q1")
 
     assert shop.lists({"python": "outer:search", "timeout": "5s"})["q2"] == ["red mug"]
+
+
+def interrupted_after(seconds, ask):
+    """Whether Ctrl-C ends it at once."""
+    Timer(seconds, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+    began = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        ask()
+    return time.monotonic() - began < seconds + 3
+
+
+def test_ctrl_c_is_heard_while_a_call_hangs(many):
+    code = "import time\n\ndef search(text):\n    time.sleep(20)\n"
+
+    assert interrupted_after(0.3, lambda: many(code))
+    assert many("def search(text):\n    return [text]\n")["q1"] == ["1"]
+
+
+def test_ctrl_c_is_heard_while_an_async_call_hangs(many):
+    code = "import asyncio\n\nasync def search(text):\n    await asyncio.sleep(20)\n"
+
+    assert interrupted_after(0.3, lambda: many(code, concurrency=2))
+    assert many("async def search(text):\n    return [text]\n")["q1"] == ["1"]
+
+
+def test_ctrl_c_ends_a_program_too(shop):
+    value = {"command": ["sh", "-c", "echo $$ > number; sleep 20"]}
+
+    assert interrupted_after(0.5, lambda: shop.ask(value))
+    with pytest.raises(ProcessLookupError):
+        os.kill(int((shop.folder / "number").read_text()), 0)

@@ -123,6 +123,12 @@ class _Raw(io.RawIOBase):
         return self.stream.readinto(memoryview(buffer))
 
 
+def near(path: Path) -> Path:
+    """The path from where the process was started, if it lies there: what messages should call it."""
+    here = Path.cwd()
+    return path.relative_to(here) if path != here and path.is_relative_to(here) else path
+
+
 @contextmanager
 def input_file(path: FilePath) -> Iterator[InputFile]:
     """What ``path`` stands for; ``-`` is standard input."""

@@ -1,0 +1,206 @@
+"""What `pytest --ireval` costs: beside the least it could do, to collect, and when nobody asks for it.
+
+    python benchmarks/gate_speed.py                              the sizes that are promised
+    python benchmarks/gate_speed.py --queries 100 --suites 20    a quick look
+
+Prints three ratios of wall times and which limits they keep; the exit code is 1 if one is missed. Commands take turns
+(`interleave.py`). Everything it needs is written below --folder, the same every time.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from interleave import Contestant, measure_interleaved
+
+LISTED = 100
+"""Documents of a query; a quarter of them is judged."""
+METRICS = ("nDCG@10", "AP@100", "RR@10", "R@20", "P@10", "Judged@10")
+QUIET = ("-q", "-p", "no:cacheprovider", "-p", "no:randomly")
+NOTHING = "def test_nothing():\n    pass\n"
+
+READ = '''\
+"""The least that a gate could do: numpy is imported and all files are read."""
+
+from pathlib import Path
+
+import numpy as np
+
+
+def test_read():
+    here = Path(__file__).parent
+    sizes = [np.fromfile(path, np.uint8).size for path in sorted(here.rglob("*.t*")) + sorted(here.rglob("*.json"))]
+    assert sum(sizes) > 0
+'''
+
+
+@dataclass(frozen=True)
+class Promise:
+    """That the first command takes at most so many times as long as the second."""
+
+    claim: str
+    limit: float
+    ours: Contestant
+    least: Contestant
+
+
+def main() -> int:
+    """Everything written, measured and printed; 0 if all limits are kept."""
+    options = read_options()
+    promises = list(promised(options))
+    missed = 0
+    for promise in promises:
+        costs = measure_interleaved([promise.ours, promise.least], options.rounds, tell)
+        if len(costs) < 2:
+            tell(f"{promise.claim}: could not be measured")
+            missed += 1
+            continue
+        ours, least = costs[promise.ours.name], costs[promise.least.name]
+        ratio = ours.wall_seconds / least.wall_seconds
+        missed += ratio > promise.limit
+        verdict = "held" if ratio <= promise.limit else "MISSED"
+        print(
+            f"{promise.claim}: {ratio:.2f} (limit {promise.limit:g}, {verdict}); "
+            f"{ours.wall_seconds:.3f} s against {least.wall_seconds:.3f} s, spread {ours.spread:.0%} and "
+            f"{least.spread:.0%}, {ours.peak_mebibytes:.0f} MiB"
+        )
+    return int(missed > 0)
+
+
+def tell(text: str) -> None:
+    """Progress goes to standard error, so that standard output is the result alone."""
+    print(text, file=sys.stderr, flush=True)
+
+
+def read_options() -> argparse.Namespace:
+    """What the command line asks for."""
+    parser = argparse.ArgumentParser(description="Measure what pytest --ireval costs.")
+    add = parser.add_argument
+    add("--queries", type=int, default=5000, help="of the large suite; default: 5000")
+    add("--suites", type=int, default=1000, help="to be collected; default: 1000")
+    add("--rounds", type=int, default=7, help="rounds after the first, which is dropped; default: 7")
+    add("--folder", type=Path, default=Path(__file__).parent / "data" / "gate", help="of the files")
+    return parser.parse_args()
+
+
+def promised(options: argparse.Namespace) -> Iterator[Promise]:
+    """The three promises, their files written."""
+    large, many, idle = (options.folder / name for name in ("large", "many", "idle"))
+    write_large(large, options.queries)
+    write_many(many, options.suites)
+    write(idle / "test_nothing.py", NOTHING)
+    asked = f"{options.queries:,} queries, {len(METRICS)} metrics, 40 rules, against reading the files"
+    yield Promise(asked, 3, run(large / "suites", "--ireval", "--ireval-report=none"), run(large / "test_read.py"))
+    collected = f"{options.suites:,} suites of 10 rules collected, against collecting nothing"
+    yield Promise(
+        collected, 15, run(many, "--ireval", "--collect-only"), run(many, "--collect-only", "-p", "no:ireval")
+    )
+    yield Promise("without --ireval, against no plugin at all", 1.03, run(idle), run(idle, "-p", "no:ireval"))
+
+
+def run(path: Path, *options: str) -> Contestant:
+    """A run of pytest; its output is kept beside the folder."""
+    words = [word.strip("-").replace(":", "-") for word in options if word != "-p"]
+    name = "-".join([path.name.replace(".", "-"), *words])
+    command = (sys.executable, "-m", "pytest", *QUIET, *options, str(path))
+    return Contestant(name, command, path.parent / f"{name}.out", {"CI": ""})
+
+
+def write(path: Path, text: str) -> None:
+    """The file has this text."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+
+
+def write_large(folder: Path, queries: int) -> None:
+    """One suite with 40 rules, its files, and a baseline that holds other rankings than those of now."""
+    names = [f"q{number:05}" for number in range(queries)]
+    rows = [f"{q}\twords of {q}\t{'head' if i % 3 else 'tail'}\t{1 + i % 50}" for i, q in enumerate(names)]
+    data = folder / "suites" / "data"
+    write(data / "queries.tsv", "\n".join(["id\ttext\tsegment\tsearches", *rows]) + "\n")
+    judged = [f"{q} 0 {q}-{4 * i:03} {(i + n) % 4}" for n, q in enumerate(names) for i in range(LISTED // 4)]
+    write(data / "judgments.txt", "\n".join(judged) + "\n")
+    write(folder / "suites" / "large.ireval.yaml", "\n".join(suite_with_40_rules(names[0])) + "\n")
+    write(folder / "test_read.py", READ)
+    for step in (7, 11):  # the first is accepted, the second stands there when time is taken
+        write(data / "rankings.trec", "".join(rankings(names, step)))
+        if step == 7:
+            accept(folder / "suites")
+
+
+def rankings(names: Sequence[str], step: int) -> Iterator[str]:
+    """Every query's documents; one query in ten has them in an order that depends on ``step``."""
+    for number, query in enumerate(names):
+        stride = step if number % 10 == 0 else 3
+        for rank in range(LISTED):
+            yield f"{query} Q0 {query}-{(rank * stride + number) % LISTED:03} {rank + 1} {LISTED - rank} shop\n"
+
+
+def accept(folder: Path) -> None:
+    """The suite has a baseline of these rankings."""
+    for old in folder.glob("baselines/*"):
+        old.unlink()
+    command = [sys.executable, "-m", "pytest", *QUIET, "--ireval", "--ireval-update-new", "--ireval-report=none"]
+    environment = {**os.environ, "CI": ""}
+    result = subprocess.run([*command, str(folder)], env=environment, capture_output=True, text=True, check=False)
+    if result.returncode:
+        raise SystemExit(f"no baseline could be written:\n{result.stdout[-2000:]}")
+
+
+def suite_with_40_rules(query: str) -> Iterator[str]:
+    """Six thresholds, 24 comparisons of means, six of queries, two of lists, two expectations; all of them hold."""
+    yield "ireval: 1"
+    yield "suite: large"
+    yield "source: {run: data/rankings.trec}"
+    yield f"depth: {LISTED}"
+    yield "queries: data/queries.tsv"
+    yield "weight: searches"
+    yield "judgments: data/judgments.txt"
+    yield f"metrics: [{', '.join(METRICS)}]"
+    yield "rules:"
+    yield from (f'  - threshold: {{{metric}: ">= 0"}}' for metric in METRICS)
+    for metric in METRICS:
+        loose = f"metric: {metric}, tolerance: {{absolute: 1}}"
+        yield f"  - no_regression: {{{loose}}}"
+        yield f"  - no_regression: {{{loose}, per: segment, name: by_segment}}"
+        yield f"  - no_regression: {{{loose}, where: {{segment: head}}, name: head}}"
+        yield f"  - no_regression: {{{loose}, where: {{segment: tail}}, name: tail}}"
+        yield f"  - worsened: {{metric: {metric}, by_more_than: 0.5, at_most: 100%}}"
+    yield "  - churn: {overlap: RBO(p=0.9), below: 0.5, at_most: 100%}"
+    yield "  - churn: {overlap: Overlap@10, below: 0.5, at_most: 100%}"
+    yield f"  - expect: [{{query: {query}, document: {query}-000, top: {LISTED}}}]"
+    yield f"  - expect: [{{query: {query}, never: [nowhere], top: 10}}]"
+
+
+def write_many(folder: Path, suites: int) -> None:
+    """So many suites of ten rules, and one test that is collected without them."""
+    write(folder / "test_nothing.py", NOTHING)
+    write(folder / "judgments.txt", "q 0 d 1\n")
+    write(folder / "rankings.trec", "q Q0 d 1 1 shop\n")
+    wanted = {f"suite{number:04}.ireval.yaml" for number in range(suites)}
+    for old in folder.glob("*.ireval.yaml"):
+        if old.name not in wanted:
+            old.unlink()
+    bounds = ", ".join(f'{metric}: ">= 0"' for metric in METRICS)
+    for name in wanted:
+        lines = [
+            "ireval: 1",
+            f"suite: {name.partition('.')[0]}",
+            "source: {run: rankings.trec}",
+            "judgments: judgments.txt",
+            f"metrics: [{', '.join(METRICS)}]",
+            "rules:",
+            f"  - threshold: {{{bounds}}}",
+            *(f"  - no_regression: {{metric: {metric}, tolerance: 1%}}" for metric in METRICS[:4]),
+        ]
+        write(folder / name, "\n".join(lines) + "\n")
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,136 @@
+"""Writes docs/suites.md from the models of suites and of installed kinds: ``python docs/suites_page.py``."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel
+
+from pytest_ireval import load_registry
+from pytest_ireval.plugins.registry import Registry
+from pytest_ireval.suites.editor_schema import model_schema
+from pytest_ireval.suites.editor_types import WORDS
+from pytest_ireval.suites.options import ComparingOptions, RuleOptions, SourceOptions
+from pytest_ireval.suites.suite_keys import (
+    DocumentsKeys,
+    JudgmentsKeys,
+    QueriesKeys,
+    SuiteKeys,
+    WaiverKeys,
+)
+
+PAGE = Path(__file__).with_name("suites.md")
+PARTS = Path(__file__).with_name("suites.md.in")
+"""What is written by hand; ``<!-- name -->`` is where a table goes."""
+EXAMPLES = {
+    "threshold": '- threshold: {nDCG@10: ">= 0.85", Judged@10: ">= 0.70"}\n'
+    "- threshold: {metric: nDCG@10, of: p10, min: 0.3, per: segment}",
+    "no_regression": "- no_regression: {metric: nDCG@10, tolerance: 2.5%}\n"
+    "- no_regression: {metric: nDCG@10, per: segment, tolerance: {head: 2%, default: 5%}}\n"
+    "- no_regression: {metric: RR@10, where: {segment: tail}, tolerance: {absolute: 0.02}, on_fail: warn}",
+    "worsened": "- worsened: {metric: nDCG@10, by_more_than: 0.3, at_most: 2}\n"
+    "- worsened: {metric: nDCG@10, by_more_than: 0.3, at_most: 5%, where: {segment: head}}",
+    "churn": "- churn: {overlap: RBO(p=0.9), below: 0.8, at_most: 10%}",
+    "expect": "- expect:\n    - {query: q001, document: q001-d0, top: 1}\n"
+    "    - {query: q050, never: [banned-17], top: 10}\n"
+    '    - {query: q044, order: [q044-d0, q044-d3], known_failure: "SEARCH-12"}',
+    "run": "source: {run: runs/candidate.trec}",
+    "python": 'source: {python: "shop.search:search"}',
+    "command": "source: {command: [python, search.py]}",
+}
+"""Of rules and sources; a test loads them."""
+
+
+def page() -> str:
+    """The text of the page."""
+    text = PARTS.read_text(encoding="utf-8")
+    for name, lines in tables(load_registry()).items():
+        text = text.replace(f"<!-- {name} -->", "\n".join(lines))
+    return "<!-- Written by docs/suites_page.py; edit docs/suites.md.in, or the models' descriptions. -->\n" + text
+
+
+def tables(registry: Registry) -> Mapping[str, list[str]]:
+    """What is generated, by the name of its place."""
+    return {
+        "keys": list(_table(SuiteKeys)),
+        "queries": list(_table(QueriesKeys)),
+        "judgments": list(_table(JudgmentsKeys)),
+        "documents": list(_table(DocumentsKeys)),
+        "waive": list(_table(WaiverKeys)),
+        "every rule": list(_table(RuleOptions)),
+        "every comparing rule": list(_table(ComparingOptions, RuleOptions)),
+        "every source": list(_table(SourceOptions)),
+        "rules": [line for kind in registry.rules.values() for line in _kind(kind, RuleOptions)],
+        "sources": [line for kind in registry.sources.values() for line in _kind(kind, SourceOptions)],
+    }
+
+
+def _kind(kind: Any, shared: type[BaseModel]) -> Iterator[str]:
+    yield f"### `{kind.name}`\n"
+    yield kind.summary
+    if getattr(kind, "compares", False):
+        yield "It compares with a baseline."
+    if not getattr(kind, "judged", True):
+        yield "It needs no judgments."
+    yield ""
+    if kind.name in EXAMPLES:
+        yield f"```yaml\n{EXAMPLES[kind.name]}\n```\n"
+    shared = ComparingOptions if issubclass(kind.options, ComparingOptions) else shared
+    yield from _table(kind.options, shared)
+    for name, schema in model_schema(kind.options).get("$defs", {}).items():
+        yield f"Each {name.lower()}:\n"
+        yield from _rows(schema)
+    yield ""
+
+
+def _table(model: type[BaseModel], without: type[BaseModel] | None = None) -> Iterator[str]:
+    """The keys of a model, but those of another."""
+    return _rows(model_schema(model), set(without.model_fields) if without else set())
+
+
+def _rows(schema: Mapping[str, Any], left_out: set[str] = frozenset()) -> Iterator[str]:  # type: ignore[assignment]
+    mapping = next((each for each in schema.get("anyOf", ()) if "properties" in each), schema)
+    required = mapping.get("required", ())
+    found = {key: each for key, each in mapping.get("properties", {}).items() if key not in left_out}
+    if not found:
+        return
+    with_examples = any("examples" in each for each in found.values())
+    yield "| key | value | unless given | meaning |" + (" example |" if with_examples else "")
+    yield "| --- | --- | --- | --- |" + (" --- |" if with_examples else "")
+    for key, each in found.items():
+        default = "must be given" if key in required else _default(each.get("default"))
+        meaning = each.get("description", "").replace("``", "`").replace("|", "\\|")
+        example = (
+            f" `{each['examples'][0]}` |" if with_examples and "examples" in each else " |" if with_examples else ""
+        )
+        yield f"| `{key}` | {_words(each)} | {default} | {meaning} |{example}"
+    if isinstance(mapping.get("additionalProperties"), dict):
+        yield f"| any metric | {_words(mapping['additionalProperties'])} | | Short form: the metric and its bound. |"
+
+
+def _default(value: Any) -> str:
+    if value in (None, "", [], {}) or isinstance(value, dict):
+        return ""
+    return f"`{value}`" if isinstance(value, str) else f"`{json.dumps(value)}`"
+
+
+def _words(schema: Mapping[str, Any]) -> str:
+    """What such a value is called."""
+    if WORDS in schema:
+        return str(schema[WORDS])
+    if "enum" in schema or "const" in schema:
+        return ", ".join(f"`{value}`" for value in schema.get("enum", [schema.get("const")]))
+    if "$ref" in schema or "allOf" in schema:
+        return "mapping"
+    if "anyOf" in schema:
+        return " or ".join(dict.fromkeys(_words(each) for each in schema["anyOf"] if each != {"type": "null"}))
+    if schema.get("type") == "array":
+        return "list"
+    return {"string": "text", "object": "mapping"}.get(schema.get("type", "object"), str(schema.get("type", "mapping")))
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")

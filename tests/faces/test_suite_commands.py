@@ -1,0 +1,242 @@
+"""``ireval init``, ``check`` and ``schema``: suites without running them."""
+
+import json
+
+import jsonschema
+import pytest
+import yaml
+
+from pytest_ireval import load_suite
+
+JUDGMENTS = "".join(f"q{n} 0 d{n} 2\nq{n} 0 e{n} 1\n" for n in range(1, 9))
+RANKINGS = "".join(
+    f"q{n} Q0 {'d' if n % 3 else 'x'}{n} 1 2 t\nq{n} Q0 e{n} 2 1 t\nq{n} Q0 y{n} 3 0.5 t\n" for n in range(1, 9)
+)
+QUERIES = "id\ttext\tsegment\n" + "".join(f"q{n}\ttext {n}\t{'head' if n < 5 else 'tail'}\n" for n in range(1, 9))
+SUITE = "ireval: 1\nsuite: shop\nsource: {run: rankings.txt}\njudgments: judgments.txt\nmetrics: [AP]\n"
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    folder = tmp_path / "my shop"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    for name, text in (("judgments.txt", JUDGMENTS), ("rankings.txt", RANKINGS), ("queries.tsv", QUERIES)):
+        (folder / name).write_text(text)
+    return folder
+
+
+def test_a_suite_is_written_for_judgments_and_rankings(ireval, folder):
+    printed = ireval("init", "--judgments", "judgments.txt", "--rankings", "rankings.txt", "--name", "shop")
+
+    assert printed.out == (
+        "wrote suites/shop.ireval.yaml\n\n"
+        "next:\n"
+        "  pytest --ireval suites --ireval-update     accepts these rankings as the baseline\n"
+        "  pytest --ireval suites     compares with it from then on\n"
+        "  ireval schema -o .ireval/suite.schema.json     lets editors complete and check suites\n"
+    )
+    assert (folder / "suites" / "shop.ireval.yaml").read_text() == (
+        """\
+# yaml-language-server: $schema=../.ireval/suite.schema.json
+# (that file is for editors; it is written by: ireval schema -o .ireval/suite.schema.json)
+ireval: 1
+suite: shop
+# owner: "@your-team"     whom a failure concerns
+
+# The candidate; a function or a command can be asked instead.
+source: {run: ../rankings.txt}
+depth: 3     # how many documents of each ranking count
+judgments: ../judgments.txt
+metrics: [nDCG@3, RR@3, R@3, Judged@3]
+
+rules:
+  # Floors, 5% below what these rankings reach now: nDCG@3 0.8100, Judged@3 0.5833.
+  - threshold: {nDCG@3: ">= 0.76", Judged@3: ">= 0.55"}
+
+  # How far a mean may fall below the accepted baseline.
+  # The tolerance is the smallest drop that 8 queries of this spread show in 80% of cases (standard
+  # deviation of nDCG@3: 0.35). It is a guess as yet: values of two
+  # versions are taken to correlate by 0.95, as after small changes. Reports say what can be shown.
+  # 8 queries are few: about 292 would show a drop of 2%.
+  - no_regression: {metric: nDCG@3, tolerance: 14%}
+  - no_regression: {metric: RR@3, tolerance: 8.2%}
+
+  # A mean hides single queries that break.
+  - worsened: {metric: nDCG@3, by_more_than: 0.3, at_most: 5%}
+
+  # How many queries may get a very different list; this needs no judgments. Look at the first changes,
+  # and set it to what is usual here.
+  - churn: {overlap: RBO(p=0.9), below: 0.8, at_most: 10%}
+
+  # What must not break, whatever the means say. These have the top grade and stand first now;
+  # put in those that you care about.
+  - expect:
+      - {query: q1, document: d1, top: 3}
+      - {query: q2, document: d2, top: 3}
+      - {query: q4, document: d4, top: 3}
+"""
+    )
+
+
+def test_columns_of_queries_become_slices(ireval, folder):
+    ireval("init", "--judgments", "judgments.txt", "--rankings", "rankings.txt", "--queries", "queries.tsv")
+
+    suite = load_suite(folder / "suites" / "my-shop.ireval.yaml")
+    (sliced,) = [rule.options for rule in suite.rules if rule.options.per]
+    assert suite.queries.path == folder / "queries.tsv"
+    assert (sliced.per, list(sliced.tolerance.by_value)) == ("segment", ["head", "tail"])
+
+
+def test_without_judgments_churn_and_expectations_come_first(ireval, folder):
+    ireval("init", "--queries", "queries.tsv", "--rankings", "rankings.txt", "-o", "shop.yaml", "--name", "shop")
+
+    suite = load_suite(folder / "shop.yaml")
+    assert [rule.kind.name for rule in suite.rules] == ["churn", "expect"]
+    assert suite.judgments is None
+
+
+def test_queries_without_a_ranking_are_named(ireval, folder):
+    (folder / "judgments.txt").write_text(JUDGMENTS + "q99 0 d 1\n")
+    ireval("init", "--judgments", "judgments.txt", "--rankings", "rankings.txt", "-o", "shop.yaml")
+
+    assert (
+        "# 1 query without a ranking (q99): an error of the first run, unless\n# missing_queries: zero\n"
+        in (folder / "shop.yaml").read_text()
+    )
+
+
+def test_queries_that_are_all_alike_say_nothing_of_the_spread(ireval, folder):
+    (folder / "judgments.txt").write_text("".join(f"q{n} 0 e{n} 1\n" for n in range(1, 9)))
+    ireval("init", "--judgments", "judgments.txt", "--rankings", "rankings.txt", "-o", "shop.yaml")
+
+    text = (folder / "shop.yaml").read_text()
+    assert "  # All 8 queries score alike, which says nothing of the spread of changes:\n" in text
+    assert "tolerance: {absolute: 0.063}" in text
+    assert load_suite(folder / "shop.yaml")
+
+
+def test_odd_ids_and_names_of_formats_survive(ireval, folder):
+    (folder / "odd.json").write_text(json.dumps({"007": ["no", "x"], "a: b": ["${X}"], "q#": ['"']}))
+    (folder / "queries.json").write_text(json.dumps({"007": "a", "a: b": "b", "q#": "c"}))
+    ireval(
+        *("init", "--queries", "queries.json", "--rankings", "odd.json", "-o", "odd.yaml"),
+        *("--rankings-format", "json", "--queries-format", "json"),
+    )
+
+    suite = load_suite(folder / "odd.yaml", environment={})
+    expected = [(part.asked.query, part.asked.document) for part in suite.rules[-1].parts]
+    assert expected == [("007", "no"), ("a: b", "${X}"), ("q#", '"')]
+    assert (suite.queries.format, suite.source.options.format) == ("json", "json")
+    assert yaml.safe_load((folder / "odd.yaml").read_text())["rules"][1]["expect"][0]["query"] == "007"
+
+
+def test_nothing_is_overwritten(ireval, folder):
+    (folder / "shop.yaml").write_text("mine")
+    printed = ireval("init", "--judgments", "judgments.txt", "--rankings", "rankings.txt", "-o", "shop.yaml")
+
+    assert (printed.code, printed.err) == (
+        2,
+        "error: shop.yaml\n  is there already, and is not overwritten\n  name another: -o\n",
+    )
+    assert (folder / "shop.yaml").read_text() == "mine"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ([], "say --judgments, or --queries where nothing is judged yet"),
+        (["--queries", "queries.tsv", "--name", "a b"], "--name a b: a name of a suite is letters, digits, _ . and -"),
+        (["--queries", "queries.tsv", "-o", "a.txt"], "a.txt: a suite is a file .yaml or .yml"),
+    ],
+)
+def test_init_says_what_it_cannot_do(ireval, folder, arguments, says):
+    printed = ireval("init", "--rankings", "rankings.txt", *arguments)
+
+    assert (printed.code, printed.err.splitlines()[-1]) == (2, f"Error: {says}")
+
+
+def test_check_has_a_line_for_each_suite(ireval, folder):
+    (folder / "suites").mkdir()
+    text = SUITE.replace(" rankings", " ../rankings").replace(" judgments.txt", " ../judgments.txt")
+    (folder / "suites" / "shop.ireval.yaml").write_text(text + "rules: [{threshold: {P@2: '> 0.1'}}]\n")
+    (folder / "suites" / "locales.yaml").write_text(text.replace("shop", "other") + "matrix: {locale: [de, fr]}\n")
+    (folder / "suites" / "common.yaml").write_text("ireval: 1\npartial: true\n")
+
+    printed = ireval("check", "suites")
+
+    assert printed == (
+        0,
+        "suites/locales.yaml: other.de: 1 metric, 0 rules\n"
+        "suites/locales.yaml: other.fr: 1 metric, 0 rules\n"
+        "suites/shop.ireval.yaml: shop: 2 metrics, 1 rule\n",
+        "",
+    )
+
+
+def test_check_prints_all_mistakes_of_all_suites(ireval, folder):
+    (folder / "a.yaml").write_text(SUITE)
+    (folder / "b.yaml").write_text(SUITE + "depth: 0\nties: x\n")
+    (folder / "c.yaml").write_text(SUITE)
+    (folder / "d.yaml").write_text("judgments: judgments.txt\nmetrics: [AP]\n")
+
+    printed = ireval("check", ".")
+
+    assert printed == (
+        1,
+        "a.yaml: shop: 1 metric, 0 rules\n"
+        "c.yaml: shop: 1 metric, 0 rules\n"
+        "b.yaml:6:8: depth\n"
+        "  '0' is no whole number from 1\n"
+        "b.yaml:7:7: ties\n"
+        "  'x' is unknown\n"
+        "  allowed: trec, input, pessimistic, optimistic, error\n"
+        "c.yaml:1:1\n"
+        "  the suite of a.yaml is called 'shop', too\n"
+        "d.yaml\n"
+        "  is no suite\n"
+        "  add the line 'ireval: 1' (and 'partial: true', if it is only there for others that extend it)\n"
+        "4 mistakes\n",
+        "",
+    )
+
+
+def test_check_knows_what_only_the_queries_tell(ireval, folder):
+    rule = "queries: queries.tsv\nrules: [{threshold: {AP: '> 0.1', where: {segment: tial}}}]\n"
+    (folder / "shop.yaml").write_text(SUITE + rule)
+
+    printed = ireval("check", "shop.yaml")
+
+    assert printed.code == 1
+    assert "no query has segment=tial" in printed.out
+
+
+def test_check_uses_metrics_of_a_conftest(ireval, folder):
+    (folder / "conftest.py").write_text(
+        "from pytest_ireval import hookimpl, per_query_metric\n"
+        "@per_query_metric(name='Toy')\n"
+        "def toy(ranking, *, cutoff: int):\n    '''A toy.'''\n    return 0.0\n"
+        "@hookimpl\ndef ireval_metrics():\n    return [toy]\n"
+    )
+    (folder / "shop.yaml").write_text(SUITE.replace("AP", "Toy@3"))
+
+    assert ireval("check", "shop.yaml").out == "shop.yaml: shop: 1 metric, 0 rules\n"
+    assert "Toy@10" in ireval("schema").out
+
+
+def test_nothing_found_is_no_success(ireval, folder):
+    printed = ireval("check", ".")
+
+    assert printed.code == 2
+    assert printed.err.endswith(
+        "Error: no suite was found (*.ireval.yaml, or YAML with a line that begins with ireval:)\n"
+    )
+
+
+def test_a_schema_is_printed_or_written(ireval, folder):
+    printed = ireval("schema").out
+    written = ireval("schema", "-o", ".ireval/suite.schema.json")
+
+    assert written.out == "wrote .ireval/suite.schema.json\n"
+    assert (folder / ".ireval" / "suite.schema.json").read_text(encoding="utf-8") == printed
+    jsonschema.Draft202012Validator(json.loads(printed)).validate(yaml.safe_load(SUITE))

@@ -1,0 +1,63 @@
+"""The example suite through the whole gate: the fine change green, the hidden tail red by exactly one rule."""
+
+import json
+import shutil
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from pytest_ireval.reports.results_json import results_text, run_of
+
+ROOT = Path(__file__).parents[2]
+
+pytestmark = pytest.mark.skipif(not (ROOT / "examples").is_dir(), reason="needs a checkout of the project")
+
+
+@pytest.fixture
+def shop(pytester, monkeypatch):
+    """Runs pytest over a copy of the example whose baseline holds the accepted rankings."""
+    shutil.copytree(ROOT / "examples" / "suites", pytester.path, dirs_exist_ok=True)
+    shutil.rmtree(pytester.path / "baselines", ignore_errors=True)
+    monkeypatch.delenv("CI", raising=False)
+
+    def run(name, *options):
+        monkeypatch.setenv("SHOP_RANKINGS", f"runs/{name}.trec")
+        return pytester.runpytest_subprocess("--ireval", *options)
+
+    assert run("accepted", "--ireval-update-new").ret == 0
+    return run
+
+
+def checked(pytester):
+    """The run that results.json holds; the file keeps its schema's promises, and is the same when written again."""
+    text = (pytester.path / "ireval-report" / "results.json").read_text(encoding="utf-8")
+    schema = json.loads((ROOT / "docs" / "results.schema.json").read_text(encoding="utf-8"))
+    jsonschema.Draft202012Validator(schema).validate(json.loads(text))
+    assert results_text(run_of(text)) == text
+    return run_of(text)
+
+
+def test_the_fine_change_is_green(shop, pytester):
+    shop("fine").assert_outcomes(passed=14)
+
+    assert checked(pytester).verdict == "pass"
+
+
+def test_the_hidden_tail_is_red_by_exactly_one_rule(shop, pytester):
+    result = shop("hidden_tail")
+
+    result.assert_outcomes(passed=13, failed=1)
+    result.stdout.fnmatch_lines(
+        [
+            "*product-search.ireval.yaml:17: nDCG@10 fell 34.8% on segment=tail (tolerance 3%)",
+            "4 of 12 tail queries lost their best document; they carry 1.0% of searches.",
+            "  segment=tail     0.9438  0.6154  -0.3283  -34.8%       12  4/0/8    <- over",
+            "  q052 top 3 is now q052-n29, q052-n23, q052-n13 (none judged)",
+            "FAILED *::no_regression::nDCG_10.segment-tail*",
+        ]
+    )
+    run = checked(pytester)
+    assert [each.id for each in run.suites[0].outcomes if each.verdict != "pass"] == [
+        "no_regression::nDCG_10.segment-tail"
+    ]

@@ -1,0 +1,128 @@
+"""The reference of suites is what the models say, its examples load, and its commands are documented."""
+
+import importlib.util
+import re
+from pathlib import Path
+
+import pytest
+
+from pytest_ireval import load_registry, load_suites
+from pytest_ireval.cli.check_command import command as check_command
+from pytest_ireval.cli.init_command import command as init_command
+from pytest_ireval.cli.schema_command import command as schema_command
+from pytest_ireval.suites.suite_keys import DocumentsKeys, JudgmentsKeys, QueriesKeys, SuiteKeys, WaiverKeys
+
+ROOT = Path(__file__).parents[2]
+pytestmark = pytest.mark.skipif(not (ROOT / "docs").is_dir(), reason="needs a checkout of the project")
+
+FILES = (
+    *("runs/candidate.trec", "runs/de.trec", "runs/fr.trec", "data/de.qrels", "data/fr.qrels", "candidate.trec"),
+    *("data/queries.tsv", "data/qrels.txt", "data/ids.tsv", "data/variants.tsv", "shop.trec", "shop.qrels"),
+)
+ALL = {
+    "ireval": "1",
+    "suite": "shop",
+    "source": "{run: candidate.trec}",
+    "queries": "data/queries.tsv",
+    "judgments": "data/qrels.txt",
+}
+
+
+@pytest.fixture(scope="module")
+def generator():
+    spec = importlib.util.spec_from_file_location("suites_page", ROOT / "docs" / "suites_page.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture
+def load(tmp_path, monkeypatch):
+    """Loads a suite, with every file that examples name at hand."""
+    monkeypatch.chdir(tmp_path)
+    for name in FILES:
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("")
+
+    def loaded(text, name="example.yaml"):
+        (tmp_path / name).write_text(text, encoding="utf-8")
+        return load_suites(tmp_path / name)
+
+    return loaded
+
+
+def written(keys):
+    return "".join(f"{key}: {value}\n" for key, value in keys.items())
+
+
+def test_the_page_is_what_the_models_say(generator):
+    assert (ROOT / "docs" / "suites.md").read_text(encoding="utf-8") == generator.page(), "run docs/suites_page.py"
+
+
+@pytest.mark.parametrize("kind", [*load_registry().rules, *load_registry().sources])
+def test_every_kind_has_an_example_that_loads(generator, load, kind):
+    example = generator.EXAMPLES[kind]
+    keys = dict(ALL)
+    if kind in load_registry().rules:
+        text = written(keys) + "rules:\n" + "".join(f"  {line}\n" for line in example.splitlines())
+        assert {rule.kind.name for rule in load(text)[0].rules} == {kind}
+    else:
+        del keys["source"]
+        assert load(written(keys) + example)[0].source.kind.name == kind
+
+
+@pytest.mark.parametrize("key", [key for key in SuiteKeys.model_fields if key not in ("extends", "partial")])
+def test_the_example_of_a_key_loads(load, key):
+    (example,) = SuiteKeys.model_fields[key].examples
+
+    assert load(written({**ALL, key: example}))
+
+
+PARTS = [
+    (key, part, field)
+    for key, model in (("queries", QueriesKeys), ("judgments", JudgmentsKeys), ("documents", DocumentsKeys))
+    for part, field in model.model_fields.items()
+    if field.examples
+]
+
+
+@pytest.mark.parametrize(("key", "part", "field"), PARTS, ids=lambda each: str(each)[:20])
+def test_the_example_of_a_part_of_a_key_loads(load, key, part, field):
+    file = {} if key == "documents" else {"file": ALL[key]}
+    inner = ", ".join(f"{name}: {value}" for name, value in {**file, part: field.examples[0]}.items())
+
+    assert load(written({**ALL, key: f"{{{inner}}}"}))
+
+
+def test_the_example_of_a_waiver_loads(load):
+    inner = ", ".join(f"{name}: {field.examples[0]}" for name, field in WaiverKeys.model_fields.items())
+
+    assert load(written({**ALL, "waive": f"[{{{inner}}}]"}))[0].waivers[0].query == "q017"
+
+
+def blocks():
+    text = (ROOT / "docs" / "suites.md").read_text(encoding="utf-8") if (ROOT / "docs").is_dir() else ""
+    return re.findall(r"^```yaml\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+
+
+@pytest.mark.parametrize("text", [block for block in blocks() if "ireval: 1" in block], ids=lambda text: text[:30])
+def test_suites_on_the_page_load(load, tmp_path, text):
+    for other in blocks():
+        if other.startswith("# common.yaml"):
+            (tmp_path / "common.yaml").write_text(other)
+
+    assert load(text)
+
+
+@pytest.mark.parametrize(
+    "option",
+    [
+        option
+        for command in (init_command, check_command, schema_command)
+        for parameter in command.params
+        for option in parameter.opts
+        if option.startswith("--") and option != "--output"
+    ],
+)
+def test_every_option_of_the_commands_is_documented(option):
+    assert option in (ROOT / "docs" / "suites.md").read_text(encoding="utf-8")
