@@ -116,12 +116,14 @@ def test_killed_at_random_moments_it_is_old_or_new(tmp_path):
     chance = random.Random(7)
     for _ in range(4):
         writer = run("-c", script, tmp_path)
-        assert writer.stdout.readline() == "ready\n"
-        for _ in range(20):
-            assert content(read_baseline(tmp_path, "shop")) in (content(OLD), content(NEW))
-            time.sleep(chance.random() / 200)
-        writer.send_signal(signal.SIGKILL)
-        writer.communicate()
+        try:
+            assert writer.stdout.readline() == "ready\n"
+            for _ in range(20):
+                assert content(read_baseline(tmp_path, "shop")) in (content(OLD), content(NEW))
+                time.sleep(chance.random() / 200)
+        finally:
+            writer.send_signal(signal.SIGKILL)
+            writer.communicate()
         assert content(read_baseline(tmp_path, "shop")) in (content(OLD), content(NEW))
 
 
