@@ -51,6 +51,10 @@ class Ids:
         buffer[ROOM : ROOM + size] = self.chunk.text[np.repeat(start - (end - length), length) + np.arange(size)]
         return Ids(Chunk(buffer, size), Span(end - length, end))
 
+    def some(self, rows: Offsets) -> Ids:
+        """Some ids; where that is all of them in their order, nothing is copied. Only for ids whose text stays."""
+        return self if _are_all(rows, len(self)) else self.take(rows)
+
     def same(self, rows: Offsets, others: Ids, their_rows: Offsets) -> NDArray[np.bool_]:
         """Whether ``self[rows[i]] == others[their_rows[i]]``."""
         return same_bytes(
@@ -61,6 +65,13 @@ class Ids:
             others.span.start[their_rows],
             others.span.end[their_rows],
         )
+
+
+def _are_all(rows: Offsets, count: int) -> bool:
+    """Whether rows are all there are, in their order: then nothing needs to be copied."""
+    if rows.size != count or not count or rows[0] != 0 or rows[-1] != count - 1:
+        return False
+    return bool((rows[1:] - rows[:-1] == 1).all())
 
 
 def concatenated(parts: Sequence[Ids]) -> Ids:

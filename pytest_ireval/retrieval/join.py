@@ -45,7 +45,7 @@ def judge(judgments: Judgments, rankings: Rankings, highest_grade: float | None 
     """Judged rankings with all documents that ``rankings`` kept; documents it did not keep do not count."""
     code = _codes(judgments, [query.encode() for query in rankings.queries])
     rows, query, first = _rows_by_query(len(judgments.queries), rankings, code)
-    ids = rankings.documents.take(rows)
+    ids = rankings.documents.some(rows)
     judgment = _judgment_of(judgments, query, ids)
     position = np.arange(rows.size) - first[query] + 1
     kept = np.diff(first)
@@ -78,7 +78,7 @@ def unjudged(rankings: Rankings, queries: Sequence[str]) -> JudgedRankings:
     kept = np.diff(first)
     documents = Documents(
         first=first,
-        ids=rankings.documents.take(rows),
+        ids=rankings.documents.some(rows),
         score=rankings.score[rows],
         grade=np.full(rows.size, np.nan),
         tied_from=rankings.tied_from[rows],

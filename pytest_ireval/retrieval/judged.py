@@ -70,7 +70,7 @@ class Documents(NamedTuple):
         """The documents of some rows; ``first`` says where the queries begin among them."""
         return Documents(
             first,
-            self.ids.take(rows),
+            self.ids.some(rows),
             self.score[rows],
             self.grade[rows],
             self.tied_from[rows],

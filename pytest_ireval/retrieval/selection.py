@@ -25,7 +25,7 @@ def with_documents(rankings: Rankings, kept: NDArray[np.bool_]) -> Rankings:
     return replace(
         rankings,
         first=np.concatenate(([0], np.cumsum(np.bincount(query, minlength=len(rankings))))).astype(np.int64),
-        documents=rankings.documents.take(rows),
+        documents=rankings.documents.some(rows),
         score=rankings.score[rows],
         tied_from=rankings.tied_from[rows],
         tied_to=rankings.tied_to[rows],

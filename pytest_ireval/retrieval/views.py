@@ -79,6 +79,8 @@ def _perfect(judged: JudgedRankings) -> JudgedRankings:
 
 def cut(judged: JudgedRankings, depth: int) -> JudgedRankings:
     """Only the first ``depth`` documents of each ranking count."""
+    if not (judged.retrieved > depth).any() and (judged.reference is None or cut(judged.reference, depth) is judged.reference):
+        return judged
     documents = judged.documents
     if documents is not None:
         rank = np.arange(documents.grade.size) - np.repeat(documents.first[:-1], np.diff(documents.first)) + 1

@@ -50,8 +50,17 @@ class Side:
         """Query to its place among the rankings."""
         return {query: i for i, query in enumerate(self.rankings[0].queries)}
 
+    @cached_property
+    def _looked_up(self) -> dict[str, list[str]]:
+        return {}
+
     def documents(self, query: str) -> list[str]:
         """The first ``depth`` documents of a query's ranking; none if it has no ranking."""
+        if query not in self._looked_up:  # the worst queries of one rule are those of others, too
+            self._looked_up[query] = self._documents(query)
+        return self._looked_up[query]
+
+    def _documents(self, query: str) -> list[str]:
         if query not in self.position:
             return []
         rankings, i = self.rankings[0], self.position[query]
