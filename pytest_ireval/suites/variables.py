@@ -29,13 +29,13 @@ def with_environment(tree: Keys, environment: Mapping[str, str], problems: list[
                 problems.append(
                     Problem("is no variable", str(text.place), path, "write ${NAME} or ${NAME:-default}; $$ is a $")
                 )
-                return ""
+                return match.group()
             found = environment.get(match["name"])
             if match["default"] is not None:
                 return found or match["default"]
             if found is None:
                 problems.append(_not_set(match["name"], text, path, environment))
-            return found or ""
+            return match.group() if found is None else found
 
         return VARIABLE.sub(value, text)
 

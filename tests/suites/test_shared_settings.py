@@ -224,6 +224,15 @@ def test_a_variable_that_is_not_set_is_a_mistake(mistakes, text, says):
     )
 
 
+def test_of_a_text_that_is_not_known_nothing_else_is_said(mistakes):
+    text = BEGINNING + "queries: '${NO}'\ntags: a\ndepth: '{locle}'\nmatrix: {locale: [de]}\n"
+
+    assert [line for line in mistakes(text, environment={}).splitlines() if not line.startswith("  ")] == [
+        "shop.yaml:4:10: queries",
+        "shop.yaml:6:8: depth",
+    ]
+
+
 def test_the_environment_of_the_process_is_read(shop, toys, monkeypatch):
     monkeypatch.setenv("IREVAL_TEAM", "search")
 
