@@ -90,8 +90,8 @@ def _problem(error: Any, tree: Any, start: Spot, model: Any) -> Problem:
 def _written(tree: Any, location: Location) -> str:
     """The text that stands at a location; nothing if there is none."""
     for part in location:
-        if isinstance(tree, Keys) and part in tree:
-            tree = tree[part]
+        if isinstance(tree, Keys):
+            tree = tree.get(part, tree)
         elif isinstance(tree, Items) and isinstance(part, int) and part < len(tree):
             tree = tree[part]
     return f"{shown(tree)}: " if isinstance(tree, Scalar) else ""

@@ -10,7 +10,7 @@ from pytest_ireval.errors import Problem, closest, shown
 from pytest_ireval.suites.scalars import Items, Keys, Scalar, put
 
 VARIABLE = re.compile(r"\$(?:(?P<escaped>\$)|\{(?P<name>[A-Za-z_]\w*)(?::-(?P<default>[^}]*))?\}|(?P<other>\{))")
-PLACEHOLDER = re.compile(r"\{\{(?P<literal>[A-Za-z_]\w*)\}\}|\{(?P<name>[A-Za-z_]\w*)\}")
+PLACEHOLDER = re.compile(r"(?<!\$)(?:\{\{(?P<literal>[A-Za-z_]\w*)\}\}|\{(?P<name>[A-Za-z_]\w*)\})")
 OF_THEIR_OWN = ("source", "against")
 """Below these keys kinds may have placeholders of their own."""
 

@@ -123,9 +123,9 @@ def test_a_value_that_the_name_has_already_is_not_added_to_it(suites):
 
 def test_braces_are_text_without_a_matrix_and_where_they_are_doubled(suites):
     (plain,) = suites(BEGINNING + "owner: '{locale}'\n")
-    (first, _) = suites(BEGINNING + "owner: '{{locale}} {locale}'\nmatrix: {locale: [de, fr]}\n")
+    (first, _) = suites(BEGINNING + "owner: '{{locale}} {locale} $${X}'\nmatrix: {locale: [de, fr]}\n")
 
-    assert (plain.owner, first.owner) == ("{locale}", "{locale} de")
+    assert (plain.owner, first.owner) == ("{locale}", "{locale} de ${X}")
 
 
 def test_a_source_may_have_placeholders_of_its_own(suites):
