@@ -11,6 +11,8 @@ from pytest_ireval.errors import BaselineError, Problem, shown
 
 PATIENCE = 20.0
 """Seconds that git may take."""
+OF_HOOKS = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX")
+"""Git sets them for hooks, relative to another folder; the repository is the one that holds the files."""
 WITHOUT_BASELINES = (":(top)", ":(top,exclude,glob)**/baselines/**")
 
 
@@ -56,7 +58,8 @@ def blob(name: str, folder: Path) -> bytes | None:
 
 def git(folder: Path, *arguments: str) -> bytes | None:
     """What git prints; None if there is no git, no repository, no success or no end."""
-    environment = {**os.environ, "GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C", "GIT_TERMINAL_PROMPT": "0"}
+    environment = {name: value for name, value in os.environ.items() if name not in OF_HOOKS}
+    environment |= {"GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C", "GIT_TERMINAL_PROMPT": "0"}
     try:
         done = subprocess.run(  # noqa: S603 - the program is git, and arguments are no shell's
             ["git", "-C", str(standing(folder.absolute())), *arguments],  # noqa: S607 - the git that the user has

@@ -80,7 +80,7 @@ def put_into_place(folder: Path, name: str) -> bool:
         _drop(committed(folder, name))
         _drop(staging(folder, name))
         return False
-    for ending in sorted(journal.endings, key=lambda ending: ending == RECORD):  # the record is the last
+    for ending in journal.endings:
         if (journal.folder / ending).exists():
             os.replace(journal.folder / ending, path_of(folder, name, ending))
     sync_folder(folder)

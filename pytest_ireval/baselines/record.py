@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from math import isfinite
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from pytest_ireval.baselines.baseline import FORMAT, Acceptance, Baseline, Fingerprints, StoredMetric
@@ -90,6 +91,12 @@ def _joined(lines: Iterable[str]) -> Iterator[str]:
 
 
 _text = json.JSONEncoder(ensure_ascii=False).encode
+
+
+def is_record(path: Path) -> bool:
+    """Whether a file begins as those of baselines do; other people's JSON does not."""
+    with open(path, "rb") as file:
+        return re.match(rb'\{\r?\n"format": \d+,\r?\n"depth": ', file.read(100)) is not None
 
 
 def decoded_record(data: bytes) -> Record:

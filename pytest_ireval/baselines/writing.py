@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 from pytest_ireval.baselines.baseline import Baseline
@@ -21,6 +22,7 @@ from pytest_ireval.baselines.files import (
 from pytest_ireval.baselines.fingerprints import fingerprint
 from pytest_ireval.baselines.journal import commit, drop_unfinished, journal_of, put_into_place, write_through
 from pytest_ireval.baselines.lock import WAIT, locked
+from pytest_ireval.baselines.reading import read_baseline, read_record
 from pytest_ireval.baselines.record import encoded_record
 from pytest_ireval.baselines.stored_judgments import MOST_PAIRS, encoded_grades
 from pytest_ireval.baselines.stored_rankings import encoded_rankings
@@ -44,9 +46,17 @@ BESIDE = {".gitattributes": ATTRIBUTES, ".gitignore": IGNORED}
 
 
 def write_baseline(folder: Path, baseline: Baseline, *, wait: float = WAIT) -> tuple[Path, ...]:
-    """The paths of the files, which are on the disk; ``wait`` seconds at most for somebody else who is writing."""
+    """The paths of the files, which are on the disk; ``wait`` seconds at most for somebody else who is writing.
+
+    Acceptances are only ever appended: an error if somebody else has accepted since the baseline was read.
+    """
     name = checked_name(baseline.suite)
-    return write_files(folder, name, encoded_baseline(baseline), wait=wait)
+    files = encoded_baseline(baseline)
+    with _writing(folder, name, wait):
+        continued = _continued(folder, baseline)
+        if continued is not baseline:
+            files = encoded_baseline(continued)
+        return _put(folder, name, files)
 
 
 def encoded_baseline(baseline: Baseline) -> dict[str, bytes]:
@@ -68,17 +78,47 @@ def encoded_baseline(baseline: Baseline) -> dict[str, bytes]:
 
 
 def write_files(folder: Path, name: str, files: Mapping[str, bytes], *, wait: float = WAIT) -> tuple[Path, ...]:
-    """The same from contents. An update that was interrupted is finished first."""
-    paths = tuple(path_of(folder, name, ending) for ending in files)
+    """The same from contents, whatever was there."""
+    with _writing(folder, name, wait):
+        return _put(folder, name, files)
+
+
+@contextmanager
+def _writing(folder: Path, name: str, wait: float) -> Iterator[None]:
+    """Nobody else writes; an update that was interrupted is finished first."""
     with _told(folder, name):
         os.makedirs(folder, exist_ok=True)
         with locked(folder, wait):
             put_into_place(folder, name)
-            _write_beside(folder)
-            if not _is_there(folder, name, files):
-                commit(folder, name, files)
-                put_into_place(folder, name)
-    return paths
+            yield
+
+
+def _put(folder: Path, name: str, files: Mapping[str, bytes]) -> tuple[Path, ...]:
+    _write_beside(folder)
+    if not _is_there(folder, name, files):
+        commit(folder, name, files)
+        put_into_place(folder, name)
+    return tuple(path_of(folder, name, ending) for ending in files)
+
+
+def _continued(folder: Path, baseline: Baseline) -> Baseline:
+    """The baseline with all acceptances that are on the disk; they are kept even where the rest is damaged."""
+    try:
+        record = read_record(folder, baseline.suite)
+    except BaselineError:
+        return baseline
+    known = record.baseline.acceptances if record is not None else ()
+    if baseline.acceptances[: len(known)] == known:
+        return baseline
+    try:
+        read_baseline(folder, baseline.suite)
+    except BaselineError:
+        new = (acceptance for acceptance in baseline.acceptances if acceptance not in known)
+        return replace(baseline, acceptances=(*known, *new))
+    last = known[-1]
+    complaint = f"was accepted by somebody else meanwhile, at {last.date}{': ' + last.reason if last.reason else ''}"
+    suggestion = "nothing was written; run again, to compare with what is accepted now"
+    raise BaselineError(Problem(complaint, str(near(path_of(folder, baseline.suite, RECORD))), suggestion=suggestion))
 
 
 def finish_interrupted(folder: Path, name: str, *, wait: float = WAIT) -> bool:
@@ -86,7 +126,9 @@ def finish_interrupted(folder: Path, name: str, *, wait: float = WAIT) -> bool:
     if journal_of(folder, name) is None:
         return False
     with _told(folder, name), locked(folder, wait):
-        return put_into_place(folder, name)
+        journal = journal_of(folder, name)
+        fits = journal is not None and journal.fits(path_of(folder, name, RECORD))
+        return fits and put_into_place(folder, name)
 
 
 def delete_baseline(folder: Path, name: str, *, wait: float = WAIT) -> tuple[Path, ...]:

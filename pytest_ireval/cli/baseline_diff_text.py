@@ -34,7 +34,7 @@ def _heads(before: Baseline, after: Baseline, names: tuple[str, str]) -> Iterato
 
 def _figures(before: Baseline, after: Baseline) -> str:
     rows = []
-    for name in sorted({*before.metrics, *after.metrics}):
+    for name in sorted({*before.metrics, *after.metrics}, key=str.lower):
         a, b = before.metrics.get(name), after.metrics.get(name)
         old, new = a.value if a else None, b.value if b else None
         both = [(a.values[query], b.values[query]) for query in a.values if query in b.values] if a and b else []

@@ -20,7 +20,7 @@ def baseline_text(baseline: Baseline, path: str) -> str:
     """Figures, and below them what they rest on."""
     rows = [
         [name, figure(metric.value), str(len(metric.values)), str(metric.version), metric.origin]
-        for name, metric in sorted(baseline.metrics.items())
+        for name, metric in sorted(baseline.metrics.items(), key=by_name)
     ]
     header = ["metric", "value", "queries", "version", "from"]
     parts = ["\n".join(map(printable, _head(baseline, path)))]
@@ -28,6 +28,11 @@ def baseline_text(baseline: Baseline, path: str) -> str:
         parts.append(table(header, rows, right=(1, 2, 3)))
     parts.append("\n".join(map(printable, _foundation(baseline))))
     return "\n\n".join(parts) + "\n"
+
+
+def by_name(entry: tuple[str, object]) -> tuple[str, str]:
+    """Sorts what belongs to metrics by their names, as people look them up."""
+    return entry[0].lower(), entry[0]
 
 
 def _head(baseline: Baseline, path: str) -> Iterator[str]:
@@ -76,7 +81,7 @@ def query_text(baseline: Baseline, query: str, path: str) -> str:
         raise BaselineError(Problem(f"has no query {shown(query)}", place=path, suggestion=did_you_mean(query, known)))
     figures = [
         f"{name} {figure(metric.values[query])}"
-        for name, metric in sorted(baseline.metrics.items())
+        for name, metric in sorted(baseline.metrics.items(), key=by_name)
         if query in metric.values
     ]
     parts = [printable(f"query {query} of {baseline.suite}: {', '.join(figures) or 'no figures'}")]

@@ -10,7 +10,7 @@ from pytest_ireval.baselines.baseline import Acceptance
 from pytest_ireval.baselines.past import Figures, figures_of_acceptances
 from pytest_ireval.baselines.reading import read_record
 from pytest_ireval.cli.baseline_places import missing, place_of
-from pytest_ireval.cli.baseline_text import accepted_text, figure
+from pytest_ireval.cli.baseline_text import accepted_text, by_name, figure
 from pytest_ireval.errors import BaselineError
 from pytest_ireval.plurals import counted
 from pytest_ireval.text_table import printable
@@ -46,4 +46,4 @@ def _entry(acceptance: Acceptance, figures: Figures | None) -> Iterator[str]:
     if figures is None:
         yield "  figures are not in the git history that is here"
     elif figures:
-        yield "  " + ", ".join(f"{name} {figure(value)}" for name, value in sorted(figures.items()))
+        yield "  " + ", ".join(f"{name} {figure(value)}" for name, value in sorted(figures.items(), key=by_name))

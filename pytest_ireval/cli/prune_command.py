@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from pytest_ireval.baselines.files import RECORD, baseline_files, names_in, path_of
+from pytest_ireval.baselines.record import is_record
 from pytest_ireval.baselines.writing import delete_baseline
 from pytest_ireval.cli.baseline_folders import baseline_folders
 from pytest_ireval.cli.suite_names import baselines_of_suites, suite_files
@@ -43,4 +44,4 @@ def _orphans(folder: Path) -> list[str]:
     except IrevalError as error:
         complaint = "nothing is pruned: which suites there are is not known while one of them cannot be read"
         raise BaselineError(Problem(complaint, place=str(folder)), *error.problems) from error
-    return [name for name in names_in(folder) if name not in known]
+    return [name for name in names_in(folder) if name not in known and is_record(path_of(folder, name, RECORD))]

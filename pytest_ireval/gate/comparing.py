@@ -56,7 +56,7 @@ def compared(
     unknown = frozenset(query for query in gathered.population.queries.ids if query not in known)
     side = side_of(suite, gathered, rankings, f"the baseline of {stored.accepted.date}", unknown).side
     cause = cause_of(
-        stored,
+        replace(stored, rankings=tuple(rankings)),
         rankings=now.rankings,
         judgments=judged_by,
         queries=gathered.population.queries,
@@ -164,7 +164,7 @@ def others_of(
         words = described(reference.source, suite.path.parent)
         if words not in asked:
             try:
-                rankings = rankings_of(reference.source, suite, registry, gathered, progress)
+                rankings = rankings_of(reference.source, suite, registry, gathered, progress).rankings
                 asked[words] = side_of(suite, gathered, rankings, words).side
             except IrevalError as error:
                 asked[words] = error

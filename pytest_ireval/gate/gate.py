@@ -21,8 +21,10 @@ from pytest_ireval.gate.scoring import Evaluated, side_of
 from pytest_ireval.gate.telling import broken_result, result_of
 from pytest_ireval.plugins.manager import installed
 from pytest_ireval.plugins.registry import Registry
+from pytest_ireval.plurals import counted
 from pytest_ireval.progress import SILENT, Progress
 from pytest_ireval.results.suite_result import Counts, SuiteResult
+from pytest_ireval.retrieval.doors import some
 from pytest_ireval.rules.planning import Check, needs_queries, planned
 from pytest_ireval.sources.describing import described
 from pytest_ireval.suites.suite import Suite
@@ -79,7 +81,7 @@ def material_of(suite: Suite, registry: Registry, today: date, progress: Progres
     if suite.source is None:
         raise IrevalError(f"{suite.place}: names no source of rankings")
     base = gathered(suite, registry, today, progress)
-    rankings = rankings_of(suite.source, suite, registry, base, progress)
+    rankings, not_asked = rankings_of(suite.source, suite, registry, base, progress)
     missing = refuse_missing(suite, base, rankings)
     source = described(suite.source, suite.path.parent)
     found = side_of(suite, base, rankings, source)
@@ -104,9 +106,16 @@ def material_of(suite: Suite, registry: Registry, today: date, progress: Progres
         baseline_error=against.error,
         cause=against.cause,
         others=others_of(suite, registry, base, progress),
-        notes=(*against.notes, *_truncated(suite, found)),
+        notes=(*against.notes, *_truncated(suite, found), *_not_asked(not_asked)),
         beside=beside(suite, base, found.side),
     )
+
+
+def _not_asked(queries: tuple[str, ...]) -> tuple[str, ...]:
+    """Queries that the source ranked besides."""
+    if not queries:
+        return ()
+    return (f"{counted(len(queries), 'query')} ranked that the suite does not have, left out: {some(queries)}",)
 
 
 def _stored(suite: Suite) -> tuple[Baseline | None, BaselineError | None]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
+from typing import NamedTuple
 
 import numpy as np
 
@@ -22,8 +23,9 @@ from pytest_ireval.retrieval.formats.reader import Reading
 from pytest_ireval.retrieval.judgments import Judgments
 from pytest_ireval.retrieval.queries import Queries
 from pytest_ireval.retrieval.rankings import Rankings
+from pytest_ireval.retrieval.selection import first_documents
 from pytest_ireval.rules.side import Floats, Population
-from pytest_ireval.sources.asking import asked
+from pytest_ireval.sources.asking import answers
 from pytest_ireval.sources.request import Request
 from pytest_ireval.suites.suite import SourceAsked, Suite
 
@@ -56,6 +58,13 @@ class Gathered:
     population: Population
     setting: Setting | None
     names: Names
+
+
+class Answered(NamedTuple):
+    """What a source returned, once or several times, and the queries it ranked that nobody asked for."""
+
+    rankings: tuple[Rankings, ...]
+    not_asked: tuple[str, ...]
 
 
 def queries_of(suite: Suite, registry: Registry) -> Queries | None:
@@ -154,8 +163,9 @@ def _weights(suite: Suite, queries: Queries) -> Floats | None:
 
 def rankings_of(
     source: SourceAsked, suite: Suite, registry: Registry, material: Gathered, progress: Progress = SILENT
-) -> tuple[Rankings, ...]:
+) -> Answered:
     """What the source returns, as often as it is asked, under the names of now."""
+    keeps_all = suite.policies.ties in ORDERS_BY_JUDGMENTS
     request = Request(
         queries=material.population.queries,
         depth=suite.depth,
@@ -163,10 +173,13 @@ def rankings_of(
         suite=suite.name,
         readers=registry.readers,
         by_id=suite.policies.ties != "input",
-        keep_all=suite.policies.ties in ORDERS_BY_JUDGMENTS,
+        keep_all=keeps_all or bool(material.names.groups),
         progress=progress,
     )
-    return tuple(material.names.in_rankings(rankings) for rankings in asked(source, request))
+    found = answers(source, request)
+    rankings = [material.names.in_rankings(answer.rankings) for answer in found]
+    cut = rankings if keeps_all else [first_documents(each, suite.depth) for each in rankings]
+    return Answered(tuple(cut), tuple(dict.fromkeys(query for answer in found for query in answer.not_asked)))
 
 
 def refuse_missing(suite: Suite, material: Gathered, rankings: Iterable[Rankings]) -> tuple[str, ...]:

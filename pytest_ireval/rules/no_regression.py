@@ -11,7 +11,7 @@ from pydantic import Field, model_validator
 from pytest_ireval.plugins.kinds import rule
 from pytest_ireval.results.outcome import SliceFigures
 from pytest_ireval.rules.figures import figures_compared
-from pytest_ireval.rules.ruling import Ruling
+from pytest_ireval.rules.ruling import Ruling, percent
 from pytest_ireval.rules.seen import Seen
 from pytest_ireval.rules.slices import WHOLE, one_value, slice_of
 from pytest_ireval.rules.wording import moved, on, who_got_worse
@@ -95,3 +95,5 @@ def _facts(figures: SliceFigures, tolerance: Tolerance) -> Iterator[str]:
         yield (
             f"the baseline is {figures.baseline:.4f}: a share of so little is noise; write tolerance: {{absolute: …}}"
         )
+    if figures.false_alarm is not None and figures.over:
+        yield f"a harmless change of this spread would break the tolerance in {percent(figures.false_alarm)} of cases"

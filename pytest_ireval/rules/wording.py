@@ -49,6 +49,15 @@ def who_got_worse(seen: Seen, figures: SliceFigures, changes: Sequence[QueryChan
     return f"{said}." if share is None else f"{said}; {it} {carry} {percent(share)} of searches."
 
 
+def much_worse(seen: Seen, changes: Sequence[QueryChange], count: int, of: int) -> str:
+    """How many queries got much worse, and what they carry."""
+    if not count:
+        return f"None of {queries_of(seen, of)} got much worse."
+    share = _share(seen, changes) if len(changes) == count else None
+    carried = "" if share is None else f"; {'it carries' if count == 1 else 'they carry'} {percent(share)} of searches"
+    return f"{count} of {queries_of(seen, of)} got much worse{carried}."
+
+
 def _lost_its_best(seen: Seen, change: QueryChange) -> bool:
     """Whether the best document of the baseline's ranking is no longer where the metric looks."""
     cutoff = seen.metric.settings.get("cutoff")

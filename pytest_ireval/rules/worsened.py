@@ -12,7 +12,7 @@ from pytest_ireval.plugins.kinds import rule
 from pytest_ireval.rules.figures import figures_compared
 from pytest_ireval.rules.ruling import Ruling
 from pytest_ireval.rules.seen import Seen
-from pytest_ireval.rules.wording import on, queries_of, who_got_worse
+from pytest_ireval.rules.wording import much_worse, on, queries_of
 from pytest_ireval.rules.worst import worst_changes
 from pytest_ireval.suites.options import ComparingOptions
 from pytest_ireval.suites.values import AmountText, MetricText, Number
@@ -42,9 +42,7 @@ def worsened(options: WorsenedOptions, seen: Seen) -> Ruling:
         "fail" if failed else "pass",
         f"{queries_of(seen, count)} of {drops.size} {verb if count != 1 else verb + 's'} more than "
         f"{options.by_more_than:g} of {seen.metric}{on(seen)} (at most {options.at_most})",
-        who_got_worse(seen, figures, worst_changes(seen, values, failed=False) if not failed else changes)
-        if not count
-        else f"{queries_of(seen, count)} got much worse.",
+        much_worse(seen, changes, count, drops.size),
         figures=(figures,),
         queries=changes,
         numbers={"worsened": float(count), "allowed": float(allowed)},

@@ -112,7 +112,8 @@ def _write_queries(job: _Job) -> None:
         lines = encoded_queries(replace(queries, columns={}) if pairs else queries, job.queries)
     except InputError as error:
         complaint = f"the queries cannot be handed over as {job.options.queries_format}: {error.problems[0].complaint}"
-        raise SourceError(Problem(complaint, suggestion="say queries_format: jsonl")) from None
+        suggestion = "" if job.options.queries_format == "jsonl" else "say queries_format: jsonl"
+        raise SourceError(Problem(complaint, suggestion=suggestion)) from None
     job.queries.write_text("".join(lines[1:] if pairs else lines), encoding="utf-8", newline="")
 
 

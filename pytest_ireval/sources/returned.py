@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from fractions import Fraction
 from itertools import islice
+from math import isfinite
 from typing import Any
 from uuid import UUID
 
@@ -83,10 +84,13 @@ def _pairs(returned: Any, query: str) -> Pairs:
 
 
 def _scored(entries: Iterable[tuple[Any, Any]], query: str) -> Pairs:
-    return [
-        (id_of(_plain(document)), number_of(_plain(score), Named("score", document, query)))
-        for document, score in entries
-    ]
+    return [(id_of(_plain(document)), _score(score, document, query)) for document, score in entries]
+
+
+def _score(value: Any, document: Any, query: str) -> float:
+    if type(value) is float and isfinite(value):  # nearly always, and there are many
+        return value
+    return number_of(_plain(value), Named("score", document, query))
 
 
 def _plain(value: Any) -> Any:
@@ -115,18 +119,21 @@ def _is_no_list(returned: Any) -> str:
 
 def _entry(entry: Any) -> tuple[Any, Any]:
     """The id of one document and its score, or None."""
-    if isinstance(entry, str) or not (found := _fields(entry)):
-        if isinstance(entry, tuple | list):
-            if len(entry) != 2:
-                raise Unfit(f"returned {_cut(entry)}, which is no pair (id, score)", FORMS)
-            if entry[1] is None:
-                raise Unfit(f"returned {_cut(entry)}, whose score is None", FORMS)
-            return entry[0], entry[1]
+    if isinstance(entry, str):
         return entry, None
-    document = next((found[name] for name in IDS if found.get(name) is not None), None)
-    if document is None:
-        raise Unfit(f"returned {_cut(entry)}, which has no id", f"allowed: {', '.join(IDS)} for the id")
-    return document, next((found[name] for name in SCORES if found.get(name) is not None), None)
+    named = type(entry) not in (tuple, list) and _fields(entry)
+    if named:
+        document = next((named[name] for name in IDS if named.get(name) is not None), None)
+        if document is None:
+            raise Unfit(f"returned {_cut(entry)}, which has no id", f"allowed: {', '.join(IDS)} for the id")
+        return document, next((named[name] for name in SCORES if named.get(name) is not None), None)
+    if not isinstance(entry, tuple | list):
+        return entry, None
+    if len(entry) != 2:
+        raise Unfit(f"returned {_cut(entry)}, which is no pair (id, score)", FORMS)
+    if entry[1] is None:
+        raise Unfit(f"returned {_cut(entry)}, whose score is None", FORMS)
+    return entry[0], entry[1]
 
 
 def _fields(entry: Any) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from made_baselines import FIRST, GRADES, LISTS, SECOND, baseline_of
 
 from pytest_ireval.baselines.baseline import StoredMetric
 from pytest_ireval.baselines.files import baseline_files
-from pytest_ireval.baselines.writing import write_baseline
+from pytest_ireval.baselines.writing import delete_baseline, write_baseline
 from pytest_ireval.retrieval.from_objects import rankings_from
 
 
@@ -201,6 +201,7 @@ def test_diff_with_an_earlier_commit(ireval, git, pair):
 
 
 def test_log_lists_acceptances_the_newest_first_with_figures_from_git(ireval, git):
+    delete_baseline(Path("suites/baselines"), "shop")
     for acceptances, value in (((FIRST,), 0.5), ((FIRST, SECOND), 0.75)):
         write_baseline(Path("suites/baselines"), baseline_of(acceptances=acceptances, values={"q1": value}))
         committed(git)
@@ -258,6 +259,13 @@ def test_prune_lists_and_deletes_only_when_told(ireval):
         "shop.rankings.tsv",
     ]
     assert ireval("show", "suites/baselines/shop.json").out == SHOWN
+
+
+def test_prune_leaves_json_of_others_alone(ireval):
+    Path("suites/baselines/notes.json").write_text("{}")
+
+    assert ireval("prune", "--yes").out == "every baseline has its suite\n"
+    assert Path("suites/baselines/notes.json").exists()
 
 
 def test_prune_deletes_nothing_while_a_suite_cannot_be_read(ireval):

@@ -3,14 +3,19 @@
 import json
 import os
 import random
+from contextlib import suppress
 
 import pytest
 import zstandard
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from made_baselines import FIRST, SECOND, baseline_of, content
 
 from pytest_ireval.baselines.files import baseline_files
 from pytest_ireval.baselines.fingerprints import fingerprint
 from pytest_ireval.baselines.reading import read_baseline
+from pytest_ireval.baselines.record import decoded_record
+from pytest_ireval.baselines.stored_judgments import HEAD, decoded_grades
 from pytest_ireval.baselines.stored_rankings import decoded_rankings
 from pytest_ireval.baselines.tab_lines import Damage
 from pytest_ireval.baselines.writing import encoded_baseline, write_baseline
@@ -242,3 +247,41 @@ def test_a_file_that_may_not_be_read(folder):
     (folder / "shop.json").chmod(0)
 
     assert complaint(folder) == "baselines/shop.json\n  cannot be read: Permission denied"
+
+
+pieces = st.lists(
+    st.sampled_from(
+        [
+            b"q",
+            b"\t",
+            b"\n",
+            b"\\",
+            b"\xff",
+            b"\r",
+            b"1",
+            b"-",
+            b"\0",
+            b"\xc3",
+            b"\xa4",
+            b'"',
+            b"{",
+            b"}",
+            b":",
+            b"json",
+        ]
+    ),
+    max_size=12,
+).map(b"".join)
+
+
+@settings(max_examples=150)
+@given(pieces, st.booleans())
+def test_no_text_at_all_leads_to_anything_but_content_or_damage(text, scored):
+    heads = f"# ireval rankings, format 1, depth 9{', with scores' * scored}\n".encode(), HEAD
+    readers = (lambda data: decoded_rankings(data, 9, "x", scored=scored)), decoded_grades
+    for head, read in zip(heads, readers, strict=True):
+        with suppress(Damage):
+            found = read(head + text)
+            found.documents.texts() if read is not decoded_grades else [dict(found[query]) for query in found]
+    with suppress(Damage):
+        decoded_record(text)

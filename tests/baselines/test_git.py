@@ -1,6 +1,5 @@
 """What git says; and that nothing fails where it says nothing."""
 
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -46,10 +45,18 @@ def test_a_detached_head_has_no_branch(git):
     assert commit_state(Path()) == CommitState(git("rev-parse", "HEAD"), "", dirty=False)
 
 
-def test_a_repository_without_commits_has_a_branch_only(tmp_path, monkeypatch):
-    subprocess.run(["git", "init", "--quiet", "--initial-branch=main", tmp_path], check=True)
+def test_in_a_hook_git_is_asked_all_the_same(git, monkeypatch):
+    Path("suites").mkdir()
+    monkeypatch.setenv("GIT_DIR", ".git")
+    monkeypatch.setenv("GIT_INDEX_FILE", "elsewhere")
 
-    assert commit_state(tmp_path) == CommitState("", "main", dirty=False)
+    assert commit_state(Path("suites")) == CommitState(git("rev-parse", "HEAD"), "main", dirty=False)
+
+
+def test_a_repository_without_commits_has_a_branch_only(git, tmp_path):
+    git("init", "--quiet", "--initial-branch=main", "new")
+
+    assert commit_state(tmp_path / "new") == CommitState("", "main", dirty=False)
 
 
 def test_outside_a_repository_and_without_git_there_is_nothing_to_say(tmp_path, monkeypatch):

@@ -108,20 +108,22 @@ def test_refused_at_any_call_it_is_old_or_new_and_the_error_says_which(tmp_path,
 @needs_fork
 def test_killed_at_random_moments_it_is_old_or_new(tmp_path):
     script = (
-        "import sys; from pathlib import Path; from test_interrupted_updates import NEW, OLD, write_baseline\n"
-        "write_baseline(Path(sys.argv[1]), OLD); print('ready', flush=True)\n"
+        "import sys; from pathlib import Path; from test_interrupted_updates import *\n"
+        "write_files(Path(sys.argv[1]), 'shop', encoded_baseline(OLD)); print('ready', flush=True)\n"
         "while True:\n"
-        "    write_baseline(Path(sys.argv[1]), NEW); write_baseline(Path(sys.argv[1]), OLD)\n"
+        "    for each in (NEW, OLD): write_files(Path(sys.argv[1]), 'shop', encoded_baseline(each))\n"
     )
     chance = random.Random(7)
     for _ in range(4):
         writer = run("-c", script, tmp_path)
-        assert writer.stdout.readline() == "ready\n"
-        for _ in range(20):
-            assert content(read_baseline(tmp_path, "shop")) in (content(OLD), content(NEW))
-            time.sleep(chance.random() / 200)
-        writer.send_signal(signal.SIGKILL)
-        writer.communicate()
+        try:
+            assert writer.stdout.readline() == "ready\n"
+            for _ in range(20):
+                assert content(read_baseline(tmp_path, "shop")) in (content(OLD), content(NEW))
+                time.sleep(chance.random() / 200)
+        finally:
+            writer.send_signal(signal.SIGKILL)
+            writer.communicate()
         assert content(read_baseline(tmp_path, "shop")) in (content(OLD), content(NEW))
 
 
@@ -138,6 +140,31 @@ def test_two_who_write_at_once_take_turns(tmp_path):
     shop, blog = read_baseline(tmp_path, "shop"), read_baseline(tmp_path, "blog")
     assert content(shop)["rankings"][0]["q"][0] in ("a14", "b14")
     assert content(blog)["rankings"] == [{"q": ["c14"]}]
+
+
+def test_who_accepts_what_somebody_else_has_accepted_meanwhile_is_told(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    folder = Path("baselines")
+    write_baseline(folder, OLD)
+    write_baseline(folder, NEW)
+
+    with pytest.raises(BaselineError) as error:
+        write_baseline(folder, baseline_of(acceptances=(FIRST, FIRST)))
+
+    assert str(error.value) == (
+        "baselines/shop.json\n  was accepted by somebody else meanwhile, at 2026-11-20T08:30:00Z: synonyms v2\n"
+        "  nothing was written; run again, to compare with what is accepted now"
+    )
+    assert content(read_baseline(folder, "shop")) == content(NEW)
+
+
+def test_acceptances_are_kept_where_the_rest_is_damaged(tmp_path):
+    write_baseline(tmp_path, OLD)
+    (tmp_path / "shop.rankings.tsv").write_bytes(b"")
+
+    write_baseline(tmp_path, baseline_of(acceptances=(SECOND,)))
+
+    assert read_baseline(tmp_path, "shop").acceptances == (FIRST, SECOND)
 
 
 def test_who_waits_too_long_is_told_who_holds_the_lock(tmp_path, monkeypatch):
@@ -219,6 +246,7 @@ def test_an_update_that_was_interrupted_can_be_finished(tmp_path, monkeypatch):
 
     assert finish_interrupted(tmp_path, "shop")
     assert not finish_interrupted(tmp_path, "shop")
+    assert not (tmp_path / ".shop.commit").exists()
 
     files = encoded_baseline(NEW)
     assert {path: path.read_bytes() for path in baseline_files(tmp_path, "shop")} == {
@@ -239,6 +267,7 @@ def test_an_interrupted_update_is_not_taken_for_one_of_another_branch(tmp_path, 
     with pytest.raises(BaselineError) as error:
         read_baseline(folder, "shop")
 
+    assert not finish_interrupted(folder, "shop")
     assert str(error.value) == (
         "baselines/.shop.commit\n  holds an update that was interrupted, of a baseline that is not the one beside it "
         "any more\n  remove the folder; if the update is still wanted, accept anew"

@@ -60,19 +60,19 @@ def test_no_more_calls_at_a_time_than_allowed_and_answers_in_order(many, code):
     found = many(code, concurrency=4)
 
     assert [ids[0] for ids in found.values()] == [str(i) for i in range(12)]
-    assert sys.modules["busy"].most == 4
+    assert 2 <= sys.modules["busy"].most <= 4
 
 
 def test_calls_one_after_the_other_come_from_the_thread_that_imported_the_module(shop):
     shop.write(
-        "sql.py",
-        "import sqlite3\n\ndb = sqlite3.connect(':memory:')\n\ndef search(text):\n"
-        "    return [row[0] for row in db.execute('select ?', (text,))]\n",
+        "kept.py",
+        "import threading\n\nown = threading.get_ident()\n\ndef search(text):\n"
+        "    return ['the same thread' if threading.get_ident() == own else 'another one']\n",
     )
 
-    first, second = shop.answers({"python": "sql:search", "repeat": 2})
+    first, second = shop.answers({"python": "kept:search", "repeat": 2})
 
-    assert first.rankings.ranking("q1") == second.rankings.ranking("q1") == ["red mug"]
+    assert first.rankings.ranking("q1") == second.rankings.ranking("q2") == ["the same thread"]
 
 
 @pytest.mark.parametrize("kind", ["", "async "], ids=["threads", "async"])
@@ -98,7 +98,7 @@ def test_nothing_more_is_asked_after_a_failure(many):
 
 @pytest.mark.parametrize("concurrency", [1, 3])
 def test_a_plain_function_that_takes_too_long_is_left_alone(many, concurrency):
-    code = "import time\n\ndef search(text):\n    time.sleep(3 if text == '1' else 0)\n    return [text]\n"
+    code = "import time\n\ndef search(text):\n    time.sleep(20 if text == '1' else 0)\n    return [text]\n"
     began = time.monotonic()
 
     said = many(code, lists=False, timeout="200ms", concurrency=concurrency)
@@ -108,16 +108,16 @@ def test_a_plain_function_that_takes_too_long_is_left_alone(many, concurrency):
         "  busy:search took longer than 0.2s for query 'q1' ('1')\n"
         "  its thread cannot be stopped, and goes on in the background; timeout: allows more"
     )
-    assert time.monotonic() - began < 2
+    assert time.monotonic() - began < 10
     assert many("def search(text):\n    return [text]\n")["q1"] == ["1"]
 
 
 def test_a_call_that_hangs_is_noticed_while_others_go_on(many):
-    code = "import time\n\ndef search(text):\n    time.sleep(5 if text == '0' else 0.1)\n    return [text]\n"
+    code = "import time\n\ndef search(text):\n    time.sleep(20 if text == '0' else 0.5)\n    return [text]\n"
     began = time.monotonic()
 
     assert "took longer than 0.3s for query 'q0'" in many(code, lists=False, timeout="300ms", concurrency=2)
-    assert time.monotonic() - began < 1
+    assert time.monotonic() - began < 4
 
 
 def test_an_async_call_that_takes_too_long_is_cancelled(many):
@@ -176,7 +176,7 @@ def interrupted_after(seconds, ask):
     began = time.monotonic()
     with pytest.raises(KeyboardInterrupt):
         ask()
-    return time.monotonic() - began < seconds + 3
+    return time.monotonic() - began < seconds + 10
 
 
 def test_ctrl_c_is_heard_while_a_call_hangs(many):
