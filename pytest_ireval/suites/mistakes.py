@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple, get_args
+from typing import Any, NamedTuple, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 
@@ -124,7 +124,7 @@ def _described(model: Any, location: Location) -> str:
 
 def _models(annotation: Any, location: Location) -> Iterator[type[BaseModel]]:
     """The models that may stand at a location."""
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+    if get_origin(annotation) is None and isinstance(annotation, type) and issubclass(annotation, BaseModel):
         if not location:
             yield annotation
             return
