@@ -1,7 +1,7 @@
 """Suites share settings with extends, differ with a matrix, and read variables of the environment."""
 
 import pytest
-from conftest import BEGINNING
+from toy_kinds import BEGINNING
 
 from pytest_ireval import load_suites
 
