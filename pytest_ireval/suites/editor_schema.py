@@ -25,9 +25,13 @@ FILLED: dict[str, Schema] = {
 
 
 class _Quiet(GenerateJsonSchema):
-    """Defaults that are no JSON are left out without a word."""
+    """Defaults that are no text or number are left out without a word."""
 
-    ignored_warning_kinds = {"non-serializable-default", "skipped-choice"}  # noqa: RUF012 - as pydantic names it
+    ignored_warning_kinds = {"skipped-choice"}  # noqa: RUF012 - as pydantic names it
+
+    def encode_default(self, dft: Any) -> Any:
+        """The default as JSON; none for values of our own types, which pydantic must not look into."""
+        return list(dft) if isinstance(dft, tuple) else dft if isinstance(dft, (str, int, float)) else None
 
 
 def suite_schema(registry: Registry) -> Schema:
@@ -126,9 +130,9 @@ def _loosened(schema: Schema) -> Schema:
     """Types of other people: text may be written as a number, and anything as a variable."""
     kind = schema.get("type")
     if "enum" in schema or "const" in schema:
-        values = schema.pop("enum", None) or [schema.pop("const")]
-        schema.pop("type", None)
-        return {**schema, "anyOf": [{"enum": values}, {"type": "string", "pattern": VARIABLE}]}
+        values = schema.get("enum") or [schema["const"]]
+        rest = {key: each for key, each in schema.items() if key not in ("enum", "const", "type")}
+        return {**rest, "anyOf": [{"enum": values}, {"type": "string", "pattern": VARIABLE}]}
     if kind == "string" and not {"pattern", "minLength", "format"} & set(schema):
         return {**schema, "type": ["string", "number", "boolean"]}
     if kind in ("integer", "number", "boolean") and "minimum" not in schema:

@@ -95,12 +95,16 @@ def _suites(found: Gathered, registry: Registry) -> tuple[Suite, ...]:
         tree, rules = found.tree, found.rules
         if values:
             tree = put(Keys({**tree, "matrix": ""}), tree.file, tree.line, tree.column)
+            known = len(found.problems)
             tree = with_values(tree, values, found.problems)
             rules = [(k, n, with_values(v, values, found.problems, (k, str(n + 1)))) for k, n, v in rules]
-        read = _read(tree, rules, registry, found.problems)
+            found.unknown |= {problem.place for problem in found.problems[known:]}
+        wrong: list[Problem] = []
+        read = _read(tree, rules, registry, wrong)
         if "suite" in read.values:
             read.values["suite"] = named(found.tree["suite"], read.values["suite"], values)
-        found.problems += checked(read)
+        wrong += checked(read)
+        found.problems += [problem for problem in wrong if problem.place not in found.unknown]
         if not found.problems:
             suites.append(suite_made(read, values, found.own, found.files))
     return tuple(suites)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple, get_args
+from typing import Any, NamedTuple, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 
 from pytest_ireval.errors import Problem, closest, did_you_mean, shown
-from pytest_ireval.suites.scalars import Items, Keys, UnfitError, place_of
+from pytest_ireval.suites.scalars import Items, Keys, Scalar, UnfitError, place_of
 from pytest_ireval.suites.suite import Place
 
 Location = Sequence[str | int]
@@ -84,10 +84,20 @@ def _problem(error: Any, tree: Any, start: Spot, model: Any) -> Problem:
         return Problem(
             complaint, at, path, did_you_mean(str(error["input"]), allowed), "allowed: " + ", ".join(allowed)
         )
-    return Problem(_in_words(error), at, path)
+    return Problem(_in_words(error, _written(tree, location)), at, path)
 
 
-def _in_words(error: Any) -> str:
+def _written(tree: Any, location: Location) -> str:
+    """The text that stands at a location; nothing if there is none."""
+    for part in location:
+        if isinstance(tree, Keys):
+            tree = tree.get(part, tree)
+        elif isinstance(tree, Items) and isinstance(part, int) and part < len(tree):
+            tree = tree[part]
+    return f"{shown(tree)}: " if isinstance(tree, Scalar) else ""
+
+
+def _in_words(error: Any, written: str) -> str:
     """What pydantic says of types that are not ours."""
     kind = error["type"]
     if kind in ("model_type", "dict_type", "model_attributes_type", "dataclass_type"):
@@ -95,8 +105,7 @@ def _in_words(error: Any) -> str:
     if kind in ("list_type", "tuple_type", "set_type", "frozen_set_type"):
         return "a list is expected here, such as [one, two]"
     message = str(error["msg"])
-    reason = message[:1].lower() + message[1:]
-    return f"{shown(error['input'])}: {reason}" if isinstance(error["input"], str) else reason
+    return written + message[:1].lower() + message[1:]
 
 
 def keys_of(model: Any, location: Location) -> list[str]:
@@ -115,7 +124,7 @@ def _described(model: Any, location: Location) -> str:
 
 def _models(annotation: Any, location: Location) -> Iterator[type[BaseModel]]:
     """The models that may stand at a location."""
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+    if get_origin(annotation) is None and isinstance(annotation, type) and issubclass(annotation, BaseModel):
         if not location:
             yield annotation
             return

@@ -46,10 +46,14 @@ def suite_made(read: Read, values: Mapping[str, str], own: Keys, files: list[Pat
 def _with_defaults(values: Mapping[str, Any]) -> dict[str, Any]:
     fields = SuiteKeys.model_fields
     return {
-        key: values[key] if key in values else field.get_default(call_default_factory=True)
+        key: values[key] if key in values else _default(field)
         for key, field in fields.items()
         if key in values or not field.is_required()
     }
+
+
+def _default(field: Any) -> Any:
+    return field.default_factory() if field.default_factory else field.default
 
 
 def _file(keys: QueriesKeys | JudgmentsKeys | None) -> FileAsked | None:

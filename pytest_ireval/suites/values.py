@@ -42,7 +42,11 @@ __all__ = [
 
 
 def typed(read: Callable[..., Any], schema: editor_types.Schema) -> GetPydanticSchema:
-    """A type that ``read`` makes of whatever a suite says; ``schema`` is for editors."""
+    """A type of ours that ``read`` makes of whatever a suite says; ``schema`` is for editors.
+
+    Pydantic must not look into the type, and so cannot apply constraints such as ``ge`` to it. Numbers, text and the
+    like are read first and then left to pydantic.
+    """
     return GetPydanticSchema(
         lambda _source, handler: handler.generate_schema(Annotated[Any, BeforeValidator(read)]),
         lambda _schema, _handler: dict(schema),
@@ -51,19 +55,19 @@ def typed(read: Callable[..., Any], schema: editor_types.Schema) -> GetPydanticS
 
 _Metrics = Annotated[Any, BeforeValidator(reading.metrics_of)]
 
-Text = Annotated[str, typed(reading.text, editor_types.TEXT)]
+Text = Annotated[str, BeforeValidator(reading.text), WithJsonSchema(editor_types.TEXT)]
 """Any text."""
 Texts = Annotated[tuple[Text, ...], BeforeValidator(reading.listed), WithJsonSchema(editor_types.TEXTS)]
 """One text or a list of them."""
-Flag = Annotated[bool, typed(reading.flag, editor_types.FLAG)]
+Flag = Annotated[bool, BeforeValidator(reading.flag), WithJsonSchema(editor_types.FLAG)]
 """``true`` or ``false``."""
-Whole = Annotated[int, typed(reading.whole, editor_types.WHOLE)]
+Whole = Annotated[int, BeforeValidator(reading.whole), WithJsonSchema(editor_types.WHOLE)]
 """A whole number from 1."""
-Number = Annotated[float, typed(reading.number, editor_types.NUMBER)]
+Number = Annotated[float, BeforeValidator(reading.number), WithJsonSchema(editor_types.NUMBER)]
 """A finite number."""
 Filter = Annotated[dict[Text, Texts], BeforeValidator(reading.a_filter), WithJsonSchema(editor_types.FILTER)]
 """Columns, each with the values that count."""
-PathText = Annotated[Path, typed(reading.path, editor_types.PATH)]
+PathText = Annotated[Path, BeforeValidator(reading.path), WithJsonSchema(editor_types.PATH)]
 """A path, absolute; what is written is relative to the file it is written in."""
 PathTexts = Annotated[
     tuple[PathText, ...],
@@ -105,9 +109,9 @@ TolerancesText = Annotated[
 """A tolerance, or one for each value of ``per``: ``{head: 1%, default: 3%}``."""
 AmountText = Annotated[Amount, typed(quantities.amount, editor_types.AMOUNT)]
 """``2``, or ``5%`` of all."""
-DurationText = Annotated[float, typed(reading.duration, editor_types.DURATION)]
+DurationText = Annotated[float, BeforeValidator(reading.duration), WithJsonSchema(editor_types.DURATION)]
 """Seconds: ``30s``, ``500ms``, ``2m``."""
-DayText = Annotated[date, typed(reading.day, editor_types.DAY)]
+DayText = Annotated[date, BeforeValidator(reading.day), WithJsonSchema(editor_types.DAY)]
 """``2027-04-01``."""
 Against = Annotated[Reference, typed(reading.against, editor_types.AGAINST)]
 """What to compare with."""

@@ -10,7 +10,7 @@ from pytest_ireval.errors import Problem, closest, shown
 from pytest_ireval.suites.scalars import Items, Keys, Scalar, put
 
 VARIABLE = re.compile(r"\$(?:(?P<escaped>\$)|\{(?P<name>[A-Za-z_]\w*)(?::-(?P<default>[^}]*))?\}|(?P<other>\{))")
-PLACEHOLDER = re.compile(r"\{\{(?P<literal>[A-Za-z_]\w*)\}\}|\{(?P<name>[A-Za-z_]\w*)\}")
+PLACEHOLDER = re.compile(r"(?<!\$)(?:\{\{(?P<literal>[A-Za-z_]\w*)\}\}|\{(?P<name>[A-Za-z_]\w*)\})")
 OF_THEIR_OWN = ("source", "against")
 """Below these keys kinds may have placeholders of their own."""
 
@@ -29,13 +29,13 @@ def with_environment(tree: Keys, environment: Mapping[str, str], problems: list[
                 problems.append(
                     Problem("is no variable", str(text.place), path, "write ${NAME} or ${NAME:-default}; $$ is a $")
                 )
-                return ""
+                return match.group()
             found = environment.get(match["name"])
             if match["default"] is not None:
                 return found or match["default"]
             if found is None:
                 problems.append(_not_set(match["name"], text, path, environment))
-            return found or ""
+            return match.group() if found is None else found
 
         return VARIABLE.sub(value, text)
 

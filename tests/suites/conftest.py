@@ -1,22 +1,11 @@
 """A folder with a shop's data, and suites over it."""
 
-from dataclasses import replace
 from textwrap import dedent
 
 import pytest
-from toy_kinds import RULES, SOURCES
+from toy_kinds import RULES, SOURCES, with_kinds
 
 from pytest_ireval import SuiteError, load_registry, load_suites
-from pytest_ireval.plugins.registry import Origin, registered
-
-BEGINNING = "ireval: 1\nsuite: shop\nsource: {run: c.trec}\n"
-
-
-def with_kinds(registry, rules, sources):
-    """The registry with other kinds than the installed ones."""
-    origin = Origin("toys", "toys", "1.0")
-    kinds = registered([], [origin], (), lambda: ([(origin, sources)], [(origin, rules)]))
-    return replace(registry, kinds_when_asked=kinds.kinds_when_asked)
 
 
 @pytest.fixture(scope="session")

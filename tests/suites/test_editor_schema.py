@@ -5,7 +5,7 @@ import datetime
 import jsonschema
 import pytest
 import yaml
-from conftest import BEGINNING, with_kinds
+from toy_kinds import BEGINNING, with_kinds
 
 from pytest_ireval import RuleOptions, load_registry
 from pytest_ireval.plugins.kinds import rule

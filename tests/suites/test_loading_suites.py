@@ -3,7 +3,7 @@
 from datetime import date
 
 import pytest
-from conftest import BEGINNING
+from toy_kinds import BEGINNING
 
 from pytest_ireval import SuiteError, load_suite, load_suites
 from pytest_ireval.results.evaluation import Policies

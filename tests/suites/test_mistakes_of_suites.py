@@ -1,8 +1,8 @@
 """All mistakes of a suite are said at once, each once, with its place and what would be right."""
 
 import pytest
-from conftest import BEGINNING, with_kinds
 from pydantic import Field, model_validator
+from toy_kinds import BEGINNING, with_kinds
 
 from pytest_ireval import RuleOptions, load_registry
 from pytest_ireval.plugins.kinds import rule

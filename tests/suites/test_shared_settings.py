@@ -1,7 +1,7 @@
 """Suites share settings with extends, differ with a matrix, and read variables of the environment."""
 
 import pytest
-from conftest import BEGINNING
+from toy_kinds import BEGINNING
 
 from pytest_ireval import load_suites
 
@@ -123,9 +123,9 @@ def test_a_value_that_the_name_has_already_is_not_added_to_it(suites):
 
 def test_braces_are_text_without_a_matrix_and_where_they_are_doubled(suites):
     (plain,) = suites(BEGINNING + "owner: '{locale}'\n")
-    (first, _) = suites(BEGINNING + "owner: '{{locale}} {locale}'\nmatrix: {locale: [de, fr]}\n")
+    (first, _) = suites(BEGINNING + "owner: '{{locale}} {locale} $${X}'\nmatrix: {locale: [de, fr]}\n")
 
-    assert (plain.owner, first.owner) == ("{locale}", "{locale} de")
+    assert (plain.owner, first.owner) == ("{locale}", "{locale} de ${X}")
 
 
 def test_a_source_may_have_placeholders_of_its_own(suites):
@@ -222,6 +222,15 @@ def test_a_variable_that_is_not_set_is_a_mistake(mistakes, text, says):
     assert (
         mistakes(BEGINNING + f"owner: '{text}'\n", environment={"TEAM": "search"}) == f"shop.yaml:4:8: owner\n  {says}"
     )
+
+
+def test_of_a_text_that_is_not_known_nothing_else_is_said(mistakes):
+    text = BEGINNING + "queries: '${NO}'\ntags: a\ndepth: '{locle}'\nmatrix: {locale: [de]}\n"
+
+    assert [line for line in mistakes(text, environment={}).splitlines() if not line.startswith("  ")] == [
+        "shop.yaml:4:10: queries",
+        "shop.yaml:6:8: depth",
+    ]
 
 
 def test_the_environment_of_the_process_is_read(shop, toys, monkeypatch):

@@ -6,11 +6,12 @@ from datetime import date
 from pathlib import Path
 
 import pytest
-from pydantic import TypeAdapter, ValidationError
+from pydantic import Field, TypeAdapter, ValidationError
 
 from pytest_ireval.suites import values
+from pytest_ireval.suites.options import RuleOptions
 from pytest_ireval.suites.scalars import File, Scalar, put
-from pytest_ireval.suites.values import STORED, Amount, Bound, Tolerance, Tolerances
+from pytest_ireval.suites.values import STORED, Amount, Bound, Number, Text, Tolerance, Tolerances, Whole
 
 
 def read(kind, value, registry=None):
@@ -206,3 +207,21 @@ def test_a_rule_compares_with_the_stored_baseline_unless_told_otherwise(registry
 
 def test_the_registry_is_that_of_the_installed_plugins_if_nobody_says_otherwise():
     assert str(TypeAdapter(values.MetricText).validate_python("map")) == "AP"
+
+
+class Limits(RuleOptions):
+    least: Number = Field(ge=0, description="From 0.")
+    few: Whole = Field(3, le=5, description="At most 5.")
+    label: Text = Field(min_length=1, pattern="^[a-z]+$", description="Lower case.")
+
+
+def test_constraints_of_fields_hold_for_what_was_read():
+    assert Limits.model_validate({"least": "0", "few": "5", "label": "a"}).least == 0.0
+    with pytest.raises(ValidationError) as caught:
+        Limits.model_validate({"least": "-1", "few": "6", "label": "A"})
+
+    assert [(each["loc"], each["msg"]) for each in caught.value.errors()] == [
+        (("least",), "Input should be greater than or equal to 0"),
+        (("few",), "Input should be less than or equal to 5"),
+        (("label",), "String should match pattern '^[a-z]+$'"),
+    ]

@@ -1,5 +1,6 @@
 """Kinds of rules and sources for tests, shaped like those that plugins bring."""
 
+from dataclasses import replace
 from typing import Any, Literal
 
 from pydantic import Field, model_validator
@@ -19,6 +20,7 @@ from pytest_ireval import (
     Whole,
 )
 from pytest_ireval.plugins.kinds import Part, rule, source
+from pytest_ireval.plugins.registry import Origin, registered
 from pytest_ireval.suites.options import Options
 
 
@@ -122,3 +124,13 @@ def python(options, request):
 
 RULES = [threshold, no_regression, churn, expect]
 SOURCES = [run, python]
+
+
+BEGINNING = "ireval: 1\nsuite: shop\nsource: {run: c.trec}\n"
+
+
+def with_kinds(registry, rules, sources):
+    """The registry with other kinds than the installed ones."""
+    origin = Origin("toys", "toys", "1.0")
+    kinds = registered([], [origin], (), lambda: ([(origin, sources)], [(origin, rules)]))
+    return replace(registry, kinds_when_asked=kinds.kinds_when_asked)
