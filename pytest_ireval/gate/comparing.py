@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
@@ -87,16 +86,9 @@ def _restated(stored: Baseline, side: Side) -> Mapping[str, Restated]:
         if name not in stored.metrics:
             continue
         known = stored.metrics[name].values
-        both = [
-            (known[unit], value)
-            for unit, value in zip(scored.names, scored.values.tolist(), strict=True)
-            if unit in known and not math.isnan(value)
-        ]
-        then, now = (
-            (aggregated(np.array(side), scored.metric.aggregate) for side in zip(*both, strict=True))
-            if both
-            else (None, None)
-        )
+        before = np.array([known.get(unit, np.nan) for unit in scored.names], np.float64)
+        both = ~np.isnan(before) & ~np.isnan(scored.values)
+        then, now = (aggregated(values[both], scored.metric.aggregate) for values in (before, scored.values))
         if (then is None) != (now is None) or (then is not None and now is not None and abs(then - now) > SAME):
             restated[name] = Restated(then, now)
     return restated

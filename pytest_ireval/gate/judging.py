@@ -141,7 +141,7 @@ def _too_few(asked: RuleAsked, seen: Seen) -> Ruling | None:
         return None
     paired = asked.kind.compares and "reference" not in seen.part.metric.needs
     values = seen.paired() if paired else seen.values()
-    count, wanted = len(values.names), asked.options.min_queries
+    count, wanted = values.now.size, asked.options.min_queries
     if not count:
         sides = "has a value on both sides" if asked.kind.compares else "counts"
         return Ruling("error", f"no query of {seen.slice} {sides}")

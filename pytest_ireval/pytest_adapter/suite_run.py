@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import gc
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 from pytest_ireval.gate.gate import Gated, gate
@@ -12,6 +14,18 @@ from pytest_ireval.results.outcome import Outcome, worst_of
 from pytest_ireval.results.suite_result import SuiteResult
 from pytest_ireval.rules.planning import Check
 from pytest_ireval.suites.suite import Suite
+
+
+@contextmanager
+def without_collecting() -> Iterator[None]:
+    """Python does not look for cycles meanwhile: there are many objects and none of them is garbage."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
 
 
 @dataclass(eq=False)
@@ -31,7 +45,8 @@ class SuiteRun:
     def judged(self) -> Gated:
         """The result of all that was selected."""
         if self.gated is None:
-            self.gated = gate(self.suite, self.registry, self.checks, self.circumstances, self.selected)
+            with without_collecting():
+                self.gated = gate(self.suite, self.registry, self.checks, self.circumstances, self.selected)
         return self.gated
 
     def text(self, outcome: Outcome) -> str:

@@ -79,7 +79,9 @@ def _perfect(judged: JudgedRankings) -> JudgedRankings:
 
 def cut(judged: JudgedRankings, depth: int) -> JudgedRankings:
     """Only the first ``depth`` documents of each ranking count."""
-    if not (judged.retrieved > depth).any() and (judged.reference is None or cut(judged.reference, depth) is judged.reference):
+    if not (judged.retrieved > depth).any() and (
+        judged.reference is None or cut(judged.reference, depth) is judged.reference
+    ):
         return judged
     documents = judged.documents
     if documents is not None:

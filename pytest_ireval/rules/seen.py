@@ -20,12 +20,18 @@ TOP = 3
 
 
 class Values(NamedTuple):
-    """Values of units that count: their names and places among all units, now; and before, where they are paired."""
+    """Values of units that count: their places among all units, now; and before, where they are paired."""
 
-    names: tuple[str, ...]
+    all_names: tuple[str, ...]
+    """Of all units, counting or not."""
     place: NDArray[np.int64]
     now: Floats
     before: Floats
+
+    @property
+    def names(self) -> list[str]:
+        """Of those that count."""
+        return [self.all_names[place] for place in self.place.tolist()]
 
     @property
     def gain(self) -> Floats:
@@ -71,7 +77,7 @@ class Seen:
         """The values of now; ``before`` are the same."""
         found = self.scored(self.now)
         place = np.flatnonzero(self._inside(found) & ~np.isnan(found.values))
-        return Values(_names(found, place), place, found.values[place], found.values[place])
+        return Values(found.names, place, found.values[place], found.values[place])
 
     def paired(self) -> Values:
         """Values of units that have one on both sides."""
@@ -80,7 +86,7 @@ class Seen:
         now, before = self.scored(self.now), self.scored(self.baseline)
         both = self._inside(now) & ~np.isnan(now.values) & ~np.isnan(before.values)
         place = np.flatnonzero(both)
-        return Values(_names(now, place), place, now.values[place], before.values[place])
+        return Values(now.names, place, now.values[place], before.values[place])
 
     def _inside(self, found: Scored) -> NDArray[np.bool_]:
         if found.metric.unit == "query":
@@ -97,7 +103,7 @@ class Seen:
             if self.metric.unit == "query":
                 change = self.change(int(values.place[row]), note)
             else:
-                change = QueryChange(values.names[row], "", None, note=note)
+                change = QueryChange(values.all_names[values.place[row]], "", None, note=note)
             made.append(replace(change, now=float(values.now[row]), baseline=before))
         return tuple(made)
 
@@ -119,6 +125,9 @@ class Seen:
 
     def placed(self, query: str) -> tuple[Placed, ...]:
         """The documents of a query on both sides, with grades; those of the ranking of now first."""
+        return self.now.remembered((query, id(self.baseline)), lambda: self._placed(query))
+
+    def _placed(self, query: str) -> tuple[Placed, ...]:
         grades = self.population.grades(query)
         now = self.now.documents(query)
         before = self.baseline.documents(query) if self.baseline is not None else []
@@ -128,10 +137,6 @@ class Seen:
             Placed(document, grades.get(document), rank_now.get(document), rank_before.get(document))
             for document in dict.fromkeys((*now, *before))
         )
-
-
-def _names(found: Scored, place: NDArray[np.int64]) -> tuple[str, ...]:
-    return tuple(found.names[i] for i in place.tolist())
 
 
 def _best(placed: Iterable[Placed], *, compared: bool) -> Placed | None:

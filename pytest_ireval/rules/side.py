@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +17,7 @@ from pytest_ireval.retrieval.queries import Queries
 from pytest_ireval.retrieval.rankings import Rankings
 from pytest_ireval.rules.slices import Mask, Slice
 
+T = TypeVar("T")
 Floats = NDArray[np.float64]
 
 
@@ -51,16 +53,18 @@ class Side:
         return {query: i for i, query in enumerate(self.rankings[0].queries)}
 
     @cached_property
-    def _looked_up(self) -> dict[str, list[str]]:
+    def _memory(self) -> dict[Hashable, Any]:
         return {}
+
+    def remembered(self, key: Hashable, make: Callable[[], T]) -> T:
+        """What ``make`` returns, made once: the worst queries of one rule are those of others, too."""
+        if key not in self._memory:
+            self._memory[key] = make()
+        found: T = self._memory[key]
+        return found
 
     def documents(self, query: str) -> list[str]:
         """The first ``depth`` documents of a query's ranking; none if it has no ranking."""
-        if query not in self._looked_up:  # the worst queries of one rule are those of others, too
-            self._looked_up[query] = self._documents(query)
-        return self._looked_up[query]
-
-    def _documents(self, query: str) -> list[str]:
         if query not in self.position:
             return []
         rankings, i = self.rankings[0], self.position[query]

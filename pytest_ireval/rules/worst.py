@@ -9,7 +9,7 @@ import numpy as np
 from pytest_ireval.results.outcome import QueryChange
 from pytest_ireval.rules.seen import Seen, Values
 
-SHOWN_WITHOUT_FAILURE = 10
+SHOWN_WITHOUT_FAILURE = 5
 """So many queries stand behind a rule that holds; behind one that does not, all."""
 WITH_DOCUMENTS = 200
 """The documents of so many queries are looked up."""
@@ -40,5 +40,5 @@ def _plain(seen: Seen, values: Values, row: int) -> QueryChange:
     """One without its documents."""
     texts = seen.population.queries.text
     text = texts[int(values.place[row])] if seen.metric.unit == "query" else ""
-    change = QueryChange(values.names[row], text, now=float(values.now[row]))
+    change = QueryChange(values.all_names[values.place[row]], text, now=float(values.now[row]))
     return change if seen.baseline is None else replace(change, baseline=float(values.before[row]))

@@ -18,7 +18,6 @@ from pytest_ireval.retrieval.selection import first_documents, of_queries
 from pytest_ireval.sources.describing import described
 from pytest_ireval.sources.foreign_text import raised_at, told
 from pytest_ireval.sources.request import Request
-from pytest_ireval.sources.threads import in_background
 from pytest_ireval.suites.suite import SourceAsked
 
 UNPLACED = ("", "rankings")
@@ -59,6 +58,8 @@ def _fetched(source: SourceAsked, request: Request) -> Any:
     found = source.kind.fetch(source.options, request)
     if not inspect.isawaitable(found):
         return found
+    from pytest_ireval.sources.threads import in_background  # brings asyncio
+
     outcome = in_background(found, SILENT)
     if outcome.error is not None:
         raise outcome.error

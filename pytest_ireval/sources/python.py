@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import AfterValidator, Field
 
@@ -19,11 +19,12 @@ from pytest_ireval.sources.calls import Outcome
 from pytest_ireval.sources.foreign_text import raised_at, told, within
 from pytest_ireval.sources.request import Request
 from pytest_ireval.sources.returned import Pairs
-from pytest_ireval.sources.searching import Search, is_async
-from pytest_ireval.sources.threads import in_line, in_loop, in_threads
 from pytest_ireval.suites.options import SourceOptions
 from pytest_ireval.suites.scalars import UnfitError
 from pytest_ireval.suites.values import DurationText, PathTexts, Text, Whole
+
+if TYPE_CHECKING:
+    from pytest_ireval.sources.searching import Search
 
 FUNCTION = re.compile(r"[^\W\d][\w.]*:[^\W\d][\w.]*")
 OFFERED = {"query": ("query_id", "depth", "columns"), "all": ("depth", "columns")}
@@ -51,6 +52,9 @@ class PythonOptions(SourceOptions):
 @source(name="python", options=PythonOptions)
 def python(options: PythonOptions, request: Request) -> Rankings:
     """What a Python function finds, called with one query at a time or with all of them."""
+    from pytest_ireval.sources.searching import is_async
+    from pytest_ireval.sources.threads import in_loop, in_threads  # brings asyncio, which most suites can do without
+
     folders = [request.folder, *options.path, Path.cwd()]
     with importable_from(folders):
         search = _search(options, request, folders)
@@ -68,6 +72,9 @@ def python(options: PythonOptions, request: Request) -> Rankings:
 
 def _search(options: PythonOptions, request: Request, folders: Sequence[Path]) -> Search:
     """The function, imported in the thread from which it is called."""
+    from pytest_ireval.sources.searching import Search
+    from pytest_ireval.sources.threads import in_line
+
     absent = [within(folder, request.folder) for folder in options.path if not folder.is_dir()]
     if absent:
         raise SourceError(*(Problem(f"there is no folder {each}", path=("path",)) for each in absent))
