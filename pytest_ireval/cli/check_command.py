@@ -55,13 +55,13 @@ def command(paths: tuple[Path, ...]) -> None:
 
 def _loaded(path: Path, conftests: Conftests) -> Sequence[Suite]:
     """The suites of a file, whose verdicts can be planned."""
-    from pytest_ireval.gate.gate import checks_of
+    from pytest_ireval.gate.gate import plan_of
     from pytest_ireval.suites.loading import load_suites
 
     registry = conftests.registry_for(path)
     suites = load_suites(path, registry)
     for suite in suites:
-        checks_of(suite, registry)
+        plan_of(suite, registry)
     return suites
 
 

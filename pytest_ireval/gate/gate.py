@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Container
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import date
+from typing import NamedTuple
 
 import numpy as np
 
@@ -25,6 +27,7 @@ from pytest_ireval.plurals import counted
 from pytest_ireval.progress import SILENT, Progress
 from pytest_ireval.results.suite_result import Counts, SuiteResult
 from pytest_ireval.retrieval.doors import some
+from pytest_ireval.retrieval.queries import Queries
 from pytest_ireval.rules.planning import Check, needs_queries, planned
 from pytest_ireval.sources.describing import described
 from pytest_ireval.suites.suite import Suite
@@ -47,47 +50,58 @@ def run_gate(
     exception is raised only for a suite whose rules make no sense.
     """
     registry = registry or installed()
-    return gate(
-        suite, registry, checks_of(suite, registry), Circumstances(today or today_of()), progress=progress
-    ).result
+    circumstances = Circumstances(today or today_of())
+    return gate(suite, registry, plan_of(suite, registry), circumstances, progress=progress).result
 
 
-def checks_of(suite: Suite, registry: Registry) -> tuple[Check, ...]:
-    """What the suite will have verdicts on; the queries are read only if slices are made of them."""
-    return planned(suite, queries_of(suite, registry) if needs_queries(suite) else None)
+class Plan(NamedTuple):
+    """What a suite will have verdicts on, and its queries, if they had to be read to know."""
+
+    checks: tuple[Check, ...]
+    queries: Queries | None
+
+
+def plan_of(suite: Suite, registry: Registry) -> Plan:
+    """The plan; the queries are read only if slices are made of them."""
+    queries = queries_of(suite, registry) if needs_queries(suite) else None
+    return Plan(planned(suite, queries), queries)
 
 
 def gate(
     suite: Suite,
     registry: Registry,
-    checks: tuple[Check, ...],
+    plan: Plan,
     circumstances: Circumstances,
     selected: Container[str] | None = None,
     progress: Progress = SILENT,
 ) -> Gated:
     """The same, for the ``selected`` ids only, with what it takes to accept what was measured."""
-    chosen = [check for check in checks if selected is None or check.id in selected]
+    chosen = [check for check in plan.checks if selected is None or check.id in selected]
     try:
-        material = material_of(suite, registry, circumstances.today, progress)
+        material = material_of(suite, registry, circumstances.today, progress, plan.queries)
     except IrevalError as error:
         outcomes = tuple(broken_outcome(check, error) for check in chosen)
-        return Gated(broken_result(suite, registry, checks, outcomes, error), None)
+        return Gated(broken_result(suite, registry, plan.checks, outcomes, error), None)
     outcomes = tuple(judged(check, material, circumstances) for check in chosen)
-    return Gated(result_of(material, checks, outcomes), material)
+    return Gated(result_of(material, plan.checks, outcomes), material)
 
 
-def material_of(suite: Suite, registry: Registry, today: date, progress: Progress) -> Material:
-    """Everything that the rules look at: read, asked for and scored."""
+def material_of(
+    suite: Suite, registry: Registry, today: date, progress: Progress, queries: Queries | None = None
+) -> Material:
+    """Everything that the rules look at: read, asked for and scored; ``queries`` are those that were read already."""
     if suite.source is None:
         raise IrevalError(f"{suite.place}: names no source of rankings")
-    base = gathered(suite, registry, today, progress)
-    rankings, not_asked = rankings_of(suite.source, suite, registry, base, progress)
+    base = gathered(suite, registry, today, progress, queries)
+    with ThreadPoolExecutor(1) as aside:  # while the source is asked, there is time
+        reading = aside.submit(_stored, suite)
+        printing = aside.submit(judgment_prints, base)
+        rankings, not_asked = rankings_of(suite.source, suite, registry, base, progress)
+    judged_by, (stored, error) = printing.result(), reading.result()
     missing = refuse_missing(suite, base, rankings)
     source = described(suite.source, suite.path.parent)
     found = side_of(suite, base, rankings, source)
-    judged_by = judgment_prints(base)
     prints = prints_of(suite, base, source, judged_by)
-    stored, error = _stored(suite)
     against = Compared(error=error)
     if stored is not None:
         against = compared(suite, base, found.side, stored, prints, judged_by)

@@ -74,14 +74,16 @@ def queries_of(suite: Suite, registry: Registry) -> Queries | None:
     return as_queries(near(suite.queries.path), registry.readers, suite.queries.format)
 
 
-def gathered(suite: Suite, registry: Registry, today: date, progress: Progress = SILENT) -> Gathered:
-    """Queries and judgments, checked to belong together."""
+def gathered(
+    suite: Suite, registry: Registry, today: date, progress: Progress = SILENT, queries: Queries | None = None
+) -> Gathered:
+    """Queries and judgments, checked to belong together; ``queries`` are those that were read already."""
     documents = suite.documents
     names = Names(
         read_aliases(near(documents.aliases.path)) if documents.aliases else {},
         read_groups(near(documents.collapse.path)) if documents.collapse else {},
     )
-    queries = queries_of(suite, registry)
+    queries = queries if queries is not None else queries_of(suite, registry)
     judgments = _judgments(suite, registry, names, progress)
     if queries is None:
         if judgments is None:

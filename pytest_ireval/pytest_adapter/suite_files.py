@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_ireval.errors import IrevalError
-from pytest_ireval.gate.gate import checks_of
+from pytest_ireval.gate.gate import plan_of
 from pytest_ireval.pytest_adapter.suite_run import SuiteRun
 from pytest_ireval.rules.planning import Check
 from pytest_ireval.suites.loading import load_suites
@@ -31,7 +31,7 @@ class SuiteFile(pytest.File):
             registry = ours.plugins.registry_for(self.path)
             suites = load_suites(self.path, registry, shown=ours.shown(self.path))
             runs = [
-                SuiteRun(suite, registry, checks_of(suite, registry), ours.circumstances, ours.text) for suite in suites
+                SuiteRun(suite, registry, plan_of(suite, registry), ours.circumstances, ours.text) for suite in suites
             ]
             for run in runs:
                 ours.add(run)

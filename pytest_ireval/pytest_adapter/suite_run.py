@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
-from pytest_ireval.gate.gate import Gated, gate
+from pytest_ireval.gate.gate import Gated, Plan, gate
 from pytest_ireval.gate.judging import Circumstances
 from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.results.outcome import Outcome, worst_of
@@ -34,7 +34,7 @@ class SuiteRun:
 
     suite: Suite
     registry: Registry
-    checks: tuple[Check, ...]
+    plan: Plan
     circumstances: Circumstances
     tell: Callable[[SuiteRun, Outcome], str]
     """What a terminal shows of a verdict against the change."""
@@ -42,11 +42,16 @@ class SuiteRun:
     reported: set[str] = field(default_factory=set)
     gated: Gated | None = None
 
+    @property
+    def checks(self) -> tuple[Check, ...]:
+        """What is planned."""
+        return self.plan.checks
+
     def judged(self) -> Gated:
         """The result of all that was selected."""
         if self.gated is None:
             with without_collecting():
-                self.gated = gate(self.suite, self.registry, self.checks, self.circumstances, self.selected)
+                self.gated = gate(self.suite, self.registry, self.plan, self.circumstances, self.selected)
         return self.gated
 
     def text(self, outcome: Outcome) -> str:

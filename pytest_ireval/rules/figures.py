@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from pytest_ireval.metrics.score import aggregated
 from pytest_ireval.results.outcome import SliceFigures
 from pytest_ireval.rules.seen import Seen, Values
 from pytest_ireval.statistics.differences import differences
-from pytest_ireval.statistics.paired_t import paired_t
 from pytest_ireval.statistics.resolution import false_alarm, resolution
+from pytest_ireval.statistics.student import t_quantile
 
 INTERVAL = 0.10
 """The interval that is shown leaves out so much: it is the 90% interval."""
@@ -55,7 +57,8 @@ def _evidence(
     """Interval, resolution and false alarms of a mean; nothing for other figures, or where nothing changed."""
     if seen.metric.aggregate != "mean" or change.size < 2 or not change.any():
         return None, None, None, None
-    test = paired_t(seen.sign * change[:, None], INTERVAL)
-    sd = float(test.sd[0])
+    mean, sd = float(change.mean()), float(change.std(ddof=1))
+    half = t_quantile(1 - INTERVAL / 2, change.size - 1) * sd / math.sqrt(change.size)
+    low, high = sorted((seen.sign * (mean - half), seen.sign * (mean + half)))
     alarm = None if tolerance is None else false_alarm(tolerance, sd, change.size)
-    return float(test.low[0]), float(test.high[0]), resolution(sd, change.size), alarm
+    return low, high, resolution(sd, change.size), alarm

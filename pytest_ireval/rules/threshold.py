@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
+import numpy as np
 from pydantic import Field, GetJsonSchemaHandler, model_validator
 from pydantic.json_schema import JsonSchemaValue
 
@@ -103,7 +104,7 @@ def threshold(options: ThresholdOptions, seen: Seen) -> Ruling:  # noqa: ARG001 
     if value is None:
         return Ruling("error", f"{name} has no value{on(seen)}: no query counts")
     failed = not all(bound.holds(value) for bound in limit.bounds)
-    short = sum(not all(bound.holds(each) for bound in limit.bounds) for each in values.now.tolist())
+    short = int(np.count_nonzero(~np.all([bound.holding(values.now) for bound in limit.bounds], axis=0)))
     share = seen.population.share(seen.slice)
     figures = SliceFigures(str(seen.slice), values.now.size, value, share=share, over=failed)
     return Ruling(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 
+from pytest_ireval.statistics.student import noncentrality
+
 POWER = 0.80
 LEVEL = 0.05
 
@@ -11,15 +13,11 @@ LEVEL = 0.05
 def resolution(sd: float, queries: int) -> float | None:
     """The smallest true drop of the mean that a one-sided t test at 5% shows in 80% of cases; None without spread.
 
-    ``sd`` is the standard deviation of the differences. The exact figure, by the non-central t distribution.
+    ``sd`` is the standard deviation of the differences.
     """
     if queries < 2 or not math.isfinite(sd):
         return None
-    from scipy.special import nctdtrinc, stdtrit
-
-    df = queries - 1
-    noncentrality = nctdtrinc(df, 1 - POWER, stdtrit(df, 1 - LEVEL))
-    return float(noncentrality) * sd / math.sqrt(queries)
+    return noncentrality(LEVEL, POWER, queries - 1) * sd / math.sqrt(queries)
 
 
 def false_alarm(tolerance: float, sd: float, queries: int) -> float | None:

@@ -29,6 +29,10 @@ class Bound(NamedTuple):
         """Whether ``value`` lies on the right side; a value that is no number does not."""
         return bool(SIGNS[self.sign](value, self.value))
 
+    def holding(self, values: Any) -> Any:
+        """The same of each value of an array."""
+        return SIGNS[self.sign](values, self.value)
+
     def __str__(self) -> str:
         return f"{self.sign} {self.value:.10g}"
 
