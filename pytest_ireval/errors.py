@@ -60,6 +60,15 @@ class SuiteError(IrevalError):
 class BaselineError(IrevalError):
     """A baseline that cannot be read, compared with, or written."""
 
+    mendable = False
+    """Whether accepting what was measured mends it."""
+
+
+class BaselineMisfitError(BaselineError):
+    """A baseline that can be read, and does not fit what is evaluated now: accepting what was measured mends that."""
+
+    mendable = True
+
 
 class SourceError(IrevalError):
     """A source that gave no rankings, or none that can be used."""

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from pytest_ireval.baselines.baseline import Acceptance
-from pytest_ireval.baselines.files import RECORD, path_of
+from pytest_ireval.baselines.files import JUDGMENTS, RECORD, near, path_of
 from pytest_ireval.baselines.git import blob, git, standing
 from pytest_ireval.baselines.reading import record_from
 from pytest_ireval.baselines.record import Record
@@ -28,6 +28,21 @@ def figures_of_acceptances(folder: Path, name: str, now: Record, most: int) -> d
             found[accepted] = _figures(record)
             missing.discard(accepted)
     return found
+
+
+def files_of_last_commit(folder: Path, name: str) -> tuple[Path, ...]:
+    """The files of the baseline that the last commit has, as people write them; none where git knows of none."""
+    listed = git(folder, "ls-tree", "-z", "--name-only", "HEAD", *_names(folder)) or b""
+    paths = [standing(folder.absolute()) / each.decode("utf-8", "replace") for each in listed.split(b"\0") if each]
+    known = (RECORD, JUDGMENTS, "rankings.")
+    found = [path for path in paths if path.name.startswith(tuple(f"{name}.{ending}" for ending in known))]
+    return tuple(map(near, found)) if any(path.name == f"{name}.{RECORD}" for path in found) else ()
+
+
+def _names(folder: Path) -> tuple[str, ...]:
+    """The folder as git is asked for it: it may be gone from the disk."""
+    below = folder.absolute().relative_to(standing(folder.absolute())).as_posix()
+    return ("./",) if below == "." else (f"{below}/",)
 
 
 def _figures(record: Record) -> Figures:

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pytest_ireval.baselines.baseline import Baseline
+from pytest_ireval.baselines.past import files_of_last_commit
 from pytest_ireval.baselines.reading import read_baseline
 from pytest_ireval.errors import BaselineError, IrevalError
 from pytest_ireval.gate.circumstances import today_of
@@ -118,6 +119,7 @@ def material_of(
         stored=stored,
         baseline=against.side,
         baseline_error=against.error,
+        deleted=() if stored is not None or error is not None else files_of_last_commit(suite.baselines, suite.name),
         cause=against.cause,
         others=others_of(suite, registry, base, progress),
         notes=(*against.notes, *_truncated(suite, found), *_not_asked(not_asked)),

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import date
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from pytest_ireval.errors import BaselineError, IrevalError
 from pytest_ireval.gate.material import Material
@@ -18,15 +19,18 @@ from pytest_ireval.rules.seen import Seen
 from pytest_ireval.rules.side import Side
 from pytest_ireval.suites.suite import RuleAsked, Waiver
 
-Accepting = Literal["nothing", "new", "all"]
-
 
 class Circumstances(NamedTuple):
     """What decides besides the material."""
 
     today: date
-    accepting: Accepting = "nothing"
-    """Which baselines this run accepts: none, those that do not exist yet, or all; comparisons pass then."""
+
+
+class Told(NamedTuple):
+    """What a rule said, and whether it is an error that accepting what was measured mends."""
+
+    ruling: Ruling
+    mendable: bool = False
 
 
 def judged(check: Check, material: Material, circumstances: Circumstances) -> Outcome:
@@ -40,12 +44,14 @@ def judged(check: Check, material: Material, circumstances: Circumstances) -> Ou
     plain = replace(plain, compares=asked.kind.compares)
     reference = _reference(check, material) if asked.kind.compares else None
     if asked.kind.compares and reference is None:
-        return _accepted(_without_baseline(plain), circumstances)
-    ruling = _errors_told(asked, lambda: _ruling(check, asked, material, reference))
-    outcome = _with(plain, ruling)
+        return _without_baseline(plain, material)
+    told = _errors_told(asked, lambda: _ruling(check, asked, material, reference))
+    outcome = _with(plain, told.ruling)
+    if _by_stored(check, material):
+        outcome = replace(outcome, acceptable=told.ruling.verdict == "fail" or told.mendable)
     if outcome.verdict == "fail" and asked.options.on_fail == "warn":
         return replace(outcome, verdict="pass", warning=True)
-    return _accepted(outcome, circumstances)
+    return outcome
 
 
 def plain_outcome(check: Check) -> Outcome:
@@ -96,28 +102,34 @@ def _with(plain: Outcome, ruling: Ruling) -> Outcome:
     )
 
 
-def _accepted(outcome: Outcome, circumstances: Circumstances) -> Outcome:
-    """In a run that accepts what it measures, a comparison does not stand in the way."""
-    accepting = circumstances.accepting
-    accepts = accepting == "all" or (accepting == "new" and outcome.missing_baseline)
-    if accepts and outcome.compares and outcome.verdict in ("fail", "error", "inconclusive"):
-        return replace(outcome, verdict="pass", accepted=True)
-    return outcome
+def _without_baseline(plain: Outcome, material: Material) -> Outcome:
+    """Against the change; one that was deleted is brought back, not accepted anew."""
+    plain = replace(plain, verdict="fail", headline="there is no baseline to compare with")
+    if material.deleted:
+        return replace(plain, sentence=f"The last commit has a baseline of this suite: {bring_back(material)}.")
+    sentence = "Nobody has accepted rankings of this suite yet."
+    return replace(plain, sentence=sentence, missing_baseline=True, acceptable=True)
 
 
-def _without_baseline(plain: Outcome) -> Outcome:
-    return replace(
-        plain,
-        verdict="fail",
-        headline="there is no baseline to compare with",
-        sentence="Nobody has accepted rankings of this suite yet.",
-        missing_baseline=True,
-    )
+def bring_back(material: Material) -> str:
+    """How a deleted baseline comes back."""
+    files = " ".join(shlex.quote(path.as_posix()) for path in material.deleted)
+    return f"git checkout HEAD -- {files} brings it back"
+
+
+def _by_stored(check: Check, material: Material) -> bool:
+    """Whether it compares with the stored baseline, and not with what a rule names instead."""
+    return check.asked is not None and check.asked.kind.compares and _number(check, material) not in material.others
+
+
+def _number(check: Check, material: Material) -> int:
+    """The place of its rule in the suite."""
+    return next(i for i, asked in enumerate(material.suite.rules) if asked is check.asked)
 
 
 def _reference(check: Check, material: Material) -> Side | IrevalError | None:
     """What the rule compares with; None if it does not exist yet."""
-    number = next(i for i, asked in enumerate(material.suite.rules) if asked is check.asked)
+    number = _number(check, material)
     if number in material.others:
         return material.others[number]
     return material.baseline_error or material.baseline
@@ -151,18 +163,20 @@ def _too_few(asked: RuleAsked, seen: Seen) -> Ruling | None:
     return None
 
 
-def _errors_told(asked: RuleAsked, judge: Callable[[], object]) -> Ruling:
-    """What the rule says; an error of ours, or of a plugin's code, is a ruling too."""
+def _errors_told(asked: RuleAsked, judge: Callable[[], object]) -> Told:
+    """What the rule says; an error of ours, or whatever a plugin's code raises, is a ruling too."""
+    rule = f"rule {asked.kind.name} of {asked.kind.source}"
     try:
         ruling = judge()
     except IrevalError as error:
-        return error_ruling(error)
-    except Exception as error:  # noqa: BLE001 - a plugin may raise anything; the message names it
-        return Ruling("error", f"rule {asked.kind.name} of {asked.kind.source} raised {type(error).__name__}: {error}")
+        return Told(error_ruling(error), isinstance(error, BaselineError) and error.mendable)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # noqa: BLE001 - a plugin may raise anything, skips among it; the message names it
+        return Told(Ruling("error", f"{rule} raised {type(error).__name__}: {error}"))
     if not isinstance(ruling, Ruling):
-        found = type(ruling).__name__
-        return Ruling("error", f"rule {asked.kind.name} of {asked.kind.source} returned {found}, not a Ruling")
-    return ruling
+        return Told(Ruling("error", f"{rule} returned {type(ruling).__name__}, not a Ruling"))
+    return Told(ruling)
 
 
 def _waiver(waiver: Waiver, material: Material, today: date) -> Ruling:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from pytest_ireval.baselines.baseline import Baseline, Fingerprints
 from pytest_ireval.baselines.fingerprints import JudgmentPrints
@@ -37,6 +38,8 @@ class Material:
     """The stored baseline, scored like the rankings of now; None if there is none that can be compared with."""
     baseline_error: IrevalError | None = None
     """Why the stored baseline cannot be compared with."""
+    deleted: tuple[Path, ...] = ()
+    """Files of a baseline that the last commit has, where there is none here."""
     cause: Cause | None = None
     others: Mapping[int, Side | IrevalError] = field(default_factory=dict)
     """What single rules compare with instead, by the rule's place in the suite."""

@@ -20,15 +20,15 @@ SCORES = {"scores", "ties"}
 
 
 def blockers(result: SuiteResult) -> Iterator[str]:
-    """What stands in the way of accepting: thresholds, expectations and inputs that are red."""
+    """What stands in the way of accepting: everything red that accepting does not settle."""
     for outcome in result.outcomes:
-        if outcome.verdict not in ("pass", "inconclusive") and not outcome.accepted:
+        if outcome.verdict not in ("pass", "inconclusive") and not outcome.acceptable:
             yield f"{outcome.id}: {outcome.headline}"
 
 
 def needs_reason(result: SuiteResult) -> bool:
-    """Whether a comparison was red, so that somebody has to say why the change is fine."""
-    return any(outcome.accepted for outcome in result.outcomes)
+    """Whether a comparison was red, if only as a warning, so that somebody has to say why the change is fine."""
+    return any(outcome.acceptable and not outcome.missing_baseline for outcome in result.outcomes)
 
 
 def accepted(material: Material, acceptance: Acceptance) -> Baseline | None:

@@ -171,7 +171,9 @@ def _values(metric: Metric, judged: JudgedRankings) -> Floats:
         raise MetricError(*(p if p.place else replace(p, place=str(metric)) for p in error.problems)) from None
     except NotANumberError as error:
         raise _broken(metric, str(error)) from None
-    except Exception as error:  # whatever a plugin's code raises, the message names it
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # whatever a plugin's code raises, skips and exits too: the message names it
         query = _first_query_that_raises(metric, judged, type(error))
         raise _broken(metric, f"raised {type(error).__name__}: {error}", query) from error
     if values is None:
@@ -182,7 +184,7 @@ def _values(metric: Metric, judged: JudgedRankings) -> Floats:
     return array.astype(np.float64)
 
 
-def _first_query_that_raises(metric: Metric, judged: JudgedRankings, kind: type[Exception]) -> str:
+def _first_query_that_raises(metric: Metric, judged: JudgedRankings, kind: type[BaseException]) -> str:
     """Found by halving, on the way to an error: the last of the shortest list of first queries that raises."""
     if metric.unit != "query":
         return ""
@@ -193,7 +195,9 @@ def _first_query_that_raises(metric: Metric, judged: JudgedRankings, kind: type[
             metric.batch(only(judged, np.arange(judged.count) < middle), **metric.settings)
         except kind:
             raises = middle
-        except Exception:  # noqa: BLE001 - another one: which query it is cannot be said
+        except KeyboardInterrupt:
+            raise
+        except BaseException:  # noqa: BLE001 - another one: which query it is cannot be said
             return ""
         else:
             fine = middle
@@ -220,7 +224,9 @@ def bounds_of(metric: Metric) -> tuple[float, float]:
     """Least and greatest value that the metric declares; raises MetricError if it cannot say."""
     try:
         low, high = metric.bounds
-    except Exception as error:  # a plugin's range may be a function that raises anything
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # a plugin's range may be a function that raises anything
         raise _broken(metric, f"has no range for its arguments: {type(error).__name__}: {error}") from error
     return low, high
 

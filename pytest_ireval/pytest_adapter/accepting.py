@@ -6,20 +6,23 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Literal
 
 import pytest
 
 from pytest_ireval.baselines.baseline import Acceptance
 from pytest_ireval.baselines.git import commit_state
+from pytest_ireval.baselines.reading import read_record
 from pytest_ireval.baselines.writing import write_baseline
-from pytest_ireval.errors import IrevalError
+from pytest_ireval.errors import BaselineError, IrevalError
 from pytest_ireval.gate.circumstances import written
+from pytest_ireval.gate.judging import bring_back
 from pytest_ireval.gate.material import Material
 from pytest_ireval.gate.updating import accepted, blockers, needs_reason
 from pytest_ireval.plurals import counted
-from pytest_ireval.pytest_adapter.suite_run import SuiteRun
+from pytest_ireval.pytest_adapter.suite_run import Accepts, SuiteRun
 from pytest_ireval.results.suite_result import SuiteResult
+
+LOST = "its history is lost: the new baseline does not know the acceptances before this one"
 
 
 @dataclass
@@ -43,67 +46,87 @@ class Accepting:
         return self.update or self.new
 
     @property
-    def accepts(self) -> Literal["nothing", "new", "all"]:
+    def accepts(self) -> Accepts:
         """Which baselines."""
         return "all" if self.update else "new" if self.new else "nothing"
 
     def accept(self, runs: Sequence[SuiteRun], moment: datetime) -> None:
         """Write the baseline of every suite that was evaluated whole and has nothing in its way."""
         for run in runs:
-            obstacle = self._obstacle(run)
-            if obstacle:
-                self.problems.append(f"{run.suite.name}: {obstacle}")
-            elif run.gated is not None and run.gated.material is not None and self._wanted(run):
-                self._write(run, run.gated.result, run.gated.material, moment)
+            if not run.selected:
+                self.told.append(f"{run.suite.name}: not part of this run, left as it is")
+            elif not self._exists(run):
+                self._accept(run, moment)
 
-    def _wanted(self, run: SuiteRun) -> bool:
-        """With --ireval-update-new, an existing baseline is left alone."""
-        material = run.gated.material if run.gated else None
-        return material is not None and (self.update or not _exists(material))
+    def _exists(self, run: SuiteRun) -> bool:
+        """Whether there is a baseline that --ireval-update-new leaves alone."""
+        material = run.material
+        known = material is not None and (material.stored is not None or material.baseline_error is not None)
+        return known and not self.update
 
-    def _obstacle(self, run: SuiteRun) -> str:
-        """What stands in the way of accepting a suite; nothing if it can be, or is not to be, accepted."""
-        if run.gated is not None and run.gated.material is not None and not self._wanted(run):
-            return ""
+    def _accept(self, run: SuiteRun, moment: datetime) -> None:
         if not run.whole:
             left = len(run.checks) - len(run.reported)
-            return f"{left} of its {counted(len(run.checks), 'verdict')} were not part of this run; left as it is"
-        if run.gated is None or run.gated.material is None:
-            return "its inputs are broken; left as it is"
-        return self._red(run.gated.result, run.gated.material)
+            obstacle = f"{left} of its {counted(len(run.checks), 'verdict')} were not part of this run; left as it is"
+        elif run.material is None:
+            obstacle = "its inputs are broken; left as it is"
+        else:
+            result = run.judged().result
+            obstacle = self._obstacle(result, run.material) or self._write(run, result, run.material, moment)
+        if obstacle:
+            self.problems.append(f"{run.suite.name}: {obstacle}")
 
-    def _red(self, result: SuiteResult, material: Material) -> str:
-        """What is red, and not forced or explained."""
-        red = list(blockers(result))
-        if red and not self.force:
-            return f"{counted(len(red), 'verdict')} red, and --ireval-force was not given: {red[0]}"
-        if material.stored is None and material.baseline_error is not None and not self.force:
-            return f"its baseline cannot be read, and --ireval-force was not given: {material.baseline_error}"
-        compared = material.stored is not None and needs_reason(result)
-        if (compared or red) and not self.reason.strip():
+    def _obstacle(self, result: SuiteResult, material: Material) -> str:
+        """What is red, and not forced or explained; nothing if the suite can be accepted."""
+        forced = _only_by_force(result, material)
+        what, why = forced or ("", "")
+        if forced and not self.force:
+            return f"{what}, and --ireval-force was not given: {why}"
+        if self.reason.strip() or not (forced or needs_reason(result)):
+            return ""
+        if needs_reason(result):
             return 'a comparison was red: say why that is fine, with --ireval-reason "…"'
+        return f'{what}, accepted by force: say why, with --ireval-reason "…"'
+
+    def _write(self, run: SuiteRun, result: SuiteResult, material: Material, moment: datetime) -> str:
+        """Put the baseline into place; returns why that is impossible."""
+        commit, branch, dirty = commit_state(run.suite.path.parent)
+        forced = bool(_only_by_force(result, material))
+        acceptance = Acceptance(written(moment), commit, branch, dirty, self.reason.strip(), forced)
+        lost = _history_lost(material)
+        try:
+            baseline = accepted(material, acceptance)
+            if baseline is not None:
+                write_baseline(run.suite.baselines, baseline)
+        except (IrevalError, OSError) as error:
+            return str(error)
+        if baseline is None:
+            self.told.append(f"{run.suite.name}: nothing to accept, all is as in the baseline")
+            return ""
+        self.written.append(run.suite.name)
+        if lost:
+            self.told.append(f"{run.suite.name}: {LOST}")
         return ""
 
-    def _write(self, run: SuiteRun, result: SuiteResult, material: Material, moment: datetime) -> None:
-        try:
-            baseline = accepted(material, self._acceptance(run, result, moment))
-            if baseline is None:
-                self.told.append(f"{run.suite.name}: nothing to accept, all is as in the baseline")
-                return
-            write_baseline(run.suite.baselines, baseline)
-        except (IrevalError, OSError) as error:
-            self.problems.append(f"{run.suite.name}: {error}")
-            return
-        self.written.append(run.suite.name)
 
-    def _acceptance(self, run: SuiteRun, result: SuiteResult, moment: datetime) -> Acceptance:
-        commit, branch, dirty = commit_state(run.suite.path.parent)
-        forced = self.force and any(True for _ in blockers(result))
-        return Acceptance(written(moment), commit, branch, dirty, self.reason.strip(), forced)
+def _only_by_force(result: SuiteResult, material: Material) -> tuple[str, str] | None:
+    """What can be accepted by force alone, and how it is; nothing where that is not needed."""
+    if material.stored is None and material.baseline_error is not None:
+        return "its baseline cannot be read", str(material.baseline_error)
+    if material.deleted:
+        return "the last commit has a baseline of this suite that is not here", bring_back(material)
+    red = list(blockers(result))
+    return (f"{counted(len(red), 'verdict')} red", red[0]) if red else None
 
 
-def _exists(material: Material) -> bool:
-    return material.stored is not None or material.baseline_error is not None
+def _history_lost(material: Material) -> bool:
+    """Whether earlier acceptances cannot be kept: nobody can read them."""
+    if material.stored is not None or material.baseline_error is None:
+        return bool(material.deleted)
+    try:
+        return read_record(material.suite.baselines, material.suite.name) is None
+    except BaselineError:
+        return True
 
 
 def accepting_of(config: pytest.Config) -> Accepting:

@@ -1,9 +1,10 @@
-"""The fixture ``ireval``: evaluating and gating from Python tests, with the plugins that serve the test's folder."""
+"""The fixture ``ireval``: evaluating and gating from Python tests, with the plugins that serve what is looked at."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -11,43 +12,83 @@ import pytest
 
 from pytest_ireval.errors import IrevalError
 from pytest_ireval.evaluating.evaluation import evaluate
+from pytest_ireval.gate.circumstances import moment_of, written
 from pytest_ireval.gate.gate import run_gate
 from pytest_ireval.metrics.metric import Metric
-from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.pytest_adapter.run_plugins import RunPlugins, plugins_of
+from pytest_ireval.pytest_adapter.terminal import width_of
+from pytest_ireval.reports.failure_text import failure_text
 from pytest_ireval.results.evaluation import Evaluation
 from pytest_ireval.results.suite_result import SuiteResult
-from pytest_ireval.suites.loading import load_suite
+from pytest_ireval.suites.loading import load_suite, load_suites
 
 SESSION = "ireval-session"
 
 
 class Gatekeeper:
-    """What a Python test can ask for. Paths are relative to the test's file."""
+    """What a Python test can ask for. Paths are relative to the test's file; what cannot be done fails the test."""
 
-    def __init__(self, folder: Path, registry: Registry) -> None:
-        self.folder = folder
-        self.registry = registry
+    def __init__(self, file: Path, plugins: RunPlugins, width: int) -> None:
+        self.file = file
+        self.plugins = plugins
+        self.width = width
 
     def evaluate(
         self, judgments: Any, rankings: Any, metrics: str | Metric | Iterable[str | Metric], **more: Any
     ) -> Evaluation:
         """:func:`pytest_ireval.evaluate` with metrics and formats of the folder's conftest.py."""
-        return evaluate(self._placed(judgments), self._placed(rankings), metrics, registry=self.registry, **more)
+        with _told():
+            registry = self.plugins.registry_for(self.file)
+            return evaluate(self._placed(judgments), self._placed(rankings), metrics, registry=registry, **more)
 
     def gate(self, suite: str | os.PathLike[str]) -> SuiteResult:
         """The result of a suite: ``assert ireval.gate("shop.ireval.yaml").verdict == "pass"``."""
-        return run_gate(load_suite(self.folder / suite, self.registry), registry=self.registry)
+        path = self.file.parent / suite
+        with _told():
+            registry = self.plugins.registry_beside(path)
+            return run_gate(load_suite(path, registry), registry=registry)
+
+    def gates(self, suites: str | os.PathLike[str]) -> tuple[SuiteResult, ...]:
+        """The results of all suites of a file with a matrix."""
+        path = self.file.parent / suites
+        with _told():
+            registry = self.plugins.registry_beside(path)
+            return tuple(run_gate(suite, registry=registry) for suite in load_suites(path, registry))
+
+    def check(self, suites: str | os.PathLike[str]) -> tuple[SuiteResult, ...]:
+        """The same; the test fails with what the gate has to say of everything that is no pass."""
+        results = self.gates(suites)
+        texts = [text for result in results for text in self._failures(result)]
+        if texts:
+            pytest.fail("\n\n".join(texts), pytrace=False)
+        return results
+
+    def _failures(self, result: SuiteResult) -> Iterator[str]:
+        if result.error:
+            yield f"{result.name}: {result.error}"
+            return
+        with _told():
+            date = written(moment_of())
+        for outcome in result.outcomes:
+            if outcome.verdict != "pass":
+                yield failure_text(outcome, result, date=date, width=self.width)
 
     def _placed(self, source: Any) -> Any:
-        return self.folder / source if isinstance(source, str | os.PathLike) and source != "-" else source
+        return self.file.parent / source if isinstance(source, str | os.PathLike) and source != "-" else source
+
+
+@contextmanager
+def _told() -> Iterator[None]:
+    """What a user can cause fails the test with its text, and no traceback of ours."""
+    try:
+        yield
+    except IrevalError as error:
+        pytest.fail(str(error), pytrace=False)
 
 
 def gatekeeper(request: pytest.FixtureRequest) -> Gatekeeper:
     """For one test."""
     session = request.config.pluginmanager.get_plugin(SESSION)
-    try:
+    with _told():
         plugins: RunPlugins = session.plugins if session is not None else plugins_of(request.config)
-        return Gatekeeper(request.path.parent, plugins.registry_for(request.path))
-    except IrevalError as error:
-        return pytest.fail(str(error), pytrace=False)
+    return Gatekeeper(request.path, plugins, width_of(request.config))

@@ -23,6 +23,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addini("ireval_report", "folder of results.json, or none", default="ireval-report")
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
+    """A conftest.py that cannot be imported ends the run: by then nobody reads the results of an earlier one."""
+    if early_config.known_args_namespace.ireval:
+        from pytest_ireval.pytest_adapter.run_files import begin
+
+        begin(early_config, early_config.known_args_namespace)
+
+
 def pytest_configure(config: pytest.Config) -> None:
     """The marker; and the session, if the flag is given."""
     config.addinivalue_line("markers", "ireval: a rule of an evaluation suite")

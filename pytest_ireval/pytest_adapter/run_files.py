@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timezone
 from pathlib import Path
 
 import pytest
 
 import pytest_ireval
 from pytest_ireval.baselines.git import commit_state
-from pytest_ireval.gate.circumstances import written
+from pytest_ireval.errors import IrevalError
+from pytest_ireval.gate.circumstances import moment_of, written
 from pytest_ireval.pytest_adapter.suite_run import SuiteRun
 from pytest_ireval.reports.results_json import results_text
 from pytest_ireval.results.outcome import worst_of
@@ -45,7 +47,7 @@ class RunFiles:
         self, runs: Sequence[SuiteRun], moment: datetime, problems: Sequence[str], accepted: Sequence[str]
     ) -> RunResult:
         """What the run came to."""
-        suites = tuple(run.result() for run in runs)
+        suites = tuple(run.result(run.suite.name in accepted) for run in runs)
         verdict = worst_of(tuple(suite.verdict for suite in suites))
         commit, branch, dirty = commit_state(self.root)
         return RunResult(
@@ -65,7 +67,9 @@ class RunFiles:
         if self.folder is None or self.results is None:
             return ""
         try:
-            self.folder.mkdir(parents=True, exist_ok=True)
+            if not self.folder.exists():
+                self.folder.mkdir(parents=True)
+                (self.folder / ".gitignore").write_text(IGNORED, encoding="utf-8")
             put({self.results: [results_text(result)]})
         except OSError as error:
             return f"{self.results}: cannot be written: {error.strerror}"
@@ -75,12 +79,30 @@ class RunFiles:
 
 
 NOT_ENDED = "the run did not end"
+IGNORED = "# Files of runs of pytest-ireval, made anew by each.\n*\n"
+LOOKING = ("help", "version", "markers", "showfixtures", "show_fixtures_per_test", "cacheshow", "collectonly")
 
 
-def files_of(config: pytest.Config) -> RunFiles:
+def only_looks(options: argparse.Namespace) -> bool:
+    """Whether nothing is run."""
+    return any(getattr(options, option, None) for option in LOOKING)
+
+
+def begin(config: pytest.Config, options: argparse.Namespace) -> None:
+    """No file of an earlier run is left, however early this one ends."""
+    if only_looks(options):
+        return
+    try:
+        moment = moment_of()
+    except IrevalError:  # it is told when the session starts
+        moment = datetime.now(timezone.utc)
+    files_of(config, options).begin(moment)
+
+
+def files_of(config: pytest.Config, options: argparse.Namespace) -> RunFiles:
     """As the option says, or the ini file."""
     root = config.invocation_params.dir
-    option = config.getoption("ireval_report")
+    option = options.ireval_report
     told = option if option is not None else str(config.getini("ireval_report"))
     base = root if option is not None else config.rootpath
     return RunFiles(None if told == OFF else base / told, root)

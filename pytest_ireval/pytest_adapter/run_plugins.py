@@ -8,6 +8,7 @@ from types import ModuleType
 import pytest
 
 from pytest_ireval.errors import IrevalError, PluginError
+from pytest_ireval.plugins.conftests import MENTIONED, conftests_for, imported
 from pytest_ireval.plugins.manager import Plugins
 from pytest_ireval.plugins.registry import Registry
 
@@ -20,12 +21,18 @@ class RunPlugins:
         """Files are named as they lie from here: a baseline must not know whose machine it was made on."""
         self.plugins = Plugins()
         self.plugins.load_installed()
+        self.seen: set[Path] = set()
+        """Files of modules that were looked at."""
         self.broken: list[tuple[Path | None, str]] = []
         self._made: dict[frozenset[object], Registry] = {}
 
     def adopt(self, plugin: object) -> None:
         """Take a module in if it has hooks of ours; raises IrevalError where they cannot be used."""
-        if isinstance(plugin, ModuleType) and self.plugins.adopt(plugin, self._named(plugin)):
+        if not isinstance(plugin, ModuleType):
+            return
+        if plugin.__file__:
+            self.seen.add(Path(plugin.__file__))
+        if self.plugins.adopt(plugin, self._named(plugin)):
             self._made.clear()
 
     def _named(self, plugin: ModuleType) -> str:
@@ -48,6 +55,13 @@ class RunPlugins:
         if hidden not in self._made:  # one registry for all files that see the same: suite models are made for each
             self._made[hidden] = self.plugins.registry(without=hidden)
         return self._made[hidden]
+
+    def registry_beside(self, path: Path) -> Registry:
+        """The same, with the conftest.py files that pytest had no reason to import: no test lies below them."""
+        for file in conftests_for(path):
+            if file not in self.seen and MENTIONED in file.read_bytes():
+                self.adopt(imported(file))
+        return self.registry_for(path.absolute())
 
     def __str__(self) -> str:
         return ", ".join(dict.fromkeys(map(str, self.plugins.origins.values())))

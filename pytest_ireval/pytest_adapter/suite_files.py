@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_ireval.errors import IrevalError
-from pytest_ireval.gate.gate import plan_of
+from pytest_ireval.pytest_adapter.crashes import crash_of
+from pytest_ireval.pytest_adapter.marks import mark
 from pytest_ireval.pytest_adapter.suite_run import SuiteRun
 from pytest_ireval.rules.planning import Check
-from pytest_ireval.suites.loading import load_suites
 
 if TYPE_CHECKING:
     from pytest_ireval.pytest_adapter.session import EvaluationSession
@@ -28,26 +28,18 @@ class SuiteFile(pytest.File):
         """The checks of the suite; with a matrix, a node for each suite."""
         ours = self.session_of_ireval
         try:
-            registry = ours.plugins.registry_for(self.path)
-            suites = load_suites(self.path, registry, shown=ours.shown(self.path))
-            runs = [
-                SuiteRun(suite, registry, plan_of(suite, registry), ours.circumstances, ours.text) for suite in suites
-            ]
+            runs = ours.runs_of(self.path)
             for run in runs:
-                ours.add(run)
+                mark(self.config, run)
         except IrevalError as error:
             raise self.CollectError(str(error)) from error
-        for run in runs:
-            self._mark(run)
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # plugins may raise anything, and pytest takes a skip for green
+            raise self.CollectError(str(crash_of(error, ours.shown(self.path)))) from error
         if len(runs) == 1 and not runs[0].suite.values:
             return nodes_of(self, runs[0], runs[0].checks)
         return [MatrixSuite.of(self, run) for run in runs]
-
-    def _mark(self, run: SuiteRun) -> None:
-        """Tags of suites and rules are marks that pytest knows."""
-        tags = dict.fromkeys((*run.suite.tags, *(tag for check in run.checks for tag in check.tags)))
-        for tag in tags:
-            self.config.addinivalue_line("markers", f"{tag}: a tag of suite {run.suite.name}")
 
 
 class MatrixSuite(pytest.Collector):
@@ -58,13 +50,18 @@ class MatrixSuite(pytest.Collector):
     @classmethod
     def of(cls, parent: pytest.Collector, run: SuiteRun) -> MatrixSuite:
         """The node below the file."""
-        node: MatrixSuite = cls.from_parent(parent, name=".".join(run.suite.values.values()))
+        node: MatrixSuite = cls.from_parent(parent, name=node_name(run))
         node.run = run
         return node
 
     def collect(self) -> Iterable[pytest.Item | pytest.Collector]:
         """Its checks."""
         return nodes_of(self, self.run, self.run.checks)
+
+
+def node_name(run: SuiteRun) -> str:
+    """What a suite of a matrix is called below its file."""
+    return ".".join(run.suite.values.values())
 
 
 class Family(pytest.Collector):
@@ -117,18 +114,29 @@ class RuleItem(pytest.Item):
         self.user_properties += [(f"ireval_{name}", value) for name, value in outcome.numbers.items()]
         if outcome.metric:
             self.user_properties.append(("ireval_metric", outcome.metric))
-        if outcome.verdict == "error":
+        if outcome.verdict == "error" and not self.run.passes(outcome):
             pytest.fail(self.run.text(outcome), pytrace=False)
 
     def runtest(self) -> None:
         """A verdict against the change is pytest's FAILED."""
         outcome = self.run.outcome(self.check)
-        if outcome.verdict == "fail":
+        if not self.run.passes(outcome):
             pytest.fail(self.run.text(outcome), pytrace=False)
 
     def reportinfo(self) -> tuple[Path, int | None, str]:
-        """The rule's own line, so that whatever marks lines marks that one."""
+        """The rule's own line, so that whatever marks lines marks that one; it may stand in a file that is extended."""
         place = self.check.place
         family, _, rest = self.check.id.partition("::")
         title = " :: ".join(filter(None, (self.run.suite.name, family, rest)))
-        return self.path, place.line - 1 if place.line else None, title
+        return self.config.invocation_params.dir / place.file, place.line - 1 if place.line else None, title
+
+    def at_the_rule(self, report: pytest.TestReport, error: BaseException) -> None:
+        """What pytest shows of a failure in one line is our first one, at the rule's own line."""
+        crash = getattr(report.longrepr, "reprcrash", None)
+        if crash is None or not isinstance(error, pytest.fail.Exception):
+            return
+        path, line, _ = self.reportinfo()
+        outcome = self.run.outcomes.get(self.check.id)
+        first = next(iter(str(error).splitlines()), "")
+        crash.path, crash.lineno = str(path), (line or 0) + 1
+        crash.message = first.removeprefix(f"{outcome.place}: ") if outcome is not None else first

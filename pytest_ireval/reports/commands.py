@@ -10,12 +10,18 @@ from pytest_ireval.results.suite_result import SuiteResult
 def accept_command(suite: SuiteResult, *, new: bool) -> str:
     """Accepts what was measured; ``new`` where there is no baseline yet."""
     how = "--ireval-update-new" if new else '--ireval-update --ireval-reason "..."'
-    return f"pytest --ireval {shell_path(suite.path)} {how}"
+    return f"pytest --ireval {shell_path(node_path(suite))} {how}"
 
 
 def why_command(suite: SuiteResult, metric: str, query: str) -> str:
     """Shows the arithmetic of a metric on a query."""
-    return f"ireval why {shell_word(metric)} --suite {shell_path(suite.path)} --query {shell_word(query)}"
+    named = f" --named {shell_word(suite.name)}" if suite.matrix else ""
+    return f"ireval why {shell_word(metric)} --suite {shell_path(suite.path)}{named} --query {shell_word(query)}"
+
+
+def node_path(suite: SuiteResult) -> str:
+    """The suite as pytest is asked for it: its file, and of a matrix its values."""
+    return f"{suite.path}::{'.'.join(suite.matrix.values())}" if suite.matrix else suite.path
 
 
 def shell_path(path: str) -> str:

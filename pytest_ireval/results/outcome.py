@@ -100,8 +100,10 @@ class Outcome:
     tags: tuple[str, ...] = ()
     warning: bool = False
     """Whether it would have failed, but the rule says ``on_fail: warn``; the verdict is pass then."""
+    acceptable: bool = False
+    """Whether it was against the change, and accepting what was measured settles that."""
     accepted: bool = False
-    """Whether it would have failed, but this run accepts what it measured; the verdict is pass then."""
+    """Whether it was against the change, but this run has accepted what it measured; the verdict is pass then."""
     figures: tuple[SliceFigures, ...] = ()
     """The line that decides first, then what stands beside it."""
     queries: tuple[QueryChange, ...] = ()

@@ -101,6 +101,8 @@ class SuiteResult:
     verdict: Verdict
     outcomes: tuple[Outcome, ...]
     owner: str = ""
+    matrix: Mapping[str, str] = field(default_factory=dict)
+    """Its values, if it is one of several suites of a file."""
     tags: tuple[str, ...] = ()
     planned: tuple[str, ...] = ()
     """The ids of everything the suite has a verdict on; those that were not asked for have no outcome."""

@@ -11,6 +11,7 @@ from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.suites.mistakes import KEY, Spot, spot
 from pytest_ireval.suites.scalars import Items, Keys
 from pytest_ireval.suites.suite import Place, RuleAsked
+from pytest_ireval.suites.tags import unfit_tags
 
 NAME = re.compile(r"[A-Za-z0-9_.-]+")
 
@@ -142,4 +143,4 @@ def _waivers(read: Read) -> Iterator[Problem]:
             yield Problem(complaint, str(where.place), where.path, f"the first is in line {other.place.line}")
 
 
-CHECKS: tuple[Check, ...] = (_name, _depth, _judgments, _queries, _slices, _waivers)
+CHECKS: tuple[Check, ...] = (_name, _depth, _judgments, _queries, _slices, _waivers, unfit_tags)
