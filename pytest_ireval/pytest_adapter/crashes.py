@@ -38,7 +38,8 @@ def crashed(suite: Suite, registry: Registry, plan: Plan, selected: set[str], er
 
 def _places(error: BaseException) -> str:
     """Where it was raised, and the last line of ours on the way there."""
-    frames = [(Path(frame.f_code.co_filename), line) for frame, line in traceback.walk_tb(error.__traceback__)]
+    walked = [each for each in traceback.walk_tb(error.__traceback__) if not each[0].f_locals.get("__tracebackhide__")]
+    frames = [(Path(frame.f_code.co_filename), line) for frame, line in walked]
     ours = [f"{file.relative_to(PACKAGE.parent).as_posix()}:{n}" for file, n in frames if file.is_relative_to(PACKAGE)]
     if not frames or frames[-1][0].is_relative_to(PACKAGE):
         return "".join(ours[-1:])

@@ -43,14 +43,14 @@ class Gatekeeper:
 
     def gate(self, suite: str | os.PathLike[str]) -> SuiteResult:
         """The result of a suite: ``assert ireval.gate("shop.ireval.yaml").verdict == "pass"``."""
-        path = self.file.parent / suite
+        path = self._path(suite)
         with _told():
             registry = self.plugins.registry_beside(path)
             return run_gate(load_suite(path, registry), registry=registry)
 
     def gates(self, suites: str | os.PathLike[str]) -> tuple[SuiteResult, ...]:
         """The results of all suites of a file with a matrix."""
-        path = self.file.parent / suites
+        path = self._path(suites)
         with _told():
             registry = self.plugins.registry_beside(path)
             return tuple(run_gate(suite, registry=registry) for suite in load_suites(path, registry))
@@ -72,6 +72,9 @@ class Gatekeeper:
         for outcome in result.outcomes:
             if outcome.verdict != "pass":
                 yield failure_text(outcome, result, date=date, width=self.width)
+
+    def _path(self, suites: str | os.PathLike[str]) -> Path:
+        return Path(os.path.abspath(self.file.parent / suites))
 
     def _placed(self, source: Any) -> Any:
         return self.file.parent / source if isinstance(source, str | os.PathLike) and source != "-" else source

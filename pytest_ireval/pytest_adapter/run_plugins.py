@@ -61,7 +61,7 @@ class RunPlugins:
         for file in conftests_for(path):
             if file not in self.seen and MENTIONED in file.read_bytes():
                 self.adopt(imported(file))
-        return self.registry_for(path.absolute())
+        return self.registry_for(path)
 
     def __str__(self) -> str:
         return ", ".join(dict.fromkeys(map(str, self.plugins.origins.values())))

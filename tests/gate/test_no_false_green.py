@@ -1,0 +1,354 @@
+"""Whatever happens on the way, a run in which a verdict is missing or against the change is not green."""
+
+import json
+
+import pytest
+
+OK = pytest.ExitCode.OK
+RED = pytest.ExitCode.TESTS_FAILED
+RULE = """
+import sys
+import pytest
+from pytest_ireval import RuleOptions, hookimpl, rule
+
+@rule(name="odd", options=RuleOptions)
+def odd(options, seen):
+    '''Raises.'''
+    {raises}
+
+@hookimpl
+def ireval_rules():
+    return [odd]
+"""
+METRIC = """
+import sys
+import pytest
+from pytest_ireval import hookimpl, metric
+
+@metric(name="Odd")
+def odd(judged):
+    '''Raises.'''
+    {raises}
+
+@hookimpl
+def ireval_metrics():
+    return [odd]
+"""
+RAISES = {
+    "pytest.skip('not today')": "Skipped: not today",
+    "pytest.xfail('known')": "XFailed: known",
+    "sys.exit('gone')": "SystemExit: gone",
+    "raise BaseException('odd')": "BaseException: odd",
+    "pytest.exit('over', returncode=0)": "Exit: over",
+}
+
+
+@pytest.fixture
+def accepted(shop):
+    shop.accept()
+    return shop
+
+
+@pytest.mark.parametrize(
+    ("tag", "complaint"),
+    [
+        *((tag, f"'{tag}' is no tag: pytest acts on a mark of that name") for tag in ("skip", "xfail", "skipif")),
+        ("usefixtures", "'usefixtures' is no tag: pytest acts on a mark of that name"),
+        ("parametrize", "'parametrize' is no tag: pytest acts on a mark of that name"),
+        ("filterwarnings", "'filterwarnings' is no tag: pytest acts on a mark of that name"),
+        ("_x", "'_x' is no tag"),
+        ("two words", "'two words' is no tag"),
+        ("7days", "'7days' is no tag"),
+        ("not", "'not' is no tag: it is an operator of pytest -m"),
+    ],
+)
+def test_a_tag_that_pytest_acts_on_is_a_mistake_of_the_suite(accepted, tag, complaint):
+    accepted.change(("tags: [products]", f"tags: [products, {tag}]"))
+
+    result = accepted.run()
+
+    assert result.ret == pytest.ExitCode.INTERRUPTED
+    result.stdout.fnmatch_lines(
+        [
+            "shop.ireval.yaml:4:18: tags > 2",
+            f"  {complaint}",
+            "  a tag is a word of letters, digits, _ . and -, and begins with a letter",
+        ]
+    )
+
+
+def test_so_is_one_of_a_rule(accepted):
+    accepted.change(("at_most: 2}", "at_most: 2, tags: [nightly, xfail]}"))
+
+    result = accepted.run()
+
+    assert result.ret == pytest.ExitCode.INTERRUPTED
+    result.stdout.fnmatch_lines(
+        [
+            "shop.ireval.yaml:15:5: rules > 4 > worsened > tags",
+            "  'xfail' is no tag: pytest acts on a mark of that name",
+        ]
+    )
+
+
+def test_a_mark_of_a_plugin_that_takes_arguments_is_no_tag(accepted):
+    accepted.path.joinpath("conftest.py").write_text(
+        """
+def pytest_configure(config):
+    config.addinivalue_line("markers", "flaky(reruns=1): run again until it passes")
+    config.addinivalue_line("markers", "products: a word")
+"""
+    )
+    accepted.change(("at_most: 2}", "at_most: 2, tags: [flaky]}"))
+
+    result = accepted.run()
+
+    assert result.ret == pytest.ExitCode.INTERRUPTED
+    result.stdout.fnmatch_lines(
+        [
+            "shop.ireval.yaml:15:5",
+            "  'flaky' is no tag: a plugin of pytest acts on marks of that name",
+            "  it is registered as flaky(reruns=1); choose another word",
+        ]
+    )
+
+
+@pytest.mark.parametrize("mark", ["skip(reason='no')", "xfail(reason='no')"])
+def test_a_mark_that_somebody_else_puts_on_items_makes_no_green(accepted, mark):
+    accepted.path.joinpath("conftest.py").write_text(
+        f"""
+import pytest
+def pytest_collection_modifyitems(items):
+    for item in items:
+        item.add_marker(pytest.mark.{mark})
+"""
+    )
+    accepted.rankings["q10"] = ["q10-n1"]
+    accepted.write()
+
+    result = accepted.run()
+
+    assert result.ret == RED
+    assert accepted.results()["verdict"] in ("fail", "error")
+
+
+@pytest.mark.parametrize("raises", RAISES)
+def test_a_rule_that_raises_anything_is_an_error(accepted, raises):
+    accepted.path.joinpath("conftest.py").write_text(RULE.format(raises=raises))
+    accepted.change(("rules:\n", "rules:\n  - odd: {name: one}\n"))
+
+    result = accepted.run()
+
+    assert result.ret == RED
+    result.assert_outcomes(passed=7, errors=1)
+    result.stdout.fnmatch_lines([f"shop.ireval.yaml:12: rule odd of *conftest.py raised {RAISES[raises]}"])
+
+
+@pytest.mark.parametrize("raises", RAISES)
+def test_a_metric_that_raises_anything_is_an_error_of_its_rules(accepted, raises):
+    accepted.path.joinpath("conftest.py").write_text(METRIC.format(raises=raises))
+    accepted.change(("P@3]", "P@3, Odd]"), ('{nDCG@10: ">= 0.5"}', '{nDCG@10: ">= 0.5", Odd: ">= 0.5"}'))
+
+    result = accepted.run()
+
+    assert result.ret == RED
+    result.assert_outcomes(passed=7, errors=1)
+    assert f"Odd: raised {RAISES[raises]}" in result.stdout.str()
+    assert accepted.verdicts()["threshold::Odd"] == "error"
+
+
+@pytest.mark.parametrize(
+    "place",
+    [
+        pytest.param("@rule(name='odd', options=RuleOptions, parts=broken)", id="parts"),
+        pytest.param("@rule(name='odd', options=Broken)", id="options"),
+    ],
+)
+def test_a_skip_while_a_suite_is_read_is_an_error(accepted, place):
+    accepted.path.joinpath("conftest.py").write_text(
+        f"""
+import pytest
+from pydantic import model_validator
+from pytest_ireval import RuleOptions, hookimpl, rule
+
+def broken(options):
+    pytest.skip("not today")
+
+class Broken(RuleOptions):
+    @model_validator(mode="after")
+    def looked_at(self):
+        pytest.skip("not today")
+
+{place}
+def odd(options, seen):
+    '''Never asked.'''
+
+@hookimpl
+def ireval_rules():
+    return [odd]
+"""
+    )
+    accepted.change(("rules:\n", "rules:\n  - odd: {name: one}\n"))
+
+    result = accepted.run()
+
+    assert result.ret == pytest.ExitCode.INTERRUPTED
+    assert "Skipped: not today (conftest.py:" in result.stdout.str()
+    assert accepted.results()["verdict"] == "error"
+
+
+def test_what_nobody_foresaw_is_an_error_that_happens_once_and_asks_to_be_reported(accepted, monkeypatch):
+    asked = []
+
+    def broken(*arguments, **options):
+        asked.append(arguments)
+        raise TypeError("cannot be")
+
+    monkeypatch.setattr("pytest_ireval.gate.gate.result_of", broken)
+
+    result = accepted.run()
+
+    assert result.ret == RED
+    result.assert_outcomes(errors=7)
+    assert len(asked) == 1
+    (suite,) = accepted.results()["suites"]
+    first, second = suite["error"].splitlines()
+    assert first.startswith("shop.ireval.yaml:1:1: TypeError: cannot be (test_no_false_green.py:")
+    assert ", called from pytest_ireval/gate/gate.py:" in first
+    assert second == "  nothing in pytest-ireval expects this; please report it, with the plugins of the run"
+
+
+CUT = {
+    "interrupted": ("raise KeyboardInterrupt", pytest.ExitCode.INTERRUPTED),
+    "ended as if all were well": ("pytest.exit('enough', returncode=0)", RED),
+}
+
+
+@pytest.mark.parametrize(("ends", "status"), CUT.values(), ids=CUT)
+def test_a_run_that_is_cut_short_is_no_pass(accepted, ends, status):
+    accepted.path.joinpath("conftest.py").write_text(
+        f"""
+import pytest
+def pytest_runtest_setup(item):
+    if "worsened" in item.nodeid:
+        {ends}
+"""
+    )
+
+    result = accepted.pytester.runpytest_subprocess("--ireval")
+
+    assert result.ret == status
+    assert accepted.results()["verdict"] == "error"
+    (suite,) = accepted.results()["suites"]
+    assert suite["verdict"] == "error"
+    assert suite["notes"][-1] == "the run ended before 2 of its verdicts were reported"
+
+
+def test_a_python_file_that_cannot_be_collected_is_no_pass_either(accepted):
+    accepted.pytester.makepyfile(test_broken="import nothing_of_that_name")
+
+    result = accepted.run("--continue-on-collection-errors")
+
+    assert accepted.results()["verdict"] == "error"
+    assert "nothing_of_that_name" in accepted.results()["problems"][0]
+    result.stdout.fnmatch_lines(["problem: test_broken.py could not be collected"])
+
+
+def test_a_suite_that_cannot_be_collected_is_told_once(accepted):
+    accepted.suite = accepted.suite.replace("depth: 10", "depht: 10")
+    accepted.write()
+
+    result = accepted.run()
+
+    assert result.stdout.str().count("unknown key 'depht'") == 1
+    assert "unknown key 'depht'" in accepted.results()["problems"][0]
+    result.stdout.fnmatch_lines(["problem: shop.ireval.yaml could not be collected"])
+
+
+@pytest.mark.parametrize("arguments", [(), ("--dist",), ("--ireval-update", "--ireval-update-new")])
+def test_a_run_that_cannot_even_start_leaves_no_green_results(accepted, arguments):
+    accepted.run()
+    assert accepted.results()["verdict"] == "pass"
+    if not arguments:
+        accepted.path.joinpath("conftest.py").write_text("import nothing_of_that_name")
+
+    result = accepted.pytester.runpytest_subprocess("--ireval", *arguments)
+
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    if arguments != ("--dist",):  # pytest itself does not understand the line
+        assert accepted.results()["verdict"] == "error"
+
+
+@pytest.mark.parametrize("looking", ["--help", "--markers", "--fixtures", "--collect-only"])
+def test_looking_leaves_the_results_as_they_are(accepted, looking):
+    accepted.run()
+    before = accepted.results()
+
+    accepted.pytester.runpytest_subprocess("--ireval", looking)
+
+    assert accepted.results() == before
+
+
+def test_a_run_without_a_verdict_of_a_suite_is_no_pass(accepted):
+    accepted.pytester.makepyfile(test_one="def test_alone(): pass")
+
+    result = accepted.run("-k", "test_alone")
+
+    assert result.ret == pytest.ExitCode.NO_TESTS_COLLECTED
+    result.stdout.fnmatch_lines(["--ireval: no verdict of a suite was selected, and that is no pass"])
+
+
+def test_what_pytest_lost_while_collecting_is_missed(accepted):
+    accepted.path.joinpath("conftest.py").write_text("def pytest_collection_modifyitems(items):\n    del items[1:]\n")
+
+    result = accepted.run()
+
+    assert result.ret == RED
+    result.stdout.fnmatch_lines(
+        ["problem: shop: 6 verdicts neither run nor deselected, though the command line names it whole"]
+    )
+    assert accepted.results()["verdict"] == "error"
+    assert accepted.run("shop.ireval.yaml::inputs").ret == OK
+
+
+MATRIX = ("suite: shop\n", 'suite: shop\nmatrix: {a: ["x.y", x], b: [z, "y.z"]}\n')
+
+
+@pytest.mark.parametrize(
+    ("name", "complaint"),
+    [
+        (
+            "shop",
+            "shop.ireval.yaml:1:1: the matrix makes two suites called 'shop.x.y.z': a: x, b: y.z and a: x.y, b: z; "
+            "they need a name each",
+        ),
+        (
+            "shop-{a}-{b}",
+            "shop.ireval.yaml:1:1: the matrix makes two nodes called 'x.y.z': a: x, b: y.z and a: x.y, b: z; "
+            "choose other values",
+        ),
+    ],
+)
+def test_two_suites_of_one_file_with_one_name_are_refused(shop, name, complaint):
+    shop.change(MATRIX)
+    shop.change(("suite: shop\n", f"suite: {name}\n"))
+
+    result = shop.run()
+
+    assert result.ret == pytest.ExitCode.INTERRUPTED
+    assert complaint in result.stdout.str()
+
+
+def test_a_suite_that_is_named_twice_is_evaluated_once(accepted):
+    result = accepted.run("--keep-duplicates", "shop.ireval.yaml", "shop.ireval.yaml")
+
+    assert result.ret == OK
+    assert len(json.loads((accepted.path / "ireval-report/results.json").read_text())["suites"]) == 1
+
+
+def test_a_folder_that_the_run_creates_is_ignored_by_git(accepted):
+    (accepted.path / "mine").mkdir()
+    accepted.run("--ireval-report", "mine")
+
+    assert (accepted.path / "ireval-report/.gitignore").read_text().splitlines()[-1] == "*"
+    assert not (accepted.path / "mine/.gitignore").exists()
