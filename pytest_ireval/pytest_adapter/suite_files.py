@@ -121,7 +121,9 @@ class RuleItem(pytest.Item):
         """A verdict against the change is pytest's FAILED."""
         outcome = self.run.outcome(self.check)
         if not self.run.passes(outcome):
-            pytest.fail(self.run.text(outcome), pytrace=False)
+            text = self.run.text(outcome)
+            shown = text.partition("\n")[0] if self.config.getoption("tbstyle") == "line" else text
+            pytest.fail(shown, pytrace=False)
 
     def reportinfo(self) -> tuple[Path, int | None, str]:
         """The rule's own line, so that whatever marks lines marks that one; it may stand in a file that is extended."""

@@ -1,0 +1,94 @@
+"""What pytest and others show of a failure in one line: our first line, at the rule's own line in the suite."""
+
+import re
+
+import pytest
+
+
+@pytest.fixture
+def red(shop):
+    """A shop that is red with a long text, in an environment that pytest takes for CI."""
+    shop.accept()
+    shop.rankings["q10"] = ["q10-n1", "q10-n2", "q10-n3"]
+    shop.write()
+    return shop
+
+
+HEADLINE = "nDCG@10 fell 10.0% (tolerance 5%)"
+
+
+def summary_of(result):
+    lines = result.outlines
+    start = next(i for i, line in enumerate(lines) if "short test summary info" in line)
+    return lines[start + 1 : -1]
+
+
+def test_in_ci_the_summary_has_one_line_for_each(red, monkeypatch):
+    monkeypatch.setenv("CI", "true")
+
+    result = red.run("-k", "nDCG_10.all")
+
+    assert summary_of(result) == [f"FAILED shop.ireval.yaml::no_regression::nDCG_10.all - {HEADLINE}"]
+
+
+def test_an_error_is_told_in_one_line_too(red, monkeypatch):
+    monkeypatch.setenv("CI", "true")
+    (red.path / "judgments.txt").write_text("q01 0 q01-d0 x\n")
+
+    result = red.run("-k", "inputs or worsened")
+
+    assert summary_of(result) == [
+        "ERROR shop.ireval.yaml::inputs - judgments.txt:1: grade 'x' is not a number",
+        "ERROR shop.ireval.yaml::worsened::nDCG_10 - the inputs of shop are broken; the whole error stands at "
+        "shop.ireval.yaml::inputs",
+    ]
+
+
+def test_one_line_each_if_that_is_asked_for(red):
+    result = red.run("-k", "nDCG_10.all", "--tb=line")
+
+    assert f"{red.path}/shop.ireval.yaml:13: {HEADLINE}" in result.outlines
+    assert "worst queries" not in result.stdout.str()
+
+
+@pytest.mark.parametrize("style", ["auto", "long", "short", "native"])
+def test_the_text_is_the_same_however_tracebacks_are_shown(red, style):
+    text = red.run("-k", "nDCG_10.all", f"--tb={style}").stdout.str()
+
+    assert f"\nshop.ireval.yaml:13: {HEADLINE}\n" in text
+    assert "Failed: " not in text
+    assert "Traceback" not in text
+
+
+def test_without_texts_the_summary_is_left(red):
+    result = red.run("-k", "nDCG_10.all", "--tb=no")
+
+    assert "worst queries" not in result.stdout.str()
+    assert len(summary_of(result)) == 1
+
+
+def test_a_summary_of_everything_has_the_passes(red):
+    lines = summary_of(red.run("-k", "nDCG_10.all or inputs", "-rA"))
+
+    assert "PASSED shop.ireval.yaml::inputs" in lines
+    assert f"FAILED shop.ireval.yaml::no_regression::nDCG_10.all - {HEADLINE}" in lines
+
+
+def test_junit_has_the_line_as_message_and_the_whole_as_text(red):
+    red.run("-k", "nDCG_10.all", "--junit-xml=junit.xml")
+
+    text = (red.path / "junit.xml").read_text()
+    (message,) = re.findall(r'<failure message="([^"]*)"', text)
+    assert message == HEADLINE
+    assert "worst queries" in text
+
+
+def test_a_rule_of_an_extended_file_is_marked_there(red):
+    rule = "  - no_regression: {metric: nDCG@10, tolerance: 5%}\n"
+    (red.path / "common.yaml").write_text(f"ireval: 1\npartial: true\n\nrules:\n{rule}")
+    text = red.suite.partition("rules:\n")[0]
+    (red.path / "shop.ireval.yaml").write_text(text + "extends: common.yaml\n")
+
+    result = red.run("-k", "nDCG_10.all", "--tb=line")
+
+    assert f"{red.path}/common.yaml:5: {HEADLINE}" in result.outlines
