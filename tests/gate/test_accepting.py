@@ -1,5 +1,7 @@
 """Accepting a change: what is written, what stands in the way, and what is left alone."""
 
+import subprocess
+
 import pytest
 
 
@@ -141,3 +143,268 @@ def test_a_damaged_baseline_is_an_error_of_comparisons_alone(shop):
     assert verdicts["no_regression::nDCG_10.all"] == "error"
     assert "Traceback" not in result.stdout.str()
     assert "shop.rankings.tsv" in result.stdout.str()
+
+
+def problems_of(result):
+    """The lines that say why nothing was written."""
+    return [line for line in result.outlines if line.startswith(("not accepted:", "problem:"))]
+
+
+def settled(shop):
+    """Verdict, acceptable and accepted of every outcome that was not simply a pass."""
+    (suite,) = shop.results()["suites"]
+    return {
+        each["id"]: (each["verdict"], each["acceptable"], each["accepted"])
+        for each in suite["outcomes"]
+        if each["verdict"] != "pass" or each["acceptable"]
+    }
+
+
+ALL, TAIL = "no_regression::nDCG_10.all", "no_regression::nDCG_10.segment-tail"
+
+
+def test_what_was_not_written_is_not_called_accepted(changed):
+    result = changed.run("--ireval-update")
+
+    result.assert_outcomes(passed=7)
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    assert settled(changed) == {ALL: ("fail", True, False), TAIL: ("fail", True, False)}
+    assert changed.results()["suites"][0]["verdict"] == "fail"
+    assert changed.results()["suites"][0]["metrics"][0]["verdict"] == "fail"
+
+
+def test_what_was_written_is(changed):
+    changed.run("--ireval-update", "--ireval-reason", "x")
+
+    assert settled(changed) == {ALL: ("pass", True, True), TAIL: ("pass", True, True)}
+    assert changed.results()["verdict"] == "pass"
+    assert changed.results()["suites"][0]["metrics"][0]["verdict"] == "pass"
+
+
+def test_a_reason_is_said_once(changed):
+    result = changed.run("--ireval-update")
+
+    assert problems_of(result) == [
+        'not accepted: shop: a comparison was red: say why that is fine, with --ireval-reason "…"'
+    ]
+
+
+def test_a_rule_that_compares_with_something_else_is_not_settled_by_accepting(changed):
+    lines = [f"q{i:02} Q0 q{i:02}-d{n} {n + 1} {9 - n} x\n" for i in range(1, 11) for n in range(4)]
+    (changed.path / "other.txt").write_text("".join(lines))
+    changed.change(
+        (
+            "tolerance: 5%}\n  - no_regression: {metric: nDCG@10, per",
+            "tolerance: 5%, against: {run: other.txt}}\n  - no_regression: {metric: nDCG@10, per",
+        )
+    )
+    before = changed.baseline_files()
+    changed.rankings["q09"] = changed.rankings["q08"] = ["n1"]
+    changed.write()
+
+    result = changed.run("--ireval-update", "--ireval-reason", "x")
+
+    assert changed.baseline_files() == before
+    result.assert_outcomes(passed=6, failed=1)
+    (problem,) = problems_of(result)
+    assert problem.startswith(
+        "not accepted: shop: 1 verdict red, and --ireval-force was not given: no_regression::nDCG_10.all: nDCG@10 fell"
+    )
+
+
+COMPARING = """
+from pytest_ireval import RuleOptions, hookimpl, rule
+from pytest_ireval.errors import BaselineError, BaselineMisfitError
+
+@rule(name="odd", options=RuleOptions, compares=True)
+def odd(options, seen):
+    '''Raises.'''
+    raise {raises}
+
+@hookimpl
+def ireval_rules():
+    return [odd]
+"""
+
+
+@pytest.mark.parametrize(
+    ("raises", "accepted"),
+    [("BaselineMisfitError('other')", True), ("BaselineError('damaged')", False), ("ValueError('odd')", False)],
+)
+def test_only_an_error_that_accepting_mends_is_settled_by_it(changed, raises, accepted):
+    changed.path.joinpath("conftest.py").write_text(COMPARING.format(raises=raises))
+    changed.change(("rules:\n", "rules:\n  - odd: {name: one}\n"))
+    before = changed.baseline_files()
+
+    result = changed.run("--ireval-update", "--ireval-reason", "x")
+
+    assert (result.ret == 0) is accepted
+    assert (changed.baseline_files() != before) is accepted
+    assert settled(changed)["odd::one"] == (("pass", True, True) if accepted else ("error", False, False))
+
+
+def test_a_metric_that_raises_is_not_accepted(changed):
+    changed.path.joinpath("conftest.py").write_text(
+        """
+from pytest_ireval import hookimpl, metric
+
+@metric(name="Odd")
+def odd(judged):
+    '''Raises.'''
+    return 1 / 0
+
+@hookimpl
+def ireval_metrics():
+    return [odd]
+"""
+    )
+    changed.change(("P@3]", "P@3, Odd]"), ("worsened: {metric: nDCG@10", "worsened: {metric: Odd"))
+    before = changed.baseline_files()
+
+    result = changed.run("--ireval-update", "--ireval-reason", "x")
+
+    assert changed.baseline_files() == before
+    result.assert_outcomes(passed=6, errors=1)
+
+
+def test_a_comparison_that_only_warns_needs_a_reason_too(changed):
+    changed.change(
+        ("nDCG@10, tolerance: 5%}", "nDCG@10, tolerance: 5%, on_fail: warn}"),
+        ("default: 5%}}", "default: 5%}, on_fail: warn}"),
+    )
+    before = changed.baseline_files()
+
+    result = changed.run("--ireval-update")
+
+    assert changed.baseline_files() == before
+    assert problems_of(result) == [
+        'not accepted: shop: a comparison was red: say why that is fine, with --ireval-reason "…"'
+    ]
+    assert changed.run("--ireval-update", "--ireval-reason", "x").ret == 0
+
+
+def test_force_needs_a_reason(shop):
+    shop.accept()
+    shop.change(('nDCG@10: ">= 0.5"', 'P@3: ">= 1.1"'))
+    before = shop.baseline_files()
+
+    result = shop.run("--ireval-update", "--ireval-force")
+
+    assert shop.baseline_files() == before
+    assert problems_of(result) == [
+        'not accepted: shop: 1 verdict red, accepted by force: say why, with --ireval-reason "…"'
+    ]
+
+
+LOST = "shop: its history is lost: the new baseline does not know the acceptances before this one"
+
+
+@pytest.mark.parametrize(("file", "lost"), [("shop.json", True), ("shop.rankings.tsv", False)])
+def test_a_damaged_baseline_is_overwritten_by_force_with_a_reason(shop, file, lost):
+    shop.accept()
+    path = shop.path / "baselines" / file
+    path.write_bytes(path.read_bytes()[:-20])
+    before = shop.baseline_files()
+
+    unforced = shop.run("--ireval-update", "--ireval-reason", "x")
+    silent = shop.run("--ireval-update", "--ireval-force")
+
+    assert shop.baseline_files() == before
+    (problem,) = problems_of(unforced)
+    assert problem.startswith("not accepted: shop: its baseline cannot be read, and --ireval-force was not given: ")
+    assert problems_of(silent) == [
+        'not accepted: shop: its baseline cannot be read, accepted by force: say why, with --ireval-reason "…"'
+    ]
+    forced = shop.run("--ireval-update", "--ireval-force", "--ireval-reason", "disk broke")
+    assert b'"forced": true' in shop.baseline_files()["shop.json"]
+    assert (LOST in forced.outlines) is lost
+    assert shop.run().ret == 0
+
+
+@pytest.fixture
+def committed(shop, monkeypatch):
+    """A shop whose baseline is in git."""
+    shop.accept()
+    for name in ("AUTHOR", "COMMITTER"):
+        monkeypatch.setenv(f"GIT_{name}_NAME", "somebody")
+        monkeypatch.setenv(f"GIT_{name}_EMAIL", "somebody@example.org")
+    for command in (["init", "-q"], ["add", "-A"], ["commit", "-qm", "all"]):
+        subprocess.run(["git", *command], cwd=shop.path, check=True)
+    return shop
+
+
+FILES = "baselines/shop.json baselines/shop.judgments.tsv baselines/shop.rankings.tsv"
+
+
+@pytest.mark.parametrize("whole", [False, True], ids=["the files", "the folder"])
+def test_deleting_a_baseline_bypasses_neither_reason_nor_history(committed, whole):
+    for path in (committed.path / "baselines").iterdir():
+        if whole or path.name.startswith("shop."):
+            path.unlink()
+    if whole:
+        (committed.path / "baselines").rmdir()
+
+    told = committed.run()
+    unforced = committed.run("--ireval-update-new", "--ireval-reason", "x")
+    silent = committed.run("--ireval-update", "--ireval-force")
+
+    assert committed.baseline_files() == {}
+    text = " ".join(told.stdout.str().split())
+    assert f"The last commit has a baseline of this suite: git checkout HEAD -- {FILES} brings it back." in text
+    assert "Nobody has accepted" not in text
+    assert problems_of(unforced) == [
+        "not accepted: shop: the last commit has a baseline of this suite that is not here, and --ireval-force was not "
+        f"given: git checkout HEAD -- {FILES} brings it back"
+    ]
+    assert problems_of(silent) == [
+        "not accepted: shop: the last commit has a baseline of this suite that is not here, accepted by force: "
+        'say why, with --ireval-reason "…"'
+    ]
+    forced = committed.run("--ireval-update", "--ireval-force", "--ireval-reason", "anew")
+    assert LOST in forced.outlines
+    assert b'"forced": true' in committed.baseline_files()["shop.json"]
+
+
+def test_the_command_brings_a_deleted_baseline_back(committed):
+    before = committed.baseline_files()
+    subprocess.run(["git", "rm", "-rq", "baselines"], cwd=committed.path, check=True)
+
+    subprocess.run(["git", "checkout", "-q", "HEAD", "--", *FILES.split()], cwd=committed.path, check=True)
+
+    assert committed.baseline_files() == before
+
+
+def test_a_suite_that_git_never_had_a_baseline_of_is_new(committed):
+    (committed.path / "other.ireval.yaml").write_text(committed.suite.replace("suite: shop", "suite: shop.de"))
+
+    assert committed.run("--ireval-update-new").ret == 0
+
+
+@pytest.fixture
+def two(shop):
+    """Two suites of a matrix, without baselines."""
+    shop.change(("suite: shop\n", "suite: shop\nmatrix: {locale: [de, fr]}\n"))
+    return shop
+
+
+@pytest.mark.parametrize("selection", [("-k", "fr"), ("shop.ireval.yaml::fr",)])
+def test_a_suite_of_which_nothing_was_selected_is_named_and_no_problem(two, selection):
+    result = two.run("--ireval-update", *selection)
+
+    assert result.ret == 0
+    result.stdout.fnmatch_lines(["shop.de: not part of this run, left as it is"])
+    assert problems_of(result) == []
+    assert two.results()["accepted"] == ["shop.fr"]
+    assert [path.name for path in sorted((two.path / "baselines").glob("*.json"))] == ["shop.fr.json"]
+
+
+def test_commands_of_a_matrix_name_the_suite(two):
+    new = two.run("-k", "fr and all").stdout.str()
+    two.run("--ireval-update-new")
+    two.rankings["q10"] = ["q10-n1"]
+    two.write()
+    red = two.run("-k", "fr and all").stdout.str()
+
+    assert "  accept:   pytest --ireval shop.ireval.yaml::fr --ireval-update-new\n" in new
+    assert "  why:      ireval why nDCG@10 --suite shop.ireval.yaml --named shop.fr --query q10\n" in red
+    assert '  accept:   pytest --ireval shop.ireval.yaml::fr --ireval-update --ireval-reason "..."\n' in red

@@ -84,6 +84,7 @@ def test_stopping_at_the_first_failure_says_what_was_not_reported(accepted):
 
     result.assert_outcomes(passed=2, failed=1)
     (suite,) = accepted.results()["suites"]
+    assert suite["verdict"] == "error"
     assert suite["notes"][-1] == "the run ended before 4 of its verdicts were reported"
     assert len(suite["planned"]) == 7
     assert len(suite["outcomes"]) == 3
@@ -139,6 +140,21 @@ def test_workers_are_refused_in_words(accepted):
 
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     assert "--ireval runs in one process: leave out -n" in result.stderr.str()
+
+
+def test_how_workers_would_share_says_nothing_without_workers(accepted):
+    pytest.importorskip("xdist", reason="pytest-xdist is not installed")
+
+    assert accepted.run("--dist", "load").ret == 0
+
+
+def test_a_part_that_is_named_beside_the_whole_makes_no_false_pass(accepted):
+    """Some versions of pytest collect the part alone then."""
+    result = accepted.run("shop.ireval.yaml", "shop.ireval.yaml::inputs")
+
+    passed = result.parseoutcomes()["passed"]
+    assert accepted.results()["verdict"] == ("pass" if passed == 7 else "error")
+    assert result.ret == (0 if passed == 7 else 1)
 
 
 @pytest.mark.parametrize("flags", [(), ("--ireval",)])
