@@ -17,7 +17,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--ireval-update", action="store_true", help="accept what this run measures as the new baselines")
     group.addoption("--ireval-update-new", action="store_true", help="write only baselines that do not exist yet")
     group.addoption("--ireval-reason", metavar="TEXT", default="", help="why the change is fine; kept in the baseline")
-    group.addoption("--ireval-force", action="store_true", help="accept although thresholds or expectations are red")
+    group.addoption("--ireval-force", action="store_true", help="accept although what accepting does not settle is red")
     group.addoption("--ireval-allow-ci", action="store_true", help="accept even where CI is set")
     group.addoption("--ireval-report", metavar="DIR", default=None, help="folder of results.json, or none")
     parser.addini("ireval_report", "folder of results.json, or none", default="ireval-report")
@@ -45,7 +45,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.fixture
 def ireval(request: pytest.FixtureRequest) -> Gatekeeper:
-    """``ireval.evaluate(…)`` and ``ireval.gate("suite.yaml")``, with the plugins that serve this test."""
+    """``ireval.check("suite.yaml")``, ``.gate``, ``.gates`` and ``.evaluate``; paths are relative to the test's file."""
     from pytest_ireval.pytest_adapter.fixture import gatekeeper
 
     return gatekeeper(request)
