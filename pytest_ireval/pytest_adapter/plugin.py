@@ -45,7 +45,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.fixture
 def ireval(request: pytest.FixtureRequest) -> Gatekeeper:
-    """``ireval.check("suite.yaml")``, ``.gate``, ``.gates`` and ``.evaluate``; paths are relative to the test's file."""
+    """``ireval.check("suite.yaml")``, ``.gate``, ``.gates``, ``.evaluate``; paths are relative to the test's file."""
     from pytest_ireval.pytest_adapter.fixture import gatekeeper
 
     return gatekeeper(request)

@@ -201,10 +201,11 @@ class EvaluationSession:
         elif self.result is not None:
             if not self.result.suites and not self.result.problems:
                 terminalreporter.write_line("--ireval: no verdict of a suite was selected, and that is no pass")
-            uncollected = [f"{node} could not be collected" for node in self.uncollected]
-            problems = (*uncollected, *self.lost, *([self.unwritten] if self.unwritten else []))
-            shown = replace(self.result, problems=problems)
+            uncollected = tuple(f"{node} could not be collected" for node in self.uncollected)
+            shown = replace(self.result, problems=uncollected)  # pytest has shown the texts
             summarise(terminalreporter, self.config, shown, self.accepting, self.files.written)
+            for problem in filter(None, (*self.lost, self.unwritten)):
+                terminalreporter.write_line(f"problem: {problem}", red=True)
 
 
 def start(config: pytest.Config) -> None:

@@ -352,3 +352,34 @@ def test_a_folder_that_the_run_creates_is_ignored_by_git(accepted):
 
     assert (accepted.path / "ireval-report/.gitignore").read_text().splitlines()[-1] == "*"
     assert not (accepted.path / "mine/.gitignore").exists()
+
+
+@pytest.mark.parametrize("flags", [(), ("-q",)])
+def test_results_that_cannot_be_written_are_red_and_said(accepted, flags):
+    (accepted.path / "taken").write_text("a file")
+
+    result = accepted.run("--ireval-report", "taken", *flags)
+
+    assert result.ret == RED
+    result.stdout.fnmatch_lines([f"problem: {accepted.path}/taken/results.json: cannot be written: Not a directory"])
+
+
+@pytest.mark.parametrize("option", ["--setup-only", "--setup-plan"])
+def test_a_run_that_only_sets_up_judges_nothing(accepted, option):
+    assert accepted.run(option).ret == RED
+    assert accepted.results()["verdict"] == "error"
+
+
+def test_the_results_of_a_suite_that_nobody_looked_at_name_its_matrix(shop):
+    shop.change(("suite: shop\n", "suite: shop\nmatrix: {locale: [de, fr]}\n"))
+    shop.path.joinpath("conftest.py").write_text(
+        "import pytest\ndef pytest_runtest_setup(item):\n    pytest.exit('enough', returncode=0)\n"
+    )
+
+    result = shop.run()
+
+    assert result.ret == RED
+    assert [(suite["verdict"], suite["matrix"]) for suite in shop.results()["suites"]] == [
+        ("error", {"locale": "de"}),
+        ("error", {"locale": "fr"}),
+    ]
