@@ -106,7 +106,9 @@ def _without_baseline(plain: Outcome, material: Material) -> Outcome:
     """Against the change; one that was deleted is brought back, not accepted anew."""
     plain = replace(plain, verdict="fail", headline="there is no baseline to compare with")
     if material.deleted:
-        return replace(plain, sentence=f"The last commit has a baseline of this suite: {bring_back(material)}.")
+        headline = f"{plain.headline}, and the last commit has one\n  {bring_back(material)}"
+        sentence = "Somebody deleted the baseline of this suite."
+        return replace(plain, headline=headline, sentence=sentence, compares=False)  # nor can it simply be accepted
     sentence = "Nobody has accepted rankings of this suite yet."
     return replace(plain, sentence=sentence, missing_baseline=True, acceptable=True)
 

@@ -349,9 +349,15 @@ def test_deleting_a_baseline_bypasses_neither_reason_nor_history(committed, whol
     silent = committed.run("--ireval-update", "--ireval-force")
 
     assert committed.baseline_files() == {}
-    text = " ".join(told.stdout.str().split())
-    assert f"The last commit has a baseline of this suite: git checkout HEAD -- {FILES} brings it back." in text
-    assert "Nobody has accepted" not in text
+    told.stdout.fnmatch_lines(
+        [
+            "shop.ireval.yaml:13: there is no baseline to compare with, and the last commit has one",
+            f"  git checkout HEAD -- {FILES} brings it back",
+            "Somebody deleted the baseline of this suite. Owner @search-team.",
+        ]
+    )
+    assert "Nobody has accepted" not in told.stdout.str()
+    assert "  accept:" not in told.stdout.str()
     assert problems_of(unforced) == [
         "not accepted: shop: the last commit has a baseline of this suite that is not here, and --ireval-force was not "
         f"given: git checkout HEAD -- {FILES} brings it back"
