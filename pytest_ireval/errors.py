@@ -61,6 +61,10 @@ class BaselineError(IrevalError):
     """A baseline that cannot be read, compared with, or written."""
 
 
+class BaselineMisfitError(BaselineError):
+    """A baseline that fits no longer what is evaluated; accepting a new one mends it."""
+
+
 class SourceError(IrevalError):
     """A source that gave no rankings, or none that can be used."""
 

@@ -12,9 +12,9 @@ import numpy as np
 
 from pytest_ireval.baselines.baseline import Baseline
 from pytest_ireval.baselines.reading import read_baseline
-from pytest_ireval.errors import BaselineError, IrevalError
+from pytest_ireval.errors import BaselineError, InputError, IrevalError, Problem
+from pytest_ireval.gate.against import Compared, beside, compared, others_of
 from pytest_ireval.gate.circumstances import today_of
-from pytest_ireval.gate.comparing import Compared, beside, compared, others_of
 from pytest_ireval.gate.fingerprinting import judgment_prints, prints_of
 from pytest_ireval.gate.gathering import Gathered, gathered, queries_of, rankings_of, refuse_missing
 from pytest_ireval.gate.judging import Circumstances, broken_outcome, judged
@@ -101,6 +101,7 @@ def material_of(
     missing = refuse_missing(suite, base, rankings)
     source = described(suite.source, suite.path.parent)
     found = side_of(suite, base, rankings, source)
+    _refuse_strangers(base, found)
     prints = prints_of(suite, base, source, judged_by)
     against = Compared(error=error)
     if stored is not None:
@@ -119,10 +120,38 @@ def material_of(
         baseline=against.side,
         baseline_error=against.error,
         cause=against.cause,
-        others=others_of(suite, registry, base, progress),
-        notes=(*against.notes, *_truncated(suite, found), *_not_asked(not_asked)),
+        others=others_of(suite, registry, base, found.side, progress),
+        notes=(*against.notes, *_truncated(suite, found), *_not_asked(not_asked), *_unranked(base, found)),
         beside=beside(suite, base, found.side),
     )
+
+
+def _refuse_strangers(base: Gathered, found: Evaluated) -> None:
+    """Documents none of which is judged are called by other ids than those of the judgments."""
+    judgments = base.population.judgments
+    if judgments is None or not found.listed or found.unjudged < found.listed:
+        return
+    ids = next((ids for query in judgments.queries if (ids := found.side.documents(query))), [])
+    judged_ids = judgments.documents.texts(np.arange(min(5, len(judgments))))
+    raise InputError(
+        Problem(
+            f"none of the {found.listed} documents that it ranks is judged in {judgments.origin}: are these other ids?",
+            place=found.side.origin,
+            suggestion=f"it ranks {some(ids)}; judged are {some(judged_ids)}",
+            allowed="documents: {aliases: FILE} in the suite names what is called otherwise now",
+        )
+    )
+
+
+def _unranked(base: Gathered, found: Evaluated) -> tuple[str, ...]:
+    """Queries that nobody judged, and that have no ranking either."""
+    judgments = base.population.judgments
+    judged = set(judgments.queries) if judgments is not None else set(base.population.queries.ids)
+    lacking = [q for q in base.population.queries.ids if q not in judged and q not in found.side.position]
+    if not lacking:
+        return ()
+    verb = "has" if len(lacking) == 1 else "have"
+    return (f"{counted(len(lacking), 'query')} without judgments {verb} no ranking: {some(lacking)}",)
 
 
 def _not_asked(queries: tuple[str, ...]) -> tuple[str, ...]:
