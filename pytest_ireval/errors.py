@@ -60,14 +60,9 @@ class SuiteError(IrevalError):
 class BaselineError(IrevalError):
     """A baseline that cannot be read, compared with, or written."""
 
-    mendable = False
-    """Whether accepting what was measured mends it."""
-
 
 class BaselineMisfitError(BaselineError):
-    """A baseline that can be read, and does not fit what is evaluated now: accepting what was measured mends that."""
-
-    mendable = True
+    """A baseline that fits no longer what is evaluated; accepting a new one mends it."""
 
 
 class SourceError(IrevalError):

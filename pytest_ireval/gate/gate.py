@@ -8,26 +8,23 @@ from dataclasses import dataclass
 from datetime import date
 from typing import NamedTuple
 
-import numpy as np
-
 from pytest_ireval.baselines.baseline import Baseline
 from pytest_ireval.baselines.past import files_of_last_commit
 from pytest_ireval.baselines.reading import read_baseline
 from pytest_ireval.errors import BaselineError, IrevalError
+from pytest_ireval.gate.against import Compared, beside, compared, others_of
 from pytest_ireval.gate.circumstances import today_of
-from pytest_ireval.gate.comparing import Compared, beside, compared, others_of
+from pytest_ireval.gate.counting import counts_of, notes_on, refuse_strangers
 from pytest_ireval.gate.fingerprinting import judgment_prints, prints_of
-from pytest_ireval.gate.gathering import Gathered, gathered, queries_of, rankings_of, refuse_missing
+from pytest_ireval.gate.gathering import gathered, queries_of, rankings_of, refuse_missing
 from pytest_ireval.gate.judging import Circumstances, broken_outcome, judged
 from pytest_ireval.gate.material import Material
-from pytest_ireval.gate.scoring import Evaluated, side_of
+from pytest_ireval.gate.scoring import side_of
 from pytest_ireval.gate.telling import broken_result, result_of
 from pytest_ireval.plugins.manager import installed
 from pytest_ireval.plugins.registry import Registry
-from pytest_ireval.plurals import counted
 from pytest_ireval.progress import SILENT, Progress
-from pytest_ireval.results.suite_result import Counts, SuiteResult
-from pytest_ireval.retrieval.doors import some
+from pytest_ireval.results.suite_result import SuiteResult
 from pytest_ireval.retrieval.queries import Queries
 from pytest_ireval.rules.planning import Check, needs_queries, planned
 from pytest_ireval.sources.describing import described
@@ -102,6 +99,7 @@ def material_of(
     missing = refuse_missing(suite, base, rankings)
     source = described(suite.source, suite.path.parent)
     found = side_of(suite, base, rankings, source)
+    refuse_strangers(base, found)
     prints = prints_of(suite, base, source, judged_by)
     against = Compared(error=error)
     if stored is not None:
@@ -112,7 +110,7 @@ def material_of(
         population=base.population,
         setting=base.setting,
         now=found.side,
-        counts=_counts(base, found, missing),
+        counts=counts_of(base, found, missing),
         fingerprints=prints,
         judged_by=judged_by,
         source=source,
@@ -121,17 +119,10 @@ def material_of(
         baseline_error=against.error,
         deleted=() if stored is not None or error is not None else files_of_last_commit(suite.baselines, suite.name),
         cause=against.cause,
-        others=others_of(suite, registry, base, progress),
-        notes=(*against.notes, *_truncated(suite, found), *_not_asked(not_asked)),
+        others=others_of(suite, registry, base, found.side, progress),
+        notes=(*against.notes, *notes_on(suite, base, found, not_asked)),
         beside=beside(suite, base, found.side),
     )
-
-
-def _not_asked(queries: tuple[str, ...]) -> tuple[str, ...]:
-    """Queries that the source ranked besides."""
-    if not queries:
-        return ()
-    return (f"{counted(len(queries), 'query')} ranked that the suite does not have, left out: {some(queries)}",)
 
 
 def _stored(suite: Suite) -> tuple[Baseline | None, BaselineError | None]:
@@ -139,34 +130,3 @@ def _stored(suite: Suite) -> tuple[Baseline | None, BaselineError | None]:
         return read_baseline(suite.baselines, suite.name), None
     except BaselineError as error:
         return None, error
-
-
-def _counts(base: Gathered, found: Evaluated, missing: tuple[str, ...]) -> Counts:
-    population, evaluation = base.population, found.evaluation
-    rankings = found.side.rankings[0]
-    without = np.flatnonzero(rankings.retrieved == 0).tolist()
-    known = set(population.queries.ids)
-    return Counts(
-        queries=len(population.queries),
-        judged=len(population.judgments.queries) if population.judgments is not None else 0,
-        missing=missing,
-        empty=tuple(rankings.queries[i] for i in without if rankings.queries[i] in known),
-        without_judgments=evaluation.without_judgments if evaluation is not None else (),
-        no_relevant=max((m.no_relevant for m in evaluation.metrics), default=0) if evaluation is not None else 0,
-        unjudged=found.unjudged,
-        tied=max((m.ties.queries for m in evaluation.metrics if m.ties), default=0) if evaluation is not None else 0,
-        waived=tuple(sorted(population.waived)),
-    )
-
-
-def _truncated(suite: Suite, found: Evaluated) -> tuple[str, ...]:
-    """Metrics without a cutoff over rankings that were cut."""
-    deeper = int(np.count_nonzero(found.side.rankings[0].retrieved >= suite.depth))
-    uncut = [
-        str(metric)
-        for metric in suite.metrics
-        if metric.unit == "query" and metric.parameter("cutoff") is not None and metric.settings.get("cutoff") is None
-    ]
-    if not deeper or not uncut:
-        return ()
-    return (f"{', '.join(uncut)} look at whole rankings, and {deeper} rankings are cut at depth {suite.depth}",)

@@ -40,6 +40,11 @@ class Names:
     aliases: Mapping[str, str]
     groups: Mapping[str, str]
 
+    def called(self, document: str) -> str:
+        """What a document is called now."""
+        name = self.aliases.get(document, document)
+        return self.groups.get(name, name)
+
     def in_rankings(self, rankings: Rankings) -> Rankings:
         """Rankings under the names of now, the first of several variants only."""
         rankings = renamed(rankings, self.aliases) if self.aliases else rankings
@@ -92,7 +97,7 @@ def gathered(
     elif judgments is not None:
         _refuse_unknown(judgments, queries)
     waived = frozenset(waiver.query for waiver in suite.waivers if waiver.until >= today)
-    population = Population(queries, judgments, _weights(suite, queries), waived)
+    population = Population(queries, judgments, _weights(suite, queries), waived, names.called)
     return Gathered(population, _setting(suite, registry, judgments, progress), names)
 
 

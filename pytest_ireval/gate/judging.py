@@ -8,8 +8,9 @@ from dataclasses import replace
 from datetime import date
 from typing import NamedTuple
 
-from pytest_ireval.errors import BaselineError, IrevalError
+from pytest_ireval.errors import BaselineError, BaselineMisfitError, IrevalError
 from pytest_ireval.gate.material import Material
+from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.plurals import counted
 from pytest_ireval.results.outcome import Outcome
 from pytest_ireval.retrieval.doors import some
@@ -66,9 +67,15 @@ def plain_outcome(check: Check) -> Outcome:
         column=check.place.column,
         name=check.asked.options.name if check.asked else "",
         metric="" if check.part.metric is None else str(check.part.metric),
+        explained=_explained(check.part.metric),
         slice=str(check.slice),
         tags=check.tags,
     )
+
+
+def _explained(metric: Metric | None) -> bool:
+    """Whether the metric has arithmetic on a single query and a single list."""
+    return metric is not None and metric.unit == "query" and not metric.needs & {"reference", "sessions"}
 
 
 def error_ruling(error: IrevalError) -> Ruling:
@@ -98,6 +105,7 @@ def _with(plain: Outcome, ruling: Ruling) -> Outcome:
         queries=ruling.queries,
         worst=ruling.worst,
         facts=ruling.facts,
+        warning=ruling.warning,
         numbers=ruling.numbers,
     )
 
@@ -171,7 +179,7 @@ def _errors_told(asked: RuleAsked, judge: Callable[[], object]) -> Told:
     try:
         ruling = judge()
     except IrevalError as error:
-        return Told(error_ruling(error), isinstance(error, BaselineError) and error.mendable)
+        return Told(error_ruling(error), isinstance(error, BaselineMisfitError))
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # noqa: BLE001 - a plugin may raise anything, skips among it; the message names it
@@ -197,11 +205,13 @@ def _inputs(material: Material) -> Ruling:
     """What the suite rests on belongs together, or nothing could have been gathered; and what should be known of it."""
     error = material.baseline_error
     locked = material.suite.judgments is not None and material.suite.judgments.lock
-    if locked and error is not None and material.cause is not None and material.cause.judgments:
+    if locked and error is not None and not isinstance(error, BaselineMisfitError):
         return error_ruling(error)
     counts = material.counts
     headline = f"{counted(counts.queries, 'query')}, {counts.judged} of them judged; rankings: {material.source}"
-    return Ruling("pass", headline, facts=tuple(_facts(material)))
+    unheld = locked and material.stored is None
+    facts = ["judgments are locked, and there is no baseline to hold them against yet"] if unheld else []
+    return Ruling("pass", headline, facts=(*facts, *_facts(material)), warning=unheld)
 
 
 def _facts(material: Material) -> Iterator[str]:

@@ -33,6 +33,8 @@ class Material:
     """What is to be remembered of the judgments."""
     source: str
     """The source in words."""
+    beside: Callable[[Side], Side]
+    """The side of now with the metrics that compare its lists with those of a reference."""
     stored: Baseline | None = None
     baseline: Side | None = None
     """The stored baseline, scored like the rankings of now; None if there is none that can be compared with."""
@@ -44,8 +46,6 @@ class Material:
     others: Mapping[int, Side | IrevalError] = field(default_factory=dict)
     """What single rules compare with instead, by the rule's place in the suite."""
     notes: tuple[str, ...] = ()
-    beside: Callable[[Side], Side] = lambda reference: reference
-    """The side of now with the metrics that compare its lists with those of a reference."""
 
     def now_beside(self, reference: Side | None) -> Side:
         """The side of now, complete for a rule that compares with ``reference``."""

@@ -13,17 +13,20 @@ from pytest_ireval.evaluating.evaluation import evaluated
 from pytest_ireval.evaluating.setting import Companions, Setting
 from pytest_ireval.gate.gathering import Gathered, as_told
 from pytest_ireval.metrics.metric import Metric
-from pytest_ireval.metrics.score import score
+from pytest_ireval.metrics.score import score, worst
 from pytest_ireval.results.evaluation import Evaluation, MetricResult
 from pytest_ireval.retrieval.doors import Brought
 from pytest_ireval.retrieval.join import unjudged
-from pytest_ireval.retrieval.judged import Mask
+from pytest_ireval.retrieval.judged import JudgedRankings, Mask
+from pytest_ireval.retrieval.judgments import Judgments
 from pytest_ireval.retrieval.queries import Queries
 from pytest_ireval.retrieval.rankings import Rankings
 from pytest_ireval.retrieval.views import cut
-from pytest_ireval.rules.side import Floats, Scored, Side
+from pytest_ireval.rules.side import Scored, Side
 from pytest_ireval.suites.suite import Suite
 
+Names = frozenset[str]
+NO_NAMES: Names = frozenset()
 SESSION_COLUMNS = ("session", "position")
 
 
@@ -32,40 +35,53 @@ class Evaluated(NamedTuple):
 
     side: Side
     evaluation: Evaluation | None
+    listed: int
+    """Documents that count, over all judged queries."""
     unjudged: int
-    """Documents that nobody judged among those that count, over all queries."""
+    """Those of them that nobody judged."""
 
 
 def side_of(
-    suite: Suite, gathered: Gathered, rankings: Sequence[Rankings], origin: str, unknown: frozenset[str] = frozenset()
+    suite: Suite,
+    gathered: Gathered,
+    rankings: Sequence[Rankings],
+    origin: str,
+    *,
+    unknown: Names = NO_NAMES,
+    excluded: Names = NO_NAMES,
+    metrics: Sequence[Metric] | None = None,
 ) -> Evaluated:
     """Rankings scored by every metric; one that cannot be computed leaves the others as they are.
 
-    Queries that were ``unknown`` when the rankings were made do not count where they have none.
+    Waived and ``excluded`` queries do not count, nor do those that were ``unknown`` when the rankings were made and
+    have none.
     """
     side = Side(origin, tuple(rankings), suite.depth)
     setting = gathered.setting
-    if setting is None:
-        return Evaluated(side, None, 0)
-    wanted = {str(metric): as_told(suite, metric) for metric in suite.metrics if "reference" not in metric.needs}
-    companions = Companions(sessions=_sessions(gathered.population.queries))
+    asked = [metric for metric in metrics or suite.metrics if "reference" not in metric.needs]
+    wanted = {str(metric): as_told(suite, metric) for metric in asked}
+    if setting is None or not wanted:
+        return Evaluated(side, None, 0, 0)
+    setting = replace(setting, metrics=list(wanted.values()))
+    companions = Companions(sessions=_sessions(gathered.population.queries, setting.judgments))
     scored: dict[str, list[Scored]] = {}
     errors: dict[str, IrevalError] = {}
     first: Evaluation | None = None
-    count = 0
+    listed, count = 0, 0
     for each in rankings:
         found = setting.brought(each, companions, documents=True)
-        results, failed = _results(setting, found, _counting(gathered, found, unknown))
+        results, failed = _results(setting, found, _counting(gathered, found, unknown, excluded))
         errors |= failed
         for name, metric in wanted.items():
             if str(metric) in results.found:
                 scored.setdefault(name, []).append(_placed(metric, results.found[str(metric)], gathered))
         if first is None:
-            first, count = results.evaluation, _unjudged(found, suite.depth)
+            first = results.evaluation
+            listed, count = _judgedness(found, suite.depth)
     told = {name: str(metric) for name, metric in wanted.items()}
     broken = {name: errors[canonical] for name, canonical in told.items() if canonical in errors}
     values = {name: _mean(each) for name, each in scored.items() if name not in broken}
-    return Evaluated(replace(side, scored=values, errors=broken), first, count)
+    return Evaluated(replace(side, scored=values, errors=broken), first, listed, count)
 
 
 class _Results(NamedTuple):
@@ -97,12 +113,12 @@ def _one_by_one(setting: Setting, found: Brought, queries: Mask | None) -> tuple
     return _Results(first, results), errors
 
 
-def _counting(gathered: Gathered, found: Brought, unknown: frozenset[str]) -> Mask | None:
-    """Which judged queries count: not those without a ranking that nobody asked for, or that a waiver takes out."""
-    judged, excused = found.judged, unknown | gathered.population.waived
-    waived = np.array([query in excused for query in judged.queries], bool)
+def _counting(gathered: Gathered, found: Brought, unknown: Names, excluded: Names) -> Mask | None:
+    """Which judged queries count."""
+    judged, out = found.judged, gathered.population.waived | excluded
     ignored = gathered.setting is not None and gathered.setting.policies.missing_queries == "ignore"
-    counting: Mask = judged.present | ~(waived | ignored)
+    excused = np.array([ignored or query in unknown for query in judged.queries], bool)
+    counting: Mask = np.array([query not in out for query in judged.queries], bool) & (judged.present | ~excused)
     return None if counting.all() else counting
 
 
@@ -122,19 +138,20 @@ def _mean(repeated: Sequence[Scored]) -> Scored:
     return replace(repeated[0], values=np.mean([each.values for each in repeated], axis=0))
 
 
-def _unjudged(found: Brought, depth: int) -> int:
+def _judgedness(found: Brought, depth: int) -> tuple[int, int]:
+    """How many documents there are down to the depth, and how many of them are not judged."""
     documents = cut(found.judged, depth).documents
-    return 0 if documents is None else int(np.count_nonzero(np.isnan(documents.grade)))
+    return (0, 0) if documents is None else (documents.grade.size, int(np.count_nonzero(np.isnan(documents.grade))))
 
 
-def _sessions(queries: Queries) -> dict[str, tuple[str, int]] | None:
+def _sessions(queries: Queries, judgments: Judgments) -> dict[str, tuple[str, int]] | None:
     """The session of each query and its place there, from two columns of the queries."""
     if not set(SESSION_COLUMNS) <= set(queries.columns):
         return None
     places: dict[str, tuple[str, int]] = {}
     rows = zip(queries.ids, queries.columns["session"], queries.columns["position"], strict=True)
     for row, (query, session, position) in enumerate(rows):
-        if session:
+        if session and query.encode() in judgments.position:
             if not position.isdigit() or int(position) < 1:
                 raise InputError(Problem(f"position is {position!r}, not a whole number from 1", queries.place(row)))
             places[query] = (session, int(position))
@@ -142,19 +159,34 @@ def _sessions(queries: Queries) -> dict[str, tuple[str, int]] | None:
 
 
 def with_overlaps(suite: Suite, gathered: Gathered, now: Side, reference: Side) -> Side:
-    """The side of now with the metrics that compare its lists with those of the reference."""
+    """The side of now with the metrics that compare its lists with those of the reference.
+
+    A query that the reference has and now has not is as different as can be.
+    """
     metrics = {str(metric): metric for metric in suite.metrics if "reference" in metric.needs}
     if not metrics:
         return now
-    queries = gathered.population.queries.ids
-    both = np.array([query in now.position and query in reference.position for query in queries], bool)
-    ours, theirs = (cut(unjudged(side.rankings[0], queries), suite.depth) for side in (now, reference))
-    judged = replace(ours, reference=theirs, _memory={})
+    pairs = [_lists(suite, gathered, now, reference, number) for number in range(len(now.rankings))]
     scored, errors = dict(now.scored), dict(now.errors)
     for name, metric in metrics.items():
         try:
-            values: Floats = score(metric, judged).values
-            scored[name] = Scored(metric, queries, np.where(both, values, np.nan))
+            scored[name] = _mean([_overlap(metric, judged) for judged in pairs])
         except MetricError as error:
             errors[name] = error
     return replace(now, scored=scored, errors=errors)
+
+
+def _lists(suite: Suite, gathered: Gathered, now: Side, reference: Side, number: int) -> JudgedRankings:
+    """The lists of one asking beside those of the reference."""
+    queries = gathered.population.queries.ids
+    theirs = reference.rankings[number % len(reference.rankings)]
+    ours, others = (cut(unjudged(each, queries), suite.depth) for each in (now.rankings[number], theirs))
+    return replace(ours, reference=others, _memory={})
+
+
+def _overlap(metric: Metric, judged: JudgedRankings) -> Scored:
+    """Values of all queries that the reference has."""
+    there = judged.reference.present if judged.reference is not None else judged.present
+    least = worst(metric)
+    values = np.where(judged.present, score(metric, judged).values, np.nan if least is None else least)
+    return Scored(metric, judged.queries, np.where(there, values, np.nan))

@@ -24,7 +24,7 @@ from pytest_ireval.rules.figures import figures_compared
 from pytest_ireval.rules.planning import Check
 from pytest_ireval.rules.seen import Seen
 from pytest_ireval.rules.side import Floats, Scored, Side
-from pytest_ireval.suites.suite import Suite
+from pytest_ireval.suites.suite import Suite, Waiver
 
 DOCUMENTS_OF_A_RULE = 200
 """The documents of so many queries are kept for one failing rule."""
@@ -61,7 +61,7 @@ def result_of(material: Material, checks: Sequence[Check], outcomes: tuple[Outco
         plugins=material.registry.distributions,
         fingerprints={name: value for name, value in material.fingerprints._asdict().items() if value},
         notes=material.notes,
-        waived=tuple(f"{w.query} until {w.until}: {w.reason}" for w in suite.waivers),
+        waived=tuple(_waiver(waiver, material) for waiver in suite.waivers),
     )
 
 
@@ -85,6 +85,12 @@ def broken_result(
     )
 
 
+def _waiver(waiver: Waiver, material: Material) -> str:
+    """A waiver in a line."""
+    ended = "" if waiver.query in material.population.waived else " (ended)"
+    return f"{waiver.query} until {waiver.until}{ended}: {waiver.reason}"
+
+
 def _shown_path(suite: Suite) -> str:
     """The judgments' file as it lies from the suite."""
     if suite.judgments is None:
@@ -100,22 +106,24 @@ def _metrics(material: Material, outcomes: Iterable[Outcome]) -> Iterator[Metric
         verdicts[outcome.metric] = (*verdicts.get(outcome.metric, ()), outcome.verdict)
     for metric in material.suite.metrics:
         name = str(metric)
-        side = material.now if "reference" not in metric.needs else material.now_beside(material.baseline)
-        verdict = worst_of(verdicts.get(name, ()))
+        lists = "reference" in metric.needs
+        side = material.now_beside(material.baseline) if lists else material.now
+        verdict = worst_of(verdicts[name]) if name in verdicts else None
         about = (name, metric.direction, metric.unit, metric.aggregate)
         if name not in side.scored:
-            error = str(side.errors[name]) if name in side.errors else ""
-            yield MetricFigures(*about, None, None, verdict=verdict, error=error)
+            error = "; ".join(map(str.strip, error_lines(side.errors[name]))) if name in side.errors else ""
+            yield MetricFigures(*about, None, None, lists=lists, verdict=verdict, error=error)
             continue
         now, baseline = side.scored[name], material.baseline
         if material.baseline_error or baseline is None or name not in baseline.scored or name in baseline.errors:
-            yield MetricFigures(*about, _figure(material, now), None, verdict=verdict)
+            yield MetricFigures(*about, _figure(material, now), None, lists=lists, verdict=verdict)
             continue
         figures = figures_compared(Seen(material.population, side, baseline, Part(metric=metric)))
         yield MetricFigures(
             *about,
             _figure(material, now),
             figures.baseline,
+            paired=figures.now,
             low=figures.low,
             high=figures.high,
             worse=figures.worse,

@@ -8,15 +8,14 @@ import numpy as np
 
 from pytest_ireval.baselines.baseline import Acceptance, Baseline, StoredMetric
 from pytest_ireval.baselines.fingerprints import fingerprint_of_rankings
-from pytest_ireval.gate.comparing import definitions
+from pytest_ireval.gate.against import definitions
+from pytest_ireval.gate.gathering import ORDERS_BY_JUDGMENTS
 from pytest_ireval.gate.material import Material
+from pytest_ireval.gate.misfit import needs_scores
 from pytest_ireval.metrics.score import aggregated
 from pytest_ireval.results.suite_result import SuiteResult
 from pytest_ireval.retrieval.rankings import Rankings
 from pytest_ireval.rules.side import Scored
-
-SCORES = {"scores", "ties"}
-"""Needs of metrics for which the scores of documents are kept."""
 
 
 def blockers(result: SuiteResult) -> Iterator[str]:
@@ -37,9 +36,9 @@ def accepted(material: Material, acceptance: Acceptance) -> Baseline | None:
     prints = material.judged_by
     made = Baseline(
         suite=suite.name,
-        depth=suite.depth,
+        depth=_kept_depth(material),
         rankings=material.now.rankings,
-        scored=_scored(material),
+        scored=needs_scores(suite),
         metrics=_metrics(material),
         grades=None if prints is None else prints.grades,
         grades_of={} if prints is None else prints.grades_of,
@@ -50,10 +49,20 @@ def accepted(material: Material, acceptance: Acceptance) -> Baseline | None:
     return None if stored is not None and _says_the_same(made, stored) else made
 
 
-def _scored(material: Material) -> bool:
-    """Whether the scores of documents are part of what is compared."""
-    by_judgments = material.suite.policies.ties in ("pessimistic", "optimistic")
-    return by_judgments or any(metric.needs & SCORES for metric in material.suite.metrics)
+def _kept_depth(material: Material) -> int:
+    """How many documents are kept: down to the depth, and all that share their score with one above it."""
+    depth = material.suite.depth
+    if material.suite.policies.ties not in ORDERS_BY_JUDGMENTS:
+        return depth
+    last = [_last_tied(rankings, depth) for rankings in material.now.rankings]
+    return max(depth, *last)
+
+
+def _last_tied(rankings: Rankings, depth: int) -> int:
+    """The last rank that shares its score with rank ``depth`` of some query."""
+    first, end = rankings.first[:-1], rankings.first[1:]
+    rows = first[end - first >= depth] + depth - 1
+    return int(rankings.tied_to[rows].max()) if rows.size else depth
 
 
 def _metrics(material: Material) -> dict[str, StoredMetric]:

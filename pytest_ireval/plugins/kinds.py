@@ -48,6 +48,8 @@ class RuleKind:
     """Whether it needs judgments."""
     slices: bool = True
     """Whether ``where`` and ``per`` make sense."""
+    lists: bool = False
+    """Whether its metrics compare two lists (they need a ``reference``); metrics of other rules score one."""
     names_whole: bool = False
     """Whether the id of a verdict on all queries ends in ``all``."""
     origin: str = ""
@@ -92,12 +94,14 @@ def rule(
     compares: bool = False,
     judged: bool = True,
     slices: bool = True,
+    lists: bool = False,
+    names_whole: bool = False,
 ) -> Callable[[Callable[..., Any]], RuleKind]:
     """Make a kind of rule of ``function(options, seen) -> Ruling``; the docstring's first paragraph is its summary."""
 
     def make(function: Callable[..., Any]) -> RuleKind:
         summary = _checked(name, options, function, "RuleOptions")
-        return RuleKind(name, options, function, summary, parts, compares, judged, slices)
+        return RuleKind(name, options, function, summary, parts, compares, judged, slices, lists, names_whole)
 
     return make
 

@@ -141,4 +141,4 @@ def _settled(outcome: Outcome, written: bool) -> Outcome:
 
 def _judged_by(metric: MetricFigures, outcomes: tuple[Outcome, ...]) -> MetricFigures:
     about: tuple[Verdict, ...] = tuple(each.verdict for each in outcomes if each.metric == metric.name)
-    return replace(metric, verdict=worst_of(about))
+    return replace(metric, verdict=worst_of(about) if about else None)

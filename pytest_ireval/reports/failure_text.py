@@ -59,7 +59,7 @@ def _circumstances(outcome: Outcome, suite: SuiteResult, date: str, limit: int, 
         yield line
     if where:
         yield f"  report:   {report}"
-    if outcome.metric and outcome.queries:
+    if outcome.metric and outcome.queries and outcome.explained:
         yield f"  why:      {why_command(suite, outcome.metric, outcome.queries[0].query)}"
     if outcome.missing_baseline:
         yield f"  accept:   {accept_command(suite, new=True)}"

@@ -64,7 +64,7 @@ def _rows(suite: SuiteResult) -> list[list[str]]:
         if words := _verdict_of(list(outcomes)):
             rows.append([kind, "", "", "", "", words])
     if not rows or suite.error:
-        rows.append(["", "", "", "", "", suite.verdict])
+        rows.append(["inputs" if suite.error else "", "", "", "", "", suite.verdict])
     return rows
 
 
@@ -77,7 +77,7 @@ def _row(suite: SuiteResult, metric: MetricFigures) -> list[str]:
         figure(metric.baseline),
         change(metric.change),
         "-" if low is None or high is None else interval(low, high),
-        "error" if metric.error else _verdict_of(_about(suite, metric.name)) or metric.verdict,
+        "error" if metric.error else _verdict_of(_about(suite, metric.name)) or metric.verdict or "-",
     ]
 
 
@@ -157,8 +157,15 @@ def _notes_of(suite: SuiteResult) -> Iterator[str]:
     if suite.cause is not None and _more_than_rankings(suite.cause):
         yield f"since the baseline: {cause_sentence(suite.cause)}"
     yield from (f"waived: {line}" for line in suite.waived)
-    yield from (f"warning: {each.place}: {each.headline}" for each in suite.outcomes if each.warning)
+    yield from (f"warning: {_told(each)}" for each in suite.outcomes if each.warning)
+    yield from (f"inconclusive: {_told(each)}" for each in suite.outcomes if each.verdict == "inconclusive")
     yield from suite.notes
+
+
+def _told(outcome: Outcome) -> str:
+    """An outcome in a line: where it stands, what was found, and the first thing to know besides."""
+    fact = f" ({outcome.facts[0]})" if outcome.facts else ""
+    return f"{outcome.place}: {outcome.headline}{fact}"
 
 
 def _more_than_rankings(cause: Cause) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 Verdict = Literal["pass", "fail", "inconclusive", "error"]
-VERDICTS: tuple[Verdict, ...] = ("pass", "fail", "inconclusive", "error")
+VERDICTS: tuple[Verdict, ...] = ("pass", "inconclusive", "fail", "error")
 """From the best to the worst."""
 
 
@@ -96,10 +96,13 @@ class Outcome:
     """What the suite calls the rule."""
     metric: str = ""
     """Canonical name; empty if it is about none."""
+    explained: bool = True
+    """Whether ``ireval why`` can show the arithmetic of the metric on one of the queries."""
     slice: str = "all"
     tags: tuple[str, ...] = ()
     warning: bool = False
-    """Whether it would have failed, but the rule says ``on_fail: warn``; the verdict is pass then."""
+    """Whether a reader should look although the verdict is pass: it would have failed, but the rule says ``on_fail:
+    warn``; or it is a known failure, or one that holds again."""
     acceptable: bool = False
     """Whether it was against the change, and accepting what was measured settles that."""
     accepted: bool = False

@@ -19,22 +19,28 @@ class MetricFigures:
     unit: str
     aggregate: str
     now: float | None
+    """Over all units."""
     baseline: float | None
+    """Over those that both sides have."""
+    paired: float | None = None
+    """``now`` over those that both sides have; None without a baseline."""
+    lists: bool = False
+    """Whether it compares the lists of now with those of the baseline, and has no figure of either."""
     low: float | None = None
     """The 90% interval of the mean change, where there is one."""
     high: float | None = None
     worse: int = 0
     better: int = 0
     same: int = 0
-    verdict: Verdict = "pass"
-    """The worst verdict of the rules about it."""
+    verdict: Verdict | None = None
+    """The worst verdict of the rules about it; None: there is no rule about it."""
     error: str = ""
     """Why it could not be computed."""
 
     @property
     def change(self) -> float | None:
-        """``now - baseline``."""
-        return None if self.now is None or self.baseline is None else self.now - self.baseline
+        """Over the units that both sides have."""
+        return None if self.paired is None or self.baseline is None else self.paired - self.baseline
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 from pydantic import Field, model_validator
@@ -16,6 +17,9 @@ from pytest_ireval.rules.worst import lowest_values
 from pytest_ireval.suites.options import ComparingOptions
 from pytest_ireval.suites.values import AmountText, MetricText, Number
 
+ROUNDING = 1e-9
+"""A share of a number of queries may be off by rounding."""
+
 
 class ChurnOptions(ComparingOptions):
     """How alike two lists have to be, and for how many queries they need not."""
@@ -25,11 +29,14 @@ class ChurnOptions(ComparingOptions):
     at_most: AmountText = Field(description="How many queries may have such a list: 10%, or 3.")
 
     @model_validator(mode="after")
-    def _compares_lists(self) -> ChurnOptions:
-        if "reference" not in self.overlap.needs:
+    def _can_fail(self) -> ChurnOptions:
+        if "reference" not in self.overlap.needs or self.overlap.direction != "higher":
             raise ValueError(
-                f"{self.overlap} does not compare two lists: overlap is RBO(p=0.9), Overlap@10, or the like"
+                f"{self.overlap} does not say how alike two lists are: overlap is RBO(p=0.9), Overlap@10, or the like"
             )
+        low, _ = self.overlap.bounds
+        if self.below <= low:
+            raise ValueError(f"no overlap is below {self.below:g}: {self.overlap} is {low:g} or more")
         return self
 
 
@@ -38,7 +45,7 @@ def parts_of_churn(options: ChurnOptions) -> Iterator[Part]:
     yield Part(metric=options.overlap, place=("overlap",))
 
 
-@rule(name="churn", options=ChurnOptions, parts=parts_of_churn, compares=True, judged=False)
+@rule(name="churn", options=ChurnOptions, parts=parts_of_churn, compares=True, judged=False, lists=True)
 def churn(options: ChurnOptions, seen: Seen) -> Ruling:
     """Not more than so many queries get a very different list."""
     values = seen.values()
@@ -46,18 +53,17 @@ def churn(options: ChurnOptions, seen: Seen) -> Ruling:
     count, size = int(np.count_nonzero(changed)), values.now.size
     if not size:
         return Ruling("error", f"no query has a list on both sides{on(seen)}")
-    failed = count > options.at_most.of(size)
+    failed = count > options.at_most.of(size) + ROUNDING
     figures = SliceFigures(
         str(seen.slice), size, float(values.now.mean()), share=seen.population.share(seen.slice), over=failed
     )
-    identical = int(np.count_nonzero(values.now >= 1 - 1e-12))
     return Ruling(
         "fail" if failed else "pass",
         f"the list of {queries_of(seen, count)} of {size} ({percent(count / size)}) changed to {seen.metric} below "
         f"{options.below:g}{on(seen)} (at most {options.at_most})",
-        f"{queries_of(seen, identical)} kept the very same list, {queries_of(seen, count)} got a very different one.",
+        f"{queries_of(seen, count)} of {size} got a very different list.",
         figures=(figures,),
-        queries=lowest_values(seen, values, failed=failed)[: max(count, 10)],
+        queries=tuple(replace(each, baseline=None) for each in lowest_values(seen, values, failed=failed)[:count]),
         worst="most different lists",
         numbers={"changed": float(count), "share": count / size},
     )

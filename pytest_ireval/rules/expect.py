@@ -81,17 +81,21 @@ def expect(options: ExpectOptions, seen: Seen) -> Ruling:  # noqa: ARG001 - the 
         meant = did_you_mean(query, seen.now.position)
         return Ruling("error", f"query {shown(query)} is not in the rankings" + (f"; {meant}" if meant else ""))
     top = expectation.top or seen.now.depth
-    documents = seen.now.documents(query)
-    failed, headline = _looked_at(expectation, documents, top)
-    facts, verdict = _known(expectation, failed)
+    if top > seen.now.depth:
+        return Ruling("error", f"looks at the first {top} documents, and the suite keeps {seen.now.depth} (depth)")
+    answers = [_looked_at(expectation, seen, asking, top) for asking in range(len(seen.now.rankings))]
+    wrong = [headline for failed, headline in answers if failed]
+    facts, verdict = _known(expectation, bool(wrong))
     place = seen.population.queries.position.get(query)
+    times = f" in {len(wrong)} of {len(answers)} answers" if wrong and len(answers) > 1 else ""
     return Ruling(
         verdict,
-        headline,
+        (wrong[0] if wrong else answers[0][1]) + times,
         f"Expected of {_called(seen, query)}: {_wanted(expectation, top)}.",
         queries=() if place is None else (seen.change(place),),
         worst="query",
-        facts=facts,
+        facts=(*facts, *(_tied(expectation, seen) if wrong else ())),
+        warning=bool(expectation.known_failure),
     )
 
 
@@ -104,9 +108,25 @@ def _known(expectation: Expectation, failed: bool) -> tuple[tuple[str, ...], Ver
     return (f"it holds now: the known failure {known} can be taken out of the suite",), "pass"
 
 
-def _looked_at(expectation: Expectation, documents: list[str], top: int) -> tuple[bool, str]:
-    """Whether it fails, and what was found."""
-    rank = {document: place for place, document in enumerate(documents, 1)}
+def _tied(expectation: Expectation, seen: Seen) -> tuple[str, ...]:
+    """Whether the order of equal scores has to do with it."""
+    rankings = seen.now.rankings[0]
+    place = seen.now.position[expectation.query]
+    rows = slice(int(rankings.first[place]), int(rankings.first[place + 1]))
+    tied = dict(
+        zip(rankings.ranking(expectation.query), rankings.tied_to[rows] > rankings.tied_from[rows], strict=True)
+    )
+    named = (expectation.document, *expectation.never, *expectation.order)
+    if not any(tied.get(seen.population.called(document), False) for document in named if document):
+        return ()
+    return ("its score is that of others, which are ordered by document id unless the suite says ties: input",)
+
+
+def _looked_at(expectation: Expectation, seen: Seen, asking: int, top: int) -> tuple[bool, str]:
+    """Whether one answer fails, and what was found; documents are looked for under the names of now."""
+    listed_now = {document: place for place, document in enumerate(seen.now.documents(expectation.query, asking), 1)}
+    named = [name for name in (expectation.document, *expectation.never, *expectation.order) if name]
+    rank = {name: listed_now[now] for name in named if (now := seen.population.called(name)) in listed_now}
     query = shown(expectation.query)
     if expectation.document:
         found = rank.get(expectation.document)

@@ -8,9 +8,9 @@ import re
 STRANGE = re.compile(r"[^A-Za-z0-9_.-]+")
 
 
-def slug(text: str) -> str:
-    """``nDCG@10`` is ``nDCG_10``; a name that loses more than its @ ends in a short hash of the whole."""
-    plain = text.replace("@", "_")
+def slug(text: str, *, at: bool = True) -> str:
+    """``nDCG@10`` is ``nDCG_10``; a name that loses more than its ``at`` sign ends in a short hash of the whole."""
+    plain = text.replace("@", "_") if at else text
     if plain and not STRANGE.search(plain):
         return plain
     digest = hashlib.sha256(text.encode()).hexdigest()[:6]

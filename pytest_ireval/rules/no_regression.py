@@ -36,14 +36,17 @@ class NoRegressionOptions(ComparingOptions):
     decide_by: Literal["observed"] = Field("observed", description="What decides: the change that was observed.")
 
     @model_validator(mode="after")
-    def _tolerances_need_slices(self) -> NoRegressionOptions:
+    def _makes_sense(self) -> NoRegressionOptions:
         if self.tolerance.by_value and not self.per:
             raise ValueError("a tolerance for each value needs per: the column that has the values")
+        for each in (self.tolerance.default, *self.tolerance.by_value.values()):
+            if each is not None and each.relative >= 1:
+                raise ValueError(f"a tolerance of {each} lets everything pass")
         return self
 
 
-@rule(name="no_regression", options=NoRegressionOptions, compares=True)
-def judged(options: NoRegressionOptions, seen: Seen) -> Ruling:
+@rule(name="no_regression", options=NoRegressionOptions, compares=True, names_whole=True)
+def no_regression(options: NoRegressionOptions, seen: Seen) -> Ruling:
     """A metric does not fall below the baseline by more than a tolerance."""
     tolerance = options.tolerance.of(seen.slice.value)
     if tolerance is None:
@@ -73,9 +76,6 @@ def judged(options: NoRegressionOptions, seen: Seen) -> Ruling:
     )
 
 
-no_regression = replace(judged, names_whole=True)
-
-
 def _beside(options: NoRegressionOptions, seen: Seen) -> Iterator[SliceFigures]:
     """All queries, and the other slices of the same column."""
     if seen.slice.conditions:
@@ -95,5 +95,5 @@ def _facts(figures: SliceFigures, tolerance: Tolerance) -> Iterator[str]:
         yield (
             f"the baseline is {figures.baseline:.4f}: a share of so little is noise; write tolerance: {{absolute: …}}"
         )
-    if figures.false_alarm is not None and figures.over:
+    if figures.false_alarm is not None:
         yield f"a harmless change of this spread would break the tolerance in {percent(figures.false_alarm)} of cases"

@@ -58,6 +58,8 @@ def planned(suite: Suite, queries: Queries | None) -> tuple[Check, ...]:
     for asked in suite.rules:
         slices = list(_slices(asked, queries, problems))
         problems += _unfit_metrics(asked)
+        if not asked.parts:
+            problems.append(Problem(f"{asked.kind.name} has no part to judge: nothing could fail", str(asked.place)))
         for part, place in zip(asked.parts, asked.places, strict=True):
             checks += [Check(_id(asked, part, each), place, asked, part, each) for each in slices]
     checks += [Check(f"{WAIVE}::{slug(waiver.query)}", waiver.place, waiver=waiver) for waiver in suite.waivers]
@@ -127,6 +129,11 @@ def _unfit_metrics(asked: RuleAsked) -> Iterator[Problem]:
     for part, place in zip(asked.parts, asked.places, strict=True):
         metric = part.metric
         if metric is None:
+            continue
+        if ("reference" in metric.needs) != asked.kind.lists:
+            what = "compares two lists" if "reference" in metric.needs else "scores one list"
+            wanted = "metrics that compare two lists, as RBO" if asked.kind.lists else "metrics that score one list"
+            yield Problem(f"{metric} {what}; {asked.kind.name} takes {wanted}", place=str(place))
             continue
         if asked.kind.compares and metric.direction == "neither":
             complaint = f"no value of {metric} is better than another, so it cannot get worse"

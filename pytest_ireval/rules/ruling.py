@@ -21,6 +21,8 @@ class Ruling:
     """The worst first; :meth:`Seen.change` makes one."""
     worst: str = "worst queries"
     facts: tuple[str, ...] = ()
+    warning: bool = False
+    """Whether a reader should look although the verdict is pass."""
     numbers: Mapping[str, float] = field(default_factory=dict)
 
 

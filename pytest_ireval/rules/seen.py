@@ -83,10 +83,12 @@ class Seen:
         """Values of units that have one on both sides."""
         if self.baseline is None:
             raise TypeError("this rule compares with nothing: say compares=True where it is made")
-        now, before = self.scored(self.now), self.scored(self.baseline)
-        both = self._inside(now) & ~np.isnan(now.values) & ~np.isnan(before.values)
+        before = self.scored(self.baseline)
+        now = self.baseline.counterpart.get(str(self.metric)) or self.scored(self.now)
+        their = before.values if now.names == before.names else _by_name(before, now.names)
+        both = self._inside(now) & ~np.isnan(now.values) & ~np.isnan(their)
         place = np.flatnonzero(both)
-        return Values(now.names, place, now.values[place], before.values[place])
+        return Values(now.names, place, now.values[place], their[place])
 
     def _inside(self, found: Scored) -> NDArray[np.bool_]:
         if found.metric.unit == "query":
@@ -137,6 +139,12 @@ class Seen:
             Placed(document, grades.get(document), rank_now.get(document), rank_before.get(document))
             for document in dict.fromkeys((*now, *before))
         )
+
+
+def _by_name(found: Scored, names: Sequence[str]) -> Floats:
+    """The values of units with these names; NaN for one that is not there."""
+    known = dict(zip(found.names, found.values.tolist(), strict=True))
+    return np.array([known.get(name, np.nan) for name in names], np.float64)
 
 
 def _best(placed: Iterable[Placed], *, compared: bool) -> Placed | None:

@@ -46,6 +46,8 @@ class Side:
     """By the name under which the suite asks for the metric."""
     errors: Mapping[str, IrevalError] = field(default_factory=dict)
     """Why a metric has no values."""
+    counterpart: Mapping[str, Scored] = field(default_factory=dict)
+    """Of a side that is compared with: what metrics of sessions and of the whole say of now, over the same queries."""
 
     @cached_property
     def position(self) -> Mapping[str, int]:
@@ -63,13 +65,18 @@ class Side:
         found: T = self._memory[key]
         return found
 
-    def documents(self, query: str) -> list[str]:
-        """The first ``depth`` documents of a query's ranking; none if it has no ranking."""
-        if query not in self.position:
+    def documents(self, query: str, asking: int = 0) -> list[str]:
+        """The first ``depth`` documents of a query's ranking, of one asking; none if it has no ranking."""
+        rankings = self.rankings[asking]
+        i = self.position.get(query, -1) if asking == 0 else _place(rankings, query)
+        if i < 0:
             return []
-        rankings, i = self.rankings[0], self.position[query]
         first = int(rankings.first[i])
         return rankings.documents.texts(np.arange(first, min(int(rankings.first[i + 1]), first + self.depth)))
+
+
+def _place(rankings: Rankings, query: str) -> int:
+    return rankings.queries.index(query) if query in rankings.queries else -1
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,6 +88,8 @@ class Population:
     weights: Floats | None = None
     """How much traffic each query stands for."""
     waived: frozenset[str] = frozenset()
+    called: Callable[[str], str] = str
+    """What a document is called now, if the suite has other names for it."""
 
     @cached_property
     def counting(self) -> Mask:

@@ -28,7 +28,7 @@ class Slice:
     @property
     def slug(self) -> str:
         """For ids: ``segment-tail``; nothing for all queries."""
-        return ".".join(slug(f"{column}-{'-'.join(values)}") for column, values in self.conditions)
+        return ".".join(slug(f"{column}-{'-'.join(values)}", at=False) for column, values in self.conditions)
 
     def mask(self, queries: Queries) -> Mask:
         """Which queries belong to it."""

@@ -11,6 +11,7 @@ import numpy as np
 from pydantic import Field, GetJsonSchemaHandler, model_validator
 from pydantic.json_schema import JsonSchemaValue
 
+from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.metrics.score import aggregated
 from pytest_ireval.plugins.kinds import Part, rule
 from pytest_ireval.results.outcome import SliceFigures
@@ -73,6 +74,15 @@ class ThresholdOptions(RuleOptions):
             raise ValueError(f"of: {self.of!r} is no figure; it is one of {FIGURES_IN_WORDS}")
         return self
 
+    @model_validator(mode="after")
+    def _can_fail_and_hold(self) -> ThresholdOptions:
+        for metric, bound in self.limits.items():
+            _refuse_beyond(metric, bound.value)
+        for value in (self.min, self.max):
+            if self.metric is not None and value is not None:
+                _refuse_beyond(self.metric, value)
+        return self
+
     @classmethod
     def __get_pydantic_json_schema__(cls, schema: Any, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
         """For editors: the two fields that the short form is kept in are any other keys."""
@@ -81,6 +91,13 @@ class ThresholdOptions(RuleOptions):
         made["properties"].pop("written")
         made["additionalProperties"] = limits["additionalProperties"]
         return made
+
+
+def _refuse_beyond(metric: Metric, value: float) -> None:
+    """A bound that no value reaches is a mistake, such as 85 where 0.85 is meant."""
+    low, high = metric.bounds
+    if not low <= value <= high:
+        raise ValueError(f"{value:g} lies outside of what {metric} can be: {low:g} to {high:g}")
 
 
 def parts_of_threshold(options: ThresholdOptions) -> Iterator[Part]:

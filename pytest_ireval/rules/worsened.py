@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Literal
 
 import numpy as np
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from pytest_ireval.plugins.kinds import rule
 from pytest_ireval.rules.figures import figures_compared
@@ -26,6 +26,16 @@ class WorsenedOptions(ComparingOptions):
     at_most: AmountText = Field(description="How many queries may: 2, or 5%.")
     decide_by: Literal["observed"] = Field("observed", description="What decides: the number that was observed.")
 
+    @model_validator(mode="after")
+    def _can_fail(self) -> WorsenedOptions:
+        low, high = self.metric.bounds
+        if self.by_more_than >= high - low:
+            raise ValueError(
+                f"no query can get worse by more than {self.by_more_than:g}: {self.metric} lies between {low:g} and "
+                f"{high:g}"
+            )
+        return self
+
 
 @rule(name="worsened", options=WorsenedOptions, compares=True)
 def worsened(options: WorsenedOptions, seen: Seen) -> Ruling:
@@ -34,7 +44,7 @@ def worsened(options: WorsenedOptions, seen: Seen) -> Ruling:
     drops = -seen.sign * values.gain
     count = int(np.count_nonzero(drops > options.by_more_than + 1e-12))
     allowed = options.at_most.of(drops.size)
-    failed = count > allowed
+    failed = count > allowed + 1e-9  # a share of a number may be off by rounding
     figures = replace(figures_compared(seen, values), over=failed)
     changes = worst_changes(seen, values, failed=failed, least=options.by_more_than)
     verb = "lose" if seen.sign > 0 else "gain"

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from fnmatch import fnmatch
 from pathlib import Path
 
-MARK = re.compile(rb"^(?:\xef\xbb\xbf)?ireval\s*:", re.MULTILINE)
+MARK = re.compile(rb"^(?:\xef\xbb\xbf)?(?:\{\s*)?[\"']?ireval[\"']?\s*:", re.MULTILINE)
 PARTIAL = re.compile(rb"^partial\s*:\s*['\"]?(?:true|yes|on)\b", re.MULTILINE | re.IGNORECASE)
 JUDGMENTS = re.compile(rb"^judgments\s*:", re.MULTILINE)
 DECIDES = re.compile(rb"^(?:rules|metrics)\s*:", re.MULTILINE)

@@ -14,6 +14,8 @@ SIGNS = {">=": operator.ge, "<=": operator.le, ">": operator.gt, "<": operator.l
 BOUND = re.compile(r"(>=|<=|>|<)\s*(\S+)")
 PERCENT = re.compile(r"(\S+?)\s*%")
 
+ROUNDING = 1e-12
+
 A_BOUND = "bound: write '>= 0.85' (or <=, >, <)"
 A_TOLERANCE = "tolerance: write 1% (of the baseline) or {absolute: 0.01}"
 AN_AMOUNT = "amount: write 2 (so many) or 5% (of all)"
@@ -27,11 +29,13 @@ class Bound(NamedTuple):
 
     def holds(self, value: float) -> bool:
         """Whether ``value`` lies on the right side; a value that is no number does not."""
-        return bool(SIGNS[self.sign](value, self.value))
+        return bool(self.holding(value))
 
     def holding(self, values: Any) -> Any:
-        """The same of each value of an array."""
-        return SIGNS[self.sign](values, self.value)
+        """The same of each value of an array. A mean that is off the bound by rounding alone is at the bound."""
+        slack = ROUNDING * max(1.0, abs(self.value))
+        lenient = {">=": -slack, "<=": slack, ">": slack, "<": -slack}[self.sign]
+        return SIGNS[self.sign](values, self.value + lenient)
 
     def __str__(self) -> str:
         return f"{self.sign} {self.value:.10g}"

@@ -186,7 +186,7 @@ def ireval_metrics():
     assert shop.verdicts()["no_regression::Toy.all"] == "error"
     outcome = next(o for o in shop.results()["suites"][0]["outcomes"] if o["id"] == "no_regression::Toy.all")
     assert outcome["headline"] == (
-        "Toy: its definition is version 2 of conftest.py; the baseline was accepted with version 1 of conftest.py"
+        "Toy is version 2 of conftest.py now; the baseline was accepted with version 1 of conftest.py"
     )
 
 

@@ -9,8 +9,16 @@ from pytest_ireval.results.outcome import Outcome
 from pytest_ireval.results.suite_result import BaselineInfo, Counts, MetricFigures, RunResult, SuiteResult
 from pytest_ireval.text_table import width
 
-NDCG = MetricFigures("nDCG@10", "higher", "query", "mean", 0.8714, 0.9020, -0.0521, -0.0091, 4, 26, 30, verdict="fail")
-RECALL = MetricFigures("R@20", "higher", "query", "mean", 0.75, 0.75, 0.0, 0.0, same=60)
+NDCG = MetricFigures(
+    *("nDCG@10", "higher", "query", "mean", 0.8714, 0.9020, 0.8714),
+    low=-0.0521,
+    high=-0.0091,
+    worse=4,
+    better=26,
+    same=30,
+    verdict="fail",
+)
+RECALL = MetricFigures("R@20", "higher", "query", "mean", 0.75, 0.75, 0.75, low=0.0, high=0.0, same=60, verdict="pass")
 FAILED = Outcome("no_regression::nDCG_10", "no_regression", "fail", "nDCG@10 fell", metric="nDCG@10")
 PASSED = Outcome("threshold::R_20", "threshold", "pass", "R@20 is 0.75", metric="R@20")
 SHOP = SuiteResult(
@@ -102,7 +110,7 @@ def test_a_suite_that_could_not_be_judged_is_an_error():
 suite           metric      now  baseline   change  90% interval      verdict
 product-search  nDCG@10  0.8714    0.9020  -0.0306  -0.052 .. -0.009  fail
                 R@20     0.7500    0.7500  +0.0000  +0.000 .. +0.000  pass
-other                                                                 error
+other           inputs                                                error
 
 suite           queries  judged  ties  unjudged documents
 product-search       60      60     2                 212

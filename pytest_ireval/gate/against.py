@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -10,21 +10,18 @@ import numpy as np
 from pytest_ireval.baselines.baseline import Baseline, Fingerprints
 from pytest_ireval.baselines.changes import cause_of
 from pytest_ireval.baselines.fingerprints import JudgmentPrints
-from pytest_ireval.errors import BaselineError, IrevalError, Problem
-from pytest_ireval.gate.gathering import Gathered, rankings_of
+from pytest_ireval.errors import IrevalError
+from pytest_ireval.gate.gathering import Gathered, rankings_of, refuse_missing
+from pytest_ireval.gate.misfit import misfit, notes_of, redefined
 from pytest_ireval.gate.scoring import side_of, with_overlaps
 from pytest_ireval.metrics.score import aggregated
 from pytest_ireval.plugins.registry import Registry
-from pytest_ireval.plurals import counted
 from pytest_ireval.progress import SILENT, Progress
 from pytest_ireval.results.cause import Cause, Restated
-from pytest_ireval.retrieval.doors import some
 from pytest_ireval.rules.side import Side
 from pytest_ireval.sources.describing import described
-from pytest_ireval.suites.suite import Suite
+from pytest_ireval.suites.suite import SourceAsked, Suite
 
-MOST_REMOVED = 0.05
-MOST_ADDED = 0.10
 SAME = 1e-9
 """A figure that was stored and is computed again may differ by rounding."""
 
@@ -48,25 +45,46 @@ def compared(
     judged_by: JudgmentPrints | None,
 ) -> Compared:
     """The stored baseline under the judgments and metrics of now."""
-    rankings = [gathered.names.in_rankings(each) for each in stored.rankings]
-    known = {query for metric in stored.metrics.values() for query in metric.values}.union(
-        *(r.queries for r in rankings)
-    )
-    unknown = frozenset(query for query in gathered.population.queries.ids if query not in known)
-    side = side_of(suite, gathered, rankings, f"the baseline of {stored.accepted.date}", unknown).side
+    stored = replace(stored, rankings=tuple(map(gathered.names.in_rankings, stored.rankings)))
+    unknown = _unknown(gathered, stored)
+    origin = f"the baseline of {stored.accepted.date}"
+    side = side_of(suite, gathered, stored.rankings, origin, unknown=unknown).side
+    side = _over_the_same(suite, gathered, now, side, unknown)
     cause = cause_of(
-        replace(stored, rankings=tuple(rankings)),
+        stored,
         rankings=now.rankings,
         judgments=judged_by,
         queries=gathered.population.queries,
         metrics=definitions(now),
         fingerprints=prints,
     )
-    cause = replace(cause, restated=_restated(stored, side))
-    side = replace(side, errors={**side.errors, **_redefined(stored, now)})
-    problems = list(_unfit(suite, stored, cause))
-    error = BaselineError(*problems) if problems else None
-    return Compared(side, cause, error, tuple(_notes(cause, len(gathered.population.queries))))
+    ranked = set(now.position)
+    cause = replace(cause, restated=_restated(stored, side), added=tuple(q for q in cause.added if q in ranked))
+    side = replace(side, errors={**side.errors, **redefined(suite, stored, definitions(now))})
+    error = misfit(suite, gathered, stored, now, cause, prints)
+    return Compared(side, cause, error, tuple(notes_of(cause, len(gathered.population.queries))))
+
+
+def _unknown(gathered: Gathered, stored: Baseline) -> frozenset[str]:
+    """Queries that the baseline does not know."""
+    known = {query for metric in stored.metrics.values() for query in metric.values}
+    known = known.union(*(rankings.queries for rankings in stored.rankings))
+    return frozenset(query for query in gathered.population.queries.ids if query not in known)
+
+
+def _over_the_same(suite: Suite, gathered: Gathered, now: Side, side: Side, unknown: frozenset[str]) -> Side:
+    """A side whose metrics of sessions and of the whole are over queries that both have; and those of now, too."""
+    metrics = [metric for metric in suite.metrics if metric.unit != "query"]
+    if not metrics:
+        return side
+    ignored = suite.policies.missing_queries == "ignore"
+    lost = frozenset(query for query in side.position if query not in now.position) if ignored else frozenset()
+    ours, theirs = (
+        side_of(suite, gathered, each.rankings, each.origin, unknown=unknown, excluded=unknown | lost, metrics=metrics)
+        for each in (now, side)
+    )
+    errors = {**side.errors, **ours.side.errors, **theirs.side.errors}
+    return replace(side, scored={**side.scored, **theirs.side.scored}, errors=errors, counterpart=ours.side.scored)
 
 
 def definitions(side: Side) -> dict[str, tuple[int, str]]:
@@ -94,57 +112,8 @@ def _restated(stored: Baseline, side: Side) -> Mapping[str, Restated]:
     return restated
 
 
-def _redefined(stored: Baseline, now: Side) -> dict[str, IrevalError]:
-    """Metrics that are not what they were when the baseline was accepted."""
-    errors: dict[str, IrevalError] = {}
-    for name, (version, origin) in definitions(now).items():
-        then = stored.metrics.get(name)
-        if then is not None and (then.version, then.origin) != (version, origin):
-            errors[name] = BaselineError(
-                Problem(
-                    f"its definition is version {version} of {origin}; the baseline was accepted with version "
-                    f"{then.version} of {then.origin}",
-                    place=name,
-                    suggestion="accept the baseline anew: pytest --ireval … --ireval-update --ireval-reason …",
-                )
-            )
-    return errors
-
-
-def _unfit(suite: Suite, stored: Baseline, cause: Cause) -> Iterator[Problem]:
-    """What keeps the baseline from being compared with."""
-    count = len(stored.rankings[0].queries)
-    if len(cause.removed) > MOST_REMOVED * count:
-        yield Problem(
-            f"{len(cause.removed)} of {counted(count, 'query')} of the baseline are gone: {some(cause.removed)}",
-            place=str(suite.place),
-            suggestion=f"more than {MOST_REMOVED:.0%} of it cannot be compared; accept the baseline anew",
-        )
-    if suite.judgments is not None and suite.judgments.lock and cause.judgments:
-        edits = "; ".join(f"{e.query} {e.document}: {_grade(e.before)} -> {_grade(e.now)}" for e in cause.edits[:5])
-        yield Problem(
-            f"judgments are locked, and those of {counted(cause.judgments, 'query')} are not what they were when the "
-            f"baseline was accepted{': ' + edits if edits else ''}",
-            place=str(suite.judgments.file.place),
-            suggestion="bring the judgments back, or take lock: true out of the suite",
-        )
-
-
-def _grade(grade: float | None) -> str:
-    return "none" if grade is None else f"{grade:g}"
-
-
-def _notes(cause: Cause, queries: int) -> Iterator[str]:
-    if cause.added:
-        much = ": more than a tenth, so accept the baseline anew" if len(cause.added) > MOST_ADDED * queries else ""
-        new = counted(len(cause.added), "query")
-        yield f"{new} not yet in the baseline, and not compared{much}: {some(cause.added)}"
-    if cause.removed:
-        yield f"{counted(len(cause.removed), 'query')} of the baseline gone: {some(cause.removed)}"
-
-
 def others_of(
-    suite: Suite, registry: Registry, gathered: Gathered, progress: Progress = SILENT
+    suite: Suite, registry: Registry, gathered: Gathered, now: Side, progress: Progress = SILENT
 ) -> dict[int, Side | IrevalError]:
     """What single rules compare with instead of the stored baseline; a source that several name is asked once."""
     found: dict[int, Side | IrevalError] = {}
@@ -156,12 +125,24 @@ def others_of(
         words = described(reference.source, suite.path.parent)
         if words not in asked:
             try:
-                rankings = rankings_of(reference.source, suite, registry, gathered, progress).rankings
-                asked[words] = side_of(suite, gathered, rankings, words).side
+                asked[words] = _other(reference.source, suite, registry, gathered, now, progress)
             except IrevalError as error:
                 asked[words] = error
         found[number] = asked[words]
     return found
+
+
+def _other(
+    source: SourceAsked, suite: Suite, registry: Registry, gathered: Gathered, now: Side, progress: Progress
+) -> Side:
+    """Another source, scored; what it lacks is an error, or is not compared: it must not lose by it."""
+    rankings = rankings_of(source, suite, registry, gathered, progress).rankings
+    refuse_missing(suite, gathered, rankings)
+    there = set(rankings[0].queries).intersection(*(each.queries for each in rankings))
+    unknown = frozenset(query for query in gathered.population.queries.ids if query not in there)
+    words = described(source, suite.path.parent)
+    side = side_of(suite, gathered, rankings, words, unknown=unknown).side
+    return _over_the_same(suite, gathered, now, side, unknown)
 
 
 def beside(suite: Suite, gathered: Gathered, now: Side) -> Callable[[Side], Side]:

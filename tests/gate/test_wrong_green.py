@@ -1,0 +1,363 @@
+"""Changes that must not pass, each of which once did."""
+
+import json
+
+import pytest
+
+
+def bad(query):
+    """A ranking without anything relevant."""
+    return [f"{query}-d3", f"{query}-n1", f"{query}-n2"]
+
+
+@pytest.fixture
+def accepted(shop):
+    shop.accept()
+    return shop
+
+
+def outcome(shop, name):
+    (suite,) = shop.results()["suites"]
+    return next(each for each in suite["outcomes"] if each["id"] == name)
+
+
+@pytest.mark.parametrize("ties", ["pessimistic", "optimistic", "trec", "input"])
+def test_the_same_rankings_are_the_same_under_every_order_of_equal_scores(shop, ties):
+    shop.change(("depth: 10", f"depth: 2\nties: {ties}"), ("nDCG@10", "nDCG@2"), ("P@3", "P@2"), ("top: 3", "top: 2"))
+    lines = [
+        f"{q} Q0 {d} {rank} {1 if rank < 4 else 0} x\n"
+        for q, ids in shop.rankings.items()
+        for rank, d in enumerate(ids, 1)
+    ]
+    (shop.path / "rankings.txt").write_text("".join(lines))
+    shop.suite = shop.suite.replace('nDCG@2: ">= 0.5"', 'nDCG@2: ">= 0"')
+    (shop.path / "shop.ireval.yaml").write_text(shop.suite.split("  - expect")[0])
+    shop.run("--ireval-update-new")
+
+    assert shop.run().ret == 0
+    (suite,) = shop.results()["suites"]
+    assert suite["queries"]["now"] == suite["queries"]["baseline"]
+    for metric in suite["metrics"]:
+        assert metric["now"] == metric["baseline"]
+
+
+def test_a_reference_that_lacks_queries_is_an_error_and_no_easy_win(accepted):
+    (accepted.path / "old.txt").write_text("q01 Q0 q01-d0 1 1 x\nq02 Q0 q02-d0 1 1 x\n")
+    accepted.change(("metric: nDCG@10, tolerance: 5%}", "metric: nDCG@10, tolerance: 5%, against: {run: old.txt}}"))
+
+    accepted.run()
+
+    assert outcome(accepted, "no_regression::nDCG_10.all")["verdict"] == "error"
+    assert "8 of 10 judged queries have no ranking" in outcome(accepted, "no_regression::nDCG_10.all")["headline"]
+
+
+def test_a_baseline_that_kept_fewer_documents_is_an_error(accepted):
+    accepted.change(("depth: 10", "depth: 12"))
+
+    accepted.run()
+
+    found = outcome(accepted, "no_regression::nDCG_10.all")
+    assert found["verdict"] == "error"
+    assert found["headline"] == "the baseline holds 10 documents of each query, and depth is 12 now"
+
+
+def test_deleted_judgments_are_an_error_and_not_fewer_queries_to_fail(accepted):
+    for query in list(accepted.judgments)[:7]:
+        del accepted.judgments[query]
+        accepted.rankings[query] = bad(query)
+    accepted.write()
+
+    accepted.run()
+
+    found = outcome(accepted, "no_regression::nDCG_10.all")
+    assert found["verdict"] == "error"
+    assert found["headline"] == "7 of 10 queries have no nDCG@10 any more: 'q01', 'q02', 'q03', 'q04', 'q05' and 2 more"
+
+
+def test_locked_judgments_of_deleted_queries_are_an_error(shop):
+    shop.change(("judgments: judgments.txt", "judgments: {file: judgments.txt, lock: true}"))
+    shop.accept()
+    del shop.judgments["q10"]
+    shop.write()
+
+    shop.run()
+
+    assert outcome(shop, "inputs")["verdict"] == "error"
+    assert "judgments are locked" in outcome(shop, "inputs")["headline"]
+
+
+def test_locked_judgments_beside_a_damaged_baseline_are_an_error(shop):
+    shop.change(("judgments: judgments.txt", "judgments: {file: judgments.txt, lock: true}"))
+    shop.accept()
+    (shop.path / "baselines/shop.json").write_text("{")
+
+    shop.run()
+
+    assert outcome(shop, "inputs")["verdict"] == "error"
+
+
+def with_churn(shop, at_most="0"):
+    rule = f"  - churn: {{overlap: Overlap@3, below: 0.8, at_most: {at_most}}}\n"
+    shop.change(("  - expect:", f"{rule}  - expect:"))
+
+
+def test_a_query_that_lost_its_list_has_changed(shop):
+    with_churn(shop)
+    shop.change(("depth: 10", "depth: 10\nmissing_queries: zero"))
+    shop.accept()
+    del shop.rankings["q09"], shop.rankings["q10"]
+    shop.write()
+
+    shop.run()
+
+    found = outcome(shop, "churn::Overlap_3")
+    assert found["verdict"] == "fail"
+    assert found["headline"].startswith("the list of 2 queries of 10 (20.0%) changed to Overlap@3 below 0.8")
+
+
+def test_queries_that_are_ignored_since_they_have_no_ranking_are_an_error_when_they_are_many(shop):
+    shop.change(("depth: 10", "depth: 10\nmissing_queries: ignore"))
+    shop.accept()
+    for query in list(shop.rankings)[1:]:
+        del shop.rankings[query]
+    shop.write()
+
+    result = shop.run()
+
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    assert outcome(shop, "no_regression::nDCG_10.all")["verdict"] == "error"
+
+
+def test_an_expectation_deeper_than_the_suite_looks_is_an_error(shop):
+    shop.change(("{query: q01, document: q01-d0, top: 3}", "{query: q01, never: [banned], top: 50}"))
+
+    shop.run()
+
+    assert outcome(shop, "expect::q01.never")["headline"] == (
+        "looks at the first 50 documents, and the suite keeps 10 (depth)"
+    )
+    assert outcome(shop, "expect::q01.never")["verdict"] == "error"
+
+
+@pytest.mark.parametrize(
+    ("documents", "table"),
+    [("aliases", "from\tto\nq01-d0\tnew-1\n"), ("collapse", "document\tgroup\nq01-d0\tnew-1\n")],
+)
+def test_what_must_never_show_is_looked_for_under_its_names_of_now(shop, documents, table):
+    (shop.path / "names.tsv").write_text(table)
+    shop.change(
+        ("{query: q01, document: q01-d0, top: 3}", "{query: q01, never: [q01-d0], top: 3}"),
+        ("depth: 10", f"depth: 10\ndocuments: {{{documents}: names.tsv}}"),
+    )
+
+    shop.run()
+
+    assert outcome(shop, "expect::q01.never")["verdict"] == "fail"
+
+
+def test_what_is_expected_holds_in_every_answer_of_a_noisy_source(shop):
+    (shop.path / "noisy.py").write_text(
+        "asked = 0\n"
+        "def search(queries):\n"
+        "    global asked\n"
+        "    asked += 1\n"
+        "    d = ('d0', 'd1') if asked == 1 else ('d3', 'd1')\n"
+        "    return {q: [f'{q}-{each}' for each in d] for q in queries}\n"
+    )
+    shop.change(("{run: rankings.txt}", "{python: 'noisy:search', mode: all, repeat: 3}"))
+
+    shop.run()
+
+    found = outcome(shop, "expect::q01.q01-d0")
+    assert found["verdict"] == "fail"
+    assert found["headline"].endswith("(expected in the top 3) in 2 of 3 answers")
+
+
+def test_metrics_of_the_whole_are_compared_over_the_same_queries(shop):
+    shop.change(("metric: nDCG@10, tolerance: 5%}", "metric: NumRelRet, tolerance: {absolute: 0.5}}"))
+    everything = dict(shop.judgments), dict(shop.rankings)
+    for query in ("q09", "q10"):
+        del shop.judgments[query], shop.rankings[query]
+    shop.write()
+    shop.accept()
+    shop.judgments, shop.rankings = everything
+    shop.rankings["q01"] = ["q01-d3"]
+    shop.write()
+
+    shop.run()
+
+    assert outcome(shop, "no_regression::NumRelRet.all")["verdict"] == "fail"
+
+
+def test_new_queries_do_not_enter_the_change_that_the_summary_shows(shop):
+    everything = dict(shop.judgments), dict(shop.rankings)
+    for query in ("q09", "q10"):
+        del shop.judgments[query], shop.rankings[query]
+    shop.write()
+    shop.accept()
+    shop.judgments, shop.rankings = everything
+    shop.rankings["q10"] = bad("q10")
+    shop.write()
+
+    result = shop.run()
+
+    (suite,) = shop.results()["suites"]
+    ndcg = next(metric for metric in suite["metrics"] if metric["name"] == "nDCG@10")
+    assert (ndcg["paired"], ndcg["baseline"]) == (1.0, 1.0)
+    result.stdout.fnmatch_lines(["*2 queries not yet in the baseline, and not compared: more than a tenth*"])
+
+
+def test_documents_under_other_ids_are_an_error(shop):
+    shop.rankings = {query: [f"SKU-{document}" for document in ids] for query, ids in shop.rankings.items()}
+    shop.write()
+
+    result = shop.run()
+
+    assert shop.results()["verdict"] == "error"
+    result.stdout.fnmatch_lines(
+        [
+            "run: rankings.txt: none of the 40 documents that it ranks is judged in judgments.txt: are *",
+            "  it ranks 'SKU-q01-d0', 'SKU-q01-d1', 'SKU-q01-d2', 'SKU-q01-d3'; judged are 'q01-d0', *",
+        ]
+    )
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "complaint"),
+    [
+        ('{nDCG@10: ">= 0.5"}', '{nDCG@10: "<= 85"}', "85 lies outside of what nDCG@10 can be: 0 to 1"),
+        (
+            "by_more_than: 0.9",
+            "by_more_than: 30",
+            "no query can get worse by more than 30: nDCG@10 lies between 0 and 1",
+        ),
+        ("tolerance: 5%}", "tolerance: 100%}", "a tolerance of 100% lets everything pass"),
+        (
+            "metric: nDCG@10, tolerance: 5%}",
+            "metric: Overlap@3, tolerance: 5%}",
+            "Overlap@3 compares two lists; no_regression takes metrics that score one list",
+        ),
+    ],
+)
+def test_rules_that_could_never_fail_are_mistakes(shop, old, new, complaint):
+    shop.change((old, new))
+
+    result = shop.run()
+
+    assert complaint in result.stdout.str()
+    assert result.ret == pytest.ExitCode.INTERRUPTED
+
+
+@pytest.mark.parametrize("text", ["{ireval: 1, suite: x}", '"ireval": 1\nsuite: x\n', "'ireval': 1\n"])
+def test_a_suite_in_another_notation_is_found(shop, text):
+    (shop.path / "other.yaml").write_text(text)
+
+    result = shop.run("--continue-on-collection-errors")
+
+    result.stdout.fnmatch_lines(["*ERROR collecting other.yaml*"])
+
+
+def test_a_mean_that_is_at_its_bound_but_for_rounding_is_at_it(shop):
+    shop.change(('nDCG@10: ">= 0.5"', 'P@5: ">= 0.2"'))
+    for number, grades in enumerate(shop.judgments.values()):
+        for place, document in enumerate(grades):
+            grades[document] = 1 if number % 3 == 0 and place < 3 else 0
+        if number == 9:
+            grades.update(dict.fromkeys(grades, 0))
+    for query in list(shop.judgments)[9:]:
+        del shop.judgments[query], shop.rankings[query]
+    shop.write()
+
+    shop.run()
+
+    assert outcome(shop, "threshold::P_5")["verdict"] == "pass"
+
+
+def test_a_share_of_the_queries_is_that_share_whatever_rounding_says(shop):
+    from pytest_ireval.rules.worsened import WorsenedOptions
+
+    options = WorsenedOptions.model_validate({"metric": "RR@10", "by_more_than": "0.5", "at_most": "29%"})
+
+    assert not options.at_most.of(100) + 1e-9 < 29
+
+
+def test_a_known_failure_is_told_and_told_again_when_it_holds(shop):
+    shop.change(("top: 3}", 'top: 3, known_failure: "SEARCH-1"}'))
+
+    holds = shop.run()
+    shop.rankings["q01"] = bad("q01")
+    shop.write()
+    fails = shop.run()
+
+    holds.stdout.fnmatch_lines(["*the known failure SEARCH-1 can be taken out of the suite*"])
+    fails.stdout.fnmatch_lines(
+        ["*q01-d0 is not listed for query 'q01' (expected in the top 3) (known*", "*failure: SEARCH-1)"]
+    )
+    assert outcome(shop, "expect::q01.q01-d0")["verdict"] == "pass"
+
+
+def test_a_red_suite_beside_an_inconclusive_rule_is_red(accepted):
+    accepted.change(("by_more_than: 0.9, at_most: 2", "by_more_than: 0.9, at_most: 2, min_queries: 50"))
+    accepted.rankings["q10"] = bad("q10")
+    accepted.write()
+
+    result = accepted.run()
+
+    assert accepted.results()["verdict"] == "fail"
+    result.stdout.fnmatch_lines(["*inconclusive: shop.ireval.yaml:15: all has 10 queries, fewer than min_queries: 50*"])
+
+
+def test_a_broken_metric_that_no_rule_is_about_is_told_in_one_line(shop):
+    shop.path.joinpath("conftest.py").write_text(
+        "from pytest_ireval import hookimpl, per_query_metric\n"
+        "@per_query_metric(name='Odd')\n"
+        "def odd(ranking):\n    '''Raises.'''\n    return 1 / 0\n"
+        "@hookimpl\ndef ireval_metrics():\n    return [odd]\n"
+    )
+    shop.change(("metrics: [nDCG@10, P@3]", "metrics: [nDCG@10, P@3, Odd]"))
+    shop.accept()
+
+    shop.run()
+
+    (suite,) = shop.results()["suites"]
+    odd = next(metric for metric in suite["metrics"] if metric["name"] == "Odd")
+    assert odd["error"].startswith("Odd: raised ZeroDivisionError: division by zero for query 'q01'; the metric comes")
+    assert odd["verdict"] is None
+
+
+def test_sessions_are_compared_by_name(shop):
+    rows = [f"{q}\twords\ttail\t1\ts{(n + 1) // 2}\t{(n + 1) % 2 + 1}" for n, q in enumerate(shop.judgments)]
+    head = "id\ttext\tsegment\tsearches\tsession\tposition"
+    shop.path.joinpath("conftest.py").write_text(
+        "import numpy as np\n"
+        "from pytest_ireval import hookimpl, metric\n"
+        "@metric(name='SessRel', unit='session', needs=('sessions',), range=(0, 100))\n"
+        "def sess(judged):\n"
+        "    '''Relevant documents of a session.'''\n"
+        "    s = judged.sessions\n"
+        "    there = s.session >= 0\n"
+        "    return np.bincount(s.session[there], judged.sum(judged.relevant())[there], len(s.names))\n"
+        "@hookimpl\ndef ireval_metrics():\n    return [sess]\n"
+    )
+    shop.suite = shop.suite.split("rules:")[0] + "rules:\n  - no_regression: {metric: SessRel, tolerance: 1%}\n"
+    everything = dict(shop.judgments), dict(shop.rankings)
+    del shop.judgments["q01"], shop.rankings["q01"]
+    shop.write()
+    (shop.path / "queries.tsv").write_text("\n".join([head, *rows]) + "\n")
+    shop.accept()
+    shop.judgments, shop.rankings = everything
+    shop.write()
+    (shop.path / "queries.tsv").write_text("\n".join([head, *rows]) + "\n")
+
+    result = shop.run()
+
+    assert result.ret == 0
+    assert outcome(shop, "no_regression::SessRel.all")["numbers"]["change"] == 0.0
+
+
+def test_json_has_the_same_verdict_as_the_exit_code(accepted):
+    accepted.rankings["q10"] = bad("q10")
+    accepted.write()
+
+    assert accepted.run().ret == pytest.ExitCode.TESTS_FAILED
+    assert json.loads((accepted.path / "ireval-report/results.json").read_text())["verdict"] == "fail"
