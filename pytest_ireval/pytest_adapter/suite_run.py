@@ -13,6 +13,7 @@ from pytest_ireval.gate.judging import Circumstances
 from pytest_ireval.gate.material import Material
 from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.pytest_adapter.crashes import crashed
+from pytest_ireval.pytest_adapter.importing import as_they_are
 from pytest_ireval.results.outcome import Outcome, Verdict, worst_of
 from pytest_ireval.results.suite_result import MetricFigures, SuiteResult
 from pytest_ireval.rules.planning import Check
@@ -65,7 +66,7 @@ class SuiteRun:
         """The result of all that was selected; whatever happens on the way happens once."""
         if self.gated is None:
             try:
-                with without_collecting():
+                with as_they_are(), without_collecting():
                     self.gated = gate(self.suite, self.registry, self.plan, self.circumstances, self.selected)
             except KeyboardInterrupt:
                 raise
