@@ -31,6 +31,10 @@ NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 SECTIONS = ("Formula", "Reference", "Example")
 
 
+_WRITTEN = "_text"
+"""Where a metric keeps its canonical name once somebody asked for it."""
+
+
 class NotANumberError(TypeError):
     """What a function of one ranking returned is no number; the text says what, and for which query."""
 
@@ -85,6 +89,12 @@ class Metric:
     arguments: Mapping[str, Any] = field(default_factory=dict)
 
     def __str__(self) -> str:
+        if _WRITTEN not in self.__dict__:  # asked for at every turn
+            self.__dict__[_WRITTEN] = self._written()
+        text: str = self.__dict__[_WRITTEN]
+        return text
+
+    def _written(self) -> str:
         shown = {
             p.name: self.arguments[p.name]
             for p in self.parameters
@@ -152,6 +162,7 @@ def altered(metric: Metric, **fields: Any) -> Metric:
     """The same with other fields; ``dataclasses.replace`` would take ten times as long, for every metric there is."""
     other = object.__new__(Metric)
     other.__dict__.update(metric.__dict__, **fields)
+    other.__dict__.pop(_WRITTEN, None)
     return other
 
 

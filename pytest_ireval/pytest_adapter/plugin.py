@@ -27,7 +27,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
     """A conftest.py that cannot be imported ends the run: by then nobody reads the results of an earlier one."""
     if early_config.known_args_namespace.ireval:
-        from pytest_ireval.pytest_adapter.importing import as_they_are
+        from pytest_ireval.pytest_adapter.undisturbed import as_they_are
 
         with as_they_are():
             from pytest_ireval.pytest_adapter.run_files import begin
@@ -39,7 +39,7 @@ def pytest_configure(config: pytest.Config) -> None:
     """The marker; and the session, if the flag is given."""
     config.addinivalue_line("markers", "ireval: a rule of an evaluation suite")
     if config.getoption("ireval"):
-        from pytest_ireval.pytest_adapter.importing import as_they_are
+        from pytest_ireval.pytest_adapter.undisturbed import as_they_are
 
         with as_they_are():
             from pytest_ireval.pytest_adapter.session import start

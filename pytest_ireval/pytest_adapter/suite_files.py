@@ -11,9 +11,9 @@ import pytest
 
 from pytest_ireval.errors import IrevalError
 from pytest_ireval.pytest_adapter.crashes import crash_of
-from pytest_ireval.pytest_adapter.importing import as_they_are
 from pytest_ireval.pytest_adapter.marks import mark
 from pytest_ireval.pytest_adapter.suite_run import SuiteRun
+from pytest_ireval.pytest_adapter.undisturbed import as_they_are, without_collecting
 from pytest_ireval.rules.planning import Check
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ class SuiteFile(pytest.File):
         """The checks of the suite; with a matrix, a node for each suite."""
         ours = self.session_of_ireval
         try:
-            with as_they_are():
+            with as_they_are(), without_collecting():
                 runs = ours.runs_of(self.path)
             for run in runs:
                 mark(self.config, run)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import gc
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -13,7 +11,7 @@ from pytest_ireval.gate.judging import Circumstances
 from pytest_ireval.gate.material import Material
 from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.pytest_adapter.crashes import crashed
-from pytest_ireval.pytest_adapter.importing import as_they_are
+from pytest_ireval.pytest_adapter.undisturbed import as_they_are, without_collecting
 from pytest_ireval.results.outcome import Outcome, Verdict, worst_of
 from pytest_ireval.results.suite_result import MetricFigures, SuiteResult
 from pytest_ireval.rules.planning import Check
@@ -21,18 +19,6 @@ from pytest_ireval.suites.suite import Suite
 
 Accepts = Literal["nothing", "new", "all"]
 """Which baselines a run accepts: none, those that do not exist yet, or all."""
-
-
-@contextmanager
-def without_collecting() -> Iterator[None]:
-    """Python does not look for cycles meanwhile: there are many objects and none of them is garbage."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()
 
 
 @dataclass(eq=False)

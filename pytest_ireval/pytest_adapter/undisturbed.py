@@ -1,7 +1,8 @@
-"""Our own modules are imported as they are: pytest rewrites the assertions of all plugins, and we have none."""
+"""What slows our own work down meanwhile stands aside: pytest's rewriting of assertions, and looking for cycles."""
 
 from __future__ import annotations
 
+import gc
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -22,3 +23,15 @@ def as_they_are() -> Iterator[None]:
         yield
     finally:
         sys.meta_path[:0] = rewriting
+
+
+@contextmanager
+def without_collecting() -> Iterator[None]:
+    """Python does not look for cycles meanwhile: there are many objects and none of them is garbage."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
