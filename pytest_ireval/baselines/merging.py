@@ -23,6 +23,8 @@ from pytest_ireval.errors import BaselineError, Problem
 FOLDER = "baselines"
 FILE = re.compile(r"(?P<name>.+?)\.(json|judgments\.tsv|rankings(\.\d+)?\.tsv)(\.zst)?")
 OTHERS = {"MERGE_HEAD": "merge", "REBASE_HEAD": "rebase", "CHERRY_PICK_HEAD": "cherry-pick", "REVERT_HEAD": "revert"}
+MERGED = re.compile(r"Merge (?:remote-tracking branch|branch|tag) '(?P<name>[^']+)'")
+"""How git begins the message of a merge."""
 
 Side = Literal["ours", "theirs"]
 
@@ -82,9 +84,18 @@ def sides_at(folder: Path) -> Sides:
         ours = f"what is rebased onto ({onto + ', ' if onto else ''}{_commit(folder, 'HEAD')})"
         return Sides(kind, ours, f"the commit that is rebased ({_commit(folder, ref)})", ref)
     ours = f"{branch or 'HEAD'} ({_commit(folder, 'HEAD')}), which is merged into"
-    other = _said(folder, "name-rev", "--name-only", "--no-undefined", "--refs=refs/heads/*", ref) if ref else ""
-    theirs = f"{other or 'the other side'} ({_commit(folder, ref)})" if ref else "the other side"
-    return Sides(kind, ours, theirs, ref)
+    return Sides(kind, ours, _theirs(folder, ref) if ref else "the other side", ref)
+
+
+def _theirs(folder: Path, ref: str) -> str:
+    """The other side with its commit; of a merge, under the name it is merged by: others may stand at that commit."""
+    commit = _commit(folder, ref)
+    if ref == "MERGE_HEAD":
+        message = folder / _said(folder, "rev-parse", "--git-path", "MERGE_MSG")
+        named = MERGED.match(message.read_text("utf-8", "replace")) if message.is_file() else None
+        return f"{named['name']} ({commit})" if named else f"commit {commit}"
+    other = _said(folder, "name-rev", "--name-only", "--no-undefined", "--refs=refs/heads/*", ref)
+    return f"{other or 'the other side'} ({commit})"
 
 
 def settle(conflict: Conflict, sides: Sides, take: Side = "ours") -> Settled:

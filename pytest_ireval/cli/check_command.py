@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 @click.command(name="check")
 @click.argument("paths", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
 def command(paths: tuple[Path, ...]) -> None:
-    """Read the suites at PATHS, files or folders, without evaluating anything.
+    """Read the suites at PATHS, files or folders, and their queries, without evaluating anything.
 
     A line for each suite, or everything that is wrong. The exit code is 1 when there is a mistake, 2 when no suite was
     found.
@@ -54,14 +54,15 @@ def command(paths: tuple[Path, ...]) -> None:
 
 
 def _loaded(path: Path, conftests: Conftests) -> Sequence[Suite]:
-    """The suites of a file, whose verdicts can be planned."""
-    from pytest_ireval.gate.gate import plan_of
+    """The suites of a file, whose verdicts can be planned, and whose queries have all that they name."""
+    from pytest_ireval.gate.gathering import queries_of
+    from pytest_ireval.rules.planning import planned
     from pytest_ireval.suites.loading import load_suites
 
     registry = conftests.registry_for(path)
     suites = load_suites(path, registry)
     for suite in suites:
-        plan_of(suite, registry)
+        planned(suite, queries_of(suite, registry))
     return suites
 
 

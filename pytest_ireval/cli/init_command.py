@@ -20,8 +20,10 @@ if TYPE_CHECKING:
 
 EXPECTED = 3
 """So many expectations are proposed."""
-LONGEST = 100
-"""So many documents of each ranking count at most, unless somebody raises ``depth``."""
+SHORTEST, LONGEST = 20, 100
+"""So many documents of each ranking count at least and at most, unless somebody changes ``depth``."""
+CUTOFF = 10
+RECALL_CUTOFFS = (100, 50, 20)
 
 
 @click.command(name="init")
@@ -86,7 +88,7 @@ def _known(name: str, path: Path, rankings: Named, judgments: Named | None, quer
     from pytest_ireval.intake.reading import read_queries, read_rankings
 
     found = read_rankings(rankings.path, LONGEST, format=rankings.format)
-    depth = max(1, min(LONGEST, int(found.retrieved.max()) if len(found) else 1))
+    depth = max(SHORTEST, min(LONGEST, int(found.retrieved.max()) if len(found) else 1))
     evaluation = _evaluated(judgments, found, depth) if judgments else None
     asked = read_queries(queries.path, format=queries.format) if queries else None
     ranked = set(found.queries)
@@ -110,9 +112,10 @@ def _evaluated(judgments: Named, rankings: Rankings, depth: int) -> Evaluation:
     from pytest_ireval.evaluating.evaluation import evaluate
     from pytest_ireval.intake.reading import read_judgments
 
-    at = min(10, depth)
+    deep = next(cutoff for cutoff in RECALL_CUTOFFS if cutoff <= depth)
     grades = read_judgments(judgments.path, format=judgments.format)
-    metrics = [f"nDCG@{at}", f"RR@{at}", f"R@{depth}", f"Judged@{at}", f"P(rel={max(1, grades.highest_grade):g})@1"]
+    usual = [f"nDCG@{CUTOFF}", f"RR@{CUTOFF}", f"R@{deep}", f"Judged@{CUTOFF}"]
+    metrics = [*usual, f"P(rel={max(1, grades.highest_grade):g})@1"]
     return evaluate(grades, rankings, metrics, missing_queries="zero", depth=depth)
 
 
@@ -127,6 +130,6 @@ def _first(rankings: Rankings, evaluation: Evaluation | None) -> tuple[tuple[str
 def _tell(shown: str) -> None:
     folder = Path(shown).parent.as_posix()
     click.echo(f"wrote {shown}\n\nnext:")
-    click.echo(f"  pytest --ireval {folder} --ireval-update     accepts these rankings as the baseline")
+    click.echo(f"  pytest --ireval {folder} --ireval-update-new     accepts these rankings as the baseline")
     click.echo(f"  pytest --ireval {folder}     compares with it from then on")
     click.echo("  ireval schema -o .ireval/suite.schema.json     lets editors complete and check suites")

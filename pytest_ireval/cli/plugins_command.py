@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import click
 
-from pytest_ireval.plugins.manager import ENTRY_POINT_GROUP, load_registry
+from pytest_ireval.cli.suites_option import registry_at, suites_option
+from pytest_ireval.plugins.manager import ENTRY_POINT_GROUP
 from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.retrieval.formats.reader import CONTENTS
 
 
 @click.command(name="plugins")
-def command() -> None:
+@suites_option
+def command(suites: Path | None) -> None:
     """List the plugins that are installed, with version and what they bring.
 
-    A conftest.py serves the suites of its folder and is not listed: no suite is looked at here.
+    A conftest.py serves the suites of its folder; with --suites those of that folder are listed, too.
     """
-    registry = load_registry()
+    registry = registry_at(suites)
     for distribution in registry.distributions:
-        click.echo(f"{distribution} ({', '.join(p.name for p in registry.plugins if str(p) == distribution)})")
+        plugins = ", ".join(p.name for p in registry.plugins if str(p) == distribution)
+        click.echo(f"{distribution} ({plugins})" if plugins != distribution else distribution)
         for title, names in _brought(registry, distribution):
             click.echo(f"  {title}: {', '.join(names)}")
     click.echo(f"\nFound through the entry-point group {ENTRY_POINT_GROUP}.")

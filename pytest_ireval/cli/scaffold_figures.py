@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import statistics
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
@@ -17,6 +18,8 @@ BELOW = 0.95
 """A floor is so much of what is reached now."""
 LOW_MEAN = 0.1
 """A share of so small a mean says little; the tolerance is an amount then."""
+TRAFFIC = {"searches", "traffic", "volume", "count", "clicks", "frequency", "popularity", "weight"}
+"""Words in the names of columns that say how often a query is asked."""
 FEW = 50
 MOST_VALUES = 12
 FEWEST_QUERIES = 2
@@ -64,6 +67,8 @@ def floor(value: float) -> float:
 def slices(result: MetricResult, queries: Queries) -> Iterator[tuple[str, Mapping[str, list[float]]]]:
     """Columns that make slices of the queries, with the metric's values in each."""
     for column, entries in queries.columns.items():
+        if column == weight_column(queries):
+            continue
         found: dict[str, list[float]] = {}
         for query, value in zip(queries.ids, entries, strict=True):
             if query in result.values:
@@ -71,6 +76,20 @@ def slices(result: MetricResult, queries: Queries) -> Iterator[tuple[str, Mappin
         few = any(len(values) < FEWEST_QUERIES for values in found.values())
         if 1 < len(found) <= MOST_VALUES and not few and "" not in found:
             yield column, found
+
+
+def weight_column(queries: Queries) -> str:
+    """The column that looks like how much traffic a query stands for; nothing if none does."""
+    named = (column for column in queries.columns if TRAFFIC & set(re.split(r"[^a-z]+", column.lower())))
+    return next((column for column in named if _are_weights(queries.columns[column])), "")
+
+
+def _are_weights(entries: Sequence[str]) -> bool:
+    try:
+        weights = [float(entry) for entry in entries]
+    except ValueError:
+        return False
+    return any(weights) and all(0 <= weight < math.inf for weight in weights)
 
 
 def _up(number: float, digits: int) -> float:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from pytest_ireval.cli.scaffold_figures import FEW, LIKENESS, floor, needed_for, proposal, slices
+from pytest_ireval.cli.scaffold_figures import FEW, LIKENESS, floor, needed_for, proposal, slices, weight_column
 from pytest_ireval.plurals import counted
 from pytest_ireval.results.evaluation import Evaluation, MetricResult
 from pytest_ireval.retrieval.queries import Queries
@@ -82,6 +82,8 @@ def _head(known: Known) -> Iterator[str]:
     yield f"depth: {known.depth}     # how many documents of each ranking count"
     if known.queries_file:
         yield f"queries: {_file(known.queries_file, known)}"
+    if known.queries and (column := weight_column(known.queries)):
+        yield f"weight: {quoted(column)}     # how much traffic a query stands for"
     if known.judgments:
         yield f"judgments: {_file(known.judgments, known)}"
     if known.evaluation:

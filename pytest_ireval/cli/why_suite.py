@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from pytest_ireval.errors import MetricError, Problem, SuiteError, did_you_mean
+from pytest_ireval.errors import BaselineError, MetricError, Problem, SuiteError, did_you_mean
 from pytest_ireval.explaining.why import why
 from pytest_ireval.gate.circumstances import today_of
 from pytest_ireval.gate.gate import material_of
@@ -28,6 +28,9 @@ def why_in_suite(path: Path, name: str | None, metric: str, query: str | None, p
     material = material_of(suite, registry, today_of(), progress)
     if material.population.judgments is None:
         raise SuiteError(Problem("has no judgments, so no metric to explain", place=str(suite.place)))
+    if query is None and material.baseline_error is not None:
+        alone = Problem("without a baseline to compare with, --query says which ranking of now is explained")
+        raise BaselineError(*material.baseline_error.problems, alone)
     now = replace(material.now.rankings[0], origin=material.source)
     baseline = material.baseline
     before = None if baseline is None else replace(baseline.rankings[0], origin=baseline.origin)

@@ -31,6 +31,10 @@ from pytest_ireval.suites.suite import SourceAsked, Suite
 
 ORDERS_BY_JUDGMENTS = ("pessimistic", "optimistic")
 """Ways to order equal scores for which documents below the depth have to be known."""
+FORMAT = "judgments: {file: …, format: …}"
+"""How a suite names the format of judgments."""
+FLOAT_GRADES = "judgments: {file: …, grades: float}"
+"""How a suite says that grades may be fractions."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,7 +80,7 @@ def queries_of(suite: Suite, registry: Registry) -> Queries | None:
     """What the queries file says; None if the suite names none."""
     if suite.queries is None:
         return None
-    return as_queries(near(suite.queries.path), registry.readers, suite.queries.format)
+    return as_queries(near(suite.queries.path), registry.readers, suite.queries.format, "queries: {file: …, format: …}")
 
 
 def gathered(
@@ -107,7 +111,7 @@ def _judgments(suite: Suite, registry: Registry, names: Names, progress: Progres
     file = suite.judgments.file
     grades = "float" if suite.policies.grades == "float" else "integer"
     how = Reading("float" if grades == "float" else "integer", progress=progress)
-    return names.in_judgments(as_judgments(near(file.path), registry.readers, file.format, how))
+    return names.in_judgments(as_judgments(near(file.path), registry.readers, file.format, how, FORMAT, FLOAT_GRADES))
 
 
 def _setting(suite: Suite, registry: Registry, judgments: Judgments | None, progress: Progress) -> Setting | None:
@@ -199,15 +203,15 @@ def refuse_missing(suite: Suite, material: Gathered, rankings: Iterable[Rankings
         there = set(each.queries)
         missing |= {query: each.origin for query in wanted if query not in there}
     if missing and suite.policies.missing_queries == "error":
-        raise InputError(_missing(list(missing), len(wanted), next(iter(missing.values())), population))
+        raise InputError(_missing(list(missing), len(wanted), next(iter(missing.values())), suite, population))
     return tuple(missing)
 
 
-def _missing(missing: Sequence[str], of: int, origin: str, population: Population) -> Problem:
+def _missing(missing: Sequence[str], of: int, origin: str, suite: Suite, population: Population) -> Problem:
     judged = "judged queries" if population.judgments is not None else "queries"
     return Problem(
-        f"{len(missing)} of {of} {judged} have no ranking: {some(missing)}",
-        place=origin,
+        f"{origin} ranks {of - len(missing)} of {of} {judged}; without a ranking: {some(missing)}",
+        place=str(suite.source.place if suite.source else suite.place),
         suggestion="missing_queries: zero in the suite scores them as badly as can be, ignore leaves them out; "
         "an explicitly empty ranking is a ranking",
     )

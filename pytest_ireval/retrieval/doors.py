@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from pytest_ireval.errors import InputError, Problem
@@ -14,6 +15,7 @@ from pytest_ireval.retrieval.join import judge, judged_hits, unjudged_queries
 from pytest_ireval.retrieval.judged import JudgedRankings
 from pytest_ireval.retrieval.judgments import Judgments
 from pytest_ireval.retrieval.rankings import Rankings
+from pytest_ireval.retrieval.values import FRACTIONS
 
 if TYPE_CHECKING:
     from pytest_ireval.retrieval.queries import Queries
@@ -47,17 +49,30 @@ def as_judgments(
     named: Format = None,
     how: Reading = PLAINLY,
     option: str = "",
+    grades_option: str = "",
 ) -> Judgments:
     """Judgments from whatever holds them; ``named`` is the format of a file, unless it is to be recognised.
 
-    ``option`` is how the user names a format, for messages.
+    ``option`` is how the user names a format, ``grades_option`` how the user asks for fractional grades, for messages.
     """
-    found, origin = _held(source, "judgments", readers, named, how, option)
-    if isinstance(found, Judgments):
-        return found
-    from pytest_ireval.retrieval.from_objects import judgments_from
+    try:
+        found, origin = _held(source, "judgments", readers, named, how, option)
+        if isinstance(found, Judgments):
+            return found
+        from pytest_ireval.retrieval.from_objects import judgments_from
 
-    return judgments_from(found, grades=how.grades, origin=origin)
+        return judgments_from(found, grades=how.grades, origin=origin)
+    except InputError as error:
+        if not grades_option:
+            raise
+        raise InputError(*(_asked_by(grades_option, problem) for problem in error.problems)) from None
+
+
+def _asked_by(grades_option: str, problem: Problem) -> Problem:
+    """The same problem; where the remedy is fractional grades, as this user asks for them."""
+    if problem.suggestion != FRACTIONS:
+        return problem
+    return replace(problem, suggestion=f"fractional grades are read with {grades_option}")
 
 
 def as_rankings(

@@ -14,9 +14,12 @@ from pytest_ireval.errors import InputError, Problem, did_you_mean
 if TYPE_CHECKING:
     from pytest_ireval.retrieval.judgments import Judgments
 
+PRODUCTS = (("sku",), ("product_id", "item_id"), ("product", "item"))
+"""What shops call the document; beside queries such a column may as well be a slice."""
+
 COLUMN_NAMES: dict[str, tuple[tuple[str, ...], ...]] = {
     "query": (("query_id", "qid", "q_id", "queryid"), ("query",)),
-    "document": (("document", "document_id", "doc_id", "docno", "doc", "corpus_id", "did"), ("docid",)),
+    "document": (("document", "document_id", "doc_id", "docno", "doc", "corpus_id", "did"), ("docid",), *PRODUCTS),
     "grade": (("grade", "relevance", "rel", "label", "rating"),),
     "score": (("score", "sim", "similarity"),),
     "rank": (("rank", "position"),),
@@ -175,6 +178,11 @@ def holds_rankings(names: Iterable[Any]) -> bool:
 def holds_queries(names: Iterable[Any]) -> bool:
     """Whether a table with these columns can be queries; one with documents is not."""
     names = list(names)
-    plain_names = {plain(name) for name in names}
-    identified = named(names, "id") is not None or ("query" in plain_names and is_id_beside(names))
-    return identified and named(names, "text") is not None and named(names, "document") is None
+    of_products = {name for group in PRODUCTS for name in group}
+    document = named((name for name in names if plain(name) not in of_products), "document")
+    return identifies(names) and named(names, "text") is not None and document is None
+
+
+def identifies(names: Sequence[Any]) -> bool:
+    """Whether one of these columns is the id of a query."""
+    return named(names, "id") is not None or ("query" in map(plain, names) and is_id_beside(names))

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from pytest_ireval.errors import Problem, SuiteError, did_you_mean, shown
+from pytest_ireval.errors import Problem, SuiteError, did_you_mean
 from pytest_ireval.plugins.kinds import Part
 from pytest_ireval.retrieval.queries import Queries
 from pytest_ireval.rules.ids import slug
+from pytest_ireval.rules.named_queries import unknown_column, unknown_names
 from pytest_ireval.rules.slices import WHOLE, Slice, one_value, slice_of
+from pytest_ireval.suites.quantities import Tolerances
 from pytest_ireval.suites.suite import Place, RuleAsked, Suite, Waiver
 
 INPUTS = "inputs"
@@ -17,6 +19,7 @@ WAIVE = "waive"
 NO_PART = Part()
 MOST_VALUES = 200
 """A column with more values is no column of slices."""
+SHOWN_VALUES = 5
 
 
 @dataclass(frozen=True)
@@ -51,9 +54,11 @@ def needs_queries(suite: Suite) -> bool:
 def planned(suite: Suite, queries: Queries | None) -> tuple[Check, ...]:
     """All checks in the order of the suite; raises SuiteError with everything that is wrong with them.
 
-    ``queries`` may be None unless :func:`needs_queries`.
+    ``queries`` may be None unless :func:`needs_queries`; where they are given, all that names something of them is
+    held against them.
     """
-    problems: list[Problem] = []
+    problems: list[Problem] = list(_no_rules(suite))
+    problems += unknown_names(suite, queries) if queries is not None else ()
     checks = [Check(INPUTS, suite.place)]
     for asked in suite.rules:
         slices = list(_slices(asked, queries, problems))
@@ -80,14 +85,15 @@ def _slices(asked: RuleAsked, queries: Queries | None, problems: list[Problem]) 
         problems.append(Problem(complaint, place=str(asked.place)))
         return
     unknown = [column for column in (*where, *([per] if per else [])) if column not in queries.columns]
-    problems += [_unknown_column(asked, column, queries) for column in unknown]
+    problems += [unknown_column(asked.place, column, queries) for column in unknown]
     if unknown:
         return
     within = slice_of(where)
-    problems += _unknown_values(asked, queries)
+    wrong = list(_unknown_values(asked, queries))
+    problems += wrong
     mask = within.mask(queries)
     if not mask.any():
-        problems.append(Problem(f"no query has {within}", place=str(asked.place)))
+        problems += [] if wrong else [Problem(f"no query has {within}", place=str(asked.place))]
     elif not per:
         yield within
     else:
@@ -96,16 +102,8 @@ def _slices(asked: RuleAsked, queries: Queries | None, problems: list[Problem]) 
             complaint = f"column {per!r} has {len(values)} values: one verdict for each makes sense up to {MOST_VALUES}"
             problems.append(Problem(complaint, place=str(asked.place)))
             return
+        problems += [] if wrong else _without_tolerance(asked, list(values))
         yield from (one_value(within, per, value) for value in values)
-
-
-def _unknown_column(asked: RuleAsked, column: str, queries: Queries) -> Problem:
-    return Problem(
-        f"{queries.origin} has no column {shown(column)}",
-        place=str(asked.place),
-        suggestion=did_you_mean(column, queries.columns),
-        allowed=f"columns: {', '.join(queries.columns) or 'none besides id and text'}",
-    )
 
 
 def _unknown_values(asked: RuleAsked, queries: Queries) -> Iterator[Problem]:
@@ -122,6 +120,32 @@ def _unknown_values(asked: RuleAsked, queries: Queries) -> Iterator[Problem]:
                 suggestion=did_you_mean(value, known),
                 allowed=f"{column} is one of {', '.join(sorted(known)[:20])}",
             )
+
+
+def _without_tolerance(asked: RuleAsked, values: Sequence[str]) -> Iterator[Problem]:
+    """Values of the column for which a rule that has tolerances has none."""
+    tolerances = getattr(asked.options, "tolerance", None)
+    if not isinstance(tolerances, Tolerances):
+        return
+    without = [value for value in values if tolerances.of(value) is None]
+    if without:
+        more = f" and {len(without) - SHOWN_VALUES} more" if len(without) > SHOWN_VALUES else ""
+        yield Problem(
+            f"no tolerance is given for {asked.options.per}={', '.join(without[:SHOWN_VALUES])}{more}",
+            place=str(asked.place),
+            suggestion="name one for each value, or one for all others: tolerance: {…, default: 3%}",
+        )
+
+
+def _no_rules(suite: Suite) -> Iterator[Problem]:
+    """A suite that could never fail."""
+    if not suite.rules:
+        yield Problem(
+            "has no rules: nothing could ever fail",
+            place=str(suite.place),
+            suggestion="add rules, such as - threshold: {nDCG@10: '>= 0.85'}",
+            allowed="a file that is only there for others to extend says partial: true",
+        )
 
 
 def _unfit_metrics(asked: RuleAsked) -> Iterator[Problem]:

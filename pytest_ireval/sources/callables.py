@@ -72,16 +72,37 @@ def _imported(name: str, folders: Sequence[Path]) -> ModuleType:
     # A module may raise anything while it is imported, sys.exit() and a test's skip too.
     except BaseException as error:
         if isinstance(error, ModuleNotFoundError) and error.name and f"{name}.".startswith(f"{error.name}."):
-            places = ", ".join(within(folder, folders[0]) for folder in folders)
-            raise SourceError(
-                Problem(
-                    f"there is no module {error.name!r}",
-                    suggestion=f"looked for in {places} (seen from the suite), and where Python finds modules; "
-                    "path: names more folders",
-                )
-            ) from None
+            raise SourceError(_no_module(error.name, folders)) from None
         complaint = f"module {name!r} cannot be imported: {told(error)}"
         raise SourceError(Problem(complaint, suggestion=raised_at(error, folders[0]))) from error
+
+
+def _no_module(name: str, folders: Sequence[Path]) -> Problem:
+    """The mistake that there is no such module, with what ``path`` would have to say if one lies above the suite."""
+    here = Path.cwd()
+    places = dict.fromkeys(within(folder.resolve(), here.resolve()) for folder in folders)
+    words = ["the working folder" if place == "." else place for place in places]
+    searched = f"{', '.join(words[:-1])} and {words[-1]}" if len(words) > 1 else words[0]
+    above = next((folder for folder in _above(folders[0]) if _holds(folder, name)), None)
+    return Problem(
+        f"there is no module {name!r}",
+        suggestion=f"looked for in {searched}, and where Python finds modules",
+        allowed=f"there is one above the suite: write path: {within(above, folders[0])}"
+        if above
+        else "path: names more folders, seen from the suite",
+    )
+
+
+def _above(folder: Path) -> Iterator[Path]:
+    """The folders in which a suite's project may have its modules, the nearest first."""
+    for parent in folder.absolute().parents:
+        yield from (parent, parent / "src")
+
+
+def _holds(folder: Path, name: str) -> bool:
+    """Whether such a module lies there; a folder without __init__.py may be anything."""
+    spec = PathFinder.find_spec(name, [str(folder)])
+    return spec is not None and spec.origin is not None
 
 
 def _refuse_another(name: str, folder: Path) -> None:

@@ -29,8 +29,8 @@ class Gathered:
     problems: list[Problem] = field(default_factory=list)
     files: list[Path] = field(default_factory=list)
     whole: bool = True
-    unknown: set[str] = field(default_factory=set)
-    """Places whose text is not known, for a variable is not: nothing else is said of them."""
+    unknown: list[Problem] = field(default_factory=list)
+    """Those of the problems that say that a text is not known, for a variable is not: nothing else is said of it."""
 
 
 def shown_path(path: Path) -> str:
@@ -50,7 +50,7 @@ def gathered(
     problems = list(read.problems)
     own = with_environment(read.top, environment, problems) if read.variables else read.top
     here = Gathered(own, own, problems=problems, files=[path], whole=read.whole)
-    here.unknown = {problem.place for problem in problems[len(read.problems) :]}
+    here.unknown = problems[len(read.problems) :]
     bases = [_base(text, (*chain, path), environment, here) for text in _named(own, here)]
     _merge(here, [base for base in bases if base is not None])
     return here
@@ -85,7 +85,7 @@ def _base(text: Scalar, chain: tuple[Path, ...], environment: Mapping[str, str],
         return None
     base = gathered(path, environment, chain=chain)
     here.problems += base.problems
-    here.unknown |= base.unknown
+    here.unknown += base.unknown
     here.files += [each for each in base.files if each not in here.files]
     here.whole = here.whole and base.whole
     return base

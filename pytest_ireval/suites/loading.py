@@ -30,6 +30,7 @@ from pytest_ireval.suites.variables import with_values
 
 BY_HAND = ("ireval", "source", "rules", "add_rules", "extends", "matrix")
 """Keys that are not read by their type alone."""
+A_VARIABLE = re.compile(r"\$\{\w+\}")
 PLACE = re.compile(r"(.*?):(\d+)(?::(\d+))?", re.DOTALL)
 
 
@@ -49,7 +50,7 @@ def load_suites(
     problems = found.problems
     suites = _suites(found, registry) if found.whole and _is_suite(found, problems) else ()
     if problems:
-        raise SuiteError(*_in_order(problems, found))
+        raise SuiteError(*_in_order(_causes(problems, found.unknown), found))
     return suites
 
 
@@ -91,20 +92,20 @@ def _is_suite(found: Gathered, problems: list[Problem]) -> bool:
 def _suites(found: Gathered, registry: Registry) -> tuple[Suite, ...]:
     """One for each combination of the matrix; problems are added to what was found."""
     suites = []
-    for values in combinations(found.tree, found.problems):
+    for values in combinations(found.tree, [rule for _, _, rule in found.rules], found.problems):
         tree, rules = found.tree, found.rules
         if values:
             tree = put(Keys({**tree, "matrix": ""}), tree.file, tree.line, tree.column)
             known = len(found.problems)
             tree = with_values(tree, values, found.problems)
             rules = [(k, n, with_values(v, values, found.problems, (k, str(n + 1)))) for k, n, v in rules]
-            found.unknown |= {problem.place for problem in found.problems[known:]}
+            found.unknown += found.problems[known:]
         wrong: list[Problem] = []
         read = _read(tree, rules, registry, wrong)
         if "suite" in read.values:
             read.values["suite"] = named(found.tree["suite"], read.values["suite"], values)
         wrong += checked(read)
-        found.problems += [problem for problem in wrong if problem.place not in found.unknown]
+        found.problems += wrong
         if not found.problems:
             suites.append(suite_made(read, values, found.own, found.files))
     return tuple(suites)
@@ -167,6 +168,22 @@ def _check_keys(tree: Keys, start: Spot, problems: list[Problem]) -> frozenset[s
         if field.is_required() and key not in tree and key not in meant:
             problems.append(Problem(f"the key {key!r} is missing", str(start.place), (), f"{key}: {field.description}"))
     return frozenset(meant)
+
+
+def _causes(problems: list[Problem], unknown: list[Problem]) -> list[Problem]:
+    """Without what is only wrong because a text is not known: what stands there, or is about it and quotes it."""
+    places = {problem.place for problem in unknown}
+    paths = {(problem.place.partition(":")[0], problem.path) for problem in unknown}
+    return [
+        problem
+        for problem in problems
+        if problem in unknown
+        or not (
+            problem.place in places
+            or (problem.place.partition(":")[0], problem.path) in paths
+            or (places and A_VARIABLE.search(problem.complaint))
+        )
+    ]
 
 
 def _in_order(problems: list[Problem], found: Gathered) -> list[Problem]:

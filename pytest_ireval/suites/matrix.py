@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from pytest_ireval.errors import Problem
+from pytest_ireval.errors import Problem, closest
 from pytest_ireval.suites.mistakes import KEY, Spot, spot
 from pytest_ireval.suites.scalars import Items, Keys, Scalar
 from pytest_ireval.suites.variables import PLACEHOLDER
@@ -17,8 +17,8 @@ VALUE = re.compile(r"[A-Za-z0-9_.-]+")
 MOST = 1000
 
 
-def combinations(tree: Keys, problems: list[Problem]) -> list[dict[str, str]]:
-    """The values of each suite; one suite without any if there is no matrix."""
+def combinations(tree: Keys, rules: Iterable[Any], problems: list[Problem]) -> list[dict[str, str]]:
+    """The values of each suite; one suite without any if there is no matrix. ``rules`` are those of the suites."""
     matrix = tree.get("matrix")
     if matrix is None:
         return [{}]
@@ -37,7 +37,30 @@ def combinations(tree: Keys, problems: list[Problem]) -> list[dict[str, str]]:
         at = spot(tree, ("matrix",), start)
         problems.append(Problem(f"this matrix makes {count:,} suites; at most {MOST:,} are", str(at.place), at.path))
         return []
+    _refuse_unused(tree, rules, columns, problems)
     return [dict(zip(columns, each, strict=True)) for each in itertools.product(*columns.values())]
+
+
+def _refuse_unused(tree: Keys, rules: Iterable[Any], columns: Mapping[str, list[str]], problems: list[Problem]) -> None:
+    """A name that nothing but the suite's own name has makes suites that are equal."""
+    said = [value for key, value in tree.items() if key not in ("matrix", "suite", "rules", "add_rules")]
+    used = {match["name"] for text in _texts([*said, *rules]) for match in PLACEHOLDER.finditer(text) if match["name"]}
+    for name, values in columns.items():
+        misspelt = closest(name, used - columns.keys())  # and told as that
+        if len(values) > 1 and name not in used and not misspelt:
+            at = spot(tree, ("matrix", name, KEY), Spot((), tree.place))
+            complaint = f"{{{name}}} is used nowhere, so its {len(values)} suites would be equal but for their names"
+            remedy = f"write {{{name}}} where they differ, as in judgments: data/{{{name}}}.txt"
+            problems.append(Problem(complaint, str(at.place), at.path, remedy))
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """All texts in it, but for keys."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, (list, dict)):
+        for each in value.values() if isinstance(value, dict) else value:
+            yield from _texts(each)
 
 
 def _values(tree: Keys, name: Scalar, problems: list[Problem]) -> list[str]:

@@ -56,7 +56,10 @@ def problems_of(error: ValidationError, tree: Any, start: Spot, model: Any) -> l
 def key_problem(key: Any, place: Place, path: tuple[str, ...], known: Sequence[str]) -> Problem:
     """A key that does not exist."""
     allowed = "allowed: " + ", ".join(known) if known else ""
-    return Problem(f"unknown key {shown(str(key))}", str(place), path, did_you_mean(str(key), known), allowed)
+    name, colon, value = str(key).partition(":")
+    torn = colon and value and name in known
+    suggestion = f"a blank is missing behind the colon: {name}: {value}" if torn else did_you_mean(str(key), known)
+    return Problem(f"unknown key {shown(str(key))}", str(place), path, suggestion, allowed)
 
 
 def _meant(location: Location, model: Any) -> tuple[str | int, ...]:

@@ -127,6 +127,8 @@ class Suite:
     waivers: tuple[Waiver, ...] = ()
     files: tuple[Path, ...] = ()
     """All YAML files that were read for it."""
+    weight_place: Place | None = None
+    """Where ``weight`` stands, if it was given."""
 
     @property
     def depth(self) -> int:

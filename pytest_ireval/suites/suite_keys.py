@@ -149,7 +149,9 @@ class WaiverKeys(Options):
     """A query that no comparison counts until a day."""
 
     query: Text = Field(description="The query's id.", examples=["q017"])
-    until: DayText = Field(description="The day from which on the waiver is red.", examples=["2027-04-01"])
+    until: DayText = Field(
+        description="The last day of the waiver; from the day after it is red.", examples=["2027-04-01"]
+    )
     reason: Text = Field(description="Why, as a ticket.", examples=['"SEARCH-9: supplier feed broken"'])
 
 
@@ -224,8 +226,8 @@ class SuiteKeys(Options):
     waive: tuple[WaiverKeys, ...] = Field(
         (),
         json_schema_extra={editor_types.WORDS: "list of mappings"},
-        description="Queries that no comparison counts until a day; every report lists them, and from that day on they "
-        "are red.",
+        description="Queries that no comparison counts until a day is over; every report lists them, and from the day "
+        "after they are red.",
         examples=['[{query: q017, until: 2027-04-01, reason: "SEARCH-9"}]'],
     )
     extends: Texts = Field(

@@ -15,6 +15,7 @@ import yaml
 from pytest_ireval.errors import Problem, shown
 from pytest_ireval.suites.scalars import File, Items, Keys, Scalar, put
 from pytest_ireval.suites.torn_names import mended
+from pytest_ireval.suites.yaml_mistakes import syntax_problem
 
 LARGEST = 10 << 20
 DEEPEST = 50
@@ -62,7 +63,7 @@ def tree_of(data: bytes, file: File) -> Tree:
             if builder.stopped:
                 break
     except yaml.YAMLError as error:
-        builder.problems.append(_syntax(error, data, file))
+        builder.problems.append(syntax_problem(error, data, file))
         builder.stopped = True
     if isinstance(builder.top, Keys):
         return Tree(builder.top, tuple(builder.problems), not builder.stopped, b"$" in data)
@@ -205,27 +206,3 @@ class _Open:
         self.value, self.event, self.count = value, event, count
         self.key: Any = None
         self.has_key = False
-
-
-def _syntax(error: yaml.YAMLError, data: bytes, file: File) -> Problem:
-    """YAML's own reason, and where."""
-    if isinstance(error, yaml.MarkedYAMLError) and error.problem_mark is not None:
-        mark = error.problem_mark
-        reason = ", ".join(str(part) for part in (error.context, error.problem) if part)
-        place = f"{file.shown}:{mark.line + 1}:{mark.column + 1}"
-        return Problem(f"is no YAML: {reason}", place, suggestion=_quoting(data, mark.line, mark.column))
-    position = getattr(error, "position", None)
-    before = data.decode("utf-8")[: position or 0]
-    at = f":{before.count(chr(10)) + 1}:{len(before) - before.rfind(chr(10))}" if position is not None else ""
-    return Problem(f"is no YAML: {getattr(error, 'reason', error)}", f"{file.shown}{at}")
-
-
-def _quoting(data: bytes, line: int, column: int) -> str:
-    """What helps if a text should have been quoted."""
-    lines = data.decode("utf-8").splitlines()
-    for text in lines[max(0, line - 1) : line + 1][::-1]:
-        if "@[" in text or any(mark in text.partition("(")[2] for mark in ("{", "'", '"', ",")):
-            return 'quote names of metrics that hold brackets, braces, commas or quotes: "nDCG(gain={1: 1, 2: 3})@10"'
-    if line < len(lines) and lines[line][column : column + 1] in ("@", "`", "%"):
-        return f"quote text that begins with {lines[line][column]}"
-    return ""

@@ -112,7 +112,9 @@ def test_what_is_no_baseline(ireval, name, said, tmp_path):
 
 
 def test_a_suite_with_a_matrix_has_several_baselines(ireval):
-    Path("suites/many.ireval.yaml").write_text(SUITE.replace("suite: shop", "suite: many\nmatrix: {locale: [de, fr]}"))
+    Path("suites/many.ireval.yaml").write_text(
+        SUITE.replace("suite: shop", "suite: many\ntags: '{locale}'\nmatrix: {locale: [de, fr]}")
+    )
 
     assert ireval("show", "suites/many.ireval.yaml").err == (
         "error: suites/many.ireval.yaml\n  has several suites, and each has a baseline\n"

@@ -102,6 +102,26 @@ def test_the_other_side_can_be_kept(branches, ireval):
     assert settled(branches) == SYNONYMS
 
 
+def test_the_other_side_has_the_name_it_is_merged_by_whatever_else_stands_there(branches, ireval):
+    branches("branch", "a-branch-that-was-cut-from-main", "main")
+    main = short(branches, "main")
+    branches("checkout", "--quiet", "synonyms")
+    branches("merge", "main", check=False)
+
+    out = ireval("resolve", "--take", "theirs").out
+
+    assert out.startswith(f"suites/baselines/shop.json: kept the side of main ({main})\n")
+    assert settled(branches) == MAIN
+
+
+def test_a_merge_that_does_not_say_what_is_merged_has_a_commit(branches, ireval):
+    branches("merge", "-m", "both", "synonyms", check=False)
+
+    out = ireval("resolve", "--take", "theirs").out
+
+    assert out.startswith(f"suites/baselines/shop.json: kept the side of commit {short(branches, 'synonyms')}\n")
+
+
 def test_a_rebase_keeps_what_is_rebased_onto(branches, ireval):
     branches("checkout", "--quiet", "synonyms")
     main, mine = short(branches, "main"), short(branches, "synonyms")

@@ -133,6 +133,39 @@ def test_an_unknown_name_does_not_keep_the_others_from_being_explained(ireval):
     assert outcome.err.startswith("error: 'ndgc', column 1\n  unknown metric 'ndgc'\n  did you mean 'nDCG'?\n")
 
 
+@pytest.fixture
+def folder_with_a_metric(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "suites").mkdir()
+    (tmp_path / "suites" / "conftest.py").write_text(
+        "from pytest_ireval import hookimpl, per_query_metric\n"
+        "@per_query_metric(name='Toy')\n"
+        "def toy(ranking, *, cutoff: int):\n    'A toy.'\n    return 0.0\n"
+        "@hookimpl\ndef ireval_metrics():\n    return [toy]\n"
+    )
+    return tmp_path / "suites"
+
+
+def test_metrics_of_a_conftest_are_explained_where_its_folder_is_named(ireval, folder_with_a_metric):
+    unknown = ireval("metrics", "Toy")
+    known = ireval("metrics", "Toy", "--suites", "suites")
+    misspelt = ireval("metrics", "Toi", "--suites", "suites")
+
+    assert unknown.err.splitlines()[-1] == "  metrics of conftest.py files are known with --suites DIR"
+    assert (unknown.code, known.code, known.out.splitlines()[:2]) == (2, 0, ["Toy@cutoff", "  A toy."])
+    assert "--suites" not in misspelt.err
+    assert "\nToy@cutoff " in ireval("metrics", "--suites", "suites").out
+
+
+def test_plugins_of_a_conftest_are_listed_where_its_folder_is_named(ireval, folder_with_a_metric):
+    conftest = folder_with_a_metric / "conftest.py"
+
+    assert ireval("plugins", "--suites", "suites").out.endswith(
+        f"\n{conftest}\n  metrics: Toy\n\nFound through the entry-point group pytest_ireval.\n"
+    )
+    assert "Toy" not in ireval("plugins").out
+
+
 def test_plugins_lists_distribution_and_version(ireval):
     out = ireval("plugins").out
 

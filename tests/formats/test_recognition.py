@@ -142,9 +142,69 @@ def test_a_table_that_may_be_a_book_is_not_guessed(file, refused):
     text = refused(read_judgments, file("query,docid,Ann,clicks\nq,d,1,7\n"))
 
     assert text.splitlines()[2] == (
-        "  as a table it must name its columns in the first line, and these are not enough: "
-        "'query', 'docid', 'Ann', 'clicks'; if the others are judges, it is format quepid-book"
+        "  as a table it has the query (query) and the document (docid), and no column for the grade; "
+        "if the others are judges, it is format quepid-book"
     )
+
+
+@pytest.mark.parametrize(
+    ("read", "header", "says"),
+    [
+        (
+            read_judgments,
+            "rating,article,query_id,judge",
+            "  as a table it has the query (query_id) and the grade (rating), and no column for the document\n"
+            "  the document is called document, document_id, doc_id, docno, doc, corpus_id, did, docid, sku, "
+            "product_id, item_id, product, item",
+        ),
+        (
+            read_rankings,
+            "query_id,sku,points",
+            "  as a table it has the query (query_id) and the document (sku), and no column for the score or rank\n"
+            "  the score is called score, sim, similarity\n"
+            "  the rank is called rank, position",
+        ),
+        (
+            read_judgments,
+            "Query ID,article,points",
+            "  as a table it has the query (Query ID), and no column for the document nor for the grade\n"
+            "  the document is called document, document_id, doc_id, docno, doc, corpus_id, did, docid, sku, "
+            "product_id, item_id, product, item\n"
+            "  the grade is called grade, relevance, rel, label, rating",
+        ),
+        (
+            read_queries,
+            "qid,words",
+            "  as a table it has the id (qid), and no column for the text\n"
+            "  the text is called text, query_text, query, title, question",
+        ),
+    ],
+)
+def test_a_table_that_lacks_a_column_says_which_and_what_it_is_called(file, refused, read, header, says):
+    row = ",".join("1" for _ in header.split(","))
+    kind = read.__name__.removeprefix("read_")
+
+    assert refused(read, file(f"{header}\n{row}\n")) == (
+        f"DIR/file.txt\n  holds no {kind} in a known format: it begins with {header!r}\n{says}"
+    )
+
+
+@pytest.mark.parametrize("name", ["sku", "Product ID", "item_id", "product", "item"])
+def test_documents_of_shops_are_products(file, name):
+    judgments = read_judgments(file(f"query,{name},grade\nq,d,1\n"))
+
+    assert judgments.documents.texts([0]) == ["d"]
+
+
+def test_a_product_beside_a_document_is_not_the_document(file):
+    judgments = read_judgments(file("query,product,sku,doc_id,grade\nq,mug,s1,d,1\n"))
+
+    assert judgments.documents.texts([0]) == ["d"]
+
+
+def test_queries_may_be_about_products(file):
+    assert read_queries(file("id,text,product\nq,red mug,mug\n")).columns == {"product": ("mug",)}
+    assert read_queries(file("q1\tproduct\nq2\tblue mug\n")).text == ("product", "blue mug")
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,9 @@ def test_a_judged_query_without_a_ranking(accepted):
 
     result = accepted.run()
 
-    assert first_error(result)[0] == "run: rankings.txt: 1 of 10 judged queries have no ranking: 'q04'"
+    assert first_error(result)[0] == (
+        "shop.ireval.yaml:5:10: run: rankings.txt ranks 9 of 10 judged queries; without a ranking: 'q04'"
+    )
     result.assert_outcomes(errors=7)
     assert accepted.results()["verdict"] == "error"
 
@@ -121,6 +123,47 @@ def test_a_slice_that_no_query_has_is_a_mistake_of_the_suite(accepted):
     result.stdout.fnmatch_lines(
         ["*no query has segment=haed", "*did you mean 'head'?", "*segment is one of head, tail"]
     )
+
+
+def test_what_a_suite_names_is_held_against_queries_that_are_read_anyway(accepted):
+    accepted.change(("weight: searches", "weight: serches"), ("{head: 10%, default: 5%}", "{head: 10%}"))
+
+    result = accepted.run()
+
+    result.stdout.fnmatch_lines(
+        [
+            "shop.ireval.yaml:8:9",
+            "  queries.tsv has no column 'serches'",
+            "  did you mean 'searches'?",
+            "  columns: segment, searches",
+            "shop.ireval.yaml:14:5",
+            "  no tolerance is given for segment=tail",
+            "  name one for each value, or one for all others: tolerance: {*, default: 3%}",
+        ]
+    )
+    assert result.ret == pytest.ExitCode.INTERRUPTED
+
+
+def test_a_suite_without_rules_is_no_gate(accepted):
+    accepted.suite = accepted.suite.partition("rules:")[0]
+    accepted.write()
+
+    result = accepted.run()
+
+    result.stdout.fnmatch_lines(["shop.ireval.yaml:1:1", "  has no rules: nothing could ever fail"])
+    assert result.ret == pytest.ExitCode.INTERRUPTED
+
+
+def test_fractional_grades_are_asked_for_in_the_suite(accepted):
+    path = accepted.path / "judgments.txt"
+    path.write_text(path.read_text().replace("q01-d0 3", "q01-d0 2.5"))
+
+    result = accepted.run()
+
+    assert first_error(result)[:2] == [
+        "judgments.txt:1: grade 2.5 is not a whole number",
+        "  fractional grades are read with judgments: {file: …, grades: float}",
+    ]
 
 
 def test_a_rule_that_raises_is_an_error_that_names_it(accepted):

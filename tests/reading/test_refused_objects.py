@@ -11,7 +11,8 @@ from pytest_ireval.retrieval.from_objects import judgments_from, rankings_from
 
 COLUMNS = {
     "query": "one of query_id, qid, q_id, queryid, query",
-    "document": "one of document, document_id, doc_id, docno, doc, corpus_id, did, docid",
+    "document": "one of document, document_id, doc_id, docno, doc, corpus_id, did, docid, sku, "
+    "product_id, item_id, product, item",
     "grade": "one of grade, relevance, rel, label, rating",
     "score": "one of score, sim, similarity",
 }

@@ -268,8 +268,25 @@ def test_a_module_that_is_not_there_says_where_it_was_looked_for(shop):
     assert shop.refused({"python": "nothing.here:search", "path": "src"}) == (
         "shop.ireval.yaml:5:11: source > python\n"
         "  there is no module 'nothing'\n"
-        "  looked for in ., src, .. (seen from the suite), and where Python finds modules; path: names more folders"
+        "  looked for in suites, suites/src and the working folder, and where Python finds modules\n"
+        "  path: names more folders, seen from the suite"
     )
+
+
+@pytest.mark.parametrize(
+    ("file", "path"), [("shopsearch.py", ".."), ("src/shopsearch.py", "../src"), ("shopsearch/__init__.py", "..")]
+)
+def test_a_module_that_lies_above_the_suite_is_pointed_at(shop, monkeypatch, file, path):
+    shop.write(f"../{file}", "def search(text):\n    return ['a']\n")
+    monkeypatch.chdir(shop.folder)
+
+    assert shop.refused({"python": "shopsearch:search"}) == (
+        "shop.ireval.yaml:5:11: source > python\n"
+        "  there is no module 'shopsearch'\n"
+        "  looked for in the working folder, and where Python finds modules\n"
+        f"  there is one above the suite: write path: {path}"
+    )
+    assert shop.lists({"python": "shopsearch:search", "path": path})["q1"] == ["a"]
 
 
 def test_a_folder_of_modules_that_is_not_there_is_an_error(shop):

@@ -122,7 +122,7 @@ def test_a_file_with_one_suite_is_loaded_as_one(shop, toys):
 
 
 def test_a_file_with_several_suites_is_not_one(shop, toys):
-    path = shop("shop.yaml", BEGINNING + "matrix: {locale: [de, fr]}\n")
+    path = shop("shop.yaml", BEGINNING + "owner: '{locale}'\nmatrix: {locale: [de, fr]}\n")
 
     with pytest.raises(SuiteError) as caught:
         load_suite(path, toys)

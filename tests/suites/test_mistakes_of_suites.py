@@ -77,6 +77,13 @@ rules:
             BEGINNING.replace("shop", "Käse & Co"),
             "shop.yaml:2:8: suite\n  'Käse & Co' is no name of a suite\n  allowed: letters, digits, _ . and -",
         ),
+        (
+            BEGINNING + "rules:\n  - churn: {at_most:1}\n",
+            "shop.yaml:5:13: rules > 1 > churn\n"
+            "  unknown key 'at_most:1'\n"
+            "  a blank is missing behind the colon: at_most: 1\n"
+            "  allowed: name, where, per, tags, on_fail, min_queries, against, at_most",
+        ),
         (BEGINNING + "depth: 0\n", "shop.yaml:4:8: depth\n  '0' is no whole number from 1"),
         (BEGINNING + "depth: [1]\n", "shop.yaml:4:1: depth\n  a list is no whole number from 1"),
         (

@@ -61,7 +61,10 @@ def test_files_may_extend_files(suites, shop):
 def test_mistakes_point_into_the_file_that_has_them_each_once(mistakes, shop):
     shop("common/all.yaml", COMMON.replace("AP:", "APP:").replace("depth: 50", "dept: 50\nowner: x"))
 
-    says = mistakes(BEGINNING + "extends: [common/all.yaml]\nadd_rules: [{churn: {at_most: x}}]\nmatrix: {l: [a, b]}\n")
+    says = mistakes(
+        BEGINNING
+        + "extends: [common/all.yaml]\nadd_rules: [{churn: {at_most: x}}]\nowner: '{l}'\nmatrix: {l: [a, b]}\n"
+    )
 
     places = [line for line in says.splitlines() if not line.startswith("  ")]
     assert places == [
@@ -110,13 +113,14 @@ def test_a_matrix_makes_a_suite_for_each_value(suites, shop, tmp_path):
 
 
 def test_a_matrix_of_two_names_makes_all_combinations(suites):
-    found = suites(BEGINNING + "matrix: {locale: [de, fr], device: [phone, desk]}\n")
+    text = BEGINNING + "owner: '{locale} {device}'\nmatrix: {locale: [de, fr], device: [phone, desk]}\n"
+    found = suites(text)
 
     assert [suite.name for suite in found] == ["shop.de.phone", "shop.de.desk", "shop.fr.phone", "shop.fr.desk"]
 
 
 def test_a_value_that_the_name_has_already_is_not_added_to_it(suites):
-    found = suites(BEGINNING.replace("shop", "'{locale}-shop'") + "matrix: {locale: [de, fr]}\n")
+    found = suites(BEGINNING.replace("shop", "'{locale}-shop'") + "tags: '{locale}'\nmatrix: {locale: [de, fr]}\n")
 
     assert [suite.name for suite in found] == ["de-shop", "fr-shop"]
 
@@ -155,6 +159,12 @@ def test_a_source_may_have_placeholders_of_its_own(suites):
         (
             "matrix: {the locale: [de]}\n",
             "shop.yaml:4:10: matrix > the locale\n  'the locale' is no name: letters, digits and _",
+        ),
+        (
+            "matrix: {locale: [de, fr], device: [phone, desk]}\nowner: '{device}'\n",
+            "shop.yaml:4:10: matrix > locale\n"
+            "  {locale} is used nowhere, so its 2 suites would be equal but for their names\n"
+            "  write {locale} where they differ, as in judgments: data/{locale}.txt",
         ),
         ("matrix: {locale: []}\n", "shop.yaml:4:10: matrix > locale\n  there is no value"),
     ],
@@ -231,6 +241,29 @@ def test_of_a_text_that_is_not_known_nothing_else_is_said(mistakes):
         "shop.yaml:4:10: queries",
         "shop.yaml:6:8: depth",
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("depth: ${NO}\n", "shop.yaml:4:8: depth"),
+        ("extends: ${NO}.yaml\n", "shop.yaml:4:10: extends"),
+        ("matrix: ${NO}\n", "shop.yaml:4:9: matrix"),
+        ("matrix: {locale: '${NO}'}\n", "shop.yaml:4:18: matrix > locale"),
+        ("rules: ${NO}\n", "shop.yaml:4:8: rules"),
+        ("rules:\n  - churn: {at_most: '${NO}'}\n", "shop.yaml:5:22: rules > 1 > churn > at_most"),
+        (
+            "judgments: judgments.txt\nrules:\n  - no_regression: {metric: AP, tolerance: {absolute: '${NO}'}}\n",
+            "shop.yaml:6:55: rules > 1 > no_regression > tolerance > absolute",
+        ),
+    ],
+)
+def test_of_a_variable_that_is_not_set_only_the_cause_is_said_once(mistakes, text, place):
+    assert mistakes(BEGINNING + text, environment={}) == (
+        f"{place}\n"
+        "  the environment variable NO is not set\n"
+        "  ${NO:-default} gives it a value for when it is not; $${NO} is the text itself"
+    )
 
 
 def test_the_environment_of_the_process_is_read(shop, toys, monkeypatch):

@@ -88,6 +88,48 @@ def test_keys_and_values_know_where_they_stand():
             "shop.yaml:1:8\n  is no YAML: while scanning for the next token, "
             "found character that cannot start any token\n  quote text that begins with @",
         ),
+        (
+            "a: 1\nb:\n\tc: 1\n",
+            "shop.yaml:3:1\n  is no YAML: while scanning for the next token, "
+            "found character that cannot start any token\n"
+            "  a tab indents this line, and YAML takes blanks only: put blanks in its place",
+        ),
+        (
+            "a: 1\n\tb: 2\n",
+            "shop.yaml:2:1\n  is no YAML: while scanning a plain scalar, found a tab character that violates "
+            "indentation\n  a tab indents this line, and YAML takes blanks only: put blanks in its place",
+        ),
+        (
+            "threshold: {nDCG@10: >= 0.7}\n",
+            "shop.yaml:1:22\n  is no YAML: while scanning for the next token, "
+            'found character that cannot start any token\n  quote text that begins with >: ">= 0.7"',
+        ),
+        (
+            "threshold:\n  nDCG@10: > 5%\n",
+            "shop.yaml:2:14\n  is no YAML: while scanning a block scalar, did not find expected comment or line break\n"
+            '  quote text that begins with >: "> 5%"',
+        ),
+        (
+            "rule: {by_more_than: ${DROP}, at_most: 2}\n",
+            "shop.yaml:1:23\n  is no YAML: while parsing a flow mapping, did not find expected ',' or '}'\n"
+            '  quote a variable inside of braces or brackets: "${DROP}"',
+        ),
+        (
+            "a: 1\ndepth:10\n\n# more\nb: 2\n",
+            "shop.yaml:2:6\n  is no YAML: a blank is missing behind the colon\n  write depth: 10",
+        ),
+        (
+            "depth:10\nb: 2\n",
+            "shop.yaml:1:6\n  is no YAML: a blank is missing behind the colon\n  write depth: 10",
+        ),
+        (
+            "rules:\n  - a: 1\n    b:2\n    c: 3\n",
+            "shop.yaml:3:6\n  is no YAML: a blank is missing behind the colon\n  write b: 2",
+        ),
+        (
+            "a: 1\nno colon\nb: 2\n",
+            "shop.yaml:2:1\n  is no YAML: while scanning a simple key, could not find expected ':'",
+        ),
         ("a: \x01\n", "shop.yaml:1:4\n  is no YAML: control characters are not allowed"),
         ("a: " + "[" * 100_000, "shop.yaml:1:53\n  is nested deeper than 50 levels"),
     ],

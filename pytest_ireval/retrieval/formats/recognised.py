@@ -9,6 +9,7 @@ from pytest_ireval.plurals import counted
 from pytest_ireval.retrieval.formats.input_file import InputFile
 from pytest_ireval.retrieval.formats.reader import Content, Reader, fits
 from pytest_ireval.retrieval.formats.shapes import begins_like_a_book, is_text
+from pytest_ireval.retrieval.formats.table_columns import lack
 
 Format = str | Reader | None
 """A name, a reader that need not be registered, or None: to be recognised."""
@@ -66,14 +67,13 @@ def _unknown(file: InputFile, content: Content, readers: Sequence[Reader], optio
         suggestion = "are judgments and rankings swapped?" if swapped else ""
         return InputError(Problem(complaint, place=file.name, suggestion=suggestion))
     layouts = [f"{reader.name}: {reader.summary}" for reader in readers if reader.holds == content]
-    return InputError(
-        Problem(
-            f"holds no {content} in a known format: {_beginning(file)}",
-            place=file.name,
-            suggestion=_hint(file),
-            allowed="\n  ".join([f"formats of {content} ({option}):", *sorted(layouts)]),
-        )
-    )
+    complaint = f"holds no {content} in a known format: {_beginning(file)}"
+    lacking = lack(file.header, content) if is_text(file) and len(file.header) > 1 else None
+    if lacking is not None:  # it is a table, so that other formats are out of question
+        suggestion = f"as a table it has {lacking.there}, and no column for the {lacking.missing}{_book(file)}"
+        return InputError(Problem(complaint, file.name, suggestion=suggestion, allowed=lacking.known))
+    allowed = "\n  ".join([f"formats of {content} ({option}):", *sorted(layouts)])
+    return InputError(Problem(complaint, file.name, suggestion=_hint(file), allowed=allowed))
 
 
 def _beginning(file: InputFile) -> str:
@@ -90,11 +90,14 @@ def _hint(file: InputFile) -> str:
         return ""
     if len(file.header) > 1:
         columns = ", ".join(repr(name) for name in file.header)
-        book = "; if the others are judges, it is format quepid-book" if begins_like_a_book(file) else ""
-        return f"as a table it must name its columns in the first line, and these are not enough: {columns}{book}"
+        return f"as a table it must name its columns in the first line, and these are not enough: {columns}"
     widths = sorted({len(words) for words in file.first_words})
     lines = " or ".join(map(str, widths[:3]))
     return f"as columns of words its lines have {lines} of them" if widths and widths != [1] else _one_word(file)
+
+
+def _book(file: InputFile) -> str:
+    return "; if the others are judges, it is format quepid-book" if begins_like_a_book(file) else ""
 
 
 def _one_word(file: InputFile) -> str:

@@ -10,6 +10,7 @@ from pytest_ireval.retrieval.formats.input_file import InputFile
 from pytest_ireval.retrieval.tables import (
     BEIR_JUDGMENTS,
     COLUMN_NAMES,
+    PRODUCTS,
     holds_judgments,
     holds_queries,
     holds_rankings,
@@ -127,7 +128,8 @@ def names_a_column(file: InputFile) -> bool:
     """Whether the first line looks like names of columns, be they of another kind of table or misspelt."""
     names = tuple(map(plain, file.header))
     known = {name for groups in COLUMN_NAMES.values() for group in groups for name in group}
-    return bool(names) and (names[0] in known or names[0].endswith("_id") or names[-1] in known)
+    texts = {name for group in PRODUCTS for name in group}  # people search for products
+    return bool(names) and (names[0] in known or names[0].endswith("_id") or names[-1] in known - texts)
 
 
 def is_topics(file: InputFile) -> bool:

@@ -19,6 +19,7 @@ from pytest_ireval.errors import shown
 from pytest_ireval.retrieval.scan.chunk import Chunk, Offsets, Words
 from pytest_ireval.retrieval.scan.tokens import SHOWN_LINES, BadLines, Span
 from pytest_ireval.retrieval.scan.words import KEEP, U
+from pytest_ireval.retrieval.values import FRACTIONS
 
 PLUS, MINUS, POINT = 43, 45, 46
 LONGEST = 24
@@ -196,5 +197,5 @@ def whole_numbers_only(chunk: Chunk, span: Span, value: NDArray[np.float64], wha
                 for row, token in zip(shown_rows.tolist(), tokens, strict=True)
             ],
             max(0, rows.size - SHOWN_LINES),
-            suggestion='fractional grades are read with grades="float" (command line: --grades float)',
+            suggestion=FRACTIONS,
         )

@@ -1,0 +1,38 @@
+"""``ireval why --suite``: what is said where there is no baseline to compare with."""
+
+import pytest
+
+SUITE = """\
+ireval: 1
+suite: shop
+source: {run: rankings.txt}
+judgments: judgments.txt
+rules:
+  - no_regression: {metric: AP, tolerance: 1%}
+"""
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "baselines").mkdir()
+    (tmp_path / "shop.yaml").write_text(SUITE)
+    (tmp_path / "judgments.txt").write_text("q1 0 a 1\nq2 0 a 1\n")
+    (tmp_path / "rankings.txt").write_text("q1 Q0 a 1 1 x\nq2 Q0 a 1 1 x\n")
+    (tmp_path / "baselines/shop.json").write_text("<<<<<<< HEAD\n{}\n=======\n{}\n>>>>>>> main\n")
+    return tmp_path
+
+
+def test_a_baseline_in_conflict_is_told_instead_of_asking_for_a_query(ireval, folder):
+    assert ireval("why", "AP", "--suite", "shop.yaml") == (
+        2,
+        "",
+        "error: baselines/shop.json:1\n"
+        "  has the marks of a merge conflict\n"
+        "  ireval resolve settles it\n"
+        "without a baseline to compare with, --query says which ranking of now is explained\n",
+    )
+
+
+def test_with_a_query_the_ranking_of_now_is_explained(ireval, folder):
+    assert ireval("why", "AP", "--suite", "shop.yaml", "--query", "q1").code == 0
