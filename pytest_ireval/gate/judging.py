@@ -12,7 +12,7 @@ from pytest_ireval.errors import BaselineError, BaselineMisfitError, IrevalError
 from pytest_ireval.gate.material import Material
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.plurals import counted
-from pytest_ireval.results.outcome import Outcome
+from pytest_ireval.results.outcome import VERDICTS, Outcome
 from pytest_ireval.retrieval.doors import some
 from pytest_ireval.rules.planning import INPUTS, Check
 from pytest_ireval.rules.ruling import Ruling
@@ -186,6 +186,8 @@ def _errors_told(asked: RuleAsked, judge: Callable[[], object]) -> Told:
         return Told(Ruling("error", f"{rule} raised {type(error).__name__}: {error}"))
     if not isinstance(ruling, Ruling):
         return Told(Ruling("error", f"{rule} returned {type(ruling).__name__}, not a Ruling"))
+    if ruling.verdict not in VERDICTS:
+        return Told(Ruling("error", f"{rule} returned {ruling.verdict!r}, which is no verdict: {', '.join(VERDICTS)}"))
     return Told(ruling)
 
 

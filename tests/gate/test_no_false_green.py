@@ -144,6 +144,19 @@ def test_a_rule_that_raises_anything_is_an_error(accepted, raises):
     result.stdout.fnmatch_lines([f"shop.ireval.yaml:12: rule odd of *conftest.py raised {RAISES[raises]}"])
 
 
+def test_a_rule_with_a_verdict_of_its_own_is_an_error_of_that_rule(accepted):
+    returns = "from pytest_ireval.rules.ruling import Ruling; return Ruling('skipped', 'not today')"
+    accepted.path.joinpath("conftest.py").write_text(RULE.format(raises=returns))
+    accepted.change(("rules:\n", "rules:\n  - odd: {name: one}\n"))
+
+    result = accepted.run()
+
+    result.assert_outcomes(passed=7, errors=1)
+    result.stdout.fnmatch_lines(
+        ["*conftest.py returned 'skipped', which is no verdict: pass, inconclusive, fail, error"]
+    )
+
+
 @pytest.mark.parametrize("raises", RAISES)
 def test_a_metric_that_raises_anything_is_an_error_of_its_rules(accepted, raises):
     accepted.path.joinpath("conftest.py").write_text(METRIC.format(raises=raises))
