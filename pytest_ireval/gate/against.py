@@ -137,7 +137,7 @@ def _other(
 ) -> Side:
     """Another source, scored; what it lacks is an error, or is not compared: it must not lose by it."""
     rankings = rankings_of(source, suite, registry, gathered, progress).rankings
-    refuse_missing(suite, gathered, rankings)
+    refuse_missing(suite, source, gathered, rankings)
     there = set(rankings[0].queries).intersection(*(each.queries for each in rankings))
     unknown = frozenset(query for query in gathered.population.queries.ids if query not in there)
     words = described(source, suite.path.parent)

@@ -96,7 +96,7 @@ def material_of(
         printing = aside.submit(judgment_prints, base)
         rankings, not_asked = rankings_of(suite.source, suite, registry, base, progress)
     judged_by, (stored, error) = printing.result(), reading.result()
-    missing = refuse_missing(suite, base, rankings)
+    missing = refuse_missing(suite, suite.source, base, rankings)
     source = described(suite.source, suite.path.parent)
     found = side_of(suite, base, rankings, source)
     refuse_strangers(base, found)

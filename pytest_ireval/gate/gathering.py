@@ -193,7 +193,9 @@ def rankings_of(
     return Answered(tuple(cut), tuple(dict.fromkeys(query for answer in found for query in answer.not_asked)))
 
 
-def refuse_missing(suite: Suite, material: Gathered, rankings: Iterable[Rankings]) -> tuple[str, ...]:
+def refuse_missing(
+    suite: Suite, source: SourceAsked, material: Gathered, rankings: Iterable[Rankings]
+) -> tuple[str, ...]:
     """Queries that count and have no ranking: an error, unless the suite says what becomes of them."""
     population = material.population
     judged = population.judgments.queries if population.judgments is not None else population.queries.ids
@@ -203,15 +205,15 @@ def refuse_missing(suite: Suite, material: Gathered, rankings: Iterable[Rankings
         there = set(each.queries)
         missing |= {query: each.origin for query in wanted if query not in there}
     if missing and suite.policies.missing_queries == "error":
-        raise InputError(_missing(list(missing), len(wanted), next(iter(missing.values())), suite, population))
+        raise InputError(_missing(list(missing), len(wanted), next(iter(missing.values())), source, population))
     return tuple(missing)
 
 
-def _missing(missing: Sequence[str], of: int, origin: str, suite: Suite, population: Population) -> Problem:
+def _missing(missing: Sequence[str], of: int, origin: str, source: SourceAsked, population: Population) -> Problem:
     judged = "judged queries" if population.judgments is not None else "queries"
     return Problem(
         f"{origin} ranks {of - len(missing)} of {of} {judged}; without a ranking: {some(missing)}",
-        place=str(suite.source.place if suite.source else suite.place),
+        place=str(source.place),
         suggestion="missing_queries: zero in the suite scores them as badly as can be, ignore leaves them out; "
         "an explicitly empty ranking is a ranking",
     )

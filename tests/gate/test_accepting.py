@@ -389,7 +389,7 @@ def test_a_suite_that_git_never_had_a_baseline_of_is_new(committed):
 @pytest.fixture
 def two(shop):
     """Two suites of a matrix, without baselines."""
-    shop.change(("suite: shop\n", "suite: shop\nmatrix: {locale: [de, fr]}\n"))
+    shop.change(("suite: shop\n", "suite: shop\nmatrix: {locale: [de, fr]}\n"), ("@search-team", "@{locale}"))
     return shop
 
 

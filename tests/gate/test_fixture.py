@@ -49,7 +49,11 @@ def test_a_conftest_beside_the_suite_serves_it(below, flags):
 
 def test_all_suites_of_a_matrix(below):
     suite = below.folder / "shop.ireval.yaml"
-    suite.write_text(suite.read_text().replace("suite: shop\n", "suite: shop\nmatrix: {locale: [de, fr]}\n"))
+    suite.write_text(
+        suite.read_text()
+        .replace("suite: shop\n", "suite: shop\nmatrix: {locale: [de, fr]}\n")
+        .replace("@search-team", "@{locale}")
+    )
 
     result = run_test(
         below, 'assert [each.name for each in ireval.gates("../suites/shop.ireval.yaml")] == ["shop.de", "shop.fr"]'

@@ -343,7 +343,7 @@ MATRIX = ("suite: shop\n", 'suite: shop\nmatrix: {a: ["x.y", x], b: [z, "y.z"]}\
     ],
 )
 def test_two_suites_of_one_file_with_one_name_are_refused(shop, name, complaint):
-    shop.change(MATRIX)
+    shop.change(MATRIX, ("@search-team", "@{a}.{b}"))
     shop.change(("suite: shop\n", f"suite: {name}\n"))
 
     result = shop.run()
@@ -384,7 +384,7 @@ def test_a_run_that_only_sets_up_judges_nothing(accepted, option):
 
 
 def test_the_results_of_a_suite_that_nobody_looked_at_name_its_matrix(shop):
-    shop.change(("suite: shop\n", "suite: shop\nmatrix: {locale: [de, fr]}\n"))
+    shop.change(("suite: shop\n", "suite: shop\nmatrix: {locale: [de, fr]}\n"), ("@search-team", "@{locale}"))
     shop.path.joinpath("conftest.py").write_text(
         "import pytest\ndef pytest_runtest_setup(item):\n    pytest.exit('enough', returncode=0)\n"
     )

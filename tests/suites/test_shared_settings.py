@@ -204,10 +204,10 @@ def test_variables_of_the_environment_are_read(suites, text, owner):
 def test_variables_are_read_in_lists_rules_and_files_that_are_extended(suites, shop):
     shop("common.yaml", "rules: [{churn: {at_most: '${LIMIT}'}}]\n")
     (suite,) = suites(
-        BEGINNING + "extends: '${BASE}.yaml'\ntags: [a, '${LIMIT}']\n", environment={"LIMIT": "3", "BASE": "common"}
+        BEGINNING + "extends: '${BASE}.yaml'\ntags: [a, 'b${LIMIT}']\n", environment={"LIMIT": "3", "BASE": "common"}
     )
 
-    assert (suite.rules[0].options.at_most.count, suite.tags) == (3, ("a", "3"))
+    assert (suite.rules[0].options.at_most.count, suite.tags) == (3, ("a", "b3"))
 
 
 def test_keys_hold_no_variables(mistakes):
