@@ -24,6 +24,7 @@ def _accepted(suite: SuiteResult, limit: int) -> list[str]:
         [metric.name, figure(metric.baseline), figure(metric.now), change(metric.change)]
         + ([] if new else [f"{metric.worse} / {metric.better} / {metric.same}"])
         for metric in suite.metrics
+        if not metric.lists  # it compares lists, and has no figure that could be accepted
     ]
     header = ["metric", "was", "now", "change", *([] if new else ["worse / better / same"])]
     lines = [f"{printable(suite.name)}: {'first baseline' if new else 'new baseline'}"]
