@@ -217,3 +217,39 @@ def test_every_dependency_is_explained():
     explained = (ROOT / "docs" / "dependencies.md").read_text(encoding="utf-8")
 
     assert [name for name in re.findall(r'"([a-z0-9-]+)', listed) if f"| {name} |" not in explained] == []
+
+
+class Options:
+    """Stands for pytest's parser, and remembers what the plugin adds to it."""
+
+    def __init__(self):
+        self.names = []
+
+    def getgroup(self, *_):
+        return self
+
+    def addoption(self, name, **_):
+        self.names.append(name)
+
+    def addini(self, name, *_, **__):
+        self.names.append(name)
+
+
+def options_of_pytest():
+    from pytest_ireval.pytest_adapter.plugin import pytest_addoption
+
+    found = Options()
+    pytest_addoption(found)
+    return found.names
+
+
+@pytest.mark.parametrize("option", options_of_pytest())
+def test_every_option_of_pytest_is_documented(option):
+    pages = [(ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8") for name in ("gate", "baselines")]
+
+    assert any(option in page for page in pages)
+
+
+@pytest.mark.parametrize("kind", sorted(load_registry().rules))
+def test_every_kind_of_rule_is_explained(kind):
+    assert f"**`{kind}`**" in (ROOT / "docs" / "gate.md").read_text(encoding="utf-8")
