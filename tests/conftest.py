@@ -1,19 +1,21 @@
 """What all tests share."""
 
+import importlib
 import os
+import pkgutil
 
 import numpy as np  # noqa: F401 - pytester forgets what an in-process run imported, and NumPy refuses to load twice
 import pytest
 import scipy.special  # noqa: F401 - as NumPy
 from hypothesis import settings
 
-import pytest_ireval.cli.evaluate_command
-import pytest_ireval.pytest_adapter.fixture
-import pytest_ireval.pytest_adapter.session  # noqa: F401 - loaded here once, or every in-process run has classes of its own
-from pytest_ireval.plugins.manager import installed
+import pytest_ireval
+import pytest_ireval_metrics
 
-assert installed().rules
-assert installed().sources
+for package in (pytest_ireval, pytest_ireval_metrics):
+    for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+        importlib.import_module(module.name)
+"""All of it is loaded once: an in-process run would load what is missing, forget it, and leave classes that are two."""
 
 settings.register_profile("exploring", deadline=None)
 settings.register_profile("repeatable", deadline=None, derandomize=True)
