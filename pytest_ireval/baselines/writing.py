@@ -53,7 +53,7 @@ def write_baseline(folder: Path, baseline: Baseline, *, wait: float = WAIT) -> t
     name = checked_name(baseline.suite)
     files = encoded_baseline(baseline)
     with _writing(folder, name, wait):
-        continued = _continued(folder, baseline)
+        continued = _continued(folder, baseline, files)
         if continued is not baseline:
             files = encoded_baseline(continued)
         return _put(folder, name, files)
@@ -101,14 +101,15 @@ def _put(folder: Path, name: str, files: Mapping[str, bytes]) -> tuple[Path, ...
     return tuple(path_of(folder, name, ending) for ending in files)
 
 
-def _continued(folder: Path, baseline: Baseline) -> Baseline:
+def _continued(folder: Path, baseline: Baseline, files: Mapping[str, bytes]) -> Baseline:
     """The baseline with all acceptances that are on the disk; they are kept even where the rest is damaged."""
     try:
         record = read_record(folder, baseline.suite)
     except BaselineError:
         return baseline
     known = record.baseline.acceptances if record is not None else ()
-    if baseline.acceptances[: len(known)] == known:
+    appends = len(known) < len(baseline.acceptances)
+    if baseline.acceptances[: len(known)] == known and (appends or _is_there(folder, baseline.suite, files)):
         return baseline
     try:
         read_baseline(folder, baseline.suite)

@@ -130,9 +130,10 @@ def test_killed_at_random_moments_it_is_old_or_new(tmp_path):
 def test_two_who_write_at_once_take_turns(tmp_path):
     script = (
         "import sys; from pathlib import Path; from made_baselines import baseline_of\n"
-        "from pytest_ireval.baselines.writing import write_baseline\n"
+        "from pytest_ireval.baselines.writing import encoded_baseline, write_files\n"
         "for i in range(15):\n"
-        "    write_baseline(Path(sys.argv[1]), baseline_of({'q': [f'{sys.argv[2]}{i}']}, suite=sys.argv[3]))\n"
+        "    made = baseline_of({'q': [f'{sys.argv[2]}{i}']}, suite=sys.argv[3])\n"
+        "    write_files(Path(sys.argv[1]), sys.argv[3], encoded_baseline(made))\n"
     )
     writers = [run("-c", script, tmp_path, who, suite) for who, suite in (("a", "shop"), ("b", "shop"), ("c", "blog"))]
     assert [writer.communicate(timeout=60)[1] for writer in writers] == ["", "", ""]
@@ -156,6 +157,16 @@ def test_who_accepts_what_somebody_else_has_accepted_meanwhile_is_told(tmp_path,
         "  nothing was written; run again, to compare with what is accepted now"
     )
     assert content(read_baseline(folder, "shop")) == content(NEW)
+
+
+def test_two_who_accept_in_the_same_second_are_two(tmp_path):
+    write_baseline(tmp_path, OLD)
+
+    with pytest.raises(BaselineError, match="was accepted by somebody else meanwhile"):
+        write_baseline(tmp_path, baseline_of({"q1": ["z"]}, acceptances=OLD.acceptances))
+    write_baseline(tmp_path, OLD)
+
+    assert content(read_baseline(tmp_path, "shop")) == content(OLD)
 
 
 def test_acceptances_are_kept_where_the_rest_is_damaged(tmp_path):
