@@ -1,5 +1,6 @@
 """Wheel, source distribution and editable install find templates and plugins in a fresh environment."""
 
+import shutil
 import subprocess
 import sys
 import sysconfig
@@ -65,7 +66,15 @@ def test_templates_and_plugins_are_found(environment):
 
     assert Path(where).is_relative_to(environment.bin.parent) or Path(where).is_relative_to(ROOT)
     assert page.startswith("<!doctype html>")
-    assert plugins.startswith("pytest-ireval 0.1.0 (builtin, formats)\n  metrics: P, R, ")
+    assert plugins.startswith("pytest-ireval 0.1.0 (builtin, formats, rules, sources)\n  metrics: P, R, ")
+
+
+def test_the_example_is_green_under_the_gate(environment, tmp_path):
+    suites = shutil.copytree(ROOT / "examples" / "suites", tmp_path / "suites")
+
+    out = run(environment.bin / "python", "-m", "pytest", "-p", "no:cacheprovider", "--ireval", suites)
+
+    assert "ireval: pass: 1 suite passed; 14 verdicts: 14 pass" in out
 
 
 def test_a_third_party_distribution_is_used_by_name(environment):
