@@ -78,13 +78,11 @@ def cause_between(before: Baseline, after: Baseline) -> Cause:
 def changed_queries(before: Sequence[Rankings], now: Sequence[Rankings], depth: int) -> tuple[str, ...]:
     """Queries on both sides whose first ``depth`` documents are others, or in another order; sorted.
 
-    Where a source was asked several times, a query has changed if no answer of now is one of those of before.
+    Where a source was asked several times, a query has changed if it has an answer now that it did not have before.
     """
     both = sorted(_ranked(before) & _ranked(now))
-    changed = np.ones(len(both), bool)
-    for ours in before:
-        for theirs in now:
-            changed &= ~_same(ours, theirs, both, depth)
+    same = np.array([[_same(ours, theirs, both, depth) for theirs in now] for ours in before])
+    changed = np.asarray(~same.any(axis=0).all(axis=0), bool)
     return tuple(query for query, differs in zip(both, changed.tolist(), strict=True) if differs)
 
 

@@ -59,7 +59,14 @@ def compared(
         fingerprints=prints,
     )
     ranked = set(now.position)
-    cause = replace(cause, restated=_restated(stored, side), added=tuple(q for q in cause.added if q in ranked))
+    waived, known = gathered.population.waived, set(side.position)
+    moved = [q for q in gathered.population.queries.ids if (q in known) != (q in ranked) and q not in unknown | waived]
+    cause = replace(
+        cause,
+        rankings=cause.rankings + len(moved),
+        restated=_restated(stored, side),
+        added=tuple(query for query in cause.added if query in ranked and query not in waived),
+    )
     side = replace(side, errors={**side.errors, **redefined(suite, stored, definitions(now))})
     error = misfit(suite, gathered, stored, now, cause, prints)
     return Compared(side, cause, error, tuple(notes_of(cause, len(gathered.population.queries))))

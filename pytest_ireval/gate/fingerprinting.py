@@ -27,6 +27,5 @@ def prints_of(suite: Suite, gathered: Gathered, source: str, judged: JudgmentPri
 
 
 def judgment_prints(gathered: Gathered) -> JudgmentPrints | None:
-    """What is to be remembered of the judgments; None for a suite without."""
-    judgments = gathered.population.judgments
-    return None if judgments is None else fingerprints_of_judgments(judgments)
+    """What is to be remembered of the judgments as they are written; None for a suite without."""
+    return None if gathered.written is None else fingerprints_of_judgments(gathered.written)

@@ -67,6 +67,8 @@ class Gathered:
     population: Population
     setting: Setting | None
     names: Names
+    written: Judgments | None = None
+    """The judgments as the file has them, under the names of there."""
 
 
 class Answered(NamedTuple):
@@ -93,7 +95,8 @@ def gathered(
         read_groups(near(documents.collapse.path)) if documents.collapse else {},
     )
     queries = queries if queries is not None else queries_of(suite, registry)
-    judgments = _judgments(suite, registry, names, progress)
+    written = _judgments(suite, registry, progress)
+    judgments = None if written is None else names.in_judgments(written)
     if queries is None:
         if judgments is None:
             raise InputError(Problem("names neither queries nor judgments", place=str(suite.place)))
@@ -102,16 +105,16 @@ def gathered(
         _refuse_unknown(judgments, queries)
     waived = frozenset(waiver.query for waiver in suite.waivers if waiver.until >= today)
     population = Population(queries, judgments, _weights(suite, queries), waived, names.called)
-    return Gathered(population, _setting(suite, registry, judgments, progress), names)
+    return Gathered(population, _setting(suite, registry, judgments, progress), names, written)
 
 
-def _judgments(suite: Suite, registry: Registry, names: Names, progress: Progress) -> Judgments | None:
+def _judgments(suite: Suite, registry: Registry, progress: Progress) -> Judgments | None:
     if suite.judgments is None:
         return None
     file = suite.judgments.file
     grades = "float" if suite.policies.grades == "float" else "integer"
     how = Reading("float" if grades == "float" else "integer", progress=progress)
-    return names.in_judgments(as_judgments(near(file.path), registry.readers, file.format, how, FORMAT, FLOAT_GRADES))
+    return as_judgments(near(file.path), registry.readers, file.format, how, FORMAT, FLOAT_GRADES)
 
 
 def _setting(suite: Suite, registry: Registry, judgments: Judgments | None, progress: Progress) -> Setting | None:

@@ -48,6 +48,8 @@ def judged(check: Check, material: Material, circumstances: Circumstances) -> Ou
         return _without_baseline(plain, material)
     told = _errors_told(asked, lambda: _ruling(check, asked, material, reference))
     outcome = _with(plain, told.ruling)
+    if asked.kind.compares and isinstance(reference, Side) and not _by_stored(check, material):
+        outcome = replace(outcome, against=reference.origin)
     if _by_stored(check, material):
         outcome = replace(outcome, acceptable=told.ruling.verdict == "fail" or told.mendable)
     if outcome.verdict == "fail" and asked.options.on_fail == "warn":
@@ -165,12 +167,25 @@ def _too_few(asked: RuleAsked, seen: Seen) -> Ruling | None:
     values = seen.paired() if paired else seen.values()
     count, wanted = values.now.size, asked.options.min_queries
     if not count:
-        sides = "has a value on both sides" if asked.kind.compares else "counts"
-        return Ruling("error", f"no query of {seen.slice} {sides}")
+        return _nothing_to_judge(asked, seen)
     if count < wanted:
         headline = f"{seen.slice} has {counted(count, 'query')}, fewer than min_queries: {wanted}; not judged"
         return Ruling("inconclusive", headline)
     return None
+
+
+def _nothing_to_judge(asked: RuleAsked, seen: Seen) -> Ruling:
+    """What is said of a slice without any value: known reasons are no error."""
+    inside = seen.slice.mask(seen.population.queries)
+    if inside.any() and not (inside & seen.population.counting).any():
+        return Ruling("inconclusive", f"all queries of {seen.slice} are waived; not judged")
+    if not asked.kind.compares:
+        return Ruling("error", f"no query of {seen.slice} counts")
+    position = seen.baseline.position if seen.baseline is not None else {}
+    new = not any(q in position for q, there in zip(seen.population.queries.ids, inside.tolist(), strict=True) if there)
+    if new:
+        return Ruling("inconclusive", f"no query of {seen.slice} is in the baseline yet; not judged")
+    raise BaselineMisfitError(f"no query of {seen.slice} has a value on both sides")
 
 
 def _errors_told(asked: RuleAsked, judge: Callable[[], object]) -> Told:

@@ -15,6 +15,7 @@ from pytest_ireval.gate.misfit import needs_scores
 from pytest_ireval.metrics.score import aggregated
 from pytest_ireval.results.suite_result import SuiteResult
 from pytest_ireval.retrieval.rankings import Rankings
+from pytest_ireval.retrieval.selection import of_queries, side_by_side
 from pytest_ireval.rules.side import Scored
 
 
@@ -26,8 +27,16 @@ def blockers(result: SuiteResult) -> Iterator[str]:
 
 
 def needs_reason(result: SuiteResult) -> bool:
-    """Whether a comparison was red, if only as a warning, so that somebody has to say why the change is fine."""
-    return any(outcome.acceptable and not outcome.missing_baseline for outcome in result.outcomes)
+    """Whether somebody has to say why the change is fine.
+
+    A comparison was red, if only as a warning, or could not be judged; or queries of the baseline are gone.
+    """
+    gone = result.cause is not None and bool(result.cause.removed)
+    return gone or any(
+        (outcome.acceptable and not outcome.missing_baseline)
+        or (outcome.compares and outcome.verdict == "inconclusive")
+        for outcome in result.outcomes
+    )
 
 
 def accepted(material: Material, acceptance: Acceptance) -> Baseline | None:
@@ -37,7 +46,7 @@ def accepted(material: Material, acceptance: Acceptance) -> Baseline | None:
     made = Baseline(
         suite=suite.name,
         depth=_kept_depth(material),
-        rankings=material.now.rankings,
+        rankings=_rankings(material),
         scored=needs_scores(suite),
         metrics=_metrics(material),
         grades=None if prints is None else prints.grades,
@@ -67,7 +76,27 @@ def _last_tied(rankings: Rankings, depth: int) -> int:
 
 def _metrics(material: Material) -> dict[str, StoredMetric]:
     defined = definitions(material.now)
-    return {name: _stored(scored, *defined[name]) for name, scored in material.now.scored.items()}
+    made = {name: _stored(scored, *defined[name]) for name, scored in material.now.scored.items()}
+    if material.stored is None:
+        return made
+    waived, known = material.population.waived, material.stored.metrics
+    kept = {name: {q: v for q, v in known[name].values.items() if q in waived} for name in made if name in known}
+    return {name: each._replace(values={**kept.get(name, {}), **each.values}) for name, each in made.items()}
+
+
+def _rankings(material: Material) -> tuple[Rankings, ...]:
+    """The rankings of now; of waived queries those that were accepted before, for nobody looked at them."""
+    waived, stored, now = material.population.waived, material.stored, material.now.rankings
+    if not waived:
+        return now
+    before = stored.rankings if stored is not None else ()
+    made = []
+    for number, rankings in enumerate(now):
+        parts = [of_queries(rankings, lambda query: query not in waived)[0]]
+        if before:
+            parts.append(of_queries(before[number % len(before)], waived.__contains__)[0])
+        made.append(side_by_side([part for part in parts if len(part)], rankings.origin))
+    return tuple(made)
 
 
 def _stored(scored: Scored, version: int, origin: str) -> StoredMetric:

@@ -48,7 +48,9 @@ class Accepting:
     @property
     def accepts(self) -> Accepts:
         """Which baselines."""
-        return "all" if self.update else "new" if self.new else "nothing"
+        if self.update and self.reason.strip():
+            return "all"  # what is red is accepted for a reason only
+        return "new" if self.asked else "nothing"
 
     def accept(self, runs: Sequence[SuiteRun], moment: datetime) -> None:
         """Write the baseline of every suite that was evaluated whole and has nothing in its way."""

@@ -75,7 +75,8 @@ class SuiteRun:
         if outcome.verdict in ("pass", "inconclusive"):
             return True
         accepts = self.accepts == "all" or (self.accepts == "new" and outcome.missing_baseline)
-        return accepts and outcome.acceptable
+        all_selected = self.selected == {check.id for check in self.checks}  # a part of a suite is never accepted
+        return accepts and outcome.acceptable and all_selected
 
     @property
     def whole(self) -> bool:

@@ -50,9 +50,12 @@ def _sentence(outcome: Outcome, suite: SuiteResult, limit: int) -> list[str]:
 def _circumstances(outcome: Outcome, suite: SuiteResult, date: str, limit: int, report: str) -> Iterator[str]:
     """Cause, baseline and commands, as far as the outcome has to do with them."""
     where = f"report: {report}" if report else ""
-    if outcome.compares and suite.cause is not None:
+    stored = outcome.compares and not outcome.against
+    if outcome.against:
+        yield from wrapped(outcome.against, limit, "  compared with: ", "    ")
+    if stored and suite.cause is not None:
         yield from wrapped(cause_sentence(suite.cause, outcome.metric), limit, "  cause: ", "    ")
-    if outcome.compares and suite.baseline is not None:
+    if stored and suite.baseline is not None:
         line = f"  baseline: {baseline_words(suite.baseline, date)}"
         if where and width(line) + 6 + width(where) <= limit:
             line, where = f"{line}      {where}", ""
@@ -63,7 +66,7 @@ def _circumstances(outcome: Outcome, suite: SuiteResult, date: str, limit: int, 
         yield f"  why:      {why_command(suite, outcome.metric, outcome.queries[0].query)}"
     if outcome.missing_baseline:
         yield f"  accept:   {accept_command(suite, new=True)}"
-    elif outcome.compares and outcome.verdict != "error":
+    elif stored and outcome.verdict != "error":
         yield f"  accept:   {accept_command(suite, new=False)}"
 
 

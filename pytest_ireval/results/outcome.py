@@ -117,6 +117,8 @@ class Outcome:
     """What else should be known, a line each."""
     compares: bool = False
     """Whether it looked at a baseline."""
+    against: str = ""
+    """What it compared with instead of the stored baseline, in words."""
     missing_baseline: bool = False
     numbers: Mapping[str, float] = field(default_factory=dict)
     """For programs: value, baseline, change, tolerance and the like."""

@@ -34,9 +34,13 @@ class ChurnOptions(ComparingOptions):
             raise ValueError(
                 f"{self.overlap} does not say how alike two lists are: overlap is RBO(p=0.9), Overlap@10, or the like"
             )
-        low, _ = self.overlap.bounds
-        if self.below <= low:
-            raise ValueError(f"no overlap is below {self.below:g}: {self.overlap} is {low:g} or more")
+        low, high = self.overlap.bounds
+        if not low < self.below <= high:
+            raise ValueError(
+                f"below: {self.below:g} makes no sense, as {self.overlap} lies between {low:g} and {high:g}"
+            )
+        if self.at_most.share is not None and self.at_most.share >= 1:
+            raise ValueError(f"at_most: {self.at_most} lets everything pass")
         return self
 
 

@@ -77,9 +77,12 @@ def expect(options: ExpectOptions, seen: Seen) -> Ruling:  # noqa: ARG001 - the 
     query = expectation.query
     if query in seen.population.waived:
         return Ruling("pass", f"query {shown(query)} is waived", facts=("it is not looked at until the waiver ends",))
-    if query not in seen.now.position:
-        meant = did_you_mean(query, seen.now.position)
-        return Ruling("error", f"query {shown(query)} is not in the rankings" + (f"; {meant}" if meant else ""))
+    lacking = [number for number, each in enumerate(seen.now.rankings, 1) if query not in each.queries]
+    if lacking:
+        known = seen.population.queries.position
+        meant = "" if query in known else did_you_mean(query, known)
+        times = "" if len(seen.now.rankings) == 1 else f" of answer {', '.join(map(str, lacking))}"
+        return Ruling("error", f"query {shown(query)} is not in the rankings{times}" + (f"; {meant}" if meant else ""))
     top = expectation.top or seen.now.depth
     if top > seen.now.depth:
         return Ruling("error", f"looks at the first {top} documents, and the suite keeps {seen.now.depth} (depth)")
@@ -142,7 +145,7 @@ def _looked_at(expectation: Expectation, seen: Seen, asking: int, top: int) -> t
         f"{document} {'not in the top ' + str(top) if place > top else '#' + str(place)}"
         for document, place in zip(expectation.order, ranks, strict=True)
     )
-    return ranks != sorted(ranks) or ranks[-1] > top, f"{listed} for query {query} (expected in this order)"
+    return ranks != sorted(set(ranks)) or ranks[-1] > top, f"{listed} for query {query} (expected in this order)"
 
 
 def _called(seen: Seen, query: str) -> str:

@@ -40,7 +40,8 @@ class NoRegressionOptions(ComparingOptions):
         if self.tolerance.by_value and not self.per:
             raise ValueError("a tolerance for each value needs per: the column that has the values")
         for each in (self.tolerance.default, *self.tolerance.by_value.values()):
-            if each is not None and each.relative >= 1:
+            low, high = self.metric.bounds
+            if each is not None and (each.relative >= 1 or each.absolute >= high - low):
                 raise ValueError(f"a tolerance of {each} lets everything pass")
         return self
 

@@ -78,6 +78,8 @@ class ThresholdOptions(RuleOptions):
     def _can_fail_and_hold(self) -> ThresholdOptions:
         for metric, bound in self.limits.items():
             _refuse_beyond(metric, bound.value)
+        if self.min is not None and self.max is not None and self.min > self.max:
+            raise ValueError(f"min: {self.min:g} is more than max: {self.max:g}")
         for value in (self.min, self.max):
             if self.metric is not None and value is not None:
                 _refuse_beyond(self.metric, value)

@@ -34,6 +34,8 @@ class WorsenedOptions(ComparingOptions):
                 f"no query can get worse by more than {self.by_more_than:g}: {self.metric} lies between {low:g} and "
                 f"{high:g}"
             )
+        if self.at_most.share is not None and self.at_most.share >= 1:
+            raise ValueError(f"at_most: {self.at_most} lets everything pass")
         return self
 
 

@@ -1,0 +1,151 @@
+"""What must not be accepted in passing, and what must not stand in the way for ever."""
+
+import pytest
+
+WAIVE = ("rules:", 'waive:\n  - {query: q03, until: 2027-04-01, reason: "SEARCH-9: feed"}\nrules:')
+
+
+@pytest.fixture
+def accepted(shop):
+    shop.accept()
+    return shop
+
+
+def outcome(shop, name):
+    (suite,) = shop.results()["suites"]
+    return next(each for each in suite["outcomes"] if each["id"] == name)
+
+
+@pytest.mark.parametrize("broken", [["q03-n1", "q03-n2"], None], ids=["rubbish", "no ranking"])
+def test_what_is_accepted_during_a_waiver_says_nothing_of_the_waived_query(accepted, broken):
+    accepted.change(WAIVE)
+    good = accepted.rankings["q03"]
+    if broken:
+        accepted.rankings["q03"] = broken
+    else:
+        del accepted.rankings["q03"]
+    accepted.rankings["q05"] = accepted.rankings["q05"][::-1]
+    accepted.write()
+    assert accepted.run("--ireval-update", "--ireval-reason", "x").ret == 0
+    accepted.change(WAIVE[::-1])
+    accepted.rankings["q03"] = ["q03-n1"]
+    accepted.write()
+
+    assert accepted.run().ret == pytest.ExitCode.TESTS_FAILED
+
+    accepted.rankings["q03"] = good
+    accepted.write()
+    assert accepted.run().ret == 0
+
+
+def test_a_new_value_of_a_column_is_no_error_and_can_be_accepted(accepted):
+    queries = accepted.path / "queries.tsv"
+    queries.write_text(queries.read_text() + "q11\twords\tnew\t1\n")
+    with (accepted.path / "judgments.txt").open("a") as file:
+        file.write("q11 0 q11-d0 1\n")
+    with (accepted.path / "rankings.txt").open("a") as file:
+        file.write("q11 Q0 q11-d0 1 1 x\n")
+
+    assert accepted.run().ret == 0
+    found = outcome(accepted, "no_regression::nDCG_10.segment-new")
+    assert (found["verdict"], found["headline"]) == (
+        "inconclusive",
+        "no query of segment=new is in the baseline yet; not judged",
+    )
+    assert accepted.run("--ireval-update", "--ireval-reason", "a new segment").ret == 0
+    accepted.run()
+    assert outcome(accepted, "no_regression::nDCG_10.segment-new")["verdict"] == "pass"
+
+
+def test_a_slice_of_waived_queries_is_not_judged(accepted):
+    accepted.change(
+        (
+            "rules:",
+            "waive:\n"
+            + "".join(f'  - {{query: q{n:02}, until: 2027-04-01, reason: "x"}}\n' for n in range(7, 11))
+            + "rules:",
+        )
+    )
+
+    assert accepted.run().ret == 0
+    assert outcome(accepted, "no_regression::nDCG_10.segment-tail")["headline"] == (
+        "all queries of segment=tail are waived; not judged"
+    )
+
+
+def test_a_failure_against_another_reference_speaks_of_that_reference(accepted):
+    lines = (accepted.path / "rankings.txt").read_text()
+    (accepted.path / "better.txt").write_text(lines)
+    for query in accepted.rankings:
+        accepted.rankings[query] = accepted.rankings[query][::-1]
+    accepted.write()
+    accepted.run("--ireval-update", "--ireval-reason", "x")
+    accepted.change(("metric: nDCG@10, tolerance: 5%}", "metric: nDCG@10, tolerance: 5%, against: {run: better.txt}}"))
+
+    told = accepted.run("-k", "no_regression and all").stdout.str()
+
+    assert "  compared with: run: better.txt" in told
+    assert "cause:" not in told
+    assert "accept:" not in told
+
+
+def test_a_query_that_lost_its_ranking_is_a_cause(accepted):
+    accepted.change(("depth: 10", "depth: 10\nmissing_queries: zero"))
+    accepted.run("--ireval-update", "--ireval-reason", "policies")
+    del accepted.rankings["q03"]
+    accepted.write()
+
+    accepted.run()
+
+    (suite,) = accepted.results()["suites"]
+    assert suite["cause"]["rankings"] == 1
+
+
+@pytest.mark.parametrize("arguments", [(), ("--ireval-reason", "x", "-k", "worsened or no_regression")])
+def test_what_is_not_accepted_is_red_in_pytest_too(accepted, arguments):
+    accepted.rankings["q10"] = ["q10-n1"]
+    accepted.write()
+
+    result = accepted.run("--ireval-update", *arguments)
+
+    assert result.parseoutcomes()["failed"] == 2
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+
+
+def test_locked_judgments_under_other_names_are_the_same_judgments(shop):
+    shop.change(("judgments: judgments.txt", "judgments: {file: judgments.txt, lock: true}"))
+    shop.accept()
+    (shop.path / "names.tsv").write_text("from\tto\nq01-d3\tother\n")
+    shop.change(("depth: 10", "depth: 10\ndocuments: {aliases: names.tsv}"))
+
+    assert shop.run().ret == 0
+    assert shop.results()["suites"][0]["cause"]["edits"] == []
+
+
+def test_a_comparison_that_could_not_be_judged_is_accepted_for_a_reason_only(accepted):
+    accepted.change(("by_more_than: 0.9, at_most: 2", "by_more_than: 0.9, at_most: 2, min_queries: 50"))
+    accepted.rankings["q01"] = ["q01-d1", "q01-d0", "q01-d2"]
+    accepted.change(("tolerance: 5%}\n", "tolerance: 50%}\n"), ("head: 10%, default: 5%", "default: 50%"))
+
+    result = accepted.run("--ireval-update")
+
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    assert "say why that is fine, with --ireval-reason" in result.stdout.str()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "complaint"),
+    [
+        ("by_more_than: 0.9, at_most: 2", "by_more_than: 0.9, at_most: 100%", "at_most: 100% lets everything pass"),
+        (
+            "metric: nDCG@10, tolerance: 5%}",
+            "metric: nDCG@10, tolerance: {absolute: 1}}",
+            "a tolerance of 1 lets everything pass",
+        ),
+        ('{nDCG@10: ">= 0.5"}', "{metric: nDCG@10, min: 0.9, max: 0.1}", "min: 0.9 is more than max: 0.1"),
+    ],
+)
+def test_rules_that_cannot_decide_are_mistakes(shop, old, new, complaint):
+    shop.change((old, new))
+
+    assert complaint in shop.run().stdout.str()
