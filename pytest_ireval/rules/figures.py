@@ -17,18 +17,6 @@ INTERVAL = 0.10
 """The interval that is shown leaves out so much: it is the 90% interval."""
 
 
-def figure(seen: Seen, values: Values) -> float | None:
-    """The metric's own figure of the values of now."""
-    return aggregated(values.now, seen.metric.aggregate)
-
-
-def figures_now(seen: Seen) -> SliceFigures:
-    """Without a baseline."""
-    values = seen.values()
-    share = seen.population.share(seen.slice)
-    return SliceFigures(str(seen.slice), values.now.size, figure(seen, values), share=share)
-
-
 def figures_compared(seen: Seen, values: Values | None = None, tolerance: float | None = None) -> SliceFigures:
     """With a baseline, over the units that both sides have; ``tolerance`` is how far the figure may fall."""
     values = seen.paired() if values is None else values

@@ -26,11 +26,6 @@ class Ruling:
     numbers: Mapping[str, float] = field(default_factory=dict)
 
 
-def signed(value: float) -> str:
-    """A change with its sign: ``-0.0306``."""
-    return f"{value:+.4f}"
-
-
 def percent(share: float) -> str:
     """``3.4%``; a figure that rounds to nothing keeps two digits."""
     shown = f"{100 * share:.1f}%"
