@@ -113,8 +113,8 @@ def error_of(damage: Damage, place: str, at: str = "") -> BaselineError:
         suggestion = "another ref may have a sound one"
     else:
         suggestion = (
-            f"git checkout -- {place} brings back what was committed; or remove the .json file of this baseline and "
-            "accept anew: pytest --ireval SUITE --ireval-update"
+            f"git checkout -- {place} brings back what was committed; or accept anew: pytest --ireval SUITE "
+            '--ireval-update --ireval-force --ireval-reason "…"'
         )
     return BaselineError(
         Problem(damage.complaint, place=f"{place}:{damage.line}" if damage.line else place, suggestion=suggestion)

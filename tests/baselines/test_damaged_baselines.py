@@ -37,8 +37,8 @@ def complaint(folder):
 
 def remedy(name):
     return (
-        f"\n  git checkout -- baselines/{name} brings back what was committed; or remove the .json file of this "
-        "baseline and accept anew: pytest --ireval SUITE --ireval-update"
+        f"\n  git checkout -- baselines/{name} brings back what was committed; or accept anew: pytest --ireval "
+        'SUITE --ireval-update --ireval-force --ireval-reason "…"'
     )
 
 
