@@ -156,3 +156,9 @@ class RunResult:
     """Suites whose baseline this run wrote."""
     problems: tuple[str, ...] = ()
     """What keeps the run from a pass besides the suites: files that could not be collected, baselines not written."""
+    base: str = ""
+    """The git ref whose merge base the branch's baselines were held against; empty: none was asked for."""
+    changed_since: str = ""
+    """The git ref since which a watched file had to change for a suite to take part; empty: all take part."""
+    unaffected: tuple[str, ...] = ()
+    """Suites that took no part, because nothing they watch has changed since then."""
