@@ -37,16 +37,18 @@ def _figures(suites: Sequence[SuiteResult], limit: int) -> list[str]:
     """Suites beside their metrics, or above them where there is no room beside."""
     if not suites:
         return []
-    beside = [[name, *row] for suite in suites for name, row in zip(_once(suite.name), _rows(suite), strict=False)]
+    beside = [
+        [name, *row] for suite in suites for name, row in zip(_once(suite.name), metric_rows(suite), strict=False)
+    ]
     lines = aligned([("suite", *HEADER), *beside], range(2, 5), most=WIDEST)
     if max(map(width, lines)) <= limit:
         return lines
-    above = [row for suite in suites for row in _rows(suite)]
+    above = [row for suite in suites for row in metric_rows(suite)]
     header, *cells = aligned([HEADER, *above], range(1, 4), most=WIDEST)
     cell = iter(cells)
     lines = [f"  {header}"]
     for suite in suites:
-        lines += [printable(suite.name), *(f"  {next(cell)}" for _ in _rows(suite))]
+        lines += [printable(suite.name), *(f"  {next(cell)}" for _ in metric_rows(suite))]
     return lines
 
 
@@ -56,7 +58,7 @@ def _once(name: str) -> Iterator[str]:
         yield ""
 
 
-def _rows(suite: SuiteResult) -> list[list[str]]:
+def metric_rows(suite: SuiteResult) -> list[list[str]]:
     """A row a metric, then one for each kind of rule without a metric that did not pass."""
     rows = [_row(suite, metric) for metric in suite.metrics]
     others = sorted((each for each in suite.outcomes if not each.metric), key=lambda each: each.kind)
@@ -134,7 +136,7 @@ def _notes(run: RunResult) -> Iterator[str]:
     """What a reader of the figures should know, each note once with the suites it holds for."""
     every: dict[str, list[str]] = {}
     for suite in run.suites:
-        for note in dict.fromkeys(_notes_of(suite)):
+        for note in dict.fromkeys(notes_of(suite)):
             every.setdefault(note, []).append(suite.name)
     for note, names in every.items():
         yield f"{_some(names)}: {note}" if len(run.suites) > 1 else note
@@ -142,7 +144,8 @@ def _notes(run: RunResult) -> Iterator[str]:
         yield f"accepted: {', '.join(run.accepted)}"
 
 
-def _notes_of(suite: SuiteResult) -> Iterator[str]:
+def notes_of(suite: SuiteResult) -> Iterator[str]:
+    """What a reader of a suite's figures should know, a line each."""
     if suite.error:
         yield f"error: {suite.error.splitlines()[0]}"
     yield from (f"{metric.name} could not be computed: {metric.error}" for metric in suite.metrics if metric.error)
@@ -188,7 +191,7 @@ def _verdict(run: RunResult) -> str:
         if names:
             named = f" ({_some(names)})" if verdict != "pass" else ""
             said.append(f"{counted(len(names), 'suite')} {_DONE[verdict]}{named}")
-    return f"ireval: {run.verdict}: {', '.join(said)}; {_verdicts(run.suites)}"
+    return f"ireval: {run.verdict}: {', '.join(said)}; {verdicts_in_words(run.suites)}"
 
 
 _DONE: dict[Verdict, str] = {
@@ -199,7 +202,7 @@ _DONE: dict[Verdict, str] = {
 }
 
 
-def _verdicts(suites: Iterable[SuiteResult]) -> str:
+def verdicts_in_words(suites: Iterable[SuiteResult]) -> str:
     """How many rules came to what: ``12 verdicts: 1 fail, 11 pass``."""
     every = [outcome.verdict for suite in suites for outcome in suite.outcomes]
     said = [f"{every.count(verdict):,} {verdict}" for verdict in reversed(VERDICTS) if verdict in every]
