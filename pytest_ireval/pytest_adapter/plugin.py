@@ -19,8 +19,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--ireval-reason", metavar="TEXT", default="", help="why the change is fine; kept in the baseline")
     group.addoption("--ireval-force", action="store_true", help="accept although what accepting does not settle is red")
     group.addoption("--ireval-allow-ci", action="store_true", help="accept even where CI is set")
-    group.addoption("--ireval-report", metavar="DIR", default=None, help="folder of results.json, or none")
-    parser.addini("ireval_report", "folder of results.json, or none", default="ireval-report")
+    group.addoption("--ireval-report", metavar="DIR", default=None, help="folder of the report, or none")
+    parser.addini(
+        "ireval_report",
+        "folder of the report (results.json, summary.md, metrics.txt), or none",
+        default="ireval-report",
+    )
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -1,4 +1,4 @@
-"""The files of a run: what every suite came to, as results.json; never one of an earlier run."""
+"""The files of a run: what every suite came to, for programs and for a pull request; never one of an earlier run."""
 
 from __future__ import annotations
 
@@ -14,13 +14,17 @@ import pytest_ireval
 from pytest_ireval.baselines.git import commit_state
 from pytest_ireval.errors import IrevalError
 from pytest_ireval.gate.circumstances import moment_of, written
+from pytest_ireval.pytest_adapter.code_host import source_links
 from pytest_ireval.pytest_adapter.suite_run import SuiteRun
+from pytest_ireval.reports.open_metrics import metrics_text
 from pytest_ireval.reports.results_json import results_text
+from pytest_ireval.reports.summary_markdown import summary_text
 from pytest_ireval.results.outcome import worst_of
 from pytest_ireval.results.suite_result import RunResult
 from pytest_ireval.retrieval.formats.writers import put
 
 OFF = "none"
+FOLDER = "ireval-report"
 
 
 @dataclass
@@ -36,6 +40,11 @@ class RunFiles:
     def results(self) -> Path | None:
         """The file with everything."""
         return None if self.folder is None else self.folder / "results.json"
+
+    @property
+    def everything(self) -> str:
+        """The same as messages show it; nothing where no files are written."""
+        return "" if self.results is None else self._shown(self.results)
 
     def begin(self, moment: datetime) -> None:
         """Nobody shall take the file of an earlier run for that of this one."""
@@ -63,19 +72,37 @@ class RunFiles:
         )
 
     def write(self, result: RunResult) -> str:
-        """Put the file in its place; returns why that is impossible."""
+        """Put the files in their places; returns why that is impossible."""
         if self.folder is None or self.results is None:
             return ""
         try:
             if not self.folder.exists():
                 self.folder.mkdir(parents=True)
                 (self.folder / ".gitignore").write_text(IGNORED, encoding="utf-8")
-            put({self.results: [results_text(result)]})
         except OSError as error:
             return f"{self.results}: cannot be written: {error.strerror}"
-        path = self.results
-        self.written.append((path.relative_to(self.root) if path.is_relative_to(self.root) else path).as_posix())
+        texts = {
+            self.results: results_text(result),
+            self.folder / "summary.md": self.summary(result),
+            self.folder / "metrics.txt": metrics_text(result),
+        }
+        return "; ".join(filter(None, (self._put(path, text) for path, text in texts.items())))
+
+    def summary(self, result: RunResult) -> str:
+        """The run for a pull request; a folder of another name makes another comment."""
+        name = "" if self.folder is None or self.folder.name == FOLDER else self.folder.name
+        return summary_text(result, source_links(self.root), name, self.everything)
+
+    def _put(self, path: Path, text: str) -> str:
+        try:
+            put({path: [text]})
+        except OSError as error:
+            return f"{path}: cannot be written: {error.strerror}"
+        self.written.append(self._shown(path))
         return ""
+
+    def _shown(self, path: Path) -> str:
+        return (path.relative_to(self.root) if path.is_relative_to(self.root) else path).as_posix()
 
 
 NOT_ENDED = "the run did not end"

@@ -16,6 +16,7 @@ from pytest_ireval.gate.judging import Circumstances
 from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.plurals import counted
 from pytest_ireval.pytest_adapter.accepting import Accepting, accepting_of
+from pytest_ireval.pytest_adapter.code_host import append_step_summary, tell_code_host
 from pytest_ireval.pytest_adapter.run_files import RunFiles, begin, files_of, only_looks
 from pytest_ireval.pytest_adapter.run_plugins import RunPlugins
 from pytest_ireval.pytest_adapter.suite_files import RuleItem, SuiteFile
@@ -23,6 +24,7 @@ from pytest_ireval.pytest_adapter.suite_run import SuiteRun
 from pytest_ireval.pytest_adapter.telling_apart import told_apart
 from pytest_ireval.pytest_adapter.terminal import summarise, width_of
 from pytest_ireval.reports.commands import node_path
+from pytest_ireval.reports.failure_length import short_text, told_whole
 from pytest_ireval.reports.failure_text import failure_text
 from pytest_ireval.results.outcome import Outcome
 from pytest_ireval.results.suite_result import RunResult
@@ -30,6 +32,7 @@ from pytest_ireval.suites.finding import is_suite
 from pytest_ireval.suites.loading import load_suites
 from pytest_ireval.suites.suite import Suite
 
+ALL = 2
 QUERIES_SHOWN = {0: 3, 1: 10}
 """By how often -v was given; from twice on, all."""
 
@@ -52,6 +55,7 @@ class EvaluationSession:
         self.uncollected: dict[str, str] = {}
         """The text of what could not be collected, by node."""
         self.unwritten = ""
+        self.unsaid = ""
         self.found = 0
         self.started = False
         self.lost: tuple[str, ...] = ()
@@ -147,6 +151,8 @@ class EvaluationSession:
                 return f"the inputs of {result.name} are broken; the whole error stands at {node_path(result)}::{first}"
             return result.error
         verbose = self.config.get_verbosity()
+        if verbose < ALL and not told_whole(result, outcome.id):
+            return short_text(outcome, result, width_of(self.config), self.files.everything)
         return failure_text(
             outcome,
             result,
@@ -181,6 +187,7 @@ class EvaluationSession:
         problems = (*self.uncollected.values(), *self.lost, *self.accepting.problems)
         self.result = self.files.result_of(chosen, self.moment, problems, self.accepting.written)
         self.unwritten = self.files.write(self.result)
+        self.unsaid = append_step_summary(self.files.summary, self.result)
         if exitstatus == pytest.ExitCode.OK:
             session.exitstatus = self._exit_status(self.result)
 
@@ -206,6 +213,7 @@ class EvaluationSession:
             summarise(terminalreporter, self.config, shown, self.accepting, self.files.written)
             for problem in filter(None, (*self.lost, self.unwritten)):
                 terminalreporter.write_line(f"problem: {problem}", red=True)
+        tell_code_host(terminalreporter, self.config, self.result, self.unsaid)
 
 
 def start(config: pytest.Config) -> None:

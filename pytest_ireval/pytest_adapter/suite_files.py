@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_ireval.errors import IrevalError
+from pytest_ireval.pytest_adapter.code_host import as_printed
 from pytest_ireval.pytest_adapter.crashes import crash_of
 from pytest_ireval.pytest_adapter.marks import mark
 from pytest_ireval.pytest_adapter.suite_run import SuiteRun
 from pytest_ireval.pytest_adapter.undisturbed import as_they_are, without_collecting
+from pytest_ireval.results.outcome import Outcome
 from pytest_ireval.rules.planning import Check
 
 if TYPE_CHECKING:
@@ -34,11 +36,11 @@ class SuiteFile(pytest.File):
             for run in runs:
                 mark(self.config, run)
         except IrevalError as error:
-            raise self.CollectError(str(error)) from error
+            raise self.CollectError(as_printed(str(error))) from error
         except KeyboardInterrupt:
             raise
         except BaseException as error:  # plugins may raise anything, and pytest takes a skip for green
-            raise self.CollectError(str(crash_of(error, ours.shown(self.path)))) from error
+            raise self.CollectError(as_printed(str(crash_of(error, ours.shown(self.path))))) from error
         if len(runs) == 1 and not runs[0].suite.values:
             return nodes_of(self, runs[0], runs[0].checks)
         return [MatrixSuite.of(self, run) for run in runs]
@@ -112,12 +114,18 @@ class RuleItem(pytest.Item):
     def setup(self) -> None:
         """An error of what the verdict rests on is pytest's ERROR, not FAILED."""
         outcome = self.run.outcome(self.check)
-        self.user_properties += [("ireval_verdict", outcome.verdict)]
+        self.user_properties += self._verdict(outcome)
         self.user_properties += [(f"ireval_{name}", value) for name, value in outcome.numbers.items()]
         if outcome.metric:
             self.user_properties.append(("ireval_metric", outcome.metric))
         if outcome.verdict == "error" and not self.run.passes(outcome):
             pytest.fail(self.run.text(outcome), pytrace=False)
+
+    def _verdict(self, outcome: Outcome) -> list[tuple[str, object]]:
+        """As the test reports it: what is to be accepted is no failure."""
+        if self.run.passes(outcome) and outcome.verdict in ("fail", "error"):
+            return [("ireval_verdict", "pass"), ("ireval_accepted", "true")]
+        return [("ireval_verdict", outcome.verdict)]
 
     def runtest(self) -> None:
         """A verdict against the change is pytest's FAILED."""

@@ -10,6 +10,7 @@ from pytest_ireval.gate.gate import Gated, Plan, gate
 from pytest_ireval.gate.judging import Circumstances
 from pytest_ireval.gate.material import Material
 from pytest_ireval.plugins.registry import Registry
+from pytest_ireval.pytest_adapter.code_host import as_printed
 from pytest_ireval.pytest_adapter.crashes import crashed
 from pytest_ireval.pytest_adapter.undisturbed import as_they_are, without_collecting
 from pytest_ireval.results.outcome import Outcome, Verdict, worst_of
@@ -63,7 +64,7 @@ class SuiteRun:
 
     def text(self, outcome: Outcome) -> str:
         """What a terminal shows of it."""
-        return self.tell(self, outcome)
+        return as_printed(self.tell(self, outcome))
 
     def outcome(self, check: Check) -> Outcome:
         """Of one check."""

@@ -27,9 +27,13 @@ class Annotation(NamedTuple):
     text: str
 
 
-def annotation_lines(run: RunResult, links: SourceLinks, most: int = MOST) -> list[str]:
-    """Workflow commands: what could not be looked at, what failed, warnings; the last says how many there are more."""
-    found = [*_problems(run), *_red(run, "error"), *_red(run, "fail"), *_warnings(run)]
+def annotation_lines(run: RunResult, links: SourceLinks, failures: bool = True, most: int = MOST) -> list[str]:
+    """Workflow commands: what could not be looked at, what failed, warnings; the last says how many there are more.
+
+    Without ``failures`` what failed is left to somebody else.
+    """
+    failed = _red(run, "fail") if failures else ()
+    found = [*_problems(run), *_red(run, "error"), *failed, *_warnings(run)]
     shown, left = found[:most], len(found) - most
     if left > 0:
         more = f"… and {counted(left, 'other finding')}: the summary and the log have all of them."

@@ -81,13 +81,15 @@ class SourceLinks:
     """``https://github.com/OWNER/NAME/blob/COMMIT``; empty: nowhere."""
     folder: str = ""
     """Where the run began, from the top of the repository."""
+    top: str = ""
+    """The top of the repository; files that do not lie below where the run began are named from the root."""
 
     def path(self, file: str) -> str:
         """A file from the top of the repository; nothing if it does not lie below it."""
-        if not file or posixpath.isabs(file):
+        if not file or (posixpath.isabs(file) and not self.top):
             return ""
-        path = posixpath.normpath(posixpath.join(self.folder, file))
-        return "" if path.split("/")[0] == ".." else path
+        path = posixpath.relpath(posixpath.join("/", self.top, self.folder, file), posixpath.join("/", self.top))
+        return "" if path.split("/")[0] in ("..", ".") else path
 
     def place(self, file: str, line: int) -> str:
         """``file:line``, as a link where there is something to link to."""

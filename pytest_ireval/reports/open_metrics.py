@@ -91,7 +91,7 @@ def _labels(labels: Labels) -> str:
 
 
 def _escaped(value: str) -> str:
-    """A label's value: ``\\`` and ``"`` escaped, control characters spelled out.
+    """A label's value: backslashes and quotes escaped, control characters spelled out.
 
     ``#`` is no special character here, but GitLab cuts every line there and refuses the file; so it is a wide one.
     """

@@ -36,9 +36,9 @@ def marker(key: str = "") -> str:
 
 
 def summary_text(
-    run: RunResult, links: SourceLinks = NOWHERE, key: str = "", rest: str = "results.json", limit: int = LIMIT
+    run: RunResult, links: SourceLinks = NOWHERE, key: str = "", rest: str = "", limit: int = LIMIT
 ) -> str:
-    """The same text for equal runs; ``rest`` is where everything stands that is left out here."""
+    """The same text for equal runs; ``rest`` is the file with everything that is left out here."""
     return fitted([*_parts(run, links, key)], limit, lambda fit: _notice(fit, rest))
 
 
@@ -192,4 +192,5 @@ def _notice(fit: Fit, rest: str) -> str:
         said.append(f"{counted(fit.omitted, 'failure')} not named")
     if fit.others:
         said.append(f"{counted(fit.others, 'other part')} shortened or left out")
-    return f"**Not everything has room here**: {', '.join(said)}. Everything stands in {literal(rest)}."
+    where = f"Everything stands in {literal(rest)}" if rest else "`-vv` shows everything in the log"
+    return f"**Not everything has room here**: {', '.join(said)}. {where}."
