@@ -86,7 +86,10 @@ class RunFiles:
             self.folder / "summary.md": self.summary(result),
             self.folder / "metrics.txt": metrics_text(result),
         }
-        return "; ".join(filter(None, (self._put(path, text) for path, text in texts.items())))
+        failed = {path: reason for path, text in texts.items() if (reason := self._put(path, text))}
+        if len(failed) == len(texts) and len(set(failed.values())) == 1:
+            failed = {self.results: failed[self.results]}  # it is the folder
+        return "; ".join(f"{path}: cannot be written: {reason}" for path, reason in failed.items())
 
     def summary(self, result: RunResult) -> str:
         """The run for a pull request; a folder of another name makes another comment."""
@@ -97,7 +100,7 @@ class RunFiles:
         try:
             put({path: [text]})
         except OSError as error:
-            return f"{path}: cannot be written: {error.strerror}"
+            return str(error.strerror)
         self.written.append(self._shown(path))
         return ""
 

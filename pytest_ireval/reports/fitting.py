@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 
@@ -34,10 +34,13 @@ def size(text: str) -> int:
 
 
 def fitted(parts: Sequence[Part], limit: int, notice: Callable[[Fit], str]) -> str:
-    """As many parts as there is room for, in their order, then what ``notice`` says of the others."""
+    """As many parts as there is room for, in their order, then what ``notice`` says of the others.
+
+    Something of the first part always stays.
+    """
     shown = [0] * len(parts)
     room = limit - sum(size(part.forms[0][1]) + 2 for part in parts)
-    steps = sorted((part.forms[form][0], -number, form) for number, part in enumerate(parts) for form in _forms(part))
+    steps = sorted(_steps(parts))
     if room < 0:
         room -= max(size(notice(Fit(999_999, 999_999, 999_999))), 0) + 2
     for _, negative, form in steps:
@@ -51,8 +54,11 @@ def fitted(parts: Sequence[Part], limit: int, notice: Callable[[Fit], str]) -> s
     return _joined(parts, shown, notice)
 
 
-def _forms(part: Part) -> range:
-    return range(len(part.forms))
+def _steps(parts: Sequence[Part]) -> Iterator[tuple[int, int, int]]:
+    """What can be given up, by its worth; of equals, the last in the text first."""
+    for number, part in enumerate(parts):
+        for form in range(len(part.forms) if number else len(part.forms) - 1):
+            yield part.forms[form][0], -number, form
 
 
 def _text(part: Part, form: int) -> str:

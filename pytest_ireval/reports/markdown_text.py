@@ -18,10 +18,10 @@ INVISIBLE = "\u200b"
 _CUTOFF = r"(?<=\w)@(?=\d+(?![\w.-]))"
 """``nDCG@10``: a mention begins after a blank."""
 _REFERENCE = re.compile(
-    rf"(?!{_CUTOFF})[@#!~$%^&](?=[\w/\"'+-])|:(?=//|[\w+-]+:)|\b(?:www|gh)(?=[.-])",
+    rf"(?!{_CUTOFF})[@#!~$%^&](?=[\w/\"'+-])|:(?=//|[\w+-])|\b(?:www|gh)(?=[.-])",
     re.IGNORECASE,
 )
-_MARKUP = re.compile(r"[&<*`\[\]|\\~$]|(?<!\w)_|_(?!\w)")
+_MARKUP = re.compile(r"[&<*`\[\]|\\~$]|(?<![^\W_])_|_(?![^\W_])")
 _BLOCK = re.compile(r"^(?:[-+](?=\s|$)|[-=](?=[-=\s]*$)|#(?=[#\s]|$)|>|\d(?=\d*[.)](?:\s|$)))")
 """What would begin a list, a heading, a quotation or a line."""
 _NAMED = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
@@ -98,4 +98,4 @@ class SourceLinks:
         if not self.base or not path:
             return shown
         anchor = f"#L{line}" if line else ""
-        return f"[{shown}]({self.base}/{quote(path, safe='/')}{anchor})"
+        return f"[{shown}]({self.base}/{quote(path, errors='replace')}{anchor})"

@@ -9,7 +9,7 @@ from pytest_ireval.plurals import counted
 from pytest_ireval.reports.fitting import Fit, Part, fitted
 from pytest_ireval.reports.markdown_text import SourceLinks, fenced, folded, inert, literal, table
 from pytest_ireval.reports.summary_outcomes import told_in_a_line, told_whole
-from pytest_ireval.reports.summary_table import HEADER, metric_rows, notes_of, verdicts_in_words
+from pytest_ireval.reports.summary_table import HEADER, metric_rows, notes_of_run, verdicts_in_words
 from pytest_ireval.reports.verdict_words import words_of
 from pytest_ireval.results.outcome import Outcome
 from pytest_ireval.results.suite_result import RunResult, SuiteResult
@@ -25,7 +25,10 @@ OWNER = re.compile(r"@[A-Za-z0-9][A-Za-z0-9-]*(?:/[A-Za-z0-9][A-Za-z0-9_.-]*)?")
 """A person or a team, who is mentioned where a suite of theirs is red: that is what an owner is for."""
 RED = ("fail", "error")
 
-VERDICT, REASONS, RED_LINE, SUITE_TITLE, RED_WHOLE, LOWERED, FIGURES, NOTES = 99, 90, 80, 75, 50, 60, 40, 30
+FIRST = 5
+"""So many red outcomes are told whole as long as possible."""
+
+VERDICT, REASONS, RED_TITLE, FIRST_RED, RED_LINE, LOWERED, FIGURES, NOTES, OTHER_RED = range(90, 0, -10)
 """What is worth more stays longer."""
 
 
@@ -44,9 +47,11 @@ def summary_text(
 
 def _parts(run: RunResult, links: SourceLinks, key: str) -> Iterator[Part]:
     yield _part(VERDICT, f"{marker(key)}\n{_verdict(run)}")
-    yield from (_part(REASONS, each) for each in _problems(run))
+    yield from _optional(REASONS, _problems(run))
+    first = FIRST
     for suite in run.suites:
-        yield from _red(suite, run.date, links)
+        yield from _red(suite, run.date, links, first)
+        first -= sum(each.verdict in RED for each in suite.outcomes)
     yield from _optional(LOWERED, _lowered(run, links))
     yield from _figures(run.suites)
     yield from _optional(NOTES, _notes(run))
@@ -69,32 +74,41 @@ def _verdict(run: RunResult) -> str:
     return f"{said}\n\n**Next**: {inert(words.next, 500)}" if words.next else said
 
 
-def _problems(run: RunResult) -> Iterator[str]:
-    """What keeps the whole run from a pass."""
+def _problems(run: RunResult) -> str:
+    """What keeps the whole run from a pass, unless the verdict has said it all."""
     shown = run.problems[:LISTED]
-    if shown:
-        text = "\n\n".join(fenced(each, most=1500) for each in shown)
-        more = f"\n\n… and {len(run.problems) - LISTED:,} more" if len(run.problems) > LISTED else ""
-        yield f"### Problems of the run\n\n{text}{more}"
+    if not shown or (not run.suites and len(shown) == 1 and "\n" not in shown[0].strip()):
+        return ""
+    more = [f"… and {len(run.problems) - LISTED:,} more"] if len(run.problems) > LISTED else []
+    return "\n\n".join(["### Problems of the run", *(fenced(each, most=1500) for each in shown), *more])
 
 
-def _red(suite: SuiteResult, date: str, links: SourceLinks) -> Iterator[Part]:
+def _red(suite: SuiteResult, date: str, links: SourceLinks, first: int) -> Iterator[Part]:
     """A suite that is red: its name, and each outcome that made it so; broken inputs once for all of them."""
     red = [each for each in suite.outcomes if each.verdict in RED]
     if not red and suite.verdict not in RED:
         return
-    broken = bool(suite.error)
-    if broken:
-        title = f"### {inert(suite.name)}: could not be judged"
-        yield Part(((RED_WHOLE, f"{title}{_owned(suite)}\n\n{_broken(suite)}"), (RED_LINE, f"{title}{_owned(suite)}")))
-    else:
-        said = f": {len(red)} of {counted(len(suite.outcomes), 'check')} failed" if red else ": not judged as a whole"
-        yield _part(SUITE_TITLE, f"### {inert(suite.name)}{said}{_owned(suite)}")
-    for outcome in red:
-        line = told_in_a_line(outcome, suite, links)
-        if not broken:
-            forms = ((RED_WHOLE, told_whole(outcome, suite, date, links)), (RED_LINE, line))
-            yield Part(forms, counts=True, flush=True)
+    title = f"### {inert(suite.name)}: {_how_red(suite)}{_owned(suite)}"
+    if suite.error:
+        yield Part(((FIRST_RED, f"{title}\n\n{_broken(suite)}"), (RED_TITLE, title)))
+        return
+    yield _part(RED_TITLE, title)
+    for number, outcome in enumerate(red):
+        whole, line = (FIRST_RED, FIRST_RED + 1) if number < first else (OTHER_RED, RED_LINE)
+        forms = ((whole, told_whole(outcome, suite, date, links)), (line, told_in_a_line(outcome, suite, links)))
+        yield Part(forms, counts=True, flush=True)
+
+
+def _how_red(suite: SuiteResult) -> str:
+    """How many of its checks failed, and how many nobody could make."""
+    verdicts = [each.verdict for each in suite.outcomes]
+    failed, broken = verdicts.count("fail"), verdicts.count("error")
+    said = [f"{failed:,} of {len(verdicts):,} failed"] if failed else []
+    if suite.error or not (failed or broken):
+        said.append("could not be judged as a whole" if failed else "could not be judged")
+    elif broken:
+        said.append(f"{broken:,} of {len(verdicts):,} could not be judged")
+    return ", ".join(said)
 
 
 def _owned(suite: SuiteResult) -> str:
@@ -156,12 +170,7 @@ def _rows(suite: SuiteResult) -> list[list[str]]:
 
 def _notes(run: RunResult) -> str:
     """Warnings, waivers, counts and what else a reader of the figures should know."""
-    lines = [
-        f"* {inert(suite.name, 80)}: {inert(note, 600)}"
-        for suite in run.suites
-        for note in dict.fromkeys(notes_of(suite))
-        if not (suite.error and note.startswith("error: "))
-    ]
+    lines = [f"* {inert(note, 600)}" for note in notes_of_run(run)]
     return folded(f"Warnings, waivers and notes: {len(lines)}", "\n".join(lines)) if lines else ""
 
 
@@ -175,7 +184,7 @@ def _last(run: RunResult) -> str:
         lines.append(f"Took no part, for nothing they watch has changed{since}: {named}{more}")
     if run.base:
         lines.append(f"Baselines were held against those of the merge base with {literal(run.base)}")
-    counts = f"{counted(len(run.suites), 'suite')}, {verdicts_in_words(run.suites)}"
+    counts = f"{counted(len(run.suites), 'suite')}, {verdicts_in_words(run.suites)}" if run.suites else ""
     commit = f"commit {literal(run.commit[:12])}" if run.commit else ""
     branch = f" on {literal(run.branch)}" if commit and run.branch else ""
     dirty = " with uncommitted changes" if commit and run.dirty else ""

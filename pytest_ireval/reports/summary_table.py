@@ -25,7 +25,7 @@ def summary_lines(run: RunResult, limit: int = 80, files: Sequence[str] = ()) ->
     parts = [
         _figures(run.suites, limit),
         _rests_on(run.suites, limit),
-        [line for note in _notes(run) for line in wrapped(note, limit, then="  ")],
+        [line for note in notes_of_run(run) for line in wrapped(note, limit, then="  ")],
         [f"written: {printable(file)}" for file in files],
         [printable(line) for problem in run.problems for line in f"problem: {problem}".splitlines()],
         wrapped(_verdict(run), limit, then="  "),
@@ -132,11 +132,11 @@ def _counts_in_words(suite: SuiteResult) -> str:
     return "; ".join([f"{suite.name}: {counted(suite.counts.queries, 'query')}, {suite.counts.judged:,} judged", *said])
 
 
-def _notes(run: RunResult) -> Iterator[str]:
+def notes_of_run(run: RunResult) -> Iterator[str]:
     """What a reader of the figures should know, each note once with the suites it holds for."""
     every: dict[str, list[str]] = {}
     for suite in run.suites:
-        for note in dict.fromkeys(notes_of(suite)):
+        for note in dict.fromkeys(_notes_of(suite)):
             every.setdefault(note, []).append(suite.name)
     for note, names in every.items():
         yield f"{_some(names)}: {note}" if len(run.suites) > 1 else note
@@ -144,8 +144,7 @@ def _notes(run: RunResult) -> Iterator[str]:
         yield f"accepted: {', '.join(run.accepted)}"
 
 
-def notes_of(suite: SuiteResult) -> Iterator[str]:
-    """What a reader of a suite's figures should know, a line each."""
+def _notes_of(suite: SuiteResult) -> Iterator[str]:
     if suite.error:
         yield f"error: {suite.error.splitlines()[0]}"
     yield from (f"{metric.name} could not be computed: {metric.error}" for metric in suite.metrics if metric.error)

@@ -45,7 +45,7 @@ def words_of(run: RunResult) -> Words:
     return Words("Safe to land", "; ".join(_good(run)))
 
 
-MEND = "put right what is named below and run again; until then nobody knows whether the change does harm."
+MEND = "put right what is named here and run again; until then nobody knows whether the change does harm."
 
 
 def _against(run: RunResult, failed: Sequence[Finding]) -> Iterator[str]:
@@ -57,7 +57,7 @@ def _against(run: RunResult, failed: Sequence[Finding]) -> Iterator[str]:
     checks = sum(len(suite.outcomes) for suite in run.suites)
     suites = len({suite.name for suite, _ in failed})
     where = f" in {suites} of {len(run.suites)} suites" if len(run.suites) > 1 else ""
-    yield f"{len(failed):,} of {counted(checks, 'check')} failed{where}"
+    yield f"{len(failed):,} of {checks:,} {_checks(checks)} failed{where}"
     if broken := [suite.name for suite in run.suites if suite.verdict == "error"]:
         yield f"{_some(broken)} could not be judged{' as a whole' if set(broken) & _names(failed) else ''}"
 
