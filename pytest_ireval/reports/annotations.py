@@ -41,7 +41,7 @@ def annotation_lines(run: RunResult, links: SourceLinks, failures: bool = True, 
     return [_line(each, links) for each in shown]
 
 
-_PLACE = re.compile(r"([^\s:]+\.ya?ml):(\d+)(?::\d+)?: ")
+_PLACE = re.compile(r"([^\s:]+\.ya?ml):(\d+)(?::\d+)?(?=: |\s|$)")
 
 
 def _problems(run: RunResult) -> Iterator[Annotation]:
@@ -94,7 +94,7 @@ def _property(text: str) -> str:
     return _data(text).replace(":", "%3A").replace(",", "%2C")
 
 
-_COMMAND = re.compile(r"^(\s*):(?=:)", re.MULTILINE)
+_COMMAND = re.compile(r"((?:^|[\r\v\f\x1c-\x1e\x85\u2028\u2029])\s*):(?=:)", re.MULTILINE)
 
 
 def without_commands(text: str) -> str:

@@ -28,6 +28,11 @@ _NAMED = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
 _PLAIN = re.compile(r"[^`|\\\s](?:[^`|\\]*[^`|\\\s])?")
 
 
+FENCE = 80
+"""Readers of Markdown count no more than 255 backticks, and take a fence of more for one of 255."""
+_MANY = re.compile(f"`{{{FENCE + 1},}}")
+
+
 def shortened(text: str, most: int = LONGEST) -> str:
     """In one line, control characters and those that turn the direction of writing spelled out."""
     line = printable(" ".join(text.split()))
@@ -53,7 +58,7 @@ def literal(text: str, most: int = LONGEST) -> str:
 
 def fenced(text: str, language: str = "", most: int = 4000) -> str:
     """A block of code, with the lines of ``text``."""
-    lines = [printable(line) for line in text.splitlines()]
+    lines = [_MANY.sub(f"{'`' * FENCE}…", printable(line)) for line in text.splitlines()]
     shown = "\n".join(lines)
     if len(shown) > most:
         shown = f"{shown[:most]}…"
