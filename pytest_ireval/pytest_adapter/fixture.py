@@ -15,6 +15,7 @@ from pytest_ireval.evaluating.evaluation import evaluate
 from pytest_ireval.gate.circumstances import moment_of, written
 from pytest_ireval.gate.gate import run_gate
 from pytest_ireval.metrics.metric import Metric
+from pytest_ireval.pytest_adapter.code_host import as_printed
 from pytest_ireval.pytest_adapter.run_plugins import RunPlugins, plugins_of
 from pytest_ireval.pytest_adapter.terminal import width_of
 from pytest_ireval.reports.failure_text import failure_text
@@ -60,7 +61,7 @@ class Gatekeeper:
         results = self.gates(suites)
         texts = [text for result in results for text in self._failures(result)]
         if texts:
-            pytest.fail("\n\n".join(texts), pytrace=False)
+            pytest.fail(as_printed("\n\n".join(texts)), pytrace=False)
         return results
 
     def _failures(self, result: SuiteResult) -> Iterator[str]:
@@ -86,7 +87,7 @@ def _told() -> Iterator[None]:
     try:
         yield
     except IrevalError as error:
-        pytest.fail(str(error), pytrace=False)
+        pytest.fail(as_printed(str(error)), pytrace=False)
 
 
 def gatekeeper(request: pytest.FixtureRequest) -> Gatekeeper:
