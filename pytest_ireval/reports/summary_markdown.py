@@ -94,7 +94,8 @@ def _red(suite: SuiteResult, date: str, links: SourceLinks, first: int) -> Itera
         return
     yield _part(RED_TITLE, title)
     for number, outcome in enumerate(red):
-        whole, line = (FIRST_RED, FIRST_RED + 1) if number < first else (OTHER_RED, RED_LINE)
+        early = 9 - min(number // FIRST, 9)  # the first of every suite are named before the last of one
+        whole, line = (FIRST_RED, FIRST_RED + 1) if number < first else (OTHER_RED, RED_LINE + early)
         forms = ((whole, told_whole(outcome, suite, date, links)), (line, told_in_a_line(outcome, suite, links)))
         yield Part(forms, counts=True, flush=True)
 

@@ -308,6 +308,15 @@ def test_two_thousand_red_rules_are_counted():
     assert text.endswith("Everything stands in `ireval-report/results.json`.\n")
 
 
+def test_where_not_all_can_be_named_each_suite_has_some():
+    run = replace(RUN, suites=tuple(red_rules(50, f"shop-{i:02}") for i in range(40)))
+
+    text = summary_text(run, LINKS)
+
+    assert size(text) <= LIMIT
+    assert min(text.count(f"\n* shop-{i:02}: ") for i in range(1, 40)) >= 5
+
+
 def test_forty_suites_are_readable():
     text = summary_text(suites(40, red=3), LINKS)
 
