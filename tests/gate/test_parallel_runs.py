@@ -232,7 +232,7 @@ def test_a_suite_that_cannot_be_read_is_told_once_and_makes_the_run_red(red):
 
     assert (alone.ret, spread.ret) == (2, 1)  # pytest-xdist goes on with the others
     assert red.results()["verdict"] == "error"
-    assert spread.stdout.str().count("broken.ireval.yaml:10:11: metrics > 1\n") == 1
+    assert spread.stdout.str().count("\nbroken.ireval.yaml:10:11: metrics > 1\n") == 1
 
 
 def test_without_any_suite_a_spread_run_is_no_pass_either(pytester):
