@@ -1,5 +1,6 @@
 """What a run leaves for a pull request: files, the page of a step, annotations, and a terminal that can be read."""
 
+import os
 import re
 import xml.etree.ElementTree as ET
 
@@ -237,15 +238,35 @@ def test_with_two_hundred_red_rules_the_terminal_can_be_read(red):
     assert len(report(red)["summary.md"]) < 65_535
 
 
+def told_whole(text):
+    """Titles of the failures that show more than headline and sentence."""
+    _, *told = re.split(r"\n_{3,} (.+?) _{3,}\n", text)
+    return {title for title, said in zip(told[::2], told[1::2], strict=True) if "lowest queries" in said}
+
+
+FIRST_OF_THE_PLAN = {f"shop :: threshold :: nDCG_10.r{i}" for i in range(20)}
+
+
 def test_what_is_short_depends_on_the_plan_and_not_on_what_ran_first(red):
     red.change(("rules:\n", f"rules:\n{many(25)}"))
     (red.path / "conftest.py").write_text("def pytest_collection_modifyitems(items): items.reverse()\n")
 
-    result = red.run()
+    assert told_whole(red.run().stdout.str()) == FIRST_OF_THE_PLAN
 
-    _, *told = re.split(r"\n_{3,} (.+?) _{3,}\n", result.stdout.str())
-    whole = {title for title, text in zip(told[::2], told[1::2], strict=True) if "lowest queries" in text}
-    assert whole == {f"shop :: threshold :: nDCG_10.r{i}" for i in range(20)}
+
+def test_with_several_processes_the_same_are_short_and_marked_once(in_github, monkeypatch):
+    pytest.importorskip("xdist", reason="pytest-xdist is not installed")
+    for name in [name for name in os.environ if name.startswith("PYTEST_XDIST")]:
+        monkeypatch.delenv(name)  # this test may itself be run by a worker
+    page = in_github.path / "step.md"
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(page))
+    in_github.change(("rules:\n", f"rules:\n{many(25)}"))
+
+    result = in_github.pytester.runpytest_subprocess("--ireval", "-p", "no:cacheprovider", "-n2")
+
+    assert told_whole(result.stdout.str()) == FIRST_OF_THE_PLAN
+    assert len(annotations(result)) == 10
+    assert page.read_text(encoding="utf-8").count("<!-- pytest-ireval summary -->") == 1
 
 
 def properties(shop):
