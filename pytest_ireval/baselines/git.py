@@ -56,8 +56,24 @@ def blob(name: str, folder: Path) -> bytes | None:
     return git(folder, "cat-file", "blob", name)
 
 
+class Answer(NamedTuple):
+    """What came of asking git."""
+
+    status: int | None
+    """0: it did what it was asked; None: there is no git, or it did not end in time."""
+    out: bytes
+    said: str
+    """What it complained of."""
+
+
 def git(folder: Path, *arguments: str) -> bytes | None:
     """What git prints; None if there is no git, no repository, no success or no end."""
+    answer = asked(folder, *arguments)
+    return answer.out if answer.status == 0 else None
+
+
+def asked(folder: Path, *arguments: str, given: bytes = b"", patience: float = 0.0) -> Answer:
+    """What git answers to ``given``, for those who have to know why it fails; ``patience`` is in seconds."""
     environment = {name: value for name, value in os.environ.items() if name not in OF_HOOKS}
     environment |= {"GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C", "GIT_TERMINAL_PROMPT": "0"}
     try:
@@ -65,13 +81,15 @@ def git(folder: Path, *arguments: str) -> bytes | None:
             ["git", "-C", str(standing(folder.absolute())), *arguments],  # noqa: S607 - the git that the user has
             check=False,
             capture_output=True,
-            stdin=subprocess.DEVNULL,
-            timeout=PATIENCE,
+            input=given,
+            timeout=patience or PATIENCE,
             env=environment,
         )
-    except (OSError, ValueError, subprocess.TimeoutExpired):
-        return None
-    return done.stdout if done.returncode == 0 else None
+    except subprocess.TimeoutExpired as error:
+        return Answer(None, b"", f"git does not answer within {error.timeout:g} seconds")
+    except (OSError, ValueError):
+        return Answer(None, b"", "there is no git here: install it where the gate runs")
+    return Answer(done.returncode, done.stdout, done.stderr.decode("utf-8", "replace").strip())
 
 
 def standing(folder: Path) -> Path:
