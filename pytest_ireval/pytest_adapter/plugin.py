@@ -20,6 +20,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--ireval-force", action="store_true", help="accept although what accepting does not settle is red")
     group.addoption("--ireval-allow-ci", action="store_true", help="accept even where CI is set")
     group.addoption("--ireval-report", metavar="DIR", default=None, help="folder of results.json, or none")
+    group.addoption("--ireval-base", metavar="REF", help="hold baselines against those of the merge base with this ref")
+    parser.addini("ireval_baseline_lowering", "report or fail: what a lowered baseline is", default="report")
     parser.addini("ireval_report", "folder of results.json, or none", default="ireval-report")
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from pytest_ireval.baselines.at_base import Base
 from pytest_ireval.errors import IrevalError
 from pytest_ireval.gate.circumstances import moment_of, written
 from pytest_ireval.gate.gate import plan_of
@@ -16,6 +17,7 @@ from pytest_ireval.gate.judging import Circumstances
 from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.plurals import counted
 from pytest_ireval.pytest_adapter.accepting import Accepting, accepting_of
+from pytest_ireval.pytest_adapter.branch import branch_of
 from pytest_ireval.pytest_adapter.run_files import RunFiles, begin, files_of, only_looks
 from pytest_ireval.pytest_adapter.run_plugins import RunPlugins
 from pytest_ireval.pytest_adapter.suite_files import RuleItem, SuiteFile
@@ -42,7 +44,10 @@ class EvaluationSession:
         self.plugins = RunPlugins(config.rootpath)
         self.moment = moment_of()
         self.accepting: Accepting = accepting_of(config)
-        self.circumstances = Circumstances(self.moment.date())
+        branch = branch_of(config)
+        self.circumstances = Circumstances(
+            self.moment.date(), Base(branch.base) if branch.base else None, branch.lowering_fails
+        )
         self.files: RunFiles = files_of(config, config.option)
         self.runs: dict[str, SuiteRun] = {}
         self.collected: dict[Path, list[SuiteRun]] = {}
@@ -106,7 +111,7 @@ class EvaluationSession:
         return self.collected[path]
 
     def _run(self, suite: Suite, registry: Registry) -> SuiteRun:
-        plan = plan_of(suite, registry)
+        plan = plan_of(suite, registry, lowering=self.circumstances.base is not None)
         return SuiteRun(suite, registry, plan, self.circumstances, self.text, self.accepting.accepts)
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
@@ -179,7 +184,9 @@ class EvaluationSession:
             self.accepting.accept(list(self.runs.values()), self.moment)
         self.lost = tuple(self._lost())
         problems = (*self.uncollected.values(), *self.lost, *self.accepting.problems)
-        self.result = self.files.result_of(chosen, self.moment, problems, self.accepting.written)
+        result = self.files.result_of(chosen, self.moment, problems, self.accepting.written)
+        base = self.circumstances.base
+        self.result = replace(result, base=base.ref if base is not None else "")
         self.unwritten = self.files.write(self.result)
         if exitstatus == pytest.ExitCode.OK:
             session.exitstatus = self._exit_status(self.result)
