@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pytest_ireval.baselines.git import asked, git
-from pytest_ireval.errors import BaselineError, Problem, did_you_mean, shown
+from pytest_ireval.errors import BaselineError, Problem, closest, shown
 
 DIGITS = 7
 """So many digits of a commit are shown."""
@@ -98,15 +98,18 @@ def _known(ref: str, top: Path) -> str:
 
 def _unknown(ref: str, top: Path) -> Problem:
     listed = git(top, "for-each-ref", "--format=%(refname:short)", "refs/heads", "refs/remotes", "refs/tags") or b""
-    names = [name for name in os.fsdecode(listed).split() if name not in ("origin", "origin/HEAD")]
-    meant = did_you_mean(ref, names)
+    by_branch: dict[str, str] = {}
+    for name in os.fsdecode(listed).split():
+        by_branch.setdefault(name.removeprefix("origin/"), name)
+    meant = closest(ref.removeprefix("origin/"), by_branch)
+    hint = f"did you mean {by_branch[meant]!r}?" if meant else ""
     complaint = f"git knows no commit {shown(ref)} here"
     if _ends(top):
         return Problem(
-            f"{complaint}, and the clone is shallow", suggestion="\n  ".join(filter(None, (meant, _remedy(ref))))
+            f"{complaint}, and the clone is shallow", suggestion="\n  ".join(filter(None, (hint, _remedy(ref))))
         )
     fetch = f"git fetch origin {_refspec(ref)} brings a branch that is not here yet" if BRANCH.fullmatch(ref) else ""
-    return Problem(complaint, suggestion="\n  ".join(filter(None, (meant, fetch))))
+    return Problem(complaint, suggestion="\n  ".join(filter(None, (hint, fetch))))
 
 
 def _refspec(ref: str) -> str:
