@@ -51,7 +51,8 @@ class Compared(NamedTuple):
 
     def __str__(self) -> str:
         before, now = (f"{value or 0.0:.4f}" for value in (self.figures.baseline, self.figures.now))
-        moved = f"{before} -> {now}" if before != now or not self.lowered else f"{before} (lower by {self.drop:.2g})"
+        by = f" (worse by {self.drop:.2g})" if self.lowered else ""
+        moved = f"{before} -> {now}" if before != now else before + by
         return f"{self.held.metric} {moved} on {self.held.slice}"
 
 
