@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from datetime import date
 from typing import NamedTuple
 
 import pytest
 
+from pytest_ireval.baselines.at_base import Base
 from pytest_ireval.errors import IrevalError, Problem, did_you_mean
+from pytest_ireval.gate.judging import Circumstances
 
 INI = "ireval_baseline_lowering"
 MODES = ("report", "fail")
@@ -30,3 +33,9 @@ def branch_of(config: pytest.Config) -> Branch:
     if base is not None and not base.strip():
         raise IrevalError("--ireval-base is empty: it names a git ref, such as origin/main")
     return Branch((base or "").strip(), mode == "fail")
+
+
+def circumstances_of(config: pytest.Config, today: date) -> Circumstances:
+    """For all suites of a process; what git says of the base is remembered there."""
+    base, fails = branch_of(config)
+    return Circumstances(today, Base(base) if base else None, fails)
