@@ -1,6 +1,7 @@
 """A branch that lowers its own baseline: held against the one where the branch began, reported or failed."""
 
 import json
+import shlex
 import shutil
 import subprocess
 
@@ -685,3 +686,59 @@ def test_git_is_asked_for_the_merge_base_once_for_all_suites(branch, monkeypatch
     branch.run(*FAILS).assert_outcomes(passed=32)
 
     assert sorted(calls) == ["cat-file"] * 4 + ["ls-tree", "merge-base", "rev-parse"]
+
+
+def test_in_parallel_runs_it_is_the_same(branch):
+    pytest.importorskip("xdist", reason="pytest-xdist is not installed")
+    branch.accept(**WORSE)
+
+    branch.run("-n", "2", *FAILS).assert_outcomes(passed=7, failed=1)
+    ran = branch.shop.results()
+    empty = branch.run("-n", "2", base="")
+
+    assert ran["base"] == "main"
+    assert empty.ret == pytest.ExitCode.USAGE_ERROR
+    assert "ERROR: --ireval-base is empty" in empty.stderr.str()
+
+
+@pytest.fixture
+def both(branch):
+    """``main`` and ``change`` have both accepted something, and the merge is a conflict; ``change`` is checked out."""
+    branch.git("checkout", "--quiet", "main")
+    branch.accept(q09="d1 d0 d2 d3")
+    branch.git("checkout", "--quiet", "change")
+    branch.rank(q09="d0 d1 d2 d3")
+    branch.accept(q10="d0 d2 d1 d3")
+    branch.git("merge", "main", check=False)
+    assert "baselines/shop.json" in branch.git("ls-files", "--unmerged")
+    branch.rank(q09="d1 d0 d2 d3", q10="d0 d2 d1 d3")
+    return branch
+
+
+def test_a_merge_in_conflict_is_said_settled_repeated_and_green(both, ireval, capsys):
+    told = both.run()
+
+    told.assert_outcomes(passed=3, errors=5)
+    text = told.stdout.str()
+    assert "shop.ireval.yaml:13: baselines/shop.json:" in text
+    assert "has the marks of a merge conflict" in text
+    assert "  ireval resolve settles it" in text
+
+    capsys.readouterr()
+    resolved = ireval("resolve", "--take", "theirs").out
+    command = shlex.split(resolved.splitlines()[-1])
+    assert resolved.splitlines()[0].startswith("baselines/shop.json: kept the side of main (")
+    assert command[:4] == ["pytest", "--ireval", "shop.ireval.yaml", "--ireval-update"]
+    both.git("add", "--all")
+    both.git("commit", "--quiet", "--no-edit")
+    assert both.shop.run(*command[2:]).ret == 0
+    assert both.shop.results()["accepted"] == ["shop"]
+    both.commit("repeated")
+
+    green = both.outcome()
+
+    assert both.said.ret == 0
+    reasons = [each["reason"] for each in json.loads((both.path / "baselines/shop.json").read_text())["acceptances"]]
+    assert reasons == ["", REASON, REASON]
+    assert green["headline"].startswith("the branch lowers its baseline: nDCG@10 ")
+    assert len(green["facts"]) == 1
