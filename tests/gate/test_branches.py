@@ -742,3 +742,27 @@ def test_a_merge_in_conflict_is_said_settled_repeated_and_green(both, ireval, ca
     assert reasons == ["", REASON, REASON]
     assert green["headline"].startswith("the branch lowers its baseline: nDCG@10 ")
     assert len(green["facts"]) == 1
+
+
+def test_what_is_accepted_beside_uncommitted_changes_is_said_and_kept(branch):
+    branch.git("checkout", "--quiet", "--detach")
+    branch.rank(**WORSE)
+    commit = branch.git("rev-parse", "--short=7", "HEAD")
+
+    accepting = branch.shop.run("--ireval-update", "--ireval-reason", REASON)
+
+    accepting.stdout.fnmatch_lines(
+        [
+            f"accepted with uncommitted changes, beside commit {commit}: commit them with the baseline, or nobody",
+            "  can measure it again",
+        ]
+    )
+    run = branch.shop.results()
+    assert (run["commit"][:7], run["branch"], run["dirty"]) == (commit, "", True)
+    branch.rank(q09="n1")
+    later = branch.shop.run()
+    later.stdout.fnmatch_lines([f"  baseline: {commit} with uncommitted changes, just accepted*"])
+    branch.commit("all of it")
+    branch.rank(q10="d0 d1 d2 d3", q09="d0 d1 d2 d3")
+    branch.commit("better")
+    assert "uncommitted" not in branch.shop.run("--ireval-update", "--ireval-reason", REASON).stdout.str()
