@@ -16,6 +16,7 @@ from pytest_ireval.errors import BaselineError
 ALIKE = 0.5
 """Baselines are one if they share this part of their judged queries."""
 BASELINE = re.compile(rf"(?:.*/)?baselines/[^/]+\.{RECORD}")
+YAML = (".yaml", ".yml")
 SUITE = re.compile(rb"^(?:\{\s*)?[\"']?suite[\"']?[ \t]*:[ \t]*[\"']?([^\"'#\r\n,}]+)", re.MULTILINE)
 
 
@@ -39,25 +40,39 @@ class Known(NamedTuple):
 
 def name_at_base(tree: Tree, home: str, stored: Baseline | None, suite: Named) -> Known:
     """By the suite's own file; by acceptances, which a renamed baseline continues; or by the queries it is about."""
-    changes = tree.changes.items()
-    deleted = [path for path, status in changes if status == "D" and BASELINE.fullmatch(path)]
-    gone = [path for path in deleted if not (tree.base.top / path).exists()]
-    before = _called_in_file(tree, suite)
+    gone = list(dict.fromkeys(_gone(tree)))
+    before = "".join(_called_in(tree, [_from_top(tree, suite.files[0])]).values())
     record = f"{home}/{before}{suite.ending}.{RECORD}".removeprefix("./")
     if not before or record not in tree.files_in(home):
         record = _alike(tree, gone, stored) if stored is not None else ""
     return Known(record, tuple(each for each in gone if each != record))
 
 
-def _called_in_file(tree: Tree, suite: Named) -> str:
-    """What the file of the suite called it then; nothing if there was no such file, or it does not say."""
-    path = suite.files[0].resolve()
-    if not path.is_relative_to(tree.base.top):
-        return ""
-    name = path.relative_to(tree.base.top).as_posix()
-    content = tree.files_in(name.rpartition("/")[0] or ".").get(name)
-    said = SUITE.search(tree.contents({name: content})[name]) if content else None
-    return said[1].decode("utf-8", "replace").strip() if said else ""
+def _gone(tree: Tree) -> Iterator[str]:
+    """Baselines that are not on the disk, and those whose suites are not."""
+    deleted = [path for path, status in tree.changes.items() if status == "D" and not (tree.base.top / path).exists()]
+    yield from (path for path in deleted if BASELINE.fullmatch(path))
+    for path, name in _called_in(tree, [path for path in deleted if path.endswith(YAML)]).items():
+        home = f"{_folder(path)}/baselines".removeprefix("./")
+        own = re.compile(rf"{re.escape(f'{home}/{name}')}(\..+)?\.{RECORD}")
+        yield from (each for each in tree.files_in(home) if own.fullmatch(each))
+
+
+def _called_in(tree: Tree, paths: Sequence[str]) -> dict[str, str]:
+    """What files of suites called them then; none for a file that was not there, or does not say."""
+    wanted = {path: content for path in paths if (content := tree.files_in(_folder(path)).get(path))}
+    said = {path: SUITE.search(content) for path, content in tree.contents(wanted).items()}
+    return {path: found[1].decode("utf-8", "replace").strip() for path, found in said.items() if found}
+
+
+def _from_top(tree: Tree, file: Path) -> str:
+    """As git calls a file, be it a link or not; nothing if it lies outside of the repository."""
+    path, top = file.parent.resolve() / file.name, tree.base.top
+    return path.relative_to(top).as_posix() if path.is_relative_to(top) else ""
+
+
+def _folder(path: str) -> str:
+    return path.rpartition("/")[0] or "."
 
 
 def _alike(tree: Tree, gone: Sequence[str], stored: Baseline) -> str:
@@ -74,7 +89,7 @@ def _alike(tree: Tree, gone: Sequence[str], stored: Baseline) -> str:
 
 def _records(tree: Tree, gone: Sequence[str]) -> Iterator[tuple[str, Baseline]]:
     """Those that can be read; one that cannot is named as gone all the same."""
-    wanted = {path: tree.files_in(path.rpartition("/")[0])[path] for path in gone}
+    wanted = {path: tree.files_in(_folder(path))[path] for path in gone}
     for path, content in tree.contents(wanted).items():
         try:
             record = record_from({RECORD: content}.get, str)

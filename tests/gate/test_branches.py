@@ -443,8 +443,12 @@ def rename(branch, *, history):
 
 @pytest.mark.parametrize("history", [True, False])
 @pytest.mark.parametrize("deleted", [True, False])
-def test_renaming_the_suite_is_no_way_around(branch, history, deleted):
+@pytest.mark.parametrize("moved", [True, False])
+def test_renaming_the_suite_is_no_way_around(branch, history, deleted, moved):
     rename(branch, history=history)
+    if moved:
+        branch.git("mv", "shop.ireval.yaml", "store.ireval.yaml")
+        branch.commit("moved")
     if deleted:
         branch.git("rm", "-q", "--ignore-unmatch", "baselines/shop.*")
         branch.commit("tidied up")
@@ -765,4 +769,21 @@ def test_what_is_accepted_beside_uncommitted_changes_is_said_and_kept(branch):
     branch.commit("all of it")
     branch.rank(q10="d0 d1 d2 d3", q09="d0 d1 d2 d3")
     branch.commit("better")
-    assert "uncommitted" not in branch.shop.run("--ireval-update", "--ireval-reason", REASON).stdout.str()
+    assert "accepted with uncommitted" not in branch.shop.run("--ireval-update", "--ireval-reason", REASON).stdout.str()
+
+
+def test_a_baseline_in_another_repository_than_its_suite_is_held_against_the_base_there(branch, pytester):
+    kept = pytester.mkdir("kept")
+    branch.git("mv", "baselines", "kept/baselines")
+    branch.commit("kept elsewhere")
+    for words in (["init", "-q", "-b", "main"], ["add", "-A"], ["commit", "-qm", "kept"]):
+        subprocess.run(["git", *words], cwd=kept, check=True)
+    (branch.path / "baselines").symlink_to(kept / "baselines")
+    branch.rank(**WORSE)
+    branch.shop.run("--ireval-update", "--ireval-reason", REASON)
+
+    found = branch.outcome(*FAILS)
+
+    assert found["verdict"] == "fail"
+    commit = subprocess.run(["git", "rev-parse", "--short=7", "HEAD"], cwd=kept, check=True, capture_output=True)
+    assert commit.stdout.decode().strip() in found["sentence"]
