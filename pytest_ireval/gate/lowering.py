@@ -75,7 +75,8 @@ def lowering(held: Sequence[Held], material: Material, *, fails: bool) -> Ruling
     lost = tuple(lost_queries(material.population, at, against))
     said = _lowered(lowered, found, at, fails=fails) if lowered else _not_lowered(held, found, at, stored)
     facts = (*lost, *since(at, stored)) if not lowered else (*since(at, stored), *lost)
-    return replace(said, facts=(*facts, *_unpaired(held, found), *at.base.notes), warning=said.warning or bool(lost))
+    warning = said.warning or (said.verdict == "pass" and bool(lost))
+    return replace(said, facts=(*facts, *_unpaired(held, found), *at.base.notes), warning=warning)
 
 
 def _new(at: AtBase, stored: Baseline | None) -> Ruling:

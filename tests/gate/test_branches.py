@@ -787,3 +787,50 @@ def test_a_baseline_in_another_repository_than_its_suite_is_held_against_the_bas
     assert found["verdict"] == "fail"
     commit = subprocess.run(["git", "rev-parse", "--short=7", "HEAD"], cwd=kept, check=True, capture_output=True)
     assert commit.stdout.decode().strip() in found["sentence"]
+
+
+SESSIONS = """
+import numpy as np
+from pytest_ireval import hookimpl, metric
+
+@metric(name="SessRel", unit="session", needs=("sessions",), range=(0, 100))
+def sess(judged):
+    '''Relevant documents of a session.'''
+    there = judged.sessions.session >= 0
+    counts = judged.sum(judged.relevant())[there]
+    return np.bincount(judged.sessions.session[there], counts, len(judged.sessions.names))
+
+@hookimpl
+def ireval_metrics():
+    return [sess]
+"""
+
+
+def test_sessions_are_held_over_the_queries_that_both_baselines_have(branch):
+    shop, every = branch.shop, list(branch.shop.judgments)
+    rows = [f"{query}\twords\ttail\t1\ts{(n + 1) // 2}\t{(n + 1) % 2 + 1}\n" for n, query in enumerate(every)]
+    judgments, rankings = dict(shop.judgments), dict(shop.rankings)
+    write = shop.write
+
+    def with_sessions():
+        write()
+        (branch.path / "queries.tsv").write_text("id\ttext\tsegment\tsearches\tsession\tposition\n" + "".join(rows))
+
+    shop.write = with_sessions
+    branch.git("checkout", "--quiet", "main")
+    (branch.path / "conftest.py").write_text(SESSIONS)
+    shop.change((shop.suite.partition("rules:\n")[2], "  - no_regression: {metric: SessRel, tolerance: 1%}\n"))
+    del shop.judgments["q01"], shop.rankings["q01"]
+    branch.git("rm", "-q", "baselines/shop.*")
+    branch.commit("sessions")
+    shop.write()
+    shop.accept()
+    branch.commit("without the first query")
+    branch.git("checkout", "--quiet", "-B", "change")
+    shop.judgments, shop.rankings = judgments, rankings
+    branch.accept(q10="n1 n2 n3")
+
+    found = branch.outcome(*FAILS)
+
+    assert found["verdict"] == "fail"
+    assert found["headline"] == "the branch lowers its baseline: SessRel 5.4000 -> 4.8000 on all"
