@@ -46,8 +46,6 @@ def tool():
     return find
 
 
-
-
 class Repository:
     """A working copy with suites, whose remote is a bare repository beside it."""
 
