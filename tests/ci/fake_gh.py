@@ -1,4 +1,4 @@
-"""Stands for the program ``gh``: answers from ``answers.json`` in the folder ``FAKE_GH``, and writes down every call."""
+"""Stands for the program ``gh``: answers from the folder ``FAKE_GH``, and writes down every call."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Stands for ``python``: installs and makes environments in name only, writes down its calls, and is Python otherwise."""
+"""Stands for ``python``: installs in name only, writes down its calls, and is Python otherwise."""
 
 import json
 import os
@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 log, words = Path(os.environ["FAKE_PYTHON"]), sys.argv[1:]
-if words[:1] != ["-"]:
+if words[:1] != ["-I"]:
     with log.open("a", encoding="utf-8") as file:
         file.write(json.dumps(words) + "\n")
 if words[:2] == ["-m", "pip"]:

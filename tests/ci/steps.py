@@ -1,4 +1,4 @@
-"""Steps of CI files, run by bash as a runner would run them: with its variables, its options, and values for ``${{ }}``."""
+"""Steps of CI files, run by bash as a runner runs them: its variables, its options, values for ``${{ }}``."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""A comment accepts: only that of somebody who may, only what they saw, only baselines, and its words are never code."""
+"""A comment accepts: only of somebody who may, only what they saw, only baselines; its words are never code."""
 
 import json
 
