@@ -15,14 +15,13 @@ from pytest_ireval.evaluating.evaluation import evaluate
 from pytest_ireval.gate.circumstances import moment_of, written
 from pytest_ireval.gate.gate import run_gate
 from pytest_ireval.metrics.metric import Metric
+from pytest_ireval.pytest_adapter.adopting import ADOPTING
 from pytest_ireval.pytest_adapter.run_plugins import RunPlugins, plugins_of
 from pytest_ireval.pytest_adapter.terminal import width_of
 from pytest_ireval.reports.failure_text import failure_text
 from pytest_ireval.results.evaluation import Evaluation
 from pytest_ireval.results.suite_result import SuiteResult
 from pytest_ireval.suites.loading import load_suite, load_suites
-
-SESSION = "ireval-session"
 
 
 class Gatekeeper:
@@ -91,7 +90,7 @@ def _told() -> Iterator[None]:
 
 def gatekeeper(request: pytest.FixtureRequest) -> Gatekeeper:
     """For one test."""
-    session = request.config.pluginmanager.get_plugin(SESSION)
+    adopting = request.config.pluginmanager.get_plugin(ADOPTING)
     with _told():
-        plugins: RunPlugins = session.plugins if session is not None else plugins_of(request.config)
+        plugins: RunPlugins = adopting.plugins if adopting is not None else plugins_of(request.config)
     return Gatekeeper(request.path, plugins, width_of(request.config))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 import pytest
@@ -26,7 +27,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 @pytest.hookimpl(tryfirst=True)
 def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
     """A conftest.py that cannot be imported ends the run: by then nobody reads the results of an earlier one."""
-    if early_config.known_args_namespace.ireval:
+    if early_config.known_args_namespace.ireval and "PYTEST_XDIST_WORKER" not in os.environ:  # workers write nothing
         from pytest_ireval.pytest_adapter.undisturbed import as_they_are
 
         with as_they_are():
@@ -42,7 +43,7 @@ def pytest_configure(config: pytest.Config) -> None:
         from pytest_ireval.pytest_adapter.undisturbed import as_they_are
 
         with as_they_are():
-            from pytest_ireval.pytest_adapter.session import start
+            from pytest_ireval.pytest_adapter.start import start
 
             start(config)
     elif any(config.getoption(option) for option in ("ireval_update", "ireval_update_new", "ireval_force")):

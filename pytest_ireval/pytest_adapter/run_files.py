@@ -14,10 +14,9 @@ import pytest_ireval
 from pytest_ireval.baselines.git import commit_state
 from pytest_ireval.errors import IrevalError
 from pytest_ireval.gate.circumstances import moment_of, written
-from pytest_ireval.pytest_adapter.suite_run import SuiteRun
 from pytest_ireval.reports.results_json import results_text
 from pytest_ireval.results.outcome import worst_of
-from pytest_ireval.results.suite_result import RunResult
+from pytest_ireval.results.suite_result import RunResult, SuiteResult
 from pytest_ireval.retrieval.formats.writers import put
 
 OFF = "none"
@@ -44,17 +43,16 @@ class RunFiles:
         self.written.clear()
 
     def result_of(
-        self, runs: Sequence[SuiteRun], moment: datetime, problems: Sequence[str], accepted: Sequence[str]
+        self, suites: Sequence[SuiteResult], moment: datetime, problems: Sequence[str], accepted: Sequence[str]
     ) -> RunResult:
         """What the run came to."""
-        suites = tuple(run.result(run.suite.name in accepted) for run in runs)
         verdict = worst_of(tuple(suite.verdict for suite in suites))
         commit, branch, dirty = commit_state(self.root)
         return RunResult(
             version=pytest_ireval.__version__,
             date=written(moment),
             verdict="error" if problems or not suites else verdict,
-            suites=suites,
+            suites=tuple(suites),
             commit=commit,
             branch=branch,
             dirty=dirty,

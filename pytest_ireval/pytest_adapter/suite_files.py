@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
@@ -18,6 +18,9 @@ from pytest_ireval.rules.planning import Check
 
 if TYPE_CHECKING:
     from pytest_ireval.pytest_adapter.session import EvaluationSession
+
+SUITE, RULE = "ireval_suite", "ireval_rule"
+"""Properties of a report that say which verdict it is about."""
 
 
 class SuiteFile(pytest.File):
@@ -104,6 +107,7 @@ class RuleItem(pytest.Item):
         item: RuleItem = cls.from_parent(parent, name=name)
         item.run, item.check = run, check
         item.add_marker("ireval")
+        item.user_properties += [(SUITE, run.suite.name), (RULE, check.id)]
         for tag in (*run.suite.tags, *check.tags):
             item.add_marker(getattr(pytest.mark, tag))
         item.extra_keyword_matches.update((run.suite.name, *run.suite.tags, *check.tags))
@@ -113,7 +117,7 @@ class RuleItem(pytest.Item):
         """An error of what the verdict rests on is pytest's ERROR, not FAILED."""
         outcome = self.run.outcome(self.check)
         self.user_properties += [("ireval_verdict", outcome.verdict)]
-        self.user_properties += [(f"ireval_{name}", value) for name, value in outcome.numbers.items()]
+        self.user_properties += [(f"ireval_{name}", float(value)) for name, value in outcome.numbers.items()]
         if outcome.metric:
             self.user_properties.append(("ireval_metric", outcome.metric))
         if outcome.verdict == "error" and not self.run.passes(outcome):
@@ -144,3 +148,16 @@ class RuleItem(pytest.Item):
         first = next(iter(str(error).splitlines()), "")
         crash.path, crash.lineno = str(path), (line or 0) + 1
         crash.message = first.removeprefix(f"{outcome.place}: ") if outcome is not None else first
+
+
+class Told(NamedTuple):
+    """Which verdict a report of pytest is about."""
+
+    suite: str
+    check: str
+
+
+def reported_by(report: pytest.TestReport) -> Told | None:
+    """None for a test that is none of ours; the same of a report that came from a worker."""
+    properties = dict(report.user_properties)
+    return Told(str(properties[SUITE]), str(properties[RULE])) if RULE in properties else None

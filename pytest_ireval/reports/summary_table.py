@@ -63,7 +63,7 @@ def _rows(suite: SuiteResult) -> list[list[str]]:
     for kind, outcomes in groupby(others, key=lambda each: each.kind):
         if words := _verdict_of(list(outcomes)):
             rows.append([kind, "", "", "", "", words])
-    if not rows or suite.error:
+    if not rows or (suite.error and not any(row[0] == "inputs" for row in rows)):
         rows.append(["inputs" if suite.error else "", "", "", "", "", suite.verdict])
     return rows
 

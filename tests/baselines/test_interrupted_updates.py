@@ -319,3 +319,18 @@ def test_files_that_are_nobodys_are_not_the_journals_to_judge(tmp_path):
 
     with pytest.raises(BaselineError):
         read_baseline(tmp_path, "shop")
+
+
+@needs_fork
+def test_a_child_that_outlives_the_holder_of_the_lock_does_not_hold_it(tmp_path):
+    holder = os.fork()
+    if not holder:
+        with locked(tmp_path):
+            if os.fork():
+                os._exit(0)  # dies with the lock, as when it is killed
+            time.sleep(20)
+            os._exit(0)
+    os.waitpid(holder, 0)
+
+    with locked(tmp_path, wait=2):
+        assert (tmp_path / ".lock").read_text() == f"{os.getpid()}\n"
