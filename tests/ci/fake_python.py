@@ -13,7 +13,7 @@ if words[:1] != ["-I"]:
 if words[:2] == ["-m", "pip"]:
     sys.exit(int(os.environ.get("PIP_ENDS_WITH", "0")))
 if words[:2] == ["-m", "venv"]:
-    place = Path(words[2]) / "bin"
+    place = Path(words[-1]) / "bin"
     place.mkdir(parents=True)
     (place / "python").symlink_to(Path(os.environ["FAKES"]) / "python")
     sys.exit()

@@ -46,7 +46,8 @@ def test_every_recipe_is_shown_on_the_page_as_it_is():
     shown = blocks(PAGE)
 
     assert sorted(path.name for path in RECIPES.iterdir()) == sorted(SHOWN)
-    assert [name for name in SHOWN if shown.get(f"examples/ci/{name}") != (RECIPES / name).read_text("utf-8")] == []
+    different = [name for name in SHOWN if shown.get(f"examples/ci/{name}") != (RECIPES / name).read_text("utf-8")]
+    assert different == [], "run docs/ci_page.py"
 
 
 def test_the_shortest_workflow_is_the_same_on_both_pages():
@@ -120,6 +121,16 @@ def test_a_job_that_may_write_or_has_a_secret_runs_no_code_of_a_pull_request(nam
             checkout = next(step for step in job["steps"] if step["uses"].startswith("actions/checkout@"))
             assert checkout["with"]["persist-credentials"] == "false"
             assert checkout["with"]["fetch-depth"] == "0"
+
+
+def test_only_runs_of_a_pull_request_are_cut_off_by_newer_ones():
+    group = load(RECIPES / "github.yml")["concurrency"]["group"]
+
+    assert group == "search-gate-${{ github.event.pull_request.number || github.run_id }}"
+    job = load(RECIPES / "gitlab-ci.yml")["search gate"]
+    assert [rule.get("interruptible") for rule in job["rules"]] == ["true", None]
+    assert "abortPrevious" not in (RECIPES / "Jenkinsfile").read_text()
+    assert "concurrency" not in load(RECIPES / "github-accept.yml")  # where GitHub drops the second of three
 
 
 def test_no_recipe_runs_on_pull_request_target():
@@ -228,7 +239,7 @@ def test_jenkins_installs_into_an_environment_of_its_own(repository):
 
     assert ran.code == 0, ran.text
     assert repository.python_calls() == [
-        ["-m", "venv", str(repository.folder.parent / "workspace tmp" / "venv")],
+        ["-m", "venv", "--clear", str(repository.folder.parent / "workspace tmp" / "venv")],
         ["-m", "pip", "install", "-r", "requirements.txt"],
         [
             *("-m", "pytest", "--ireval", "suites/", "--junit-xml=ireval-report/junit.xml"),
