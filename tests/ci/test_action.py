@@ -261,3 +261,21 @@ def test_without_the_base_branch_at_hand_the_gate_is_an_error(repository):
 
     assert code == 1, text
     assert outputs["verdict"] == "error"
+
+
+def test_a_pull_request_that_concerns_no_suite_is_green_and_says_which_took_no_part(repository):
+    suite = repository.folder / "suites" / "product-search.ireval.yaml"
+    suite.write_text(suite.read_text() + "\nwatches: [/search/]\n")
+    (repository.folder / "search").mkdir()
+    (repository.folder / "search" / "rank.py").write_text("K1 = 1.2\n")
+    repository.commit("what the suite watches")
+    repository.git("push", "--quiet", "origin", "main")
+    (repository.folder / "README.md").write_text("A shop.\n")
+    repository.commit("a README")
+
+    code, text, outputs = act(repository, {"changed-since": "base"}, {"github.base_ref": "main"})
+    results = json.loads(Path(outputs["results"]).read_bytes())
+
+    assert code == 0, text
+    assert outputs["verdict"] == "pass"
+    assert (results["changed_since"], results["unaffected"]) == ("origin/main", ["product-search"])
