@@ -89,7 +89,7 @@ class Accepting:
 
     def _write(self, suite: PlannedSuite, result: SuiteResult, proposal: Proposal, moment: datetime) -> str:
         """Put the baseline into place; returns why that is impossible."""
-        commit, branch, dirty = commit_state(suite.path.parent)
+        commit, branch, dirty = commit_state(suite.path.parent, suite.files)
         forced = bool(_only_by_force(result, proposal)[0])
         if proposal.error:
             return proposal.error

@@ -93,7 +93,8 @@ class RunEnd:
             for suite in self.collected.suites
             if suite.selected
         ]
-        result = self.files.result_of(suites, self.moment, problems, self.accepting.written)
+        took_part = [file for suite in self.collected.suites if suite.selected for file in suite.files]
+        result = self.files.result_of(suites, self.moment, problems, self.accepting.written, took_part)
         result = replace(result, base=branch_of(self.config).base)
         self.result = told(result, self.affected.since, self.collected.suites)
         self.unwritten = self.files.write(self.result)
