@@ -78,7 +78,8 @@ def hermetic(monkeypatch, folder):
     for name, value in {"NAME": "Ada", "EMAIL": "ada@example.org", "DATE": "2026-11-01T00:00:00Z"}.items():
         monkeypatch.setenv(f"GIT_AUTHOR_{name}", value)
         monkeypatch.setenv(f"GIT_COMMITTER_{name}", value)
-    for name in [name for name in os.environ if name in ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE")]:
+    told = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE")
+    for name in [name for name in os.environ if name in told or name.startswith("PYTEST_XDIST")]:
         monkeypatch.delenv(name)
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(folder / "no-config"))
     monkeypatch.setenv("GIT_CONFIG_SYSTEM", str(folder / "no-config"))

@@ -497,3 +497,41 @@ def test_forty_suites_of_which_a_change_concerns_three(monorepo):
         "team7.l0": "team7/l0/rank.py changed (watches ../team7/l0/**)",
     }
     assert len(monorepo.results()["unaffected"]) == 37
+
+
+def in_parallel(monorepo, *arguments):
+    pytest.importorskip("xdist")
+    return monorepo.pytester.runpytest_subprocess(
+        "--ireval", "suites", "--ireval-changed-since", "main", "-n", "2", *arguments
+    )
+
+
+def test_workers_choose_the_same_suites(monorepo):
+    monorepo.suite("careful", "")
+    monorepo.commit("one more")
+    monorepo.git("branch", "--force", "main")
+    monorepo.write("search/analyzer.py", "2\n")
+    result = in_parallel(monorepo)
+
+    assert result.ret == 0
+    result.assert_outcomes(passed=4)
+    result.stdout.fnmatch_lines(["not affected by what changed since main: ads (1 suite)"])
+    assert monorepo.affected() == {
+        "careful": f"{IN_ANY_CASE}it has no watches",
+        "shop": "search/analyzer.py changed (watches ../search/**)",
+    }
+    assert monorepo.results()["unaffected"] == ["ads"]
+
+
+def test_a_parallel_run_that_concerns_nobody_is_a_pass(monorepo):
+    result = in_parallel(monorepo)
+
+    assert result.ret == 0
+    result.stdout.fnmatch_lines(["ireval: pass, no suite is affected"])
+
+
+def test_a_parallel_run_from_an_unknown_ref_ends(monorepo):
+    result = in_parallel(monorepo, "--ireval-changed-since=nowhere")
+
+    assert result.ret == 4
+    assert result.stderr.str().count("git knows no such commit here") == 1
