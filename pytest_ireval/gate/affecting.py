@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -12,7 +12,7 @@ from pytest_ireval.baselines.repository import places_of, root_of
 from pytest_ireval.errors import IrevalError, Problem
 from pytest_ireval.gate.named_files import named_files
 from pytest_ireval.suites.fitting import fitting, watched
-from pytest_ireval.suites.suite import Suite, Watch
+from pytest_ireval.suites.suite import Pattern, Suite, Watch
 from pytest_ireval.text_table import printable
 
 IN_ANY_CASE = "takes part whatever changed: "
@@ -24,7 +24,11 @@ class Repositories:
     """What git says of the repositories in which suites lie; each is asked once."""
 
     changes: dict[Path, Changes] = field(default_factory=dict)
+    """By the top of the repository, like what follows."""
     known: dict[Path, Files] = field(default_factory=dict)
+    """All files that git knows."""
+    alive: dict[tuple[Path, tuple[Pattern, ...]], bool] = field(default_factory=dict)
+    """Whether a glob fits any of them that its exceptions leave; many suites may inherit one."""
 
     def changes_around(self, folder: Path, ref: str) -> Changes:
         """What changed since the ref; raises IrevalError where nobody can tell."""
@@ -35,11 +39,15 @@ class Repositories:
             return changes
         return self.changes[root]
 
-    def known_in(self, root: Path) -> Files:
-        """All files that git knows there."""
+    def fits_something(self, watch: Watch, exceptions: Sequence[Watch], root: Path) -> bool:
+        """Whether git knows a file that is watched because of one glob."""
         if root not in self.known:
             self.known[root] = known_files(root)
-        return self.known[root]
+        together = (watch, *exceptions)
+        key = root, tuple(each.pattern for each in together)
+        if key not in self.alive:
+            self.alive[key] = watched(together, self.known[root], root) is not None
+        return self.alive[key]
 
 
 def reason_of(suite: Suite, ref: str, repositories: Repositories) -> str:
@@ -60,9 +68,10 @@ def reason_of(suite: Suite, ref: str, repositories: Repositories) -> str:
 
 
 def dead_watches(suite: Suite, root: Path, repositories: Repositories) -> Iterator[Watch]:
-    """Globs that fit nothing: with a misspelt one a suite would never take part."""
+    """Globs that fit nothing, or nothing but exceptions: with such alone a suite would never take part."""
+    exceptions = [watch for watch in suite.watches if watch.excludes]
     for watch in suite.watches:
-        if not watch.excludes and next(fitting(watch.pattern, repositories.known_in(root), root), None) is None:
+        if not watch.excludes and not repositories.fits_something(watch, exceptions, root):
             yield watch
 
 

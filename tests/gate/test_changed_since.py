@@ -291,15 +291,23 @@ def test_a_suite_that_says_not_what_it_watches_takes_part_in_every_run(monorepo)
     assert monorepo.results()["unaffected"] == ["ads", "shop"]
 
 
-def test_a_suite_whose_glob_fits_nothing_takes_part_in_every_run(monorepo):
-    monorepo.suite("shop", "watches: [../search/**, ../serach/**]\n")
+@pytest.mark.parametrize(
+    ("watches", "dead"),
+    [
+        ("[../search/**, ../serach/**]", "../serach/**"),
+        ("[../search/**, '!../search']", "../search/**"),
+        ("[/search/**, /ireval-report/**]", "/ireval-report/**"),
+    ],
+)
+def test_a_suite_whose_glob_fits_nothing_takes_part_in_every_run(monorepo, watches, dead):
+    monorepo.suite("shop", f"watches: {watches}\n")
     monorepo.commit("misspelt")
     monorepo.git("branch", "--force", "main")
     result = monorepo.run()
 
-    reason = f"{IN_ANY_CASE}it watches ../serach/**, which fits no file that git knows"
+    reason = f"{IN_ANY_CASE}it watches {dead}, which fits no file that git knows"
     assert monorepo.affected() == {"shop": reason}
-    result.stdout.fnmatch_lines([reason])
+    result.stdout.fnmatch_lines([reason.replace("[", "[[]")])
 
 
 def test_a_glob_that_fits_nothing_is_a_mistake(monorepo, ireval):
