@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import os
 import subprocess
+from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
+from pytest_ireval.baselines.repository import root_of
 from pytest_ireval.errors import BaselineError, Problem, shown
 
 PATIENCE = 20.0
 """Seconds that git may take."""
 OF_HOOKS = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX")
 """Git sets them for hooks, relative to another folder; the repository is the one that holds the files."""
+AT_ONCE = 500
+"""So many files are named in one call: a command line has an end."""
 WITHOUT_BASELINES = (":(top)", ":(top,exclude,glob)**/baselines/**")
 
 
@@ -22,10 +26,11 @@ class CommitState(NamedTuple):
     commit: str = ""
     branch: str = ""
     dirty: bool = False
-    """Whether tracked files differ from the commit; baselines do not count, they are what is being written."""
+    """Whether files are not as the commit has them: tracked ones that differ, and those that took part and are neither
+    tracked nor ignored. Baselines do not count, they are what is being written."""
 
 
-def commit_state(folder: Path) -> CommitState:
+def commit_state(folder: Path, took_part: Iterable[Path] = ()) -> CommitState:
     """Of the repository that holds ``folder``; never an error."""
     said = git(folder, "status", "--porcelain=v2", "--branch", "--untracked-files=no", "--", *WITHOUT_BASELINES)
     if said is None:
@@ -36,8 +41,24 @@ def commit_state(folder: Path) -> CommitState:
     return CommitState(
         "" if commit == "(initial)" else commit,
         "" if branch == "(detached)" else branch,
-        any(not line.startswith("#") for line in lines),
+        any(not line.startswith("#") for line in lines) or _any_untracked(folder, took_part),
     )
+
+
+def _any_untracked(folder: Path, files: Iterable[Path]) -> bool:
+    """Whether git neither has one of the files in its repository nor was told to ignore it."""
+    root = root_of(folder)
+    real = {Path(os.path.realpath(file.parent), file.name) for file in files}
+    below = sorted(
+        f":(literal){file.relative_to(root).as_posix()}" for file in real if root and file.is_relative_to(root)
+    )
+    for first in range(0, len(below), AT_ONCE):
+        said = git(
+            root or folder, "ls-files", "-z", "--others", "--exclude-standard", "--", *below[first : first + AT_ONCE]
+        )
+        if said is None or said:  # where git does not say, nobody can call the tree clean
+            return True
+    return False
 
 
 def content_at(ref: str, path: Path) -> bytes | None:

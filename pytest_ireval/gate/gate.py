@@ -23,6 +23,7 @@ from pytest_ireval.gate.judging import Circumstances, broken_outcome, judged
 from pytest_ireval.gate.material import Material
 from pytest_ireval.gate.scoring import side_of
 from pytest_ireval.gate.telling import broken_result, result_of
+from pytest_ireval.gate.waivers import endings
 from pytest_ireval.plugins.manager import installed
 from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.progress import SILENT, Progress
@@ -140,7 +141,7 @@ def material_of(
         deleted=() if stored is not None or error is not None else files_of_last_commit(suite.baselines, suite.name),
         cause=against.cause,
         others=others_of(suite, registry, base, found.side, progress),
-        notes=(*against.notes, *notes_on(suite, base, found, not_asked)),
+        notes=(*against.notes, *notes_on(suite, base, found, not_asked), *endings(suite, today)),
         beside=beside(suite, base, found.side),
         held=None if beginning is None else held_against(suite, base, beginning.result(), stored),
     )

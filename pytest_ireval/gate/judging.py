@@ -12,6 +12,7 @@ from pytest_ireval.baselines.at_base import Base
 from pytest_ireval.errors import BaselineError, BaselineMisfitError, IrevalError
 from pytest_ireval.gate.lowering import lowering
 from pytest_ireval.gate.material import Material
+from pytest_ireval.gate.waivers import time_left
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.plurals import counted
 from pytest_ireval.results.outcome import VERDICTS, Outcome
@@ -221,7 +222,9 @@ def _waiver(waiver: Waiver, material: Material, today: date) -> Ruling:
             f"the waiver of {waiver.query} ended on {waiver.until}",
             f"It was given for: {waiver.reason}. Its query counts again; renew the waiver or take it out.",
         )
-    return Ruling("pass", f"{waiver.query} is waived until {waiver.until}: {waiver.reason}")
+    left = time_left(waiver, today)
+    facts = (f"it ends {left}",) if left else ()
+    return Ruling("pass", f"{waiver.query} is waived until {waiver.until}: {waiver.reason}", facts=facts)
 
 
 def _lowering(check: Check, material: Material, circumstances: Circumstances) -> Ruling:
