@@ -7,14 +7,14 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
+from pytest_ireval.baselines.branches import merge_base
 from pytest_ireval.baselines.git import git
 from pytest_ireval.baselines.repository import root_of
-from pytest_ireval.errors import IrevalError, Problem, shown
+from pytest_ireval.errors import IrevalError, Problem
 
 LINK, SUBMODULE = b"120000", b"160000"
 COMPILED = "__pycache__"
 """Files in such folders are made by running, also by running this: nobody changed them."""
-FETCH = "a job in CI often has its newest commit only: say fetch-depth: 0 where it checks out, or git fetch --unshallow"
 
 
 class Files(NamedTuple):
@@ -45,7 +45,7 @@ def changes_since(ref: str, folder: Path) -> Changes:
     if top is None:
         raise IrevalError(_not_asked(folder))
     root = Path(os.path.realpath(os.fsdecode(top.removesuffix(b"\n"))))
-    base = merge_base(ref, root)
+    base = merge_base(ref, root).commit
     differing = _listed(root, "diff", "--name-only", "--no-renames", "--no-ext-diff", "--ignore-submodules=none", base)
     names = {*differing, *_untracked(root)}
     return Changes(ref, root, base, _files(names, (name for name in names if os.path.isdir(root / name))))
@@ -61,21 +61,6 @@ def _not_asked(folder: Path) -> Problem:
         f"is it installed? It may also refuse a folder of somebody else: git config --add safe.directory {root}"
     )
     return Problem(complaint, place=str(root), suggestion=suggestion)
-
-
-def merge_base(ref: str, folder: Path) -> str:
-    """The commit at which the branch that is checked out left ``ref``."""
-    if not ref or ref.startswith("-") or not git(folder, "rev-parse", "--verify", "--quiet", f"{ref}^{{commit}}"):
-        raise IrevalError(
-            Problem("git knows no such commit here", place=f"changes since {shown(ref)}", suggestion=FETCH)
-        )
-    found = git(folder, "merge-base", ref, "HEAD")
-    if not found:
-        complaint = "it has no commit in common with HEAD here"
-        shallow = git(folder, "rev-parse", "--is-shallow-repository") == b"true\n"
-        suggestion = f"this clone is shallow; {FETCH}" if shallow else ""
-        raise IrevalError(Problem(complaint, place=f"changes since {shown(ref)}", suggestion=suggestion))
-    return found.decode("ascii").strip()
 
 
 def known_files(root: Path) -> Files:

@@ -1,13 +1,17 @@
 """Only suites that are affected by what changed take part; nobody takes the others for suites that passed."""
 
 import os
+import re
 import shutil
 
 import pytest
 from monorepo import SUITE, Monorepo, hermetic
 
 IN_ANY_CASE = "takes part whatever changed: "
-FETCH = "a job in CI often has its newest commit only: say fetch-depth: 0 where it checks out, or git fetch --unshallow"
+FETCH = (
+    "fetch-depth: 0 of actions/checkout, GIT_DEPTH: 0 of GitLab, or git fetch --unshallow origin "
+    "+refs/heads/main:refs/remotes/origin/main brings the history"
+)
 
 
 def test_a_change_concerns_the_suites_that_watch_it(monorepo):
@@ -397,7 +401,7 @@ def refusal(result):
 def test_an_unknown_ref_ends_the_run(monorepo, ref):
     result = monorepo.pytester.runpytest("--ireval", "suites", f"--ireval-changed-since={ref}")
 
-    assert refusal(result) == f"changes since {ref!r}\n  git knows no such commit here\n  {FETCH}"
+    assert refusal(result).splitlines()[0] == f"git knows no commit {ref!r} here"
     assert monorepo.results()["verdict"] == "error"
 
 
@@ -411,13 +415,14 @@ def test_a_shallow_clone_ends_the_run(pytester, monkeypatch, tmp_path_factory):
     monorepo.git("clone", "--quiet", "--depth=1", "--branch=branch", url, str(clone / "shop"))
     monkeypatch.chdir(clone / "shop")
     assert refusal(pytester.runpytest("--ireval", "suites", "--ireval-changed-since", "origin/main")) == (
-        f"changes since 'origin/main'\n  git knows no such commit here\n  {FETCH}"
+        f"git knows no commit 'origin/main' here, and the clone is shallow\n  {FETCH}"
     )
 
     monorepo.git("-C", str(clone / "shop"), "fetch", "--quiet", "--depth=1", "origin", "main:refs/remotes/origin/main")
-    assert refusal(pytester.runpytest("--ireval", "suites", "--ireval-changed-since", "origin/main")) == (
-        f"changes since 'origin/main'\n  it has no commit in common with HEAD here\n  this clone is shallow; {FETCH}"
-    )
+    told = refusal(pytester.runpytest("--ireval", "suites", "--ireval-changed-since", "origin/main"))
+    assert re.fullmatch(
+        r"HEAD and origin/main \([0-9a-f]{7}\) have no common commit in this clone, which is shallow\n  (.*)", told
+    )[1] == (FETCH)
 
 
 def test_outside_of_a_repository_the_run_ends(monorepo):
@@ -542,4 +547,4 @@ def test_a_parallel_run_from_an_unknown_ref_ends(monorepo):
     result = in_parallel(monorepo, "--ireval-changed-since=nowhere")
 
     assert result.ret == 4
-    assert result.stderr.str().count("git knows no such commit here") == 1
+    assert result.stderr.str().count("git knows no commit 'nowhere' here") == 1
