@@ -20,6 +20,7 @@ from pytest_ireval.metrics.score import aggregated
 from pytest_ireval.results.suite_result import SuiteResult
 from pytest_ireval.retrieval.rankings import Rankings
 from pytest_ireval.retrieval.selection import of_queries, side_by_side
+from pytest_ireval.rules.planning import LOWERING
 from pytest_ireval.rules.side import Scored
 
 
@@ -79,8 +80,14 @@ def _history_lost(material: Material) -> bool:
 
 
 def blockers(result: SuiteResult) -> Iterator[str]:
-    """What stands in the way of accepting: everything red that accepting does not settle."""
+    """What stands in the way of accepting: everything red that accepting does not settle.
+
+    That the stored baseline is lower than it was is no obstacle: to accept a better one is how that ends, and the next
+    run holds the new one against the base.
+    """
     for outcome in result.outcomes:
+        if outcome.id == LOWERING:
+            continue
         if outcome.verdict not in ("pass", "inconclusive") and not outcome.acceptable:
             yield f"{outcome.id}: {outcome.headline}"
 

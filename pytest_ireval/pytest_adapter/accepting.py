@@ -19,6 +19,7 @@ from pytest_ireval.plurals import counted
 from pytest_ireval.pytest_adapter.planned_suite import Evaluated, PlannedSuite
 from pytest_ireval.pytest_adapter.suite_run import Accepts
 from pytest_ireval.results.suite_result import SuiteResult
+from pytest_ireval.suites.twins import twin_of
 
 Endings = Callable[[PlannedSuite], tuple[Evaluated | None, Collection[str]]]
 """What a suite came to, and which of its verdicts were reported."""
@@ -89,7 +90,10 @@ class Accepting:
 
     def _write(self, suite: PlannedSuite, result: SuiteResult, proposal: Proposal, moment: datetime) -> str:
         """Put the baseline into place; returns why that is impossible."""
-        commit, branch, dirty = commit_state(suite.path.parent)
+        twin = twin_of(suite.path, suite.name)
+        if twin is not None:
+            return f"{twin.name} beside it calls its suite so, too, and they would have one baseline; left as it is"
+        commit, branch, dirty = commit_state(suite.path.parent, suite.files)
         forced = bool(_only_by_force(result, proposal)[0])
         if proposal.error:
             return proposal.error

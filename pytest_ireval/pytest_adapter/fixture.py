@@ -16,6 +16,7 @@ from pytest_ireval.gate.circumstances import moment_of, written
 from pytest_ireval.gate.gate import run_gate
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.pytest_adapter.adopting import ADOPTING
+from pytest_ireval.pytest_adapter.branch import Branch, branch_of
 from pytest_ireval.pytest_adapter.code_host import as_printed
 from pytest_ireval.pytest_adapter.run_plugins import RunPlugins, plugins_of
 from pytest_ireval.pytest_adapter.terminal import width_of
@@ -28,10 +29,11 @@ from pytest_ireval.suites.loading import load_suite, load_suites
 class Gatekeeper:
     """What a Python test can ask for. Paths are relative to the test's file; what cannot be done fails the test."""
 
-    def __init__(self, file: Path, plugins: RunPlugins, width: int) -> None:
+    def __init__(self, file: Path, plugins: RunPlugins, width: int, branch: Branch) -> None:
         self.file = file
         self.plugins = plugins
         self.width = width
+        self.branch = branch
 
     def evaluate(
         self, judgments: Any, rankings: Any, metrics: str | Metric | Iterable[str | Metric], **more: Any
@@ -46,14 +48,15 @@ class Gatekeeper:
         path = self._path(suite)
         with _told():
             registry = self.plugins.registry_beside(path)
-            return run_gate(load_suite(path, registry), registry=registry)
+            return run_gate(load_suite(path, registry), registry=registry, **self.branch._asdict())
 
     def gates(self, suites: str | os.PathLike[str]) -> tuple[SuiteResult, ...]:
         """The results of all suites of a file with a matrix."""
         path = self._path(suites)
         with _told():
             registry = self.plugins.registry_beside(path)
-            return tuple(run_gate(suite, registry=registry) for suite in load_suites(path, registry))
+            suites_there = load_suites(path, registry)
+            return tuple(run_gate(suite, registry=registry, **self.branch._asdict()) for suite in suites_there)
 
     def check(self, suites: str | os.PathLike[str]) -> tuple[SuiteResult, ...]:
         """The same; the test fails with what the gate has to say of everything that is no pass."""
@@ -94,4 +97,5 @@ def gatekeeper(request: pytest.FixtureRequest) -> Gatekeeper:
     adopting = request.config.pluginmanager.get_plugin(ADOPTING)
     with _told():
         plugins: RunPlugins = adopting.plugins if adopting is not None else plugins_of(request.config)
-    return Gatekeeper(request.path, plugins, width_of(request.config))
+        branch = branch_of(request.config)
+    return Gatekeeper(request.path, plugins, width_of(request.config), branch)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from pytest_ireval.gate.named_files import files_of
 from pytest_ireval.gate.updating import Proposal
 from pytest_ireval.results.suite_result import SuiteResult
 from pytest_ireval.rules.planning import Check
@@ -27,6 +28,10 @@ class PlannedSuite:
     """The folder of its baseline."""
     planned: tuple[str, ...]
     """The ids of everything it has a verdict on."""
+    files: tuple[Path, ...] = ()
+    """What it is made of, and what it names."""
+    affected_by: str | None = ""
+    """Why it takes part where not all do; None: it takes none, for no change concerns it."""
     selected: list[str] = field(default_factory=list)
     """Of these, what the run was asked for, in the order of running."""
     deselected: set[str] = field(default_factory=set)
@@ -56,7 +61,7 @@ class Collected:
     """Files of suites, be they right or wrong."""
 
 
-def planned_suite(suite: Suite, checks: tuple[Check, ...]) -> PlannedSuite:
+def planned_suite(suite: Suite, checks: tuple[Check, ...], affected_by: str | None = "") -> PlannedSuite:
     """Of which nothing was selected yet."""
     return PlannedSuite(
         name=suite.name,
@@ -66,4 +71,6 @@ def planned_suite(suite: Suite, checks: tuple[Check, ...]) -> PlannedSuite:
         values=dict(suite.values),
         baselines=suite.baselines,
         planned=tuple(check.id for check in checks),
+        files=() if affected_by is None else files_of(suite),
+        affected_by=affected_by,
     )

@@ -20,12 +20,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--ireval-reason", metavar="TEXT", default="", help="why the change is fine; kept in the baseline")
     group.addoption("--ireval-force", action="store_true", help="accept although what accepting does not settle is red")
     group.addoption("--ireval-allow-ci", action="store_true", help="accept even where CI is set")
-    group.addoption("--ireval-report", metavar="DIR", default=None, help="folder of the report, or none")
-    parser.addini(
-        "ireval_report",
-        "folder of the report (results.json, summary.md, metrics.txt), or none",
-        default="ireval-report",
+    group.addoption(
+        "--ireval-changed-since", metavar="REF", default=None, help="only suites affected since the merge base with REF"
     )
+    group.addoption("--ireval-report", metavar="DIR", default=None, help="folder of the report, or none")
+    group.addoption("--ireval-base", metavar="REF", help="hold baselines against those of the merge base with this ref")
+    parser.addini("ireval_baseline_lowering", "report or fail: what a lowered baseline is", default="report")
+    parser.addini("ireval_report", "folder of the report, or none", default="ireval-report")
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -52,6 +53,8 @@ def pytest_configure(config: pytest.Config) -> None:
             start(config)
     elif any(config.getoption(option) for option in ("ireval_update", "ireval_update_new", "ireval_force")):
         raise pytest.UsageError("--ireval-update and the like accept what suites measure: say --ireval, too")
+    elif config.getoption("ireval_changed_since") is not None:
+        raise pytest.UsageError("--ireval-changed-since chooses among suites: say --ireval, too")
 
 
 @pytest.fixture

@@ -13,6 +13,8 @@ import pytest
 
 from pytest_ireval.plurals import counted
 from pytest_ireval.pytest_adapter.accepting import Accepting
+from pytest_ireval.pytest_adapter.affected import Affected, nobody, told
+from pytest_ireval.pytest_adapter.branch import branch_of
 from pytest_ireval.pytest_adapter.code_host import append_step_summary, tell_code_host
 from pytest_ireval.pytest_adapter.planned_suite import Collected, Evaluated, PlannedSuite
 from pytest_ireval.pytest_adapter.run_files import RunFiles, only_looks
@@ -36,13 +38,20 @@ class RunEnd:
     """Registered as a pytest plugin; with ``-n`` in the process that runs no test itself."""
 
     def __init__(
-        self, config: pytest.Config, accepting: Accepting, moment: datetime, files: RunFiles, found: Found
+        self,
+        config: pytest.Config,
+        accepting: Accepting,
+        moment: datetime,
+        files: RunFiles,
+        found: Found,
+        affected: Affected,
     ) -> None:
         self.config = config
         self.accepting = accepting
         self.moment = moment
         self.files = files
         self.found = found
+        self.affected = affected
         self.collected = Collected()
         self.reported: dict[str, set[str]] = {}
         """By suite, the ids of verdicts."""
@@ -53,6 +62,10 @@ class RunEnd:
         self.lost: tuple[str, ...] = ()
         self.result: RunResult | None = None
 
+    def pytest_report_header(self) -> list[str]:
+        """What changed, if only suites that it concerns take part."""
+        return self.affected.header()
+
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         """What could not be collected keeps the run from a pass, be it a suite or a Python file."""
         if report.failed:
@@ -60,9 +73,9 @@ class RunEnd:
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """A verdict counts once its report is here."""
-        told = reported_by(report)
-        if told is not None and (report.when == "call" or report.failed):
-            self.reported.setdefault(told.suite, set()).add(told.check)
+        about = reported_by(report)
+        if about is not None and (report.when == "call" or report.failed):
+            self.reported.setdefault(about.suite, set()).add(about.check)
 
     def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
         """Baselines are accepted, files written; no suite is no pass, even if Python tests passed."""
@@ -70,6 +83,8 @@ class RunEnd:
         if only_looks(self.config.option):
             if not self.collected.found and exitstatus == pytest.ExitCode.OK:
                 session.exitstatus = pytest.ExitCode.NO_TESTS_COLLECTED
+            if self._nobody(exitstatus):
+                session.exitstatus = pytest.ExitCode.OK
             return
         if self.accepting.asked:
             self.accepting.accept(self.collected.suites, self._ending, self.moment)
@@ -80,11 +95,18 @@ class RunEnd:
             for suite in self.collected.suites
             if suite.selected
         ]
-        self.result = self.files.result_of(suites, self.moment, problems, self.accepting.written)
+        took_part = [file for suite in self.collected.suites if suite.selected for file in suite.files]
+        result = self.files.result_of(suites, self.moment, problems, self.accepting.written, took_part)
+        result = replace(result, base=branch_of(self.config).base)
+        self.result = told(result, self.affected.since, self.collected.suites)
         self.unwritten = self.files.write(self.result)
         self.unsaid = append_step_summary(self.files.summary, self.result)
-        if exitstatus == pytest.ExitCode.OK:
+        if exitstatus == pytest.ExitCode.OK or self._nobody(exitstatus):
             session.exitstatus = self._exit_status(self.result)
+
+    def _nobody(self, exitstatus: int) -> bool:
+        """Whether nothing was run because no change concerns any suite."""
+        return exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED and nobody(self.collected.suites)
 
     def _ending(self, suite: PlannedSuite) -> tuple[Evaluated | None, Collection[str]]:
         return self.found.found(suite.name), self.reported.get(suite.name, set())
@@ -105,7 +127,7 @@ class RunEnd:
         """Of a run in which no test failed: whatever made pytest content, a run without a pass is not green."""
         if self.unwritten or result.problems:
             return pytest.ExitCode.TESTS_FAILED
-        if not result.suites:
+        if not result.suites and not nobody(self.collected.suites):
             return pytest.ExitCode.NO_TESTS_COLLECTED
         return pytest.ExitCode.TESTS_FAILED if result.verdict in ("fail", "error") else pytest.ExitCode.OK
 
@@ -116,7 +138,7 @@ class RunEnd:
                 "--ireval: no suite was collected (*.ireval.yaml, or a line ireval: 1), and that is no pass"
             )
         elif self.result is not None:
-            if not self.result.suites and not self.result.problems:
+            if not self.result.suites and not self.result.problems and not nobody(self.collected.suites):
                 terminalreporter.write_line("--ireval: no verdict of a suite was selected, and that is no pass")
             uncollected = tuple(f"{node} could not be collected" for node in self.uncollected)
             shown = replace(self.result, problems=uncollected)  # pytest has shown the texts

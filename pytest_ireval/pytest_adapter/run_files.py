@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from pathlib import Path
@@ -52,11 +52,16 @@ class RunFiles:
         self.written.clear()
 
     def result_of(
-        self, suites: Sequence[SuiteResult], moment: datetime, problems: Sequence[str], accepted: Sequence[str]
+        self,
+        suites: Sequence[SuiteResult],
+        moment: datetime,
+        problems: Sequence[str],
+        accepted: Sequence[str],
+        took_part: Iterable[Path] = (),
     ) -> RunResult:
-        """What the run came to."""
+        """What the run came to; ``took_part`` are the files of the suites."""
         verdict = worst_of(tuple(suite.verdict for suite in suites))
-        commit, branch, dirty = commit_state(self.root)
+        commit, branch, dirty = commit_state(self.root, took_part)
         return RunResult(
             version=pytest_ireval.__version__,
             date=written(moment),

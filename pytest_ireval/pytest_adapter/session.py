@@ -10,9 +10,10 @@ import pytest
 
 from pytest_ireval.gate.circumstances import written
 from pytest_ireval.gate.gate import plan_of
-from pytest_ireval.gate.judging import Circumstances
 from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.pytest_adapter.accepting import Accepting
+from pytest_ireval.pytest_adapter.affected import Affected, left_out, stand_in
+from pytest_ireval.pytest_adapter.branch import circumstances_of
 from pytest_ireval.pytest_adapter.planned_suite import Collected, Evaluated, planned_suite
 from pytest_ireval.pytest_adapter.run_files import files_of
 from pytest_ireval.pytest_adapter.run_plugins import RunPlugins
@@ -44,6 +45,7 @@ class EvaluationSession:
         accepting: Accepting,
         moment: datetime,
         width: int,
+        affected: Affected,
         shared: SharedRun | None = None,
     ) -> None:
         self.config = config
@@ -51,9 +53,10 @@ class EvaluationSession:
         self.accepting = accepting
         self.moment = moment
         self.width = width
+        self.affected = affected
         self.shared = shared
         """None: this process writes, too."""
-        self.circumstances = Circumstances(moment.date())
+        self.circumstances = circumstances_of(config, moment.date())
         self.runs: dict[str, SuiteRun] = {}
         self.of_files: dict[Path, list[SuiteRun]] = {}
         """Pytest may collect a file several times, and each suite is evaluated once."""
@@ -72,10 +75,10 @@ class EvaluationSession:
         suite.session_of_ireval = self
         return suite
 
-    def _named(self) -> set[Path]:
-        """Files that the command line names."""
+    def _named(self, part: bool = False) -> set[Path]:
+        """Files that the command line names; those of which it names a part."""
         folder = self.config.invocation_params.dir
-        return {folder / argument.partition("::")[0] for argument in self.config.args}
+        return {folder / each.partition("::")[0] for each in self.config.args if not part or "::" in each}
 
     def shown(self, path: Path) -> str:
         """A path as messages show it."""
@@ -92,18 +95,26 @@ class EvaluationSession:
         return self.of_files[path]
 
     def _run(self, suite: Suite, registry: Registry) -> SuiteRun:
-        plan = plan_of(suite, registry)
+        reason = self.affected.reason(suite)
+        looked_at = reason is not None or suite.path in self._named(part=True)
+        lowering = self.circumstances.base is not None
+        plan = plan_of(suite, registry, lowering=lowering) if looked_at else stand_in(suite)
         return SuiteRun(
             suite,
             registry,
             plan,
-            planned_suite(suite, plan.checks),
+            planned_suite(suite, plan.checks, reason),
             self.circumstances,
             self.text,
             self.accepting.accepts,
             self.accepting.asked,
             self.shared,
         )
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
+        """Suites that are not affected by what changed take no part."""
+        left_out(config, items)
 
     def pytest_deselected(self, items: Sequence[pytest.Item]) -> None:
         """What somebody took out of the run, so that it is not missed."""

@@ -12,12 +12,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from pytest_ireval.baselines.changed_files import Changes
 from pytest_ireval.baselines.lock import locked
 from pytest_ireval.errors import IrevalError, Problem
 from pytest_ireval.gate.updating import Proposal
 from pytest_ireval.pytest_adapter.planned_suite import Collected, Evaluated
 from pytest_ireval.results.suite_result import SuiteResult
 
+CHANGES = "changes"
 COLLECTED = "collected"
 RESULT = "result"
 PROPOSAL = "proposal"
@@ -56,6 +58,16 @@ class SharedRun:
         """What the workers collected; nothing if none of them came so far."""
         told: Collected | None = _read(self.folder / COLLECTED)
         return told or Collected()
+
+    def hand_out(self, changes: dict[Path, Changes]) -> None:
+        """All workers shall choose the same suites, however late one of them begins."""
+        with _told(self.folder):
+            _write(self.folder / CHANGES, changes)
+
+    def handed_out(self) -> dict[Path, Changes]:
+        """What changed, by repository; nothing where nobody asked."""
+        handed: dict[Path, Changes] | None = _read(self.folder / CHANGES)
+        return handed or {}
 
     def _home(self, name: str) -> Path:
         return self.folder / hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:32]

@@ -14,6 +14,8 @@ from pytest_ireval.errors import IrevalError, Problem
 from pytest_ireval.gate.circumstances import moment_of
 from pytest_ireval.pytest_adapter.accepting import Accepting, accepting_of
 from pytest_ireval.pytest_adapter.adopting import ADOPTING, Adopting
+from pytest_ireval.pytest_adapter.affected import Affected, affected_of
+from pytest_ireval.pytest_adapter.branch import branch_of
 from pytest_ireval.pytest_adapter.run_end import RunEnd
 from pytest_ireval.pytest_adapter.run_files import begin, files_of
 from pytest_ireval.pytest_adapter.session import SESSION, EvaluationSession
@@ -39,14 +41,17 @@ def start(config: pytest.Config) -> None:
             _start_worker(config, Handed(*config.workerinput[HANDED]))
             return
         begin(config, config.option)
+        branch_of(config)  # workers would tell what is wrong with it, each for itself
         plugins = _adopting(config)
         accepting, moment, width = accepting_of(config), moment_of(), width_of(config)
+        affected = affected_of(config)
         found: SharedRun | EvaluationSession
         if _distributes(config):
             found = _start_writer(config, moment, width)
+            found.hand_out(affected.repositories.changes)
         else:
-            found = _start_session(config, plugins, accepting, moment, width)
-        end = RunEnd(config, accepting, moment, files_of(config, config.option), found)
+            found = _start_session(config, plugins, accepting, moment, width, affected)
+        end = RunEnd(config, accepting, moment, files_of(config, config.option), found, affected)
         config.pluginmanager.register(end, "ireval-end")
     except IrevalError as error:
         raise pytest.UsageError(str(error)) from error
@@ -70,9 +75,10 @@ def _start_session(
     accepting: Accepting,
     moment: datetime,
     width: int,
+    affected: Affected,
     shared: SharedRun | None = None,
 ) -> EvaluationSession:
-    session = EvaluationSession(config, adopting.plugins, accepting, moment, width, shared)
+    session = EvaluationSession(config, adopting.plugins, accepting, moment, width, affected, shared)
     config.pluginmanager.register(session, SESSION)
     return session
 
@@ -93,7 +99,9 @@ def _start_worker(config: pytest.Config, handed: Handed) -> None:
         complaint = f"a worker of pytest-xdist does not see the folder {folder} of this run"
         raise IrevalError(Problem(complaint, suggestion="workers on other machines cannot share a suite: use -n"))
     moment, accepting = datetime.fromisoformat(handed.moment), accepting_of(config)
-    _start_session(config, _adopting(config), accepting, moment, handed.width, SharedRun(folder))
+    shared = SharedRun(folder)
+    affected = affected_of(config, shared.handed_out())
+    _start_session(config, _adopting(config), accepting, moment, handed.width, affected, shared)
 
 
 class Workers:

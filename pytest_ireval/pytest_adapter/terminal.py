@@ -10,6 +10,7 @@ import pytest
 
 from pytest_ireval.pytest_adapter.accepting import Accepting
 from pytest_ireval.pytest_adapter.code_host import as_printed
+from pytest_ireval.reports.affected_text import reason_lines
 from pytest_ireval.reports.summary_table import summary_lines
 from pytest_ireval.reports.update_text import update_lines
 from pytest_ireval.results.suite_result import RunResult
@@ -37,7 +38,8 @@ def summarise(
     quiet = config.get_verbosity() < 0
     if not quiet:
         reporter.section("ireval")
-        for line in summary_lines(result, width_of(config)):
+        reasons = reason_lines(result, width_of(config)) if config.get_verbosity() > 0 else []
+        for line in (*reasons, *summary_lines(result, width_of(config))):
             reporter.write_line(as_printed(line))
     for line in (*update_lines(result, width_of(config)), *accepting.told):
         reporter.write_line(as_printed(line))

@@ -6,8 +6,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import groupby
 
 from pytest_ireval.plurals import counted
+from pytest_ireval.reports.affected_text import affected_lines
 from pytest_ireval.reports.cause_text import cause_sentence
 from pytest_ireval.reports.figures import change, figure, interval
+from pytest_ireval.reports.whose import whose_lines
 from pytest_ireval.results.cause import Cause
 from pytest_ireval.results.outcome import VERDICTS, Outcome, Verdict, worst_of
 from pytest_ireval.results.suite_result import Counts, MetricFigures, RunResult, SuiteResult
@@ -27,8 +29,9 @@ def summary_lines(run: RunResult, limit: int = 80, files: Sequence[str] = ()) ->
         _rests_on(run.suites, limit),
         [line for note in notes_of_run(run) for line in wrapped(note, limit, then="  ")],
         [f"written: {printable(file)}" for file in files],
+        affected_lines(run, limit),
         [printable(line) for problem in run.problems for line in f"problem: {problem}".splitlines()],
-        wrapped(_verdict(run), limit, then="  "),
+        [*whose_lines(run, limit), *wrapped(_verdict(run), limit, then="  ")],
     ]
     return [line for part in parts if part for line in (*part, "")][:-1]
 
@@ -183,7 +186,7 @@ def _some(names: Sequence[str]) -> str:
 def _verdict(run: RunResult) -> str:
     """How many suites came to what, those named that did not pass."""
     if not run.suites:
-        return f"ireval: {run.verdict}, no suites"
+        return f"ireval: {run.verdict}, {'no suite is affected' if run.unaffected else 'no suites'}"
     said = []
     for verdict in reversed(VERDICTS):
         names = [suite.name for suite in run.suites if suite.verdict == verdict]

@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from monorepo import Monorepo, hermetic
 
 SUITE = """\
 ireval: 1
@@ -87,3 +88,9 @@ def shop(pytester, monkeypatch):
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "1795000000")
     monkeypatch.setenv("COLUMNS", "100")
     return Shop(pytester)
+
+
+@pytest.fixture
+def monorepo(pytester, monkeypatch):
+    hermetic(monkeypatch, pytester.path)
+    return Monorepo(pytester)
