@@ -7,14 +7,16 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
-from pytest_ireval.baselines.branches import merge_base
-from pytest_ireval.baselines.git import git
+from pytest_ireval.baselines.branches import MergeBase, merge_base, top_of
+from pytest_ireval.baselines.git import asked
 from pytest_ireval.baselines.repository import root_of
 from pytest_ireval.errors import IrevalError, Problem
 
 LINK, SUBMODULE = b"120000", b"160000"
 COMPILED = "__pycache__"
 """Files in such folders are made by running, also by running this: nobody changed them."""
+PATIENCE = 300.0
+"""Seconds that git may take to look at all files of a large repository."""
 
 
 class Files(NamedTuple):
@@ -27,13 +29,15 @@ class Files(NamedTuple):
 
 
 class Changes(NamedTuple):
-    """What differs from the commit at which a branch left a ref."""
+    """What differs from the commit at which a branch left another one."""
 
-    ref: str
-    root: Path
-    base: str
-    """The commit."""
+    base: MergeBase
     files: Files
+
+    @property
+    def root(self) -> Path:
+        """The top of the repository."""
+        return self.base.top
 
 
 def changes_since(ref: str, folder: Path) -> Changes:
@@ -41,26 +45,12 @@ def changes_since(ref: str, folder: Path) -> Changes:
 
     Raises IrevalError where git cannot tell: that nothing changed is never what it says then.
     """
-    top = git(folder, "rev-parse", "--show-toplevel")
-    if top is None:
-        raise IrevalError(_not_asked(folder))
-    root = Path(os.path.realpath(os.fsdecode(top.removesuffix(b"\n"))))
-    base = merge_base(ref, root).commit
-    differing = _listed(root, "diff", "--name-only", "--no-renames", "--no-ext-diff", "--ignore-submodules=none", base)
-    names = {*differing, *_untracked(root)}
-    return Changes(ref, root, base, _files(names, (name for name in names if os.path.isdir(root / name))))
-
-
-def _not_asked(folder: Path) -> Problem:
-    """Why git says nothing of a folder at all."""
-    root = root_of(folder)
-    if root is None:
-        return Problem("lies in no git repository, so nobody knows what changed", place=str(folder))
-    complaint = "git does not answer, so nobody knows what changed"
-    suggestion = (
-        f"is it installed? It may also refuse a folder of somebody else: git config --add safe.directory {root}"
-    )
-    return Problem(complaint, place=str(root), suggestion=suggestion)
+    if root_of(folder) is None:
+        raise IrevalError(Problem("lies in no git repository, so nobody knows what changed", place=str(folder)))
+    base = merge_base(ref, top_of(folder))
+    how = ("--name-only", "--no-renames", "--no-ext-diff", "--ignore-submodules=none")
+    names = {*_listed(base.top, "diff", *how, base.commit), *_untracked(base.top)}
+    return Changes(base, _files(names, (name for name in names if os.path.isdir(base.top / name))))
 
 
 def known_files(root: Path) -> Files:
@@ -88,8 +78,9 @@ def _listed(root: Path, command: str, *options: str) -> list[str]:
 
 def _said(root: Path, command: str, *options: str) -> list[bytes]:
     """What a command of git lists; that it says nothing is an error."""
-    said = git(root, command, "-z", *options, "--")
-    if said is None:
-        complaint = f"git {command} failed, or took too long, so nobody knows what changed"
-        raise IrevalError(Problem(complaint, place=str(root)))
-    return [entry for entry in said.split(b"\0") if entry]
+    answer = asked(root, command, "-z", *options, "--", patience=PATIENCE)
+    if answer.status != 0:
+        raise IrevalError(
+            Problem(f"git {command} failed, so nobody knows what changed: {answer.said}", place=str(root))
+        )
+    return [entry for entry in answer.out.split(b"\0") if entry]

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from pytest_ireval.baselines.changed_files import Changes
+from pytest_ireval.errors import IrevalError
 from pytest_ireval.gate.affecting import IN_ANY_CASE, Repositories, reason_of
 from pytest_ireval.gate.gate import Plan
 from pytest_ireval.plurals import counted
@@ -37,11 +38,10 @@ class Affected:
         """What pytest says at the top."""
         if self.since is None:
             return []
-        said = [
-            f"{counted(len(each.files.names), 'file')} changed since {each.base[:9]}"
-            for each in self.repositories.changes.values()
-        ]
-        return [f"ireval: only suites that are affected by changes since {self.since}: {', '.join(said)}"]
+        changes = self.repositories.changes.values()
+        said = ", ".join(f"{counted(len(each.files.names), 'file')} changed since {each.base}" for each in changes)
+        notes = dict.fromkeys(f"  {note}" for each in changes for note in each.base.notes)
+        return [f"ireval: only suites that a change concerns: {said}", *notes]
 
 
 def affected_of(config: pytest.Config, known: Mapping[Path, Changes] | None = None) -> Affected:
@@ -50,6 +50,8 @@ def affected_of(config: pytest.Config, known: Mapping[Path, Changes] | None = No
     ``known`` are changes that another process of the run has found.
     """
     since = config.getoption("ireval_changed_since")
+    if since is not None and not since.strip():  # as of a variable that is not set
+        raise IrevalError("--ireval-changed-since is empty: it names a git ref, such as origin/main")
     found = Affected(since, Repositories(dict(known or {})))
     if since is not None:
         here = config.invocation_params.dir

@@ -8,10 +8,6 @@ import pytest
 from monorepo import SUITE, Monorepo, hermetic
 
 IN_ANY_CASE = "takes part whatever changed: "
-FETCH = (
-    "fetch-depth: 0 of actions/checkout, GIT_DEPTH: 0 of GitLab, or git fetch --unshallow origin "
-    "+refs/heads/main:refs/remotes/origin/main brings the history"
-)
 
 
 def test_a_change_concerns_the_suites_that_watch_it(monorepo):
@@ -346,10 +342,10 @@ def test_with_v_everybody_is_told_why(monorepo):
 
 def test_the_header_says_what_was_held_against(monorepo):
     monorepo.write("search/analyzer.py", "2\n")
-    base = monorepo.git("rev-parse", "--short=9", "HEAD")
+    base = monorepo.git("rev-parse", "--short=7", "HEAD")
 
     monorepo.run().stdout.fnmatch_lines(
-        [f"ireval: only suites that are affected by changes since main: 1 file changed since {base}"]
+        [f"ireval: only suites that a change concerns: 1 file changed since {base}, the merge base with main"]
     )
 
 
@@ -397,12 +393,27 @@ def refusal(result):
     return result.stderr.str().strip().removeprefix("ERROR: ")
 
 
-@pytest.mark.parametrize("ref", ["origin/main", "--all", ""])
-def test_an_unknown_ref_ends_the_run(monorepo, ref):
+@pytest.mark.parametrize(
+    ("ref", "hint"),
+    [
+        (
+            "origin/release",
+            "\n  git fetch origin +refs/heads/release:refs/remotes/origin/release brings a branch that is not here yet",
+        ),
+        ("--all", ""),
+    ],
+)
+def test_an_unknown_ref_ends_the_run(monorepo, ref, hint):
     result = monorepo.pytester.runpytest("--ireval", "suites", f"--ireval-changed-since={ref}")
 
-    assert refusal(result).splitlines()[0] == f"git knows no commit {ref!r} here"
+    assert refusal(result) == f"git knows no commit {ref!r} here{hint}"
     assert monorepo.results()["verdict"] == "error"
+
+
+def test_an_empty_ref_ends_the_run(monorepo):
+    result = monorepo.pytester.runpytest("--ireval", "suites", "--ireval-changed-since=")
+
+    assert refusal(result) == "--ireval-changed-since is empty: it names a git ref, such as origin/main"
 
 
 def test_a_shallow_clone_ends_the_run(pytester, monkeypatch, tmp_path_factory):
@@ -410,19 +421,27 @@ def test_a_shallow_clone_ends_the_run(pytester, monkeypatch, tmp_path_factory):
     monorepo = Monorepo(pytester)
     monorepo.write("search/analyzer.py", "2\n")
     monorepo.commit("second")
-    clone = tmp_path_factory.mktemp("clone")
-    url = f"file://{monorepo.path}"
-    monorepo.git("clone", "--quiet", "--depth=1", "--branch=branch", url, str(clone / "shop"))
-    monkeypatch.chdir(clone / "shop")
-    assert refusal(pytester.runpytest("--ireval", "suites", "--ireval-changed-since", "origin/main")) == (
-        f"git knows no commit 'origin/main' here, and the clone is shallow\n  {FETCH}"
-    )
+    clone = str(tmp_path_factory.mktemp("clone") / "shop")
+    monorepo.git("clone", "--quiet", "--depth=1", "--branch=branch", f"file://{monorepo.path}", clone)
+    monkeypatch.chdir(clone)
+    unknown = refusal(pytester.runpytest("--ireval", "suites", "--ireval-changed-since", "origin/main"))
+    assert unknown.startswith("git knows no commit 'origin/main' here, and the clone is shallow\n")
+    assert "fetch-depth: 0 of actions/checkout" in unknown
 
-    monorepo.git("-C", str(clone / "shop"), "fetch", "--quiet", "--depth=1", "origin", "main:refs/remotes/origin/main")
-    told = refusal(pytester.runpytest("--ireval", "suites", "--ireval-changed-since", "origin/main"))
-    assert re.fullmatch(
-        r"HEAD and origin/main \([0-9a-f]{7}\) have no common commit in this clone, which is shallow\n  (.*)", told
-    )[1] == (FETCH)
+    monorepo.git("-C", clone, "fetch", "--quiet", "--depth=1", "origin", "main:refs/remotes/origin/main")
+    unrelated = refusal(pytester.runpytest("--ireval", "suites", "--ireval-changed-since", "origin/main"))
+    assert re.match(
+        r"HEAD and origin/main \(\w{7}\) have no common commit in this clone, which is shallow\n", unrelated
+    )
+    assert "fetch-depth: 0 of actions/checkout" in unrelated
+
+
+def test_a_branch_that_is_here_only_as_that_of_origin_is_taken_and_said(monorepo):
+    monorepo.git("update-ref", "refs/remotes/origin/release", "main")
+    result = monorepo.run(since="release")
+
+    assert result.ret == 0
+    result.stdout.fnmatch_lines(["  there is no release here, so origin/release was taken"])
 
 
 def test_outside_of_a_repository_the_run_ends(monorepo):
@@ -437,9 +456,14 @@ def test_without_git_the_run_ends(monorepo, monkeypatch):
     monkeypatch.setenv("PATH", "")
 
     assert refusal(monorepo.run()) == (
-        f"{monorepo.path}\n  git does not answer, so nobody knows what changed\n  is it installed? "
-        f"It may also refuse a folder of somebody else: git config --add safe.directory {monorepo.path}"
+        f"{monorepo.path / 'suites'}\n  git cannot be asked: there is no git here: install it where the gate runs"
     )
+
+
+def test_a_git_that_fails_ends_the_run(monorepo, monkeypatch):
+    (monorepo.path / ".git/index").write_bytes(b"no index")
+
+    assert refusal(monorepo.run()).startswith(f"{monorepo.path}\n  git diff failed, so nobody knows what changed: ")
 
 
 def test_without_the_flag_the_option_is_refused(monorepo):
