@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from pathlib import Path
@@ -40,7 +41,9 @@ class RunFiles:
     def begin(self, moment: datetime) -> None:
         """Nobody shall take the file of an earlier run for that of this one."""
         unfinished = RunResult(pytest_ireval.__version__, written(moment), "error", (), problems=(NOT_ENDED,))
-        self.write(unfinished)
+        if self.write(unfinished) and self.results is not None:
+            with suppress(OSError):  # a full disk has no room for another file, and lets an old one go all the same
+                self.results.unlink()
         self.written.clear()
 
     def result_of(
@@ -72,7 +75,8 @@ class RunFiles:
                 (self.folder / ".gitignore").write_text(IGNORED, encoding="utf-8")
             put({self.results: [results_text(result)]})
         except OSError as error:
-            return f"{self.results}: cannot be written: {error.strerror}"
+            reason = error.strerror or error
+            return f"{self.results}: cannot be written: {reason}; --ireval-report DIR writes elsewhere, none nothing"
         path = self.results
         self.written.append((path.relative_to(self.root) if path.is_relative_to(self.root) else path).as_posix())
         return ""

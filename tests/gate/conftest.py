@@ -1,6 +1,7 @@
 """A small shop that every test of the gate changes in its own way."""
 
 import json
+from types import SimpleNamespace
 
 import pytest
 
@@ -87,3 +88,9 @@ def shop(pytester, monkeypatch):
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "1795000000")
     monkeypatch.setenv("COLUMNS", "100")
     return Shop(pytester)
+
+
+@pytest.fixture(scope="session")
+def shop_in():
+    """Makes the same shop in a folder, for tests that run pytest as a program."""
+    return lambda folder: Shop(SimpleNamespace(path=folder))
