@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import tempfile
 from collections.abc import Iterator
@@ -134,7 +135,7 @@ def _write_queries(job: _Job) -> None:
 
 def _run(job: _Job) -> Ended:
     folder = job.options.folder or job.request.folder
-    if not folder.is_dir():
+    if not os.path.isdir(folder):
         raise SourceError(f"there is no folder {within(folder, job.request.folder)} to run it in")
     try:
         return run_program(
