@@ -28,6 +28,8 @@ class Journal(NamedTuple):
     after: str = "unknown"
     endings: tuple[str, ...] = ()
     """All files of the new state."""
+    refused: OSError | None = None
+    """Why the system does not let it be read: it may be sound, so nobody may drop it."""
 
     def fits(self, record: Path) -> bool:
         """Whether ``record`` is the one that is replaced, or its replacement."""
@@ -52,7 +54,9 @@ def journal_of(folder: Path, name: str) -> Journal | None:
         return Journal(place, said["before"], said["after"], tuple(said["endings"]))
     except (FileNotFoundError, NotADirectoryError):
         return None
-    except (OSError, ValueError, KeyError, TypeError):
+    except OSError as error:
+        return Journal(place, refused=error)
+    except (ValueError, KeyError, TypeError):
         return Journal(place)
 
 
@@ -76,6 +80,8 @@ def commit(folder: Path, name: str, files: Mapping[str, bytes]) -> None:
 def put_into_place(folder: Path, name: str) -> bool:
     """Finish what was committed and drop what was not; whether there was something to finish."""
     journal = journal_of(folder, name)
+    if journal is not None and journal.refused is not None:
+        raise journal.refused
     if journal is None or not journal.fits(path_of(folder, name, RECORD)):
         _drop(committed(folder, name))
         _drop(staging(folder, name))

@@ -221,6 +221,9 @@ def _in_folder(folder: Path, name: str) -> Load:
 
 def _refuse_stale(journal: Journal, folder: Path, name: str) -> None:
     """An update that was interrupted may only be taken for done beside the files it was about to replace."""
+    if journal.refused is not None:
+        complaint = f"holds an update that was interrupted, and cannot be read: {journal.refused.strerror}"
+        raise BaselineError(Problem(complaint, place=str(near(journal.folder))))
     if not journal.fits(path_of(folder, name, RECORD)):
         complaint = "holds an update that was interrupted, of a baseline that is not the one beside it any more"
         suggestion = "remove the folder; if the update is still wanted, accept anew"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from pathlib import Path
@@ -48,7 +49,10 @@ class RunFiles:
     def begin(self, moment: datetime) -> None:
         """Nobody shall take the file of an earlier run for that of this one."""
         unfinished = RunResult(pytest_ireval.__version__, written(moment), "error", (), problems=(NOT_ENDED,))
-        self.write(unfinished)
+        if self.write(unfinished):
+            for path in self._texts(unfinished):
+                with suppress(OSError):  # a full disk has no room for another file, and lets an old one go all the same
+                    path.unlink()
         self.written.clear()
 
     def result_of(
@@ -83,16 +87,25 @@ class RunFiles:
                 self.folder.mkdir(parents=True)
                 (self.folder / ".gitignore").write_text(IGNORED, encoding="utf-8")
         except OSError as error:
-            return f"{self.results}: cannot be written: {error.strerror}"
-        texts = {
+            return f"{self.results}: cannot be written: {error.strerror or error}; {ELSEWHERE}"
+        texts = self._texts(result)
+        failed = {path: reason for path, text in texts.items() if (reason := self._put(path, text))}
+        if len(failed) == len(texts) and len(set(failed.values())) == 1:
+            failed = {self.results: failed[self.results]}  # it is the folder
+        if not failed:
+            return ""
+        told = "; ".join(f"{path}: cannot be written: {reason}" for path, reason in failed.items())
+        return f"{told}; {ELSEWHERE}"
+
+    def _texts(self, result: RunResult) -> dict[Path, str]:
+        """What is to stand in each file."""
+        if self.folder is None or self.results is None:
+            return {}
+        return {
             self.results: results_text(result),
             self.folder / "summary.md": self.summary(result),
             self.folder / "metrics.txt": metrics_text(result),
         }
-        failed = {path: reason for path, text in texts.items() if (reason := self._put(path, text))}
-        if len(failed) == len(texts) and len(set(failed.values())) == 1:
-            failed = {self.results: failed[self.results]}  # it is the folder
-        return "; ".join(f"{path}: cannot be written: {reason}" for path, reason in failed.items())
 
     def summary(self, result: RunResult) -> str:
         """The run for a pull request; a folder of another name makes another comment."""
@@ -103,7 +116,7 @@ class RunFiles:
         try:
             put({path: [text]})
         except OSError as error:
-            return str(error.strerror)
+            return error.strerror or str(error)
         self.written.append(self._shown(path))
         return ""
 
@@ -111,6 +124,7 @@ class RunFiles:
         return (path.relative_to(self.root) if path.is_relative_to(self.root) else path).as_posix()
 
 
+ELSEWHERE = "--ireval-report DIR writes elsewhere, none nothing"
 NOT_ENDED = "the run did not end"
 IGNORED = "# Files of runs of pytest-ireval, made anew by each.\n*\n"
 LOOKING = ("help", "version", "markers", "showfixtures", "show_fixtures_per_test", "cacheshow", "collectonly")

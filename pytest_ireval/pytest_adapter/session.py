@@ -25,7 +25,7 @@ from pytest_ireval.reports.commands import node_path
 from pytest_ireval.reports.failure_length import short_text, told_whole
 from pytest_ireval.reports.failure_text import failure_text
 from pytest_ireval.results.outcome import Outcome
-from pytest_ireval.suites.finding import is_suite
+from pytest_ireval.suites.finding import is_suite, lost_suites
 from pytest_ireval.suites.loading import load_suites
 from pytest_ireval.suites.suite import Suite
 
@@ -74,6 +74,13 @@ class EvaluationSession:
         suite: SuiteFile = SuiteFile.from_parent(parent, path=file_path)
         suite.session_of_ireval = self
         return suite
+
+    def pytest_collect_directory(self, path: Path) -> None:
+        """Pytest passes over links that lead nowhere; a suite among them would be missed by nobody."""
+        lost = lost_suites(path)
+        if lost:
+            shown = ", ".join(map(self.shown, lost))
+            raise pytest.Collector.CollectError(f"{shown}: cannot be read: the link leads nowhere")
 
     def _named(self, part: bool = False) -> set[Path]:
         """Files that the command line names; those of which it names a part."""

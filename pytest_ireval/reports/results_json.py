@@ -20,7 +20,8 @@ _flat = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 
 def results_text(run: RunResult) -> str:
     """The same text for equal runs; lists of plain values take one line each."""
-    return "".join(_laid_out({"format": FORMAT, **to_plain(run)})) + "\n"
+    text = "".join(_laid_out({"format": FORMAT, **to_plain(run)})) + "\n"
+    return text.encode("utf-8", "backslashreplace").decode()  # JSON has these escapes for names that are no UTF-8
 
 
 def run_of(text: str, place: str = "results.json") -> RunResult:

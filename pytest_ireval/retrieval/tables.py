@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -50,8 +51,8 @@ class Table:
 
     def __post_init__(self) -> None:
         """Two columns that are called alike could not be told apart."""
-        names = [plain(name) for name in self.columns]
-        twice = next((name for name in names if names.count(name) > 1), None)
+        names = Counter(plain(name) for name in self.columns)
+        twice = next((name for name, count in names.items() if count > 1), None)
         if twice is not None:
             alike = " and ".join(repr(name) for name in self.columns if plain(name) == twice)
             raise InputError(Problem(f"columns {alike} are called alike", place=self.origin))

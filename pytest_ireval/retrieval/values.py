@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 FRACTIONS = 'fractional grades are read with grades="float" (command line: --grades float)'
-NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?", re.ASCII)
+NUMBER = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?", re.ASCII)
 
 
 class Unfit(ValueError):  # noqa: N818 - it says what a value is

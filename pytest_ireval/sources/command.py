@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -17,7 +20,7 @@ from pytest_ireval.retrieval.formats.reader import Reading
 from pytest_ireval.retrieval.formats.writers import encoded_queries
 from pytest_ireval.retrieval.rankings import Rankings
 from pytest_ireval.sources.foreign_text import last_lines, tidy, within
-from pytest_ireval.sources.processes import Ended, run_program
+from pytest_ireval.sources.processes import Ended, ending_together, run_program
 from pytest_ireval.sources.request import Request
 from pytest_ireval.suites.options import SourceOptions
 from pytest_ireval.suites.scalars import UnfitError
@@ -98,11 +101,24 @@ class _Job:
 @source(name="command", options=CommandOptions)
 def command(options: CommandOptions, request: Request) -> Rankings:
     """What a program writes when it is given the queries."""
-    with tempfile.TemporaryDirectory(prefix="ireval-") as files:
+    with ending_together(), _folder() as files:
         job = _Job(options, request, Path(files))
         _write_queries(job)
         _refuse_failure(job, _run(job))
         return _read(job)
+
+
+@contextmanager
+def _folder() -> Iterator[str]:
+    """For the files that go to and fro; a system that has no place for them is told."""
+    try:
+        made = tempfile.TemporaryDirectory(prefix="ireval-")
+    except OSError as error:
+        raise SourceError(
+            Problem(f"there is no place for temporary files: {error.strerror}", suggestion="set TMPDIR to a folder")
+        ) from None
+    with made as folder:
+        yield folder
 
 
 def _write_queries(job: _Job) -> None:
@@ -119,7 +135,7 @@ def _write_queries(job: _Job) -> None:
 
 def _run(job: _Job) -> Ended:
     folder = job.options.folder or job.request.folder
-    if not folder.is_dir():
+    if not os.path.isdir(folder):
         raise SourceError(f"there is no folder {within(folder, job.request.folder)} to run it in")
     try:
         return run_program(

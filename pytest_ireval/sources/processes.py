@@ -8,9 +8,10 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+import threading
 import time
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -19,6 +20,10 @@ PATIENCE = 2.0
 """Seconds that a program has to clean up before it is killed."""
 END = 1 << 16
 """So many bytes of what it wrote to standard error are looked at."""
+
+
+DEADLY = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
+"""What ends a process that says nothing of it; Ctrl-C is an exception of Python's own."""
 
 
 class Ended(NamedTuple):
@@ -38,6 +43,39 @@ class Ended(NamedTuple):
         with suppress(ValueError):
             return f"was ended by signal {signal.Signals(-self.code).name}"
         return f"was ended by signal {-self.code}"
+
+
+class _Deadly(BaseException):
+    """Raised where the work stands when the process is told to end."""
+
+
+@contextmanager
+def ending_together() -> Iterator[None]:
+    """Meanwhile a signal that ends this process, as when CI cancels a job, first ends the program that it runs.
+
+    The program is in a group of its own, so that its time limit ends all of it; the signal would pass it by. Whoever
+    handles the signal already is left alone, and only the main thread may ask for signals.
+    """
+    mine = threading.current_thread() is threading.main_thread()
+    taken = [number for number in DEADLY if mine and signal.getsignal(number) is signal.SIG_DFL]
+    came: list[int] = []
+
+    def end(number: int, _frame: object) -> None:
+        came.append(number)
+        if len(came) == 1:  # a second one must not keep us from ending the program
+            raise _Deadly
+
+    for number in taken:
+        signal.signal(number, end)
+    try:
+        yield
+    except _Deadly:
+        pass  # what had been started has ended, and files are gone; now this process does what it was told
+    finally:
+        for number in taken:
+            signal.signal(number, signal.SIG_DFL)
+        for number in came[:1]:
+            os.kill(os.getpid(), number)
 
 
 def run_program(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -75,7 +76,7 @@ def _search(options: PythonOptions, request: Request, folders: Sequence[Path]) -
     from pytest_ireval.sources.searching import Search
     from pytest_ireval.sources.threads import in_line
 
-    absent = [within(folder, request.folder) for folder in options.path if not folder.is_dir()]
+    absent = [within(folder, request.folder) for folder in options.path if not os.path.isdir(folder)]
     if absent:
         raise SourceError(*(Problem(f"there is no folder {each}", path=("path",)) for each in absent))
     found = in_line(lambda: function_named(options.python, folders), request.progress)

@@ -43,7 +43,7 @@ def run(options: RunOptions, request: Request) -> Rankings:
 def _files(path: Path, folder: Path) -> Iterator[Path]:
     """The files that a path stands for, in order of their names."""
     shown_path = within(path, folder)
-    if path.exists():
+    if os.path.exists(path):
         yield path
     elif glob.has_magic(shown_path):
         # Seen from the folder, whose own name may hold brackets that are no pattern.
@@ -58,7 +58,7 @@ def _files(path: Path, folder: Path) -> Iterator[Path]:
 
 def _beside(path: Path, folder: Path) -> str:
     """What there is where a file was looked for."""
-    if not path.parent.is_dir():
+    if not os.path.isdir(path.parent):
         return "" if glob.has_magic(str(path.parent)) else f"there is no folder {within(path.parent, folder)} either"
     names = sorted(each.name for each in path.parent.iterdir() if each.is_file() and not each.name.startswith("."))
     more = f" and {len(names) - Mistakes.SHOWN} more" if len(names) > Mistakes.SHOWN else ""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from fnmatch import fnmatch
 from pathlib import Path
 
@@ -38,6 +39,27 @@ def is_suite(path: Path, *, named: bool = False) -> bool:
 def is_partial(path: Path) -> bool:
     """Whether a file says that it is only there for others that extend it."""
     return PARTIAL.search(head_of(path)) is not None
+
+
+def lost_suites(folder: Path) -> list[Path]:
+    """Links in a folder that are called as suites are and lead nowhere, or to themselves."""
+    with suppress(OSError):  # whoever looks into the folder is told
+        return sorted(
+            path for path in folder.iterdir() if _is_called_suite(path) and path.is_symlink() and _leads_nowhere(path)
+        )
+    return []
+
+
+def _is_called_suite(path: Path) -> bool:
+    return path.name.endswith((".ireval.yaml", ".ireval.yml"))
+
+
+def _leads_nowhere(path: Path) -> bool:
+    try:
+        path.stat()
+    except OSError:
+        return True
+    return False
 
 
 def suites_at(paths: Iterable[Path]) -> list[Path]:

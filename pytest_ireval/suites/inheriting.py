@@ -78,7 +78,7 @@ def _base(text: Scalar, chain: tuple[Path, ...], environment: Mapping[str, str],
         complaint = f"{text} extends this file: " + " > ".join(map(shown_path, [*chain[chain.index(path) :], path]))
     elif len(chain) > DEEPEST:
         complaint = f"files extend each other over more than {DEEPEST} levels"
-    elif not path.is_file():
+    elif not os.path.isfile(path):
         complaint = f"there is no file {shown_path(path)}"
     if complaint:
         here.problems.append(Problem(complaint, str(text.place), ("extends",)))

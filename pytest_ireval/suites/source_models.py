@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import glob
+import os
 from pathlib import Path
 from typing import Any
 
@@ -65,5 +66,5 @@ def _absent(asked: SourceAsked, value: Any, start: Spot) -> list[Problem]:
     return [
         Problem(f"there is no such file: {text}", str(place_of(text)), (*start.path, asked.kind.name))
         for path, text in zip(paths, written if isinstance(written, list) else [written], strict=False)
-        if isinstance(path, Path) and not glob.has_magic(str(text)) and not path.exists()
+        if isinstance(path, Path) and not glob.has_magic(str(text)) and not os.path.exists(path)
     ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, GetJsonSchemaHandler, ValidationInfo, model_validator
@@ -40,7 +41,7 @@ def _existing(value: Any, info: ValidationInfo) -> FileAsked:
     if isinstance(value, FileAsked):
         return value
     path = TypeAdapter(PathText).validate_python(value, context=info.context)
-    if not path.exists():
+    if not os.path.exists(path):
         raise UnfitError(f"there is no such file: {value}")
     return FileAsked(path, place_of(value))
 

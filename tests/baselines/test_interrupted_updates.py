@@ -334,3 +334,31 @@ def test_a_child_that_outlives_the_holder_of_the_lock_does_not_hold_it(tmp_path)
 
     with locked(tmp_path, wait=2):
         assert (tmp_path / ".lock").read_text() == f"{os.getpid()}\n"
+
+
+def test_an_interrupted_update_that_the_system_does_not_let_us_read_is_not_dropped(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    folder = Path("baselines")
+    interrupted(folder, monkeypatch)
+    real = Path.read_bytes
+
+    def refused(path):
+        if path.name == "journal":
+            raise OSError(errno.EMFILE, "Too many open files")
+        return real(path)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "read_bytes", refused)
+        with pytest.raises(BaselineError) as reading_it:
+            read_baseline(folder, "shop")
+        with pytest.raises(BaselineError) as writing_it:
+            write_baseline(folder, OLD)
+
+    assert str(reading_it.value) == (
+        "baselines/.shop.commit\n  holds an update that was interrupted, and cannot be read: Too many open files"
+    )
+    assert str(writing_it.value) == (
+        "baselines/shop.json\n  cannot be written: Too many open files; the new baseline counts, but not all of its "
+        "files are in place; the next update finishes that"
+    )
+    assert content(read_baseline(folder, "shop")) == content(NEW)

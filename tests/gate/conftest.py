@@ -1,6 +1,7 @@
 """A small shop that every test of the gate changes in its own way."""
 
 import json
+from types import SimpleNamespace
 
 import pytest
 from monorepo import Monorepo, hermetic
@@ -94,3 +95,9 @@ def shop(pytester, monkeypatch):
 def monorepo(pytester, monkeypatch):
     hermetic(monkeypatch, pytester.path)
     return Monorepo(pytester)
+
+
+@pytest.fixture(scope="session")
+def shop_in():
+    """Makes the same shop in a folder, for tests that run pytest as a program."""
+    return lambda folder: Shop(SimpleNamespace(path=folder))

@@ -374,7 +374,7 @@ def test_results_that_cannot_be_written_are_red_and_said(accepted, flags):
     result = accepted.run("--ireval-report", "taken", *flags)
 
     assert result.ret == RED
-    result.stdout.fnmatch_lines([f"problem: {accepted.path}/taken/results.json: cannot be written: Not a directory"])
+    result.stdout.fnmatch_lines([f"problem: {accepted.path}/taken/results.json: cannot be written: Not a directory; *"])
 
 
 @pytest.mark.parametrize("option", ["--setup-only", "--setup-plan"])

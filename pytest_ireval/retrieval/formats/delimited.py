@@ -6,6 +6,7 @@ CSV is quoted in the usual way. TSV is taken literally: a cell holds anything bu
 from __future__ import annotations
 
 import csv
+from collections import Counter
 from collections.abc import Iterator
 
 from pytest_ireval.errors import InputError, Mistakes, Problem
@@ -42,6 +43,8 @@ def pairs(file: InputFile) -> Table:
     return _table(file, _with_names(file, ["id", "text"]))
 
 
+NAMED = 20
+"""So many columns are listed in a message."""
 Row = tuple[int, list[str]]
 """The number of a row's last line, and its cells."""
 
@@ -72,10 +75,16 @@ def _with_names(file: InputFile, names: list[str]) -> Iterator[Row]:
             yield number, line.rstrip("\r\n").split("\t", len(names) - 1)
 
 
+def _listed(names: list[str]) -> str:
+    """The first names, and how many more there are."""
+    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+    return ", ".join(names[:NAMED]) + more
+
+
 def _table(file: InputFile, rows: Iterator[Row], *, short_rows: bool = False) -> Table:
     first, names = next(rows, (1, []))
     names = [name.strip() for name in names]
-    repeated = next((name for name in names if names.count(name) > 1), None)
+    repeated = next((name for name, count in Counter(names).items() if count > 1), None)
     if repeated is not None:
         raise InputError(Problem(f"two columns are called {repeated!r}", place=f"{file.name}:{first}"))
     lines: list[int] = []
@@ -85,7 +94,7 @@ def _table(file: InputFile, rows: Iterator[Row], *, short_rows: bool = False) ->
         cells = found + [""] * (len(names) - len(found) if short_rows else 0)
         if len(cells) != len(names):
             complaint = f"has {counted(len(cells), 'cell')}, not {len(names)}"
-            mistakes.add(Problem(complaint, place=f"{file.name}:{number}", allowed=f"columns: {', '.join(names)}"))
+            mistakes.add(Problem(complaint, place=f"{file.name}:{number}", allowed=f"columns: {_listed(names)}"))
             continue
         lines.append(number)
         for column, cell in zip(columns, cells, strict=True):

@@ -34,7 +34,7 @@ _OVER_NINE = U(0x7676767676767676)
 _PLACE_OF_BYTE = U(0x0001020304050607)  # times 2^(8i), the top byte is i
 _TENS = np.array([10**i for i in range(20)], dtype="<u8")
 _FLOAT_TENS = np.array([10.0**i for i in range(23)])
-_DECIMAL = re.compile(rb"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+_DECIMAL = re.compile(rb"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
 _NOT_FINITE = re.compile(rb"[+-]?(nan|inf(inity)?)", re.IGNORECASE)
 
 

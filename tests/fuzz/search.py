@@ -1,0 +1,74 @@
+"""Looks for files that nothing foresaw, guided by what the code does with them: ``search.py --seconds 90 [KIND …]``.
+
+It begins with the kept files, changes them as ``mutations.py`` does or as libFuzzer likes, and goes on with whatever
+reaches new code. What raises anything but an IrevalError, takes longer than 20 seconds or more than 2 GiB is left as
+``found/KIND-…`` beside this file, and the exit code is 1. It needs ``pip install atheris``.
+"""
+
+import argparse
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+HERE = Path(__file__).parent
+FOUND = HERE / "found"
+LIMITS = ("-timeout=20", "-rss_limit_mb=2048", "-max_len=65536")
+
+
+def search(kind):
+    """Never returns: libFuzzer ends the process."""
+    import atheris
+
+    with atheris.instrument_imports(include=["pytest_ireval"]):
+        from targets import read, registry, seeds
+    from mutations import mutated
+
+    registry()
+    kept = list(seeds(kind).values())
+
+    def one(data):
+        read(kind, data)
+
+    def changed(data, largest, seed):
+        chance = random.Random(seed)
+        if chance.random() < 0.3:
+            return atheris.Mutate(data, largest)
+        return mutated(data, lambda count: chance.randrange(max(1, count)), kept)[:largest]
+
+    atheris.Setup([sys.argv[0], *sys.argv[sys.argv.index("--") + 1 :]], one, custom_mutator=changed)
+    atheris.Fuzz()
+
+
+def searched(kind, seconds):
+    """Whether anything was found within the time."""
+    FOUND.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix="ireval-search-") as reached:
+        shutil.copytree(HERE / "corpus" / kind, reached, dirs_exist_ok=True)
+        own = (f"-max_total_time={seconds}", f"-artifact_prefix={FOUND}/{kind}-", "-verbosity=0", *LIMITS, reached)
+        command = [sys.executable, __file__, "--search", kind, "--", *own]
+        done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
+    if done.returncode:
+        print(f"{kind}: FOUND, see {FOUND}\n{done.stdout[-2000:]}{done.stderr[-4000:]}")
+    else:
+        print(f"{kind}: nothing found", flush=True)
+    return done.returncode != 0
+
+
+def main():
+    from targets import TARGETS
+
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--seconds", type=int, default=90, help="for all kinds together")
+    parser.add_argument("kinds", nargs="*", default=list(TARGETS), metavar="KIND")
+    told = parser.parse_args()
+    each = max(1, told.seconds // len(told.kinds))
+    return 1 if sum(searched(kind, each) for kind in told.kinds) else 0
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["--search"]:
+        search(sys.argv[2])
+    sys.exit(main())

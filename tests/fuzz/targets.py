@@ -1,0 +1,140 @@
+"""What reads bytes that somebody else wrote; nothing but an IrevalError may come out of any of it."""
+
+import os
+import re
+import tempfile
+from functools import cache
+from pathlib import Path
+
+from pytest_ireval import load_registry, load_suites
+from pytest_ireval.baselines.fingerprints import fingerprint
+from pytest_ireval.baselines.reading import baseline_from
+from pytest_ireval.errors import IrevalError
+from pytest_ireval.reports.results_json import run_of
+from pytest_ireval.retrieval.alias_tables import read_aliases, read_groups
+from pytest_ireval.retrieval.doors import as_judgments, as_queries, as_rankings
+from pytest_ireval.suites.finding import is_suite
+
+HERE = Path(__file__).parent
+LARGEST = 1 << 20
+STORED = {"baseline_json": "json", "baseline_rankings": "rankings.tsv", "baseline_judgments": "judgments.tsv"}
+
+
+@cache
+def registry():
+    return load_registry()
+
+
+@cache
+def folder():
+    """A folder with what suites name."""
+    made = tempfile.TemporaryDirectory(prefix="ireval-fuzz-")
+    home = Path(made.name)
+    (home / "queries.tsv").write_text("id\ttext\tsegment\nq1\tred mug\thead\nq2\tcup\ttail\n")
+    (home / "judgments.txt").write_text("q1 0 d1 1\nq2 0 d2 1\n")
+    (home / "rankings.txt").write_text("q1 Q0 d1 1 2 t\nq2 Q0 d2 1 2 t\n")
+    (home / "common.yaml").write_text("partial: true\nowner: us\n")
+    return made
+
+
+def file_of(data, name):
+    path = Path(folder().name) / name
+    path.write_bytes(data)
+    return path
+
+
+def suite(data):
+    path = file_of(data, "mutated.ireval.yaml")
+    is_suite(path)
+    load_suites(path, registry(), environment={"NAME": "value"})
+
+
+def judgments(data):
+    as_judgments(file_of(data, "mutated"), registry().readers)
+
+
+def rankings(data):
+    as_rankings(file_of(data, "mutated"), registry().readers)
+
+
+def queries(data):
+    as_queries(file_of(data, "mutated"), registry().readers)
+
+
+def aliases(data):
+    for read in (read_aliases, read_groups):
+        try:
+            read(file_of(data, "mutated.tsv"))
+        except IrevalError as error:
+            told(error)
+
+
+def results(data):
+    run_of(data.decode("utf-8", "replace"))  # it is given text
+
+
+def stored(ending):
+    """A baseline of which one file was mutated, and whose fingerprints are right all the same."""
+
+    def read(data):
+        files = {each: (HERE / "baseline" / f"shop.{each}").read_bytes() for each in STORED.values()}
+        files[ending] = data
+        if ending != "json":
+            own = fingerprint(data.replace(b"\r\n", b"\n"))
+            pattern = rf'"{re.escape(ending)}": "[0-9a-f]+"'.encode()
+            files["json"] = re.sub(pattern, f'"{ending}": "{own}"'.encode(), files["json"])
+        files["json"] = with_own_print(files["json"])
+        baseline_from(files.get, lambda each: f"baselines/shop.{each}")
+
+    return read
+
+
+def with_own_print(data):
+    blank = re.sub(rb'"json": "[0-9a-f]{16}"', b'"json": "0000000000000000"', data, count=1)
+    return blank.replace(b'"json": "0000000000000000"', f'"json": "{fingerprint(blank)}"'.encode(), 1)
+
+
+TARGETS = {
+    "suite": suite,
+    "judgments": judgments,
+    "rankings": rankings,
+    "queries": queries,
+    "aliases": aliases,
+    "results": results,
+    **{kind: stored(ending) for kind, ending in STORED.items()},
+}
+
+
+def told(error):
+    """The text of an error: one that can be printed, and says something."""
+    text = str(error)
+    assert text.strip()
+    text.encode("utf-8", "backslashreplace")
+    assert len(text) < 100_000
+
+
+def read(kind, data):
+    """Read bytes as files of a kind; whatever is no IrevalError comes out."""
+    if len(data) > LARGEST:
+        return
+    try:
+        TARGETS[kind](data)
+    except IrevalError as error:
+        told(error)
+
+
+def seeds(kind):
+    """The kept files of a kind, sound ones and those that were trouble once, by name."""
+    return {path.name: path.read_bytes() for path in sorted((HERE / "corpus" / kind).iterdir())}
+
+
+def main(kinds):
+    """Replays the corpus without pytest."""
+    for kind in kinds:
+        for name, data in seeds(kind).items():
+            print(kind, name)
+            read(kind, data)
+
+
+if __name__ == "__main__":
+    main(os.environ.get("KINDS", " ".join(TARGETS)).split())

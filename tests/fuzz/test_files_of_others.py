@@ -1,0 +1,82 @@
+"""Whatever stands in a file, reading it ends soon, with what it holds or with an error that says what is wrong."""
+
+import signal
+import subprocess
+import sys
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from mutations import mutated
+from targets import TARGETS, read, seeds
+
+HERE = Path(__file__).parent
+SECONDS = 20
+"""What is slow by nature takes milliseconds; this is for what never ends, on a machine that has other things to do."""
+
+
+@contextmanager
+def ends_soon():
+    if not hasattr(signal, "setitimer"):
+        yield
+        return
+
+    def late(*_):
+        raise AssertionError(f"did not end within {SECONDS} s")
+
+    before = signal.signal(signal.SIGALRM, late)
+    signal.setitimer(signal.ITIMER_REAL, SECONDS)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+@pytest.mark.parametrize(("kind", "name"), [(kind, name) for kind in TARGETS for name in seeds(kind)])
+def test_a_kept_file_is_read_or_refused(kind, name):
+    with ends_soon():
+        read(kind, seeds(kind)[name])
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [
+        *(("suite", name) for name in ("example", "matrix", "every-rule")),
+        *(("judgments", name) for name in ("qrels", "tsv", "csv", "jsonl", "json", "quepid", "gzip")),
+        *(("rankings", name) for name in ("trec", "tsv", "csv", "json", "gzip")),
+        *(("queries", name) for name in ("tsv", "csv", "jsonl", "pairs")),
+        *((kind, "sound") for kind in ("results", "baseline_json", "baseline_rankings", "baseline_judgments")),
+    ],
+)
+def test_sound_files_are_read_so_that_their_mutations_go_deep(kind, name):
+    TARGETS[kind](seeds(kind)[name])
+
+
+@pytest.mark.parametrize("kind", TARGETS)
+def test_a_mutated_file_is_read_or_refused(kind):
+    kept = [data for data in seeds(kind).values() if len(data) < 20_000]
+
+    @settings(max_examples=60, database=None, suppress_health_check=list(HealthCheck))
+    @given(st.data())
+    def mutations_are_read_or_refused(drawn):
+        def choose(count):
+            return drawn.draw(st.integers(0, max(0, count - 1)))
+
+        data = mutated(kept[choose(len(kept))], choose, kept)
+        with ends_soon():
+            read(kind, data)
+
+    mutations_are_read_or_refused()
+
+
+def test_the_long_search_begins_and_ends_within_its_time():
+    pytest.importorskip("atheris", reason="atheris is not installed: it has packages for some systems only")
+    command = [sys.executable, HERE / "search.py", "--seconds", "6", "aliases"]
+
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "aliases: nothing found" in done.stdout

@@ -1,0 +1,218 @@
+"""Whenever a run is ended, each file is the old or the new one, what was not done is not green, and it is said why."""
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from pytest_ireval.baselines.reading import read_baseline
+from pytest_ireval.reports.results_json import run_of
+
+DRIVER = Path(__file__).with_name("interrupted_run.py")
+KINDS = {"killed": 80, "full": 80, "interrupted": 80, "unreadable": 40, "interrupted-reading": 40}
+"""What happens, and at how many moments of a run at least."""
+ENVIRONMENT = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "COLUMNS": "100"}
+ENVIRONMENT.pop("CI", None)
+PYTEST = (sys.executable, "-m", "pytest", "-p", "pytest_ireval.pytest_adapter.plugin", "-p", "no:cacheprovider")
+ACCEPTING = ("--ireval", "--ireval-update", "--ireval-reason", "synonyms")
+
+pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+
+
+def run(folder, *arguments, **more):
+    return subprocess.Popen(
+        [*PYTEST, *arguments],
+        cwd=folder,
+        env=ENVIRONMENT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        **more,
+    )
+
+
+def reversed_lists(folder):
+    """The first document of each query as baselines in a folder have it; None for a suite without one."""
+    found = {}
+    for suite in ("shop", "blog"):
+        baseline = read_baseline(folder / "baselines", suite)
+        rankings = baseline and baseline.rankings[0]
+        found[suite] = baseline and rankings.documents[rankings.first[rankings.queries.index("q01")]]
+    return found
+
+
+OLD, NEW = "q01-d0", "q01-d3"
+BEFORE, AFTER = {"shop": OLD, "blog": None}, {"shop": NEW, "blog": NEW}
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory, shop_in):
+    """A folder with a template: a suite whose rankings changed since they were accepted, and one without a baseline."""
+    home = tmp_path_factory.mktemp("interrupted")
+    template = home / "template"
+    template.mkdir()
+    shop = shop_in(template)
+    (template / "pytest.ini").write_text("[pytest]\n")
+    shop.suite = shop.suite.replace("document: q01-d0, top: 3", "document: q03-d0, top: 3").replace("q01,", "q03,")
+    shop.write()
+    first = run(template, "--ireval", "--ireval-update-new")
+    printed, _ = first.communicate()
+    assert first.returncode == 0, printed
+    for query in ("q01", "q02"):
+        shop.rankings[query].reverse()
+    shop.write()
+    (template / "blog.ireval.yaml").write_text(shop.suite.replace("suite: shop", "suite: blog"))
+    assert reversed_lists(template) == BEFORE
+    return home
+
+
+@pytest.fixture(scope="module")
+def drivers(home):
+    """One for each kind, at work at once."""
+    started = {}
+    for kind in KINDS:
+        with open(home / f"{kind}.jsonl", "w") as told, open(home / f"{kind}.txt", "w") as trouble:
+            started[kind] = subprocess.Popen(
+                [sys.executable, DRIVER, home, kind], env=ENVIRONMENT, stdout=told, stderr=trouble
+            )
+    yield started
+    for driver in started.values():
+        driver.kill()
+        driver.wait()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_run_that_is_disturbed_at_any_moment(kind, home, drivers):
+    assert drivers[kind].wait(300) == 0, (home / f"{kind}.txt").read_text()
+    *moments, last = map(json.loads, (home / f"{kind}.jsonl").read_text().splitlines())
+
+    assert len(moments) >= KINDS[kind]
+    assert (last["came"], last["code"]) == (False, 0)
+    assert [
+        each for moment in [*moments, last] if (each := wrong(home / f"{kind}-{moment['moment']}", kind, moment))
+    ] == []
+
+
+def wrong(folder, kind, moment):
+    """What must not be after a run that was disturbed, with the moment."""
+    printed = Path(f"{folder}.txt").read_text()
+    baselines = reversed_lists(folder)  # each can be read, whole
+    problems = []
+    if not (baselines["shop"] in (OLD, NEW) and baselines["blog"] in (None, NEW)):
+        problems.append(f"baselines are {baselines}")
+    problems += wrong_results(folder, moment, baselines)
+    if moment["code"] == 0 and baselines != AFTER:
+        problems.append("exit code 0, and not all was accepted")
+    if moment["came"] and moment["code"] == 0 and kind in ("killed", "interrupted", "interrupted-reading"):
+        problems.append("exit code 0 of a run that was ended")
+    if kind in ("full", "unreadable") and ("Traceback" in printed or "INTERNALERROR" in printed):
+        problems.append("a traceback")
+    if (
+        kind in ("full", "unreadable")
+        and moment["code"]
+        and "No space left" not in printed
+        and "Input/output" not in printed
+    ):
+        problems.append("does not say why")
+    if kind != "killed" and any(folder.glob("ireval-report/.results.json.*")) and "unlink" not in moment["at"]:
+        problems.append("a temporary file is left")
+    if kind == "killed" and moment["came"] and moment["after"] != [0, 0]:
+        problems.append(f"the next update and the run after it end with {moment['after']}")
+    return [moment["at"], *problems, printed] if problems else None
+
+
+def wrong_results(folder, moment, baselines):
+    """What is wrong with the file of results: it is that of a run that ended, or no pass."""
+    path = folder / "ireval-report/results.json"
+    if not path.exists():
+        return
+    old = (folder.parent / "template/ireval-report/results.json").read_bytes()
+    if path.read_bytes() == old:
+        if moment["code"] == 0 or baselines != BEFORE or moment["moment"] > 5:
+            yield "the results are those of an earlier run"
+        return
+    result = run_of(path.read_text())
+    if result.verdict == "pass" and (baselines != AFTER or result.accepted != ("blog", "shop")):
+        yield "the results say pass, and not all was accepted"
+
+
+def copied(home, name):
+    folder = home / name
+    subprocess.run(["cp", "-R", home / "template", folder], check=True)
+    return folder
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT], ids=lambda each: each.name)
+def test_a_program_that_is_ended_at_a_random_moment(number, home, drivers):
+    chance = random.Random(int(number))
+    for attempt in range(5):
+        folder = copied(home, f"{number.name}-{attempt}")
+        process = run(folder, *ACCEPTING)
+        time.sleep(0.5 + 2 * chance.random())
+        process.send_signal(number)
+        process.communicate()
+
+        baselines = reversed_lists(folder)
+        assert baselines["shop"] in (OLD, NEW)
+        assert baselines["blog"] in (None, NEW)
+        if process.returncode == 0:  # it had ended
+            assert baselines == AFTER
+        results = (folder / "ireval-report/results.json").read_bytes()
+        if results == (home / "template/ireval-report/results.json").read_bytes():
+            assert baselines == BEFORE  # it had not begun
+        else:
+            assert run_of(results.decode()).verdict == "error" or baselines == AFTER
+
+
+PROGRAM = """
+import os, pathlib, subprocess, sys, time
+child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
+pathlib.Path("pids.new").write_text(f"{os.getpid()} {child.pid}")
+os.rename("pids.new", "pids")
+time.sleep(60)
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT], ids=lambda each: each.name)
+def test_a_program_that_a_source_runs_ends_with_pytest(number, tmp_path, shop_in):
+    shop = shop_in(tmp_path)
+    (tmp_path / "search.py").write_text(PROGRAM)
+    shop.change(("{run: rankings.txt}", f"{{command: [{sys.executable}, search.py]}}"))
+    process = run(tmp_path, "--ireval")
+    pids = waited_for(tmp_path / "pids").split()
+
+    process.send_signal(number)
+    process.communicate(timeout=30)
+
+    assert process.returncode == (2 if number == signal.SIGINT else -number)
+    assert [pid for pid in pids if is_alive(int(pid))] == []
+    assert run_of((tmp_path / "ireval-report/results.json").read_text()).verdict == "error"
+
+
+def waited_for(path):
+    until = time.monotonic() + 30
+    while not path.exists():
+        assert time.monotonic() < until, f"{path.name} was never written"
+        time.sleep(0.02)
+    return path.read_text()
+
+
+def is_alive(pid):
+    """Whether it runs; one that ended and that nobody has asked for yet does not."""
+    until = time.monotonic() + 5
+    while time.monotonic() < until:
+        try:
+            os.kill(pid, 0)
+        except ProcessLookupError:
+            return False
+        stat = Path(f"/proc/{pid}/stat")
+        if stat.exists() and stat.read_text().rpartition(")")[2].split()[0] == "Z":
+            return False
+        time.sleep(0.05)
+    return True

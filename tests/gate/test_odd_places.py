@@ -1,0 +1,313 @@
+"""Folders, systems and names that nobody thinks of: the gate works there, or says what is in its way."""
+
+import errno
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PYTEST = (sys.executable, "-m", "pytest", "-p", "no:cacheprovider")
+posix = pytest.mark.skipif(os.name != "posix", reason="needs a POSIX system")
+
+
+@pytest.fixture
+def run(pytester):
+    """Runs ``pytest --ireval`` as a program of its own."""
+
+    def ran(*arguments, folder=pytester.path, environment=None, **more):
+        return subprocess.run(
+            [*PYTEST, "-p", "pytest_ireval.pytest_adapter.plugin", "--ireval", *arguments],
+            cwd=folder,
+            env={**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", **(environment or {})},
+            stdout=more.pop("stdout", subprocess.PIPE),
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+            timeout=60,
+            check=False,
+            **more,
+        )
+
+    return ran
+
+
+def clean(result):
+    """What was printed, which no traceback is part of."""
+    assert "Traceback" not in result.stdout, result.stdout
+    assert "INTERNALERROR" not in result.stdout, result.stdout
+    return result.stdout
+
+
+def test_results_that_cannot_be_replaced_are_removed_so_that_nobody_reads_a_stale_green(shop, monkeypatch):
+    shop.accept()
+    assert shop.results()["verdict"] == "pass"
+    from pytest_ireval.gate.circumstances import moment_of
+    from pytest_ireval.pytest_adapter import run_files
+
+    def full(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(run_files, "put", full)
+        run_files.RunFiles(shop.path / "ireval-report", shop.path).begin(moment_of())
+
+    assert not (shop.path / "ireval-report/results.json").exists()
+
+
+def test_a_folder_that_may_not_be_written_to_is_red_and_the_remedy_is_said(shop, monkeypatch):
+    shop.accept()
+
+    def refused(*_, **__):
+        raise OSError(errno.EROFS, "Read-only file system")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("tempfile.mkstemp", refused)
+        red = shop.run()
+        green = shop.run("--ireval-report", "none")
+
+    red.stdout.fnmatch_lines(
+        [
+            "problem: *results.json: cannot be written: Read-only file system; "
+            "--ireval-report DIR writes elsewhere, none nothing"
+        ]
+    )
+    assert (red.ret, green.ret) == (1, 0)
+
+
+@posix
+def test_a_checkout_on_a_read_only_disk(shop, run, tmp_path_factory):
+    shop.accept()
+    (shop.path / "ireval-report/results.json").unlink()
+    (shop.path / "ireval-report/.gitignore").unlink()
+    (shop.path / "ireval-report").rmdir()
+    elsewhere = tmp_path_factory.mktemp("reports")
+    script = (
+        f'mount --bind {shop.path} {shop.path} && mount -o remount,ro,bind {shop.path} && cd {shop.path} && exec "$@"'
+    )
+
+    def inside(*arguments):
+        command = ["unshare", "-m", "sh", "-c", script, "sh", *PYTEST, "--ireval", *arguments]
+        try:
+            return subprocess.run(command, cwd="/", capture_output=True, text=True, check=False, timeout=60)
+        except FileNotFoundError:
+            pytest.skip("needs unshare")
+
+    red = inside()
+    if "mount:" in red.stderr or "unshare:" in red.stderr:
+        pytest.skip(f"needs the right to mount: {red.stderr.strip()}")
+    assert red.returncode == 1
+    assert "cannot be written: Read-only file system; --ireval-report DIR writes elsewhere, none nothing" in clean(red)
+    assert inside("--ireval-report", "none").returncode == 0
+    assert inside("--ireval-report", str(elsewhere)).returncode == 0
+    assert (elsewhere / "results.json").exists()
+    shop.rankings["q10"] = ["q10-n1"]
+    shop.write()
+    update = inside("--ireval-report", "none", "--ireval-update", "--ireval-reason", "x")
+    assert update.returncode == 1
+    assert "not accepted: shop: baselines/shop.json" in clean(update)
+    assert "cannot be written: Read-only file system; nothing was changed" in update.stdout
+
+
+NAMES = [
+    "with space",
+    "größe-日本語",
+    "quo\"te's",
+    "li\nne",
+    "dollar$HOME{x}",
+    "-dash",
+    "tab\tin",
+    "per%cent",
+    "back\\slash",
+]
+
+
+@posix
+@pytest.mark.parametrize("name", NAMES, ids=ascii)
+def test_a_folder_of_an_odd_name(shop, run, name):
+    folder = shop.path / name
+    folder.mkdir()
+    for file in ("queries.tsv", "judgments.txt", "rankings.txt", "shop.ireval.yaml"):
+        (shop.path / file).rename(folder / file)
+
+    first = run("--ireval-update-new")
+    second = run()
+
+    assert (first.returncode, second.returncode) == (0, 0), clean(first) + clean(second)
+    assert (folder / "baselines/shop.json").exists()
+    assert "1 suite passed" in clean(second)
+
+
+@posix
+def test_a_folder_whose_name_is_no_utf_8(shop, run):
+    folder = os.path.join(os.fsencode(shop.path), b"caf\xe9")
+    try:
+        os.mkdir(folder)
+    except OSError as error:
+        pytest.skip(f"the disk has no such names: {error}")
+    for file in (b"queries.tsv", b"judgments.txt", b"rankings.txt", b"shop.ireval.yaml"):
+        os.rename(os.path.join(os.fsencode(shop.path), file), os.path.join(folder, file))
+
+    assert run("--ireval-update-new").returncode == 0
+    again = run()
+
+    assert again.returncode == 0, clean(again)
+    assert run("--ireval-update", "--ireval-report", "none").returncode == 0
+    assert run(folder=Path(os.fsdecode(folder))).returncode == 0
+
+
+@pytest.mark.parametrize(
+    "environment",
+    [
+        {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"},
+        {"LC_ALL": "POSIX", "LANG": "", "PYTHONIOENCODING": "ascii"},
+        {"PYTHONIOENCODING": "latin-1"},
+        {"LC_ALL": "tr_TR.UTF-8"},
+        {"LC_ALL": "de_DE.ISO-8859-1", "PYTHONUTF8": "0"},
+        {"HOME": "/nowhere", "XDG_CACHE_HOME": "/nowhere"},
+        {"TMPDIR": "/nowhere"},
+        {"PATH": "/nowhere"},
+        {"TERM": "dumb", "COLUMNS": "1"},
+        {"COLUMNS": "0"},
+        {"COLUMNS": "many"},
+    ],
+    ids=str,
+)
+def test_an_odd_environment(shop, run, environment):
+    shop.change(('owner: "@search-team"', 'owner: "@größe"'))
+    assert run("--ireval-update-new", environment=environment).returncode == 0
+    shop.rankings["q01"].reverse()
+    shop.rankings["q02"].reverse()
+    shop.write()
+
+    red = run(environment=environment)
+    update = run("--ireval-update", "--ireval-reason", "für ☃", "--ireval-force", environment=environment)
+
+    assert red.returncode == 1
+    assert "fell" in clean(red)
+    assert "new baseline" in clean(update)
+
+
+def test_without_home(shop, run, monkeypatch):
+    for name in ("HOME", "USERPROFILE", "LOGNAME", "USER"):
+        monkeypatch.delenv(name, raising=False)
+
+    assert "1 suite passed" in clean(run("--ireval-update-new"))
+
+
+FILES = ("queries.tsv", "judgments.txt", "rankings.txt", "shop.ireval.yaml")
+
+
+def test_line_ends_of_windows_in_every_file(shop, run):
+    shop.accept()
+    for path in [*(shop.path / name for name in FILES), *shop.path.glob("baselines/shop.*")]:
+        path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
+
+    result = run()
+
+    assert result.returncode == 0, clean(result)
+    assert "nothing to accept, all is as in the baseline" in clean(run("--ireval-update"))
+
+
+def test_a_byte_order_mark_in_every_file(shop, run):
+    shop.accept()
+    for name in FILES:
+        path = shop.path / name
+        path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes())
+
+    assert run().returncode == 0
+
+
+@posix
+def test_every_file_and_folder_is_a_link(shop, run, tmp_path_factory):
+    shop.accept()
+    real = tmp_path_factory.mktemp("real")
+    for name in (*FILES, "baselines", "ireval-report"):
+        (shop.path / name).rename(real / name)
+        (shop.path / name).symlink_to(real / name)
+
+    assert run().returncode == 0
+    shop.rankings["q01"].reverse()
+    shop.write()
+    update = run("--ireval-update", "--ireval-reason", "x", "--ireval-force")
+
+    assert "new baseline" in clean(update)
+    assert all((shop.path / name).is_symlink() for name in (*FILES, "baselines", "ireval-report"))
+
+
+@posix
+@pytest.mark.parametrize("name", ["queries.tsv", "judgments.txt", "rankings.txt", "baselines"])
+@pytest.mark.parametrize("target", ["nowhere", "itself"])
+def test_a_link_that_leads_nowhere(shop, run, name, target):
+    shop.accept()
+    if name == "baselines":
+        (shop.path / name).rename(shop.path / "kept")
+    else:
+        (shop.path / name).unlink()
+    (shop.path / name).symlink_to(name if target == "itself" else target)
+
+    result = run()
+
+    assert result.returncode != 0
+    assert name.removesuffix("s") in clean(result)
+
+
+@posix
+@pytest.mark.parametrize("target", ["nowhere", "shop.ireval.yaml"])
+def test_a_suite_that_is_a_link_to_nowhere_is_not_passed_over(shop, run, target):
+    other = shop.path / "other.ireval.yaml"
+    other.write_text(shop.suite.replace("suite: shop", "suite: other"))
+    (shop.path / "shop.ireval.yaml").unlink()
+    (shop.path / "shop.ireval.yaml").symlink_to(target)
+
+    result = run("--ireval-update-new")
+
+    assert result.returncode != 0
+    assert "shop.ireval.yaml" in clean(result)
+
+
+@posix
+def test_a_folder_that_links_to_itself_ends(shop, run):
+    shop.accept()
+    (shop.path / "loop").symlink_to(".")
+
+    result = run()
+
+    assert result.returncode == 0 or "loop" in clean(result)
+
+
+@posix
+def test_standard_input_and_output_may_be_closed(shop):
+    shop.accept()
+    command = " ".join([*PYTEST, "--ireval"])
+    closed = subprocess.run(f"{command} <&-", shell=True, cwd=shop.path, capture_output=True, text=True, check=False)
+    nowhere = subprocess.run(f"{command} >&- 2>&-", shell=True, cwd=shop.path, check=False)
+    piped = subprocess.run(
+        ["bash", "-c", f"set -o pipefail; {command} -v | head -1"],
+        cwd=shop.path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert closed.returncode == 0
+    assert nowhere.returncode in (0, 1, 120)
+    assert "pytest_ireval/" not in piped.stderr
+    assert shop.results()["verdict"] in ("pass", "error")
+
+
+@posix
+@pytest.mark.parametrize("files", [256, 24, 16, 12, 10])
+def test_few_files_may_be_open(shop, files):
+    shop.accept()
+    command = f"ulimit -n {files}; exec {' '.join(PYTEST)} --ireval"
+    result = subprocess.run(
+        ["bash", "-c", command], cwd=shop.path, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
+    )
+
+    if result.returncode == 0:
+        assert shop.results()["verdict"] == "pass"
+    else:
+        assert "Too many open files" in result.stdout
+        assert "pytest_ireval/pytest_adapter" not in result.stdout or "INTERNALERROR" not in result.stdout
