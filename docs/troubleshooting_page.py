@@ -191,13 +191,14 @@ def _word(node: ast.expr) -> str:
 
 
 def _constant(node: ast.Constant) -> str:
-    return "" if isinstance(node.value, bytes) else str(node.value)
+    value = node.value
+    return "" if isinstance(value, bytes) else str(value)
 
 
 def _word_of_call(node: ast.Call) -> str:
     name = _called(node.func)
     if name == "counted" and len(node.args) > 1 and isinstance(node.args[1], ast.Constant):
-        return f"number of {node.args[1].value}s"
+        return f"number of {_constant(node.args[1])}s"
     if name in ("join", "map", "next", "sorted") and node.args:
         return _word(node.args[-1])
     if name in UNTOLD and node.args:
@@ -255,7 +256,7 @@ def _section(group: str, told: Sequence[Told], known: Mapping[str, str]) -> Iter
         if each.complaint in known:
             yield f"  **What to do:** {known[each.complaint]}"
         for text in filter(None, (each.suggestion, each.allowed)):
-            if _says_something(text) and each.complaint not in known:
+            if _says_something(text):
                 yield f"  It adds: {_code(text)}"
     yield ""
 
