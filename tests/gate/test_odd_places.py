@@ -173,8 +173,7 @@ def test_an_odd_environment(shop, run, environment):
     update = run("--ireval-update", "--ireval-reason", "für ☃", "--ireval-force", environment=environment)
 
     assert update.returncode == 1
-    assert "q01 top 3 is now" in clean(update)
-    assert "new baseline" in update.stdout
+    assert "new baseline" in clean(update)
     assert "für ☃".encode() in shop.baseline_files()["shop.json"]
 
 
