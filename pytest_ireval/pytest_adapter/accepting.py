@@ -124,7 +124,7 @@ def accepting_of(config: pytest.Config) -> Accepting:
     asked = Accepting(
         update=config.getoption("ireval_update"),
         new=config.getoption("ireval_update_new"),
-        reason=config.getoption("ireval_reason"),
+        reason=_as_typed(config.getoption("ireval_reason")),
         force=config.getoption("ireval_force"),
     )
     if asked.update and asked.new:
@@ -134,3 +134,8 @@ def accepting_of(config: pytest.Config) -> Accepting:
     if asked.asked and os.environ.get("CI", "") not in ("", "0", "false") and not config.getoption("ireval_allow_ci"):
         raise IrevalError("CI is set, and a change is accepted by somebody, not by CI; --ireval-allow-ci allows it")
     return asked
+
+
+def _as_typed(text: str) -> str:
+    """What was typed in UTF-8, where the locale knows ASCII alone and Python took it for bytes of nothing."""
+    return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")

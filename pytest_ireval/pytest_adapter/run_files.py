@@ -87,15 +87,12 @@ class RunFiles:
                 self.folder.mkdir(parents=True)
                 (self.folder / ".gitignore").write_text(IGNORED, encoding="utf-8")
         except OSError as error:
-            return f"{self.results}: cannot be written: {error.strerror or error}; {ELSEWHERE}"
+            return _unwritten(self.results, error.strerror or str(error))
         texts = self._texts(result)
         failed = {path: reason for path, text in texts.items() if (reason := self._put(path, text))}
         if len(failed) == len(texts) and len(set(failed.values())) == 1:
             failed = {self.results: failed[self.results]}  # it is the folder
-        if not failed:
-            return ""
-        told = "; ".join(f"{path}: cannot be written: {reason}" for path, reason in failed.items())
-        return f"{told}; {ELSEWHERE}"
+        return "; ".join(_unwritten(path, reason) for path, reason in failed.items())
 
     def _texts(self, result: RunResult) -> dict[Path, str]:
         """What is to stand in each file."""
@@ -124,10 +121,13 @@ class RunFiles:
         return (path.relative_to(self.root) if path.is_relative_to(self.root) else path).as_posix()
 
 
-ELSEWHERE = "--ireval-report DIR writes elsewhere, none nothing"
 NOT_ENDED = "the run did not end"
 IGNORED = "# Files of runs of pytest-ireval, made anew by each.\n*\n"
 LOOKING = ("help", "version", "markers", "showfixtures", "show_fixtures_per_test", "cacheshow", "collectonly")
+
+
+def _unwritten(results: Path, reason: str) -> str:
+    return f"{results}: cannot be written: {reason}; --ireval-report DIR writes elsewhere, none nothing"
 
 
 def only_looks(options: argparse.Namespace) -> bool:

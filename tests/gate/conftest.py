@@ -1,6 +1,7 @@
 """A small shop that every test of the gate changes in its own way."""
 
 import json
+import os
 from types import SimpleNamespace
 
 import pytest
@@ -27,6 +28,13 @@ rules:
 """
 QUERIES = [(f"q{i:02}", f"words {i}", "head" if i <= 6 else "tail", 100 if i <= 6 else 2) for i in range(1, 11)]
 GRADES = {"d0": 3, "d1": 2, "d2": 1, "d3": 0}
+
+
+@pytest.fixture(autouse=True)
+def no_worker_itself(monkeypatch):
+    """These tests may themselves be run by workers of pytest-xdist, and the runs that they start are none of those."""
+    for name in [name for name in os.environ if name.startswith("PYTEST_XDIST")]:
+        monkeypatch.delenv(name)
 
 
 class Shop:

@@ -2,6 +2,7 @@
 
 import errno
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -79,9 +80,7 @@ def test_a_folder_that_may_not_be_written_to_is_red_and_the_remedy_is_said(shop,
 @posix
 def test_a_checkout_on_a_read_only_disk(shop, run, tmp_path_factory):
     shop.accept()
-    (shop.path / "ireval-report/results.json").unlink()
-    (shop.path / "ireval-report/.gitignore").unlink()
-    (shop.path / "ireval-report").rmdir()
+    shutil.rmtree(shop.path / "ireval-report")
     elsewhere = tmp_path_factory.mktemp("reports")
     script = (
         f'mount --bind {shop.path} {shop.path} && mount -o remount,ro,bind {shop.path} && cd {shop.path} && exec "$@"'
@@ -110,17 +109,7 @@ def test_a_checkout_on_a_read_only_disk(shop, run, tmp_path_factory):
     assert "cannot be written: Read-only file system; nothing was changed" in update.stdout
 
 
-NAMES = [
-    "with space",
-    "größe-日本語",
-    "quo\"te's",
-    "li\nne",
-    "dollar$HOME{x}",
-    "-dash",
-    "tab\tin",
-    "per%cent",
-    "back\\slash",
-]
+NAMES = ["a b\tc größe 日本語 quo\"te's %cent back\\slash dollar$HOME{x}", "li\nne", "-dash"]
 
 
 @posix
@@ -169,24 +158,22 @@ def test_a_folder_whose_name_is_no_utf_8(shop, run):
         {"TMPDIR": "/nowhere"},
         {"PATH": "/nowhere"},
         {"TERM": "dumb", "COLUMNS": "1"},
-        {"COLUMNS": "0"},
         {"COLUMNS": "many"},
     ],
     ids=str,
 )
 def test_an_odd_environment(shop, run, environment):
     shop.change(('owner: "@search-team"', 'owner: "@größe"'))
-    assert run("--ireval-update-new", environment=environment).returncode == 0
+    shop.accept()
     shop.rankings["q01"].reverse()
     shop.rankings["q02"].reverse()
     shop.write()
 
-    red = run(environment=environment)
     update = run("--ireval-update", "--ireval-reason", "für ☃", "--ireval-force", environment=environment)
 
-    assert red.returncode == 1
-    assert "fell" in clean(red)
+    assert update.returncode == 1
     assert "new baseline" in clean(update)
+    assert "für ☃".encode() in shop.baseline_files()["shop.json"]
 
 
 def test_without_home(shop, run, monkeypatch):
@@ -298,7 +285,7 @@ def test_standard_input_and_output_may_be_closed(shop):
 
 
 @posix
-@pytest.mark.parametrize("files", [256, 24, 16, 12, 10])
+@pytest.mark.parametrize("files", [64, 16, 12])
 def test_few_files_may_be_open(shop, files):
     shop.accept()
     command = f"ulimit -n {files}; exec {' '.join(PYTEST)} --ireval"

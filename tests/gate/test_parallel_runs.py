@@ -27,10 +27,7 @@ def search(text, *, query_id):
 
 
 @pytest.fixture(autouse=True)
-def no_worker_itself(monkeypatch):
-    """These tests may themselves be run by workers."""
-    for name in [name for name in os.environ if name.startswith("PYTEST_XDIST")]:
-        monkeypatch.delenv(name)
+def at_one_moment(monkeypatch):
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "1790000000")
 
 

@@ -1,0 +1,95 @@
+"""What to do about errors that are met often, by their complaint as docs/troubleshooting_page.py finds it."""
+
+REMEDIES = {
+    "CI is set, and a change is accepted by somebody, not by CI; --ireval-allow-ci allows it": (
+        "accept on your machine, and commit the baseline; see [the "
+        "ten](#ci-is-set-and-a-change-is-accepted-by-somebody-not-by-ci)."
+    ),
+    "--ireval-force and --ireval-reason are about accepting: say --ireval-update, too": (
+        "add `--ireval-update`, or leave out the reason: a run that only looks needs none."
+    ),
+    "<results>: cannot be written: <reason>; --ireval-report DIR writes elsewhere, none nothing": (
+        "the run is red because nobody could read its results, and an old file might be taken for them. "
+        "Give it a folder that it may write to, or `--ireval-report none` in a checkout that is "
+        "read-only."
+    ),
+    "<shown>: cannot be read: the link leads nowhere": (
+        "a suite is a symbolic link whose target is gone: mend or remove it."
+    ),
+    "there is no baseline to compare with": "accept the first one: `pytest --ireval suites/ --ireval-update-new`.",
+    "there is no such file: <value>": "paths are relative to the suite's file, not to where pytest was started.",
+    "unknown key <key>": (
+        "[suites](suites.md) has every key; most often it is a plural, or a blank too many in front."
+    ),
+    "unknown rule '<key>'": (
+        "`ireval plugins` shows what is installed; a rule of your own needs its `conftest.py` in the "
+        "suite's folder or above."
+    ),
+    "unknown metric '<text>'": "`ireval metrics` lists what there is, with other spellings.",
+    "the key '<key>' is missing": "add it; the message says what stands behind it.",
+    "is no suite": "begin the file with `ireval: 1`.",
+    "the environment variable <name> is not set": (
+        "set it where pytest runs, or give a default: `${NAME:-runs/now.trec}`."
+    ),
+    "this name is torn apart at its commas": (
+        'in `[…]` and `{…}` YAML ends a value at a comma: quote it, as "RBP(p=0.8, x=1)".'
+    ),
+    "'<text>' is no day of any calendar: <error>": "days are written as 2027-04-01.",
+    "holds no <content> in a known format: <beginning>": (
+        "name the format, or look at the first line that is shown: is it the right file?"
+    ),
+    "holds a zero byte: is this UTF-16, or no text at all?": "save it as UTF-8; Excel calls that *CSV UTF-8*.",
+    "is not UTF-8 (<reason>)": "save it as UTF-8: `iconv -f latin1 -t utf-8 old.csv > new.csv`.",
+    "has <number of cells>, not <names>": "a cell holds a delimiter: quote it in CSV; in TSV take the tab out of it.",
+    "document <documents> is judged twice for query <queries>: grade <grade> here, grade <grade> at <place>": (
+        "keep one line of the two, or merge several judges with `ireval import --judges median`."
+    ),
+    "its <content> could be in format <either>": "say which: `format:` beside the file in the suite.",
+    "the file is empty": "whatever writes it has failed before: look at that step of the job.",
+    "none of its queries (<queries>) is judged in <origin>": (
+        "ids of queries differ, for instance `1` and `q1`: the message shows some of each."
+    ),
+    "there is no program '<program>'": (
+        "write a program and its arguments as a list, `command: [python, search.py]`; it is looked for in"
+        " `PATH`, not in the suite's folder."
+    ),
+    "<python> took longer than <timeout>s<where>": "give `timeout:` more, or the search an index that is warm.",
+    "there is no place for temporary files: <reason of the system>": (
+        "set `TMPDIR` to a folder that can be written to."
+    ),
+    "it returned None: is a return missing?": "the function of the source ends without `return`.",
+    "cannot be written: <reason of the system>; <state>": (
+        "make room or change the owner of the folder, and accept again; the message says whether the old "
+        "baseline or the new one counts."
+    ),
+    "is not as it was written: somebody, a tool or a merge has edited it": (
+        "`git checkout -- suites/baselines/`, or accept anew; let formatters leave that folder alone."
+    ),
+    "has the marks of a merge conflict": "`ireval resolve`.",
+    "was accepted by somebody else meanwhile, at <date><…>": (
+        "run again: the comparison is with the baseline of now then."
+    ),
+    "git knows no commit <ref> here": (
+        "CI fetches one commit only: `fetch-depth: 0` (GitHub), `GIT_DEPTH: 0` (GitLab)."
+    ),
+    "<who> is writing baselines here, and has not finished within <wait> s; nothing was written": (
+        "another run accepts; a process that died holds no lock."
+    ),
+    "holds an update that was interrupted, of a baseline that is not the one beside it any more": (
+        "somebody checked out another branch after a run was killed: remove the folder `.NAME.commit`, "
+        "and accept again if it is still wanted."
+    ),
+    "<origin> ranks <of> of <of> <judged>; without a ranking: <some>": (
+        "return an empty list where nothing is found; see [the ten](#ranks-58-of-60-judged-queries-without-a-ranking)."
+    ),
+    "judgments are locked, and <queries> are not what they were when the baseline was accepted<…>": (
+        "bring the judgments back, or take `lock: true` out and accept."
+    ),
+    "no query has a list on both sides<on>": (
+        "a filter (`where`) that fits no query, or new queries only: accept them first."
+    ),
+    "the baseline holds <depth> documents of each query, and depth is <depth> now": "accept once with the new depth.",
+    "no suite was found (*.ireval.yaml, or YAML with a line that begins with ireval:)": (
+        "name the folder of the suites."
+    ),
+}
