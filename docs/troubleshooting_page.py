@@ -242,7 +242,8 @@ def page() -> str:
     """The text of the page."""
     told, known = errors(), remedies()
     lines = [line for group in (*GROUPS, OTHERS) for line in _section(group, told, known)]
-    note = "<!-- Written by docs/troubleshooting_page.py; edit troubleshooting.md.in, _remedies.py, or the code. -->"
+    sources = "troubleshooting.md.in, troubleshooting_remedies.py, or the code"
+    note = f"<!-- Written by docs/troubleshooting_page.py; edit {sources}. -->"
     return f"{note}\n{BY_HAND.read_text(encoding='utf-8')}\n" + "\n".join(lines) + "\n"
 
 
