@@ -188,14 +188,14 @@ def suite_with_40_rules(query: str) -> Iterator[str]:
     yield "rules:"
     yield from (f'  - threshold: {{{metric}: ">= 0"}}' for metric in METRICS)
     for metric in METRICS:
-        loose = f"metric: {metric}, tolerance: {{absolute: 1}}"
+        loose = f"metric: {metric}, tolerance: {{absolute: 0.9}}"
         yield f"  - no_regression: {{{loose}}}"
         yield f"  - no_regression: {{{loose}, per: segment, name: by_segment}}"
         yield f"  - no_regression: {{{loose}, where: {{segment: head}}, name: head}}"
         yield f"  - no_regression: {{{loose}, where: {{segment: tail}}, name: tail}}"
-        yield f"  - worsened: {{metric: {metric}, by_more_than: 0.5, at_most: 100%}}"
-    yield "  - churn: {overlap: RBO(p=0.9), below: 0.5, at_most: 100%}"
-    yield "  - churn: {overlap: Overlap@10, below: 0.5, at_most: 100%}"
+        yield f"  - worsened: {{metric: {metric}, by_more_than: 0.5, at_most: 99%}}"
+    yield "  - churn: {overlap: RBO(p=0.9), below: 0.5, at_most: 99%}"
+    yield "  - churn: {overlap: Overlap@10, below: 0.5, at_most: 99%}"
     yield f"  - expect: [{{query: {query}, document: {query}-000, top: {LISTED}}}]"
     yield f"  - expect: [{{query: {query}, never: [nowhere], top: 10}}]"
 

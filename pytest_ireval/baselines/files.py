@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 
 from pytest_ireval.errors import BaselineError, Problem, shown
@@ -10,6 +11,7 @@ from pytest_ireval.errors import BaselineError, Problem, shown
 RECORD = "json"
 JUDGMENTS = "judgments.tsv"
 COMPRESSED = ".zst"
+ENDING = re.compile(r"json|(?:judgments|rankings(?:\.[0-9]+)?)\.tsv(?:\.zst)?")
 MARKS = frozenset('/\\:*?"<>|\0')
 LONGEST = 200
 
@@ -53,6 +55,11 @@ def baseline_files(folder: Path, name: str) -> tuple[Path, ...]:
         found += paths
         asking += 1
     return tuple(path for path in found if path.is_file())
+
+
+def is_file_of(file: str, name: str) -> bool:
+    """Whether a file of a folder of baselines belongs to that of a suite; ``shop.de.json`` is none of ``shop``."""
+    return file.startswith(f"{name}.") and ENDING.fullmatch(file[len(name) + 1 :]) is not None
 
 
 def _plain_or_compressed(folder: Path, name: str, ending: str) -> tuple[Path, Path]:

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import os
 import subprocess
+from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
+from pytest_ireval.baselines.repository import root_of
 from pytest_ireval.errors import BaselineError, Problem, shown
 
 PATIENCE = 20.0
 """Seconds that git may take."""
 OF_HOOKS = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX")
 """Git sets them for hooks, relative to another folder; the repository is the one that holds the files."""
+AT_ONCE = 500
+"""So many files are named in one call: a command line has an end."""
 WITHOUT_BASELINES = (":(top)", ":(top,exclude,glob)**/baselines/**")
 
 
@@ -22,10 +26,11 @@ class CommitState(NamedTuple):
     commit: str = ""
     branch: str = ""
     dirty: bool = False
-    """Whether tracked files differ from the commit; baselines do not count, they are what is being written."""
+    """Whether files are not as the commit has them: tracked ones that differ, and those that took part and are neither
+    tracked nor ignored. Baselines do not count, they are what is being written."""
 
 
-def commit_state(folder: Path) -> CommitState:
+def commit_state(folder: Path, took_part: Iterable[Path] = ()) -> CommitState:
     """Of the repository that holds ``folder``; never an error."""
     said = git(folder, "status", "--porcelain=v2", "--branch", "--untracked-files=no", "--", *WITHOUT_BASELINES)
     if said is None:
@@ -36,8 +41,24 @@ def commit_state(folder: Path) -> CommitState:
     return CommitState(
         "" if commit == "(initial)" else commit,
         "" if branch == "(detached)" else branch,
-        any(not line.startswith("#") for line in lines),
+        any(not line.startswith("#") for line in lines) or _any_untracked(folder, took_part),
     )
+
+
+def _any_untracked(folder: Path, files: Iterable[Path]) -> bool:
+    """Whether git neither has one of the files in its repository nor was told to ignore it."""
+    root = root_of(folder)
+    real = {Path(os.path.realpath(file.parent), file.name) for file in files}
+    below = sorted(
+        f":(literal){file.relative_to(root).as_posix()}" for file in real if root and file.is_relative_to(root)
+    )
+    for first in range(0, len(below), AT_ONCE):
+        said = git(
+            root or folder, "ls-files", "-z", "--others", "--exclude-standard", "--", *below[first : first + AT_ONCE]
+        )
+        if said is None or said:  # where git does not say, nobody can call the tree clean
+            return True
+    return False
 
 
 def content_at(ref: str, path: Path) -> bytes | None:
@@ -56,8 +77,24 @@ def blob(name: str, folder: Path) -> bytes | None:
     return git(folder, "cat-file", "blob", name)
 
 
+class Answer(NamedTuple):
+    """What came of asking git."""
+
+    status: int | None
+    """0: it did what it was asked; None: there is no git, or it did not end in time."""
+    out: bytes
+    said: str
+    """What it complained of."""
+
+
 def git(folder: Path, *arguments: str) -> bytes | None:
     """What git prints; None if there is no git, no repository, no success or no end."""
+    answer = asked(folder, *arguments)
+    return answer.out if answer.status == 0 else None
+
+
+def asked(folder: Path, *arguments: str, given: bytes = b"", patience: float = 0.0) -> Answer:
+    """What git answers to ``given``, for those who have to know why it fails; ``patience`` is in seconds."""
     environment = {name: value for name, value in os.environ.items() if name not in OF_HOOKS}
     environment |= {"GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C", "GIT_TERMINAL_PROMPT": "0"}
     try:
@@ -65,13 +102,15 @@ def git(folder: Path, *arguments: str) -> bytes | None:
             ["git", "-C", str(standing(folder.absolute())), *arguments],  # noqa: S607 - the git that the user has
             check=False,
             capture_output=True,
-            stdin=subprocess.DEVNULL,
-            timeout=PATIENCE,
+            input=given,
+            timeout=patience or PATIENCE,
             env=environment,
         )
-    except (OSError, ValueError, subprocess.TimeoutExpired):
-        return None
-    return done.stdout if done.returncode == 0 else None
+    except subprocess.TimeoutExpired as error:
+        return Answer(None, b"", f"git does not answer within {error.timeout:g} seconds")
+    except (OSError, ValueError):
+        return Answer(None, b"", "there is no git here: install it where the gate runs")
+    return Answer(done.returncode, done.stdout, done.stderr.decode("utf-8", "replace").strip())
 
 
 def standing(folder: Path) -> Path:

@@ -26,19 +26,41 @@ def locked(folder: Path, wait: float = WAIT) -> Iterator[None]:
     path = folder / LOCK
     deadline = time.monotonic() + wait
     handle = _opened(path)
+    _HANDLES.add(handle)
     try:
         while not (_taken(handle) and _is_still(path, handle)):
             if time.monotonic() > deadline:
                 raise BaselineError(_held(path, wait))
             time.sleep(PAUSE)
             if not _is_still(path, handle):
-                os.close(handle)
+                _let_go(handle)
                 handle = _opened(path)
+                _HANDLES.add(handle)
         os.ftruncate(handle, 0)
         os.write(handle, f"{os.getpid()}\n".encode())
         yield
     finally:
+        _let_go(handle)
+
+
+_HANDLES: set[int] = set()
+"""Open ones of this process."""
+
+
+def _let_go(handle: int) -> None:
+    if handle in _HANDLES:
+        _HANDLES.discard(handle)
         os.close(handle)
+
+
+def _let_all_go() -> None:
+    """In a forked child, which may outlive the holder and would hold the lock on."""
+    for handle in list(_HANDLES):
+        _let_go(handle)
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_let_all_go)
 
 
 def _opened(path: Path) -> int:

@@ -29,6 +29,8 @@ from pytest_ireval.baselines.tab_lines import Damage
 from pytest_ireval.errors import BaselineError, Problem
 
 CONFLICT = re.compile(rb"^(<{7}|>{7}|\|{7})( |$)", re.MULTILINE)
+POINTER = b"version https://git-lfs.github.com/spec/"
+LACKS_CONTENT = "is a pointer of Git LFS, and not the content"
 ATTEMPTS = 50
 PIECE = 1 << 22
 LARGEST = 4 << 30
@@ -100,15 +102,17 @@ def record_from(load: Load, place: Place, at: str = "") -> Record | None:
     if data is None:
         return None
     try:
-        return decoded_record(_plain_line_ends(data))
+        return decoded_record(plain_line_ends(data))
     except Damage as damage:
-        raise error_of(_conflict_in(data) or damage, place(RECORD), at) from None
+        raise error_of(_foreign_in(data) or damage, place(RECORD), at) from None
 
 
 def error_of(damage: Damage, place: str, at: str = "") -> BaselineError:
     """The error that a user sees."""
     if "conflict" in damage.complaint:
         suggestion = "ireval resolve settles it"
+    elif damage.complaint == LACKS_CONTENT:
+        suggestion = "git lfs pull brings it"
     elif at:
         suggestion = "another ref may have a sound one"
     else:
@@ -130,7 +134,7 @@ def _verified(load: Load, ending: str, record: Record, place: Place, at: str) ->
     if data is None:
         raise error_of(Damage("is missing"), place(stored), at)
     try:
-        data = _unpacked(data) if stored.endswith(COMPRESSED) else _plain_line_ends(data)
+        data = _unpacked(data) if stored.endswith(COMPRESSED) else plain_line_ends(data)
         if fingerprint(data) != record.files[stored]:
             raise _what_is_wrong(data, ending, record)
     except Damage as damage:
@@ -140,9 +144,9 @@ def _verified(load: Load, ending: str, record: Record, place: Place, at: str) ->
 
 def _what_is_wrong(data: bytes, ending: str, record: Record) -> Damage:
     """The most telling complaint about a file that is not what was accepted."""
-    conflict = _conflict_in(data)
-    if conflict:
-        return conflict
+    foreign = _foreign_in(data)
+    if foreign:
+        return foreign
     try:
         if ending == JUDGMENTS:
             decoded_grades(data)
@@ -153,12 +157,20 @@ def _what_is_wrong(data: bytes, ending: str, record: Record) -> Damage:
     return Damage("is not what was accepted: somebody, a tool or a merge has edited it")
 
 
-def _conflict_in(data: bytes) -> Damage | None:
+def _foreign_in(data: bytes) -> Damage | None:
+    """What git, or Git LFS, has put in the place of the content."""
+    if is_pointer(data):
+        return Damage(LACKS_CONTENT)
     found = CONFLICT.search(data)
     return Damage("has the marks of a merge conflict", data.count(b"\n", 0, found.start()) + 1) if found else None
 
 
-def _plain_line_ends(data: bytes) -> bytes:
+def is_pointer(data: bytes) -> bool:
+    """Whether Git LFS keeps the content elsewhere."""
+    return data.startswith(POINTER)
+
+
+def plain_line_ends(data: bytes) -> bytes:
     """Without the carriage returns that git adds on Windows; those of ids are escaped, so none is lost."""
     return data.replace(b"\r\n", b"\n") if b"\r" in data else data
 
@@ -166,6 +178,8 @@ def _plain_line_ends(data: bytes) -> bytes:
 def _unpacked(data: bytes) -> bytes:
     import zstandard
 
+    if is_pointer(data):
+        raise Damage(LACKS_CONTENT)
     parts, size = [], 0
     try:
         with zstandard.ZstdDecompressor().stream_reader(data) as reader:

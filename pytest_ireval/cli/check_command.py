@@ -25,12 +25,13 @@ def command(paths: tuple[Path, ...]) -> None:
     A line for each suite, or everything that is wrong. The exit code is 1 when there is a mistake, 2 when no suite was
     found.
     """
+    from pytest_ireval.gate.affecting import Repositories, wrong_watches
     from pytest_ireval.plugins.conftests import Conftests
     from pytest_ireval.suites.finding import is_partial, suites_at
 
     found = suites_at(paths)
     partial = [path for path in found if is_partial(path)]
-    conftests = Conftests()
+    conftests, repositories = Conftests(), Repositories()
     names: dict[str, Suite] = {}
     problems: list[Problem] = []
     for path in (each for each in found if each not in partial):
@@ -40,6 +41,8 @@ def command(paths: tuple[Path, ...]) -> None:
             problems += error.problems
             continue
         problems += _named_twice(suites, names)
+        for wrong in (each for suite in suites for each in wrong_watches(suite, repositories)):
+            problems += [] if wrong in problems else [wrong]  # a file that many extend is wrong once
         for suite in suites:
             click.echo(_line(suite))
     for path in partial:

@@ -46,10 +46,10 @@ def compared(
 ) -> Compared:
     """The stored baseline under the judgments and metrics of now."""
     stored = replace(stored, rankings=tuple(map(gathered.names.in_rankings, stored.rankings)))
-    unknown = _unknown(gathered, stored)
+    unknown = unknown_to(gathered, stored)
     origin = f"the baseline of {stored.accepted.date}"
     side = side_of(suite, gathered, stored.rankings, origin, unknown=unknown).side
-    side = _over_the_same(suite, gathered, now, side, unknown)
+    side = over_the_same(suite, gathered, now, side, unknown)
     cause = cause_of(
         stored,
         rankings=now.rankings,
@@ -72,14 +72,14 @@ def compared(
     return Compared(side, cause, error, tuple(notes_of(cause, len(gathered.population.queries))))
 
 
-def _unknown(gathered: Gathered, stored: Baseline) -> frozenset[str]:
+def unknown_to(gathered: Gathered, stored: Baseline) -> frozenset[str]:
     """Queries that the baseline does not know."""
     known = {query for metric in stored.metrics.values() for query in metric.values}
     known = known.union(*(rankings.queries for rankings in stored.rankings))
     return frozenset(query for query in gathered.population.queries.ids if query not in known)
 
 
-def _over_the_same(suite: Suite, gathered: Gathered, now: Side, side: Side, unknown: frozenset[str]) -> Side:
+def over_the_same(suite: Suite, gathered: Gathered, now: Side, side: Side, unknown: frozenset[str]) -> Side:
     """A side whose metrics of sessions and of the whole are over queries that both have; and those of now, too."""
     metrics = [metric for metric in suite.metrics if metric.unit != "query"]
     if not metrics:
@@ -149,7 +149,7 @@ def _other(
     unknown = frozenset(query for query in gathered.population.queries.ids if query not in there)
     words = described(source, suite.path.parent)
     side = side_of(suite, gathered, rankings, words, unknown=unknown).side
-    return _over_the_same(suite, gathered, now, side, unknown)
+    return over_the_same(suite, gathered, now, side, unknown)
 
 
 def beside(suite: Suite, gathered: Gathered, now: Side) -> Callable[[Side], Side]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import NamedTuple
 
+from pytest_ireval.baselines.at_base import Base
 from pytest_ireval.baselines.baseline import Baseline
 from pytest_ireval.baselines.past import files_of_last_commit
 from pytest_ireval.baselines.reading import read_baseline
@@ -17,16 +18,18 @@ from pytest_ireval.gate.circumstances import today_of
 from pytest_ireval.gate.counting import counts_of, notes_on, refuse_strangers
 from pytest_ireval.gate.fingerprinting import judgment_prints, prints_of
 from pytest_ireval.gate.gathering import gathered, queries_of, rankings_of, refuse_missing
+from pytest_ireval.gate.held import beginning_of, held_against
 from pytest_ireval.gate.judging import Circumstances, broken_outcome, judged
 from pytest_ireval.gate.material import Material
 from pytest_ireval.gate.scoring import side_of
 from pytest_ireval.gate.telling import broken_result, result_of
+from pytest_ireval.gate.waivers import endings
 from pytest_ireval.plugins.manager import installed
 from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.progress import SILENT, Progress
 from pytest_ireval.results.suite_result import SuiteResult
 from pytest_ireval.retrieval.queries import Queries
-from pytest_ireval.rules.planning import Check, needs_queries, planned
+from pytest_ireval.rules.planning import LOWERING, Check, needs_queries, planned
 from pytest_ireval.sources.describing import described
 from pytest_ireval.suites.suite import Suite
 
@@ -40,16 +43,24 @@ class Gated:
 
 
 def run_gate(
-    suite: Suite, *, registry: Registry | None = None, today: date | None = None, progress: Progress = SILENT
+    suite: Suite,
+    *,
+    registry: Registry | None = None,
+    today: date | None = None,
+    progress: Progress = SILENT,
+    base: str = "",
+    lowering_fails: bool = False,
 ) -> SuiteResult:
     """The verdict of a suite, with the evidence for every rule.
 
     ``today`` decides whether waivers have ended. What is wrong with the inputs is a verdict, too (``error``); an
-    exception is raised only for a suite whose rules make no sense.
+    exception is raised only for a suite whose rules make no sense. The stored baseline is held against the one at the
+    merge base of HEAD with the git ref ``base``, if one is given: a lower one is a warning, or ``lowering_fails``.
     """
     registry = registry or installed()
-    circumstances = Circumstances(today or today_of())
-    return gate(suite, registry, plan_of(suite, registry), circumstances, progress=progress).result
+    circumstances = Circumstances(today or today_of(), Base(base) if base else None, lowering_fails)
+    plan = plan_of(suite, registry, lowering=bool(base))
+    return gate(suite, registry, plan, circumstances, progress=progress).result
 
 
 class Plan(NamedTuple):
@@ -59,10 +70,10 @@ class Plan(NamedTuple):
     queries: Queries | None
 
 
-def plan_of(suite: Suite, registry: Registry) -> Plan:
-    """The plan; the queries are read only if slices are made of them."""
+def plan_of(suite: Suite, registry: Registry, *, lowering: bool = False) -> Plan:
+    """The plan, with ``lowering`` where a base is given; the queries are read only if slices are made of them."""
     queries = queries_of(suite, registry) if needs_queries(suite) else None
-    return Plan(planned(suite, queries), queries)
+    return Plan(planned(suite, queries, lowering=lowering), queries)
 
 
 def gate(
@@ -76,7 +87,8 @@ def gate(
     """The same, for the ``selected`` ids only, with what it takes to accept what was measured."""
     chosen = [check for check in plan.checks if selected is None or check.id in selected]
     try:
-        material = material_of(suite, registry, circumstances.today, progress, plan.queries)
+        base = circumstances.base if any(check.id == LOWERING for check in chosen) else None
+        material = material_of(suite, registry, circumstances.today, progress, plan.queries, base)
     except IrevalError as error:
         outcomes = tuple(broken_outcome(check, error) for check in chosen)
         return Gated(broken_result(suite, registry, plan.checks, outcomes, error), None)
@@ -85,15 +97,24 @@ def gate(
 
 
 def material_of(
-    suite: Suite, registry: Registry, today: date, progress: Progress, queries: Queries | None = None
+    suite: Suite,
+    registry: Registry,
+    today: date,
+    progress: Progress,
+    queries: Queries | None = None,
+    branch: Base | None = None,
 ) -> Material:
-    """Everything that the rules look at: read, asked for and scored; ``queries`` are those that were read already."""
+    """Everything that the rules look at: read, asked for and scored; ``queries`` are those that were read already.
+
+    With the base of a ``branch`` the stored baseline is held against the one there.
+    """
     if suite.source is None:
         raise IrevalError(f"{suite.place}: names no source of rankings")
     base = gathered(suite, registry, today, progress, queries)
     with ThreadPoolExecutor(1) as aside:  # while the source is asked, there is time
         reading = aside.submit(_stored, suite)
         printing = aside.submit(judgment_prints, base)
+        beginning = None if branch is None else aside.submit(lambda: beginning_of(suite, branch, reading.result()[0]))
         rankings, not_asked = rankings_of(suite.source, suite, registry, base, progress)
     judged_by, (stored, error) = printing.result(), reading.result()
     missing = refuse_missing(suite, suite.source, base, rankings)
@@ -120,8 +141,9 @@ def material_of(
         deleted=() if stored is not None or error is not None else files_of_last_commit(suite.baselines, suite.name),
         cause=against.cause,
         others=others_of(suite, registry, base, found.side, progress),
-        notes=(*against.notes, *notes_on(suite, base, found, not_asked)),
+        notes=(*against.notes, *notes_on(suite, base, found, not_asked), *endings(suite, today)),
         beside=beside(suite, base, found.side),
+        held=None if beginning is None else held_against(suite, base, beginning.result(), stored),
     )
 
 

@@ -8,13 +8,16 @@ from dataclasses import replace
 from datetime import date
 from typing import NamedTuple
 
+from pytest_ireval.baselines.at_base import Base
 from pytest_ireval.errors import BaselineError, BaselineMisfitError, IrevalError
+from pytest_ireval.gate.lowering import lowering
 from pytest_ireval.gate.material import Material
+from pytest_ireval.gate.waivers import time_left
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.plurals import counted
 from pytest_ireval.results.outcome import VERDICTS, Outcome
 from pytest_ireval.retrieval.doors import some
-from pytest_ireval.rules.planning import INPUTS, Check
+from pytest_ireval.rules.planning import INPUTS, LOWERING, Check
 from pytest_ireval.rules.ruling import Ruling
 from pytest_ireval.rules.seen import Seen
 from pytest_ireval.rules.side import Side
@@ -25,6 +28,10 @@ class Circumstances(NamedTuple):
     """What decides besides the material."""
 
     today: date
+    base: Base | None = None
+    """What the stored baselines are held against; None: against nothing."""
+    lowering_fails: bool = False
+    """Whether a branch that lowers its baseline fails; else that is a warning."""
 
 
 class Told(NamedTuple):
@@ -40,7 +47,7 @@ def judged(check: Check, material: Material, circumstances: Circumstances) -> Ou
     if check.waiver is not None:
         return _with(plain, _waiver(check.waiver, material, circumstances.today))
     if check.asked is None:
-        return _with(plain, _inputs(material))
+        return _with(plain, _lowering(check, material, circumstances) if check.id == LOWERING else _inputs(material))
     asked = check.asked
     plain = replace(plain, compares=asked.kind.compares)
     reference = _reference(check, material) if asked.kind.compares else None
@@ -215,7 +222,16 @@ def _waiver(waiver: Waiver, material: Material, today: date) -> Ruling:
             f"the waiver of {waiver.query} ended on {waiver.until}",
             f"It was given for: {waiver.reason}. Its query counts again; renew the waiver or take it out.",
         )
-    return Ruling("pass", f"{waiver.query} is waived until {waiver.until}: {waiver.reason}")
+    left = time_left(waiver, today)
+    facts = (f"it ends {left}",) if left else ()
+    return Ruling("pass", f"{waiver.query} is waived until {waiver.until}: {waiver.reason}", facts=facts)
+
+
+def _lowering(check: Check, material: Material, circumstances: Circumstances) -> Ruling:
+    try:
+        return lowering(check.held, material, fails=circumstances.lowering_fails)
+    except IrevalError as error:
+        return error_ruling(error)
 
 
 def _inputs(material: Material) -> Ruling:

@@ -10,6 +10,7 @@ from pytest_ireval.baselines.baseline import Baseline, Fingerprints
 from pytest_ireval.baselines.fingerprints import JudgmentPrints
 from pytest_ireval.errors import IrevalError
 from pytest_ireval.evaluating.setting import Setting
+from pytest_ireval.gate.held import HeldAgainst
 from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.results.cause import Cause
 from pytest_ireval.results.suite_result import Counts
@@ -46,6 +47,8 @@ class Material:
     others: Mapping[int, Side | IrevalError] = field(default_factory=dict)
     """What single rules compare with instead, by the rule's place in the suite."""
     notes: tuple[str, ...] = ()
+    held: HeldAgainst | None = None
+    """The stored baseline beside that of the merge base; None where nobody asked for one."""
 
     def now_beside(self, reference: Side | None) -> Side:
         """The side of now, complete for a rule that compares with ``reference``."""

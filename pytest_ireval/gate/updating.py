@@ -3,25 +3,91 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from pytest_ireval.baselines.baseline import Acceptance, Baseline, StoredMetric
 from pytest_ireval.baselines.fingerprints import fingerprint_of_rankings
+from pytest_ireval.baselines.reading import read_record
+from pytest_ireval.errors import BaselineError, IrevalError
 from pytest_ireval.gate.against import definitions
 from pytest_ireval.gate.gathering import ORDERS_BY_JUDGMENTS
+from pytest_ireval.gate.judging import bring_back
 from pytest_ireval.gate.material import Material
 from pytest_ireval.gate.misfit import needs_scores
 from pytest_ireval.metrics.score import aggregated
 from pytest_ireval.results.suite_result import SuiteResult
 from pytest_ireval.retrieval.rankings import Rankings
 from pytest_ireval.retrieval.selection import of_queries, side_by_side
+from pytest_ireval.rules.planning import LOWERING
 from pytest_ireval.rules.side import Scored
 
 
+@dataclass(frozen=True, eq=False)
+class Proposal:
+    """What it takes to accept a suite; plain data, so that another process can do it."""
+
+    baseline: Baseline | None
+    """What would be accepted, without an acceptance of it; None if that is what the stored one says."""
+    exists: bool
+    """Whether there is a baseline, be it one that can be read or not."""
+    only_by_force: tuple[str, str] = ("", "")
+    """What is wrong with the stored baseline, and more of it."""
+    history_lost: bool = False
+    """Whether earlier acceptances cannot be kept: nobody can read them."""
+    error: str = ""
+    """Why no baseline can be made of what was measured."""
+
+    def accepted(self, acceptance: Acceptance) -> Baseline | None:
+        """The baseline to be written; None if there is nothing to accept."""
+        if self.baseline is None:
+            return None
+        return replace(self.baseline, acceptances=(*self.baseline.acceptances, acceptance))
+
+
+def proposal_of(material: Material) -> Proposal:
+    """What accepting this material would mean."""
+    error, baseline = "", None
+    try:
+        baseline = _measured(material)
+    except IrevalError as raised:
+        error = str(raised)
+    return Proposal(
+        baseline=baseline,
+        exists=material.stored is not None or material.baseline_error is not None,
+        only_by_force=_only_by_force(material),
+        history_lost=_history_lost(material),
+        error=error,
+    )
+
+
+def _only_by_force(material: Material) -> tuple[str, str]:
+    if material.stored is None and material.baseline_error is not None:
+        return "its baseline cannot be read", str(material.baseline_error)
+    if material.deleted:
+        return "the last commit has a baseline of this suite that is not here", bring_back(material)
+    return "", ""
+
+
+def _history_lost(material: Material) -> bool:
+    if material.stored is not None or material.baseline_error is None:
+        return bool(material.deleted)
+    try:
+        return read_record(material.suite.baselines, material.suite.name) is None
+    except BaselineError:
+        return True
+
+
 def blockers(result: SuiteResult) -> Iterator[str]:
-    """What stands in the way of accepting: everything red that accepting does not settle."""
+    """What stands in the way of accepting: everything red that accepting does not settle.
+
+    That the stored baseline is lower than it was is no obstacle: to accept a better one is how that ends, and the next
+    run holds the new one against the base.
+    """
     for outcome in result.outcomes:
+        if outcome.id == LOWERING:
+            continue
         if outcome.verdict not in ("pass", "inconclusive") and not outcome.acceptable:
             yield f"{outcome.id}: {outcome.headline}"
 
@@ -39,8 +105,8 @@ def needs_reason(result: SuiteResult) -> bool:
     )
 
 
-def accepted(material: Material, acceptance: Acceptance) -> Baseline | None:
-    """The baseline that this run makes; None if it would say what the stored one says."""
+def _measured(material: Material) -> Baseline | None:
+    """The baseline that was measured; None if it would say what the stored one says."""
     suite, stored = material.suite, material.stored
     prints = material.judged_by
     made = Baseline(
@@ -53,7 +119,7 @@ def accepted(material: Material, acceptance: Acceptance) -> Baseline | None:
         grades_of={} if prints is None else prints.grades_of,
         fingerprints=material.fingerprints,
         plugins=material.registry.distributions,
-        acceptances=(*(stored.acceptances if stored is not None else ()), acceptance),
+        acceptances=stored.acceptances if stored is not None else (),
     )
     return None if stored is not None and _says_the_same(made, stored) else made
 

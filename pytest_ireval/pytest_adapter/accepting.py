@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -11,17 +11,18 @@ import pytest
 
 from pytest_ireval.baselines.baseline import Acceptance
 from pytest_ireval.baselines.git import commit_state
-from pytest_ireval.baselines.reading import read_record
 from pytest_ireval.baselines.writing import write_baseline
-from pytest_ireval.errors import BaselineError, IrevalError
+from pytest_ireval.errors import IrevalError
 from pytest_ireval.gate.circumstances import written
-from pytest_ireval.gate.judging import bring_back
-from pytest_ireval.gate.material import Material
-from pytest_ireval.gate.updating import accepted, blockers, needs_reason
+from pytest_ireval.gate.updating import Proposal, blockers, needs_reason
 from pytest_ireval.plurals import counted
-from pytest_ireval.pytest_adapter.suite_run import Accepts, SuiteRun
+from pytest_ireval.pytest_adapter.planned_suite import Evaluated, PlannedSuite
+from pytest_ireval.pytest_adapter.suite_run import Accepts
 from pytest_ireval.results.suite_result import SuiteResult
+from pytest_ireval.suites.twins import twin_of
 
+Endings = Callable[[PlannedSuite], tuple[Evaluated | None, Collection[str]]]
+"""What a suite came to, and which of its verdicts were reported."""
 LOST = "its history is lost: the new baseline does not know the acceptances before this one"
 
 
@@ -52,83 +53,70 @@ class Accepting:
             return "all"  # what is red is accepted for a reason only
         return "new" if self.asked else "nothing"
 
-    def accept(self, runs: Sequence[SuiteRun], moment: datetime) -> None:
+    def accept(self, suites: Sequence[PlannedSuite], endings: Endings, moment: datetime) -> None:
         """Write the baseline of every suite that was evaluated whole and has nothing in its way."""
-        for run in runs:
-            if not run.selected:
-                self.told.append(f"{run.suite.name}: not part of this run, left as it is")
-            elif not self._exists(run):
-                self._accept(run, moment)
+        for suite in suites:
+            if not suite.selected:
+                self.told.append(f"{suite.name}: not part of this run, left as it is")
+                continue
+            evaluated, reported = endings(suite)
+            if obstacle := self._accept(suite, evaluated, reported, moment):
+                self.problems.append(f"{suite.name}: {obstacle}")
 
-    def _exists(self, run: SuiteRun) -> bool:
-        """Whether there is a baseline that --ireval-update-new leaves alone."""
-        material = run.material
-        known = material is not None and (material.stored is not None or material.baseline_error is not None)
-        return known and not self.update
+    def _accept(
+        self, suite: PlannedSuite, evaluated: Evaluated | None, reported: Collection[str], moment: datetime
+    ) -> str:
+        """Nothing, or what is in the way."""
+        proposal = None if evaluated is None else evaluated.proposal
+        if proposal is not None and proposal.exists and not self.update:
+            return ""  # --ireval-update-new leaves it alone
+        if not suite.all_selected or set(reported) != set(suite.planned):
+            left = len(set(suite.planned) - set(reported))
+            return f"{left} of its {counted(len(suite.planned), 'verdict')} were not part of this run; left as it is"
+        if evaluated is None or proposal is None:
+            return "its inputs are broken; left as it is"
+        return self._obstacle(evaluated.result, proposal) or self._write(suite, evaluated.result, proposal, moment)
 
-    def _accept(self, run: SuiteRun, moment: datetime) -> None:
-        if not run.whole:
-            left = len(run.checks) - len(run.reported)
-            obstacle = f"{left} of its {counted(len(run.checks), 'verdict')} were not part of this run; left as it is"
-        elif run.material is None:
-            obstacle = "its inputs are broken; left as it is"
-        else:
-            result = run.judged().result
-            obstacle = self._obstacle(result, run.material) or self._write(run, result, run.material, moment)
-        if obstacle:
-            self.problems.append(f"{run.suite.name}: {obstacle}")
-
-    def _obstacle(self, result: SuiteResult, material: Material) -> str:
+    def _obstacle(self, result: SuiteResult, proposal: Proposal) -> str:
         """What is red, and not forced or explained; nothing if the suite can be accepted."""
-        forced = _only_by_force(result, material)
-        what, why = forced or ("", "")
-        if forced and not self.force:
+        what, why = _only_by_force(result, proposal)
+        if what and not self.force:
             return f"{what}, and --ireval-force was not given: {why}"
-        if self.reason.strip() or not (forced or needs_reason(result)):
+        if self.reason.strip() or not (what or needs_reason(result)):
             return ""
         if needs_reason(result):
             return 'a comparison was red: say why that is fine, with --ireval-reason "…"'
         return f'{what}, accepted by force: say why, with --ireval-reason "…"'
 
-    def _write(self, run: SuiteRun, result: SuiteResult, material: Material, moment: datetime) -> str:
+    def _write(self, suite: PlannedSuite, result: SuiteResult, proposal: Proposal, moment: datetime) -> str:
         """Put the baseline into place; returns why that is impossible."""
-        commit, branch, dirty = commit_state(run.suite.path.parent)
-        forced = bool(_only_by_force(result, material))
-        acceptance = Acceptance(written(moment), commit, branch, dirty, self.reason.strip(), forced)
-        lost = _history_lost(material)
+        twin = twin_of(suite.path, suite.name)
+        if twin is not None:
+            return f"{twin.name} beside it calls its suite so, too, and they would have one baseline; left as it is"
+        commit, branch, dirty = commit_state(suite.path.parent, suite.files)
+        forced = bool(_only_by_force(result, proposal)[0])
+        if proposal.error:
+            return proposal.error
+        baseline = proposal.accepted(Acceptance(written(moment), commit, branch, dirty, self.reason.strip(), forced))
+        if baseline is None:
+            self.told.append(f"{suite.name}: nothing to accept, all is as in the baseline")
+            return ""
         try:
-            baseline = accepted(material, acceptance)
-            if baseline is not None:
-                write_baseline(run.suite.baselines, baseline)
+            write_baseline(suite.baselines, baseline)
         except (IrevalError, OSError) as error:
             return str(error)
-        if baseline is None:
-            self.told.append(f"{run.suite.name}: nothing to accept, all is as in the baseline")
-            return ""
-        self.written.append(run.suite.name)
-        if lost:
-            self.told.append(f"{run.suite.name}: {LOST}")
+        self.written.append(suite.name)
+        if proposal.history_lost:
+            self.told.append(f"{suite.name}: {LOST}")
         return ""
 
 
-def _only_by_force(result: SuiteResult, material: Material) -> tuple[str, str] | None:
-    """What can be accepted by force alone, and how it is; nothing where that is not needed."""
-    if material.stored is None and material.baseline_error is not None:
-        return "its baseline cannot be read", str(material.baseline_error)
-    if material.deleted:
-        return "the last commit has a baseline of this suite that is not here", bring_back(material)
+def _only_by_force(result: SuiteResult, proposal: Proposal) -> tuple[str, str]:
+    """What can be accepted by force alone, and more of it; empty where that is not needed."""
+    if proposal.only_by_force[0]:
+        return proposal.only_by_force
     red = list(blockers(result))
-    return (f"{counted(len(red), 'verdict')} red", red[0]) if red else None
-
-
-def _history_lost(material: Material) -> bool:
-    """Whether earlier acceptances cannot be kept: nobody can read them."""
-    if material.stored is not None or material.baseline_error is None:
-        return bool(material.deleted)
-    try:
-        return read_record(material.suite.baselines, material.suite.name) is None
-    except BaselineError:
-        return True
+    return (f"{counted(len(red), 'verdict')} red", red[0]) if red else ("", "")
 
 
 def accepting_of(config: pytest.Config) -> Accepting:

@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest_ireval
 from pytest_ireval.errors import IrevalError, Problem
-from pytest_ireval.gate.gate import Gated, Plan
+from pytest_ireval.gate.gate import Plan
 from pytest_ireval.gate.judging import broken_outcome
 from pytest_ireval.gate.telling import broken_result
 from pytest_ireval.plugins.registry import Registry
+from pytest_ireval.results.suite_result import SuiteResult
 from pytest_ireval.suites.suite import Suite
 
 PACKAGE = Path(pytest_ireval.__file__).parent
@@ -29,11 +30,11 @@ def crash_of(error: BaseException, place: str) -> IrevalError:
     )
 
 
-def crashed(suite: Suite, registry: Registry, plan: Plan, selected: set[str], error: BaseException) -> Gated:
+def crashed(suite: Suite, registry: Registry, plan: Plan, selected: set[str], error: BaseException) -> SuiteResult:
     """The suite with an error for everything that was selected, so that nothing is asked a second time."""
-    told = crash_of(error, str(suite.place))
+    told = error if isinstance(error, IrevalError) else crash_of(error, str(suite.place))
     outcomes = tuple(broken_outcome(check, told) for check in plan.checks if check.id in selected)
-    return Gated(broken_result(suite, registry, plan.checks, outcomes, told), None)
+    return broken_result(suite, registry, plan.checks, outcomes, told)
 
 
 def _places(error: BaseException) -> str:

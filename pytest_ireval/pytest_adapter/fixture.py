@@ -15,6 +15,9 @@ from pytest_ireval.evaluating.evaluation import evaluate
 from pytest_ireval.gate.circumstances import moment_of, written
 from pytest_ireval.gate.gate import run_gate
 from pytest_ireval.metrics.metric import Metric
+from pytest_ireval.pytest_adapter.adopting import ADOPTING
+from pytest_ireval.pytest_adapter.branch import Branch, branch_of
+from pytest_ireval.pytest_adapter.code_host import as_printed
 from pytest_ireval.pytest_adapter.run_plugins import RunPlugins, plugins_of
 from pytest_ireval.pytest_adapter.terminal import width_of
 from pytest_ireval.reports.failure_text import failure_text
@@ -22,16 +25,15 @@ from pytest_ireval.results.evaluation import Evaluation
 from pytest_ireval.results.suite_result import SuiteResult
 from pytest_ireval.suites.loading import load_suite, load_suites
 
-SESSION = "ireval-session"
-
 
 class Gatekeeper:
     """What a Python test can ask for. Paths are relative to the test's file; what cannot be done fails the test."""
 
-    def __init__(self, file: Path, plugins: RunPlugins, width: int) -> None:
+    def __init__(self, file: Path, plugins: RunPlugins, width: int, branch: Branch) -> None:
         self.file = file
         self.plugins = plugins
         self.width = width
+        self.branch = branch
 
     def evaluate(
         self, judgments: Any, rankings: Any, metrics: str | Metric | Iterable[str | Metric], **more: Any
@@ -46,21 +48,22 @@ class Gatekeeper:
         path = self._path(suite)
         with _told():
             registry = self.plugins.registry_beside(path)
-            return run_gate(load_suite(path, registry), registry=registry)
+            return run_gate(load_suite(path, registry), registry=registry, **self.branch._asdict())
 
     def gates(self, suites: str | os.PathLike[str]) -> tuple[SuiteResult, ...]:
         """The results of all suites of a file with a matrix."""
         path = self._path(suites)
         with _told():
             registry = self.plugins.registry_beside(path)
-            return tuple(run_gate(suite, registry=registry) for suite in load_suites(path, registry))
+            suites_there = load_suites(path, registry)
+            return tuple(run_gate(suite, registry=registry, **self.branch._asdict()) for suite in suites_there)
 
     def check(self, suites: str | os.PathLike[str]) -> tuple[SuiteResult, ...]:
         """The same; the test fails with what the gate has to say of everything that is no pass."""
         results = self.gates(suites)
         texts = [text for result in results for text in self._failures(result)]
         if texts:
-            pytest.fail("\n\n".join(texts), pytrace=False)
+            pytest.fail(as_printed("\n\n".join(texts)), pytrace=False)
         return results
 
     def _failures(self, result: SuiteResult) -> Iterator[str]:
@@ -86,12 +89,13 @@ def _told() -> Iterator[None]:
     try:
         yield
     except IrevalError as error:
-        pytest.fail(str(error), pytrace=False)
+        pytest.fail(as_printed(str(error)), pytrace=False)
 
 
 def gatekeeper(request: pytest.FixtureRequest) -> Gatekeeper:
     """For one test."""
-    session = request.config.pluginmanager.get_plugin(SESSION)
+    adopting = request.config.pluginmanager.get_plugin(ADOPTING)
     with _told():
-        plugins: RunPlugins = session.plugins if session is not None else plugins_of(request.config)
-    return Gatekeeper(request.path, plugins, width_of(request.config))
+        plugins: RunPlugins = adopting.plugins if adopting is not None else plugins_of(request.config)
+        branch = branch_of(request.config)
+    return Gatekeeper(request.path, plugins, width_of(request.config), branch)

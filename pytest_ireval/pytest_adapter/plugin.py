@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 import pytest
@@ -19,14 +20,19 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--ireval-reason", metavar="TEXT", default="", help="why the change is fine; kept in the baseline")
     group.addoption("--ireval-force", action="store_true", help="accept although what accepting does not settle is red")
     group.addoption("--ireval-allow-ci", action="store_true", help="accept even where CI is set")
-    group.addoption("--ireval-report", metavar="DIR", default=None, help="folder of results.json, or none")
-    parser.addini("ireval_report", "folder of results.json, or none", default="ireval-report")
+    group.addoption(
+        "--ireval-changed-since", metavar="REF", default=None, help="only suites affected since the merge base with REF"
+    )
+    group.addoption("--ireval-report", metavar="DIR", default=None, help="folder of the report, or none")
+    group.addoption("--ireval-base", metavar="REF", help="hold baselines against those of the merge base with this ref")
+    parser.addini("ireval_baseline_lowering", "report or fail: what a lowered baseline is", default="report")
+    parser.addini("ireval_report", "folder of the report, or none", default="ireval-report")
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
     """A conftest.py that cannot be imported ends the run: by then nobody reads the results of an earlier one."""
-    if early_config.known_args_namespace.ireval:
+    if early_config.known_args_namespace.ireval and "PYTEST_XDIST_WORKER" not in os.environ:  # workers write nothing
         from pytest_ireval.pytest_adapter.undisturbed import as_they_are
 
         with as_they_are():
@@ -42,11 +48,13 @@ def pytest_configure(config: pytest.Config) -> None:
         from pytest_ireval.pytest_adapter.undisturbed import as_they_are
 
         with as_they_are():
-            from pytest_ireval.pytest_adapter.session import start
+            from pytest_ireval.pytest_adapter.start import start
 
             start(config)
     elif any(config.getoption(option) for option in ("ireval_update", "ireval_update_new", "ireval_force")):
         raise pytest.UsageError("--ireval-update and the like accept what suites measure: say --ireval, too")
+    elif config.getoption("ireval_changed_since") is not None:
+        raise pytest.UsageError("--ireval-changed-since chooses among suites: say --ireval, too")
 
 
 @pytest.fixture

@@ -1,11 +1,11 @@
-"""The files of a run: what every suite came to, as results.json; never one of an earlier run."""
+"""The files of a run: what every suite came to, for programs and for a pull request; never one of an earlier run."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
 from pathlib import Path
 
@@ -15,13 +15,16 @@ import pytest_ireval
 from pytest_ireval.baselines.git import commit_state
 from pytest_ireval.errors import IrevalError
 from pytest_ireval.gate.circumstances import moment_of, written
-from pytest_ireval.pytest_adapter.suite_run import SuiteRun
+from pytest_ireval.pytest_adapter.code_host import source_links
+from pytest_ireval.reports.open_metrics import metrics_text
 from pytest_ireval.reports.results_json import results_text
+from pytest_ireval.reports.summary_markdown import summary_text
 from pytest_ireval.results.outcome import worst_of
-from pytest_ireval.results.suite_result import RunResult
+from pytest_ireval.results.suite_result import RunResult, SuiteResult
 from pytest_ireval.retrieval.formats.writers import put
 
 OFF = "none"
+FOLDER = "ireval-report"
 
 
 @dataclass
@@ -38,26 +41,36 @@ class RunFiles:
         """The file with everything."""
         return None if self.folder is None else self.folder / "results.json"
 
+    @property
+    def everything(self) -> str:
+        """The same as messages show it; nothing where no files are written."""
+        return "" if self.results is None else self._shown(self.results)
+
     def begin(self, moment: datetime) -> None:
         """Nobody shall take the file of an earlier run for that of this one."""
         unfinished = RunResult(pytest_ireval.__version__, written(moment), "error", (), problems=(NOT_ENDED,))
-        if self.write(unfinished) and self.results is not None:
-            with suppress(OSError):  # a full disk has no room for another file, and lets an old one go all the same
-                self.results.unlink()
+        if self.write(unfinished):
+            for path in self._texts(unfinished):
+                with suppress(OSError):  # a full disk has no room for another file, and lets an old one go all the same
+                    path.unlink()
         self.written.clear()
 
     def result_of(
-        self, runs: Sequence[SuiteRun], moment: datetime, problems: Sequence[str], accepted: Sequence[str]
+        self,
+        suites: Sequence[SuiteResult],
+        moment: datetime,
+        problems: Sequence[str],
+        accepted: Sequence[str],
+        took_part: Iterable[Path] = (),
     ) -> RunResult:
-        """What the run came to."""
-        suites = tuple(run.result(run.suite.name in accepted) for run in runs)
+        """What the run came to; ``took_part`` are the files of the suites."""
         verdict = worst_of(tuple(suite.verdict for suite in suites))
-        commit, branch, dirty = commit_state(self.root)
+        commit, branch, dirty = commit_state(self.root, took_part)
         return RunResult(
             version=pytest_ireval.__version__,
             date=written(moment),
             verdict="error" if problems or not suites else verdict,
-            suites=suites,
+            suites=tuple(suites),
             commit=commit,
             branch=branch,
             dirty=dirty,
@@ -66,22 +79,62 @@ class RunFiles:
         )
 
     def write(self, result: RunResult) -> str:
-        """Put the file in its place; returns why that is impossible."""
+        """Put the files in their places; returns why that is impossible."""
         if self.folder is None or self.results is None:
             return ""
         try:
             if not self.folder.exists():
                 self.folder.mkdir(parents=True)
                 (self.folder / ".gitignore").write_text(IGNORED, encoding="utf-8")
-            put({self.results: [results_text(result)]})
         except OSError as error:
-            reason = error.strerror or error
-            return f"{self.results}: cannot be written: {reason}; --ireval-report DIR writes elsewhere, none nothing"
-        path = self.results
-        self.written.append((path.relative_to(self.root) if path.is_relative_to(self.root) else path).as_posix())
+            return f"{self.results}: cannot be written: {error.strerror or error}; {ELSEWHERE}"
+        texts = self._texts(result)
+        failed = {path: reason for path, text in texts.items() if (reason := self._put(path, text))}
+        if len(failed) == len(texts) and len(set(failed.values())) == 1:
+            failed = {self.results: failed[self.results]}  # it is the folder
+        if not failed:
+            return ""
+        told = "; ".join(f"{path}: cannot be written: {reason}" for path, reason in failed.items())
+        if result.verdict != "error":
+            self._take_back(replace(result, verdict="error", problems=(*result.problems, told)), failed)
+        return f"{told}; {ELSEWHERE}"
+
+    def _take_back(self, result: RunResult, failed: Iterable[Path]) -> None:
+        """The run is red for want of a file, so the other files must not say that it is fine."""
+        for path, text in self._texts(result).items():
+            if path not in failed and self._put(path, text):
+                with suppress(OSError):
+                    path.unlink()
+
+    def _texts(self, result: RunResult) -> dict[Path, str]:
+        """What is to stand in each file."""
+        if self.folder is None or self.results is None:
+            return {}
+        return {
+            self.results: results_text(result),
+            self.folder / "summary.md": self.summary(result),
+            self.folder / "metrics.txt": metrics_text(result),
+        }
+
+    def summary(self, result: RunResult) -> str:
+        """The run for a pull request; a folder of another name makes another comment."""
+        name = "" if self.folder is None or self.folder.name == FOLDER else self.folder.name
+        return summary_text(result, source_links(self.root), name, self.everything)
+
+    def _put(self, path: Path, text: str) -> str:
+        try:
+            put({path: [text.encode("utf-8", "backslashreplace").decode()]})  # a file may be called what is no UTF-8
+        except OSError as error:
+            return error.strerror or str(error)
+        if self._shown(path) not in self.written:
+            self.written.append(self._shown(path))
         return ""
 
+    def _shown(self, path: Path) -> str:
+        return (path.relative_to(self.root) if path.is_relative_to(self.root) else path).as_posix()
 
+
+ELSEWHERE = "--ireval-report DIR writes elsewhere, none nothing"
 NOT_ENDED = "the run did not end"
 IGNORED = "# Files of runs of pytest-ireval, made anew by each.\n*\n"
 LOOKING = ("help", "version", "markers", "showfixtures", "show_fixtures_per_test", "cacheshow", "collectonly")

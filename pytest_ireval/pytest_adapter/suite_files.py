@@ -5,19 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
 from pytest_ireval.errors import IrevalError
+from pytest_ireval.pytest_adapter.code_host import as_printed
 from pytest_ireval.pytest_adapter.crashes import crash_of
 from pytest_ireval.pytest_adapter.marks import mark
 from pytest_ireval.pytest_adapter.suite_run import SuiteRun
 from pytest_ireval.pytest_adapter.undisturbed import as_they_are, without_collecting
+from pytest_ireval.results.outcome import Outcome
 from pytest_ireval.rules.planning import Check
 
 if TYPE_CHECKING:
     from pytest_ireval.pytest_adapter.session import EvaluationSession
+
+SUITE, RULE = "ireval_suite", "ireval_rule"
+"""Properties of a report that say which verdict it is about."""
 
 
 class SuiteFile(pytest.File):
@@ -34,11 +39,11 @@ class SuiteFile(pytest.File):
             for run in runs:
                 mark(self.config, run)
         except IrevalError as error:
-            raise self.CollectError(str(error)) from error
+            raise self.CollectError(as_printed(str(error))) from error
         except KeyboardInterrupt:
             raise
         except BaseException as error:  # plugins may raise anything, and pytest takes a skip for green
-            raise self.CollectError(str(crash_of(error, ours.shown(self.path)))) from error
+            raise self.CollectError(as_printed(str(crash_of(error, ours.shown(self.path))))) from error
         if len(runs) == 1 and not runs[0].suite.values:
             return nodes_of(self, runs[0], runs[0].checks)
         return [MatrixSuite.of(self, run) for run in runs]
@@ -104,6 +109,7 @@ class RuleItem(pytest.Item):
         item: RuleItem = cls.from_parent(parent, name=name)
         item.run, item.check = run, check
         item.add_marker("ireval")
+        item.user_properties += [(SUITE, run.suite.name), (RULE, check.id)]
         for tag in (*run.suite.tags, *check.tags):
             item.add_marker(getattr(pytest.mark, tag))
         item.extra_keyword_matches.update((run.suite.name, *run.suite.tags, *check.tags))
@@ -112,12 +118,18 @@ class RuleItem(pytest.Item):
     def setup(self) -> None:
         """An error of what the verdict rests on is pytest's ERROR, not FAILED."""
         outcome = self.run.outcome(self.check)
-        self.user_properties += [("ireval_verdict", outcome.verdict)]
-        self.user_properties += [(f"ireval_{name}", value) for name, value in outcome.numbers.items()]
+        self.user_properties += self._verdict(outcome)
+        self.user_properties += [(f"ireval_{name}", float(value)) for name, value in outcome.numbers.items()]
         if outcome.metric:
             self.user_properties.append(("ireval_metric", outcome.metric))
         if outcome.verdict == "error" and not self.run.passes(outcome):
             pytest.fail(self.run.text(outcome), pytrace=False)
+
+    def _verdict(self, outcome: Outcome) -> list[tuple[str, object]]:
+        """As the test reports it: what is to be accepted is no failure."""
+        if self.run.passes(outcome) and outcome.verdict in ("fail", "error"):
+            return [("ireval_verdict", "pass"), ("ireval_accepted", "true")]
+        return [("ireval_verdict", outcome.verdict)]
 
     def runtest(self) -> None:
         """A verdict against the change is pytest's FAILED."""
@@ -144,3 +156,16 @@ class RuleItem(pytest.Item):
         first = next(iter(str(error).splitlines()), "")
         crash.path, crash.lineno = str(path), (line or 0) + 1
         crash.message = first.removeprefix(f"{outcome.place}: ") if outcome is not None else first
+
+
+class Told(NamedTuple):
+    """Which verdict a report of pytest is about."""
+
+    suite: str
+    check: str
+
+
+def reported_by(report: pytest.TestReport) -> Told | None:
+    """None for a test that is none of ours; the same of a report that came from a worker."""
+    properties = dict(report.user_properties)
+    return Told(str(properties[SUITE]), str(properties[RULE])) if RULE in properties else None

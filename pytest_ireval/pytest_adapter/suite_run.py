@@ -1,19 +1,22 @@
-"""One suite in one pytest run: what is planned, what was selected, what it came to, and what of that was reported."""
+"""One suite in the process that runs its items: evaluated once, when the first of them is run."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Literal
 
-from pytest_ireval.gate.gate import Gated, Plan, gate
+from pytest_ireval.gate.gate import Plan, gate
 from pytest_ireval.gate.judging import Circumstances
-from pytest_ireval.gate.material import Material
+from pytest_ireval.gate.updating import proposal_of
 from pytest_ireval.plugins.registry import Registry
+from pytest_ireval.pytest_adapter.code_host import as_printed
 from pytest_ireval.pytest_adapter.crashes import crashed
+from pytest_ireval.pytest_adapter.planned_suite import Evaluated, PlannedSuite
+from pytest_ireval.pytest_adapter.shared_run import SharedRun
 from pytest_ireval.pytest_adapter.undisturbed import as_they_are, without_collecting
-from pytest_ireval.results.outcome import Outcome, Verdict, worst_of
-from pytest_ireval.results.suite_result import MetricFigures, SuiteResult
+from pytest_ireval.results.outcome import Outcome
+from pytest_ireval.results.suite_result import SuiteResult
 from pytest_ireval.rules.planning import Check
 from pytest_ireval.suites.suite import Suite
 
@@ -23,19 +26,22 @@ Accepts = Literal["nothing", "new", "all"]
 
 @dataclass(eq=False)
 class SuiteRun:
-    """Evaluated once, when the first of its items is run."""
+    """With several processes, evaluated by the first of them, and known to all."""
 
     suite: Suite
     registry: Registry
     plan: Plan
+    planned: PlannedSuite
     circumstances: Circumstances
     tell: Callable[[SuiteRun, Outcome], str]
     """What a terminal shows of a verdict against the change."""
     accepts: Accepts = "nothing"
-    selected: set[str] = field(default_factory=set)
-    deselected: set[str] = field(default_factory=set)
-    reported: set[str] = field(default_factory=set)
-    gated: Gated | None = None
+    proposes: bool = False
+    """Whether the run writes baselines."""
+    shared: SharedRun | None = None
+    """None: there is one process."""
+    evaluated: Evaluated | None = None
+    """None: nobody evaluated it here."""
     outcomes: dict[str, Outcome] = field(default_factory=dict)
 
     @property
@@ -43,27 +49,39 @@ class SuiteRun:
         """What is planned."""
         return self.plan.checks
 
-    @property
-    def material(self) -> Material | None:
-        """What it was judged on; None where nobody looked, or inputs are broken."""
-        return None if self.gated is None else self.gated.material
-
-    def judged(self) -> Gated:
+    def judged(self) -> SuiteResult:
         """The result of all that was selected; whatever happens on the way happens once."""
-        if self.gated is None:
-            try:
-                with as_they_are(), without_collecting():
-                    self.gated = gate(self.suite, self.registry, self.plan, self.circumstances, self.selected)
-            except KeyboardInterrupt:
-                raise
-            except BaseException as error:  # noqa: BLE001 - not a verdict must get lost, so anything is an error of all
-                self.gated = crashed(self.suite, self.registry, self.plan, self.selected, error)
-            self.outcomes = {outcome.id: outcome for outcome in self.gated.result.outcomes}
-        return self.gated
+        if self.evaluated is None:
+            shared = self.shared
+            self.evaluated = self._evaluate() if shared is None else self._in_any_case(lambda: self._share(shared))
+            self.outcomes = {outcome.id: outcome for outcome in self.evaluated.result.outcomes}
+        return self.evaluated.result
+
+    def _share(self, shared: SharedRun) -> Evaluated:
+        """As the process found it that came first."""
+        return Evaluated(shared.evaluated(self.suite.name, self._evaluate))
+
+    def _evaluate(self) -> Evaluated:
+        return self._in_any_case(self._gated)
+
+    def _gated(self) -> Evaluated:
+        with as_they_are(), without_collecting():
+            gated = gate(self.suite, self.registry, self.plan, self.circumstances, set(self.planned.selected))
+            material = gated.material if self.proposes else None
+            return Evaluated(gated.result, None if material is None else proposal_of(material))
+
+    def _in_any_case(self, evaluate: Callable[[], Evaluated]) -> Evaluated:
+        """What was evaluated, or an error for everything that was selected."""
+        try:
+            return evaluate()
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # noqa: BLE001 - not a verdict must get lost, so anything is an error of all
+            return Evaluated(crashed(self.suite, self.registry, self.plan, set(self.planned.selected), error))
 
     def text(self, outcome: Outcome) -> str:
         """What a terminal shows of it."""
-        return self.tell(self, outcome)
+        return as_printed(self.tell(self, outcome))
 
     def outcome(self, check: Check) -> Outcome:
         """Of one check."""
@@ -75,58 +93,4 @@ class SuiteRun:
         if outcome.verdict in ("pass", "inconclusive"):
             return True
         accepts = self.accepts == "all" or (self.accepts == "new" and outcome.missing_baseline)
-        all_selected = self.selected == {check.id for check in self.checks}  # a part of a suite is never accepted
-        return accepts and outcome.acceptable and all_selected
-
-    @property
-    def whole(self) -> bool:
-        """Whether everything that is planned was selected and reported."""
-        return {check.id for check in self.checks} == self.selected == self.reported
-
-    @property
-    def unreported(self) -> set[str]:
-        """What was selected, and nobody said anything of."""
-        return self.selected - self.reported
-
-    def result(self, written: bool = False) -> SuiteResult:
-        """What was reported, as accepted if its baseline was ``written``; with a verdict missing it is an error."""
-        if self.gated is None:
-            return self._never_judged()
-        result = self.gated.result
-        outcomes = tuple(_settled(each, written) for each in result.outcomes if each.id in self.reported)
-        broken = result.error or not outcomes or self.unreported
-        notes = (
-            [f"the run ended before {len(self.unreported)} of its verdicts were reported"] if self.unreported else []
-        )
-        return replace(
-            result,
-            outcomes=outcomes,
-            verdict="error" if broken else worst_of(tuple(each.verdict for each in outcomes)),
-            metrics=tuple(_judged_by(metric, outcomes) for metric in result.metrics),
-            notes=(*result.notes, *notes),
-        )
-
-    def _never_judged(self) -> SuiteResult:
-        """An error, for nobody looked."""
-        return SuiteResult(
-            self.suite.name,
-            self.suite.shown,
-            "error",
-            (),
-            self.suite.owner,
-            matrix=self.suite.values,
-            planned=tuple(check.id for check in self.checks),
-            error="the run ended before this suite was evaluated",
-        )
-
-
-def _settled(outcome: Outcome, written: bool) -> Outcome:
-    """What was against the change is accepted once the baseline is written, and not before."""
-    if not written or not outcome.acceptable:
-        return outcome
-    return replace(outcome, verdict="pass", accepted=True)
-
-
-def _judged_by(metric: MetricFigures, outcomes: tuple[Outcome, ...]) -> MetricFigures:
-    about: tuple[Verdict, ...] = tuple(each.verdict for each in outcomes if each.metric == metric.name)
-    return replace(metric, verdict=worst_of(about) if about else None)
+        return accepts and outcome.acceptable and self.planned.all_selected

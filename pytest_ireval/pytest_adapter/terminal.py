@@ -9,6 +9,8 @@ from collections.abc import Sequence
 import pytest
 
 from pytest_ireval.pytest_adapter.accepting import Accepting
+from pytest_ireval.pytest_adapter.code_host import as_printed
+from pytest_ireval.reports.affected_text import reason_lines
 from pytest_ireval.reports.summary_table import summary_lines
 from pytest_ireval.reports.update_text import update_lines
 from pytest_ireval.results.suite_result import RunResult
@@ -36,12 +38,13 @@ def summarise(
     quiet = config.get_verbosity() < 0
     if not quiet:
         reporter.section("ireval")
-        for line in summary_lines(result, width_of(config)):
-            reporter.write_line(line)
+        reasons = reason_lines(result, width_of(config)) if config.get_verbosity() > 0 else []
+        for line in (*reasons, *summary_lines(result, width_of(config))):
+            reporter.write_line(as_printed(line))
     for line in (*update_lines(result, width_of(config)), *accepting.told):
-        reporter.write_line(line)
+        reporter.write_line(as_printed(line))
     for problem in accepting.problems:
-        reporter.write_line(f"not accepted: {problem}", red=True)
+        reporter.write_line(as_printed(f"not accepted: {problem}"), red=True)
     if not quiet:
         for path in files:
             reporter.write_line(f"written: {path}")

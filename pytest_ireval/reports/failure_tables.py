@@ -107,13 +107,13 @@ def query_lines(outcome: Outcome, depth: int, limit: int, shown: int | None) -> 
 def _queries(queries: Sequence[QueryChange], outcome: Outcome, depth: int, limit: int) -> list[str]:
     """Columns that no query has anything in are left out."""
     compared = any(query.baseline is not None or (query.best and query.best.baseline) for query in queries)
-    columns = [[outcome.metric or "value", *(_moved(query) for query in queries)]]
+    columns = [[outcome.metric or "value", *(moved(query) for query in queries)]]
     if not any(query.now is not None or query.baseline is not None for query in queries):
         columns = []
     gaps = [3][: len(columns)]
     if any(query.best for query in queries):
-        columns.append(["best document was" if compared else "best document", *map(_best, queries)])
-        columns.append(["now at", *(_now_at(query.best, depth) for query in queries)])
+        columns.append(["best document was" if compared else "best document", *map(best_document, queries)])
+        columns.append(["now at", *(now_at(query.best, depth) for query in queries)])
         gaps = [*gaps, 4 if gaps else 3, 2]
     right = [len(columns)] if len(columns) > 1 else []
     others = sum(max(w for cell in column if (w := width(printable(cell))) <= WIDEST) for column in columns)
@@ -129,25 +129,29 @@ def _named(query: QueryChange, room: int) -> str:
     return f'{name} "{cut(text, left)}"' if text and left >= min(width(text), 6) else name
 
 
-def _moved(query: QueryChange) -> str:
+def moved(query: QueryChange) -> str:
+    """A query's value in the baseline and now."""
     now = figure(query.now, 3)
     return now if query.baseline is None else f"{figure(query.baseline, 3)} -> {now}"
 
 
-def _best(query: QueryChange) -> str:
+def best_document(query: QueryChange) -> str:
+    """The best document, its grade and where it stood."""
     if query.best is None:
         return "-"
     rank = "" if query.best.baseline is None else f" #{query.best.baseline}"
-    return f"{query.best.document} ({_grade(query.best)}){rank}"
+    return f"{query.best.document} ({grade_words(query.best)}){rank}"
 
 
-def _now_at(best: Placed | None, depth: int) -> str:
+def now_at(best: Placed | None, depth: int) -> str:
+    """Where the best document stands now."""
     if best is None:
         return "-"
     return f"#{best.now}" if best.now is not None else f"not in top {depth}" if depth else "gone"
 
 
-def _grade(placed: Placed) -> str:
+def grade_words(placed: Placed) -> str:
+    """``grade 3``, or that nobody judged it."""
     return "not judged" if placed.grade is None else f"grade {placed.grade:g}"
 
 
@@ -167,5 +171,5 @@ def _top(query: QueryChange, limit: int) -> list[str]:
     if all(placed.grade is None for placed in query.top):
         text = f"{', '.join(documents)} ({'none' if len(documents) > 1 else 'not'} judged)"
     else:
-        text = ", ".join(f"{name} ({_grade(placed)})" for name, placed in zip(documents, query.top, strict=True))
+        text = ", ".join(f"{name} ({grade_words(placed)})" for name, placed in zip(documents, query.top, strict=True))
     return wrapped(f"{printable(query.query)} top {len(query.top)} is now {text}", limit, "  ", "    ")

@@ -23,7 +23,7 @@ def failure_text(
     """
     direction = next((metric.direction for metric in suite.metrics if metric.name == outcome.metric), "higher")
     parts = [
-        [*_head(outcome), *_sentence(outcome, suite, width)],
+        failure_head(outcome, suite, width),
         [
             *figure_lines(outcome, direction, width),
             *(line for fact in outcome.facts for line in wrapped(fact, width, "  ", "    ")),
@@ -32,6 +32,11 @@ def failure_text(
         list(_circumstances(outcome, suite, date, width, report)),
     ]
     return "\n\n".join("\n".join(part) for part in parts if part)
+
+
+def failure_head(outcome: Outcome, suite: SuiteResult, width: int) -> list[str]:
+    """Where, what, and for somebody who does not know the metric."""
+    return [*_head(outcome), *_sentence(outcome, suite, width)]
 
 
 def _head(outcome: Outcome) -> list[str]:

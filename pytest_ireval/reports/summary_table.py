@@ -6,8 +6,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import groupby
 
 from pytest_ireval.plurals import counted
+from pytest_ireval.reports.affected_text import affected_lines
 from pytest_ireval.reports.cause_text import cause_sentence
 from pytest_ireval.reports.figures import change, figure, interval
+from pytest_ireval.reports.whose import whose_lines
 from pytest_ireval.results.cause import Cause
 from pytest_ireval.results.outcome import VERDICTS, Outcome, Verdict, worst_of
 from pytest_ireval.results.suite_result import Counts, MetricFigures, RunResult, SuiteResult
@@ -25,10 +27,11 @@ def summary_lines(run: RunResult, limit: int = 80, files: Sequence[str] = ()) ->
     parts = [
         _figures(run.suites, limit),
         _rests_on(run.suites, limit),
-        [line for note in _notes(run) for line in wrapped(note, limit, then="  ")],
+        [line for note in notes_of_run(run) for line in wrapped(note, limit, then="  ")],
         [f"written: {printable(file)}" for file in files],
+        affected_lines(run, limit),
         [printable(line) for problem in run.problems for line in f"problem: {problem}".splitlines()],
-        wrapped(_verdict(run), limit, then="  "),
+        [*whose_lines(run, limit), *wrapped(_verdict(run), limit, then="  ")],
     ]
     return [line for part in parts if part for line in (*part, "")][:-1]
 
@@ -37,16 +40,18 @@ def _figures(suites: Sequence[SuiteResult], limit: int) -> list[str]:
     """Suites beside their metrics, or above them where there is no room beside."""
     if not suites:
         return []
-    beside = [[name, *row] for suite in suites for name, row in zip(_once(suite.name), _rows(suite), strict=False)]
+    beside = [
+        [name, *row] for suite in suites for name, row in zip(_once(suite.name), metric_rows(suite), strict=False)
+    ]
     lines = aligned([("suite", *HEADER), *beside], range(2, 5), most=WIDEST)
     if max(map(width, lines)) <= limit:
         return lines
-    above = [row for suite in suites for row in _rows(suite)]
+    above = [row for suite in suites for row in metric_rows(suite)]
     header, *cells = aligned([HEADER, *above], range(1, 4), most=WIDEST)
     cell = iter(cells)
     lines = [f"  {header}"]
     for suite in suites:
-        lines += [printable(suite.name), *(f"  {next(cell)}" for _ in _rows(suite))]
+        lines += [printable(suite.name), *(f"  {next(cell)}" for _ in metric_rows(suite))]
     return lines
 
 
@@ -56,14 +61,14 @@ def _once(name: str) -> Iterator[str]:
         yield ""
 
 
-def _rows(suite: SuiteResult) -> list[list[str]]:
+def metric_rows(suite: SuiteResult) -> list[list[str]]:
     """A row a metric, then one for each kind of rule without a metric that did not pass."""
     rows = [_row(suite, metric) for metric in suite.metrics]
     others = sorted((each for each in suite.outcomes if not each.metric), key=lambda each: each.kind)
     for kind, outcomes in groupby(others, key=lambda each: each.kind):
         if words := _verdict_of(list(outcomes)):
             rows.append([kind, "", "", "", "", words])
-    if not rows or suite.error:
+    if not rows or (suite.error and not any(row[0] == "inputs" for row in rows)):
         rows.append(["inputs" if suite.error else "", "", "", "", "", suite.verdict])
     return rows
 
@@ -130,7 +135,7 @@ def _counts_in_words(suite: SuiteResult) -> str:
     return "; ".join([f"{suite.name}: {counted(suite.counts.queries, 'query')}, {suite.counts.judged:,} judged", *said])
 
 
-def _notes(run: RunResult) -> Iterator[str]:
+def notes_of_run(run: RunResult) -> Iterator[str]:
     """What a reader of the figures should know, each note once with the suites it holds for."""
     every: dict[str, list[str]] = {}
     for suite in run.suites:
@@ -181,14 +186,14 @@ def _some(names: Sequence[str]) -> str:
 def _verdict(run: RunResult) -> str:
     """How many suites came to what, those named that did not pass."""
     if not run.suites:
-        return f"ireval: {run.verdict}, no suites"
+        return f"ireval: {run.verdict}, {'no suite is affected' if run.unaffected else 'no suites'}"
     said = []
     for verdict in reversed(VERDICTS):
         names = [suite.name for suite in run.suites if suite.verdict == verdict]
         if names:
             named = f" ({_some(names)})" if verdict != "pass" else ""
             said.append(f"{counted(len(names), 'suite')} {_DONE[verdict]}{named}")
-    return f"ireval: {run.verdict}: {', '.join(said)}; {_verdicts(run.suites)}"
+    return f"ireval: {run.verdict}: {', '.join(said)}; {verdicts_in_words(run.suites)}"
 
 
 _DONE: dict[Verdict, str] = {
@@ -199,7 +204,7 @@ _DONE: dict[Verdict, str] = {
 }
 
 
-def _verdicts(suites: Iterable[SuiteResult]) -> str:
+def verdicts_in_words(suites: Iterable[SuiteResult]) -> str:
     """How many rules came to what: ``12 verdicts: 1 fail, 11 pass``."""
     every = [outcome.verdict for suite in suites for outcome in suite.outcomes]
     said = [f"{every.count(verdict):,} {verdict}" for verdict in reversed(VERDICTS) if verdict in every]

@@ -7,13 +7,18 @@ from pytest_ireval.reports.figures import change, figure
 from pytest_ireval.results.suite_result import RunResult, SuiteResult
 from pytest_ireval.text_table import aligned, printable, wrapped
 
+DIRTY = "commit them with the baseline, or nobody can measure it again"
 WIDEST = 40
 """A name that takes more columns pushes its own line only."""
 
 
 def update_lines(run: RunResult, limit: int = 80) -> list[str]:
-    """A table for each suite whose baseline this run wrote."""
+    """A table for each suite whose baseline this run wrote, and whether its commit is what was measured."""
     parts = [_accepted(suite, limit) for suite in run.suites if suite.name in run.accepted]
+    if parts and run.dirty:
+        parts.append(
+            wrapped(f"accepted with uncommitted changes, beside commit {run.commit[:7]}: {DIRTY}", limit, then="  ")
+        )
     return [line for part in parts for line in (*part, "")][:-1]
 
 

@@ -137,6 +137,8 @@ class SuiteResult:
     """What a reader of the figures should know: truncated rankings under an uncut metric, new queries, and the like."""
     waived: tuple[str, ...] = ()
     """Waivers, a line each."""
+    affected_by: str = ""
+    """Why it takes part in a run of suites that are affected by a change; empty where all take part."""
 
 
 @dataclass(frozen=True)

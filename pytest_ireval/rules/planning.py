@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from pytest_ireval.errors import Problem, SuiteError, did_you_mean
+from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.plugins.kinds import Part
 from pytest_ireval.retrieval.queries import Queries
 from pytest_ireval.rules.ids import slug
@@ -16,10 +18,18 @@ from pytest_ireval.suites.suite import Place, RuleAsked, Suite, Waiver
 
 INPUTS = "inputs"
 WAIVE = "waive"
+LOWERING = "lowering"
 NO_PART = Part()
 MOST_VALUES = 200
 """A column with more values is no column of slices."""
 SHOWN_VALUES = 5
+
+
+class Held(NamedTuple):
+    """A metric on a slice."""
+
+    metric: Metric
+    slice: Slice
 
 
 @dataclass(frozen=True)
@@ -34,6 +44,8 @@ class Check:
     part: Part = NO_PART
     slice: Slice = WHOLE
     waiver: Waiver | None = None
+    held: tuple[Held, ...] = ()
+    """Of ``lowering``: the figures of the branch's baseline that are held against that of the base."""
 
     @property
     def family(self) -> str:
@@ -51,11 +63,11 @@ def needs_queries(suite: Suite) -> bool:
     return any(asked.options.where or asked.options.per for asked in suite.rules)
 
 
-def planned(suite: Suite, queries: Queries | None) -> tuple[Check, ...]:
+def planned(suite: Suite, queries: Queries | None, *, lowering: bool = False) -> tuple[Check, ...]:
     """All checks in the order of the suite; raises SuiteError with everything that is wrong with them.
 
     ``queries`` may be None unless :func:`needs_queries`; where they are given, all that names something of them is
-    held against them.
+    held against them. With ``lowering`` the baseline is held against that of another branch.
     """
     problems: list[Problem] = list(_no_rules(suite))
     problems += unknown_names(suite, queries) if queries is not None else ()
@@ -67,11 +79,31 @@ def planned(suite: Suite, queries: Queries | None) -> tuple[Check, ...]:
             problems.append(Problem(f"{asked.kind.name} has no part to judge: nothing could fail", str(asked.place)))
         for part, place in zip(asked.parts, asked.places, strict=True):
             checks += [Check(_id(asked, part, each), place, asked, part, each) for each in slices]
+    if lowering and any(by_stored(asked) for asked in suite.rules):
+        checks.append(Check(LOWERING, suite.place, held=tuple(_held(checks))))
     checks += [Check(f"{WAIVE}::{slug(waiver.query)}", waiver.place, waiver=waiver) for waiver in suite.waivers]
     problems += _clashes(checks)
     if problems:
         raise SuiteError(*problems)
     return tuple(checks)
+
+
+def by_stored(asked: RuleAsked) -> bool:
+    """Whether a rule compares with the stored baseline, and not with what it names instead."""
+    against = getattr(asked.options, "against", None)
+    return asked.kind.compares and (against is None or against.source is None)
+
+
+def _held(checks: Sequence[Check]) -> Iterator[Held]:
+    """Each metric that has a figure which such a rule compares: on all queries, then on the slices of its rules."""
+    about = [
+        (check.part.metric, check.slice)
+        for check in checks
+        if check.asked and by_stored(check.asked) and check.part.metric and "reference" not in check.part.metric.needs
+    ]
+    for metric in {str(metric): metric for metric, _ in about}.values():
+        slices = [each for other, each in about if str(other) == str(metric)]
+        yield from (Held(metric, each) for each in dict.fromkeys([WHOLE, *slices]))
 
 
 def _slices(asked: RuleAsked, queries: Queries | None, problems: list[Problem]) -> Iterator[Slice]:

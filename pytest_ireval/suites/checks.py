@@ -143,4 +143,13 @@ def _waivers(read: Read) -> Iterator[Problem]:
             yield Problem(complaint, str(where.place), where.path, f"the first is in line {other.place.line}")
 
 
-CHECKS: tuple[Check, ...] = (_name, _depth, _judgments, _queries, _slices, _waivers, unfit_tags)
+def _watches(read: Read) -> Iterator[Problem]:
+    """Exceptions alone are exceptions from nothing: the suite would never take part."""
+    watches = read.values.get("watches", ())
+    if watches and all(watch.excludes for watch in watches):
+        where = read.at("watches")
+        complaint = "only says what is not watched"
+        yield Problem(complaint, str(where.place), where.path, "name what is watched, too: /** is everything")
+
+
+CHECKS: tuple[Check, ...] = (_name, _depth, _judgments, _queries, _slices, _waivers, _watches, unfit_tags)

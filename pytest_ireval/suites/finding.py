@@ -28,7 +28,7 @@ def is_suite(path: Path, *, named: bool = False) -> bool:
     """
     if path.suffix not in (".yaml", ".yml"):
         return False
-    head = _head(path)
+    head = head_of(path)
     if PARTIAL.search(head) and not named:
         return False
     if path.stem.endswith(".ireval") or named:
@@ -38,7 +38,7 @@ def is_suite(path: Path, *, named: bool = False) -> bool:
 
 def is_partial(path: Path) -> bool:
     """Whether a file says that it is only there for others that extend it."""
-    return PARTIAL.search(_head(path)) is not None
+    return PARTIAL.search(head_of(path)) is not None
 
 
 def lost_suites(folder: Path) -> list[Path]:
@@ -74,6 +74,7 @@ def _below(folder: Path) -> Iterator[Path]:
         yield from (Path(home, name) for name in sorted(files))
 
 
-def _head(path: Path) -> bytes:
+def head_of(path: Path) -> bytes:
+    """As much of a file as is looked at."""
     with open(path, "rb") as file:
         return file.read(LOOKED_AT)

@@ -99,6 +99,26 @@ class Waiver:
     place: Place
 
 
+class Pattern(NamedTuple):
+    """Paths of files."""
+
+    base: Path
+    """Absolute, without wildcards."""
+    wild: tuple[str, ...]
+    """What may lie below it, folder by folder, with wildcards; ``**`` is any number of folders, none too."""
+
+
+@dataclass(frozen=True)
+class Watch:
+    """Files whose change concerns a suite, or some of them that do not."""
+
+    text: str
+    """As it is written."""
+    place: Place
+    pattern: Pattern
+    excludes: bool = False
+
+
 @dataclass(frozen=True)
 class Suite:
     """Everything a suite file asks for."""
@@ -127,6 +147,8 @@ class Suite:
     waivers: tuple[Waiver, ...] = ()
     files: tuple[Path, ...] = ()
     """All YAML files that were read for it."""
+    watches: tuple[Watch, ...] = ()
+    """Empty: nobody said what it depends on."""
     weight_place: Place | None = None
     """Where ``weight`` stands, if it was given."""
 

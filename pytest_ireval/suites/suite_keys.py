@@ -25,6 +25,7 @@ from pytest_ireval.suites.values import (
     PathText,
     Text,
     Texts,
+    Watches,
     Whole,
     typed,
 )
@@ -230,6 +231,12 @@ class SuiteKeys(Options):
         description="Queries that no comparison counts until a day is over; every report lists them, and from the day "
         "after they are red.",
         examples=['[{query: q017, until: 2027-04-01, reason: "SEARCH-9"}]'],
+    )
+    watches: Watches = Field(
+        (),
+        description="Files besides its own that it depends on, as globs: with `--ireval-changed-since REF` it takes "
+        "part if one of them has changed. Unless given: it always does.",
+        examples=['["../search/**", "!**/*.md"]'],
     )
     extends: Texts = Field(
         (),

@@ -40,6 +40,7 @@ def suite_made(read: Read, values: Mapping[str, str], own: Keys, files: list[Pat
             for number, each in enumerate(given["waive"])
         ),
         files=tuple(files),
+        watches=given["watches"],
         weight_place=read.at("weight").place if given["weight"] else None,
     )
 

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BeforeValidator, GetPydanticSchema, WithJsonSchema
 
 from pytest_ireval.metrics.metric import Metric
-from pytest_ireval.suites import editor_types, quantities, reading
+from pytest_ireval.suites import editor_types, globs, quantities, reading
 from pytest_ireval.suites.quantities import Amount, Bound, Tolerance, Tolerances
 from pytest_ireval.suites.reading import STORED, Reference
 
@@ -37,6 +37,7 @@ __all__ = [
     "ToleranceText",
     "Tolerances",
     "TolerancesText",
+    "Watches",
     "Whole",
 ]
 
@@ -76,6 +77,14 @@ PathTexts = Annotated[
     WithJsonSchema(editor_types.PATHS),
 ]
 """One path or a list of them."""
+_Watch = Annotated[Any, BeforeValidator(globs.watch)]
+Watches = Annotated[
+    tuple[_Watch, ...],
+    BeforeValidator(reading.listed),
+    AfterValidator(reading.some),
+    WithJsonSchema(editor_types.GLOBS),
+]
+"""Globs of files that a suite depends on; ``!`` before one takes files out again."""
 MetricText = Annotated[Metric, typed(reading.one_metric, editor_types.METRIC)]
 """One metric; the validation's context has the registry that knows it."""
 MetricTexts = Annotated[

@@ -12,6 +12,8 @@ from pytest_ireval.suites.scalars import File
 
 NO_BLANK = re.compile(r"(?P<before>[\s-]*)(?P<key>[A-Za-z_][\w.@-]*):(?P<value>(?!//)\S.*)")
 """A key whose colon has no blank behind it, so that the line is text to YAML."""
+GLOB = re.compile(r"\*[*./][^\s,\]}]*")
+"""What YAML takes for an alias."""
 BOUND = re.compile(r"(?:[<>]=?|≥|≤)\s*[0-9.]+%?")
 NAME_OF_METRIC = 'quote names of metrics that hold brackets, braces, commas or quotes: "nDCG(gain={1: 1, 2: 3})@10"'
 
@@ -63,6 +65,8 @@ def _remedy(lines: Sequence[str], line: int, column: int) -> str:
     here = lines[line] if line < len(lines) else ""
     if "\t" in here[: len(here) - len(here.lstrip())]:
         return "a tab indents this line, and YAML takes blanks only: put blanks in its place"
+    if glob := GLOB.match(here, max(0, column - 1)):
+        return f'a text that begins with * is quoted: "{glob[0]}"'
     if here[max(0, column - 1) : column + 1] == "${":
         variable = here[column - 1 :].partition("}")[0] + "}"
         return f'quote a variable inside of braces or brackets: "{variable}"'

@@ -128,7 +128,9 @@ class _Builder:
     def _tag(self, event: Any, tag: str | None) -> None:
         if tag is not None and tag not in ("!", TEXT_TAG):
             written = tag.replace("tag:yaml.org,2002:", "!!")
-            self._wrong(event, f"the tag {shown(written)} is refused: a suite holds text, lists and mappings only")
+            complaint = f"the tag {shown(written)} is refused: a suite holds text, lists and mappings only"
+            glob = f'a text that begins with ! is quoted: "{written.rstrip(",]}")}"' if "*" in written else ""
+            self._wrong(event, complaint, glob)
 
     def _begin(self, value: Any, event: Any) -> None:
         self._tag(event, event.tag)

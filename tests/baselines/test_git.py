@@ -24,6 +24,38 @@ def test_commit_branch_and_whether_files_differ(git):
     assert commit_state(Path()) == CommitState(head, "main", dirty=True)
 
 
+def test_a_file_that_took_part_and_that_git_does_not_know_makes_the_tree_dirty(git, tmp_path):
+    Path("data").mkdir()
+    Path("data/qrels.txt").write_text("q1 0 d1 1\n")
+    Path(".git/info/exclude").write_text("*.trec\n")
+    Path("run.trec").write_text("")
+    Path("linked").symlink_to("data")
+    head = git("rev-parse", "HEAD")
+
+    def dirty(*names):
+        return commit_state(Path(), [tmp_path / name for name in names]).dirty
+
+    assert commit_state(Path(), [tmp_path / "data/qrels.txt"]) == CommitState(head, "main", dirty=True)
+    assert dirty("linked/qrels.txt")
+    assert not dirty("code.py", "run.trec", "none.txt", "../elsewhere.txt")
+    git("add", "data")
+    git("commit", "--quiet", "-m", "data")
+    assert not dirty("data/qrels.txt", "linked/qrels.txt")
+
+
+def test_names_of_files_that_took_part_are_no_patterns(git, tmp_path):
+    Path("other.txt").write_text("")
+
+    assert not commit_state(Path(), [tmp_path / "*.txt", tmp_path / ":(top)"]).dirty
+
+
+def test_many_files_that_took_part_are_asked_for_in_parts(git, tmp_path, monkeypatch):
+    monkeypatch.setattr(git_module, "AT_ONCE", 2)
+    Path("x5").write_text("")
+
+    assert commit_state(Path(), [tmp_path / f"x{number}" for number in range(7)]).dirty
+
+
 def test_a_changed_baseline_makes_nothing_dirty(git):
     write_baseline(Path("suites/baselines"), baseline_of())
     git("add", ".")

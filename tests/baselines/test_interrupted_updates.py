@@ -321,6 +321,21 @@ def test_files_that_are_nobodys_are_not_the_journals_to_judge(tmp_path):
         read_baseline(tmp_path, "shop")
 
 
+@needs_fork
+def test_a_child_that_outlives_the_holder_of_the_lock_does_not_hold_it(tmp_path):
+    holder = os.fork()
+    if not holder:
+        with locked(tmp_path):
+            if os.fork():
+                os._exit(0)  # dies with the lock, as when it is killed
+            time.sleep(20)
+            os._exit(0)
+    os.waitpid(holder, 0)
+
+    with locked(tmp_path, wait=2):
+        assert (tmp_path / ".lock").read_text() == f"{os.getpid()}\n"
+
+
 def test_an_interrupted_update_that_the_system_does_not_let_us_read_is_not_dropped(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     folder = Path("baselines")

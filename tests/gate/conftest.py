@@ -4,6 +4,7 @@ import json
 from types import SimpleNamespace
 
 import pytest
+from monorepo import Monorepo, hermetic
 
 SUITE = """\
 ireval: 1
@@ -88,6 +89,12 @@ def shop(pytester, monkeypatch):
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "1795000000")
     monkeypatch.setenv("COLUMNS", "100")
     return Shop(pytester)
+
+
+@pytest.fixture
+def monorepo(pytester, monkeypatch):
+    hermetic(monkeypatch, pytester.path)
+    return Monorepo(pytester)
 
 
 @pytest.fixture(scope="session")

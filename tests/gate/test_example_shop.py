@@ -44,6 +44,17 @@ def test_the_fine_change_is_green(shop, pytester):
     assert checked(pytester).verdict == "pass"
 
 
+def test_the_page_for_managers_quotes_what_the_pull_request_shows(shop, pytester):
+    shop("hidden_tail")
+
+    summary = (pytester.path / "ireval-report" / "summary.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "red_build.md").read_text(encoding="utf-8")
+    verdict, _, following = summary.splitlines()[1:4]
+    assert f"> {verdict}\n>\n> {following}\n" in page
+    metrics = (pytester.path / "ireval-report" / "metrics.txt").read_text(encoding="utf-8")
+    assert 'ireval_metric{suite="product-search",metric="nDCG@10",slice="segment=tail"} 0.615421\n' in metrics
+
+
 def test_the_hidden_tail_is_red_by_exactly_one_rule(shop, pytester):
     result = shop("hidden_tail")
 

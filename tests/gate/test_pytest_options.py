@@ -133,21 +133,6 @@ def test_python_tests_run_beside_suites(accepted):
     accepted.run().assert_outcomes(passed=8)
 
 
-def test_workers_are_refused_in_words(accepted):
-    pytest.importorskip("xdist", reason="pytest-xdist is not installed")
-
-    result = accepted.run("-n", "2")
-
-    assert result.ret == pytest.ExitCode.USAGE_ERROR
-    assert "--ireval runs in one process: leave out -n" in result.stderr.str()
-
-
-def test_how_workers_would_share_says_nothing_without_workers(accepted):
-    pytest.importorskip("xdist", reason="pytest-xdist is not installed")
-
-    assert accepted.run("--dist", "load").ret == 0
-
-
 def test_a_part_that_is_named_beside_the_whole_makes_no_false_pass(accepted):
     """Some versions of pytest collect the part alone then."""
     result = accepted.run("shop.ireval.yaml", "shop.ireval.yaml::inputs")

@@ -9,7 +9,7 @@ from pytest_ireval.plugins.kinds import rule
 
 KEYS = (
     "ireval, suite, owner, tags, source, depth, queries, weight, judgments, documents, metrics, ties, missing_queries, "
-    "no_relevant, rules, waive, extends, add_rules, matrix, partial"
+    "no_relevant, rules, waive, watches, extends, add_rules, matrix, partial"
 )
 KNOWN = load_registry().vocabulary.known
 JUDGED = BEGINNING + "judgments: judgments.txt\n"

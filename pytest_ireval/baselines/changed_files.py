@@ -1,0 +1,86 @@
+"""What git says has changed since a branch left a ref: commits, what is staged, what is not, and untracked files."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import NamedTuple
+
+from pytest_ireval.baselines.branches import MergeBase, merge_base, top_of
+from pytest_ireval.baselines.git import asked
+from pytest_ireval.baselines.repository import root_of
+from pytest_ireval.errors import IrevalError, Problem
+
+LINK, SUBMODULE = b"120000", b"160000"
+COMPILED = "__pycache__"
+"""Files in such folders are made by running, also by running this: nobody changed them."""
+PATIENCE = 300.0
+"""Seconds that git may take to look at all files of a large repository."""
+
+
+class Files(NamedTuple):
+    """Names of files, seen from the top of their repository."""
+
+    names: tuple[str, ...]
+    """Sorted."""
+    folders: frozenset[str] = frozenset()
+    """Those that stand for a whole folder: submodules, links to folders, repositories that nobody added."""
+
+
+class Changes(NamedTuple):
+    """What differs from the commit at which a branch left another one."""
+
+    base: MergeBase
+    files: Files
+
+    @property
+    def root(self) -> Path:
+        """The top of the repository."""
+        return self.base.top
+
+
+def changes_since(ref: str, folder: Path) -> Changes:
+    """All files of the repository around ``folder`` that differ; of a file that moved, both names.
+
+    Raises IrevalError where git cannot tell: that nothing changed is never what it says then.
+    """
+    if root_of(folder) is None:
+        raise IrevalError(Problem("lies in no git repository, so nobody knows what changed", place=str(folder)))
+    base = merge_base(ref, top_of(folder))
+    how = ("--name-only", "--no-renames", "--no-ext-diff", "--ignore-submodules=none")
+    names = {*_listed(base.top, "diff", *how, base.commit), *_untracked(base.top)}
+    return Changes(base, _files(names, (name for name in names if os.path.isdir(base.top / name))))
+
+
+def known_files(root: Path) -> Files:
+    """All files of a repository that git knows or would know if they were added: what it ignores is left out."""
+    entries = [entry.partition(b"\t") for entry in _said(root, "ls-files", "--stage")]
+    untracked = _untracked(root)
+    folders = [os.fsdecode(name) for head, _, name in entries if head[:6] in (LINK, SUBMODULE)]
+    return _files({*(os.fsdecode(name) for _, _, name in entries), *untracked}, folders)
+
+
+def _files(names: Iterable[str], folders: Iterable[str]) -> Files:
+    """With the names of repositories that nobody added, which end in a slash, among the folders."""
+    own = [name for name in names if COMPILED not in name.split("/")]
+    whole = frozenset(name.rstrip("/") for name in (*folders, *(name for name in own if name.endswith("/"))))
+    return Files(tuple(sorted({name.rstrip("/") for name in own})), whole)
+
+
+def _untracked(root: Path) -> list[str]:
+    return _listed(root, "ls-files", "--others", "--exclude-standard")
+
+
+def _listed(root: Path, command: str, *options: str) -> list[str]:
+    return [os.fsdecode(name) for name in _said(root, command, *options)]
+
+
+def _said(root: Path, command: str, *options: str) -> list[bytes]:
+    """What a command of git lists; that it says nothing is an error."""
+    answer = asked(root, command, "-z", *options, "--", patience=PATIENCE)
+    if answer.status != 0:
+        raise IrevalError(
+            Problem(f"git {command} failed, so nobody knows what changed: {answer.said}", place=str(root))
+        )
+    return [entry for entry in answer.out.split(b"\0") if entry]

@@ -1,0 +1,164 @@
+"""Whether a branch lowers its own baseline: what it has accepted is worse than what was accepted where it began."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from pytest_ireval.baselines.at_base import AtBase
+from pytest_ireval.baselines.baseline import Baseline
+from pytest_ireval.baselines.changes import changed_queries
+from pytest_ireval.baselines.files import near
+from pytest_ireval.errors import BaselineError
+from pytest_ireval.gate.branch_facts import lost_queries, since
+from pytest_ireval.gate.held import refuse_too_little
+from pytest_ireval.gate.material import Material
+from pytest_ireval.plugins.kinds import Part
+from pytest_ireval.plurals import counted
+from pytest_ireval.results.outcome import SliceFigures
+from pytest_ireval.rules.figures import figures_compared
+from pytest_ireval.rules.planning import Held
+from pytest_ireval.rules.ruling import Ruling
+from pytest_ireval.rules.seen import Seen, Values
+from pytest_ireval.rules.slices import WHOLE
+from pytest_ireval.rules.worst import worst_changes
+
+ROUNDING = 1e-9
+"""A figure that is lower by no more than this is not lower."""
+
+
+class Compared(NamedTuple):
+    """A metric on a slice in both baselines."""
+
+    held: Held
+    seen: Seen
+    values: Values
+    figures: SliceFigures
+    drop: float
+    """By how much it is worse than it was; negative where it is better."""
+
+    @property
+    def lowered(self) -> bool:
+        """Whether it is worse by more than rounding."""
+        return self.drop > ROUNDING * max(1.0, abs(self.figures.baseline or 0.0))
+
+    @property
+    def share(self) -> float:
+        """The drop as a share of what it was."""
+        return self.drop / abs(self.figures.baseline) if self.figures.baseline else self.drop
+
+    def __str__(self) -> str:
+        before, now = (f"{value or 0.0:.4f}" for value in (self.figures.baseline, self.figures.now))
+        by = f" (worse by {self.drop:.2g})" if self.lowered else ""
+        moved = f"{before} -> {now}" if before != now else before + by
+        return f"{self.held.metric} {moved} on {self.held.slice}"
+
+
+def lowering(held: Sequence[Held], material: Material, *, fails: bool) -> Ruling:
+    """Of the stored baseline; ``fails`` says what a lower one is. Raises IrevalError where nobody can say."""
+    against, stored = material.held, material.stored
+    if against is None:
+        raise BaselineError("the baseline was not held against that of another branch")
+    at = against.beginning.at
+    if against.beginning.error is not None or at is None:
+        raise against.beginning.error or BaselineError("nobody knows where this branch began")
+    if stored is None and material.baseline_error is not None:
+        raise material.baseline_error
+    if at.baseline is None:
+        return _new(at, stored)
+    if stored is None:
+        return _deleted(at, fails=fails)
+    found = list(_compared(held, material, at, stored))
+    lowered = sorted((each for each in found if each.lowered), key=lambda each: -each.share)
+    lost = tuple(lost_queries(material.population, at, against))
+    said = _lowered(lowered, found, at, fails=fails) if lowered else _not_lowered(held, found, at, stored)
+    facts = (*lost, *since(at, stored)) if not lowered else (*since(at, stored), *lost)
+    warning = said.warning or (said.verdict == "pass" and bool(lost))
+    return replace(said, facts=(*facts, *_unpaired(held, found), *at.base.notes), warning=warning)
+
+
+def _new(at: AtBase, stored: Baseline | None) -> Ruling:
+    """There was no baseline: a fact that git has said, as it says which others are gone."""
+    here = "nor has this branch one" if stored is None else "it is new on this branch"
+    gone = (f"gone since then, and continued by no baseline here: {', '.join(at.gone)}",) if at.gone else ()
+    headline = f"the suite had no baseline at {at.base}; {here}"
+    return Ruling("pass", headline, facts=(*gone, *at.base.notes), warning=bool(gone))
+
+
+def _deleted(at: AtBase, *, fails: bool) -> Ruling:
+    files = " ".join(shlex.quote(near(at.base.top / path).as_posix()) for path in at.files)
+    facts = (f"git checkout {at.base.short} -- {files} brings it back", *at.base.notes)
+    headline = f"the branch has deleted its baseline, which was there at {at.base}"
+    return Ruling("fail" if fails else "pass", headline, facts=facts, warning=not fails)
+
+
+def _compared(held: Sequence[Held], material: Material, at: AtBase, stored: Baseline) -> Iterator[Compared]:
+    """Each figure that both baselines have, over the queries that both have."""
+    against = material.held
+    if against is None or against.ours is None:
+        return
+    for each in held:
+        refuse_too_little(material.suite, each.metric, at, stored)
+        seen = Seen(material.population, against.ours, against.theirs, Part(metric=each.metric), each.slice)
+        values = seen.paired()
+        figures = replace(figures_compared(seen, values), resolution=None)
+        if figures.now is not None and figures.baseline is not None:
+            yield Compared(each, seen, values, figures, -seen.sign * (figures.now - figures.baseline))
+
+
+def _unpaired(held: Sequence[Held], found: Sequence[Compared]) -> Iterator[str]:
+    """Of what nobody can say whether it was lowered."""
+    compared = [each.held for each in found]
+    for each in held if found else ():
+        if each not in compared:
+            yield f"{each.metric} on {each.slice} has no figure over queries that both baselines have"
+
+
+def _lowered(lowered: Sequence[Compared], found: Sequence[Compared], at: AtBase, *, fails: bool) -> Ruling:
+    """The worst first; below it the others, and what became of all queries."""
+    worst, others = lowered[0], lowered[1:]
+    more = f", and {len(others)} more" if others else ""
+    beside = [each for each in found if each not in lowered and each.held.slice == WHOLE]
+    several = len({str(each.held.metric) for each in (*lowered, *beside)}) > 1
+    metric = str(worst.held.metric)
+    before, now = worst.figures.baseline or 0.0, worst.figures.now or 0.0
+    return Ruling(
+        "fail" if fails else "pass",
+        f"the branch lowers its baseline: {worst}{more}",
+        f"Baseline is what was accepted at {at.base}; now is what this branch has accepted.",
+        figures=tuple(_line(each, several=several) for each in (*lowered, *beside)),
+        queries=worst_changes(worst.seen, worst.values, failed=True),
+        worst=f"worst by {metric}",
+        warning=not fails,
+        numbers={"value": now, "baseline": before, "change": now - before},
+    )
+
+
+def _line(each: Compared, *, several: bool) -> SliceFigures:
+    named = f"{each.held.metric} {each.held.slice}" if several else each.figures.slice
+    return replace(each.figures, slice=named, over=each.lowered)
+
+
+def _not_lowered(held: Sequence[Held], found: Sequence[Compared], at: AtBase, stored: Baseline) -> Ruling:
+    """What was looked at, with figures."""
+    if at.same:
+        headline = f"the baseline is the one of {at.base}"
+    elif found:
+        headline = f"the branch lowers nothing of the baseline at {at.base}"
+    elif held:
+        return Ruling("inconclusive", f"no query has a value both in this baseline and in the one at {at.base}")
+    else:
+        headline = _other_lists(at, stored)
+    whole = [each for each in found if each.held.slice == WHOLE]
+    said = f": {', '.join(map(str, whole))}" if whole else ""
+    several = len(whole) > 1
+    return Ruling("pass", headline + said, figures=tuple(_line(each, several=several) for each in whole))
+
+
+def _other_lists(at: AtBase, stored: Baseline) -> str:
+    """Of a suite whose rules compare lists alone, which have no figure that could be lower."""
+    before = at.baseline.rankings if at.baseline is not None else ()
+    changed = len(changed_queries(before, stored.rankings, stored.depth))
+    return f"lists have no figure to be lowered; those of {counted(changed, 'query')} are others than at {at.base}"

@@ -1,0 +1,107 @@
+"""Which suites take part where only those are wanted that are affected by what changed since a git ref."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import pytest
+
+from pytest_ireval.baselines.changed_files import Changes
+from pytest_ireval.errors import IrevalError
+from pytest_ireval.gate.affecting import IN_ANY_CASE, Repositories, reason_of
+from pytest_ireval.gate.gate import Plan
+from pytest_ireval.plurals import counted
+from pytest_ireval.pytest_adapter.planned_suite import PlannedSuite
+from pytest_ireval.pytest_adapter.suite_files import RuleItem
+from pytest_ireval.results.suite_result import RunResult, SuiteResult
+from pytest_ireval.rules.planning import INPUTS, Check
+from pytest_ireval.suites.suite import Suite
+
+
+@dataclass
+class Affected:
+    """Decides for each suite as it is collected."""
+
+    since: str | None = None
+    """The ref; None: all suites take part."""
+    repositories: Repositories = field(default_factory=Repositories)
+
+    def reason(self, suite: Suite) -> str | None:
+        """Why a suite takes part, empty where all do; None if it does not. An error where nobody can tell."""
+        if self.since is None:
+            return ""
+        return reason_of(suite, self.since, self.repositories) or None
+
+    def header(self) -> list[str]:
+        """What pytest says at the top."""
+        if self.since is None:
+            return []
+        changes = self.repositories.changes.values()
+        said = ", ".join(f"{counted(len(each.files.names), 'file')} changed since {each.base}" for each in changes)
+        notes = dict.fromkeys(f"  {note}" for each in changes for note in each.base.notes)
+        return [f"ireval: only suites that a change concerns: {said}", *notes]
+
+
+def affected_of(config: pytest.Config, known: Mapping[Path, Changes] | None = None) -> Affected:
+    """As the command line says. A ref from which nobody can tell what changed is refused before anything is run.
+
+    ``known`` are changes that another process of the run has found.
+    """
+    since = config.getoption("ireval_changed_since")
+    if since is not None and not since.strip():  # as of a variable that is not set
+        raise IrevalError("--ireval-changed-since is empty: it names a git ref, such as origin/main")
+    found = Affected(since, Repositories(dict(known or {})))
+    if since is not None:
+        here = config.invocation_params.dir
+        for folder in dict.fromkeys(_folder(here / argument.partition("::")[0]) for argument in config.args):
+            found.repositories.changes_around(folder, since)
+    return found
+
+
+def _folder(path: Path) -> Path:
+    return path if path.is_dir() else path.parent
+
+
+def stand_in(suite: Suite) -> Plan:
+    """The plan of a suite that takes no part: one verdict stands for all, so that no query has to be read."""
+    return Plan((Check(INPUTS, suite.place),), None)
+
+
+def left_out(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Deselect the verdicts of suites that take no part."""
+    gone = [item for item in items if _takes_no_part(item)]
+    if gone:
+        config.hook.pytest_deselected(items=gone)
+        items[:] = [item for item in items if not _takes_no_part(item)]
+
+
+def _takes_no_part(item: pytest.Item) -> bool:
+    return isinstance(item, RuleItem) and item.run.planned.affected_by is None
+
+
+def nobody(suites: Sequence[PlannedSuite]) -> bool:
+    """Whether there are suites, and no change concerns any of them."""
+    return bool(suites) and all(suite.affected_by is None for suite in suites)
+
+
+def told(result: RunResult, since: str | None, suites: Sequence[PlannedSuite]) -> RunResult:
+    """The result with who took no part, and why the others did; a run that concerns no suite is a pass."""
+    if since is None:
+        return result
+    reasons = {suite.name: suite.affected_by for suite in suites}
+    passes = nobody(suites) and not result.suites and not result.problems
+    return replace(
+        result,
+        suites=tuple(_explained(suite, reasons[suite.name] or "") for suite in result.suites),
+        verdict="pass" if passes else result.verdict,
+        changed_since=since,
+        unaffected=tuple(name for name, reason in reasons.items() if reason is None),
+    )
+
+
+def _explained(suite: SuiteResult, reason: str) -> SuiteResult:
+    """With the reason, which is to be noted where it is no change."""
+    note = (reason,) if reason.startswith(IN_ANY_CASE) else ()
+    return replace(suite, affected_by=reason, notes=(*suite.notes, *note))

@@ -1,0 +1,148 @@
+"""The end of a run, in the one process that writes: what was reported, what is accepted, files, and the exit code."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Iterator
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+from typing import Protocol
+
+import pytest
+
+from pytest_ireval.plurals import counted
+from pytest_ireval.pytest_adapter.accepting import Accepting
+from pytest_ireval.pytest_adapter.affected import Affected, nobody, told
+from pytest_ireval.pytest_adapter.branch import branch_of
+from pytest_ireval.pytest_adapter.code_host import append_step_summary, tell_code_host
+from pytest_ireval.pytest_adapter.planned_suite import Collected, Evaluated, PlannedSuite
+from pytest_ireval.pytest_adapter.run_files import RunFiles, only_looks
+from pytest_ireval.pytest_adapter.suite_ending import ended
+from pytest_ireval.pytest_adapter.suite_files import reported_by
+from pytest_ireval.pytest_adapter.terminal import summarise
+from pytest_ireval.results.suite_result import RunResult
+
+
+class Found(Protocol):
+    """Where the end of a run learns what the rest of it found."""
+
+    def collected(self) -> Collected:
+        """The suites."""
+
+    def found(self, name: str) -> Evaluated | None:
+        """What a suite came to; None if nobody evaluated it."""
+
+
+class RunEnd:
+    """Registered as a pytest plugin; with ``-n`` in the process that runs no test itself."""
+
+    def __init__(
+        self,
+        config: pytest.Config,
+        accepting: Accepting,
+        moment: datetime,
+        files: RunFiles,
+        found: Found,
+        affected: Affected,
+    ) -> None:
+        self.config = config
+        self.accepting = accepting
+        self.moment = moment
+        self.files = files
+        self.found = found
+        self.affected = affected
+        self.collected = Collected()
+        self.reported: dict[str, set[str]] = {}
+        """By suite, the ids of verdicts."""
+        self.uncollected: dict[str, str] = {}
+        """The text of what could not be collected, by node."""
+        self.unwritten = ""
+        self.unsaid = ""
+        self.lost: tuple[str, ...] = ()
+        self.result: RunResult | None = None
+
+    def pytest_report_header(self) -> list[str]:
+        """What changed, if only suites that it concerns take part."""
+        return self.affected.header()
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        """What could not be collected keeps the run from a pass, be it a suite or a Python file."""
+        if report.failed:
+            self.uncollected[report.nodeid or "the session"] = report.longreprtext
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """A verdict counts once its report is here."""
+        about = reported_by(report)
+        if about is not None and (report.when == "call" or report.failed):
+            self.reported.setdefault(about.suite, set()).add(about.check)
+
+    def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
+        """Baselines are accepted, files written; no suite is no pass, even if Python tests passed."""
+        self.collected = self.found.collected()
+        if only_looks(self.config.option):
+            if not self.collected.found and exitstatus == pytest.ExitCode.OK:
+                session.exitstatus = pytest.ExitCode.NO_TESTS_COLLECTED
+            if self._nobody(exitstatus):
+                session.exitstatus = pytest.ExitCode.OK
+            return
+        if self.accepting.asked:
+            self.accepting.accept(self.collected.suites, self._ending, self.moment)
+        self.lost = tuple(self._lost())
+        problems = (*self.uncollected.values(), *self.lost, *self.accepting.problems)
+        suites = [
+            ended(suite, *self._ending(suite), written=suite.name in self.accepting.written)
+            for suite in self.collected.suites
+            if suite.selected
+        ]
+        took_part = [file for suite in self.collected.suites if suite.selected for file in suite.files]
+        result = self.files.result_of(suites, self.moment, problems, self.accepting.written, took_part)
+        result = replace(result, base=branch_of(self.config).base)
+        self.result = told(result, self.affected.since, self.collected.suites)
+        self.unwritten = self.files.write(self.result)
+        self.unsaid = append_step_summary(self.files.summary, self.result)
+        if exitstatus == pytest.ExitCode.OK or self._nobody(exitstatus):
+            session.exitstatus = self._exit_status(self.result)
+
+    def _nobody(self, exitstatus: int) -> bool:
+        """Whether nothing was run because no change concerns any suite."""
+        return exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED and nobody(self.collected.suites)
+
+    def _ending(self, suite: PlannedSuite) -> tuple[Evaluated | None, Collection[str]]:
+        return self.found.found(suite.name), self.reported.get(suite.name, set())
+
+    def _lost(self) -> Iterator[str]:
+        """Suites that the command line names whole, and that pytest collected in part."""
+        folder, option = self.config.invocation_params.dir, self.config.option
+        if self.uncollected or getattr(option, "lf", False):  # --lf collects less, and does not say what
+            return
+        named = [Path(os.path.abspath(folder / each)) for each in self.config.args if "::" not in each]
+        for suite in self.collected.suites:
+            missing = set(suite.planned) - set(suite.selected) - suite.deselected
+            if missing and any(each in (suite.path, *suite.path.parents) for each in named):
+                count = counted(len(missing), "verdict")
+                yield f"{suite.name}: {count} neither run nor deselected, though the command line names it whole"
+
+    def _exit_status(self, result: RunResult) -> pytest.ExitCode:
+        """Of a run in which no test failed: whatever made pytest content, a run without a pass is not green."""
+        if self.unwritten or result.problems:
+            return pytest.ExitCode.TESTS_FAILED
+        if not result.suites and not nobody(self.collected.suites):
+            return pytest.ExitCode.NO_TESTS_COLLECTED
+        return pytest.ExitCode.TESTS_FAILED if result.verdict in ("fail", "error") else pytest.ExitCode.OK
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        """A row for each suite and metric, what was accepted, and why the exit code is not 0."""
+        if not self.collected.found:
+            terminalreporter.write_line(
+                "--ireval: no suite was collected (*.ireval.yaml, or a line ireval: 1), and that is no pass"
+            )
+        elif self.result is not None:
+            if not self.result.suites and not self.result.problems and not nobody(self.collected.suites):
+                terminalreporter.write_line("--ireval: no verdict of a suite was selected, and that is no pass")
+            uncollected = tuple(f"{node} could not be collected" for node in self.uncollected)
+            shown = replace(self.result, problems=uncollected)  # pytest has shown the texts
+            summarise(terminalreporter, self.config, shown, self.accepting, self.files.written)
+            for problem in filter(None, (*self.lost, self.unwritten)):
+                terminalreporter.write_line(f"problem: {problem}", red=True)
+        tell_code_host(terminalreporter, self.config, self.result, self.unsaid)

@@ -1,0 +1,106 @@
+"""One run in several processes: a folder through which each suite is evaluated once, and handed to whoever needs it."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import os
+import pickle
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pytest_ireval.baselines.changed_files import Changes
+from pytest_ireval.baselines.lock import locked
+from pytest_ireval.errors import IrevalError, Problem
+from pytest_ireval.gate.updating import Proposal
+from pytest_ireval.pytest_adapter.planned_suite import Collected, Evaluated
+from pytest_ireval.results.suite_result import SuiteResult
+
+CHANGES = "changes"
+COLLECTED = "collected"
+RESULT = "result"
+PROPOSAL = "proposal"
+
+
+@dataclass(frozen=True)
+class SharedRun:
+    """The folder belongs to this run alone and to nobody else's account, so what lies in it can be trusted."""
+
+    folder: Path
+
+    def evaluated(self, name: str, evaluate: Callable[[], Evaluated]) -> SuiteResult:
+        """The result of a suite; whoever comes first evaluates it, others wait. A lock dies with its holder."""
+        home = self._home(name)
+        with _told(self.folder):
+            known: SuiteResult | None = _read(home / RESULT)
+            if known is None:
+                home.mkdir(exist_ok=True)
+                with locked(home, math.inf):
+                    known = _read(home / RESULT) or _handed_over(home, evaluate())
+        return known
+
+    def found(self, name: str) -> Evaluated | None:
+        """What a suite came to; None if nobody evaluated it."""
+        home = self._home(name)
+        result: SuiteResult | None = _read(home / RESULT)
+        proposal: Proposal | None = _read(home / PROPOSAL)
+        return None if result is None else Evaluated(result, proposal)
+
+    def tell(self, collected: Collected) -> None:
+        """Every worker collects the same; the last one to tell is believed."""
+        with _told(self.folder):
+            _write(self.folder / COLLECTED, collected)
+
+    def collected(self) -> Collected:
+        """What the workers collected; nothing if none of them came so far."""
+        told: Collected | None = _read(self.folder / COLLECTED)
+        return told or Collected()
+
+    def hand_out(self, changes: dict[Path, Changes]) -> None:
+        """All workers shall choose the same suites, however late one of them begins."""
+        with _told(self.folder):
+            _write(self.folder / CHANGES, changes)
+
+    def handed_out(self) -> dict[Path, Changes]:
+        """What changed, by repository; nothing where nobody asked."""
+        handed: dict[Path, Changes] | None = _read(self.folder / CHANGES)
+        return handed or {}
+
+    def _home(self, name: str) -> Path:
+        return self.folder / hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+
+def _handed_over(home: Path, evaluated: Evaluated) -> SuiteResult:
+    _write(home / PROPOSAL, evaluated.proposal)
+    _write(home / RESULT, evaluated.result)  # last: with it the suite counts as evaluated
+    return evaluated.result
+
+
+def _write(path: Path, value: Any) -> None:
+    """Whole, or not at all."""
+    unfinished = path.with_name(f"{path.name}.{os.getpid()}")
+    with open(unfinished, "wb") as file:
+        pickle.dump(value, file, protocol=pickle.HIGHEST_PROTOCOL)
+    os.replace(unfinished, path)
+
+
+def _read(path: Path) -> Any:
+    """What was written; None if nothing was."""
+    try:
+        with open(path, "rb") as file:
+            return pickle.load(file)  # noqa: S301 - written by a process of this run, in a folder that only it can write
+    except FileNotFoundError:
+        return None
+
+
+@contextmanager
+def _told(folder: Path) -> Iterator[None]:
+    """What the system refuses is an error that names the folder."""
+    try:
+        yield
+    except OSError as error:
+        complaint = f"{folder}: what a worker found cannot be handed over: {error.strerror or error}"
+        raise IrevalError(Problem(complaint, suggestion="TMPDIR can name another place")) from error

@@ -1,0 +1,120 @@
+"""How a ``pytest --ireval`` run is set up: in one process, or as one that writes and workers that judge (``-n``)."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from datetime import datetime
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from pytest_ireval.errors import IrevalError, Problem
+from pytest_ireval.gate.circumstances import moment_of
+from pytest_ireval.pytest_adapter.accepting import Accepting, accepting_of
+from pytest_ireval.pytest_adapter.adopting import ADOPTING, Adopting
+from pytest_ireval.pytest_adapter.affected import Affected, affected_of
+from pytest_ireval.pytest_adapter.branch import branch_of
+from pytest_ireval.pytest_adapter.run_end import RunEnd
+from pytest_ireval.pytest_adapter.run_files import begin, files_of
+from pytest_ireval.pytest_adapter.session import SESSION, EvaluationSession
+from pytest_ireval.pytest_adapter.shared_run import SharedRun
+from pytest_ireval.pytest_adapter.terminal import width_of
+
+HANDED = "ireval"
+"""The key under which a worker is told what it has to know."""
+
+
+class Handed(NamedTuple):
+    """What a worker is told; as plain as what execnet carries."""
+
+    folder: str
+    moment: str
+    width: int
+
+
+def start(config: pytest.Config) -> None:
+    """Begin; anything wrong with the plugins or the options ends the run here."""
+    try:
+        if hasattr(config, "workerinput"):
+            _start_worker(config, Handed(*config.workerinput[HANDED]))
+            return
+        begin(config, config.option)
+        branch_of(config)  # workers would tell what is wrong with it, each for itself
+        plugins = _adopting(config)
+        accepting, moment, width = accepting_of(config), moment_of(), width_of(config)
+        affected = affected_of(config)
+        found: SharedRun | EvaluationSession
+        if _distributes(config):
+            found = _start_writer(config, moment, width)
+            found.hand_out(affected.repositories.changes)
+        else:
+            found = _start_session(config, plugins, accepting, moment, width, affected)
+        end = RunEnd(config, accepting, moment, files_of(config, config.option), found, affected)
+        config.pluginmanager.register(end, "ireval-end")
+    except IrevalError as error:
+        raise pytest.UsageError(str(error)) from error
+
+
+def _distributes(config: pytest.Config) -> bool:
+    """Whether pytest-xdist has the tests run by workers."""
+    option = config.option
+    return getattr(option, "dist", "no") != "no" and bool(getattr(option, "tx", None)) and not option.collectonly
+
+
+def _adopting(config: pytest.Config) -> Adopting:
+    plugins = Adopting(config.rootpath)
+    config.pluginmanager.register(plugins, ADOPTING)
+    return plugins
+
+
+def _start_session(
+    config: pytest.Config,
+    adopting: Adopting,
+    accepting: Accepting,
+    moment: datetime,
+    width: int,
+    affected: Affected,
+    shared: SharedRun | None = None,
+) -> EvaluationSession:
+    session = EvaluationSession(config, adopting.plugins, accepting, moment, width, affected, shared)
+    config.pluginmanager.register(session, SESSION)
+    return session
+
+
+def _start_writer(config: pytest.Config, moment: datetime, width: int) -> SharedRun:
+    try:
+        folder = tempfile.mkdtemp(prefix="ireval-")  # nobody else can read or write it
+    except OSError as error:
+        complaint = f"no folder can be made for the workers of this run: {error.strerror or error}"
+        raise IrevalError(Problem(complaint, suggestion="TMPDIR can name a place for it")) from error
+    config.pluginmanager.register(Workers(Handed(folder, moment.isoformat(), width)), "ireval-workers")
+    return SharedRun(Path(folder))
+
+
+def _start_worker(config: pytest.Config, handed: Handed) -> None:
+    folder = Path(handed.folder)
+    if not folder.is_dir():
+        complaint = f"a worker of pytest-xdist does not see the folder {folder} of this run"
+        raise IrevalError(Problem(complaint, suggestion="workers on other machines cannot share a suite: use -n"))
+    moment, accepting = datetime.fromisoformat(handed.moment), accepting_of(config)
+    shared = SharedRun(folder)
+    affected = affected_of(config, shared.handed_out())
+    _start_session(config, _adopting(config), accepting, moment, handed.width, affected, shared)
+
+
+class Workers:
+    """Tells each worker what it has to know; the folder is gone with the run."""
+
+    def __init__(self, handed: Handed) -> None:
+        self.handed = handed
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_configure_node(self, node: Any) -> None:
+        """Of pytest-xdist, before a worker starts."""
+        node.workerinput[HANDED] = tuple(self.handed)
+
+    def pytest_unconfigure(self) -> None:
+        """Workers have ended by now."""
+        shutil.rmtree(self.handed.folder, ignore_errors=True)

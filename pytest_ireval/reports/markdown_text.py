@@ -1,0 +1,106 @@
+"""Texts of other people inside Markdown: shown as they are, and without any effect."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from urllib.parse import quote
+
+from pytest_ireval.text_table import printable
+
+LONGEST = 300
+"""A text that is longer is cut; ids, reasons and queries are shorter, unless somebody means harm."""
+INVISIBLE = "\u200b"
+"""Takes no room, and parts what a code host would take for a mention, a reference, an emoji or an address."""
+
+_CUTOFF = r"(?<=\w)@(?=\d+(?![\w.-]))"
+"""``nDCG@10``: a mention begins after a blank."""
+_REFERENCE = re.compile(
+    rf"(?!{_CUTOFF})[@#!~$%^&](?=[\w/\"'+-])|:(?=//|[\w+-])|\b(?:www|gh)(?=[.-])",
+    re.IGNORECASE,
+)
+_MARKUP = re.compile(r"[&<*`\[\]|\\~$]|(?<![^\W_])_|_(?![^\W_])")
+_BLOCK = re.compile(r"^(?:[-+](?=\s|$)|[-=](?=[-=\s]*$)|#(?=[#\s]|$)|>|\d(?=\d*[.)](?:\s|$)))")
+"""What would begin a list, a heading, a quotation or a line."""
+_NAMED = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
+_PLAIN = re.compile(r"[^`|\\\s](?:[^`|\\]*[^`|\\\s])?")
+
+
+FENCE = 80
+"""Readers of Markdown count no more than 255 backticks, and take a fence of more for one of 255."""
+_MANY = re.compile(f"`{{{FENCE + 1},}}")
+
+
+def shortened(text: str, most: int = LONGEST) -> str:
+    """In one line, control characters and those that turn the direction of writing spelled out."""
+    line = printable(" ".join(text.split()))
+    return line if len(line) <= most else f"{line[: most - 1]}…"
+
+
+def inert(text: str, most: int = LONGEST) -> str:
+    """As a part of a sentence: no markup, no HTML, nobody mentioned, nothing linked."""
+    parted = _REFERENCE.sub(lambda found: found[0] + INVISIBLE, shortened(text, most))
+    return _BLOCK.sub(_entity, _MARKUP.sub(_entity, parted))
+
+
+def _entity(found: re.Match[str]) -> str:
+    """A character as HTML writes it: Markdown takes it for itself."""
+    return _NAMED.get(found[0], f"&#{ord(found[0])};")
+
+
+def literal(text: str, most: int = LONGEST) -> str:
+    """As code, where that can be told apart from the Markdown around it, tables too."""
+    line = shortened(text, most)
+    return f"`{line}`" if _PLAIN.fullmatch(line) else inert(line, most)
+
+
+def fenced(text: str, language: str = "", most: int = 4000) -> str:
+    """A block of code, with the lines of ``text``."""
+    lines = [_MANY.sub(f"{'`' * FENCE}…", printable(line)) for line in text.splitlines()]
+    shown = "\n".join(lines)
+    if len(shown) > most:
+        shown = f"{shown[:most]}…"
+    longest = max((len(found) for found in re.findall("`+", shown)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return f"{fence}{language}\n{shown}\n{fence}"
+
+
+def table(header: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[int] = ()) -> str:
+    """Cells that are Markdown already; columns in ``right`` are aligned to the right."""
+    ruler = ["---:" if i in right else "---" for i in range(len(header))]
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in (header, ruler, *rows))
+
+
+def folded(title: str, text: str) -> str:
+    """A text that is shown when somebody asks for it; ``title`` is ours."""
+    return f"<details><summary>{title}</summary>\n\n{text}\n\n</details>"
+
+
+@dataclass(frozen=True)
+class SourceLinks:
+    """Where a code host shows the files of the commit that was looked at."""
+
+    base: str = ""
+    """``https://github.com/OWNER/NAME/blob/COMMIT``; empty: nowhere."""
+    folder: str = ""
+    """Where the run began, from the top of the repository."""
+    top: str = ""
+    """The top of the repository; files that do not lie below where the run began are named from the root."""
+
+    def path(self, file: str) -> str:
+        """A file from the top of the repository; nothing if it does not lie below it."""
+        if not file or (posixpath.isabs(file) and not self.top):
+            return ""
+        path = posixpath.relpath(posixpath.join("/", self.top, self.folder, file), posixpath.join("/", self.top))
+        return "" if path.split("/")[0] in ("..", ".") else path
+
+    def place(self, file: str, line: int) -> str:
+        """``file:line``, as a link where there is something to link to."""
+        shown = literal(f"{file}:{line}" if line else file)
+        path = self.path(file)
+        if not self.base or not path:
+            return shown
+        anchor = f"#L{line}" if line else ""
+        return f"[{shown}]({self.base}/{quote(path, errors='replace')}{anchor})"

@@ -1,0 +1,206 @@
+"""A run as ``summary.md``, for a pull request and the page of a job: the verdict first, and never too long."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from pytest_ireval.plurals import counted
+from pytest_ireval.reports.fitting import Fit, Part, fitted
+from pytest_ireval.reports.markdown_text import SourceLinks, fenced, folded, inert, literal, table
+from pytest_ireval.reports.summary_outcomes import told_in_a_line, told_whole
+from pytest_ireval.reports.summary_table import HEADER, metric_rows, notes_of_run, verdicts_in_words
+from pytest_ireval.reports.verdict_words import words_of
+from pytest_ireval.results.outcome import Outcome
+from pytest_ireval.results.suite_result import RunResult, SuiteResult
+
+LIMIT = 65_000
+"""Characters; a comment on a code host holds 65,535, and whoever posts it may add a line."""
+LISTED = 20
+"""So many suites that took no part are named."""
+NOWHERE = SourceLinks()
+OPEN = 12
+"""A table with more rows is folded."""
+OWNER = re.compile(r"@[A-Za-z0-9][A-Za-z0-9-]*(?:/[A-Za-z0-9][A-Za-z0-9_.-]*)?")
+"""A person or a team, who is mentioned where a suite of theirs is red: that is what an owner is for."""
+RED = ("fail", "error")
+
+FIRST = 5
+"""So many red outcomes are told whole as long as possible."""
+
+VERDICT, REASONS, RED_TITLE, FIRST_RED, RED_LINE, LOWERED, FIGURES, NOTES, OTHER_RED = range(90, 0, -10)
+"""What is worth more stays longer."""
+
+
+def marker(key: str = "") -> str:
+    """The first line, by which a comment is found again; a key tells the summaries of several jobs apart."""
+    safe = re.sub(r"[^A-Za-z0-9_.]+", "-", key).strip("-")
+    return f"<!-- pytest-ireval summary{f': {safe}' if safe else ''} -->"
+
+
+def summary_text(
+    run: RunResult, links: SourceLinks = NOWHERE, key: str = "", rest: str = "", limit: int = LIMIT
+) -> str:
+    """The same text for equal runs; ``rest`` is the file with everything that is left out here."""
+    return fitted([*_parts(run, links, key)], limit, lambda fit: _notice(fit, rest))
+
+
+def _parts(run: RunResult, links: SourceLinks, key: str) -> Iterator[Part]:
+    yield _part(VERDICT, f"{marker(key)}\n{_verdict(run)}")
+    yield from _optional(REASONS, _problems(run))
+    first = FIRST
+    for suite in run.suites:
+        yield from _red(suite, run.date, links, first)
+        first -= sum(each.verdict in RED for each in suite.outcomes)
+    yield from _optional(LOWERED, _lowered(run, links))
+    yield from _figures(run.suites)
+    yield from _optional(NOTES, _notes(run))
+    yield from _optional(REASONS, _last(run))
+
+
+def _part(worth: int, text: str) -> Part:
+    return Part(((worth, text),))
+
+
+def _optional(worth: int, text: str) -> Iterator[Part]:
+    if text:
+        yield _part(worth, text)
+
+
+def _verdict(run: RunResult) -> str:
+    """What became worse for whom, and what is to be done."""
+    words = words_of(run)
+    said = f"**{words.verdict}**: {inert(words.reason, 1500)}."
+    return f"{said}\n\n**Next**: {inert(words.next, 500)}" if words.next else said
+
+
+def _problems(run: RunResult) -> str:
+    """What keeps the whole run from a pass, unless the verdict has said it all."""
+    shown = run.problems[:LISTED]
+    if not shown or (not run.suites and len(shown) == 1 and "\n" not in shown[0].strip()):
+        return ""
+    more = [f"… and {len(run.problems) - LISTED:,} more"] if len(run.problems) > LISTED else []
+    return "\n\n".join(["### Problems of the run", *(fenced(each, most=1500) for each in shown), *more])
+
+
+def _red(suite: SuiteResult, date: str, links: SourceLinks, first: int) -> Iterator[Part]:
+    """A suite that is red: its name, and each outcome that made it so; broken inputs once for all of them."""
+    red = [each for each in suite.outcomes if each.verdict in RED]
+    if not red and suite.verdict not in RED:
+        return
+    title = f"### {inert(suite.name)}: {_how_red(suite)}{_owned(suite)}"
+    if suite.error:
+        yield Part(((FIRST_RED, f"{title}\n\n{_broken(suite)}"), (RED_TITLE, title)))
+        return
+    yield _part(RED_TITLE, title)
+    for number, outcome in enumerate(red):
+        early = 9 - min(number // FIRST, 9)  # the first of every suite are named before the last of one
+        whole, line = (FIRST_RED, FIRST_RED + 1) if number < first else (OTHER_RED, RED_LINE + early)
+        forms = ((whole, told_whole(outcome, suite, date, links)), (line, told_in_a_line(outcome, suite, links)))
+        yield Part(forms, counts=True, flush=True)
+
+
+def _how_red(suite: SuiteResult) -> str:
+    """How many of its checks failed, and how many nobody could make."""
+    verdicts = [each.verdict for each in suite.outcomes]
+    failed, broken = verdicts.count("fail"), verdicts.count("error")
+    said = [f"{failed:,} of {len(verdicts):,} failed"] if failed else []
+    if suite.error or not (failed or broken):
+        said.append("could not be judged as a whole" if failed else "could not be judged")
+    elif broken:
+        said.append(f"{broken:,} of {len(verdicts):,} could not be judged")
+    return ", ".join(said)
+
+
+def _owned(suite: SuiteResult) -> str:
+    """Whom to ask."""
+    if not suite.owner:
+        return ""
+    owner = suite.owner if OWNER.fullmatch(suite.owner) else inert(suite.owner, 80)
+    return f"\n\nOwner: {owner}"
+
+
+def _broken(suite: SuiteResult) -> str:
+    """The whole error, and how many verdicts it took with it."""
+    unknown = len(suite.planned) or len(suite.outcomes)
+    return f"{fenced(suite.error)}\n\n{counted(unknown, 'check')} of this suite could not be made."
+
+
+def _lowered(run: RunResult, links: SourceLinks) -> str:
+    """Baselines that the branch itself made lower; a red one stands among the failures."""
+    lowered = [(suite, each) for suite in run.suites for each in suite.outcomes if _lowers(each)]
+    if not lowered:
+        return ""
+    lines = [f"{told_in_a_line(each, suite, links)}{_fact(each)}" for suite, each in lowered[:LISTED]]
+    more = [f"* … and {len(lowered) - LISTED:,} more"] if len(lowered) > LISTED else []
+    return "\n".join(["### This branch lowers its own baseline", "", *lines, *more])
+
+
+def _lowers(outcome: Outcome) -> bool:
+    return outcome.kind == "lowering" and outcome.warning and outcome.verdict == "pass"
+
+
+def _fact(outcome: Outcome) -> str:
+    return f": {inert(outcome.facts[0])}" if outcome.facts else ""
+
+
+def _figures(suites: Sequence[SuiteResult]) -> Iterator[Part]:
+    """Suites beside their metrics; where there is no room, only those of red suites."""
+    rows = [row for suite in suites for row in _rows(suite)]
+    if not rows:
+        return
+    red = [row for suite in suites if suite.verdict in RED for row in _rows(suite)]
+    forms = [(FIGURES, _figures_table("Figures", rows))]
+    if red and len(red) < len(rows):
+        forms.append((FIGURES + 1, _figures_table("Figures of the suites that are red", red)))
+    yield Part(tuple(forms))
+
+
+def _figures_table(title: str, rows: Sequence[Sequence[str]]) -> str:
+    text = table(("suite", *HEADER), rows, range(2, 5))
+    return folded(f"{title}: {counted(len(rows), 'row')}", text) if len(rows) > OPEN else f"### {title}\n\n{text}"
+
+
+def _rows(suite: SuiteResult) -> list[list[str]]:
+    rows = metric_rows(suite)
+    return [
+        [inert(suite.name, 80), inert(name, 80), *figures, f"**{verdict}**" if verdict in RED else verdict]
+        for name, *figures, verdict in rows
+    ]
+
+
+def _notes(run: RunResult) -> str:
+    """Warnings, waivers, counts and what else a reader of the figures should know."""
+    lines = [f"* {inert(note, 600)}" for note in notes_of_run(run)]
+    return folded(f"Warnings, waivers and notes: {len(lines)}", "\n".join(lines)) if lines else ""
+
+
+def _last(run: RunResult) -> str:
+    """Who took no part, how many verdicts there are, and what was looked at."""
+    lines = []
+    if run.unaffected:
+        named = ", ".join(literal(name, 80) for name in run.unaffected[:LISTED])
+        more = f" and {len(run.unaffected) - LISTED:,} more" if len(run.unaffected) > LISTED else ""
+        since = f" since {literal(run.changed_since)}" if run.changed_since else ""
+        lines.append(f"Took no part, for nothing they watch has changed{since}: {named}{more}")
+    if run.base:
+        lines.append(f"Baselines were held against those of the merge base with {literal(run.base)}")
+    counts = f"{counted(len(run.suites), 'suite')}, {verdicts_in_words(run.suites)}" if run.suites else ""
+    commit = f"commit {literal(run.commit[:12])}" if run.commit else ""
+    branch = f" on {literal(run.branch)}" if commit and run.branch else ""
+    dirty = " with uncommitted changes" if commit and run.dirty else ""
+    lines.append(" · ".join(filter(None, (counts, f"{commit}{branch}{dirty}", f"pytest-ireval {inert(run.version)}"))))
+    return "\n\n".join(lines)
+
+
+def _notice(fit: Fit, rest: str) -> str:
+    """What is not here, and where it is."""
+    said = []
+    if fit.shortened:
+        said.append(f"{counted(fit.shortened, 'failure')} told in one line")
+    if fit.omitted:
+        said.append(f"{counted(fit.omitted, 'failure')} not named")
+    if fit.others:
+        said.append(f"{counted(fit.others, 'other part')} shortened or left out")
+    where = f"Everything stands in {literal(rest)}" if rest else "`-vv` shows everything in the log"
+    return f"**Not everything has room here**: {', '.join(said)}. {where}."

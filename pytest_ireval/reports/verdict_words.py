@@ -1,0 +1,155 @@
+"""The verdict of a run for somebody who does not know the metrics: what got worse, for whom, and what to do next."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from pytest_ireval.plurals import counted
+from pytest_ireval.reports.figures import figure
+from pytest_ireval.results.outcome import Outcome, SliceFigures
+from pytest_ireval.results.suite_result import RunResult, SuiteResult
+
+NAMED = 2
+"""So many findings or suites are named, the others counted."""
+
+
+class Finding(NamedTuple):
+    """An outcome and the suite that it is one of."""
+
+    suite: SuiteResult
+    outcome: Outcome
+
+
+class Words(NamedTuple):
+    """What a run is worth: the verdict, the reason, and what to do."""
+
+    verdict: str
+    reason: str
+    next: str = ""
+
+
+def findings(run: RunResult, verdict: str) -> list[Finding]:
+    """All outcomes with a verdict, in the order of the suites and their plans."""
+    return [Finding(suite, each) for suite in run.suites for each in suite.outcomes if each.verdict == verdict]
+
+
+def words_of(run: RunResult) -> Words:
+    """The whole run in two sentences."""
+    failed = findings(run, "fail")
+    if failed:
+        return Words("Not safe to land", "; ".join(_against(run, failed)), _next(failed))
+    if run.verdict == "error" or not (run.suites or run.unaffected):
+        return Words("Could not be judged", "; ".join(_unjudged(run)), MEND)
+    return Words("Safe to land", "; ".join(_good(run)))
+
+
+MEND = "put right what is named here and run again; until then nobody knows whether the change does harm."
+
+
+def _against(run: RunResult, failed: Sequence[Finding]) -> Iterator[str]:
+    """The worst findings, how many there are, and what nobody could look at."""
+    ordered = sorted(failed, key=lambda each: -_loss(each))
+    yield from (_told(each) for each in ordered[:NAMED])
+    if len(ordered) > NAMED:
+        yield f"and {len(ordered) - NAMED:,} more"
+    checks = sum(len(suite.outcomes) for suite in run.suites)
+    suites = len({suite.name for suite, _ in failed})
+    where = f" in {suites} of {len(run.suites)} suites" if len(run.suites) > 1 else ""
+    yield f"{len(failed):,} of {checks:,} {_checks(checks)} failed{where}"
+    if broken := [suite.name for suite in run.suites if suite.verdict == "error"]:
+        yield f"{_some(broken)} could not be judged{' as a whole' if set(broken) & _names(failed) else ''}"
+
+
+def _names(failed: Sequence[Finding]) -> set[str]:
+    return {suite.name for suite, _ in failed}
+
+
+def _loss(finding: Finding) -> float:
+    """How much of its figure a slice lost; 0 where that says nothing."""
+    first = _decisive(finding)
+    return abs(first.relative or 0) if first is not None else 0
+
+
+def _decisive(finding: Finding) -> SliceFigures | None:
+    """The figures that fell beyond their tolerance."""
+    first = finding.outcome.figures[0] if finding.outcome.figures else None
+    return first if first is not None and first.over and first.tolerance is not None and first.relative else None
+
+
+def _told(finding: Finding) -> str:
+    """For whom it got worse, and by how much; or what the rule found."""
+    suite, outcome = finding
+    first = _decisive(finding)
+    if first is None or first.relative is None:
+        return f"{outcome.headline.partition(chr(10))[0]} in {suite.name}"
+    share = 100 * abs(first.relative)
+    worse = f"{share:.0f}%" if share >= 9.95 else f"{share:.1f}%"
+    figures = f"{outcome.metric} {figure(first.baseline)} -> {figure(first.now)}"
+    return f"{_whom(first.slice)} in {suite.name} got {worse} worse ({figures})"
+
+
+def _whom(name: str) -> str:
+    """``tail searches``; ``searches with price=3``, where the value alone says nothing."""
+    if name == "all":
+        return "searches"
+    column, _, value = name.partition("=")
+    word = re.fullmatch(r"[^\W\d][\w-]*", value) is not None and value.lower() not in ("yes", "no", "true", "false")
+    return f"{value} searches" if column and word else f"searches with {name}"
+
+
+def _next(failed: Sequence[Finding]) -> str:
+    """What settles it."""
+    if all(outcome.missing_baseline for _, outcome in failed):
+        return "accept the first baseline with the command below, and commit it."
+    settled = sum(outcome.acceptable for _, outcome in failed)
+    accept = "somebody who answers for it accepts it with a reason (the command stands below)"
+    if settled == len(failed):
+        return f"mend it; or, if this is wanted, {accept}."
+    if not settled:
+        return "mend it; no new baseline settles this."
+    return f"mend it. {settled:,} of {len(failed):,} can be accepted instead: {accept}; the others cannot."
+
+
+def _unjudged(run: RunResult) -> Iterator[str]:
+    """The first reasons, suites before what keeps the run as a whole."""
+    reasons = [f"{suite.name}: {_reason(suite)}" for suite in run.suites if suite.verdict == "error"]
+    reasons += [problem.strip().partition("\n")[0] for problem in run.problems]
+    yield from reasons[:NAMED] or ["no suite took part"]
+    if len(reasons) > NAMED:
+        yield f"and {len(reasons) - NAMED:,} more"
+
+
+def _reason(suite: SuiteResult) -> str:
+    broken = [each.headline for each in suite.outcomes if each.verdict == "error"]
+    notes = suite.notes[-1:] if not broken else ()
+    return next(iter((*filter(None, (suite.error,)), *broken, *notes)), "no verdict").partition("\n")[0]
+
+
+def _good(run: RunResult) -> Iterator[str]:
+    """What passed, and how much of it should be looked at all the same."""
+    every = [each for suite in run.suites for each in suite.outcomes]
+    doubtful = sum(each.verdict == "inconclusive" for each in every)
+    warnings = sum(each.warning for each in every)
+    if every:
+        passed = len(every) - doubtful
+        whole = f"all {passed:,}" if passed > 1 else f"{passed}"
+        yield f"{whole if not doubtful else f'{passed:,} of {len(every):,}'} {_checks(len(every))} passed"
+    if doubtful:
+        yield f"{doubtful:,} could not decide, with too few queries"
+    if warnings:
+        yield f"{counted(warnings, 'warning')}"
+    if run.accepted:
+        yield f"accepted as the new baseline: {_some(run.accepted)}"
+    if run.unaffected:
+        yield f"{counted(len(run.unaffected), 'suite')} took no part, for nothing they watch has changed"
+
+
+def _checks(number: int) -> str:
+    return "check" if number == 1 else "checks"
+
+
+def _some(names: Sequence[str]) -> str:
+    more = f" and {len(names) - NAMED:,} more" if len(names) > NAMED else ""
+    return ", ".join(names[:NAMED]) + more

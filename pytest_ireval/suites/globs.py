@@ -1,0 +1,85 @@
+"""How a glob of ``watches`` is written, and what is wrong with one that could never fit or could fit by accident."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from pytest_ireval.baselines.repository import places_of, root_of
+from pytest_ireval.errors import shown
+from pytest_ireval.suites.scalars import Scalar, UnfitError, place_of, plain
+from pytest_ireval.suites.suite import Pattern, Watch
+
+WILD = re.compile(r"[*?\[]")
+ANY = "**"
+"""Any number of folders, none too."""
+DRIVE = re.compile(r"[A-Za-z]:[/\\]")
+BRACES = re.compile(r"\{[^}]*,[^}]*\}")
+A_GLOB = "glob"
+EXAMPLES = "write search/**, ../search/*.py, or /libs/analysis/** from the top of the repository"
+
+
+def watch(value: object) -> Watch:
+    """What a glob stands for; relative to the folder of the file it is written in, or with ``/`` to the repository."""
+    if isinstance(value, Watch):
+        return value
+    text = plain(value, A_GLOB)
+    glob = text.removeprefix("!").strip()
+    _refuse_unreadable(text, glob)
+    folder = Path(os.path.abspath(value.folder if isinstance(value, Scalar) else ""))
+    root = root_of(folder)
+    _refuse_machine_path(glob, root)
+    pattern = pattern_of(glob, (root or folder) if glob.startswith("/") else folder)
+    if root is not None and not places_of(pattern.base, root):
+        raise UnfitError(f"{shown(text)} leaves the repository: git says nothing of {pattern.base}")
+    return Watch(text, place_of(value), pattern, text.startswith("!"))
+
+
+def pattern_of(glob: str, folder: Path) -> Pattern:
+    """The pattern that a glob is, seen from a folder. One that ends in a name means everything below it, too."""
+    parts = [part for part in glob.split("/") if part not in ("", ".")]
+    fixed = next((number for number, part in enumerate(parts) if WILD.search(part)), len(parts))
+    wild = parts[fixed:]
+    if not wild or not WILD.search(wild[-1]):
+        wild.append(ANY)
+    return Pattern(Path(os.path.normpath(os.path.join(folder, *parts[:fixed]))), tuple(wild))
+
+
+def _refuse_unreadable(text: str, glob: str) -> None:
+    complaint, suggestion = next(_mistakes(glob), ("", ""))
+    if complaint:
+        raise UnfitError(f"{shown(text)} {complaint}", suggestion)
+
+
+def _mistakes(glob: str) -> Iterator[tuple[str, str]]:
+    """What is wrong, and what to write instead."""
+    parts = glob.split("/")
+    wild = next((number for number, part in enumerate(parts) if WILD.search(part)), len(parts))
+    if not glob.strip("/") or "\0" in glob:
+        yield "is no glob", EXAMPLES
+    if DRIVE.match(glob) or glob.startswith("~"):
+        yield "is a path of one machine", EXAMPLES
+    if "\\" in glob:
+        yield "has a backslash: folders are separated by /", "write " + glob.replace("\\", "/")
+    if BRACES.search(glob):
+        yield "has braces, which are no wildcards here", "write a glob for each alternative"
+    if any(ANY in part and part != ANY for part in parts):
+        yield "has ** as a part of a name, and it stands for whole folders", "write search/**/*.py, or * within a name"
+    if ".." in parts[wild:]:
+        yield "goes up (..) from a folder that a wildcard leaves open", EXAMPLES
+
+
+def _refuse_machine_path(glob: str, root: Path | None) -> None:
+    """A path from the top of the machine, where the top of the repository is meant."""
+    if not glob.startswith("/") or root is None:
+        return
+    below = f"{glob}/".startswith(f"{root.as_posix().rstrip('/')}/")
+    first = glob.strip("/").partition("/")[0]
+    if not below and (WILD.search(first) or (root / first).exists() or not Path("/", first).exists()):
+        return
+    inside = "/" + glob.removeprefix(root.as_posix()).lstrip("/") if below else ""
+    suggestion = f"write {inside}" if inside else EXAMPLES
+    complaint = f"{shown(glob)} is a path of this machine; / is the top of the repository here"
+    raise UnfitError(complaint, suggestion)

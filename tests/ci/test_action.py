@@ -1,0 +1,281 @@
+"""The action: what it calls, what it tells the next steps, and that nobody's text becomes code."""
+
+import json
+import re
+import sysconfig
+import venv
+from pathlib import Path
+
+import pytest
+from steps import EXPRESSION, load, value_of
+
+ROOT = Path(__file__).parents[2]
+ACTION = ROOT / "action.yml"
+PAGE = ROOT / "docs" / "ci.md"
+GREEN = {"github.base_ref": "", "github.event.merge_group.base_sha": ""}
+
+
+def names(kind):
+    return sorted(load(ACTION)[kind]) if ACTION.exists() else []
+
+
+def act(repository, inputs=(), event=(), **environment):
+    """Run the steps of the action until one fails; what the workflow sees of it: exit code, text, outputs."""
+    action = load(ACTION)
+    given = {name: options.get("default", "") for name, options in action["inputs"].items()} | dict(inputs)
+    values = {**GREEN, **dict(event), **{f"inputs.{name}": text for name, text in given.items()}}
+    machine = repository.machine(GITHUB_ACTION_PATH=str(ROOT), GITHUB_ACTIONS="true", **environment)
+    told, text, code = {}, "", 0
+    for step in action["runs"]["steps"]:
+        assert step.get("if", "inputs.install != ''") == "inputs.install != ''"
+        if code or ("if" in step and not given["install"]):
+            continue
+        ran = machine.step(step, values)
+        code, text = ran.code, text + ran.text
+        told |= {f"steps.{step.get('id')}.outputs.{name}": value for name, value in ran.outputs.items()}
+    known = {f"steps.gate.outputs.{name}": "" for name in action["outputs"]} | told
+    outputs = {name: value_of(each["value"][3:-2].strip(), known) for name, each in action["outputs"].items()}
+    return code, text, outputs
+
+
+def called(repository, inputs=(), event=()):
+    """The arguments that pytest was given."""
+    code, text, _ = act(repository, {"install": "", **dict(inputs)}, event, PYTEST_ENDS_WITH="0")
+    assert code == 0, text
+    (call,) = repository.python_calls()
+    assert call[:4] == ["-m", "pytest", "--ireval", "--ireval-report=ireval-report"]
+    return call[4:]
+
+
+def test_the_action_is_composite_and_uses_no_other_action():
+    action = load(ACTION)
+
+    assert action["runs"]["using"] == "composite"
+    assert [step["shell"] for step in action["runs"]["steps"]] == ["bash", "bash", "bash"]
+
+
+@pytest.mark.parametrize("name", names("inputs"))
+def test_every_input_is_described_used_and_on_the_page(name):
+    assert load(ACTION)["inputs"][name]["description"]
+    assert f"${{{{ inputs.{name} }}}}" in ACTION.read_text()
+    assert f"| `{name}` |" in PAGE.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", names("outputs"))
+def test_every_output_is_described_and_on_the_page(name):
+    assert load(ACTION)["outputs"][name]["description"]
+    assert f"| `{name}` |" in PAGE.read_text(encoding="utf-8")
+
+
+def test_every_input_that_is_used_is_declared():
+    used = set(re.findall(r"inputs\.([\w-]+)", ACTION.read_text()))
+
+    assert used == set(names("inputs"))
+
+
+def test_no_expression_is_in_the_text_of_a_step():
+    assert [step for step in load(ACTION)["runs"]["steps"] if EXPRESSION.search(step["run"])] == []
+
+
+def test_a_green_gate_tells_verdict_and_files(repository):
+    code, text, outputs = act(repository)
+    report = repository.folder / "ireval-report"
+
+    assert code == 0, text
+    assert outputs == {
+        "verdict": "pass",
+        "exit-code": "0",
+        "report": str(report),
+        "results": str(report / "results.json"),
+        "summary": str(report / "summary.md"),
+    }
+    assert "<!-- pytest-ireval summary -->" in (report / "summary.md").read_text(encoding="utf-8")
+    assert (repository.folder.parent / "temporary" / "summary").read_text(encoding="utf-8") != ""
+
+
+def test_a_red_gate_fails_and_tells_its_files_all_the_same(repository):
+    code, text, outputs = act(repository, SHOP_RANKINGS="runs/hidden_tail.trec")
+
+    assert code == 1
+    assert (outputs["verdict"], outputs["exit-code"]) == ("fail", "1")
+    assert Path(outputs["summary"]).exists()
+    assert "::error file=suites/product-search.ireval.yaml,line=17" in text
+
+
+@pytest.mark.parametrize("code", ["2", "4", "5"])
+def test_the_exit_code_of_pytest_is_that_of_the_step(repository, code):
+    ended, _, outputs = act(repository, {"install": ""}, PYTEST_ENDS_WITH=code)
+
+    assert ended == int(code)
+    assert outputs == {
+        "verdict": "error",
+        "exit-code": code,
+        "report": str(repository.folder / "ireval-report"),
+        "results": "",
+        "summary": "",
+    }
+
+
+@pytest.mark.parametrize("ends", [{"PIP_ENDS_WITH": "1"}, {"PYTEST_ENDS_WITH": "4"}])
+def test_the_report_of_an_earlier_run_is_not_taken_for_this_one(repository, ends):
+    report = repository.folder / "ireval-report"
+    report.mkdir()
+    for name in ("results.json", "summary.md", "metrics.txt", "junit.xml"):
+        (report / name).write_text('{"verdict": "pass"}')
+
+    code, _, outputs = act(repository, {"junit": "ireval-report/junit.xml"}, **ends)
+
+    assert code != 0
+    assert (outputs["verdict"], outputs["results"]) == ("error", "")
+    assert list(report.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("inputs", "event", "options"),
+    [
+        ({}, {}, []),
+        ({}, {"github.base_ref": "main"}, ["--ireval-base=origin/main"]),
+        ({}, {"github.base_ref": "release/2"}, ["--ireval-base=origin/release/2"]),
+        ({}, {"github.event.merge_group.base_sha": "5d1c0a7"}, ["--ireval-base=5d1c0a7"]),
+        ({"base": "v2"}, {"github.base_ref": "main"}, ["--ireval-base=v2"]),
+        ({"base": "none"}, {"github.base_ref": "main"}, []),
+        ({"changed-since": "v2"}, {}, ["--ireval-changed-since=v2"]),
+        (
+            {"changed-since": "base"},
+            {"github.base_ref": "main"},
+            ["--ireval-base=origin/main", "--ireval-changed-since=origin/main"],
+        ),
+        ({"changed-since": "base"}, {}, []),
+        ({"changed-since": "base", "base": "none"}, {"github.base_ref": "main"}, []),
+        ({"junit": "out/junit.xml"}, {}, ["--junit-xml=out/junit.xml"]),
+    ],
+)
+def test_what_is_compared_with_follows_the_event(repository, inputs, event, options):
+    assert called(repository, inputs, event) == [*options, "suites/"]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("-n 4 -m products", ["-n", "4", "-m", "products"]),
+        ('-k "nDCG_10 and tail"', ["-k", "nDCG_10 and tail"]),
+        ("-v\n-x\n", ["-v", "-x"]),
+        (
+            "'$(touch seen)' `touch` $HOME * ; touch seen",
+            ["$(touch seen)", "`touch`", "$HOME", "*", ";", "touch", "seen"],
+        ),
+        ("-k größe", ["-k", "größe"]),
+    ],
+)
+def test_arguments_are_split_into_words_and_nothing_more(repository, text, words):
+    assert called(repository, {"arguments": text}) == ["suites/", *words]
+    assert not (repository.folder / "seen").exists()
+
+
+def test_several_suites_are_several_arguments(repository):
+    given = {"suites": "suites/shop.ireval.yaml::threshold 'more suites/'"}
+
+    assert called(repository, given) == ["suites/shop.ireval.yaml::threshold", "more suites/"]
+
+
+def test_a_quote_without_an_end_is_an_error_and_no_gate_without_arguments(repository):
+    code, text, outputs = act(repository, {"install": "", "arguments": "-k 'tail"}, PYTEST_ENDS_WITH="0")
+
+    assert code != 0
+    assert "No closing quotation" in text
+    assert outputs["verdict"] == "error"
+    assert repository.python_calls() == []
+
+
+@pytest.mark.parametrize("name", ["$(touch${IFS}seen)", "`touch${IFS}seen`", "a;touch${IFS}seen", "--ireval-update"])
+def test_the_name_of_a_branch_is_never_code_and_never_an_option(repository, name):
+    assert called(repository, event={"github.base_ref": name}) == [f"--ireval-base=origin/{name}", "suites/"]
+    assert not (repository.folder / "seen").exists()
+
+
+def test_the_gate_runs_in_the_working_directory(repository):
+    shop = repository.folder / "shop"
+    shop.mkdir()
+    (repository.folder / "suites").rename(shop / "suites")
+    repository.commit("the shop moves")
+
+    code, text, outputs = act(repository, {"working-directory": "shop"})
+
+    assert code == 0, text
+    assert outputs["report"] == str(shop / "ireval-report")
+
+
+def test_by_default_the_action_installs_itself(repository):
+    act(repository, PYTEST_ENDS_WITH="0")
+
+    assert repository.python_calls()[0] == ["-m", "pip", "install", str(ROOT)]
+
+
+def test_python_may_be_several_words(repository):
+    assert called(repository, {"python": f"env LANG=C {repository.fakes / 'python3'}"}) == ["suites/"]
+
+
+def test_install_is_bash_and_a_failure_in_it_ends_the_action(repository):
+    code, _, outputs = act(repository, {"install": "python -m pip install -r requirements.txt\nfalse\ntrue"})
+
+    assert code == 1
+    assert outputs["verdict"] == "error"
+    assert repository.python_calls() == [["-m", "pip", "install", "-r", "requirements.txt"]]
+
+
+@pytest.mark.skipif(not (ROOT / "pytest_ireval").is_dir(), reason="needs the sources")
+def test_the_action_installs_what_it_needs_into_a_fresh_environment(repository, tmp_path):
+    venv.create(tmp_path / "fresh", symlinks=True, with_pip=True)
+    python = tmp_path / "fresh" / "bin" / "python"
+    (site,) = (tmp_path / "fresh").glob("lib/python*/site-packages")
+    (site / "dependencies.pth").write_text(sysconfig.get_path("purelib"))  # they are not what is installed here
+    offline = {"PIP_NO_DEPS": "1", "PIP_NO_INDEX": "1", "PIP_NO_BUILD_ISOLATION": "0", "PIP_FORCE_REINSTALL": "1"}
+
+    code, text, outputs = act(repository, {"python": str(python)}, **offline)
+
+    assert code == 0, text
+    assert "Successfully installed pytest-ireval" in text
+    assert outputs["verdict"] == "pass"
+
+
+def test_a_pull_request_that_lowers_its_baseline_is_told_so(repository):
+    repository.branch("lower")
+    accept = ["--ireval-update", "--ireval-reason=tails matter less", "--ireval-allow-ci"]
+    machine = repository.machine()
+    assert machine.bash("python -m pytest -q --ireval suites/ " + " ".join(f"'{word}'" for word in accept)).code == 0
+    repository.commit("accepted")
+
+    code, text, outputs = act(repository, event={"github.base_ref": "main"})
+    results = json.loads(Path(outputs["results"]).read_bytes())
+    (lowering,) = [each for each in results["suites"][0]["outcomes"] if each["kind"] == "lowering"]
+
+    assert code == 0, text
+    assert results["base"] == "origin/main"
+    assert (lowering["verdict"], lowering["warning"]) == ("pass", True)
+
+
+def test_without_the_base_branch_at_hand_the_gate_is_an_error(repository):
+    repository.git("update-ref", "-d", "refs/remotes/origin/main")
+
+    code, text, outputs = act(repository, event={"github.base_ref": "main"})
+
+    assert code == 1, text
+    assert outputs["verdict"] == "error"
+
+
+def test_a_pull_request_that_concerns_no_suite_is_green_and_says_which_took_no_part(repository):
+    suite = repository.folder / "suites" / "product-search.ireval.yaml"
+    suite.write_text(suite.read_text() + "\nwatches: [/search/]\n")
+    (repository.folder / "search").mkdir()
+    (repository.folder / "search" / "rank.py").write_text("K1 = 1.2\n")
+    repository.commit("what the suite watches")
+    repository.git("push", "--quiet", "origin", "main")
+    (repository.folder / "README.md").write_text("A shop.\n")
+    repository.commit("a README")
+
+    code, text, outputs = act(repository, {"changed-since": "base"}, {"github.base_ref": "main"})
+    results = json.loads(Path(outputs["results"]).read_bytes())
+
+    assert code == 0, text
+    assert outputs["verdict"] == "pass"
+    assert (results["changed_since"], results["unaffected"]) == ("origin/main", ["product-search"])

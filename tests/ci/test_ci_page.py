@@ -1,0 +1,30 @@
+"""The commands of the page about CI, run one after the other on a branch, as its reader would."""
+
+from test_recipes import BLOCK, PAGE
+
+
+def test_the_commands_of_the_page_work_one_after_the_other(repository):
+    repository.branch("synonyms")
+    environment = {"CI": "", "GIT_AUTHOR_NAME": "Ann", "GIT_AUTHOR_EMAIL": "ann@example.org"}
+    environment |= {name.replace("AUTHOR", "COMMITTER"): text for name, text in environment.items() if "GIT" in name}
+    gate, accept = (text for language, _, text in BLOCK.findall(PAGE.read_text("utf-8")) if language == "bash")
+    machine = repository.machine()
+
+    red = machine.bash(gate, environment)
+    accepted = machine.bash(accept, environment)
+    green = machine.bash(gate, environment)
+
+    assert red.code == 1
+    assert "fell 34.8% on segment=tail" in red.text
+    assert accepted.code == 0, accepted.text
+    assert green.code == 0, green.text
+    assert repository.git("log", "-1", "--format=%s", "origin/synonyms") == "Accept synonyms v2"
+
+
+def test_on_a_machine_of_ci_the_acceptance_of_the_page_is_refused(repository):
+    _, accept = (text for language, _, text in BLOCK.findall(PAGE.read_text("utf-8")) if language == "bash")
+
+    ran = repository.machine().bash(accept)
+
+    assert ran.code == 4
+    assert "CI is set, and a change is accepted by somebody, not by CI; --ireval-allow-ci allows it" in ran.text

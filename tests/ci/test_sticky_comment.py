@@ -1,0 +1,103 @@
+"""The comment on a pull request: one, of the run of its newest commit, and never somebody else's."""
+
+import pytest
+from steps import load
+from test_recipes import RECIPES
+
+MARK = "<!-- pytest-ireval summary -->"
+HEAD = "5d1c0a7be"
+PULLS = "repos/shop/search/pulls"
+COMMENTS = "repos/shop/search/issues/12/comments"
+pytestmark = pytest.mark.usefixtures("jq")
+
+
+@pytest.fixture
+def jq(tool):
+    """With it the stand-in for gh filters its answers."""
+    return tool("jq")
+
+
+def comment(repository, *, summary=f"{MARK}\n# Search gate: fail\n", newest=HEAD, comments=()):
+    """Run the workflow after a run on ``HEAD``; what was written, as (method and path, text)."""
+    workflow = load(RECIPES / "github-comment.yml")
+    values = {
+        "github.token": "token",
+        "github.event.workflow_run.id": "9",
+        "github.event.workflow_run.html_url": "https://github.com/shop/search/actions/runs/9",
+        "github.event.workflow_run.head_repository.owner.login": "eve",
+        "github.event.workflow_run.head_branch": "syn$(touch seen)onyms",
+        "github.event.workflow_run.head_sha": HEAD,
+        "steps.pull.outputs.number": "",
+    }
+    pulls = [{"number": 11, "head": {"sha": "other"}}, {"number": 12, "head": {"sha": newest}}]
+    repository.answers({PULLS: pulls, COMMENTS: list(comments)})
+    if summary is not None:
+        (repository.gh / "ireval-report").mkdir()
+        (repository.gh / "ireval-report" / "summary.md").write_text(summary, encoding="utf-8")
+    machine = repository.machine(GITHUB_REPOSITORY="shop/search")
+    for step in workflow["jobs"]["comment"]["steps"]:
+        assert step.get("if", "steps.pull.outputs.number") == "steps.pull.outputs.number"
+        if "if" in step and not values["steps.pull.outputs.number"]:
+            continue
+        ran = machine.step(step, values, workflow["jobs"]["comment"], workflow)
+        assert ran.code == 0, ran.text
+        values |= {f"steps.pull.outputs.{name}": text for name, text in ran.outputs.items()}
+    assert not (repository.folder / "seen").exists()
+    return [(call["call"], call["body"]) for call in repository.gh_calls() if "body" in call]
+
+
+def said(number, login, body=f"{MARK}\n# Search gate: pass\n"):
+    return {"id": number, "user": {"login": login}, "body": body}
+
+
+LINK = "\nThe whole report: https://github.com/shop/search/actions/runs/9\n"
+
+
+def test_the_first_run_writes_a_comment(repository):
+    assert comment(repository) == [(f"POST {COMMENTS}", f"{MARK}\n# Search gate: fail\n{LINK}")]
+
+
+def test_the_next_run_writes_it_anew(repository):
+    others = [said(1, "ann", "Nice."), said(2, "github-actions[bot]", "Accepted."), said(3, "github-actions[bot]")]
+
+    ((call, text),) = comment(repository, comments=others)
+
+    assert call == "PATCH repos/shop/search/issues/comments/3"
+    assert text.startswith(f"{MARK}\n# Search gate: fail\n")
+
+
+def test_a_comment_of_somebody_else_with_the_mark_is_left_alone(repository):
+    ((call, _),) = comment(repository, comments=[said(1, "eve")])
+
+    assert call == f"POST {COMMENTS}"
+
+
+def test_of_two_comments_the_first_is_kept(repository):
+    ((call, _),) = comment(repository, comments=[said(3, "github-actions[bot]"), said(4, "github-actions[bot]")])
+
+    assert call == "PATCH repos/shop/search/issues/comments/3"
+
+
+def test_a_run_of_a_commit_that_is_no_longer_the_newest_says_nothing(repository):
+    assert comment(repository, newest="c27e4f1d9") == []
+
+
+@pytest.mark.parametrize("summary", [None, ""])
+def test_a_run_without_a_report_is_not_passed_over(repository, summary):
+    ((call, text),) = comment(repository, summary=summary, comments=[said(3, "github-actions[bot]")])
+
+    assert call == "PATCH repos/shop/search/issues/comments/3"
+    assert text == f"{MARK}\nThe search gate left no report on {HEAD}.\n{LINK}"
+
+
+def test_the_pull_request_is_found_by_what_github_says(repository):
+    comment(repository)
+
+    assert repository.gh_calls()[0] == {"call": f"GET {PULLS}", "state": "open", "head": "eve:syn$(touch seen)onyms"}
+
+
+def test_the_comment_is_written_for_pull_requests_only():
+    job = load(RECIPES / "github-comment.yml")["jobs"]["comment"]
+
+    assert job["if"] == "github.event.workflow_run.event == 'pull_request'"
+    assert job["permissions"] == {"actions": "read", "pull-requests": "write"}

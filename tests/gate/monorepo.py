@@ -1,0 +1,85 @@
+"""A git repository with suites of several teams, and pytest run over them."""
+
+import json
+import os
+import shutil
+import subprocess
+
+import pytest
+
+SUITE = """\
+ireval: 1
+suite: {name}
+owner: "{owner}"
+source: {{run: data/run.trec}}
+depth: 10
+judgments: data/judgments.txt
+rules:
+  - threshold: {{nDCG@10: ">= 0.5"}}
+"""
+FILES = {
+    "suites/data/judgments.txt": "q1 0 d1 3\nq2 0 d2 1\n",
+    "suites/data/run.trec": "q1 Q0 d1 1 9 x\nq2 Q0 d2 1 9 x\n",
+    "search/analyzer.py": "STEMS = True\n",
+    "ads/bids.py": "FLOOR = 1\n",
+    ".gitignore": "ireval-report/\n__pycache__/\n",
+}
+
+
+class Monorepo:
+    """Files under git, changed by writing them."""
+
+    def __init__(self, pytester):
+        self.pytester = pytester
+        self.path = pytester.path
+        for name, text in FILES.items():
+            self.write(name, text)
+        self.suite("shop", "watches: ../search/**\n", owner="@search-team")
+        self.suite("ads", "watches: /ads/**\n", owner="@ads")
+        self.git("init", "--quiet", "--initial-branch=main")
+        self.commit("first")
+        self.git("checkout", "--quiet", "-b", "branch")
+
+    def suite(self, name, more="", owner="", text=SUITE):
+        self.write(f"suites/{name}.ireval.yaml", text.format(name=name, owner=owner) + more)
+
+    def write(self, name, text):
+        path = self.path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+
+    def git(self, *arguments):
+        command = ["git", "-C", str(self.path), *arguments]
+        return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+
+    def commit(self, message):
+        self.git("add", "--all")
+        self.git("commit", "--quiet", "-m", message)
+
+    def run(self, *arguments, since="main"):
+        chosen = () if since is None else ("--ireval-changed-since", since)
+        return self.pytester.runpytest("--ireval", "suites", *chosen, "-p", "no:cacheprovider", *arguments)
+
+    def results(self):
+        return json.loads((self.path / "ireval-report/results.json").read_text(encoding="utf-8"))
+
+    def affected(self):
+        """Why each suite that took part did, by name."""
+        return {suite["name"]: suite["affected_by"] for suite in self.results()["suites"]}
+
+
+def hermetic(monkeypatch, folder):
+    """Whatever the machine's git is set to, these are the names and the day."""
+    if shutil.which("git") is None:
+        pytest.skip("needs git")
+    monkeypatch.delenv("CI", raising=False)
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1795000000")
+    monkeypatch.setenv("COLUMNS", "100")
+    for name, value in {"NAME": "Ada", "EMAIL": "ada@example.org", "DATE": "2026-11-01T00:00:00Z"}.items():
+        monkeypatch.setenv(f"GIT_AUTHOR_{name}", value)
+        monkeypatch.setenv(f"GIT_COMMITTER_{name}", value)
+    told = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE")
+    for name in [name for name in os.environ if name in told or name.startswith("PYTEST_XDIST")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(folder / "no-config"))
+    monkeypatch.setenv("GIT_CONFIG_SYSTEM", str(folder / "no-config"))

@@ -1,0 +1,325 @@
+"""What a run leaves for a pull request: files, the page of a step, annotations, and a terminal that can be read."""
+
+import os
+import re
+import xml.etree.ElementTree as ET
+
+import pytest
+
+from pytest_ireval.pytest_adapter.code_host import source_links
+
+FILES = ["results.json", "summary.md", "metrics.txt"]
+HOSTILE = "::set-output name=x::y"
+
+
+@pytest.fixture
+def accepted(shop, monkeypatch):
+    for name in ("GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY", "GITHUB_WORKSPACE", "GITHUB_REPOSITORY", "CI_PROJECT_URL"):
+        monkeypatch.delenv(name, raising=False)
+    shop.accept()
+    return shop
+
+
+@pytest.fixture
+def red(accepted):
+    accepted.rankings["q10"] = ["q10-n1"]
+    accepted.write()
+    return accepted
+
+
+@pytest.fixture
+def in_github(monkeypatch, red):
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    monkeypatch.setenv("GITHUB_WORKSPACE", str(red.path))
+    return red
+
+
+def report(shop, folder="ireval-report"):
+    return {name: (shop.path / folder / name).read_text(encoding="utf-8") for name in FILES}
+
+
+def annotations(result):
+    return [line for line in result.outlines if line.startswith("::")]
+
+
+def test_a_run_writes_all_files_and_names_them(red):
+    result = red.run()
+
+    result.stdout.fnmatch_lines([f"written: ireval-report/{name}" for name in FILES])
+    files = report(red)
+    assert files["summary.md"].startswith("<!-- pytest-ireval summary -->\n**Not safe to land**: tail searches in shop")
+    assert 'ireval_suite_pass{suite="shop"} 0.0\n' in files["metrics.txt"]
+    assert files["metrics.txt"].endswith("# EOF\n")
+
+
+def test_a_folder_of_another_name_makes_another_comment(red):
+    red.run("--ireval-report", "out/nightly")
+
+    assert report(red, "out/nightly")["summary.md"].startswith("<!-- pytest-ireval summary: nightly -->\n")
+
+
+def test_none_writes_no_file(red):
+    (red.path / "ireval-report").rename(red.path / "old")
+
+    result = red.run("--ireval-report", "none")
+
+    assert not (red.path / "ireval-report").exists()
+    assert "written:" not in result.stdout.str()
+
+
+def test_no_file_of_an_earlier_run_outlives_one_that_ends_early(accepted):
+    assert "Safe to land" in report(accepted)["summary.md"]
+    (accepted.path / "conftest.py").write_text("raise RuntimeError")
+
+    assert accepted.run().ret != 0
+
+    files = report(accepted)
+    assert files["summary.md"].splitlines()[1] == "**Could not be judged**: the run did not end."
+    assert "\nireval_pass 0.0\n" in files["metrics.txt"]
+    assert '"the run did not end"' in files["results.json"]
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_file_that_cannot_be_written_is_named_and_red(accepted, name):
+    path = accepted.path / "ireval-report" / name
+    path.unlink()
+    path.mkdir()
+
+    result = accepted.run()
+
+    assert result.ret == 1
+    result.stdout.fnmatch_lines([f"problem: {path}: cannot be written: Is a directory"])
+    others = [f"written: ireval-report/{other}" for other in FILES if other != name]
+    result.stdout.fnmatch_lines(others)
+
+
+def test_two_runs_of_the_same_leave_the_same_bytes(red):
+    red.run()
+    first = report(red)
+    red.run()
+
+    assert report(red) == first
+
+
+def test_each_run_is_added_to_the_page_of_the_step(red, monkeypatch):
+    page = red.path / "step.md"
+    page.write_text("before\n", encoding="utf-8")
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(page))
+
+    red.run()
+    red.run("--ireval-report", "none")
+
+    text = page.read_text(encoding="utf-8")
+    assert text.startswith("before\n\n<!-- pytest-ireval summary -->\n**Not safe to land**")
+    assert text.count("\n\n<!-- pytest-ireval summary -->\n") == 2
+    assert report(red)["summary.md"] in text
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (None, "the summary of this run cannot be written: Is a directory"),
+        ("x" * 1_048_500, "has no room for the summary of this run: a step's summary holds 1,048,576 bytes"),
+    ],
+)
+@pytest.mark.parametrize("flags", [(), ("-q",)])
+def test_a_page_that_cannot_be_written_is_said_and_changes_no_verdict(accepted, monkeypatch, content, says, flags):
+    page = accepted.path / "step"
+    page.mkdir() if content is None else page.write_text(content)
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(page))
+
+    green = accepted.run(*flags)
+    accepted.rankings["q10"] = ["q10-n1"]
+    accepted.write()
+    red = accepted.run(*flags)
+
+    assert (green.ret, red.ret) == (0, 1)
+    green.stdout.fnmatch_lines([f"warning: {page}: {says}"])
+
+
+@pytest.mark.parametrize("flags", [(), ("-q",), ("-qq",), ("--ireval-report", "none")])
+def test_red_rules_are_marked_in_github(in_github, flags):
+    first, second = annotations(in_github.run(*flags))
+
+    assert first == (
+        "::error file=shop.ireval.yaml,line=13,title=shop%3A no_regression%3A%3AnDCG_10.all::"
+        "nDCG@10 fell 10.0%25 (tolerance 5%25)%0A1 of 10 queries lost its best document; "
+        "it carries 0.3%25 of searches.%0AOwner @search-team."
+    )
+    assert ",line=14,title=shop%3A no_regression%3A%3AnDCG_10.segment-tail::" in second
+
+
+def test_nothing_is_marked_elsewhere(red):
+    assert annotations(red.run()) == []
+
+
+def test_a_run_in_a_subfolder_marks_files_from_the_top(in_github, monkeypatch):
+    monkeypatch.setenv("GITHUB_WORKSPACE", str(in_github.path.parent))
+
+    assert annotations(in_github.run())[0].startswith(f"::error file={in_github.path.name}/shop.ireval.yaml,line=13,")
+
+
+def test_a_suite_that_cannot_be_read_is_marked(in_github):
+    in_github.change(("depth: 10", "depht: 10"))
+
+    (line,) = annotations(in_github.run())
+
+    assert line.startswith(
+        "::error file=shop.ireval.yaml,line=6,title=pytest-ireval::shop.ireval.yaml:6:1%0A  unknown key"
+    )
+
+
+def test_a_plugin_that_marks_failures_is_left_to_it(in_github):
+    (in_github.path / "pytest_github_actions_annotate_failures.py").write_text("")
+    in_github.pytester.syspathinsert()
+    plugin = ("-p", "pytest_github_actions_annotate_failures")
+
+    assert annotations(in_github.run(*plugin)) == []
+    (in_github.path / "judgments.txt").write_text("nothing of use\n")
+    assert len(annotations(in_github.run(*plugin))) == 1
+
+
+def test_no_text_of_a_query_is_a_command(in_github):
+    table = (in_github.path / "queries.tsv").read_text()
+    (in_github.path / "queries.tsv").write_text(table.replace("words 10", f"{HOSTILE} ##[error]z"))
+    in_github.change(
+        ("{query: q01, document: q01-d0, top: 3}", f'{{query: q01, document: "{HOSTILE}", top: 3}}'),
+        ("rules:", 'waive: [{query: q02, until: 2000-01-01, reason: "::warning::x ##[stop-commands]y"}]\nrules:'),
+    )
+
+    for flags in ((), ("-vv",), ("--tb=line",), ("--tb=short", "-rA")):
+        result = in_github.run(*flags)
+        printed = [line.strip() for line in result.outlines + result.errlines]
+        ours = set(annotations(result))
+        assert len(ours) == 4
+        assert [line for line in printed if line.startswith("::") and line not in ours] == []
+        assert [line for line in printed if "##[" in line] == []
+
+
+def test_an_error_of_collection_is_no_command(in_github):
+    in_github.change(("suite: shop", 'suite: "::error::x ##[error]y"'), ("depth: 10", f'depth: "\\n{HOSTILE} ##[a]"'))
+
+    printed = [line.strip() for line in in_github.run().outlines]
+
+    assert [line for line in printed if line.startswith("::") and not line.startswith("::error file=shop")] == []
+    assert [line for line in printed if "##[" in line] == []
+
+
+def test_no_file_holds_what_a_terminal_obeys(red):
+    table = (red.path / "queries.tsv").read_text()
+    (red.path / "queries.tsv").write_text(table.replace("words 10", "\x1b[31mred\x1b[0m"))
+
+    result = red.run("--color=yes", "--junit-xml=junit.xml", "-vv")
+
+    assert "\x1b[31m" in result.stdout.str()
+    written = {**report(red), "junit.xml": (red.path / "junit.xml").read_text(encoding="utf-8")}
+    assert [name for name, text in written.items() if "\x1b" in text or "#x1B" in text] == []
+    assert "x1b[31mred" in written["summary.md"].replace("&#91;", "[")
+
+
+def many(number):
+    """A rule for each of so many bounds that do not hold."""
+    return "".join(f"  - threshold: {{metric: nDCG@10, min: 0.999{i:03}, name: r{i}}}\n" for i in range(number))
+
+
+def test_with_two_hundred_red_rules_the_terminal_can_be_read(red):
+    red.change(("rules:\n", f"rules:\n{many(200)}"))
+
+    result = red.run()
+
+    text = result.stdout.str()
+    shown = [line for line in result.outlines if "nDCG@10 is 0." in line and line.startswith("shop.ireval.yaml:")]
+    short = [line for line in result.outlines if line.startswith("  one of more than 20 red verdicts of this suite: ")]
+    assert len(shown) == 200
+    assert len(short) == 200 + 2 - 20
+    assert short[0].endswith("ireval-report/results.json and -vv have the rest")
+    assert text.count("lowest queries") == 20
+    assert red.run("-vv").stdout.str().count("lowest queries") == 200
+    assert len(report(red)["summary.md"]) < 65_535
+
+
+def told_whole(text):
+    """Titles of the failures that show more than headline and sentence."""
+    _, *told = re.split(r"\n_{3,} (.+?) _{3,}\n", text)
+    return {title for title, said in zip(told[::2], told[1::2], strict=True) if "lowest queries" in said}
+
+
+FIRST_OF_THE_PLAN = {f"shop :: threshold :: nDCG_10.r{i}" for i in range(20)}
+
+
+def test_what_is_short_depends_on_the_plan_and_not_on_what_ran_first(red):
+    red.change(("rules:\n", f"rules:\n{many(25)}"))
+    (red.path / "conftest.py").write_text("def pytest_collection_modifyitems(items): items.reverse()\n")
+
+    assert told_whole(red.run().stdout.str()) == FIRST_OF_THE_PLAN
+
+
+def test_with_several_processes_the_same_are_short_and_marked_once(in_github, monkeypatch):
+    pytest.importorskip("xdist", reason="pytest-xdist is not installed")
+    for name in [name for name in os.environ if name.startswith("PYTEST_XDIST")]:
+        monkeypatch.delenv(name)  # this test may itself be run by a worker
+    page = in_github.path / "step.md"
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(page))
+    in_github.change(("rules:\n", f"rules:\n{many(25)}"))
+
+    result = in_github.pytester.runpytest_subprocess("--ireval", "-p", "no:cacheprovider", "-n2")
+
+    assert told_whole(result.stdout.str()) == FIRST_OF_THE_PLAN
+    assert len(annotations(result)) == 10
+    assert page.read_text(encoding="utf-8").count("<!-- pytest-ireval summary -->") == 1
+
+
+def properties(shop):
+    """By name of the test."""
+    cases = ET.parse(shop.path / "junit.xml").getroot().iter("testcase")
+    return {
+        (case.get("classname"), case.get("name")): {p.get("name"): p.get("value") for p in case.iter("property")}
+        for case in cases
+    }
+
+
+def test_junit_names_what_gitlab_shows(red):
+    red.run("--junit-xml=junit.xml", "-o", "junit_family=xunit1")
+
+    found = properties(red)
+    tail = found[("shop.ireval.yaml.no_regression", "nDCG_10.segment-tail")]
+    assert tail["ireval_verdict"] == "fail"
+    assert tail["ireval_metric"] == "nDCG@10"
+    assert "ireval_accepted" not in tail
+    (case,) = [c for c in ET.parse(red.path / "junit.xml").getroot().iter("testcase") if "tail" in c.get("name")]
+    assert case.get("file") == "shop.ireval.yaml"
+    assert case.get("line") == "13"
+    assert case.find("failure").get("message").startswith("nDCG@10 fell")
+
+
+def test_junit_says_of_what_is_accepted_what_the_test_says(red):
+    red.run("--junit-xml=junit.xml", "--ireval-update", "--ireval-reason", "fine").assert_outcomes(passed=7)
+
+    tail = properties(red)[("shop.ireval.yaml.no_regression", "nDCG_10.segment-tail")]
+    assert (tail["ireval_verdict"], tail["ireval_accepted"]) == ("pass", "true")
+    assert "Safe to land**: all 7 checks passed; accepted as the new baseline: shop." in report(red)["summary.md"]
+
+
+def test_places_are_linked_in_github_and_gitlab(red, monkeypatch):
+    for name, value in (("SERVER_URL", "https://github.com"), ("REPOSITORY", "acme/shop"), ("SHA", "3b1c0ff")):
+        monkeypatch.setenv(f"GITHUB_{name}", value)
+    red.run()
+    monkeypatch.delenv("GITHUB_REPOSITORY")
+    monkeypatch.setenv("CI_PROJECT_URL", "https://gitlab.com/acme/shop")
+    monkeypatch.setenv("CI_COMMIT_SHA", "3b1c0ff")
+    monkeypatch.setenv("CI_PROJECT_DIR", str(red.path.parent))
+
+    first = report(red)["summary.md"]
+    red.run()
+
+    assert "[`shop.ireval.yaml:13`](https://github.com/acme/shop/blob/3b1c0ff/shop.ireval.yaml#L13)" in first
+    there = f"https://gitlab.com/acme/shop/-/blob/3b1c0ff/{red.path.name}/shop.ireval.yaml#L13"
+    assert f"[`shop.ireval.yaml:13`]({there})" in report(red)["summary.md"]
+
+
+def test_there_are_no_links_into_a_repository_that_the_run_is_not_in(red, monkeypatch):
+    monkeypatch.setenv("CI_PROJECT_URL", "https://gitlab.com/acme/shop")
+    monkeypatch.setenv("CI_COMMIT_SHA", "3b1c0ff")
+    monkeypatch.setenv("CI_PROJECT_DIR", str(red.path / "elsewhere"))
+
+    assert source_links(red.path).base == ""

@@ -1,0 +1,326 @@
+"""With pytest-xdist a run is the same run: verdicts, files, one evaluation of each suite; and nothing lost is green."""
+
+import json
+import os
+import re
+import xml.etree.ElementTree as ET
+
+import pytest
+
+pytest.importorskip("xdist", reason="pytest-xdist is not installed")
+
+MODES = ("load", "worksteal", "loadscope", "loadfile", "loadgroup", "each")
+ASKED = """\
+import os
+import pathlib
+
+
+def search(text, *, query_id):
+    here = pathlib.Path(__file__).parent
+    with open(here / "asked.txt", "a") as file:
+        file.write(f"{query_id}\\n")
+    if (here / "dies").exists():
+        (here / "dies").unlink()
+        os._exit(9)
+    return [f"{query_id}-d{i}" for i in range(4)]
+"""
+
+
+@pytest.fixture(autouse=True)
+def no_worker_itself(monkeypatch):
+    """These tests may themselves be run by workers."""
+    for name in [name for name in os.environ if name.startswith("PYTEST_XDIST")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1790000000")
+
+
+@pytest.fixture
+def accepted(shop):
+    shop.accept()
+    return shop
+
+
+def run(shop, *arguments):
+    """In a process of its own, as workers are."""
+    return shop.pytester.runpytest_subprocess("--ireval", "-p", "no:cacheprovider", *arguments)
+
+
+@pytest.fixture
+def red(accepted):
+    """The tail lost its best documents, and there are more suites than workers."""
+    for query in ("q07", "q08"):
+        accepted.rankings[query].reverse()
+    accepted.write()
+    for number in range(3):
+        text = accepted.suite.replace("suite: shop", f"suite: shop{number}")
+        (accepted.path / f"shop{number}.ireval.yaml").write_text(text)
+    return accepted
+
+
+def files_of(shop):
+    """What a run wrote, by name."""
+    folder = shop.path / "ireval-report"
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def junit(shop, name):
+    """Properties and failure texts by test."""
+    cases = ET.parse(shop.path / name).getroot().iter("testcase")
+    return {
+        f"{case.get('classname')}::{case.get('name')}": (
+            [(each.get("name"), each.get("value")) for each in case.iter("property")],
+            [each.text for each in (*case.iter("failure"), *case.iter("error"))],
+        )
+        for case in cases
+    }
+
+
+def without_its_processes(text):
+    """A failure text but for the line of the worker, which pytest-xdist prints."""
+    return re.sub(r"\[gw\d\].*\n", "", text)
+
+
+def figures(result):
+    """The part of the terminal that is ours."""
+    lines = result.outlines
+    start = next(i for i, line in enumerate(lines) if re.match("=+ ireval =+", line))
+    return lines[start : next(i for i, line in enumerate(lines) if "short test summary" in line)]
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_in_every_mode_of_spreading_the_run_is_the_same(red, mode):
+    alone = run(red, "--junit-xml=alone.xml")
+    files = files_of(red)
+    spread = run(red, "-n2", "--dist", mode, "--junit-xml=spread.xml")
+
+    assert (alone.ret, spread.ret) == (1, 1)
+    assert files_of(red) == files
+    assert {suite["name"] for suite in red.results()["suites"]} == {"shop", "shop0", "shop1", "shop2"}
+    assert figures(spread) == figures(alone)
+    one, other = junit(red, "alone.xml"), junit(red, "spread.xml")
+    assert one.keys() == other.keys()
+    for name, (properties, texts) in one.items():
+        assert other[name][0][: len(properties)] == properties
+        assert [without_its_processes(text) for text in other[name][1]][: len(texts)] == texts
+    value = dict(one["shop.ireval.yaml.no_regression::nDCG_10.segment-tail"][0])
+    assert value["ireval_suite"] == "shop"
+    assert value["ireval_rule"] == "no_regression::nDCG_10.segment-tail"
+    assert float(value["ireval_change"]) == pytest.approx(-0.1931, abs=1e-4)
+
+
+@pytest.fixture
+def asking(shop):
+    """The source is Python code that remembers whom it was asked for."""
+    (shop.path / "asked.py").write_text(ASKED)
+    shop.change(("source: {run: rankings.txt}", 'source: {python: "asked:search"}'))
+    return shop
+
+
+def asked(shop):
+    return sorted((shop.path / "asked.txt").read_text().split())
+
+
+@pytest.mark.parametrize("mode", ["load", "worksteal", "loadgroup"])
+def test_a_source_is_asked_once_for_each_query(asking, mode):
+    result = run(asking, "-n3", "--dist", mode, "--ireval-update-new")
+
+    assert result.ret == 0, result.stdout.str()
+    assert asked(asking) == [f"q{i:02}" for i in range(1, 11)]
+    assert (asking.path / "baselines/shop.json").exists()
+
+
+def test_the_baseline_that_workers_measured_is_the_one_of_a_single_process(shop):
+    run(shop, "--ireval-update-new")
+    alone = {path.name: path.read_bytes() for path in (shop.path / "baselines").glob("shop.*")}
+    for name in alone:
+        (shop.path / "baselines" / name).unlink()
+
+    result = run(shop, "-n2", "--ireval-update-new")
+
+    assert result.ret == 0
+    assert {path.name: path.read_bytes() for path in (shop.path / "baselines").glob("shop.*")} == alone
+
+
+def test_a_red_threshold_keeps_the_baseline_as_it_is_with_workers_too(accepted):
+    before = accepted.baseline_files()
+    accepted.rankings = {query: documents[::-1] for query, documents in accepted.rankings.items()}
+    accepted.change(('">= 0.5"', '">= 0.99"'))
+
+    result = run(accepted, "-n2", "--ireval-update", "--ireval-reason", "reversed")
+
+    assert result.ret == 1
+    assert accepted.baseline_files() == before
+    result.stdout.fnmatch_lines(["not accepted: shop: 2 verdicts red, and --ireval-force was not given:*"])
+
+
+def test_a_worker_that_is_killed_makes_the_run_red_and_another_one_goes_on(asking):
+    run(asking, "--ireval-update-new")
+    (asking.path / "asked.txt").unlink()
+    (asking.path / "dies").touch()
+
+    result = run(asking, "-n2")
+
+    assert result.ret == 1
+    (suite,) = asking.results()["suites"]
+    assert suite["verdict"] == asking.results()["verdict"] == "error"
+    assert suite["notes"][-1] == "the run ended before 1 of its verdicts were reported"
+    assert len(suite["outcomes"]) == len(suite["planned"]) - 1
+    assert {outcome["verdict"] for outcome in suite["outcomes"]} == {"pass"}
+
+
+def test_no_baseline_is_accepted_of_a_suite_whose_worker_was_killed(asking):
+    (asking.path / "dies").touch()
+
+    result = run(asking, "-n2", "--ireval-update-new")
+
+    assert result.ret == 1
+    assert not (asking.path / "baselines").exists()
+    result.stdout.fnmatch_lines(["not accepted: shop: 1 of its 7 verdicts were not part of this run; left as it is"])
+
+
+KILLS_ITSELF = """\
+import os
+import pathlib
+import signal
+
+HERE = pathlib.Path(__file__).parent
+SEEN = []
+
+
+def moment():
+    SEEN.append(None)
+    if os.environ.get("PYTEST_XDIST_WORKER") and len(SEEN) == {moment} and not (HERE / "killed").exists():
+        (HERE / "killed").touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+def pytest_runtest_setup():
+    moment()
+
+
+def pytest_runtest_logreport():
+    moment()
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "killpg"), reason="needs signals of POSIX")
+@pytest.mark.parametrize("moment", [1, 2, 3, 4, 14, 31])
+def test_a_worker_that_is_killed_at_any_moment_never_makes_a_red_run_green(red, moment):
+    (red.path / "conftest.py").write_text(KILLS_ITSELF.format(moment=moment))
+
+    result = run(red, "-n2")
+
+    assert (red.path / "killed").exists()
+    assert result.ret == 1
+    assert red.results()["verdict"] in ("fail", "error")  # its last report may have come
+
+
+def test_where_no_worker_comes_back_the_suites_are_errors(asking):
+    (asking.path / "dies").touch()
+
+    result = run(asking, "-n1", "--max-worker-restart=0")
+
+    assert result.ret != 0
+    (suite,) = asking.results()["suites"]
+    assert (suite["verdict"], suite["error"]) == ("error", "the run ended before this suite was evaluated")
+
+
+def test_a_suite_that_cannot_be_read_is_told_once_and_makes_the_run_red(red):
+    (red.path / "broken.ireval.yaml").write_text(red.suite.replace("nDCG@10", "ndgc@10"))
+
+    alone, spread = run(red), run(red, "-n2")
+
+    assert (alone.ret, spread.ret) == (2, 1)  # pytest-xdist goes on with the others
+    assert red.results()["verdict"] == "error"
+    assert spread.stdout.str().count("\nbroken.ireval.yaml:10:11: metrics > 1\n") == 1
+
+
+def test_without_any_suite_a_spread_run_is_no_pass_either(pytester):
+    pytester.makepyfile("def test_fine():\n    pass\n")
+
+    result = pytester.runpytest_subprocess("--ireval", "-n2", "-p", "no:cacheprovider")
+
+    assert result.ret == pytest.ExitCode.NO_TESTS_COLLECTED
+    result.stdout.fnmatch_lines(["--ireval: no suite was collected*"])
+
+
+def test_a_part_of_a_spread_suite_is_never_accepted(red):
+    before = red.baseline_files()
+
+    result = run(red, "-n2", "-k", "tail", "--ireval-update", "--ireval-reason", "x")
+
+    assert result.ret == 1
+    assert red.baseline_files() == before
+    result.stdout.fnmatch_lines(["not accepted: shop: 6 of its 7 verdicts were not part of this run; left as it is"])
+
+
+def test_broken_inputs_are_told_in_full_by_one_verdict_whoever_runs_it(red):
+    (red.path / "judgments.txt").write_text("q01 0 d0 x\n")
+
+    run(red, "--junit-xml=alone.xml")
+    result = run(red, "-n2", "--junit-xml=spread.xml")
+
+    assert result.ret == 1
+    texts = {
+        name: [text for name, (_, texts) in junit(red, name).items() if name.startswith("shop.") for text in texts]
+        for name in ("alone.xml", "spread.xml")
+    }
+    spread = [without_its_processes(text) for text in texts["spread.xml"]]
+    assert sorted(spread) == sorted(texts["alone.xml"])
+    assert sum("judgments.txt:1" in text for text in spread) == 1
+
+
+def test_groups_of_tests_that_carry_their_name_in_the_id_are_found_again(red):
+    (red.path / "conftest.py").write_text(
+        "import pytest\n\n\n"
+        "def pytest_collection_modifyitems(items):\n"
+        "    for item in items:\n"
+        "        item.add_marker(pytest.mark.xdist_group(item.nodeid.partition('.')[0]))\n"
+    )
+
+    result = run(red, "-n2", "--dist", "loadgroup")
+
+    assert result.ret == 1
+    assert [suite["verdict"] for suite in red.results()["suites"]] == ["fail"] * 4
+
+
+def test_how_workers_would_share_says_nothing_without_workers(accepted):
+    assert run(accepted, "--dist", "load").ret == 0
+    assert run(accepted, "-n0").ret == 0
+
+
+def test_collecting_only_is_possible_with_workers_asked_for(accepted):
+    result = run(accepted, "-n2", "--collect-only", "-q")
+
+    assert result.ret == 0
+    assert "shop.ireval.yaml::no_regression::nDCG_10.all" in result.outlines
+
+
+def test_python_tests_of_a_worker_use_the_fixture(accepted):
+    (accepted.path / "test_shop.py").write_text(
+        "def test_gate(ireval):\n    assert ireval.gate('shop.ireval.yaml').verdict == 'pass'\n"
+    )
+
+    result = run(accepted, "-n2")
+
+    assert result.ret == 0
+    result.assert_outcomes(passed=8)
+
+
+def test_the_folder_that_workers_share_is_gone_afterwards(accepted, monkeypatch, tmp_path):
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+
+    assert run(accepted, "-n2").ret == 0
+
+    assert not list(tmp_path.glob("ireval-*"))
+
+
+def test_where_workers_cannot_share_anything_the_run_ends_in_words(accepted, monkeypatch):
+    sitecustomize = "import tempfile\n\n\ndef mkdtemp(*a, **k):\n    raise OSError(28, 'No space left on device')\n\n\n"
+    (accepted.path / "conftest.py").write_text(sitecustomize + "tempfile.mkdtemp = mkdtemp\n")
+
+    result = run(accepted, "-n2")
+
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    assert "no folder can be made for the workers of this run: No space left on device" in result.stderr.str()
+    assert json.loads((accepted.path / "ireval-report/results.json").read_text())["verdict"] == "error"

@@ -1,0 +1,479 @@
+# ruff: noqa: E501 - lines of Markdown are as long as their paragraphs
+"""``summary.md``: the verdict first, everything in its place, harmless whatever the data say, and never too long."""
+
+import re
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from markdown_pages import Page
+from runs import ALL, FAILED, GREEN, PASSED, RUN, SHOP, TAIL, UNFINISHED, WARNED, lost, red_rules, suites
+
+from pytest_ireval.reports.fitting import Fit, Part, fitted, size
+from pytest_ireval.reports.markdown_text import SourceLinks, fenced, inert, literal
+from pytest_ireval.reports.summary_markdown import LIMIT, marker, summary_text
+from pytest_ireval.results.outcome import Placed, QueryChange
+
+LINKS = SourceLinks("https://github.com/acme/shop/blob/3b1c0ff", "search")
+COMMENT = 65_535
+
+
+def first_lines(run):
+    return summary_text(run).splitlines()[1]
+
+
+def test_a_red_run_reads_as_specified():
+    text = summary_text(RUN, LINKS, rest="ireval-report/results.json")
+
+    assert (
+        text.replace("\u200b", "")
+        == """\
+<!-- pytest-ireval summary -->
+**Not safe to land**: tail searches in product-search got 35% worse (nDCG@10 0.9438 -> 0.6154); 1 of 3 checks failed.
+
+**Next**: mend it; or, if this is wanted, somebody who answers for it accepts it with a reason (the command stands below).
+
+### product-search: 1 of 3 failed
+
+Owner: @acme/search-team
+
+#### nDCG@10 fell 34.8% on segment=tail (tolerance 3%)
+
+[`suites/product-search.ireval.yaml:17`](https://github.com/acme/shop/blob/3b1c0ff/search/suites/product-search.ireval.yaml#L17) · `no_regression::nDCG_10.segment-tail`
+
+4 of 12 tail queries lost their best document; they carry 1.0% of searches.
+
+| slice | baseline | now | change |  | queries | worse / better / same |
+| --- | ---: | ---: | ---: | ---: | ---: | ---: |
+| **segment=tail** | 0.9438 | 0.6154 | -0.3284 | -34.8% | 12 | 4 / 0 / 8 |
+| all | 0.8764 | 0.8764 | +0.0000 | +0.0% | 59 | 4 / 26 / 29 |
+
+segment=tail: 90% interval of the change -0.580 .. -0.077; 12 queries can show a change of 0.37 or more (80% power)
+
+* a harmless change of this spread would break the tolerance in 42.0% of cases
+
+<details><summary>Queries, cause and commands</summary>
+
+| worst queries | text | nDCG@10 | best document was | now at |
+| --- | --- | --- | --- | --- |
+| `q052` | aeropress filter | 1.000 -> 0.000 | q052-d0 (grade 3) #1 | #14 |
+| `q060` | red mug | 1.000 -> 0.000 | q060-d0 (grade 3) #1 | #14 |
+
+Top 3 of `q052` now: `q052-n1` (not judged), `q052-n2` (not judged), `q052-n3` (not judged)
+
+Cause: rankings changed; queries, judgments, source and metrics are those of the baseline
+
+Baseline: 3f9c2e1 on main, 2 days old
+
+Why:
+
+```sh
+ireval why nDCG@10 --suite suites/product-search.ireval.yaml --query q052
+```
+
+Accept:
+
+```sh
+pytest --ireval suites/product-search.ireval.yaml --ireval-update --ireval-reason "..."
+```
+
+</details>
+
+### Figures
+
+| suite | metric | now | baseline | change | 90% interval | verdict |
+| --- | --- | ---: | ---: | ---: | --- | --- |
+| product-search | nDCG@10 | 0.8764 | 0.8764 | +0.0000 | -0.062 .. +0.062 | **fail** |
+| product-search | expect |  |  |  |  | warning |
+
+<details><summary>Warnings, waivers and notes: 2</summary>
+
+* waived: q017 until 2099-12-31: SEARCH-9: supplier feed broken
+* warning: suites/product-search.ireval.yaml:24: q044-d0 #2, q044-d3 #1
+
+</details>
+
+1 suite, 3 verdicts: 1 fail, 2 pass · commit `3b1c0ffee000` on `synonyms` · pytest-ireval 0.1.0
+"""
+    )
+
+
+def test_a_green_run_mentions_no_owner():
+    assert (
+        summary_text(replace(GREEN, suites=(replace(GREEN.suites[0], metrics=(), waived=()),)))
+        == """\
+<!-- pytest-ireval summary -->
+**Safe to land**: 1 check passed.
+
+### Figures
+
+| suite | metric | now | baseline | change | 90% interval | verdict |
+| --- | --- | ---: | ---: | ---: | --- | --- |
+| product-search |  |  |  |  |  | pass |
+
+1 suite, 1 verdict: 1 pass · commit `3b1c0ffee000` on `synonyms` · pytest-ireval 0.1.0
+"""
+    )
+
+
+def test_a_run_that_did_not_end_is_no_pass():
+    assert (
+        summary_text(UNFINISHED)
+        == """\
+<!-- pytest-ireval summary -->
+**Could not be judged**: the run did not end.
+
+**Next**: put right what is named here and run again; until then nobody knows whether the change does harm.
+
+pytest-ireval 0.1.0
+"""
+    )
+
+
+def failing(**changes):
+    return replace(RUN, suites=(replace(SHOP, outcomes=(PASSED, replace(FAILED, **changes))),))
+
+
+@pytest.mark.parametrize(
+    ("run", "says"),
+    [
+        (
+            failing(figures=(replace(TAIL, slice="all"),)),
+            "searches in product-search got 35% worse (nDCG@10 0.9438 -> 0.6154); 1 of 2 checks failed.",
+        ),
+        (
+            failing(figures=(replace(TAIL, slice="price=3", now=0.9, baseline=0.95),)),
+            "searches with price=3 in product-search got 5.3% worse (nDCG@10 0.9500 -> 0.9000); 1 of 2 checks failed.",
+        ),
+        (
+            failing(figures=(replace(TAIL, slice="a=b, c=d"),)),
+            "searches with a=b, c=d in product-search got 35% worse (nDCG@10 0.9438 -> 0.6154); 1 of 2 checks failed.",
+        ),
+        (
+            failing(figures=(replace(TAIL, tolerance=None),), headline="4 queries lose more than 0.3"),
+            "4 queries lose more than 0.3 in product-search; 1 of 2 checks failed.",
+        ),
+        (
+            failing(figures=(replace(TAIL, baseline=0.0),), headline="RR@10 rose"),
+            "RR@10 rose in product-search; 1 of 2 checks failed.",
+        ),
+    ],
+)
+def test_the_verdict_says_for_whom_it_got_worse(run, says):
+    assert first_lines(run) == f"**Not safe to land**: {says}"
+
+
+def test_of_many_findings_the_worst_are_named():
+    run = suites(40, red=4)
+    worst = replace(FAILED, figures=(replace(TAIL, slice="all", now=0.1, baseline=0.9),))
+    made = (*run.suites[:3], replace(run.suites[3], outcomes=(worst,)), *run.suites[4:])
+
+    assert first_lines(replace(run, suites=made)) == (
+        "**Not safe to land**: searches in shop-03 got 89% worse (nDCG@10 0.9000 -> 0.1000); "
+        "tail searches in shop-00 got 35% worse (nDCG@10 0.9438 -> 0.6154); and 2 more; "
+        "4 of 46 checks failed in 4 of 40 suites."
+    )
+
+
+def test_what_could_not_be_judged_is_said_beside_what_failed():
+    broken = replace(SHOP, name="other", verdict="error", outcomes=(), error="judgments.txt:3: is no grade")
+
+    assert first_lines(replace(RUN, verdict="error", suites=(SHOP, broken))).endswith(
+        "1 of 3 checks failed in 1 of 2 suites; other could not be judged."
+    )
+
+
+def test_broken_inputs_are_told_once():
+    error = "judgments.txt:3: 'x' is no grade\n  did you mean 1?"
+    outcomes = (replace(PASSED, verdict="error", headline="inputs"), replace(FAILED, verdict="error"))
+    broken = replace(SHOP, verdict="error", outcomes=outcomes, error=error, metrics=(), waived=())
+
+    text = summary_text(replace(RUN, verdict="error", suites=(broken,)))
+
+    assert "**Could not be judged**: product-search: judgments.txt:\u200b3: 'x' is no grade." in text
+    assert "### product-search: could not be judged\n\nOwner: @acme/search-team\n\n```\njudgments.txt:3:" in text
+    assert "3 checks of this suite could not be made." in text
+    assert "####" not in text
+
+
+def test_doubts_are_no_failures_and_are_said():
+    doubt = replace(PASSED, verdict="inconclusive", id="no_regression::x")
+    run = replace(GREEN, verdict="inconclusive", suites=(replace(SHOP, outcomes=(PASSED, doubt, WARNED)),))
+
+    assert first_lines(run) == (
+        "**Safe to land**: 2 of 3 checks passed; 1 could not decide, with too few queries; 1 warning."
+    )
+
+
+def test_an_accepted_comparison_is_said():
+    accepted = replace(FAILED, verdict="pass", accepted=True)
+    run = replace(GREEN, suites=(replace(SHOP, verdict="pass", outcomes=(accepted,)),), accepted=("product-search",))
+
+    assert first_lines(run) == "**Safe to land**: 1 check passed; accepted as the new baseline: product-search."
+
+
+def test_next_is_what_settles_it():
+    def next_of(*outcomes):
+        return summary_text(replace(RUN, suites=(replace(SHOP, outcomes=outcomes),))).splitlines()[3]
+
+    missing = replace(FAILED, missing_baseline=True, figures=())
+    bound = replace(FAILED, acceptable=False)
+
+    assert next_of(missing) == "**Next**: accept the first baseline with the command below, and commit it."
+    assert next_of(bound) == "**Next**: mend it; no new baseline settles this."
+    assert next_of(bound, FAILED).startswith("**Next**: mend it. 1 of 2 can be accepted instead: ")
+
+
+def test_a_branch_that_lowers_its_baseline_is_shown_openly():
+    lowering = replace(
+        WARNED, id="lowering", kind="lowering", headline="nDCG@10 of the baseline fell 3%", facts=("reason: x",)
+    )
+
+    text = summary_text(
+        replace(GREEN, base="origin/main", suites=(replace(GREEN.suites[0], outcomes=(PASSED, lowering)),))
+    )
+
+    assert (
+        "### This branch lowers its own baseline\n\n* product-search: nDCG@10 of the baseline fell 3% "
+        "(`suites/product-search.ireval.yaml:24`): reason: x\n" in text
+    )
+    assert "Baselines were held against those of the merge base with `origin/main`" in text
+
+
+def test_who_took_no_part_is_named():
+    run = replace(GREEN, changed_since="origin/main", unaffected=tuple(f"shop-{i}" for i in range(25)))
+
+    text = summary_text(run)
+
+    assert "1 check passed; 25 suites took no part, for nothing they watch has changed." in text
+    assert "has changed since `origin/main`: `shop-0`, `shop-1`" in text
+    assert "`shop-19` and 5 more\n" in text
+
+
+def test_nothing_to_judge_is_safe_where_nothing_watched_has_changed():
+    run = replace(GREEN, suites=(), unaffected=("shop",))
+
+    assert first_lines(run) == ("**Safe to land**: 1 suite took no part, for nothing they watch has changed.")
+
+
+@pytest.mark.parametrize(("key", "line"), [("", ""), ("nightly", ": nightly"), ("a --> b", ": a-b")])
+def test_a_comment_is_found_by_its_first_line(key, line):
+    assert summary_text(RUN, key=key).splitlines()[0] == f"<!-- pytest-ireval summary{line} -->" == marker(key)
+
+
+@pytest.mark.parametrize(
+    ("owner", "shown"),
+    [
+        ("@search-team", "Owner: @search-team"),
+        ("@acme/search.team", "Owner: @acme/search.team"),
+        ("search@acme.com", "Owner: search@\u200bacme.com"),
+        ("@a @b, https://x.y", "Owner: @\u200ba @\u200bb, https:\u200b//x.y"),
+    ],
+)
+def test_an_owner_who_is_one_name_is_mentioned(owner, shown):
+    assert shown in summary_text(replace(RUN, suites=(replace(SHOP, owner=owner),))).splitlines()
+
+
+def test_a_file_above_the_run_is_linked_from_the_top():
+    links = SourceLinks("https://host/blob/1", "sub/folder", "/home/me/repo")
+
+    assert links.place("/home/me/repo/suites/a b.yaml", 3) == (
+        "[`/home/me/repo/suites/a b.yaml:3`](https://host/blob/1/suites/a%20b.yaml#L3)"
+    )
+    assert links.path("../other/x.yaml") == "sub/other/x.yaml"
+    assert links.place("/elsewhere/x.yaml", 3) == "`/elsewhere/x.yaml:3`"
+
+
+def test_two_hundred_red_rules_fit_and_all_are_named():
+    text = summary_text(replace(RUN, suites=(red_rules(200),)), LINKS, rest="ireval-report/results.json")
+
+    assert size(text) <= LIMIT
+    assert all(f"segment=s{i}" in text for i in range(200))
+    assert 20 <= text.count("\n#### ") <= 40
+    assert "### Figures\n" in text
+    assert re.search(r"\*\*Not everything has room here\*\*: \d+ failures told in one line\. Everything", text)
+
+
+def test_two_thousand_red_rules_are_counted():
+    text = summary_text(replace(RUN, suites=(red_rules(2000),)), LINKS, rest="ireval-report/results.json")
+
+    whole, lines = text.count("\n#### "), text.count("\n* product-search: ")
+    shortened, omitted = map(
+        int, re.search(r"(\d+) failures told in one line, (\d+) failures not named", text).groups()
+    )
+    assert size(text) <= LIMIT
+    assert whole == 5
+    assert (shortened, whole + lines + omitted) == (lines, 2000)
+    assert text.endswith("Everything stands in `ireval-report/results.json`.\n")
+
+
+def test_where_not_all_can_be_named_each_suite_has_some():
+    run = replace(RUN, suites=tuple(red_rules(50, f"shop-{i:02}") for i in range(40)))
+
+    text = summary_text(run, LINKS)
+
+    assert size(text) <= LIMIT
+    assert min(text.count(f"\n* shop-{i:02}: ") for i in range(1, 40)) >= 5
+
+
+def test_forty_suites_are_readable():
+    text = summary_text(suites(40, red=3), LINKS)
+
+    assert "<details><summary>Figures: 43 rows</summary>" in text
+    assert "* shop-00, shop-01, shop-02, shop-03, shop-04 and 35 more: waived: q017" in text
+    assert size(text) < 20_000
+
+
+HOSTILE = [
+    "@everyone look",
+    "see #123 and acme/shop#4, GH-7, !9",
+    "https://evil.example/x?y www.evil.example",
+    "<img src=x onerror=alert(1)><script>x</script></details>",
+    "<!-- ", "-->",
+    "`code` ``more`` ```\n```sh\nrm -rf /\n```",
+    "a | b \\| c \\\\| d",
+    "two\nlines\r\n\r\n# heading\n- list",
+    "\u202egnirts\u202c \u2066x\u2069 \x1b[31mred\x1b[0m \x00 \u2028 \x85",
+    "[link](https://evil.example) ![image](x) [ref]: y",
+    "*bold* _it_ __b__ ~~s~~ $math$ :smile: &lt;b&gt; &amp;",
+    "::set-output name=x::y ##[error]z",
+    "1. one", "- two", "> three", "# four", "===", "---", "    indented",
+    "\ud800 lone",
+    "x" * 5000,
+    "|" * 400,
+    "`" * 400,
+    "@" * 400,
+]  # fmt: skip
+texts = st.sampled_from(HOSTILE) | st.text(st.sampled_from("@#!`|\\<>&*_[]()~$:/\n\r\t .-=+1aw\u202e\x1b"), max_size=60)
+
+
+def hostile_run(a, b, c, d):
+    document = Placed(a or "d", None, 1, 2)
+    query = QueryChange(b or "q", c, 0.1, 0.2, 1.0, document, (document,), d)
+    outcome = replace(
+        FAILED,
+        headline=a or "x",
+        sentence=b,
+        file=c,
+        facts=(d, a),
+        figures=(replace(TAIL, slice=b), replace(ALL, slice=c)),
+        queries=(query, lost(1, d)),
+        metric=d,
+    )
+    told = replace(outcome, against=c or "x", id=d or "i")
+    suite = replace(
+        SHOP, name=a or "s", path=b, owner=f"{c} ", outcomes=(outcome, told, replace(WARNED, headline=d)), waived=(a,)
+    )
+    broken = replace(suite, verdict="error", error=f"{b}\n{c}")
+    return replace(
+        RUN,
+        suites=(suite, broken),
+        problems=(d, a),
+        commit=b,
+        branch=c,
+        base=d,
+        changed_since=a,
+        unaffected=(b, c),
+        version="1",
+    )
+
+
+OURS = re.compile(r"</?details>(?:<summary>[\w ,]+(?:: \d+(?: rows?)?)?</summary>)?|<!-- pytest-ireval summary -->")
+
+
+def harmless(text):
+    page = Page(text)
+    assert [each for each in page.html if not OURS.fullmatch(each.split("\n")[0])] == []
+    assert sum("<details>" in each for each in page.html) == sum("</details>" in each for each in page.html)
+    assert page.acting == []
+    assert page.emphasised == []
+    assert [link for link in page.links if not link.startswith(LINKS.base)] == []
+    assert [char for char in text if not char.isprintable() and char != "\n" and char != "\u200b"] == []
+    for lines in page.tables:
+        assert {line.count("|") for line in lines} == {lines[0].count("|")}
+    return page
+
+
+@settings(max_examples=50)
+@given(texts, texts, texts, texts)
+def test_nothing_that_data_say_acts(a, b, c, d):
+    text = summary_text(hostile_run(a, b, c, d), LINKS)
+
+    page = harmless(text)
+    assert size(text) <= LIMIT
+    assert len([t for t in page.tokens if t.type == "heading_open"]) == len(re.findall(r"^#{3,4} ", text, re.M))
+
+
+@settings(max_examples=50)
+@given(texts, texts, st.integers(0, 9000))
+def test_whatever_is_left_out_the_rest_is_whole(a, b, room):
+    run = hostile_run(a, b, a, b)
+    limit = 3_000 + room * 5
+
+    text = summary_text(run, LINKS, rest="results.json", limit=limit)
+
+    harmless(text)
+    assert size(text) <= max(limit, 12_000)
+    assert text.startswith(f"{marker()}\n**Not safe to land**")
+
+
+@given(texts)
+def test_texts_are_shown_as_they_are(text):
+    """Nothing is lost but blanks, line ends and what parts mentions; control characters are spelled out."""
+    plain = " ".join(text.split())
+    if not plain.isprintable() or len(plain) > 300:
+        return
+
+    shown = "".join(child.content for child in Page(inert(text)).inline)
+
+    assert shown.replace("\u200b", "") == plain
+
+
+@given(texts)
+def test_code_is_what_was_said(text):
+    (token,) = [token for token in Page(fenced(text)).tokens if token.type != "never"]
+
+    assert token.type == "fence"
+    assert literal(text) == "" or len(Page(literal(text)).inline) >= 1
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("nDCG@10 fell", "nDCG@10 fell"),
+        ("@10", "@\u200b10"),
+        ("a@b.c", "a@\u200bb.c"),
+        ("34.8% on x", "34.8% on x"),
+        ("0.9 -> 0.6", "0.9 -> 0.6"),
+        ("snake_case _it_", "snake_case &#95;it&#95;"),
+        ("a|b", "a&#124;b"),
+        ("<b>", "&lt;b>"),
+        ("- x", "&#45; x"),
+        ("-0.3", "-0.3"),
+        ("12. x", "&#49;2. x"),
+    ],
+)
+def test_a_text_is_changed_no_more_than_is_needed(text, shown):
+    assert inert(text) == shown
+
+
+def test_characters_beyond_the_first_plane_count_twice():
+    assert size("a😀") == 3
+
+
+def test_what_is_worth_least_is_given_up_first():
+    parts = [Part(((9, "verdict"),)), *(Part(((1, "long " * 9), (5, f"* {i}")), True, True) for i in range(3))]
+
+    def told(limit):
+        return fitted(parts, limit, lambda fit: f"{fit.shortened} short, {fit.omitted} left out")
+
+    assert told(999) == "verdict\n\n" + "\n\n".join(["long " * 9] * 3) + "\n"
+    assert told(130) == f"verdict\n\n{'long ' * 9}\n\n* 1\n* 2\n\n2 short, 0 left out\n"
+    assert told(51) == "verdict\n\n* 0\n\n1 short, 2 left out\n"
+    assert fitted([], 10, lambda fit: str(fit != Fit())) == "\n"
+
+
+def test_equal_runs_are_told_in_equal_words():
+    assert summary_text(suites(5, 2), LINKS) == summary_text(suites(5, 2), LINKS)
+    assert LIMIT < COMMENT

@@ -1,0 +1,220 @@
+"""What a suite watches: how globs are written, what is wrong with them, and which files they fit."""
+
+from pathlib import Path
+
+import pytest
+from toy_kinds import BEGINNING
+
+from pytest_ireval.baselines.changed_files import Files
+from pytest_ireval.baselines.repository import places_of, root_of
+from pytest_ireval.suites.fitting import fitting, watched
+from pytest_ireval.suites.globs import EXAMPLES, pattern_of
+from pytest_ireval.suites.suite import Pattern, Place, Watch
+
+RULES = "rules: [{churn: {at_most: 1}}]\n"
+
+
+@pytest.fixture
+def repository(shop, tmp_path):
+    """The folder of the shop is a repository."""
+    (tmp_path / ".git").mkdir()
+    return tmp_path
+
+
+def fits(glob, *files, folders=(), top=Path("/repository"), home="suites"):
+    """Which files of a repository a glob fits that is written in its folder ``suites``."""
+    pattern = pattern_of(glob, top if glob.startswith("/") else top / home)
+    return list(fitting(pattern, Files(tuple(sorted(files)), frozenset(folders)), top))
+
+
+@pytest.mark.parametrize(
+    ("glob", "file"),
+    [
+        ("../search/**", "search/analyzer.py"),
+        ("../search/**", "search/rank/deep/weights.json"),
+        ("/search/**", "search/analyzer.py"),
+        ("../search", "search/analyzer.py"),
+        ("../search/", "search/analyzer.py"),
+        ("../search/analyzer.py", "search/analyzer.py"),
+        ("../search/*.py", "search/analyzer.py"),
+        ("../search/**/*.py", "search/analyzer.py"),
+        ("../search/**/*.py", "search/rank/deep/model.py"),
+        ("/**/synonyms", "libs/text/synonyms/de.txt"),
+        ("/**/synonyms", "synonyms"),
+        ("/**", "anything.txt"),
+        ("data/**", "suites/data/qrels.txt"),
+        ("./data/x?.txt", "suites/data/x1.txt"),
+        ("data/[ab].txt", "suites/data/b.txt"),
+        ("data/[[]a].txt", "suites/data/[a].txt"),
+        ("..", "search/analyzer.py"),
+        (".", "suites/shop.ireval.yaml"),
+        ("../search/**", 'search/with blank/naïve "quoted"\nname.py'),
+        ("../search/**", "search/.hidden"),
+    ],
+)
+def test_a_glob_fits(glob, file):
+    assert fits(glob, file) == [file]
+
+
+@pytest.mark.parametrize(
+    ("glob", "file"),
+    [
+        ("../search/*", "search/rank/model.py"),
+        ("../search/*.py", "search/analyzer.pyc"),
+        ("../search/**", "searching/analyzer.py"),
+        ("../search/**", "search.py"),
+        ("../search/*.py", "search/Analyzer.PY"),
+        ("data/**", "data/qrels.txt"),
+        ("/libs/*/text/**", "libs/text/x.py"),
+        ("../search/**/*.py", "search/rank/model.json"),
+    ],
+)
+def test_a_glob_does_not_fit(glob, file):
+    assert fits(glob, file) == []
+
+
+def test_a_submodule_stands_for_everything_in_it():
+    assert fits("/vendor/search/src/**", "vendor/search", folders=["vendor/search"]) == ["vendor/search"]
+    assert fits("/vendor/**/*.py", "vendor/search", folders=["vendor/search"]) == ["vendor/search"]
+    assert fits("/vendor/**/*.py", "vendor/search") == []
+    assert fits("/vendor/other/**", "vendor/search", folders=["vendor/search"]) == []
+
+
+def test_exceptions_take_files_out_wherever_they_stand():
+    top = Path("/repository")
+    texts = ("!**/*.md", "search/**", "!search/generated")
+    watches = [
+        Watch(text, Place("", 0, 0), pattern_of(text.removeprefix("!"), top), text.startswith("!")) for text in texts
+    ]
+
+    def first(*files):
+        found = watched(watches, Files(tuple(sorted(files))), top)
+        return found and (found[0], found[1].text)
+
+    assert first("search/README.md", "search/generated/deep/x.py", "elsewhere.py") is None
+    assert first("search/README.md", "search/model.py") == ("search/model.py", "search/**")
+
+
+def test_globs_are_seen_from_the_file_they_are_written_in(suites, shop, repository):
+    shop("common/all.yaml", "partial: true\nwatches: [../search/**, /libs]\n" + RULES)
+    beginning = BEGINNING.replace("c.trec", "../c.trec")
+    (inherited,) = suites(beginning + "extends: ../common/all.yaml\n", name="suites/shop.yaml")
+    (own,) = suites(beginning + "extends: ../common/all.yaml\nwatches: ../ads/**\n", name="suites/own.yaml")
+
+    assert [each.pattern for each in inherited.watches] == [
+        Pattern(repository / "search", ("**",)),
+        Pattern(repository / "libs", ("**",)),
+    ]
+    assert [each.pattern for each in own.watches] == [Pattern(repository / "ads", ("**",))]
+    assert str(inherited.watches[0].place) == "common/all.yaml:2:11"
+
+
+def test_a_suite_of_a_matrix_watches_its_own(suites, repository):
+    text = BEGINNING + RULES + "matrix: {locale: [de, fr]}\nwatches: ['search/{locale}/**']\n"
+
+    assert [each.watches[0].pattern.base for each in suites(text)] == [
+        repository / "search" / "de",
+        repository / "search" / "fr",
+    ]
+
+
+def test_a_suite_without_watches_has_none(suites):
+    (suite,) = suites(BEGINNING + RULES)
+
+    assert suite.watches == ()
+
+
+@pytest.mark.parametrize(
+    ("written", "complaint"),
+    [
+        ("''", f"'' is no glob\n  {EXAMPLES}"),
+        ("'!'", f"'!' is no glob\n  {EXAMPLES}"),
+        ("/", f"'/' is no glob\n  {EXAMPLES}"),
+        ("C:/work/search", f"'C:/work/search' is a path of one machine\n  {EXAMPLES}"),
+        ("~/search", f"'~/search' is a path of one machine\n  {EXAMPLES}"),
+        (
+            "/tmp/search/**",
+            f"'/tmp/search/**' is a path of this machine; / is the top of the repository here\n  {EXAMPLES}",
+        ),
+        (
+            "'search\\*.py'",
+            "'search\\\\*.py' has a backslash: folders are separated by /\n  write search/*.py",
+        ),
+        (
+            "'search/*.{py,json}'",
+            "'search/*.{py,json}' has braces, which are no wildcards here\n  write a glob for each alternative",
+        ),
+        (
+            "search/**.py",
+            "'search/**.py' has ** as a part of a name, and it stands for whole folders\n"
+            "  write search/**/*.py, or * within a name",
+        ),
+        ("search/*/../x", f"'search/*/../x' goes up (..) from a folder that a wildcard leaves open\n  {EXAMPLES}"),
+        ("{a: b}", "a mapping is no glob"),
+    ],
+)
+def test_a_wrong_glob_is_a_mistake_at_its_place(mistakes, repository, written, complaint):
+    text = BEGINNING + RULES + f"watches:\n  - search/**\n  - {written}\n"
+    line = text.count("\n")
+
+    assert mistakes(text) == f"shop.yaml:{line}:5: watches > 2\n  {complaint}"
+
+
+def test_a_path_into_the_repository_is_shown_as_it_should_be(mistakes, repository):
+    text = BEGINNING + RULES + f"watches: {repository}/search/**\n"
+    line = text.count("\n")
+
+    assert mistakes(text) == (
+        f"shop.yaml:{line}:10: watches\n  '{repository}/search/**' is a path of this machine; "
+        "/ is the top of the repository here\n  write /search/**"
+    )
+
+
+def test_a_glob_that_leaves_the_repository_is_a_mistake(mistakes, repository):
+    text = BEGINNING + RULES + "watches: ../other/**\n"
+    line = text.count("\n")
+
+    assert mistakes(text) == (
+        f"shop.yaml:{line}:10: watches\n"
+        f"  '../other/**' leaves the repository: git says nothing of {repository.parent}/other"
+    )
+
+
+def test_exceptions_alone_are_a_mistake(mistakes, repository):
+    text = BEGINNING + RULES + "watches: ['!docs/**']\n"
+    line = text.count("\n")
+
+    assert mistakes(text) == (
+        f"shop.yaml:{line}:1: watches\n  only says what is not watched\n  name what is watched, too: /** is everything"
+    )
+
+
+def test_an_empty_list_is_a_mistake(mistakes):
+    text = BEGINNING + RULES + "watches: []\n"
+    line = text.count("\n")
+
+    assert mistakes(text) == f"shop.yaml:{line}:1: watches\n  an empty list says nothing: name at least one"
+
+
+@pytest.mark.parametrize(
+    ("written", "quoted"), [("!docs/**", '"!docs/**"'), ("**/*.py", '"**/*.py"'), ("[**/*.py, x]", '"**/*.py"')]
+)
+def test_globs_that_yaml_takes_for_something_else_are_to_be_quoted(mistakes, written, quoted):
+    assert f"is quoted: {quoted}" in mistakes(BEGINNING + RULES + f"watches: {written}\n")
+
+
+def test_a_file_behind_links_has_a_place_for_each_of_them(tmp_path):
+    root = Path(tmp_path.resolve())
+    (root / ".git").mkdir()
+    (root / "real").mkdir()
+    (root / "real" / "a.txt").write_text("")
+    (root / "linked").symlink_to("real")
+    (root / "b.txt").symlink_to("real/a.txt")
+
+    assert places_of(root / "linked" / "a.txt", root) == ("linked/a.txt", "real/a.txt")
+    assert places_of(root / "b.txt", root) == ("b.txt", "real/a.txt")
+    assert places_of(root / "none" / "x", root) == ("none/x",)
+    assert places_of(root, root) == ("",)
+    assert places_of(root.parent / "elsewhere", root) == ()
+    assert root_of(root / "linked") == root
+    assert root_of(root / "not" / "there" / "yet") == root
