@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
 from pathlib import Path
 
@@ -92,7 +92,17 @@ class RunFiles:
         failed = {path: reason for path, text in texts.items() if (reason := self._put(path, text))}
         if len(failed) == len(texts) and len(set(failed.values())) == 1:
             failed = {self.results: failed[self.results]}  # it is the folder
-        return "; ".join(_unwritten(path, reason) for path, reason in failed.items())
+        told = "; ".join(_unwritten(path, reason) for path, reason in failed.items())
+        if told and result.verdict != "error":
+            self._take_back(replace(result, verdict="error", problems=(*result.problems, told)), failed)
+        return told
+
+    def _take_back(self, result: RunResult, failed: Iterable[Path]) -> None:
+        """The run is red for want of a file, so the other files must not say that it is fine."""
+        for path, text in self._texts(result).items():
+            if path not in failed and self._put(path, text):
+                with suppress(OSError):
+                    path.unlink()
 
     def _texts(self, result: RunResult) -> dict[Path, str]:
         """What is to stand in each file."""
@@ -111,10 +121,11 @@ class RunFiles:
 
     def _put(self, path: Path, text: str) -> str:
         try:
-            put({path: [text]})
+            put({path: [text.encode("utf-8", "backslashreplace").decode()]})  # a file may be called what is no UTF-8
         except OSError as error:
             return error.strerror or str(error)
-        self.written.append(self._shown(path))
+        if self._shown(path) not in self.written:
+            self.written.append(self._shown(path))
         return ""
 
     def _shown(self, path: Path) -> str:
