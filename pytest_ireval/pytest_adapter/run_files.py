@@ -12,13 +12,13 @@ from pathlib import Path
 import pytest
 
 import pytest_ireval
-from pytest_ireval.baselines.git import commit_state
 from pytest_ireval.errors import IrevalError
 from pytest_ireval.gate.circumstances import moment_of, written
 from pytest_ireval.pytest_adapter.code_host import source_links
 from pytest_ireval.reports.open_metrics import metrics_text
 from pytest_ireval.reports.results_json import results_text
 from pytest_ireval.reports.summary_markdown import summary_text
+from pytest_ireval.repositories.git import commit_state
 from pytest_ireval.results.outcome import worst_of
 from pytest_ireval.results.suite_result import RunResult, SuiteResult
 from pytest_ireval.retrieval.formats.writers import put
