@@ -171,8 +171,9 @@ def put(files: Mapping[FilePath, Iterable[str]]) -> None:
             with open(handle, "w", encoding="utf-8", newline="") as file:
                 file.writelines(lines)
             os.chmod(temporary, 0o666 & ~_umask())
-        for temporary, target in ready.items():
+        for temporary, target in [*ready.items()]:
             os.replace(temporary, target)
+            del ready[temporary]
     finally:
         for temporary in ready:
             Path(temporary).unlink(missing_ok=True)
