@@ -18,7 +18,7 @@ from pytest_ireval.pytest_adapter.branch import branch_of
 from pytest_ireval.pytest_adapter.code_host import append_step_summary, tell_code_host
 from pytest_ireval.pytest_adapter.planned_suite import Collected, Evaluated, PlannedSuite
 from pytest_ireval.pytest_adapter.reported import Reported
-from pytest_ireval.pytest_adapter.run_files import RunFiles, only_looks
+from pytest_ireval.pytest_adapter.run_files import RunFiles, only_looks, with_problem
 from pytest_ireval.pytest_adapter.suite_ending import ended
 from pytest_ireval.pytest_adapter.terminal import summarise
 from pytest_ireval.results.suite_result import RunResult, SuiteResult
@@ -93,7 +93,7 @@ class RunEnd:
         result = replace(result, base=branch_of(self.config).base)
         self.result = told(result, self.affected.since, self.collected.suites)
         self.unwritten = self.files.write(self.result)
-        self.unsaid = append_step_summary(self.files.summary, self.result)
+        self.unsaid = append_step_summary(self.files.summary, with_problem(self.result, self.unwritten))
         if exitstatus == pytest.ExitCode.OK or self._nobody(exitstatus):
             session.exitstatus = self._exit_status(self.result)
 

@@ -94,7 +94,7 @@ class RunFiles:
             failed = {self.results: failed[self.results]}  # it is the folder
         told = "; ".join(_unwritten(path, reason) for path, reason in failed.items())
         if told and result.verdict != "error":
-            self._take_back(replace(result, verdict="error", problems=(*result.problems, told)), failed)
+            self._take_back(with_problem(result, told), failed)
         return told
 
     def _take_back(self, result: RunResult, failed: Iterable[Path]) -> None:
@@ -135,6 +135,11 @@ class RunFiles:
 NOT_ENDED = "the run did not end"
 IGNORED = "# Files of runs of pytest-ireval, made anew by each.\n*\n"
 LOOKING = ("help", "version", "markers", "showfixtures", "show_fixtures_per_test", "cacheshow", "collectonly")
+
+
+def with_problem(result: RunResult, problem: str) -> RunResult:
+    """What a run came to that is red for want of a file; the same if there is no problem."""
+    return replace(result, verdict="error", problems=(*result.problems, problem)) if problem else result
 
 
 def _unwritten(results: Path, reason: str) -> str:

@@ -80,7 +80,9 @@ def test_no_file_of_an_earlier_run_outlives_one_that_ends_early(accepted):
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_a_file_that_cannot_be_written_is_named_and_red(accepted, name):
+def test_a_file_that_cannot_be_written_is_named_and_red(accepted, monkeypatch, name):
+    page = accepted.path / "page.md"
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(page))
     path = accepted.path / "ireval-report" / name
     path.unlink()
     path.mkdir()
@@ -91,6 +93,8 @@ def test_a_file_that_cannot_be_written_is_named_and_red(accepted, name):
     result.stdout.fnmatch_lines([f"problem: {path}: cannot be written: Is a directory; *"])
     others = [f"written: ireval-report/{other}" for other in FILES if other != name]
     result.stdout.fnmatch_lines(others)
+    assert "**Safe to land**" not in page.read_text()
+    assert "**Could not be judged**" in page.read_text()
 
 
 def test_two_runs_of_the_same_leave_the_same_bytes(red):
