@@ -127,7 +127,7 @@ LOOKING = ("help", "version", "markers", "showfixtures", "show_fixtures_per_test
 
 
 def _unwritten(results: Path, reason: str) -> str:
-    return f"{results}: cannot be written: {reason}; --ireval-report DIR writes elsewhere, none nothing"
+    return f"{results}: cannot be written: {reason}; --ireval-report DIR writes elsewhere, none no files"
 
 
 def only_looks(options: argparse.Namespace) -> bool:
