@@ -19,7 +19,7 @@ GROUPS = {
     "Suites": ("suites",),
     "Files: queries, judgments, rankings": ("retrieval", "intake"),
     "Sources": ("sources",),
-    "Baselines and git": ("baselines",),
+    "Baselines and git": ("baselines", "repositories"),
     "Rules and the gate": ("rules", "gate", "evaluating", "comparing", "explaining", "statistics"),
     "Metrics": ("metrics", "pytest_ireval_metrics"),
     "Plugins": ("plugins", "testing"),

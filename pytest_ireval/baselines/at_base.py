@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import TypeVar
 
 from pytest_ireval.baselines.baseline import Baseline
-from pytest_ireval.baselines.branches import MergeBase, merge_base, top_of
 from pytest_ireval.baselines.files import RECORD, checked_name, path_of
-from pytest_ireval.baselines.git import standing
 from pytest_ireval.baselines.reading import baseline_from, plain_line_ends
 from pytest_ireval.baselines.renamed import Known, Named, name_at_base
-from pytest_ireval.baselines.tree import Tree
 from pytest_ireval.errors import BaselineError, Problem
+from pytest_ireval.repositories.branches import MergeBase, merge_base, top_of
+from pytest_ireval.repositories.git import standing
+from pytest_ireval.repositories.tree import Tree
 
 T = TypeVar("T")
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 from pytest_ireval.baselines.baseline import Acceptance
 from pytest_ireval.baselines.files import JUDGMENTS, RECORD, near, path_of
-from pytest_ireval.baselines.git import blob, git, standing
 from pytest_ireval.baselines.reading import record_from
 from pytest_ireval.baselines.record import Record
 from pytest_ireval.errors import BaselineError
+from pytest_ireval.repositories.git import blob, git, standing
 
 Figures = Mapping[str, float | None]
 """By metric."""

@@ -20,16 +20,16 @@ from pytest_ireval.baselines.files import (
     rankings_ending,
 )
 from pytest_ireval.baselines.fingerprints import fingerprint
-from pytest_ireval.baselines.git import content_at
 from pytest_ireval.baselines.journal import Journal, journal_of
 from pytest_ireval.baselines.record import Record, decoded_record
 from pytest_ireval.baselines.stored_judgments import decoded_grades
 from pytest_ireval.baselines.stored_rankings import decoded_rankings
 from pytest_ireval.baselines.tab_lines import Damage
 from pytest_ireval.errors import BaselineError, Problem
+from pytest_ireval.repositories.git import content_at
+from pytest_ireval.repositories.pointers import is_pointer
 
 CONFLICT = re.compile(rb"^(<{7}|>{7}|\|{7})( |$)", re.MULTILINE)
-POINTER = b"version https://git-lfs.github.com/spec/"
 LACKS_CONTENT = "is a pointer of Git LFS, and not the content"
 ATTEMPTS = 50
 PIECE = 1 << 22
@@ -163,11 +163,6 @@ def _foreign_in(data: bytes) -> Damage | None:
         return Damage(LACKS_CONTENT)
     found = CONFLICT.search(data)
     return Damage("has the marks of a merge conflict", data.count(b"\n", 0, found.start()) + 1) if found else None
-
-
-def is_pointer(data: bytes) -> bool:
-    """Whether Git LFS keeps the content elsewhere."""
-    return data.startswith(POINTER)
 
 
 def plain_line_ends(data: bytes) -> bytes:

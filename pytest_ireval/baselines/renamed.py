@@ -10,8 +10,8 @@ from typing import NamedTuple
 from pytest_ireval.baselines.baseline import Baseline
 from pytest_ireval.baselines.files import RECORD
 from pytest_ireval.baselines.reading import record_from
-from pytest_ireval.baselines.tree import Tree
 from pytest_ireval.errors import BaselineError
+from pytest_ireval.repositories.tree import Tree
 
 ALIKE = 0.5
 """Baselines are one if they share this part of their judged queries."""

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from pytest_ireval.baselines.changed_files import Changes, Files, changes_since, known_files
 from pytest_ireval.baselines.files import is_file_of
-from pytest_ireval.baselines.repository import places_of, root_of
 from pytest_ireval.errors import IrevalError, Problem
 from pytest_ireval.gate.named_files import named_files
+from pytest_ireval.repositories.changed_files import Changes, Files, changes_since, known_files
+from pytest_ireval.repositories.repository import places_of, root_of
 from pytest_ireval.suites.fitting import fitting, watched
 from pytest_ireval.suites.suite import Pattern, Suite, Watch
 from pytest_ireval.text_table import printable

@@ -10,7 +10,6 @@ from datetime import datetime
 import pytest
 
 from pytest_ireval.baselines.baseline import Acceptance
-from pytest_ireval.baselines.git import commit_state
 from pytest_ireval.baselines.writing import write_baseline
 from pytest_ireval.errors import IrevalError
 from pytest_ireval.gate.circumstances import written
@@ -18,6 +17,7 @@ from pytest_ireval.gate.updating import Proposal, blockers, needs_reason
 from pytest_ireval.plurals import counted
 from pytest_ireval.pytest_adapter.planned_suite import Evaluated, PlannedSuite
 from pytest_ireval.pytest_adapter.suite_run import Accepts
+from pytest_ireval.repositories.git import commit_state
 from pytest_ireval.results.suite_result import SuiteResult
 from pytest_ireval.suites.twins import twin_of
 

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from pytest_ireval.baselines.changed_files import Changes
 from pytest_ireval.errors import IrevalError
 from pytest_ireval.gate.affecting import IN_ANY_CASE, Repositories, reason_of
 from pytest_ireval.gate.gate import Plan
 from pytest_ireval.plurals import counted
 from pytest_ireval.pytest_adapter.planned_suite import PlannedSuite
 from pytest_ireval.pytest_adapter.suite_files import RuleItem
+from pytest_ireval.repositories.changed_files import Changes
 from pytest_ireval.results.suite_result import RunResult, SuiteResult
 from pytest_ireval.rules.planning import INPUTS, Check
 from pytest_ireval.suites.suite import Suite

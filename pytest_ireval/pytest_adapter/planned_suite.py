@@ -34,8 +34,16 @@ class PlannedSuite:
     """Why it takes part where not all do; None: it takes none, for no change concerns it."""
     selected: list[str] = field(default_factory=list)
     """Of these, what the run was asked for, in the order of running."""
+    nodes: dict[str, str] = field(default_factory=dict)
+    """The same by what pytest calls their tests."""
     deselected: set[str] = field(default_factory=set)
     """What somebody took out, so that it is not missed."""
+
+    def select(self, check: str, node: str) -> None:
+        """The run was asked for a verdict; pytest may collect its test several times."""
+        self.nodes[node] = check
+        if check not in self.selected:
+            self.selected.append(check)
 
     @property
     def all_selected(self) -> bool:

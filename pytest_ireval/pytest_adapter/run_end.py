@@ -17,11 +17,11 @@ from pytest_ireval.pytest_adapter.affected import Affected, nobody, told
 from pytest_ireval.pytest_adapter.branch import branch_of
 from pytest_ireval.pytest_adapter.code_host import append_step_summary, tell_code_host
 from pytest_ireval.pytest_adapter.planned_suite import Collected, Evaluated, PlannedSuite
+from pytest_ireval.pytest_adapter.reported import Reported
 from pytest_ireval.pytest_adapter.run_files import RunFiles, only_looks
 from pytest_ireval.pytest_adapter.suite_ending import ended
-from pytest_ireval.pytest_adapter.suite_files import reported_by
 from pytest_ireval.pytest_adapter.terminal import summarise
-from pytest_ireval.results.suite_result import RunResult
+from pytest_ireval.results.suite_result import RunResult, SuiteResult
 
 
 class Found(Protocol):
@@ -53,8 +53,7 @@ class RunEnd:
         self.found = found
         self.affected = affected
         self.collected = Collected()
-        self.reported: dict[str, set[str]] = {}
-        """By suite, the ids of verdicts."""
+        self.reported = Reported()
         self.uncollected: dict[str, str] = {}
         """The text of what could not be collected, by node."""
         self.unwritten = ""
@@ -73,9 +72,7 @@ class RunEnd:
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """A verdict counts once its report is here."""
-        about = reported_by(report)
-        if about is not None and (report.when == "call" or report.failed):
-            self.reported.setdefault(about.suite, set()).add(about.check)
+        self.reported.take(report)
 
     def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
         """Baselines are accepted, files written; no suite is no pass, even if Python tests passed."""
@@ -90,11 +87,7 @@ class RunEnd:
             self.accepting.accept(self.collected.suites, self._ending, self.moment)
         self.lost = tuple(self._lost())
         problems = (*self.uncollected.values(), *self.lost, *self.accepting.problems)
-        suites = [
-            ended(suite, *self._ending(suite), written=suite.name in self.accepting.written)
-            for suite in self.collected.suites
-            if suite.selected
-        ]
+        suites = [self._ended(suite) for suite in self.collected.suites if suite.selected]
         took_part = [file for suite in self.collected.suites if suite.selected for file in suite.files]
         result = self.files.result_of(suites, self.moment, problems, self.accepting.written, took_part)
         result = replace(result, base=branch_of(self.config).base)
@@ -109,7 +102,13 @@ class RunEnd:
         return exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED and nobody(self.collected.suites)
 
     def _ending(self, suite: PlannedSuite) -> tuple[Evaluated | None, Collection[str]]:
-        return self.found.found(suite.name), self.reported.get(suite.name, set())
+        evaluated = self.found.found(suite.name)
+        return evaluated, self.reported.verdicts(suite) - self.reported.disturbed(suite, evaluated)
+
+    def _ended(self, suite: PlannedSuite) -> SuiteResult:
+        evaluated, reported = self._ending(suite)
+        disturbed = self.reported.disturbed(suite, evaluated)
+        return ended(suite, evaluated, reported, disturbed, written=suite.name in self.accepting.written)
 
     def _lost(self) -> Iterator[str]:
         """Suites that the command line names whole, and that pytest collected in part."""

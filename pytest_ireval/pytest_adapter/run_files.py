@@ -5,20 +5,20 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
 from pathlib import Path
 
 import pytest
 
 import pytest_ireval
-from pytest_ireval.baselines.git import commit_state
 from pytest_ireval.errors import IrevalError
 from pytest_ireval.gate.circumstances import moment_of, written
 from pytest_ireval.pytest_adapter.code_host import source_links
 from pytest_ireval.reports.open_metrics import metrics_text
 from pytest_ireval.reports.results_json import results_text
 from pytest_ireval.reports.summary_markdown import summary_text
+from pytest_ireval.repositories.git import commit_state
 from pytest_ireval.results.outcome import worst_of
 from pytest_ireval.results.suite_result import RunResult, SuiteResult
 from pytest_ireval.retrieval.formats.writers import put
@@ -92,7 +92,17 @@ class RunFiles:
         failed = {path: reason for path, text in texts.items() if (reason := self._put(path, text))}
         if len(failed) == len(texts) and len(set(failed.values())) == 1:
             failed = {self.results: failed[self.results]}  # it is the folder
-        return "; ".join(_unwritten(path, reason) for path, reason in failed.items())
+        told = "; ".join(_unwritten(path, reason) for path, reason in failed.items())
+        if told and result.verdict != "error":
+            self._take_back(replace(result, verdict="error", problems=(*result.problems, told)), failed)
+        return told
+
+    def _take_back(self, result: RunResult, failed: Iterable[Path]) -> None:
+        """The run is red for want of a file, so the other files must not say that it is fine."""
+        for path, text in self._texts(result).items():
+            if path not in failed and self._put(path, text):
+                with suppress(OSError):
+                    path.unlink()
 
     def _texts(self, result: RunResult) -> dict[Path, str]:
         """What is to stand in each file."""
@@ -111,10 +121,11 @@ class RunFiles:
 
     def _put(self, path: Path, text: str) -> str:
         try:
-            put({path: [text]})
+            put({path: [text.encode("utf-8", "backslashreplace").decode()]})  # a file may be called what is no UTF-8
         except OSError as error:
             return error.strerror or str(error)
-        self.written.append(self._shown(path))
+        if self._shown(path) not in self.written:
+            self.written.append(self._shown(path))
         return ""
 
     def _shown(self, path: Path) -> str:

@@ -132,8 +132,8 @@ class EvaluationSession:
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """What was selected is evaluated when its first item is run."""
         for item in session.items:
-            if isinstance(item, RuleItem) and item.check.id not in item.run.planned.selected:
-                item.run.planned.selected.append(item.check.id)
+            if isinstance(item, RuleItem):
+                item.run.planned.select(item.check.id, item.nodeid)
         if self.shared is not None:
             self.shared.tell(self.collected())
 

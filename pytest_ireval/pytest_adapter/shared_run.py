@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pytest_ireval.baselines.changed_files import Changes
 from pytest_ireval.baselines.lock import locked
 from pytest_ireval.errors import IrevalError, Problem
 from pytest_ireval.gate.updating import Proposal
 from pytest_ireval.pytest_adapter.planned_suite import Collected, Evaluated
+from pytest_ireval.repositories.changed_files import Changes
 from pytest_ireval.results.suite_result import SuiteResult
 
 CHANGES = "changes"

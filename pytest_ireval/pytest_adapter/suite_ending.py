@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Collection
 from dataclasses import replace
 
 from pytest_ireval.pytest_adapter.planned_suite import Evaluated, PlannedSuite
@@ -11,16 +11,27 @@ from pytest_ireval.results.suite_result import MetricFigures, SuiteResult
 
 
 def ended(
-    suite: PlannedSuite, evaluated: Evaluated | None, reported: Container[str], *, written: bool = False
+    suite: PlannedSuite,
+    evaluated: Evaluated | None,
+    reported: Collection[str],
+    disturbed: Collection[str] = (),
+    *,
+    written: bool = False,
 ) -> SuiteResult:
-    """What was ``reported``, as accepted if its baseline was ``written``; with a verdict missing it is an error."""
+    """What was ``reported``, as accepted if its baseline was ``written``.
+
+    With a verdict missing it is an error, and with one whose test failed for another reason: pytest is red then.
+    """
     if evaluated is None:
         return _never_judged(suite)
     result = evaluated.result
     unreported = [each for each in suite.selected if each not in reported]
     outcomes = tuple(_settled(each, written) for each in result.outcomes if each.id in reported)
     broken = result.error or not outcomes or unreported
-    notes = [f"the run ended before {len(unreported)} of its verdicts were reported"] if unreported else []
+    late = [each for each in unreported if each not in disturbed]
+    notes = [f"the run ended before {len(late)} of its verdicts were reported"] if late else []
+    if disturbed:
+        notes.append(f"failed for another reason than the verdict: {', '.join(sorted(disturbed))}")
     return replace(
         result,
         outcomes=outcomes,

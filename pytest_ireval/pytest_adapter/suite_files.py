@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pytest_ireval.pytest_adapter.session import EvaluationSession
 
 SUITE, RULE = "ireval_suite", "ireval_rule"
-"""Properties of a report that say which verdict it is about."""
+"""Properties that say which verdict a test is about."""
 
 
 class SuiteFile(pytest.File):
@@ -156,16 +156,3 @@ class RuleItem(pytest.Item):
         first = next(iter(str(error).splitlines()), "")
         crash.path, crash.lineno = str(path), (line or 0) + 1
         crash.message = first.removeprefix(f"{outcome.place}: ") if outcome is not None else first
-
-
-class Told(NamedTuple):
-    """Which verdict a report of pytest is about."""
-
-    suite: str
-    check: str
-
-
-def reported_by(report: pytest.TestReport) -> Told | None:
-    """None for a test that is none of ours; the same of a report that came from a worker."""
-    properties = dict(report.user_properties)
-    return Told(str(properties[SUITE]), str(properties[RULE])) if RULE in properties else None

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 
-from pytest_ireval.baselines.changed_files import Files
-from pytest_ireval.baselines.repository import places_of
+from pytest_ireval.repositories.changed_files import Files
+from pytest_ireval.repositories.repository import places_of
 from pytest_ireval.suites.globs import ANY
 from pytest_ireval.suites.suite import Pattern, Watch
 

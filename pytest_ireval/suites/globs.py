@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from pytest_ireval.baselines.repository import places_of, root_of
 from pytest_ireval.errors import shown
+from pytest_ireval.repositories.repository import places_of, root_of
 from pytest_ireval.suites.scalars import Scalar, UnfitError, place_of, plain
 from pytest_ireval.suites.suite import Pattern, Watch
 

@@ -5,12 +5,12 @@ from pathlib import Path
 import pytest
 from made_baselines import FIRST, SECOND, baseline_of, content
 
-from pytest_ireval.baselines import git as git_module
-from pytest_ireval.baselines.git import CommitState, commit_state, content_at, show_at
 from pytest_ireval.baselines.past import figures_of_acceptances
 from pytest_ireval.baselines.reading import read_baseline, read_baseline_at, record_from
 from pytest_ireval.baselines.writing import write_baseline
 from pytest_ireval.errors import BaselineError
+from pytest_ireval.repositories import git as git_module
+from pytest_ireval.repositories.git import CommitState, commit_state, content_at, show_at
 
 
 def test_commit_branch_and_whether_files_differ(git):

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from pytest_ireval.baselines.at_base import Base
-from pytest_ireval.baselines.branches import merge_base
 from pytest_ireval.errors import BaselineError
+from pytest_ireval.repositories.branches import merge_base
 
 
 def commit(git, name):
@@ -250,7 +250,7 @@ def test_of_a_submodule_it_is_the_submodule_s_own(forked, cloned, tmp_path_facto
 
 
 def test_git_is_asked_once_for_each_repository(forked, monkeypatch):
-    from pytest_ireval.baselines import branches
+    from pytest_ireval.repositories import branches
 
     calls = []
     asked = branches.asked

@@ -231,7 +231,7 @@ def main(home, kind):
         folder = home / f"{kind}-{moment}"
         shutil.copytree(home / "template", folder)
         came, at, code = disturbed(folder, kind, moment)
-        after = afterwards(folder, known) if came and kind == "killed" else []
+        after = afterwards(folder, known) if came and kind == "killed" and moment % 2 else []
         print(json.dumps({"moment": moment, "came": came, "at": at, "code": code, "after": after}), flush=True)
         if not came:
             return

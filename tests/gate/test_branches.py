@@ -674,7 +674,7 @@ def test_the_fixture_holds_against_the_base_too(branch):
 
 
 def test_git_is_asked_for_the_merge_base_once_for_all_suites(branch, monkeypatch):
-    from pytest_ireval.baselines import branches, tree
+    from pytest_ireval.repositories import branches, tree
 
     branch.git("checkout", "--quiet", "main")
     branch.shop.change(

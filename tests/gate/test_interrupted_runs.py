@@ -47,6 +47,8 @@ def reversed_lists(folder):
     return found
 
 
+BEGINNING = 17
+"""Calls after which nothing of an earlier run is left: three files, of which the last is put in place by the 17th."""
 OLD, NEW = "q01-d0", "q01-d3"
 BEFORE, AFTER = {"shop": OLD, "blog": None}, {"shop": NEW, "blog": NEW}
 
@@ -122,7 +124,7 @@ def wrong(folder, kind, moment):
         problems.append("does not say why")
     if kind != "killed" and any(folder.glob("ireval-report/.results.json.*")) and "unlink" not in moment["at"]:
         problems.append("a temporary file is left")
-    if kind == "killed" and moment["came"] and moment["after"] != [0, 0]:
+    if kind == "killed" and moment["came"] and moment["after"] not in ([0, 0], []):
         problems.append(f"the next update and the run after it end with {moment['after']}")
     return [moment["at"], *problems, printed] if problems else None
 
@@ -130,6 +132,13 @@ def wrong(folder, kind, moment):
 def wrong_results(folder, moment, baselines):
     """What is wrong with the file of results: it is that of a run that ended, or no pass."""
     path = folder / "ireval-report/results.json"
+    verdict = run_of(path.read_text()).verdict if path.exists() else "error"
+    for name, green in (("summary.md", "**Safe to land**"), ("metrics.txt", "ireval_pass 1.0")):
+        other = path.with_name(name)
+        if other.exists() and green in other.read_text() and verdict != "pass":
+            stale = other.read_bytes() == (folder.parent / "template/ireval-report" / name).read_bytes()
+            if not stale or baselines != BEFORE or moment["code"] == 0 or moment["moment"] > BEGINNING:
+                yield f"{name} is green, and the results are not"
     if not path.exists():
         return
     old = (folder.parent / "template/ireval-report/results.json").read_bytes()
@@ -151,7 +160,7 @@ def copied(home, name):
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT], ids=lambda each: each.name)
 def test_a_program_that_is_ended_at_a_random_moment(number, home, drivers):
     chance = random.Random(int(number))
-    for attempt in range(5):
+    for attempt in range(4):
         folder = copied(home, f"{number.name}-{attempt}")
         process = run(folder, *ACCEPTING)
         time.sleep(0.5 + 2 * chance.random())

@@ -54,7 +54,7 @@ def test_results_that_cannot_be_replaced_are_removed_so_that_nobody_reads_a_stal
         patch.setattr(run_files, "put", full)
         run_files.RunFiles(shop.path / "ireval-report", shop.path).begin(moment_of())
 
-    assert not (shop.path / "ireval-report/results.json").exists()
+    assert [path.name for path in (shop.path / "ireval-report").iterdir()] == [".gitignore"]
 
 
 def test_a_folder_that_may_not_be_written_to_is_red_and_the_remedy_is_said(shop, monkeypatch):
@@ -144,6 +144,13 @@ def test_a_folder_whose_name_is_no_utf_8(shop, run):
     assert again.returncode == 0, clean(again)
     assert run("--ireval-update", "--ireval-report", "none").returncode == 0
     assert run(folder=Path(os.fsdecode(folder))).returncode == 0
+    shop.rankings = {query: documents[::-1] for query, documents in shop.rankings.items()}
+    shop.write()
+    os.replace(shop.path / "rankings.txt", os.path.join(folder, b"rankings.txt"))
+    (shop.path / "shop.ireval.yaml").unlink()
+    red = run()
+    assert red.returncode == 1, clean(red)
+    assert "fell" in clean(red)
 
 
 @pytest.mark.parametrize(
@@ -298,3 +305,28 @@ def test_few_files_may_be_open(shop, files):
     else:
         assert "Too many open files" in result.stdout
         assert "pytest_ireval/pytest_adapter" not in result.stdout or "INTERNALERROR" not in result.stdout
+
+
+@pytest.mark.parametrize("name", ["results.json", "summary.md", "metrics.txt"])
+def test_a_file_that_cannot_be_written_keeps_the_others_from_being_green(shop, monkeypatch, name):
+    shop.accept()
+    from pytest_ireval.pytest_adapter import run_files
+
+    real, asked = run_files.put, []
+
+    def full(files):
+        (path,) = files
+        asked.append(path.name)
+        if path.name == name and asked.count(name) > 2:  # the first two say that the run did not end
+            raise OSError(errno.ENOSPC, "No space left on device")
+        real(files)
+
+    monkeypatch.setattr(run_files, "put", full)
+    result = shop.run()
+
+    folder = shop.path / "ireval-report"
+    assert result.ret == 1
+    result.stdout.fnmatch_lines([f"problem: *{name}: cannot be written: No space left on device; *"])
+    assert shop.results()["verdict"] == "error"
+    assert "Safe to land" not in (folder / "summary.md").read_text()
+    assert "ireval_pass 0.0" in (folder / "metrics.txt").read_text()

@@ -18,6 +18,7 @@ LAYERS = [
     ({"metrics"}, {"numpy"}),
     ({"plugins"}, {"pluggy"}),
     ({"statistics"}, {"numpy", "scipy"}),
+    ({"repositories"}, set()),
     ({"baselines", "history"}, {"numpy", "zstandard"}),
     ({"suites"}, {"pydantic", "yaml"}),
     ({"sources"}, {"numpy", "pydantic"}),

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from toy_kinds import BEGINNING
 
-from pytest_ireval.baselines.changed_files import Files
-from pytest_ireval.baselines.repository import places_of, root_of
+from pytest_ireval.repositories.changed_files import Files
+from pytest_ireval.repositories.repository import places_of, root_of
 from pytest_ireval.suites.fitting import fitting, watched
 from pytest_ireval.suites.globs import EXAMPLES, pattern_of
 from pytest_ireval.suites.suite import Pattern, Place, Watch

@@ -8,8 +8,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
-from pytest_ireval.baselines.repository import root_of
 from pytest_ireval.errors import BaselineError, Problem, shown
+from pytest_ireval.repositories.repository import root_of
 
 PATIENCE = 20.0
 """Seconds that git may take."""

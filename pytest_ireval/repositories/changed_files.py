@@ -7,10 +7,10 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
-from pytest_ireval.baselines.branches import MergeBase, merge_base, top_of
-from pytest_ireval.baselines.git import asked
-from pytest_ireval.baselines.repository import root_of
 from pytest_ireval.errors import IrevalError, Problem
+from pytest_ireval.repositories.branches import MergeBase, merge_base, top_of
+from pytest_ireval.repositories.git import asked
+from pytest_ireval.repositories.repository import root_of
 
 LINK, SUBMODULE = b"120000", b"160000"
 COMPILED = "__pycache__"

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import NamedTuple
 
-from pytest_ireval.baselines.branches import MergeBase
-from pytest_ireval.baselines.git import asked
-from pytest_ireval.baselines.reading import is_pointer
 from pytest_ireval.errors import BaselineError, Problem
+from pytest_ireval.repositories.branches import MergeBase
+from pytest_ireval.repositories.git import asked
+from pytest_ireval.repositories.pointers import is_pointer
 
 PATIENCE = 300.0
 """Seconds for what a partial clone may have to bring from far away."""

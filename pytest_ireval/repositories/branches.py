@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from pytest_ireval.baselines.git import asked, git
 from pytest_ireval.errors import BaselineError, Problem, closest, shown
+from pytest_ireval.repositories.git import asked, git
 
 DIGITS = 7
 """So many digits of a commit are shown."""
