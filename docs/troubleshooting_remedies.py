@@ -8,7 +8,7 @@ REMEDIES = {
     "--ireval-force and --ireval-reason are about accepting: say --ireval-update, too": (
         "add `--ireval-update`, or leave out the reason: a run that only looks needs none."
     ),
-    "<results>: cannot be written: <reason>; --ireval-report DIR writes elsewhere, none nothing": (
+    "<results>: cannot be written: <reason>; --ireval-report DIR writes elsewhere, none no files": (
         "the run is red because nobody could read its results, and an old file might be taken for them. "
         "Give it a folder that it may write to, or `--ireval-report none` in a checkout that is "
         "read-only."

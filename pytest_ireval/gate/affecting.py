@@ -68,7 +68,7 @@ def reason_of(suite: Suite, ref: str, repositories: Repositories) -> str:
 
 
 def dead_watches(suite: Suite, root: Path, repositories: Repositories) -> Iterator[Watch]:
-    """Globs that fit nothing, or nothing but exceptions: with such alone a suite would never take part."""
+    """Globs that fit nothing, or nothing but exceptions: nobody can tell what was meant by them."""
     exceptions = [watch for watch in suite.watches if watch.excludes]
     for watch in suite.watches:
         if not watch.excludes and not repositories.fits_something(watch, exceptions, root):
@@ -84,8 +84,9 @@ def wrong_watches(suite: Suite, repositories: Repositories) -> list[Problem]:
         dead = list(dead_watches(suite, root, repositories))
     except IrevalError as error:
         return list(error.problems)
-    complaint = "{} fits no file that git knows: a suite that watches nothing never takes part"
-    return [Problem(complaint.format(repr(each.text)), str(each.place), ("watches",)) for each in dead]
+    complaint = "{} fits no file that git knows, so the suite takes part whatever changed"
+    hint = "a glob is relative to the file it is written in; / at its beginning is the top of the repository"
+    return [Problem(complaint.format(repr(each.text)), str(each.place), ("watches",), hint) for each in dead]
 
 
 def _of_baseline(suite: Suite, changes: Changes) -> Iterator[str]:

@@ -19,6 +19,8 @@ from pytest_ireval.results.suite_result import RunResult, SuiteResult
 from pytest_ireval.rules.planning import INPUTS, Check
 from pytest_ireval.suites.suite import Suite
 
+OPTION = "--ireval-changed-since"
+
 
 @dataclass
 class Affected:
@@ -56,8 +58,16 @@ def affected_of(config: pytest.Config, known: Mapping[Path, Changes] | None = No
     if since is not None:
         here = config.invocation_params.dir
         for folder in dict.fromkeys(_folder(here / argument.partition("::")[0]) for argument in config.args):
-            found.repositories.changes_around(folder, since)
+            _asked(found.repositories, folder, since)
     return found
+
+
+def _asked(repositories: Repositories, folder: Path, since: str) -> None:
+    """Ask git; what it says of the ref alone is told as the option's."""
+    try:
+        repositories.changes_around(folder, since)
+    except IrevalError as error:
+        raise IrevalError(*(replace(each, place=each.place or OPTION) for each in error.problems)) from error
 
 
 def _folder(path: Path) -> Path:

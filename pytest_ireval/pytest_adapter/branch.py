@@ -28,7 +28,9 @@ def branch_of(config: pytest.Config) -> Branch:
     if mode not in MODES:
         hint = did_you_mean(mode, MODES)
         raise IrevalError(
-            Problem(f"{mode!r} is no way to treat a lowered baseline", INI, suggestion=hint, allowed="report or fail")
+            Problem(
+                f"{mode!r} is no way to treat a lowered baseline", INI, suggestion=hint, allowed="allowed: report, fail"
+            )
         )
     if base is not None and not base.strip():
         raise IrevalError("--ireval-base is empty: it names a git ref, such as origin/main")

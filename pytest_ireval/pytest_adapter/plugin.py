@@ -14,19 +14,19 @@ if TYPE_CHECKING:
 def pytest_addoption(parser: pytest.Parser) -> None:
     """The flag, and what can be said with it."""
     group = parser.getgroup("ireval", "search-ranking evaluation")
-    group.addoption("--ireval", action="store_true", help="collect YAML evaluation suites as tests")
+    group.addoption("--ireval", action="store_true", help="run the gate: each verdict of a YAML suite is a test")
     group.addoption("--ireval-update", action="store_true", help="accept what this run measures as the new baselines")
-    group.addoption("--ireval-update-new", action="store_true", help="write only baselines that do not exist yet")
+    group.addoption("--ireval-update-new", action="store_true", help="accept only suites that have no baseline yet")
     group.addoption("--ireval-reason", metavar="TEXT", default="", help="why the change is fine; kept in the baseline")
-    group.addoption("--ireval-force", action="store_true", help="accept although what accepting does not settle is red")
+    group.addoption("--ireval-force", action="store_true", help="accept even though something else is red, too")
     group.addoption("--ireval-allow-ci", action="store_true", help="accept even where CI is set")
     group.addoption(
-        "--ireval-changed-since", metavar="REF", default=None, help="only suites affected since the merge base with REF"
+        "--ireval-changed-since", metavar="REF", default=None, help="only suites that a change since REF concerns"
     )
-    group.addoption("--ireval-report", metavar="DIR", default=None, help="folder of the report, or none")
-    group.addoption("--ireval-base", metavar="REF", help="hold baselines against those of the merge base with this ref")
-    parser.addini("ireval_baseline_lowering", "report or fail: what a lowered baseline is", default="report")
-    parser.addini("ireval_report", "folder of the report, or none", default="ireval-report")
+    group.addoption("--ireval-report", metavar="DIR", default=None, help="folder of the report, or none: no files")
+    group.addoption("--ireval-base", metavar="REF", help="hold baselines against those at the merge base with REF")
+    parser.addini("ireval_baseline_lowering", "with --ireval-base: report (unless given) or fail", default="report")
+    parser.addini("ireval_report", "as --ireval-report; ireval-report unless given", default="ireval-report")
 
 
 @pytest.hookimpl(tryfirst=True)

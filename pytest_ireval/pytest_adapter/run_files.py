@@ -143,7 +143,7 @@ def with_problem(result: RunResult, problem: str) -> RunResult:
 
 
 def _unwritten(results: Path, reason: str) -> str:
-    return f"{results}: cannot be written: {reason}; --ireval-report DIR writes elsewhere, none nothing"
+    return f"{results}: cannot be written: {reason}; --ireval-report DIR writes elsewhere, none no files"
 
 
 def only_looks(options: argparse.Namespace) -> bool:

@@ -73,7 +73,11 @@ def top_of(folder: Path) -> Path:
         return Path(os.fsdecode(answer.out.rstrip(b"\r\n"))).resolve()
     if "not a git repository" in answer.said:
         raise BaselineError(
-            Problem("is in no git repository, so there is no base to hold baselines against", str(folder))
+            Problem(
+                "is in no git repository, so there is no base to hold baselines against",
+                place=str(folder),
+                suggestion="run it in a clone, or without --ireval-base",
+            )
         )
     first, *others = answer.said.splitlines() or ["git says nothing"]
     hint = " ".join(line.strip() for line in others if line.strip())

@@ -46,7 +46,9 @@ def changes_since(ref: str, folder: Path) -> Changes:
     Raises IrevalError where git cannot tell: that nothing changed is never what it says then.
     """
     if root_of(folder) is None:
-        raise IrevalError(Problem("lies in no git repository, so nobody knows what changed", place=str(folder)))
+        complaint = "lies in no git repository, so nobody knows what changed"
+        hint = "run it in a clone, or without --ireval-changed-since"
+        raise IrevalError(Problem(complaint, place=str(folder), suggestion=hint))
     base = merge_base(ref, top_of(folder))
     how = ("--name-only", "--no-renames", "--no-ext-diff", "--ignore-submodules=none")
     names = {*_listed(base.top, "diff", *how, base.commit), *_untracked(base.top)}

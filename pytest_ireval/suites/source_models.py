@@ -15,6 +15,9 @@ from pytest_ireval.suites.mistakes import Spot, problems_of
 from pytest_ireval.suites.scalars import UnfitError, place_of
 from pytest_ireval.suites.suite import SourceAsked
 
+RELATIVE = "a path is relative to the file it is written in"
+"""What helps most where a file is not there."""
+
 
 def source_asked(value: Any, registry: Registry) -> SourceAsked:
     """The source with its options; raises UnfitError or a ValidationError."""
@@ -64,7 +67,7 @@ def _absent(asked: SourceAsked, value: Any, start: Spot) -> list[Problem]:
     paths = paths if isinstance(paths, tuple) else (paths,)
     written = value[asked.kind.name]
     return [
-        Problem(f"there is no such file: {text}", str(place_of(text)), (*start.path, asked.kind.name))
+        Problem(f"there is no such file: {text}", str(place_of(text)), (*start.path, asked.kind.name), RELATIVE)
         for path, text in zip(paths, written if isinstance(written, list) else [written], strict=False)
         if isinstance(path, Path) and not glob.has_magic(str(text)) and not os.path.exists(path)
     ]

@@ -15,7 +15,7 @@ from pytest_ireval.suites import editor_types
 from pytest_ireval.suites.options import Options
 from pytest_ireval.suites.reading import registry_of
 from pytest_ireval.suites.scalars import UnfitError, place_of
-from pytest_ireval.suites.source_models import source_asked
+from pytest_ireval.suites.source_models import RELATIVE, source_asked
 from pytest_ireval.suites.suite import FileAsked, SourceAsked
 from pytest_ireval.suites.values import (
     DayText,
@@ -42,7 +42,7 @@ def _existing(value: Any, info: ValidationInfo) -> FileAsked:
         return value
     path = TypeAdapter(PathText).validate_python(value, context=info.context)
     if not os.path.exists(path):
-        raise UnfitError(f"there is no such file: {value}")
+        raise UnfitError(f"there is no such file: {value}", RELATIVE)
     return FileAsked(path, place_of(value))
 
 

@@ -208,7 +208,8 @@ def test_a_repository_without_commits(git, tmp_path):
 
 def test_outside_of_a_repository(tmp_path):
     assert complaint("main", tmp_path) == (
-        f"{tmp_path}\n  is in no git repository, so there is no base to hold baselines against"
+        f"{tmp_path}\n  is in no git repository, so there is no base to hold baselines against\n"
+        "  run it in a clone, or without --ireval-base"
     )
 
 

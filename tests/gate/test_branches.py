@@ -286,7 +286,7 @@ def test_a_ref_that_git_does_not_know_is_an_error_and_no_pass(branch):
         (
             ("-o", "ireval_baseline_lowering=fial"),
             "ERROR: ireval_baseline_lowering\n  'fial' is no way to treat a lowered baseline\n  did you mean 'fail'?\n"
-            "  report or fail\n",
+            "  allowed: report, fail\n",
         ),
     ],
 )

@@ -318,7 +318,8 @@ def test_a_glob_that_fits_nothing_is_a_mistake(monorepo, ireval):
         "suites/ads.ireval.yaml: ads: 1 metric, 1 rule\n"
         "suites/shop.ireval.yaml: shop: 1 metric, 1 rule\n"
         "suites/shop.ireval.yaml:9:25: watches\n"
-        "  '../serach/**' fits no file that git knows: a suite that watches nothing never takes part\n"
+        "  '../serach/**' fits no file that git knows, so the suite takes part whatever changed\n"
+        "  a glob is relative to the file it is written in; / at its beginning is the top of the repository\n"
         "1 mistake\n"
     )
 
@@ -406,7 +407,7 @@ def refusal(result):
 def test_an_unknown_ref_ends_the_run(monorepo, ref, hint):
     result = monorepo.pytester.runpytest("--ireval", "suites", f"--ireval-changed-since={ref}")
 
-    assert refusal(result) == f"git knows no commit {ref!r} here{hint}"
+    assert refusal(result) == f"--ireval-changed-since\n  git knows no commit {ref!r} here{hint}"
     assert monorepo.results()["verdict"] == "error"
 
 
@@ -425,13 +426,17 @@ def test_a_shallow_clone_ends_the_run(pytester, monkeypatch, tmp_path_factory):
     monorepo.git("clone", "--quiet", "--depth=1", "--branch=branch", f"file://{monorepo.path}", clone)
     monkeypatch.chdir(clone)
     unknown = refusal(pytester.runpytest("--ireval", "suites", "--ireval-changed-since", "origin/main"))
-    assert unknown.startswith("git knows no commit 'origin/main' here, and the clone is shallow\n")
+    assert unknown.startswith(
+        "--ireval-changed-since\n  git knows no commit 'origin/main' here, and the clone is shallow\n"
+    )
     assert "fetch-depth: 0 of actions/checkout" in unknown
 
     monorepo.git("-C", clone, "fetch", "--quiet", "--depth=1", "origin", "main:refs/remotes/origin/main")
     unrelated = refusal(pytester.runpytest("--ireval", "suites", "--ireval-changed-since", "origin/main"))
     assert re.match(
-        r"HEAD and origin/main \(\w{7}\) have no common commit in this clone, which is shallow\n", unrelated
+        r"--ireval-changed-since\n"
+        r"  HEAD and origin/main \(\w{7}\) have no common commit in this clone, which is shallow\n",
+        unrelated,
     )
     assert "fetch-depth: 0 of actions/checkout" in unrelated
 
@@ -448,7 +453,8 @@ def test_outside_of_a_repository_the_run_ends(monorepo):
     shutil.rmtree(monorepo.path / ".git")
 
     assert refusal(monorepo.run()) == (
-        f"{monorepo.path / 'suites'}\n  lies in no git repository, so nobody knows what changed"
+        f"{monorepo.path / 'suites'}\n  lies in no git repository, so nobody knows what changed\n"
+        "  run it in a clone, or without --ireval-changed-since"
     )
 
 

@@ -101,6 +101,16 @@ def test_links_lead_somewhere(page):
     assert [target for target in targets if not (page.parent / target).exists()] == []
 
 
+def test_every_option_of_the_gate_is_in_the_table_of_options():
+    page = (ROOT / "docs" / "gate.md").read_text(encoding="utf-8")
+    table = page.partition("## Options\n")[2].partition("\n## ")[0]
+    plugin = (ROOT / "pytest_ireval/pytest_adapter/plugin.py").read_text(encoding="utf-8")
+    options = re.findall(r'add(?:option|ini)\(\s*"([^"]+)"', plugin)
+
+    assert len(options) > 10
+    assert [name for name in options if not re.search(rf"`{name}[` ]", table)] == []
+
+
 def test_the_package_on_the_page_about_plugins_is_the_example():
     example = ROOT / "examples" / "third_party_metrics" / "pyproject.toml"
 

@@ -93,7 +93,11 @@ rules:
             "  did you mean 'trec'?\n"
             "  allowed: trec, input, pessimistic, optimistic, error",
         ),
-        (BEGINNING + "queries: no.tsv\n", "shop.yaml:4:10: queries\n  there is no such file: no.tsv"),
+        (
+            BEGINNING + "queries: no.tsv\n",
+            "shop.yaml:4:10: queries\n  there is no such file: no.tsv\n"
+            "  a path is relative to the file it is written in",
+        ),
         (
             BEGINNING + "judgments: {file: judgments.txt, format: trc}\n",
             "shop.yaml:4:42: judgments > format\n"
@@ -246,7 +250,8 @@ rules:
         ),
         (
             "ireval: 1\nsuite: shop\nsource: {run: [c.trec, d.trec]}\n",
-            "shop.yaml:3:24: source > run\n  there is no such file: d.trec",
+            "shop.yaml:3:24: source > run\n  there is no such file: d.trec\n"
+            "  a path is relative to the file it is written in",
         ),
     ],
 )
