@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import pytest_ireval
-from pytest_ireval.errors import IrevalError
+from pytest_ireval.errors import IrevalError, Problem
 from pytest_ireval.gate.circumstances import moment_of, written
 from pytest_ireval.pytest_adapter.code_host import source_links
 from pytest_ireval.reports.open_metrics import metrics_text
@@ -156,10 +156,13 @@ def begin(config: pytest.Config, options: argparse.Namespace) -> None:
     if only_looks(options):
         return
     try:
-        moment = moment_of()
-    except IrevalError:  # it is told when the session starts
-        moment = datetime.now(timezone.utc)
-    files_of(config, options).begin(moment)
+        files = files_of(config, options)
+    except IrevalError:  # told when the session starts, as is a moment that is none
+        return
+    try:
+        files.begin(moment_of())
+    except IrevalError:
+        files.begin(datetime.now(timezone.utc))
 
 
 def files_of(config: pytest.Config, options: argparse.Namespace) -> RunFiles:
@@ -167,5 +170,8 @@ def files_of(config: pytest.Config, options: argparse.Namespace) -> RunFiles:
     root = config.invocation_params.dir
     option = options.ireval_report
     told = option if option is not None else str(config.getini("ireval_report"))
+    if not told.strip():
+        name = "ireval_report" if option is None else "--ireval-report"
+        raise IrevalError(Problem(f"{name} names no folder", allowed=f"{name} none writes no files"))
     base = root if option is not None else config.rootpath
     return RunFiles(None if told == OFF else base / told, root)

@@ -327,3 +327,13 @@ def test_there_are_no_links_into_a_repository_that_the_run_is_not_in(red, monkey
     monkeypatch.setenv("CI_PROJECT_DIR", str(red.path / "elsewhere"))
 
     assert source_links(red.path).base == ""
+
+
+def test_a_folder_without_a_name_is_no_folder_for_files(accepted):
+    result = accepted.run("--ireval-report", "")
+
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    assert result.stderr.str().strip() == (
+        "ERROR: --ireval-report names no folder\n  --ireval-report none writes no files"
+    )
+    assert not (accepted.path / "results.json").exists()
