@@ -73,9 +73,11 @@ def _loss(finding: Finding) -> float:
 
 
 def _decisive(finding: Finding) -> SliceFigures | None:
-    """The figures that fell beyond their tolerance."""
+    """The figures that fell beyond their tolerance; of one that rose, a share can be anything and says nothing."""
     first = finding.outcome.figures[0] if finding.outcome.figures else None
-    return first if first is not None and first.over and first.tolerance is not None and first.relative else None
+    if first is None or not first.over or first.tolerance is None:
+        return None
+    return first if (first.relative or 0) < 0 else None
 
 
 def _told(finding: Finding) -> str:

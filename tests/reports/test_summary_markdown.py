@@ -158,6 +158,12 @@ def failing(**changes):
             failing(figures=(replace(TAIL, baseline=0.0),), headline="RR@10 rose"),
             "RR@10 rose in product-search; 1 of 2 checks failed.",
         ),
+        (
+            failing(
+                figures=(replace(TAIL, now=0.09, baseline=0.01),), headline="Unjudged@3 rose 800.0% (tolerance 5%)"
+            ),
+            "Unjudged@3 rose 800.0% (tolerance 5%) in product-search; 1 of 2 checks failed.",
+        ),
     ],
 )
 def test_the_verdict_says_for_whom_it_got_worse(run, says):
