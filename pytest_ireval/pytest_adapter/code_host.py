@@ -40,10 +40,10 @@ def source_links(root: Path) -> SourceLinks:
     top = say("GITHUB_WORKSPACE") or say("CI_PROJECT_DIR")
     if not top:
         return SourceLinks(base)
-    inside = Path(os.path.realpath(root)).is_relative_to(os.path.realpath(top))
-    if not inside:
+    here, top = Path(os.path.realpath(root)), os.path.realpath(top)  # either may be a link to the same folder
+    if not here.is_relative_to(top):
         return SourceLinks("")
-    folder = Path(os.path.realpath(root)).relative_to(os.path.realpath(top)).as_posix()
+    folder = here.relative_to(top).as_posix()
     return SourceLinks(base, "" if folder == "." else folder, Path(top).as_posix())
 
 

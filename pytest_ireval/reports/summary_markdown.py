@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from pytest_ireval.plurals import counted
 from pytest_ireval.reports.fitting import Fit, Part, fitted
 from pytest_ireval.reports.markdown_text import SourceLinks, fenced, folded, inert, literal, table
 from pytest_ireval.reports.summary_outcomes import told_in_a_line, told_whole
 from pytest_ireval.reports.summary_table import HEADER, metric_rows, notes_of_run, verdicts_in_words
-from pytest_ireval.reports.verdict_words import words_of
+from pytest_ireval.reports.verdict_words import lowers, words_of
 from pytest_ireval.results.outcome import Outcome
 from pytest_ireval.results.suite_result import RunResult, SuiteResult
 
@@ -95,6 +96,9 @@ def _red(suite: SuiteResult, date: str, links: SourceLinks, first: int) -> Itera
     yield _part(RED_TITLE, title)
     for number, outcome in enumerate(red):
         early = 9 - min(number // FIRST, 9)  # the first of every suite are named before the last of one
+        if number and outcome.missing_baseline and red[number - 1].missing_baseline:
+            yield Part(((RED_LINE + early, told_in_a_line(outcome, suite, links)),), counts=True, flush=True)
+            continue
         whole, line = (FIRST_RED, FIRST_RED + 1) if number < first else (OTHER_RED, RED_LINE + early)
         forms = ((whole, told_whole(outcome, suite, date, links)), (line, told_in_a_line(outcome, suite, links)))
         yield Part(forms, counts=True, flush=True)
@@ -105,7 +109,7 @@ def _how_red(suite: SuiteResult) -> str:
     verdicts = [each.verdict for each in suite.outcomes]
     failed, broken = verdicts.count("fail"), verdicts.count("error")
     said = [f"{failed:,} of {len(verdicts):,} failed"] if failed else []
-    if suite.error or not (failed or broken):
+    if suite.error or (not broken and suite.verdict == "error"):
         said.append("could not be judged as a whole" if failed else "could not be judged")
     elif broken:
         said.append(f"{broken:,} of {len(verdicts):,} could not be judged")
@@ -128,16 +132,12 @@ def _broken(suite: SuiteResult) -> str:
 
 def _lowered(run: RunResult, links: SourceLinks) -> str:
     """Baselines that the branch itself made lower; a red one stands among the failures."""
-    lowered = [(suite, each) for suite in run.suites for each in suite.outcomes if _lowers(each)]
+    lowered = [(suite, each) for suite in run.suites for each in suite.outcomes if lowers(each)]
     if not lowered:
         return ""
     lines = [f"{told_in_a_line(each, suite, links)}{_fact(each)}" for suite, each in lowered[:LISTED]]
     more = [f"* … and {len(lowered) - LISTED:,} more"] if len(lowered) > LISTED else []
     return "\n".join(["### This branch lowers its own baseline", "", *lines, *more])
-
-
-def _lowers(outcome: Outcome) -> bool:
-    return outcome.kind == "lowering" and outcome.warning and outcome.verdict == "pass"
 
 
 def _fact(outcome: Outcome) -> str:
@@ -171,8 +171,17 @@ def _rows(suite: SuiteResult) -> list[list[str]]:
 
 def _notes(run: RunResult) -> str:
     """Warnings, waivers, counts and what else a reader of the figures should know."""
-    lines = [f"* {inert(note, 600)}" for note in notes_of_run(run)]
+    lines = [f"* {inert(note, 600)}" for note in notes_of_run(_untold(run))]
     return folded(f"Warnings, waivers and notes: {len(lines)}", "\n".join(lines)) if lines else ""
+
+
+def _untold(run: RunResult) -> RunResult:
+    """Without what stands above already: errors, lowered baselines, what was accepted."""
+    suites = (
+        replace(suite, error="", outcomes=tuple(each for each in suite.outcomes if not lowers(each)))
+        for suite in run.suites
+    )
+    return replace(run, suites=tuple(suites), accepted=())
 
 
 def _last(run: RunResult) -> str:

@@ -50,10 +50,10 @@ MEND = "put right what is named here and run again; until then nobody knows whet
 
 def _against(run: RunResult, failed: Sequence[Finding]) -> Iterator[str]:
     """The worst findings, how many there are, and what nobody could look at."""
-    ordered = sorted(failed, key=lambda each: -_loss(each))
-    yield from (_told(each) for each in ordered[:NAMED])
-    if len(ordered) > NAMED:
-        yield f"and {len(ordered) - NAMED:,} more"
+    told = list(dict.fromkeys(_told(each) for each in sorted(failed, key=lambda each: -_loss(each))))
+    yield from told[:NAMED]
+    if len(told) > NAMED:
+        yield f"and {len(told) - NAMED:,} more"
     checks = sum(len(suite.outcomes) for suite in run.suites)
     suites = len({suite.name for suite, _ in failed})
     where = f" in {suites} of {len(run.suites)} suites" if len(run.suites) > 1 else ""
@@ -73,9 +73,11 @@ def _loss(finding: Finding) -> float:
 
 
 def _decisive(finding: Finding) -> SliceFigures | None:
-    """The figures that fell beyond their tolerance."""
+    """The figures that fell beyond their tolerance; of one that rose, a share can be anything and says nothing."""
     first = finding.outcome.figures[0] if finding.outcome.figures else None
-    return first if first is not None and first.over and first.tolerance is not None and first.relative else None
+    if first is None or not first.over or first.tolerance is None:
+        return None
+    return first if (first.relative or 0) < 0 else None
 
 
 def _told(finding: Finding) -> str:
@@ -113,9 +115,11 @@ def _next(failed: Sequence[Finding]) -> str:
 
 
 def _unjudged(run: RunResult) -> Iterator[str]:
-    """The first reasons, suites before what keeps the run as a whole."""
-    reasons = [f"{suite.name}: {_reason(suite)}" for suite in run.suites if suite.verdict == "error"]
-    reasons += [problem.strip().partition("\n")[0] for problem in run.problems]
+    """The first reasons: suites, what keeps the run as a whole, and last those that nobody came to because of it."""
+    broken = [suite for suite in run.suites if suite.verdict == "error"]
+    reasons = [f"{suite.name}: {_reason(suite)}" for suite in broken if suite.outcomes]
+    reasons += [_complaint(problem) for problem in run.problems]
+    reasons += [f"{suite.name}: {_reason(suite)}" for suite in broken if not suite.outcomes]
     yield from reasons[:NAMED] or ["no suite took part"]
     if len(reasons) > NAMED:
         yield f"and {len(reasons) - NAMED:,} more"
@@ -124,26 +128,48 @@ def _unjudged(run: RunResult) -> Iterator[str]:
 def _reason(suite: SuiteResult) -> str:
     broken = [each.headline for each in suite.outcomes if each.verdict == "error"]
     notes = suite.notes[-1:] if not broken else ()
-    return next(iter((*filter(None, (suite.error,)), *broken, *notes)), "no verdict").partition("\n")[0]
+    return _complaint(next(iter((*filter(None, (suite.error,)), *broken, *notes)), "no verdict"))
+
+
+_PLACE = re.compile(r".+:\d+(?::\d+)?(?:: \S+(?: > \S+)*)?")
+"""Where in a suite something is wrong: what is wrong there stands on the next line."""
+
+
+def _complaint(text: str) -> str:
+    """The first line of an error, and what it is about."""
+    first, _, others = text.strip().partition("\n")
+    second = others.partition("\n")[0].strip()
+    return f"{first}: {second}" if second and _PLACE.fullmatch(first) else first
 
 
 def _good(run: RunResult) -> Iterator[str]:
     """What passed, and how much of it should be looked at all the same."""
     every = [each for suite in run.suites for each in suite.outcomes]
     doubtful = sum(each.verdict == "inconclusive" for each in every)
-    warnings = sum(each.warning for each in every)
-    if every:
-        passed = len(every) - doubtful
+    accepted = sum(each.accepted and not each.missing_baseline for each in every)
+    warnings = sum(each.warning and not lowers(each) for each in every)
+    passed = len(every) - doubtful - accepted
+    if passed or doubtful:
         whole = f"all {passed:,}" if passed > 1 else f"{passed}"
-        yield f"{whole if not doubtful else f'{passed:,} of {len(every):,}'} {_checks(len(every))} passed"
+        yield f"{whole if passed == len(every) else f'{passed:,} of {len(every):,}'} {_checks(len(every))} passed"
     if doubtful:
         yield f"{doubtful:,} could not decide, with too few queries"
+    if accepted:
+        verb, now = ("was", "is") if accepted == 1 else ("were", "are")
+        yield f"{accepted:,} {verb} against the change and {now} accepted"
+    if lowered := [suite.name for suite in run.suites if any(lowers(each) for each in suite.outcomes)]:
+        yield f"but this branch lowers its own baseline of {_some(lowered)}"
     if warnings:
         yield f"{counted(warnings, 'warning')}"
     if run.accepted:
         yield f"accepted as the new baseline: {_some(run.accepted)}"
     if run.unaffected:
         yield f"{counted(len(run.unaffected), 'suite')} took no part, for nothing they watch has changed"
+
+
+def lowers(outcome: Outcome) -> bool:
+    """Whether the branch itself made the baseline lower, and that is let through."""
+    return outcome.kind == "lowering" and outcome.warning and outcome.verdict == "pass"
 
 
 def _checks(number: int) -> str:

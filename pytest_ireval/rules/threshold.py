@@ -129,7 +129,7 @@ def threshold(options: ThresholdOptions, seen: Seen) -> Ruling:  # noqa: ARG001 
     return Ruling(
         "fail" if failed else "pass",
         f"{name} is {value:.4f}{on(seen)} (must be {limit})",
-        f"{short} of {queries_of(seen, values.now.size)} {'is' if short == 1 else 'are'} outside {limit} themselves.",
+        f"{short} of {queries_of(seen, values.now.size)} {'is' if short == 1 else 'are'} outside {limit}.",
         figures=(figures, *_whole(seen, limit)),
         queries=lowest_values(seen, values, failed=failed),
         worst="lowest queries" if seen.sign > 0 else "highest queries",

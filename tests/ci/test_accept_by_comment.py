@@ -272,10 +272,16 @@ def test_a_first_baseline_comes_with_its_git_files_and_without_its_lock(reposito
     ]
 
 
-def test_only_comments_of_people_with_a_role_start_anything():
+def test_github_is_asked_who_may_for_the_event_does_not_know_members_whose_membership_is_not_public():
     condition = load(WORKFLOW)["jobs"]["check"]["if"]
 
+    assert condition == "github.event.issue.pull_request && startsWith(github.event.comment.body, '/ireval accept')"
+
+
+def test_a_job_that_runs_out_of_time_is_answered_too_though_github_calls_it_cancelled_and_not_failed():
+    condition = load(WORKFLOW)["jobs"]["failed"]["if"]
+
     assert condition == (
-        "github.event.issue.pull_request && startsWith(github.event.comment.body, '/ireval accept') && "
-        """contains(fromJSON('["OWNER", "MEMBER", "COLLABORATOR"]'), github.event.comment.author_association)"""
+        "${{ always() && needs.check.result == 'success' "
+        "&& !(needs.measure.result == 'success' && needs.push.result == 'success') }}"
     )

@@ -150,7 +150,9 @@ def test_what_the_recipes_name_of_each_other_exists():
     upload = jobs("github.yml")["gate"]["steps"][-1]
 
     assert comment["on"]["workflow_run"]["workflows"] == [load(RECIPES / "github.yml")["name"]]
-    assert f"--name {upload['with']['name']} " in runs("github-comment.yml")["comment 1"]
+    assert upload["with"]["name"] == "ireval-report-${{ github.run_attempt }}"
+    artifact = jobs("github-comment.yml")["comment"]["env"]["ARTIFACT"]
+    assert artifact == "ireval-report-${{ github.event.workflow_run.run_attempt }}"
 
 
 def gitlab(repository, **environment):

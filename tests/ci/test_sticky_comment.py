@@ -23,6 +23,7 @@ def comment(repository, *, summary=f"{MARK}\n# Search gate: fail\n", newest=HEAD
     values = {
         "github.token": "token",
         "github.event.workflow_run.id": "9",
+        "github.event.workflow_run.run_attempt": "2",
         "github.event.workflow_run.html_url": "https://github.com/shop/search/actions/runs/9",
         "github.event.workflow_run.head_repository.owner.login": "eve",
         "github.event.workflow_run.head_branch": "syn$(touch seen)onyms",
@@ -32,8 +33,10 @@ def comment(repository, *, summary=f"{MARK}\n# Search gate: fail\n", newest=HEAD
     pulls = [{"number": 11, "head": {"sha": "other"}}, {"number": 12, "head": {"sha": newest}}]
     repository.answers({PULLS: pulls, COMMENTS: list(comments)})
     if summary is not None:
-        (repository.gh / "ireval-report").mkdir()
-        (repository.gh / "ireval-report" / "summary.md").write_text(summary, encoding="utf-8")
+        for attempt, text in ((1, "of the attempt before"), (2, summary)):
+            artifact = repository.gh / f"ireval-report-{attempt}"
+            artifact.mkdir()
+            (artifact / "summary.md").write_text(text, encoding="utf-8")
     machine = repository.machine(GITHUB_REPOSITORY="shop/search")
     for step in workflow["jobs"]["comment"]["steps"]:
         assert step.get("if", "steps.pull.outputs.number") == "steps.pull.outputs.number"
@@ -68,6 +71,14 @@ def test_the_next_run_writes_it_anew(repository):
 
 def test_a_comment_of_somebody_else_with_the_mark_is_left_alone(repository):
     ((call, _),) = comment(repository, comments=[said(1, "eve")])
+
+    assert call == f"POST {COMMENTS}"
+
+
+def test_a_comment_that_only_quotes_the_mark_is_left_alone(repository):
+    quoting = said(1, "github-actions[bot]", f"It is found by `{MARK}`.\n")
+
+    ((call, _),) = comment(repository, comments=[quoting])
 
     assert call == f"POST {COMMENTS}"
 

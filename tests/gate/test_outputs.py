@@ -163,6 +163,22 @@ def test_a_run_in_a_subfolder_marks_files_from_the_top(in_github, monkeypatch):
     assert annotations(in_github.run())[0].startswith(f"::error file={in_github.path.name}/shop.ireval.yaml,line=13,")
 
 
+def test_a_workspace_that_is_a_link_is_the_folder_that_it_leads_to(in_github, monkeypatch, tmp_path):
+    link = tmp_path / "workspace"
+    link.symlink_to(in_github.path)
+    monkeypatch.setenv("GITHUB_WORKSPACE", str(link))
+
+    assert source_links(in_github.path).path(str(in_github.path / "common.yaml")) == "common.yaml"
+
+
+def test_one_query_is_outside_of_a_bound_and_not_themselves(in_github):
+    in_github.change(('">= 0.5"', '">= 0.99"'))
+
+    (bound,) = [line for line in annotations(in_github.run()) if "threshold" in line]
+
+    assert "%0A1 of 10 queries is outside >= 0.99.%0A" in bound
+
+
 def test_a_suite_that_cannot_be_read_is_marked(in_github):
     in_github.change(("depth: 10", "depht: 10"))
 
@@ -301,7 +317,7 @@ def test_junit_says_of_what_is_accepted_what_the_test_says(red):
 
     tail = properties(red)[("shop.ireval.yaml.no_regression", "nDCG_10.segment-tail")]
     assert (tail["ireval_verdict"], tail["ireval_accepted"]) == ("pass", "true")
-    assert "Safe to land**: all 7 checks passed; accepted as the new baseline: shop." in report(red)["summary.md"]
+    assert "5 of 7 checks passed; 2 were against the change and are accepted" in report(red)["summary.md"]
 
 
 def test_places_are_linked_in_github_and_gitlab(red, monkeypatch):

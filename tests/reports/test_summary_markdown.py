@@ -158,6 +158,12 @@ def failing(**changes):
             failing(figures=(replace(TAIL, baseline=0.0),), headline="RR@10 rose"),
             "RR@10 rose in product-search; 1 of 2 checks failed.",
         ),
+        (
+            failing(
+                figures=(replace(TAIL, now=0.09, baseline=0.01),), headline="Unjudged@3 rose 800.0% (tolerance 5%)"
+            ),
+            "Unjudged@3 rose 800.0% (tolerance 5%) in product-search; 1 of 2 checks failed.",
+        ),
     ],
 )
 def test_the_verdict_says_for_whom_it_got_worse(run, says):
@@ -195,6 +201,7 @@ def test_broken_inputs_are_told_once():
     assert "### product-search: could not be judged\n\nOwner: @acme/search-team\n\n```\njudgments.txt:3:" in text
     assert "3 checks of this suite could not be made." in text
     assert "####" not in text
+    assert "Warnings, waivers and notes" not in text
 
 
 def test_doubts_are_no_failures_and_are_said():
@@ -210,7 +217,76 @@ def test_an_accepted_comparison_is_said():
     accepted = replace(FAILED, verdict="pass", accepted=True)
     run = replace(GREEN, suites=(replace(SHOP, verdict="pass", outcomes=(accepted,)),), accepted=("product-search",))
 
-    assert first_lines(run) == "**Safe to land**: 1 check passed; accepted as the new baseline: product-search."
+    assert first_lines(run) == (
+        "**Safe to land**: 1 was against the change and is accepted; accepted as the new baseline: product-search."
+    )
+    assert "accepted: product-search" not in summary_text(run)
+
+
+def test_what_was_accepted_did_not_pass_and_a_first_baseline_is_against_nothing():
+    accepted = replace(FAILED, verdict="pass", accepted=True)
+    first = replace(accepted, missing_baseline=True)
+
+    def said(*outcomes):
+        suite = replace(SHOP, verdict="pass", outcomes=outcomes)
+        return first_lines(replace(GREEN, suites=(suite,), accepted=("product-search",))).partition(": ")[2]
+
+    new = "accepted as the new baseline: product-search."
+    assert (
+        said(PASSED, accepted, accepted) == f"1 of 3 checks passed; 2 were against the change and are accepted; {new}"
+    )
+    assert said(PASSED, first, first) == f"all 3 checks passed; {new}"
+
+
+def test_a_missing_baseline_is_told_once():
+    missing = replace(FAILED, headline="there is no baseline to compare with", missing_baseline=True, figures=())
+    others = (replace(missing, line=18), replace(missing, line=19))
+    run = replace(RUN, suites=(replace(SHOP, outcomes=(PASSED, missing, *others)),))
+
+    text = summary_text(run)
+
+    said = "**Not safe to land**: there is no baseline to compare with in product-search; 3 of 4 checks failed."
+    assert text.splitlines()[1] == said
+    assert text.count("--ireval-update-new") == 1
+    assert (
+        "\n* product-search: there is no baseline to compare with (`suites/product-search.ireval.yaml:18`)\n* " in text
+    )
+
+
+@pytest.mark.parametrize(
+    ("problem", "says"),
+    [
+        ("a.ireval.yaml:6:1\n  unknown key 'depht'\n  did you mean 'depth'?", "a.ireval.yaml:6:1: unknown key 'depht'"),
+        (
+            "a b.yaml:3:15: source > run\n  there is no such file: x",
+            "a b.yaml:3:15: source > run: there is no such file: x",
+        ),
+        ("judgments.txt:3: has two columns\n  write three", "judgments.txt:3: has two columns"),
+        ("shop: left as it is", "shop: left as it is"),
+    ],
+)
+def test_the_verdict_says_what_is_wrong_and_not_only_where(problem, says):
+    run = replace(RUN, verdict="error", suites=(), problems=(problem,))
+
+    assert first_lines(run).replace("\u200b", "") == f"**Could not be judged**: {says}."
+
+
+def test_what_nobody_came_to_is_not_the_first_reason():
+    never = replace(SHOP, verdict="error", outcomes=(), error="the run ended before this suite was evaluated")
+    run = replace(RUN, verdict="error", suites=(never,), problems=("a.py could not be collected",))
+
+    assert first_lines(run) == (
+        "**Could not be judged**: a.py could not be collected; "
+        "product-search: the run ended before this suite was evaluated."
+    )
+
+
+def test_a_suite_that_was_cut_off_is_not_told_as_if_it_were_whole():
+    cut = replace(SHOP, verdict="error", notes=("the run ended before 7 of its verdicts were reported",))
+
+    text = summary_text(replace(RUN, verdict="error", suites=(cut,)))
+
+    assert "\n### product-search: 1 of 3 failed, could not be judged as a whole\n" in text
 
 
 def test_next_is_what_settles_it():
@@ -239,6 +315,10 @@ def test_a_branch_that_lowers_its_baseline_is_shown_openly():
         "(`suites/product-search.ireval.yaml:24`): reason: x\n" in text
     )
     assert "Baselines were held against those of the merge base with `origin/main`" in text
+    assert text.splitlines()[1] == (
+        "**Safe to land**: all 2 checks passed; but this branch lowers its own baseline of product-search."
+    )
+    assert text.count("of the baseline fell 3%") == 1
 
 
 def test_who_took_no_part_is_named():
