@@ -57,12 +57,12 @@ def reason_of(suite: Suite, ref: str, repositories: Repositories) -> str:
         return f"{IN_ANY_CASE}it has no watches"
     for named in named_files(suite):
         for file in fitting(named.pattern, changes.files, changes.root):
-            return f"{_shown(file)} changed ({named.what})"
+            return f"{_shown(file, changes)} changed ({named.what})"
     for file in _of_baseline(suite, changes):
-        return f"{_shown(file)} changed (its baseline)"
+        return f"{_shown(file, changes)} changed (its baseline)"
     found = watched(suite.watches, changes.files, changes.root)
     if found is not None:
-        return f"{_shown(found[0])} changed (watches {found[1].text})"
+        return f"{_shown(found[0], changes)} changed (watches {found[1].text})"
     dead = next(dead_watches(suite, changes.root, repositories), None)
     return f"{IN_ANY_CASE}it watches {dead.text}, which fits no file that git knows" if dead is not None else ""
 
@@ -97,6 +97,6 @@ def _of_baseline(suite: Suite, changes: Changes) -> Iterator[str]:
                 yield file
 
 
-def _shown(file: str) -> str:
-    """A name that any terminal and any file can hold."""
-    return printable(file.encode("utf-8", "replace").decode())
+def _shown(file: str, changes: Changes) -> str:
+    """What changed, under its own name, as any terminal and any file can hold it."""
+    return printable(changes.seen.get(file, file).encode("utf-8", "replace").decode())

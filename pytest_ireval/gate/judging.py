@@ -9,19 +9,22 @@ from datetime import date
 from typing import NamedTuple
 
 from pytest_ireval.baselines.at_base import Base
-from pytest_ireval.errors import BaselineError, BaselineMisfitError, IrevalError
+from pytest_ireval.errors import BaselineError, BaselineMisfitError, InputError, IrevalError
 from pytest_ireval.gate.lowering import lowering
 from pytest_ireval.gate.material import Material
 from pytest_ireval.gate.waivers import time_left
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.plurals import counted
 from pytest_ireval.results.outcome import VERDICTS, Outcome
+from pytest_ireval.results.plain import from_plain, to_plain
 from pytest_ireval.retrieval.doors import some
 from pytest_ireval.rules.planning import INPUTS, LOWERING, Check
 from pytest_ireval.rules.ruling import Ruling
 from pytest_ireval.rules.seen import Seen
 from pytest_ireval.rules.side import Side
 from pytest_ireval.suites.suite import RuleAsked, Waiver
+
+OURS = "pytest_ireval."
 
 
 class Circumstances(NamedTuple):
@@ -210,7 +213,19 @@ def _errors_told(asked: RuleAsked, judge: Callable[[], object]) -> Told:
         return Told(Ruling("error", f"{rule} returned {type(ruling).__name__}, not a Ruling"))
     if ruling.verdict not in VERDICTS:
         return Told(Ruling("error", f"{rule} returned {ruling.verdict!r}, which is no verdict: {', '.join(VERDICTS)}"))
-    return Told(ruling)
+    return Told(ruling if asked.kind.judge.__module__.startswith(OURS) else _as_plain(ruling, rule))
+
+
+def _as_plain(ruling: Ruling, rule: str) -> Ruling:
+    """Of plugins: with plain values alone, which files can hold and other processes understand."""
+    try:
+        return from_plain(to_plain(ruling), Ruling)
+    except InputError as error:
+        (problem,) = error.problems[:1]
+        what = f"{' > '.join(problem.path)}: {problem.complaint}"
+    except (TypeError, ValueError, AttributeError, OverflowError) as error:
+        what = str(error)
+    return Ruling("error", f"{rule} returned a Ruling that no file can hold: {what}")
 
 
 def _waiver(waiver: Waiver, material: Material, today: date) -> Ruling:

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
 from pytest_ireval.errors import IrevalError, Problem
 from pytest_ireval.repositories.branches import MergeBase, merge_base, top_of
 from pytest_ireval.repositories.git import asked
+from pytest_ireval.repositories.links import through_links
 from pytest_ireval.repositories.repository import root_of
 
 LINK, SUBMODULE = b"120000", b"160000"
+SKIPPED = b"S"
 COMPILED = "__pycache__"
 """Files in such folders are made by running, also by running this: nobody changed them."""
 PATIENCE = 300.0
@@ -33,6 +35,8 @@ class Changes(NamedTuple):
 
     base: MergeBase
     files: Files
+    seen: Mapping[str, str]
+    """Names among them by way of links, with what the file that changed is called."""
 
     @property
     def root(self) -> Path:
@@ -51,16 +55,33 @@ def changes_since(ref: str, folder: Path) -> Changes:
         raise IrevalError(Problem(complaint, place=str(folder), suggestion=hint))
     base = merge_base(ref, top_of(folder))
     how = ("--name-only", "--no-renames", "--no-ext-diff", "--ignore-submodules=none")
-    names = {*_listed(base.top, "diff", *how, base.commit), *_untracked(base.top)}
-    return Changes(base, _files(names, (name for name in names if os.path.isdir(base.top / name))))
+    changed, untracked = _listed(base.top, "diff", *how, base.commit), _untracked(base.top)
+    names = {*changed, *untracked, *_hidden(base.top)}
+    links = [name for head, name in _entries(base.top) if head.startswith(LINK)]
+    links += [name for name in untracked if os.path.islink(base.top / name)]
+    seen = through_links({name.rstrip("/") for name in names}, links, base.top)
+    folders = (name for name in (*names, *seen) if os.path.isdir(base.top / name))
+    return Changes(base, _files({*names, *seen}, folders), seen)
 
 
 def known_files(root: Path) -> Files:
     """All files of a repository that git knows or would know if they were added: what it ignores is left out."""
+    entries, untracked = _entries(root), _untracked(root)
+    folders = [name for head, name in entries if head[:6] in (LINK, SUBMODULE)]
+    return _files({*(name for _, name in entries), *untracked}, folders)
+
+
+def _entries(root: Path) -> list[tuple[bytes, str]]:
+    """What is in the index: mode and content, and the name."""
     entries = [entry.partition(b"\t") for entry in _said(root, "ls-files", "--stage")]
-    untracked = _untracked(root)
-    folders = [os.fsdecode(name) for head, _, name in entries if head[:6] in (LINK, SUBMODULE)]
-    return _files({*(os.fsdecode(name) for _, _, name in entries), *untracked}, folders)
+    return [(head, os.fsdecode(name)) for head, _, name in entries]
+
+
+def _hidden(root: Path) -> list[str]:
+    """Files that git was told not to look at (assume-unchanged, skip-worktree), if they are on the disk."""
+    told = (entry.partition(b" ") for entry in _said(root, "ls-files", "-v"))
+    hidden = [os.fsdecode(name) for tag, _, name in told if tag == SKIPPED or tag.islower()]
+    return [name for name in hidden if os.path.lexists(root / name)]
 
 
 def _files(names: Iterable[str], folders: Iterable[str]) -> Files:

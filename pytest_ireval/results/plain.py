@@ -93,7 +93,7 @@ def _read(data: Any, hint: Any, place: str, path: Path) -> Any:
         return {key: _read(each, inner[0], place, (*path, key)) for key, each in data.items()}
     if kind == "choice":
         _expect(data in inner, data, f"one of {', '.join(inner)}", place, path)
-        return data
+        return inner[inner.index(data)]
     return _scalar(data, hint, place, path)
 
 

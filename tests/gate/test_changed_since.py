@@ -578,3 +578,84 @@ def test_a_parallel_run_from_an_unknown_ref_ends(monorepo):
 
     assert result.ret == 4
     assert result.stderr.str().count("git knows no commit 'nowhere' here") == 1
+
+
+@pytest.mark.parametrize("bit", ["--assume-unchanged", "--skip-worktree"])
+def test_a_file_that_git_was_told_not_to_look_at_counts(monorepo, bit):
+    monorepo.git("update-index", bit, "ads/bids.py")
+    monorepo.write("ads/bids.py", "FLOOR = 2\n")
+
+    monorepo.run()
+
+    assert monorepo.affected() == {"ads": "ads/bids.py changed (watches /ads/**)"}
+
+
+def test_a_file_that_is_not_checked_out_is_no_change(monorepo):
+    monorepo.git("update-index", "--skip-worktree", "ads/bids.py")
+    (monorepo.path / "ads/bids.py").unlink()
+
+    assert monorepo.run().ret == 0
+    assert monorepo.affected() == {}
+
+
+@pytest.mark.parametrize(
+    ("link", "target"),
+    [
+        ("ads/weights.json", "../models/ads.json"),
+        ("ads/models", "../models"),
+        ("ads/models", "../latest"),
+        ("ads/all", ".."),
+    ],
+)
+def test_a_change_is_seen_through_links_in_what_is_watched(monorepo, link, target):
+    monorepo.write("models/ads.json", "1\n")
+    (monorepo.path / "latest").symlink_to("models")
+    (monorepo.path / link).symlink_to(target)
+    monorepo.commit("links")
+    monorepo.git("branch", "--force", "main")
+    monorepo.write("models/ads.json", "2\n")
+
+    monorepo.run()
+
+    assert monorepo.affected() == {"ads": "models/ads.json changed (watches /ads/**)"}
+
+
+def test_a_link_on_the_way_that_leads_elsewhere_now_is_a_change(monorepo):
+    monorepo.write("runs/1.trec", "q1 Q0 d1 1 9 x\nq2 Q0 d2 1 9 x\n")
+    monorepo.write("runs/2.trec", "q1 Q0 d1 1 8 x\nq2 Q0 d2 1 8 x\n")
+    (monorepo.path / "runs/newest").symlink_to("1.trec")
+    (monorepo.path / "suites/data/run.trec").unlink()
+    (monorepo.path / "suites/data/run.trec").symlink_to("../../runs/newest")
+    monorepo.commit("links")
+    monorepo.git("branch", "--force", "main")
+    (monorepo.path / "runs/newest").unlink()
+    (monorepo.path / "runs/newest").symlink_to("2.trec")
+
+    monorepo.run()
+
+    assert set(monorepo.affected()) == {"shop", "ads"}
+
+
+def test_a_change_beside_what_a_suite_names_through_a_link_does_not_concern_it(monorepo):
+    (monorepo.path / "suites/data").rename(monorepo.path / "shared")
+    (monorepo.path / "suites/data").symlink_to("../shared")
+    monorepo.commit("link")
+    monorepo.git("branch", "--force", "main")
+    monorepo.write("shared/other.txt", "1\n")
+
+    assert monorepo.run().ret == 0
+    assert monorepo.affected() == {}
+
+
+def test_links_that_lead_in_circles_are_followed_for_a_while(monorepo):
+    monorepo.write("models/ads.json", "1\n")
+    (monorepo.path / "models/self").symlink_to(".")
+    (monorepo.path / "models/top").symlink_to("..")
+    (monorepo.path / "ads/models").symlink_to("../models/self/top/models/self")
+    monorepo.commit("links")
+    monorepo.git("branch", "--force", "main")
+    monorepo.write("models/ads.json", "2\n")
+
+    monorepo.run()
+
+    assert set(monorepo.affected()) == {"ads"}

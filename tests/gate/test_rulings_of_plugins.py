@@ -1,0 +1,99 @@
+"""Whatever a plugin's rule returns, files can hold and other processes understand, or it is an error of the rule."""
+
+import os
+
+import pytest
+
+RULES = """\
+import enum
+from decimal import Decimal
+
+import numpy as np
+from pytest_ireval import RuleOptions, Ruling, hookimpl, rule
+
+
+class Told(str, enum.Enum):
+    GREEN = "pass"
+
+
+class Own(str):
+    pass
+
+
+class OddOptions(RuleOptions):
+    pass
+
+
+@rule(name="odd", options=OddOptions)
+def odd(options, seen):
+    '''Says what is asked for.'''
+    return {ruling}
+
+
+@hookimpl
+def ireval_rules():
+    return [odd]
+"""
+PARALLEL = pytest.param(("-n1",), id="parallel")
+
+
+@pytest.fixture
+def odd(shop, monkeypatch):
+    """Runs the suite with a rule that returns this; its conftest.py is seen by workers alone."""
+    for name in [name for name in os.environ if name.startswith("PYTEST_XDIST")]:
+        monkeypatch.delenv(name)
+    folder = shop.path / "below"
+    folder.mkdir()
+    shop.change(("rules:\n", "rules:\n  - odd: {name: one}\n"))
+    for name in ("queries.tsv", "judgments.txt", "rankings.txt", "shop.ireval.yaml"):
+        (shop.path / name).rename(folder / name)
+
+    def run(ruling, *arguments):
+        (folder / "conftest.py").write_text(RULES.replace("{ruling}", ruling))
+        result = shop.pytester.runpytest_subprocess(
+            "--ireval", "-p", "no:cacheprovider", "--ireval-update-new", *arguments
+        )
+        (suite,) = shop.results()["suites"]
+        return result, next(each for each in suite["outcomes"] if each["kind"] == "odd")
+
+    return run
+
+
+@pytest.mark.parametrize("arguments", [pytest.param((), id="alone"), PARALLEL])
+@pytest.mark.parametrize(
+    "ruling",
+    ["Ruling(Told.GREEN, Own('fine'))", "Ruling('pass', 'fine', facts=(each for each in [Own('a')]))"],
+)
+def test_texts_of_classes_of_its_own_are_texts(odd, ruling, arguments):
+    if arguments:
+        pytest.importorskip("xdist", reason="pytest-xdist is not installed")
+
+    result, outcome = odd(ruling, *arguments)
+
+    assert (result.ret, outcome["verdict"], outcome["headline"]) == (0, "pass", "fine"), result.stdout.str()
+
+
+@pytest.mark.parametrize("arguments", [pytest.param((), id="alone"), PARALLEL])
+def test_numbers_of_any_kind_are_numbers(odd, arguments):
+    if arguments:
+        pytest.importorskip("xdist", reason="pytest-xdist is not installed")
+
+    _, outcome = odd("Ruling('pass', 'fine', numbers={'a': Decimal('1.5'), 'b': np.float32(2), 3: 4})", *arguments)
+
+    assert outcome["numbers"] == {"a": 1.5, "b": 2.0, "3": 4.0}
+
+
+@pytest.mark.parametrize(
+    ("ruling", "complaint"),
+    [
+        ("Ruling('pass', 'fine', numbers={'a': float('nan')})", "numbers > a: expected a number, found nan"),
+        ("Ruling('pass', 'fine', numbers={'a': 'x'})", "could not convert string to float: 'x'"),
+        ("Ruling('pass', 'fine', figures=('x',))", "'str' object has no attribute 'slice'"),
+    ],
+)
+def test_what_no_file_can_hold_is_an_error_of_the_rule(odd, ruling, complaint):
+    result, outcome = odd(ruling)
+
+    assert result.ret == 1
+    assert outcome["verdict"] == "error"
+    assert outcome["headline"] == f"rule odd of below/conftest.py returned a Ruling that no file can hold: {complaint}"
