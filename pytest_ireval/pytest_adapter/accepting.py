@@ -74,7 +74,7 @@ class Accepting:
             left = len(set(suite.planned) - set(reported))
             return f"{left} of its {counted(len(suite.planned), 'verdict')} were not part of this run; left as it is"
         if evaluated is None or proposal is None:
-            return "its inputs are broken; left as it is"
+            return "its inputs are broken; its baseline is left as it is"
         return self._obstacle(evaluated.result, proposal) or self._write(suite, evaluated.result, proposal, moment)
 
     def _obstacle(self, result: SuiteResult, proposal: Proposal) -> str:

@@ -110,8 +110,17 @@ def _next(failed: Sequence[Finding]) -> str:
     if settled == len(failed):
         return f"mend it; or, if this is wanted, {accept}."
     if not settled:
-        return "mend it; no new baseline settles this."
+        return _without_accepting({outcome.kind for _, outcome in failed})
     return f"mend it. {settled:,} of {len(failed):,} can be accepted instead: {accept}; the others cannot."
+
+
+def _without_accepting(kinds: set[str]) -> str:
+    """What settles that which no new baseline does."""
+    if kinds == {"waive"}:
+        return "renew the waiver, or take it out."
+    if kinds == {"lowering"}:
+        return "take the acceptance back; or, if this is wanted, who may merge decides: no new baseline settles it."
+    return "mend it; no new baseline settles this."
 
 
 def _unjudged(run: RunResult) -> Iterator[str]:

@@ -13,7 +13,8 @@ from runs import ALL, FAILED, GREEN, PASSED, RUN, SHOP, TAIL, UNFINISHED, WARNED
 from pytest_ireval.reports.fitting import Fit, Part, fitted, size
 from pytest_ireval.reports.markdown_text import SourceLinks, fenced, inert, literal
 from pytest_ireval.reports.summary_markdown import LIMIT, marker, summary_text
-from pytest_ireval.results.outcome import Placed, QueryChange
+from pytest_ireval.results.outcome import Outcome, Placed, QueryChange
+from pytest_ireval.results.suite_result import RunResult, SuiteResult
 
 LINKS = SourceLinks("https://github.com/acme/shop/blob/3b1c0ff", "search")
 COMMENT = 65_535
@@ -557,3 +558,21 @@ def test_what_is_worth_least_is_given_up_first():
 def test_equal_runs_are_told_in_equal_words():
     assert summary_text(suites(5, 2), LINKS) == summary_text(suites(5, 2), LINKS)
     assert LIMIT < COMMENT
+
+
+@pytest.mark.parametrize(
+    ("kind", "next_step"),
+    [
+        ("waive", "renew the waiver, or take it out."),
+        (
+            "lowering",
+            "take the acceptance back; or, if this is wanted, who may merge decides: no new baseline settles it.",
+        ),
+        ("threshold", "mend it; no new baseline settles this."),
+    ],
+)
+def test_what_no_baseline_settles_is_settled_otherwise(kind, next_step):
+    outcome = Outcome(kind, kind, "fail", "it is red")
+    run = RunResult("0.1", "2026-11-20T10:00:00Z", "fail", (SuiteResult("shop", "shop.yaml", "fail", (outcome,)),))
+
+    assert f"**Next**: {next_step}" in summary_text(run).splitlines()
