@@ -19,6 +19,8 @@ BASELINE = re.compile(rf"(?:.*/)?baselines/[^/]+\.{RECORD}")
 YAML = (".yaml", ".yml")
 SUITE = re.compile(rb"^(?:\{\s*)?[\"']?suite[\"']?[ \t]*:[ \t]*[\"']?([^\"'#\r\n,}]+)", re.MULTILINE)
 
+MATRIX = re.compile(rb"^(?:\{\s*)?[\"']?matrix[\"']?[ \t]*:", re.MULTILINE)
+
 
 class Named(NamedTuple):
     """How a suite comes to its name."""
@@ -41,16 +43,18 @@ class Known(NamedTuple):
 def name_at_base(tree: Tree, home: str, stored: Baseline | None, suite: Named) -> Known:
     """By the suite's own file; by acceptances, which a renamed baseline continues; or by the queries it is about."""
     gone = list(dict.fromkeys(_gone(tree)))
-    before = "".join(_called_in(tree, [_from_top(tree, suite.files[0])]).values())
+    then = b"".join(_contents(tree, [_from_top(tree, suite.files[0])]).values())
+    before = _said_in(then)
     record = f"{home}/{before}{suite.ending}.{RECORD}".removeprefix("./")
     if not before or record not in tree.files_in(home):
+        gone += [each for each in _left_behind(tree, home, then, suite) if each not in gone]
         record = _alike(tree, gone, stored) if stored is not None else ""
     return Known(record, tuple(each for each in gone if each != record))
 
 
 def _gone(tree: Tree) -> Iterator[str]:
     """Baselines that are not on the disk, and those whose suites are not."""
-    deleted = [path for path, status in tree.changes.items() if status == "D" and not (tree.base.top / path).exists()]
+    deleted = [path for path, status in tree.changes.items() if status == "D" and not _is_there(tree.base.top / path)]
     yield from (path for path in deleted if BASELINE.fullmatch(path))
     for path, name in _called_in(tree, [path for path in deleted if path.endswith(YAML)]).items():
         home = f"{_folder(path)}/baselines".removeprefix("./")
@@ -58,11 +62,45 @@ def _gone(tree: Tree) -> Iterator[str]:
         yield from (each for each in tree.files_in(home) if own.fullmatch(each))
 
 
+def _is_there(path: Path) -> bool:
+    """Whether git could take it in under this name: not what lies behind a link that took the place of a folder."""
+    return path.exists() and path.parent.resolve() == path.parent
+
+
+def _left_behind(tree: Tree, home: str, then: bytes, suite: Named) -> Iterator[str]:
+    """Baselines whose names the suite's own file made ``then`` with its matrix or without one, and makes no more."""
+    before = _said_in(then)
+    if not before:
+        return
+    own = re.compile(rf"{re.escape(f'{home}/{before}'.removeprefix('./'))}((?:\..+)?)\.{RECORD}")
+    now, had_matrix = suite.files[0].read_bytes(), MATRIX.search(then) is not None
+    others = [file for file in suite.files[0].parent.iterdir() if file.suffix in YAML and file != suite.files[0]]
+    taken = {_said_in(file.read_bytes()) for file in others if file.is_file()}
+    for path in tree.files_in(home):
+        found = own.fullmatch(path)
+        if found is None or f"{before}{found[1]}" in taken or bool(found[1]) != had_matrix:
+            continue
+        values = [value.encode() for value in found[1].split(".")]
+        made = all(value in then for value in values)
+        if made and (had_matrix != bool(suite.ending) or any(value not in now for value in values)):
+            yield path
+
+
+def _said_in(content: bytes) -> str:
+    """What a file of a suite calls it; empty if it does not say."""
+    found = SUITE.search(content)
+    return found[1].decode("utf-8", "replace").strip() if found else ""
+
+
 def _called_in(tree: Tree, paths: Sequence[str]) -> dict[str, str]:
     """What files of suites called them then; none for a file that was not there, or does not say."""
-    wanted = {path: content for path in paths if (content := tree.files_in(_folder(path)).get(path))}
-    said = {path: SUITE.search(content) for path, content in tree.contents(wanted).items()}
-    return {path: found[1].decode("utf-8", "replace").strip() for path, found in said.items() if found}
+    said = {path: _said_in(content) for path, content in _contents(tree, paths).items()}
+    return {path: name for path, name in said.items() if name}
+
+
+def _contents(tree: Tree, paths: Sequence[str]) -> dict[str, bytes]:
+    """What was in those of the files that were there."""
+    return tree.contents({path: content for path in paths if (content := tree.files_in(_folder(path)).get(path))})
 
 
 def _from_top(tree: Tree, file: Path) -> str:

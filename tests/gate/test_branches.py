@@ -512,6 +512,70 @@ def test_a_suite_of_a_matrix_is_held_against_its_own_baseline(branch, moves):
         assert (called in found["facts"]) is (moves == "renamed")
 
 
+def to_matrix(branch):
+    branch.shop.change(("suite: shop\n", "suite: shop\nmatrix: {locale: [de, fr]}\n"), ("@search-team", "@{locale}"))
+
+
+def from_matrix(branch):
+    branch.shop.change(("matrix: {locale: [de, fr]}\n", ""), ("@{locale}", "@search-team"))
+
+
+def other_values(branch):
+    branch.shop.change(("[de, fr]", "[at, ch]"))
+
+
+@pytest.mark.parametrize(
+    ("begins", "change", "called"),
+    [(None, to_matrix, "shop"), (to_matrix, from_matrix, "shop.fr"), (to_matrix, other_values, "shop.fr")],
+)
+def test_a_matrix_that_names_suites_otherwise_is_no_way_around(branch, begins, change, called):
+    if begins is not None:
+        branch.git("checkout", "--quiet", "main")
+        begins(branch)
+        branch.git("rm", "-q", "baselines/shop.*")
+        branch.accept("--ireval-force")
+        branch.git("checkout", "--quiet", "-B", "change")
+    change(branch)
+    branch.rank(**WORSE)
+    branch.shop.run("--ireval-update-new")
+    branch.commit("accepted; the baselines of before are left where they are")
+
+    assert branch.run(*FAILS).ret == 1
+    for suite in branch.shop.results()["suites"]:
+        (found,) = (each for each in suite["outcomes"] if each["id"] == LOWERING)
+        assert (found["verdict"], f"the baseline was called baselines/{called}.json then" in found["facts"]) == (
+            "fail",
+            True,
+        )
+
+
+def test_a_new_value_of_a_matrix_is_a_new_suite(branch):
+    branch.git("checkout", "--quiet", "main")
+    to_matrix(branch)
+    (branch.path / "other.ireval.yaml").write_text(branch.shop.suite.replace("suite: shop", "suite: shop.old"))
+    branch.accept()
+    branch.git("checkout", "--quiet", "-B", "change")
+    branch.shop.change(("[de, fr]", "[de, fr, it]"))
+    branch.rank(**WORSE)
+    branch.shop.run("shop.ireval.yaml", "--ireval-update-new", "-k", "shop.it")
+    branch.run()
+
+    (suite,) = (each for each in branch.shop.results()["suites"] if each["name"] == "shop.it")
+    (found,) = (each for each in suite["outcomes"] if each["id"] == LOWERING)
+    assert found["headline"].startswith("the suite had no baseline at ")
+
+
+def test_a_link_in_the_place_of_the_folder_of_baselines_is_no_way_around(branch):
+    branch.git("mv", "baselines", "elsewhere")
+    (branch.path / "baselines").symlink_to("elsewhere")
+    branch.accept(**WORSE)
+
+    found = branch.outcome(*FAILS)
+
+    assert found["verdict"] == "fail"
+    assert "the baseline was called baselines/shop.json then" in found["facts"]
+
+
 @pytest.mark.parametrize(
     ("file", "damage", "said"),
     [
