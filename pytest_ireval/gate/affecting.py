@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from pytest_ireval.baselines.files import is_file_of
 from pytest_ireval.errors import IrevalError, Problem
-from pytest_ireval.gate.named_files import named_files
+from pytest_ireval.gate.named_files import Named, named_files
 from pytest_ireval.repositories.changed_files import Changes, Files, changes_since, known_files
 from pytest_ireval.repositories.repository import places_of, root_of
+from pytest_ireval.sources.named_files import exactly
 from pytest_ireval.suites.fitting import fitting, watched
 from pytest_ireval.suites.suite import Pattern, Suite, Watch
 from pytest_ireval.text_table import printable
 
+PLUGIN = "a plugin of the run"
 IN_ANY_CASE = "takes part whatever changed: "
 """How a reason begins that is no change: nobody can tell what the suite depends on."""
 
@@ -50,12 +52,15 @@ class Repositories:
         return self.alive[key]
 
 
-def reason_of(suite: Suite, ref: str, repositories: Repositories) -> str:
-    """Why a suite takes part; nothing if it is not affected by what changed since ``ref``."""
+def reason_of(suite: Suite, ref: str, repositories: Repositories, plugins: Iterable[Path] = ()) -> str:
+    """Why a suite takes part; nothing if it is not affected by what changed since ``ref``.
+
+    ``plugins`` are the modules and packages of those that serve all suites.
+    """
     changes = repositories.changes_around(suite.path.parent, ref)
     if not suite.watches:
         return f"{IN_ANY_CASE}it has no watches"
-    for named in named_files(suite):
+    for named in (*named_files(suite), *(Named(PLUGIN, exactly(place)) for place in plugins)):
         for file in fitting(named.pattern, changes.files, changes.root):
             return f"{_shown(file, changes)} changed ({named.what})"
     for file in _of_baseline(suite, changes):

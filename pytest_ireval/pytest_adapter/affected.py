@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -30,11 +30,11 @@ class Affected:
     """The ref; None: all suites take part."""
     repositories: Repositories = field(default_factory=Repositories)
 
-    def reason(self, suite: Suite) -> str | None:
+    def reason(self, suite: Suite, plugins: Iterable[Path] = ()) -> str | None:
         """Why a suite takes part, empty where all do; None if it does not. An error where nobody can tell."""
         if self.since is None:
             return ""
-        return reason_of(suite, self.since, self.repositories) or None
+        return reason_of(suite, self.since, self.repositories, plugins) or None
 
     def header(self) -> list[str]:
         """What pytest says at the top."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
@@ -63,8 +65,23 @@ class RunPlugins:
                 self.adopt(imported(file))
         return self.registry_for(path)
 
+    @property
+    def places(self) -> tuple[Path, ...]:
+        """Modules and packages of the plugins that serve the whole run; conftest.py files are known by their places."""
+        modules = [plugin for plugin in self.plugins.origins if isinstance(plugin, ModuleType)]
+        names = [module.__name__ for module in modules if home_of(module) is None]
+        return tuple(dict.fromkeys(place for name in names for place in _places_of(name.partition(".")[0])))
+
     def __str__(self) -> str:
         return ", ".join(dict.fromkeys(map(str, self.plugins.origins.values())))
+
+
+def _places_of(name: str) -> Iterator[Path]:
+    """The folders of a package, or the file of a module."""
+    module = sys.modules.get(name)
+    folders = list(getattr(module, "__path__", ()))
+    file = getattr(module, "__file__", None)
+    yield from map(Path, folders or ([file] if file else []))
 
 
 def home_of(plugin: object) -> Path | None:

@@ -102,7 +102,7 @@ class EvaluationSession:
         return self.of_files[path]
 
     def _run(self, suite: Suite, registry: Registry) -> SuiteRun:
-        reason = self.affected.reason(suite)
+        reason = self.affected.reason(suite, self.plugins.places)
         looked_at = reason is not None or suite.path in self._named(part=True)
         lowering = self.circumstances.base is not None
         plan = plan_of(suite, registry, lowering=lowering) if looked_at else stand_in(suite)

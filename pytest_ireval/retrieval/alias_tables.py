@@ -14,6 +14,9 @@ from pytest_ireval.retrieval.formats.input_file import FilePath, input_file
 from pytest_ireval.retrieval.tables import COLUMN_NAMES, Table, named
 from pytest_ireval.retrieval.values import Unfit, id_in, is_quoted
 
+LISTED = 20
+"""Columns that a message names."""
+
 
 class _Entry(NamedTuple):
     """What one row says of an id."""
@@ -84,7 +87,8 @@ def _column(found: Table, kind: str) -> list[str]:
     """The column of that kind; an error that says what the first line should have been."""
     name = named(found.columns, kind)
     if name is None:
-        names = ", ".join(map(repr, found.columns))
+        left = len(found.columns) - LISTED
+        names = ", ".join(map(shown, list(found.columns)[:LISTED])) + (f" and {left:,} more" if left > 0 else "")
         names_of_kind = ", ".join(each for group in COLUMN_NAMES[kind] for each in group)
         complaint = f"no column is called {kind!r}: the first line names {names}"
         raise InputError(Problem(complaint, place=found.origin, allowed=f"one of {names_of_kind}"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -30,6 +30,8 @@ from pytest_ireval.suites.variables import with_values
 
 BY_HAND = ("ireval", "source", "rules", "add_rules", "extends", "matrix")
 """Keys that are not read by their type alone."""
+LISTED = 100
+"""Mistakes of one file."""
 A_VARIABLE = re.compile(r"\$\{\w+\}")
 PLACE = re.compile(r"(.*?):(\d+)(?::(\d+))?", re.DOTALL)
 
@@ -50,7 +52,7 @@ def load_suites(
     problems = found.problems
     suites = _suites(found, registry) if found.whole and _is_suite(found, problems) else ()
     if problems:
-        raise SuiteError(*_in_order(_causes(problems, found.unknown), found))
+        raise SuiteError(*_first(list(_in_order(_causes(problems, found.unknown), found))))
     return suites
 
 
@@ -196,3 +198,10 @@ def _in_order(problems: list[Problem], found: Gathered) -> list[Problem]:
         return (0 if file in files else 1, str(file), int(line or 0), int(column or 0))
 
     return sorted(dict.fromkeys(problems), key=place)
+
+
+def _first(problems: Sequence[Problem]) -> list[Problem]:
+    """As many mistakes as anybody reads; the others are counted."""
+    left = len(problems) - LISTED
+    more = [Problem(f"and {left:,} more mistakes; these come first")] if left > 0 else []
+    return [*problems[:LISTED], *more]

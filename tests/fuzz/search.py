@@ -1,11 +1,14 @@
 """Looks for files that nothing foresaw, guided by what the code does with them: ``search.py --seconds 90 [KIND …]``.
 
+With ``--runs N`` each kind is read so often, and the same files are tried each time: a check must not depend on luck.
+
 It begins with the kept files, changes them as ``mutations.py`` does or as libFuzzer likes, and goes on with whatever
 reaches new code. What raises anything but an IrevalError, takes longer than 20 seconds or more than 2 GiB is left as
 ``found/KIND-…`` beside this file, and the exit code is 1. It needs ``pip install atheris``.
 """
 
 import argparse
+import os
 import random
 import shutil
 import subprocess
@@ -42,14 +45,23 @@ def search(kind):
     atheris.Fuzz()
 
 
-def searched(kind, seconds):
-    """Whether anything was found within the time."""
+def searched(kind, seconds, runs):
+    """Whether anything was found within the time, or so many files."""
     FOUND.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="ireval-search-") as reached:
         shutil.copytree(HERE / "corpus" / kind, reached, dirs_exist_ok=True)
-        own = (f"-max_total_time={seconds}", f"-artifact_prefix={FOUND}/{kind}-", "-verbosity=0", *LIMITS, reached)
+        often = (f"-runs={runs}", "-seed=1") if runs else ()
+        own = (
+            *often,
+            f"-max_total_time={seconds}",
+            f"-artifact_prefix={FOUND}/{kind}-",
+            "-verbosity=0",
+            *LIMITS,
+            reached,
+        )
         command = [sys.executable, __file__, "--search", kind, "--", *own]
-        done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
+        environment = {**os.environ, "PYTHONHASHSEED": "0"} if runs else None
+        done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False, env=environment)
     if done.returncode:
         print(f"{kind}: FOUND, see {FOUND}\n{done.stdout[-2000:]}{done.stderr[-4000:]}")
     else:
@@ -62,10 +74,11 @@ def main():
 
     parser = argparse.ArgumentParser()
     parser.add_argument("--seconds", type=int, default=90, help="for all kinds together")
+    parser.add_argument("--runs", type=int, default=0, help="of each kind; unless given, as many as there is time for")
     parser.add_argument("kinds", nargs="*", default=list(TARGETS), metavar="KIND")
     told = parser.parse_args()
     each = max(1, told.seconds // len(told.kinds))
-    return 1 if sum(searched(kind, each) for kind in told.kinds) else 0
+    return 1 if sum(searched(kind, each, told.runs) for kind in told.kinds) else 0
 
 
 if __name__ == "__main__":

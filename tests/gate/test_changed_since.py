@@ -659,3 +659,20 @@ def test_links_that_lead_in_circles_are_followed_for_a_while(monorepo):
     monorepo.run()
 
     assert set(monorepo.affected()) == {"ads"}
+
+
+@pytest.mark.parametrize("place", ["acme_search_plugin.py", "acme_search_plugin/scores.py"])
+def test_a_plugin_that_lies_in_the_repository_concerns_all(monorepo, monkeypatch, place):
+    plugin = "from pytest_ireval import hookimpl\n\n\n@hookimpl\ndef ireval_metrics():\n    return []\n"
+    monorepo.write(place, "")
+    monorepo.write("acme_search_plugin/__init__.py" if "/" in place else place, plugin)
+    monorepo.commit("plugin")
+    monorepo.git("branch", "--force", "main")
+    monkeypatch.syspath_prepend(monorepo.path)
+    assert monorepo.run("-p", "acme_search_plugin").ret == 0
+    assert monorepo.affected() == {}
+
+    monorepo.write(place, f"{plugin}# other\n")
+    monorepo.run("-p", "acme_search_plugin")
+
+    assert monorepo.affected() == dict.fromkeys(("ads", "shop"), f"{place} changed (a plugin of the run)")
