@@ -12,6 +12,7 @@ from pathlib import Path
 import click
 import pytest
 
+import pytest_ireval
 from pytest_ireval import Request, load_registry
 from pytest_ireval.cli import COMMANDS, commands
 from pytest_ireval.cli.compare_command import command as compare_command
@@ -104,7 +105,7 @@ def test_links_lead_somewhere(page):
 def test_every_option_of_the_gate_is_in_the_table_of_options():
     page = (ROOT / "docs" / "gate.md").read_text(encoding="utf-8")
     table = page.partition("## Options\n")[2].partition("\n## ")[0]
-    plugin = (ROOT / "pytest_ireval/pytest_adapter/plugin.py").read_text(encoding="utf-8")
+    plugin = (Path(pytest_ireval.__file__).parent / "pytest_adapter/plugin.py").read_text(encoding="utf-8")
     options = re.findall(r'add(?:option|ini)\(\s*"([^"]+)"', plugin)
 
     assert len(options) > 10
