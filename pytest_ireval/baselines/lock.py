@@ -43,6 +43,18 @@ def locked(folder: Path, wait: float = WAIT) -> Iterator[None]:
         _let_go(handle)
 
 
+@contextmanager
+def locked_if_free(folder: Path) -> Iterator[bool]:
+    """Whether nobody else has the lock of ``folder``; then it is ours meanwhile."""
+    path = folder / LOCK
+    handle = _opened(path)
+    _HANDLES.add(handle)
+    try:
+        yield _taken(handle) and _is_still(path, handle)
+    finally:
+        _let_go(handle)
+
+
 _HANDLES: set[int] = set()
 """Open ones of this process."""
 

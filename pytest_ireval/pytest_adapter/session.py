@@ -116,7 +116,13 @@ class EvaluationSession:
             self.accepting.accepts,
             self.accepting.asked,
             self.shared,
+            self._another,
         )
+
+    def _another(self) -> bool:
+        """Evaluate a suite that nobody has begun, rather than wait for the worker that is at one."""
+        shared = self.shared
+        return shared is not None and any(run.begin(shared) for run in self.runs.values() if run.evaluated is None)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import hashlib
-import math
 import os
 import pickle
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pytest_ireval.baselines.lock import locked
+from pytest_ireval.baselines.lock import PAUSE, locked_if_free
 from pytest_ireval.errors import IrevalError, Problem
 from pytest_ireval.gate.updating import Proposal
 from pytest_ireval.pytest_adapter.planned_suite import Collected, Evaluated
+from pytest_ireval.pytest_adapter.undisturbed import without_collecting
 from pytest_ireval.repositories.changed_files import Changes
 from pytest_ireval.results.suite_result import SuiteResult
 
@@ -31,16 +32,34 @@ class SharedRun:
 
     folder: Path
 
-    def evaluated(self, name: str, evaluate: Callable[[], Evaluated]) -> SuiteResult:
-        """The result of a suite; whoever comes first evaluates it, others wait. A lock dies with its holder."""
+    def evaluated(
+        self, name: str, evaluate: Callable[[], Evaluated], meanwhile: Callable[[], bool] = lambda: False
+    ) -> SuiteResult:
+        """The result of a suite; whoever comes first evaluates it. A lock dies with its holder.
+
+        Others wait, and do ``meanwhile`` what there is to do; it says whether there was anything.
+        """
+        home = self._home(name)
+        while True:
+            self.begin(name, evaluate)
+            known: SuiteResult | None = _read(home / RESULT)
+            if known is not None:
+                return known
+            if not meanwhile():
+                time.sleep(PAUSE)
+
+    def begin(self, name: str, evaluate: Callable[[], Evaluated]) -> bool:
+        """Evaluate a suite unless somebody has, or is at it; whether it was evaluated here."""
         home = self._home(name)
         with _told(self.folder):
-            known: SuiteResult | None = _read(home / RESULT)
-            if known is None:
-                home.mkdir(exist_ok=True)
-                with locked(home, math.inf):
-                    known = _read(home / RESULT) or _handed_over(home, evaluate())
-        return known
+            if (home / RESULT).exists():
+                return False
+            home.mkdir(exist_ok=True)
+            with locked_if_free(home) as free:
+                if not free or (home / RESULT).exists():
+                    return False
+                _hand_over(home, evaluate())
+        return True
 
     def found(self, name: str) -> Evaluated | None:
         """What a suite came to; None if nobody evaluated it."""
@@ -73,16 +92,15 @@ class SharedRun:
         return self.folder / hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
-def _handed_over(home: Path, evaluated: Evaluated) -> SuiteResult:
+def _hand_over(home: Path, evaluated: Evaluated) -> None:
     _write(home / PROPOSAL, evaluated.proposal)
     _write(home / RESULT, evaluated.result)  # last: with it the suite counts as evaluated
-    return evaluated.result
 
 
 def _write(path: Path, value: Any) -> None:
     """Whole, or not at all."""
     unfinished = path.with_name(f"{path.name}.{os.getpid()}")
-    with open(unfinished, "wb") as file:
+    with without_collecting(), open(unfinished, "wb") as file:
         pickle.dump(value, file, protocol=pickle.HIGHEST_PROTOCOL)
     os.replace(unfinished, path)
 
@@ -90,7 +108,7 @@ def _write(path: Path, value: Any) -> None:
 def _read(path: Path) -> Any:
     """What was written; None if nothing was."""
     try:
-        with open(path, "rb") as file:
+        with without_collecting(), open(path, "rb") as file:
             return pickle.load(file)  # noqa: S301 - written by a process of this run, in a folder that only it can write
     except FileNotFoundError:
         return None

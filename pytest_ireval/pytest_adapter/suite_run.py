@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal
 
+from pytest_ireval.errors import IrevalError
 from pytest_ireval.gate.gate import Plan, gate
 from pytest_ireval.gate.judging import Circumstances
 from pytest_ireval.gate.updating import proposal_of
@@ -40,6 +41,8 @@ class SuiteRun:
     """Whether the run writes baselines."""
     shared: SharedRun | None = None
     """None: there is one process."""
+    meanwhile: Callable[[], bool] = lambda: False
+    """What to do while another process evaluates the suite; whether there was anything."""
     evaluated: Evaluated | None = None
     """None: nobody evaluated it here."""
     outcomes: dict[str, Outcome] = field(default_factory=dict)
@@ -59,7 +62,14 @@ class SuiteRun:
 
     def _share(self, shared: SharedRun) -> Evaluated:
         """As the process found it that came first."""
-        return Evaluated(shared.evaluated(self.suite.name, self._evaluate))
+        return Evaluated(shared.evaluated(self.suite.name, self._evaluate, self.meanwhile))
+
+    def begin(self, shared: SharedRun) -> bool:
+        """Evaluate it for all processes before any of its items is run, unless somebody has; whether that was done."""
+        try:
+            return bool(self.planned.selected) and shared.begin(self.suite.name, self._evaluate)
+        except IrevalError:  # what cannot be handed over now is told when its own items are run
+            return False
 
     def _evaluate(self) -> Evaluated:
         return self._in_any_case(self._gated)

@@ -4,8 +4,14 @@ import json
 import os
 import re
 import xml.etree.ElementTree as ET
+from concurrent.futures import ThreadPoolExecutor
+from threading import Event
 
 import pytest
+
+from pytest_ireval.pytest_adapter.planned_suite import Evaluated
+from pytest_ireval.pytest_adapter.shared_run import SharedRun
+from pytest_ireval.results.suite_result import SuiteResult
 
 pytest.importorskip("xdist", reason="pytest-xdist is not installed")
 
@@ -124,6 +130,33 @@ def test_a_source_is_asked_once_for_each_query(asking, mode):
     assert result.ret == 0, result.stdout.str()
     assert asked(asking) == [f"q{i:02}" for i in range(1, 11)]
     assert (asking.path / "baselines/shop.json").exists()
+
+
+def test_whoever_would_wait_for_a_suite_evaluates_another_one_meanwhile(tmp_path):
+    shared, begun, may_end = SharedRun(tmp_path), Event(), Event()
+    results = {name: Evaluated(SuiteResult(name, f"{name}.yaml", "pass", ())) for name in ("shop", "ads")}
+
+    def slowly():
+        begun.set()
+        may_end.wait(30)
+        return results["shop"]
+
+    def another():
+        evaluated_here = shared.begin("ads", lambda: results["ads"])
+        may_end.set()
+        return evaluated_here
+
+    def never():
+        raise AssertionError("a suite is evaluated once")
+
+    with ThreadPoolExecutor() as elsewhere:
+        first = elsewhere.submit(shared.evaluated, "shop", slowly)
+        assert begun.wait(30)
+        waited = shared.evaluated("shop", never, another)
+
+    assert waited == first.result() == results["shop"].result
+    assert shared.found("ads") == results["ads"]
+    assert not shared.begin("ads", never)
 
 
 def test_the_baseline_that_workers_measured_is_the_one_of_a_single_process(shop):
