@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import math
 
-from pytest_ireval.statistics.student import noncentrality
+from pytest_ireval.statistics.student import NORMAL, noncentrality
 
 POWER = 0.80
 LEVEL = 0.05
 
+MOST = 1e15
+"""More queries than anybody has."""
 
-def resolution(sd: float, queries: int) -> float | None:
-    """The smallest true drop of the mean that a one-sided t test at 5% shows in 80% of cases; None without spread.
 
-    ``sd`` is the standard deviation of the differences.
+def resolution(sd: float, queries: int, level: float = LEVEL) -> float | None:
+    """The smallest true drop of the mean that a one-sided t test shows in 80% of cases; None without spread.
+
+    ``sd`` is the standard deviation of the differences, ``level`` that of the test.
     """
     if queries < 2 or not math.isfinite(sd):
         return None
-    return noncentrality(LEVEL, POWER, queries - 1) * sd / math.sqrt(queries)
+    return noncentrality(level, POWER, queries - 1) * sd / math.sqrt(queries)
 
 
 def false_alarm(tolerance: float, sd: float, queries: int) -> float | None:
@@ -28,3 +31,26 @@ def false_alarm(tolerance: float, sd: float, queries: int) -> float | None:
     if error == 0:
         return 0.0
     return 0.5 * math.erfc(tolerance / error / math.sqrt(2))
+
+
+def queries_needed(sd: float, drop: float, level: float = LEVEL) -> int | None:
+    """How many queries of this spread have a resolution of ``drop`` or less; None where no number has."""
+    if not (math.isfinite(sd) and drop > 0):
+        return None
+    fewer = 0.999 * (NORMAL.inv_cdf(1 - level) + NORMAL.inv_cdf(POWER))  # of any number: t is wider than the normal
+    too_few = (fewer * sd / drop) * (fewer * sd / drop)
+    if too_few > MOST:
+        return None
+    least, step = max(1, int(too_few)), 1
+    while not _shows(sd, least + step, drop, level):
+        least, step = least + step, step * 2
+    most = least + step
+    while most - least > 1:
+        middle = (least + most) // 2
+        least, most = (least, middle) if _shows(sd, middle, drop, level) else (middle, most)
+    return most
+
+
+def _shows(sd: float, queries: int, drop: float, level: float) -> bool:
+    smallest = resolution(sd, queries, level)
+    return smallest is not None and smallest <= drop

@@ -2,18 +2,31 @@
 
 import math
 
+import numpy as np
 import pytest
-from scipy.special import nctdtr, nctdtrinc, stdtrit
+from scipy.special import nctdtr, nctdtrinc, stdtr, stdtrit
 from scipy.stats import norm
+from statsmodels.stats.power import TTestPower
 
-from pytest_ireval.statistics.resolution import false_alarm, resolution
-from pytest_ireval.statistics.student import MANY, noncentrality, t_quantile
+from pytest_ireval.statistics.resolution import false_alarm, queries_needed, resolution
+from pytest_ireval.statistics.student import MANY, noncentrality, shares_below, t_quantile
 
 
 @pytest.mark.parametrize("df", [1, 4, 49, MANY - 1, MANY, 199, 999, 6999, 10**6])
 @pytest.mark.parametrize("share", [0.5, 0.9, 0.95, 0.975])
 def test_quantiles_are_those_of_scipy(df, share):
     assert t_quantile(share, df) == pytest.approx(stdtrit(df, share), abs=1e-10)
+
+
+@pytest.mark.parametrize("df", [1, 4, MANY - 1, MANY, 101, 199, 999, 6999, 10**5])
+def test_shares_are_those_of_scipy_far_out_too(df):
+    values = np.concatenate((np.linspace(-40, 40, 401), [0.0, -1e-9, 1e-9, -1e300, 1e300, -np.inf, np.inf]))
+
+    np.testing.assert_allclose(shares_below(values, df), stdtr(df, values), rtol=1e-10, atol=1e-300)
+
+
+def test_no_number_has_no_share():
+    assert np.isnan(shares_below(np.array([np.nan]), 500)).all()
 
 
 @pytest.mark.parametrize("df", [4, 49, MANY - 1, MANY, 199, 999, 6999])
@@ -46,3 +59,34 @@ def test_without_spread_nothing_alarms_and_one_query_shows_nothing():
     assert resolution(0.1, 1) is None
     assert false_alarm(0.01, 0.1, 1) is None
     assert resolution(0.0, 10) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("sd", "needed"), [(0.10, [27, 156, 620, 2475]), (0.40, [398, 2475, 9894, 39570])], ids=["nDCG", "RR"]
+)
+def test_so_many_queries_are_needed(sd, needed):
+    assert [queries_needed(sd, drop) for drop in (0.05, 0.02, 0.01, 0.005)] == needed
+
+
+@pytest.mark.parametrize(("sd", "drop"), [(0.1, 0.2), (0.1, 0.05), (0.2, 0.03), (0.4, 0.02)])
+def test_the_power_of_statsmodels_is_reached_with_them_and_not_with_one_less(sd, drop):
+    needed = queries_needed(sd, drop)
+    power = [TTestPower().power(drop / sd, n, 0.05, alternative="larger") for n in (needed - 1, needed)]
+
+    assert power[0] < 0.80 <= power[1]
+
+
+@pytest.mark.parametrize("drop", [0.5, 0.1, 0.02, 0.003, 1e-6])
+def test_they_are_the_fewest_with_that_resolution(drop):
+    needed = queries_needed(0.1, drop)
+
+    assert resolution(0.1, needed) <= drop
+    assert needed == 2 or resolution(0.1, needed - 1) > drop
+
+
+def test_no_number_of_queries_shows_a_drop_of_nothing_and_two_show_any_without_spread():
+    assert queries_needed(0.1, 0.0) is None
+    assert queries_needed(math.nan, 0.1) is None
+    assert queries_needed(0.1, 5e-324) is None
+    assert queries_needed(1e200, 0.1) is None
+    assert queries_needed(0.0, 0.01) == 2

@@ -1,0 +1,123 @@
+"""What paired differences show of their mean: its bounds, whether it fell, and whether it fell by less than a margin.
+
+Two one-sided statements, each with its own error: "it is worse" (``p_worse``) and "it did not fall by the margin"
+(``p_safe``). Both may hold, and neither: then these queries cannot tell.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from pytest_ireval.statistics.differences import TIE, Floats
+from pytest_ireval.statistics.moments import Moments, moments
+from pytest_ireval.statistics.one_sided import FEWEST, p_above, p_below
+from pytest_ireval.statistics.sign_flip import sign_flip
+from pytest_ireval.statistics.student import t_quantile
+from pytest_ireval.statistics.weighting import Counts, Weighting, influence, weighting
+
+FEW_CHANGED = 20
+"""Up to so many changed queries all ways to swap their scores must agree, too: a t test trusts large numbers."""
+
+
+class MeanEvidence(NamedTuple):
+    """What differences (above 0 is better) show of their mean.
+
+    ``changed`` counts the queries that differ, ``effective`` how many equally weighted ones are worth as much. ``sd``
+    is the spread (n - 1), with weights that of their influence; ``low`` and ``high`` are one-sided bounds, NaN below
+    two queries. ``p_worse`` is the chance of such a fall if there were none, the largest of the t test's, Hall's and,
+    where few queries changed, the exact sign flip's; 1 below five queries or where nothing changed. ``p_safe`` is the
+    chance of so small a fall if it were the margin, the larger of the t test's and Hall's; 0 where nothing changed,
+    otherwise 1 below five queries or without a margin. Weighted queries are as many as they are worth.
+    """
+
+    queries: int
+    changed: int
+    effective: float
+    mean: float
+    sd: float
+    standard_error: float
+    low: float
+    high: float
+    skew: float
+    p_worse: float
+    p_safe: float
+
+
+def mean_evidence(
+    differences: Floats,
+    margins: Floats | float | None = None,
+    *,
+    alpha: float = 0.05,
+    weights: Floats | None = None,
+) -> MeanEvidence:
+    """The evidence of one comparison; bounds are at ``alpha`` each.
+
+    ``margins`` is how far the mean may fall: a number, or one for each query, whose mean it then is. The share 0.02 of
+    each query's baseline value is the margin "2% of the baseline mean", and the noise of that mean counts.
+    """
+    rows = np.asarray(differences, dtype=np.float64)[None, :]
+    return mean_evidences(rows, margins, alpha=alpha, weights=weights)[0]
+
+
+def mean_evidences(
+    rows: Floats,
+    margins: Floats | float | None = None,
+    *,
+    alpha: float = 0.05,
+    weights: Floats | None = None,
+) -> list[MeanEvidence]:
+    """The evidence of many comparisons of the same queries, a row each; ``margins`` may have a row for each, too."""
+    rows = np.where(np.abs(rows) < TIE, 0.0, rows)
+    weigh = weighting(weights, rows.shape[1])
+    allowed = None if margins is None else np.broadcast_to(np.asarray(margins, dtype=np.float64), rows.shape)
+    counted = rows[:, weigh.counted]
+    sample = moments(influence(counted, weigh.shares))
+    changed = np.count_nonzero(counted, axis=1)
+    error = sample.sd / np.sqrt(max(sample.size, 1))
+    half = error * t_quantile(1 - alpha, sample.size - 1) if sample.size > 1 else error
+    columns = (
+        sample.mean,
+        sample.sd,
+        error,
+        sample.mean - half,
+        sample.mean + half,
+        sample.skew,
+        p_worse(counted, changed, sample, weigh),
+        _p_safe(counted, changed, None if allowed is None else allowed[:, weigh.counted], weigh),
+    )
+    figures = zip(*(column.tolist() for column in columns), strict=True)
+    return [
+        MeanEvidence(sample.size, many, weigh.effective, *row)
+        for many, row in zip(changed.tolist(), figures, strict=True)
+    ]
+
+
+def p_worse(rows: Floats, changed: Counts, sample: Moments, weigh: Weighting) -> Floats:
+    """For each row the chance of such a fall if there were none."""
+    if weigh.worth < FEWEST:
+        return np.ones(len(rows))
+    found = p_below(sample)
+    for place in np.flatnonzero(changed <= FEW_CHANGED).tolist():
+        moved = rows[place] if weigh.shares is None else rows[place] * weigh.shares
+        found[place] = max(found[place], sign_flip(moved).p_lower)
+    found[changed == 0] = 1.0
+    return found
+
+
+def _p_safe(rows: Floats, changed: Counts, allowed: Floats | None, weigh: Weighting) -> Floats:
+    """For each row the chance of so small a fall if it were the margin."""
+    if not rows.shape[1]:
+        return np.ones(len(rows))  # no query says that nothing changed
+    if allowed is None or weigh.worth < FEWEST:
+        return np.where(changed == 0, 0.0, 1.0)
+    return np.where(changed == 0, 0.0, p_above(moments(influence(shifted(rows, allowed), weigh.shares))))
+
+
+def shifted(rows: Floats, by: Floats) -> Floats:
+    """``rows + by``, exactly 0 where rounding alone keeps the two from cancelling."""
+    found: Floats = rows + by
+    size = np.maximum(np.abs(rows), np.abs(by)).max(axis=1, initial=0.0, keepdims=True)
+    found[np.abs(found) < TIE * size] = 0.0
+    return found

@@ -1,0 +1,71 @@
+"""Error rates of the shipped rules on changes whose truth is known: a small part of ``benchmarks/calibration.py``."""
+
+import importlib
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
+
+pytestmark = pytest.mark.skipif(not BENCHMARKS.is_dir(), reason="needs a checkout of the project")
+
+
+@pytest.fixture
+def calibration(monkeypatch):
+    monkeypatch.syspath_prepend(BENCHMARKS)
+    return importlib.import_module("calibration")
+
+
+def test_the_true_change_of_a_population_is_exact_and_its_scores_are_scores(calibration):
+    null = calibration.unchanged(calibration.PROFILES[0])
+    true = {name: changed(null).change for name, changed in calibration.SCENARIOS.items()}
+
+    assert true == pytest.approx(
+        {
+            "no change": 0,
+            "few fixed": 0,
+            "rare fixed": 0,
+            "few break": 0,
+            "-2%": -0.02,
+            "-5%": -0.05,
+            "-5% broken": -0.05,
+        },
+        abs=1e-12,
+    )
+    for changed in calibration.SCENARIOS.values():
+        assert 0 <= changed(null).now.min() <= changed(null).now.max() <= 1
+
+
+def test_evidence_keeps_its_level_on_either_side(calibration):
+    null = calibration.unchanged(calibration.PROFILES[0])
+    harmless = calibration.judged(null, 200, 600)[calibration.OURS]
+    fell = calibration.judged(calibration.diffuse(null, 0.02), 200, 600)[calibration.OURS]
+
+    assert harmless.fails <= 0.06 + 2 * np.sqrt(0.06 * 0.94 / 600)
+    assert fell.passes <= 0.075 + 2 * np.sqrt(0.075 * 0.925 / 600)
+
+
+def test_evidence_finds_a_fall_of_5_percent(calibration):
+    null = calibration.unchanged(calibration.PROFILES[0])
+
+    assert calibration.judged(calibration.diffuse(null, 0.05), 200, 300)[calibration.OURS].fails >= 0.96
+
+
+def test_a_promise_that_is_missed_is_said(calibration):
+    promise = calibration.Promise("tweak", "no change", 50, "fail", True, 0.06)
+
+    def told(share):
+        return calibration.miss(
+            promise, {("tweak", calibration.OURS, "no change", 50): calibration.Shares(share, 0.0, 4000)}
+        )
+
+    assert told(0.067) == ""
+    assert told(0.08) == "MISSED: tweak, no change, 50 queries: fail in 8.0% of cases, promised at most 6.0%"
+
+
+def test_the_page_shows_the_tables(calibration):
+    page = (BENCHMARKS.parent / "docs" / "calibration.md").read_text(encoding="utf-8")
+
+    for rule in calibration.RULES:
+        assert page.count(f"\n| {rule} |") == len(calibration.PROFILES)

@@ -1,0 +1,115 @@
+"""Bounds under labels that both sides share: against all labellings, for differences that add up and for others."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_ireval.retrieval.labelled import TOP
+from pytest_ireval.statistics.joint_bounds import Asked, affordable, effects, heeds_labels, joint_bounds, places
+
+weights = st.lists(st.floats(-1, 1).map(lambda x: round(x, 3)), max_size=7)
+
+
+def asked_of(queries, value):
+    """``value(weights of the documents with the top label, how many)`` for lists of weights by query."""
+    first = np.concatenate(([0], np.cumsum([len(each) for each in queries]))).astype(np.int64)
+
+    def difference(labels):
+        return np.array(
+            [
+                value([w for w, one in zip(queries[query], labels.label[start:end], strict=True) if one == TOP])
+                for query, start, end in zip(labels.query, labels.first[:-1], labels.first[1:], strict=True)
+            ],
+            np.float64,
+        )
+
+    return Asked(first, np.ones(len(queries), np.int64), difference)
+
+
+def over_an_ideal(chosen, base=0.2):
+    return (base + sum(chosen)) / (1 + len(chosen))
+
+
+def first_alone(chosen):
+    """Of no sum: what counts is whether an even number is chosen."""
+    return float(sum(chosen)) * (-1) ** len(chosen)
+
+
+def all_values(query, value):
+    return [
+        value([w for w, one in zip(query, ones, strict=True) if one]) for ones in product((0, 1), repeat=len(query))
+    ]
+
+
+@given(queries=st.lists(weights, min_size=1, max_size=4))
+def test_prefixes_of_the_order_of_effects_are_enough_for_a_sum_over_an_ideal(queries):
+    found = joint_bounds(asked_of(queries, over_an_ideal), np.full(len(queries), 0.2), additive=True)
+
+    for i, query in enumerate(queries):
+        values = all_values(query, over_an_ideal)
+        assert (found.low[i], found.high[i]) == (pytest.approx(min(values)), pytest.approx(max(values)))
+    assert found.exact
+
+
+@given(queries=st.lists(weights, min_size=1, max_size=4))
+def test_a_difference_that_does_not_add_up_is_tried_under_all_labels(queries):
+    found = joint_bounds(asked_of(queries, first_alone), np.zeros(len(queries)), additive=False)
+
+    for i, query in enumerate(queries):
+        values = all_values(query, first_alone)
+        assert (found.low[i], found.high[i]) == (pytest.approx(min(values)), pytest.approx(max(values)))
+    assert found.exact
+
+
+@given(queries=st.lists(weights, min_size=1, max_size=4))
+def test_beyond_the_budget_bounds_lie_inside_the_true_ones_hold_what_is_and_are_called_approximate(queries):
+    found = joint_bounds(asked_of(queries, first_alone), np.zeros(len(queries)), additive=False, budget=0)
+
+    assert found.exact == (not any(queries))
+    assert (found.low <= 0).all()
+    assert (found.high >= 0).all()
+    for i, query in enumerate(queries):
+        values = [0, *all_values(query, first_alone)]
+        assert min(values) - 1e-12 <= found.low[i] <= found.high[i] <= max(values) + 1e-12
+
+
+def test_the_effect_is_that_of_one_document_alone():
+    found = effects(asked_of([[0.5, -0.25], [], [0.0]], lambda chosen: 1 + sum(chosen)), np.ones(3))
+
+    assert found.tolist() == [0.5, -0.25, 0.0]
+
+
+def test_a_difference_within_rounding_is_no_effect():
+    assert effects(asked_of([[1e-15]], lambda chosen: 1 + sum(chosen)), np.ones(1)).tolist() == [0.0]
+
+
+def test_places_are_those_of_the_highest_effects_query_by_query():
+    assert places(np.array([0, 3, 5]), np.array([0.1, 0.3, 0.2, -1.0, 1.0])).tolist() == [2, 0, 1, 1, 0]
+
+
+@pytest.mark.parametrize(
+    ("value", "heeds"),
+    [(sum, True), (lambda _: 0.5, False), (lambda chosen: float(len(chosen) == 1), True)],
+    ids=["a sum", "always the same", "one document alone"],
+)
+def test_what_heeds_labels(value, heeds):
+    assert heeds_labels(asked_of([[0.5, 0.25], []], value)) is heeds
+
+
+def test_many_labellings_are_made_in_parts(monkeypatch):
+    monkeypatch.setattr("pytest_ireval.statistics.joint_bounds.TOGETHER", 3)
+    queries = [[0.5, -0.5, 0.25], [], [1.0, 1.0]]
+    found = joint_bounds(asked_of(queries, sum), np.zeros(3), additive=True)
+
+    assert (found.low.tolist(), found.high.tolist()) == ([-0.5, 0.0, 0.0], [0.75, 0.0, 2.0])
+
+
+def test_so_many_documents_are_labelled_as_the_budget_allows():
+    count, rows = np.array([10, 2, 0]), np.array([100, 10, 999])
+
+    assert affordable(count, rows, budget=10**9) == 10
+    assert affordable(count, rows, budget=1500) == 4  # (3 * 4 + 2) * 100 + (3 * 2 + 2) * 10 = 1480
+    assert affordable(count, rows, budget=0) == 1
