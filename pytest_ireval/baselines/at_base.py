@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from pytest_ireval.baselines.baseline import Baseline
-from pytest_ireval.baselines.files import RECORD, checked_name, path_of
+from pytest_ireval.baselines.files import ENDING, RECORD, checked_name, path_of
 from pytest_ireval.baselines.reading import baseline_from, plain_line_ends
 from pytest_ireval.baselines.renamed import Known, Named, name_at_base
 from pytest_ireval.errors import BaselineError, Problem
@@ -77,7 +77,7 @@ def baseline_at_base(base: Base, folder: Path, name: str, stored: Baseline | Non
             return AtBase(tree.base, gone=known.gone)
     prefix, renamed = known.record.removesuffix(RECORD), known.record != record
     listed = tree.files_in(known.record.rpartition("/")[0] or ".")
-    files = {path: content for path, content in listed.items() if path.startswith(prefix)}
+    files = {path: content for path, content in listed.items() if _belongs(path, prefix)}
     content = tree.contents({known.record: files.pop(known.record)})
     paths = (known.record, *files)
     if stored is not None and not renamed and _is_same(content[record], path_of(folder, name, RECORD)):
@@ -91,6 +91,11 @@ def _read(base: MergeBase, prefix: str, contents: Mapping[str, bytes]) -> Baseli
         return contents.get(prefix + ending)
 
     return baseline_from(load, lambda ending: f"{base.short}:{prefix}{ending}", at=base.short)
+
+
+def _belongs(path: str, prefix: str) -> bool:
+    """Whether a file is one of this baseline, and not of its anchor, nor of a suite whose name begins so."""
+    return path.startswith(prefix) and ENDING.fullmatch(path[len(prefix) :]) is not None
 
 
 def _from_top(folder: Path, base: MergeBase) -> str:

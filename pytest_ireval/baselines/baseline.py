@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from pytest_ireval.baselines.spreads import NO_SPREADS, Spreads
 from pytest_ireval.retrieval.rankings import Rankings
 
 FORMAT = 1
@@ -22,6 +23,8 @@ class Acceptance(NamedTuple):
     dirty: bool = False
     reason: str = ""
     forced: bool = False
+    spreads: Spreads = NO_SPREADS
+    """Of the differences to the baseline that it replaced; none of a first one, or where no value moved."""
 
 
 class StoredMetric(NamedTuple):

@@ -26,7 +26,6 @@ def locked(folder: Path, wait: float = WAIT) -> Iterator[None]:
     path = folder / LOCK
     deadline = time.monotonic() + wait
     handle = _opened(path)
-    _HANDLES.add(handle)
     try:
         while not (_taken(handle) and _is_still(path, handle)):
             if time.monotonic() > deadline:
@@ -35,7 +34,6 @@ def locked(folder: Path, wait: float = WAIT) -> Iterator[None]:
             if not _is_still(path, handle):
                 _let_go(handle)
                 handle = _opened(path)
-                _HANDLES.add(handle)
         os.ftruncate(handle, 0)
         os.write(handle, f"{os.getpid()}\n".encode())
         yield
@@ -48,7 +46,6 @@ def locked_if_free(folder: Path) -> Iterator[bool]:
     """Whether nobody else has the lock of ``folder``; then it is ours meanwhile."""
     path = folder / LOCK
     handle = _opened(path)
-    _HANDLES.add(handle)
     try:
         yield _taken(handle) and _is_still(path, handle)
     finally:
@@ -76,7 +73,9 @@ if hasattr(os, "register_at_fork"):
 
 
 def _opened(path: Path) -> int:
-    return os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+    handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+    _HANDLES.add(handle)
+    return handle
 
 
 def _is_still(path: Path, handle: int) -> bool:

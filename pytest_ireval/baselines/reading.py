@@ -16,6 +16,7 @@ from pytest_ireval.baselines.files import (
     baseline_files,
     checked_name,
     near,
+    of_anchor,
     path_of,
     rankings_ending,
 )
@@ -116,10 +117,9 @@ def error_of(damage: Damage, place: str, at: str = "") -> BaselineError:
     elif at:
         suggestion = "another ref may have a sound one"
     else:
-        suggestion = (
-            f"git checkout -- {place} brings back what was committed; or accept anew: pytest --ireval SUITE "
-            '--ireval-update --ireval-force --ireval-reason "…"'
-        )
+        accept = 'accept anew: pytest --ireval SUITE --ireval-update --ireval-force --ireval-reason "…"'
+        anew = 'pin anew: ireval anchor SUITE --reason "…"' if of_anchor(place) else accept
+        suggestion = f"git checkout -- {place} brings back what was committed; or {anew}"
     return BaselineError(
         Problem(damage.complaint, place=f"{place}:{damage.line}" if damage.line else place, suggestion=suggestion)
     )

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from pytest_ireval.baselines.baseline import FORMAT, Acceptance, Baseline, Fingerprints, StoredMetric
 from pytest_ireval.baselines.fingerprints import fingerprint
+from pytest_ireval.baselines.spreads import spreads_said
 from pytest_ireval.baselines.tab_lines import Damage
 from pytest_ireval.errors import BaselineError, Problem, shown
 
@@ -52,8 +53,15 @@ def _lines(baseline: Baseline, files: Mapping[str, str]) -> Iterator[str]:
     yield ",\n"
     yield from _block("queries", _queries(baseline, names))
     yield ',\n"acceptances": ['
-    yield from _joined(_text(dict(sorted(each._asdict().items()))) for each in baseline.acceptances)
+    yield from _joined(_text(_accepted(each)) for each in baseline.acceptances)
     yield "]\n}\n"
+
+
+def _accepted(acceptance: Acceptance) -> dict[str, Any]:
+    """By name; spreads only if there are some, so that acceptances of earlier versions are the text they were."""
+    said = dict(sorted(acceptance._asdict().items()))
+    spreads = dict(said.pop("spreads"))
+    return {**said, "spreads": spreads} if spreads else said
 
 
 def _metric(name: str, metric: StoredMetric) -> dict[str, Any]:
@@ -96,7 +104,12 @@ _text = json.JSONEncoder(ensure_ascii=False).encode
 def is_record(path: Path) -> bool:
     """Whether a file begins as those of baselines do; other people's JSON does not."""
     with open(path, "rb") as file:
-        return re.match(rb'\{\r?\n"format": \d+,\r?\n"depth": ', file.read(100)) is not None
+        return begins_record(file.read(100))
+
+
+def begins_record(data: bytes) -> bool:
+    """The same of a content."""
+    return re.match(rb'\{\r?\n"format": \d+,\r?\n"depth": ', data) is not None
 
 
 def decoded_record(data: bytes) -> Record:
@@ -171,7 +184,8 @@ def _stored(said: Mapping[str, Any], values: dict[str, float]) -> StoredMetric:
 
 def _acceptance(said: Mapping[str, Any]) -> Acceptance:
     texts = {name: _str(said[name]) for name in ("date", "commit", "branch", "reason")}
-    return Acceptance(**texts, dirty=bool(said["dirty"]), forced=bool(said["forced"]))
+    spreads = spreads_said(said.get("spreads", {}))
+    return Acceptance(**texts, dirty=bool(said["dirty"]), forced=bool(said["forced"]), spreads=spreads)
 
 
 def _str(value: Any) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from pytest_ireval.baselines.anchors import is_anchor
 from pytest_ireval.baselines.baseline import Baseline
 from pytest_ireval.baselines.files import RECORD
 from pytest_ireval.baselines.reading import record_from
@@ -42,12 +43,12 @@ class Known(NamedTuple):
 
 def name_at_base(tree: Tree, home: str, stored: Baseline | None, suite: Named) -> Known:
     """By the suite's own file; by acceptances, which a renamed baseline continues; or by the queries it is about."""
-    gone = list(dict.fromkeys(_gone(tree)))
+    gone = [each for each in dict.fromkeys(_gone(tree)) if not _pinned(each)]
     then = b"".join(_contents(tree, [_from_top(tree, suite.files[0])]).values())
     before = _said_in(then)
     record = f"{home}/{before}{suite.ending}.{RECORD}".removeprefix("./")
     if not before or record not in tree.files_in(home):
-        gone += [each for each in _left_behind(tree, home, then, suite) if each not in gone]
+        gone += [each for each in _left_behind(tree, home, then, suite) if each not in gone and not _pinned(each)]
         record = _alike(tree, gone, stored) if stored is not None else ""
     return Known(record, tuple(each for each in gone if each != record))
 
@@ -60,6 +61,11 @@ def _gone(tree: Tree) -> Iterator[str]:
         home = f"{_folder(path)}/baselines".removeprefix("./")
         own = re.compile(rf"{re.escape(f'{home}/{name}')}(\..+)?\.{RECORD}")
         yield from (each for each in tree.files_in(home) if own.fullmatch(each))
+
+
+def _pinned(record: str) -> bool:
+    """Whether it is an anchor, which no branch moves by accepting."""
+    return is_anchor(record.removesuffix(f".{RECORD}"))
 
 
 def _is_there(path: Path) -> bool:

@@ -207,7 +207,7 @@ def test_a_lock_file_that_somebody_removed_does_not_let_two_in(tmp_path):
         with locked(tmp_path):  # of a new file, which is the one that counts
             handle = lock._opened(tmp_path / ".lock")
             assert not lock._taken(handle)
-            os.close(handle)
+            lock._let_go(handle)
 
 
 def test_a_folder_that_cannot_be_made(tmp_path, monkeypatch):
