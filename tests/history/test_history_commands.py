@@ -1,0 +1,265 @@
+"""``ireval history``: looking, exporting, deleting, and bringing back what CI forgot."""
+
+import csv
+import io
+import json
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from made_runs import COMMIT, outcome, run, suite, tail
+
+from pytest_ireval.cli.history_command import COMMANDS
+from pytest_ireval.history.appending import append
+from pytest_ireval.history.kept import kept_run
+from pytest_ireval.history.rows import rows
+from pytest_ireval.reports.results_json import results_text
+
+FILE = Path(".ireval/history.sqlite")
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def filled():
+    red = suite("shop", 0.7, outcome(), outcome("segment=tail", "fail", tail()), verdict="fail")
+    append(FILE, kept_run(run("2026-03-01T10:00:00Z", red, suite("blog", sd=None))))
+    append(FILE, kept_run(run("2026-03-02T11:30:00Z", branch="change", dirty=True, accepted=("shop",), reason="v2")))
+    append(FILE, kept_run(run("2026-03-03T12:00:00Z", replace(suite("blog", verdict="error"), metrics=()))))
+
+
+def write(folder, result):
+    Path(folder).mkdir(parents=True, exist_ok=True)
+    Path(folder, "results.json").write_text(results_text(result), encoding="utf-8")
+
+
+def test_the_table_shows_the_newest_first(ireval, filled):
+    assert ireval("history", "list").out == (
+        "date              commit   suite  metric   slice          value   change     sd  verdict\n"
+        "2026-03-03 12:00  0123456  blog                                                  error    attempt 2\n"
+        "2026-03-02 11:30  0123456  shop   nDCG@10  all           0.8000  +0.0500  0.100  pass     "
+        "accepted: v2, uncommitted changes\n"
+        "2026-03-01 10:00  0123456  shop   nDCG@10  all           0.7000  -0.0500  0.100  pass\n"
+        "2026-03-01 10:00  0123456  shop   nDCG@10  segment=tail  0.6000  -0.1000  0.300  fail\n"
+        "2026-03-01 10:00  0123456  blog   nDCG@10  all           0.8000  +0.0500         pass\n"
+    )
+
+
+def test_filters_leave_what_fits(ireval, filled):
+    out = ireval("history", "list", "--suite", "shop", "--since", "2026-03-02").out
+
+    assert [line.split()[:3] for line in out.splitlines()[1:]] == [["2026-03-02", "11:30", "0123456"]]
+    assert len(ireval("history", "list", "--branch", "change").out.splitlines()) == 2
+    assert "segment=tail" in ireval("history", "list", "--slice", "segment=tail").out
+
+
+def test_what_is_not_shown_is_counted(ireval, filled):
+    out = ireval("history", "list", "--limit", "1").out
+
+    assert out.endswith("\n\n2 earlier runs; --limit shows more\n")
+    assert out.count("2026-03-") == 1
+
+
+@pytest.mark.parametrize(
+    ("asked", "says"),
+    [
+        (("--suite", "shopp"), "has no suite 'shopp'\n  did you mean 'shop'?\n  there are: blog, shop"),
+        (("--metric", "ndcg@10"), "has no metric 'ndcg@10'\n  did you mean 'nDCG@10'?\n  there are: nDCG@10"),
+        (("--suite", "blog", "--branch", "change"), "has no such run"),
+        (("--since", "2027-01-01"), "has no such run"),
+    ],
+)
+def test_a_question_without_an_answer_says_what_there_is(ireval, filled, asked, says):
+    assert ireval("history", "list", *asked) == (2, "", f"error: .ireval/history.sqlite\n  {says}\n")
+
+
+def test_json_has_every_column(ireval, filled):
+    said = json.loads(ireval("history", "list", "--format", "json", "--limit", "2", "--suite", "shop").out)
+
+    assert (said["format"], said["left"], len(said["rows"])) == (1, 0, 3)
+    assert said["rows"][0] == {
+        "date": "2026-03-02T11:30:00Z",
+        "commit": COMMIT,
+        "branch": "change",
+        "dirty": True,
+        "origin": "run",
+        "run_verdict": "pass",
+        "attempt": None,
+        "suite": "shop",
+        "suite_verdict": "pass",
+        "planned": 1,
+        "judged": 1,
+        "accepted": True,
+        "reason": "v2",
+        "metric": "nDCG@10",
+        "slice": "all",
+        "value": 0.8,
+        "baseline": 0.75,
+        "change": pytest.approx(0.05),
+        "sd": 0.1,
+        "queries": 3,
+        "low": -0.1,
+        "high": 0.2,
+        "verdict": "pass",
+    }
+
+
+def test_all_of_it_is_exported_as_csv_and_as_lines_of_json(ireval, filled):
+    assert ireval("history", "export", "all.csv").out == "written: all.csv (5 lines)\n"
+    assert ireval("history", "export", "all.jsonl").out == "written: all.jsonl (5 lines)\n"
+
+    from_csv = list(csv.DictReader(io.StringIO(Path("all.csv").read_text())))
+    from_json = [json.loads(line) for line in Path("all.jsonl").read_text().splitlines()]
+    assert [each["slice"] for each in from_json] == ["", "all", "all", "segment=tail", "all"]
+    for lines, numbers in zip(from_csv, from_json, strict=True):
+        assert lines == {
+            name: "" if v is None else str(int(v) if isinstance(v, bool) else v) for name, v in numbers.items()
+        }
+
+
+def test_an_export_can_be_printed(ireval, filled):
+    assert ireval("history", "export", "-", "--format", "csv").out.startswith("date,commit,branch,dirty,origin,")
+    assert ireval("history", "export", "-").out.count("\n") == 5
+
+
+def test_runs_before_a_day_are_deleted_after_saying_so(ireval, filled, monkeypatch):
+    monkeypatch.setattr("sys.stdin", io.StringIO("n\n"))
+    refused = ireval("history", "prune", "--before", "2026-03-03")
+    runs = "2 runs of .ireval/history.sqlite would go, of 2026-03-01 to 2026-03-02, 1 acceptance among them"
+    said = f"{runs}; 1 would stay\n"
+    assert refused == (1, f"{said}Delete them? [y/N]: ", "")
+    assert len({row.run for row in rows(FILE)}) == 3
+
+    monkeypatch.setattr("sys.stdin", io.StringIO("y\n"))
+    done = ireval("history", "prune", "--before", "2026-03-03")
+    assert done == (0, f"{said}Delete them? [y/N]: deleted 2 runs; 1 run left\n", "")
+    assert {row.date[:10] for row in rows(FILE)} == {"2026-03-03"}
+
+
+def test_the_newest_runs_are_kept(ireval, filled):
+    assert ireval("history", "prune", "--keep", "2", "--yes").out.endswith("deleted 1 run; 2 runs left\n")
+    assert ireval("history", "prune", "--keep", "2", "--yes").out == (
+        "nothing to delete; 2 runs in .ireval/history.sqlite\n"
+    )
+
+
+def test_more_runs_than_any_history_has_are_no_damage(ireval, filled):
+    refused = ireval("history", "prune", "--keep", "9" * 30)
+
+    assert refused.code == 2
+    assert "is not in the range 0<=x<=1000000000" in refused.err
+
+
+@pytest.mark.parametrize("asked", [(), ("--keep", "1", "--before", "2026-01-01")], ids=["neither", "both"])
+def test_pruning_wants_to_know_what_goes(ireval, filled, asked):
+    result = ireval("history", "prune", "--yes", *asked)
+
+    assert result.code == 2
+    assert "say which runs go: --before DATE or --keep N" in result.err
+    assert len(rows(FILE)) == 5
+
+
+def test_runs_come_back_from_their_files_each_once(ireval):
+    write("artifacts/1", run("2026-03-01T10:00:00Z"))
+    write("artifacts/2/deep", run("2026-03-02T10:00:00Z"))
+    write("copies", run("2026-03-02T10:00:00Z"))
+
+    assert ireval("history", "rebuild", "artifacts", "copies/results.json").out == "3 files: 2 runs added\n"
+    before = rows(FILE)
+    assert [(row.date, row.origin) for row in before] == [
+        ("2026-03-02T10:00:00Z", "results"),
+        ("2026-03-01T10:00:00Z", "results"),
+    ]
+    assert ireval("history", "rebuild", "artifacts", "copies").out == "3 files: 0 runs added, 2 known already\n"
+    assert rows(FILE) == before
+
+
+def test_a_file_that_cannot_be_read_is_named_and_the_others_are_added(ireval):
+    write("good", run())
+    write("ended", replace(run(verdict="error", problems=("the run did not end",)), suites=()))
+    write("old", run("yesterday"))
+    Path("bad").mkdir()
+    Path("bad/results.json").write_text("{")
+
+    result = ireval("history", "rebuild", "good", "ended", "old", "bad")
+
+    assert result.code == 1
+    assert (
+        result.out
+        == "ended/results.json: a run without a suite (the run did not end), passed over\n4 files: 1 run added\n"
+    )
+    first, *rest = result.err.splitlines()
+    assert first == "not read: old/results.json: date"
+    assert rest[2].startswith("not read: bad/results.json")
+    assert len(rows(FILE)) == 1
+
+
+def test_a_folder_without_a_file_adds_nothing(ireval, here):
+    Path("empty").mkdir()
+
+    assert ireval("history", "rebuild", "empty").out == "0 files: 0 runs added\n"
+    assert not FILE.exists()
+
+
+def test_rebuilding_wants_to_know_of_what(ireval):
+    assert "say what to add" in ireval("history", "rebuild").err
+
+
+def test_acceptances_come_back_from_git_each_once(ireval, repository):
+    repository.accept(1, 0.5, "the first")
+    repository.accept(2, 0.6, "synonyms")
+
+    assert ireval("history", "rebuild", "--from-git").out == "2 versions of baselines in git: 2 acceptances added\n"
+    assert ireval("history", "rebuild", "--from-git").out == (
+        "2 versions of baselines in git: 0 acceptances added, 2 known already\n"
+    )
+    assert ireval("history", "list").out == (
+        "date              commit   suite  metric   slice   value  change  sd  verdict\n"
+        "2026-01-02 10:00  0000000  shop   nDCG@10  all    0.6000                       accepted: synonyms, from git\n"
+        "2026-01-01 10:00  0000000  shop   nDCG@10  all    0.5000                       accepted: the first, from git\n"
+    )
+
+
+def test_in_a_folder_below_the_history_of_the_repository_is_taken(ireval, repository, filled, monkeypatch):
+    below = Path("suites/de")
+    below.mkdir(parents=True)
+    monkeypatch.chdir(below)
+
+    assert ireval("history", "list", "--limit", "1").code == 0
+
+
+def test_without_a_history_it_is_said_where_one_is(ireval):
+    append(Path("suites/.ireval/history.sqlite"), kept_run(run()))
+
+    assert ireval("history", "list") == (
+        2,
+        "",
+        "error: there is no .ireval/history.sqlite, here or above\n"
+        "  --history suites/.ireval/history.sqlite names the one below\n"
+        "  each pytest --ireval adds to the one in pytest's rootdir; ireval history rebuild makes one\n",
+    )
+    assert "nDCG@10" in ireval("history", "list", "--history", "suites/.ireval/history.sqlite").out
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_tells_what_a_command_does(ireval, name):
+    assert f"\n  {name} " in ireval("history", "--help").out
+    assert ireval("history", name, "--help").out.startswith(f"Usage: ireval history {name} [OPTIONS]")
+
+
+def test_a_number_without_end_is_a_file_that_cannot_be_read(ireval):
+    write("artifacts/1", run("2026-03-01T10:00:00Z"))
+    write("artifacts/2", run("2026-03-02T10:00:00Z"))
+    file = Path("artifacts/2/results.json")
+    file.write_text(re.sub(r'"now": [0-9.]+', f'"now": {"9" * 400}', file.read_text(), count=1))
+
+    result = ireval("history", "rebuild", "artifacts")
+
+    assert result.code == 1
+    assert result.out == "2 files: 1 run added\n"
+    assert result.err.startswith("not read: artifacts/2/results.json: ")
