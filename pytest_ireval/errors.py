@@ -8,6 +8,9 @@ from dataclasses import dataclass
 SHOWN_CHARACTERS = 120
 """An id or a line longer than this is cut in messages; the place says where the whole of it is."""
 
+LONGEST = 4000
+"""Characters of one part of a message: an input may be one line of millions, and nobody reads them in a terminal."""
+
 
 @dataclass(frozen=True)
 class Problem:
@@ -22,11 +25,15 @@ class Problem:
     allowed: str = ""
 
     def __str__(self) -> str:
-        head = ": ".join(part for part in (self.place, " > ".join(self.path)) if part)
-        tail = [line for line in (self.complaint, self.suggestion, self.allowed) if line]
+        head = ": ".join(_cut(part) for part in (self.place, " > ".join(self.path)) if part)
+        tail = [_cut(line) for line in (self.complaint, self.suggestion, self.allowed) if line]
         if not head:
             return "\n  ".join(tail)
         return "\n  ".join([head, *tail])
+
+
+def _cut(part: str) -> str:
+    return part if len(part) <= LONGEST else f"{part[:LONGEST]}…"
 
 
 class IrevalError(Exception):
@@ -35,6 +42,12 @@ class IrevalError(Exception):
     def __init__(self, *problems: Problem | str) -> None:
         self.problems = tuple(Problem(p) if isinstance(p, str) else p for p in problems)
         super().__init__("\n".join(map(str, self.problems)))
+
+
+def one_line(error: IrevalError) -> str:
+    """What an error says, as the end of a sentence: ``a.sqlite is damaged; move it away``."""
+    said = ((f"{p.place} {p.complaint}".strip(), p.suggestion, p.allowed) for p in error.problems)
+    return " ".join("; ".join(_cut(part) for parts in said for part in parts if part).split())
 
 
 class InputError(IrevalError):
@@ -63,6 +76,14 @@ class BaselineError(IrevalError):
 
 class BaselineMisfitError(BaselineError):
     """A baseline that fits no longer what is evaluated; accepting a new one mends it."""
+
+
+class MissingAnchorError(BaselineError):
+    """Nobody has pinned an anchor yet, or it is gone."""
+
+
+class HistoryError(IrevalError):
+    """A history of runs that cannot be read or written."""
 
 
 class SourceError(IrevalError):

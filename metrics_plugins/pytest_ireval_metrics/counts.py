@@ -72,6 +72,7 @@ def relevant(judged: JudgedRankings, *, rel: Rel = 1) -> Floats:
     range=(0, np.inf),
     aggregate="sum",
     spellings={"num_rel_ret": {}, "hits": {}},
+    additive=True,
 )
 def relevant_retrieved(judged: JudgedRankings, *, cutoff: Depth = None, rel: Rel = 1) -> Floats:
     """How many relevant documents were retrieved (within the cutoff).

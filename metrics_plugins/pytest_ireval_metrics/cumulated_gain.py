@@ -61,11 +61,16 @@ def _dcg_range(settings: Mapping[str, Any]) -> tuple[float, float]:
     return gain_range(settings, np.inf)
 
 
+def _ideal_of_judged(settings: Mapping[str, Any]) -> bool:
+    """With the ideal of what was retrieved, each side has its own."""
+    return bool(settings["ideal"] == "judged")
+
+
 def _ndcg_range(settings: Mapping[str, Any]) -> tuple[float, float]:
     return gain_range(settings, 1.0)
 
 
-@metric(name="CG", steps=steps_in("gains", "cumulated_gain_steps"), range=_dcg_range, no_relevant=None)
+@metric(name="CG", steps=steps_in("gains", "cumulated_gain_steps"), range=_dcg_range, no_relevant=None, additive=True)
 def cumulated_gain(
     judged: JudgedRankings,
     *,
@@ -89,6 +94,7 @@ def cumulated_gain(
     steps=steps_in("gains", "dcg_steps"),
     range=_dcg_range,
     no_relevant=None,
+    additive=True,
     spellings={"dcg_cut_{cutoff}": {}, "dcg_{gains}": {}, "dcg_burges": {"gain": "exp"}},
 )
 def dcg(
@@ -145,6 +151,7 @@ def ideal_dcg(
     steps=steps_in("gains", "ndcg_steps"),
     range=_ndcg_range,
     no_relevant=None,
+    additive=_ideal_of_judged,
     spellings={"ndcg_cut_{cutoff}": {}, "ndcg_{gains}": {}, "ndcg_burges": {"gain": "exp"}},
 )
 def ndcg(

@@ -28,6 +28,7 @@ def harmonic(precision: Floats, recall: Floats, beta: float) -> Floats:
     steps=steps_in("precision", "precision_steps"),
     spellings={"Precision": {}, "P_{cutoff}": {}, "precision_{cutoff}": {}},
     reference="trec_eval P",
+    additive=True,
 )
 def precision(judged: JudgedRankings, *, cutoff: Cutoff, rel: Rel = 1, judged_only: JudgedOnly = False) -> Floats:
     """Share of the first documents that are relevant.
@@ -40,7 +41,12 @@ def precision(judged: JudgedRankings, *, cutoff: Cutoff, rel: Rel = 1, judged_on
     return relevant_within(judged, cutoff, rel) / cutoff
 
 
-@metric(name="R", steps=steps_in("precision", "recall_steps"), spellings={"Recall": {}, "recall_{cutoff}": {}})
+@metric(
+    name="R",
+    steps=steps_in("precision", "recall_steps"),
+    spellings={"Recall": {}, "recall_{cutoff}": {}},
+    additive=True,
+)
 def recall(judged: JudgedRankings, *, cutoff: Cutoff, rel: Rel = 1, judged_only: JudgedOnly = False) -> Floats:
     """Share of the relevant documents that are among the first.
 
@@ -56,6 +62,7 @@ def recall(judged: JudgedRankings, *, cutoff: Cutoff, rel: Rel = 1, judged_only:
     name="CappedR",
     steps=steps_in("precision", "capped_recall_steps"),
     spellings={"R_cap": {}, "recall_cap_{cutoff}": {}, "relative_P_{cutoff}": {}},
+    additive=True,
 )
 def capped_recall(judged: JudgedRankings, *, cutoff: Cutoff, rel: Rel = 1, judged_only: JudgedOnly = False) -> Floats:
     """Share of the relevant documents that could be among the first which are; precision to rank R, recall from there.
@@ -68,7 +75,7 @@ def capped_recall(judged: JudgedRankings, *, cutoff: Cutoff, rel: Rel = 1, judge
     return ratio(relevant_within(judged, cutoff, rel), np.minimum(judged.relevant_count(rel), cutoff))
 
 
-@metric(name="F", steps=steps_in("precision", "f_steps"), spellings={"F1": {"beta": 1}})
+@metric(name="F", steps=steps_in("precision", "f_steps"), spellings={"F1": {"beta": 1}}, additive=True)
 def f_at_cutoff(
     judged: JudgedRankings, *, cutoff: Cutoff, beta: Beta = 1, rel: Rel = 1, judged_only: JudgedOnly = False
 ) -> Floats:
@@ -104,7 +111,7 @@ def set_precision(
     return ratio(relevant_within(judged, None, rel), divisor)
 
 
-@metric(name="SetR", steps=steps_in("precision", "recall_steps"), spellings={"set_recall": {}})
+@metric(name="SetR", steps=steps_in("precision", "recall_steps"), spellings={"set_recall": {}}, additive=True)
 def set_recall(judged: JudgedRankings, *, rel: Rel = 1) -> Floats:
     """Share of the relevant documents that were retrieved at all.
 

@@ -68,7 +68,7 @@ def nerr(
     return ratio(expected_reciprocal_rank(judged, cutoff, top, gain), best)
 
 
-@metric(name="RBP", steps=steps_in("readers", "rbp_steps"), spellings={"rbp_p={p}": {}})
+@metric(name="RBP", steps=steps_in("readers", "rbp_steps"), spellings={"rbp_p={p}": {}}, additive=True)
 def rank_biased_precision(
     judged: JudgedRankings,
     *,

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from pytest_ireval.baselines.anchors import anchor_name
 from pytest_ireval.baselines.files import is_file_of
 from pytest_ireval.errors import IrevalError, Problem
 from pytest_ireval.gate.named_files import Named, named_files
@@ -98,7 +99,7 @@ def _of_baseline(suite: Suite, changes: Changes) -> Iterator[str]:
     for place in places_of(suite.baselines, changes.root):
         for file in changes.files.names:
             folder, _, name = file.rpartition("/")
-            if folder == place and is_file_of(name, suite.name):
+            if folder == place and (is_file_of(name, suite.name) or is_file_of(name, anchor_name(suite.name))):
                 yield file
 
 

@@ -12,7 +12,7 @@ from pytest_ireval.baselines.changes import cause_of
 from pytest_ireval.baselines.fingerprints import JudgmentPrints
 from pytest_ireval.errors import IrevalError
 from pytest_ireval.gate.gathering import Gathered, rankings_of, refuse_missing
-from pytest_ireval.gate.misfit import misfit, notes_of, redefined
+from pytest_ireval.gate.misfit import Kept, misfit, notes_of, redefined, the_baseline
 from pytest_ireval.gate.scoring import side_of, with_overlaps
 from pytest_ireval.metrics.score import aggregated
 from pytest_ireval.plugins.registry import Registry
@@ -43,11 +43,13 @@ def compared(
     stored: Baseline,
     prints: Fingerprints,
     judged_by: JudgmentPrints | None,
+    kept: Kept | None = None,
 ) -> Compared:
-    """The stored baseline under the judgments and metrics of now."""
+    """A stored baseline under the judgments and metrics of now; that which was accepted last, unless ``kept`` says."""
+    kept = kept or the_baseline(suite)
     stored = replace(stored, rankings=tuple(map(gathered.names.in_rankings, stored.rankings)))
     unknown = unknown_to(gathered, stored)
-    origin = f"the baseline of {stored.accepted.date}"
+    origin = f"the {kept.noun} of {stored.accepted.date}"
     side = side_of(suite, gathered, stored.rankings, origin, unknown=unknown).side
     side = over_the_same(suite, gathered, now, side, unknown)
     cause = cause_of(
@@ -67,9 +69,9 @@ def compared(
         restated=_restated(stored, side),
         added=tuple(query for query in cause.added if query in ranked and query not in waived),
     )
-    side = replace(side, errors={**side.errors, **redefined(suite, stored, definitions(now))})
-    error = misfit(suite, gathered, stored, now, cause, prints)
-    return Compared(side, cause, error, tuple(notes_of(cause, len(gathered.population.queries))))
+    side = replace(side, errors={**side.errors, **redefined(stored, definitions(now), kept)})
+    error = misfit(suite, gathered, stored, now, cause, prints, kept)
+    return Compared(side, cause, error, tuple(notes_of(cause, len(gathered.population.queries), kept)))
 
 
 def unknown_to(gathered: Gathered, stored: Baseline) -> frozenset[str]:

@@ -14,15 +14,20 @@ from pytest_ireval.baselines.past import files_of_last_commit
 from pytest_ireval.baselines.reading import read_baseline
 from pytest_ireval.errors import BaselineError, IrevalError
 from pytest_ireval.gate.against import Compared, beside, compared, others_of
+from pytest_ireval.gate.anchor import anchored_by
 from pytest_ireval.gate.circumstances import today_of
 from pytest_ireval.gate.counting import counts_of, notes_on, refuse_strangers
 from pytest_ireval.gate.fingerprinting import judgment_prints, prints_of
 from pytest_ireval.gate.gathering import gathered, queries_of, rankings_of, refuse_missing
 from pytest_ireval.gate.held import beginning_of, held_against
-from pytest_ireval.gate.judging import Circumstances, broken_outcome, judged
+from pytest_ireval.gate.judged_shares import notes_on_shares, with_judged_shares
+from pytest_ireval.gate.judging import Circumstances, broken_outcome, judged_all
 from pytest_ireval.gate.material import Material
+from pytest_ireval.gate.run_noise import noise_notes
 from pytest_ireval.gate.scoring import side_of
 from pytest_ireval.gate.telling import broken_result, result_of
+from pytest_ireval.gate.tied_orders import tie_orders
+from pytest_ireval.gate.unjudged import unjudged
 from pytest_ireval.gate.waivers import endings
 from pytest_ireval.plugins.manager import installed
 from pytest_ireval.plugins.registry import Registry
@@ -92,7 +97,7 @@ def gate(
     except IrevalError as error:
         outcomes = tuple(broken_outcome(check, error) for check in chosen)
         return Gated(broken_result(suite, registry, plan.checks, outcomes, error), None)
-    outcomes = tuple(judged(check, material, circumstances) for check in chosen)
+    outcomes = judged_all(plan.checks, material, circumstances, selected)
     return Gated(result_of(material, plan.checks, outcomes), material)
 
 
@@ -125,13 +130,16 @@ def material_of(
     against = Compared(error=error)
     if stored is not None:
         against = compared(suite, base, found.side, stored, prints, judged_by)
+    anchored = anchored_by(suite, base, found.side, prints, judged_by)
+    counts = with_judged_shares(counts_of(base, found, missing), suite, base.population, found.side, against.side)
+    notes = (*against.notes, *anchored.notes, *notes_on(suite, base, found, not_asked), *notes_on_shares(counts))
     return Material(
         suite=suite,
         registry=registry,
         population=base.population,
         setting=base.setting,
         now=found.side,
-        counts=counts_of(base, found, missing),
+        counts=counts,
         fingerprints=prints,
         judged_by=judged_by,
         source=source,
@@ -140,9 +148,11 @@ def material_of(
         baseline_error=against.error,
         deleted=() if stored is not None or error is not None else files_of_last_commit(suite.baselines, suite.name),
         cause=against.cause,
-        others=others_of(suite, registry, base, found.side, progress),
-        notes=(*against.notes, *notes_on(suite, base, found, not_asked), *endings(suite, today)),
+        others={**others_of(suite, registry, base, found.side, progress), **anchored.sides},
+        notes=(*notes, *noise_notes(base.population, found.side, against.side), *endings(suite, today)),
         beside=beside(suite, base, found.side),
+        unjudged=unjudged(suite, base, found.side),
+        tie_orders=tie_orders(suite, base, found),
         held=None if beginning is None else held_against(suite, base, beginning.result(), stored),
     )
 

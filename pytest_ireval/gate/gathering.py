@@ -104,7 +104,7 @@ def gathered(
     elif judgments is not None:
         _refuse_unknown(judgments, queries)
     waived = frozenset(waiver.query for waiver in suite.waivers if waiver.until >= today)
-    population = Population(queries, judgments, _weights(suite, queries), waived, names.called)
+    population = Population(queries, judgments, weights_of(suite, queries), waived, names.called)
     return Gathered(population, _setting(suite, registry, judgments, progress), names, written)
 
 
@@ -152,7 +152,7 @@ def _refuse_unknown(judgments: Judgments, queries: Queries) -> None:
         )
 
 
-def _weights(suite: Suite, queries: Queries) -> Floats | None:
+def weights_of(suite: Suite, queries: Queries) -> Floats | None:
     """The column that says how much traffic a query stands for."""
     if not suite.weight:
         return None

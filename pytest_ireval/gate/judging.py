@@ -3,28 +3,29 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Iterator
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import replace
 from datetime import date
 from typing import NamedTuple
 
 from pytest_ireval.baselines.at_base import Base
-from pytest_ireval.errors import BaselineError, BaselineMisfitError, InputError, IrevalError
+from pytest_ireval.errors import BaselineError, BaselineMisfitError, IrevalError, MissingAnchorError
+from pytest_ireval.gate.anchor import without_anchor
+from pytest_ireval.gate.asking import error_lines, error_ruling, errors_told, too_few
+from pytest_ireval.gate.changed_ids import changed_ids
+from pytest_ireval.gate.family import Family, family_of
 from pytest_ireval.gate.lowering import lowering
 from pytest_ireval.gate.material import Material
+from pytest_ireval.gate.references import by_stored_baseline, reference_of, seen_of
 from pytest_ireval.gate.waivers import time_left
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.plurals import counted
-from pytest_ireval.results.outcome import VERDICTS, Outcome
-from pytest_ireval.results.plain import from_plain, to_plain
+from pytest_ireval.results.outcome import Outcome
 from pytest_ireval.retrieval.doors import some
 from pytest_ireval.rules.planning import INPUTS, LOWERING, Check
 from pytest_ireval.rules.ruling import Ruling
-from pytest_ireval.rules.seen import Seen
 from pytest_ireval.rules.side import Side
 from pytest_ireval.suites.suite import RuleAsked, Waiver
-
-OURS = "pytest_ireval."
 
 
 class Circumstances(NamedTuple):
@@ -37,14 +38,19 @@ class Circumstances(NamedTuple):
     """Whether a branch that lowers its baseline fails; else that is a warning."""
 
 
-class Told(NamedTuple):
-    """What a rule said, and whether it is an error that accepting what was measured mends."""
+def judged_all(
+    checks: Sequence[Check],
+    material: Material,
+    circumstances: Circumstances,
+    selected: Container[str] | None = None,
+) -> tuple[Outcome, ...]:
+    """The outcomes of all checks of a suite, or of the ``selected`` ones; what is corrected for, is it for all."""
+    family = family_of(checks, material)
+    chosen = [check for check in checks if selected is None or check.id in selected]
+    return tuple(judged(check, material, circumstances, family) for check in chosen)
 
-    ruling: Ruling
-    mendable: bool = False
 
-
-def judged(check: Check, material: Material, circumstances: Circumstances) -> Outcome:
+def judged(check: Check, material: Material, circumstances: Circumstances, family: Family) -> Outcome:
     """The outcome of one check."""
     plain = plain_outcome(check)
     if check.waiver is not None:
@@ -53,14 +59,16 @@ def judged(check: Check, material: Material, circumstances: Circumstances) -> Ou
         return _with(plain, _lowering(check, material, circumstances) if check.id == LOWERING else _inputs(material))
     asked = check.asked
     plain = replace(plain, compares=asked.kind.compares)
-    reference = _reference(check, material) if asked.kind.compares else None
+    reference = reference_of(check, material) if asked.kind.compares else None
     if asked.kind.compares and reference is None:
         return _without_baseline(plain, material)
-    told = _errors_told(asked, lambda: _ruling(check, asked, material, reference))
+    if isinstance(reference, MissingAnchorError):
+        return without_anchor(plain, reference)
+    told = errors_told(asked, lambda: _ruling(check, asked, material, family))
     outcome = _with(plain, told.ruling)
-    if asked.kind.compares and isinstance(reference, Side) and not _by_stored(check, material):
+    if asked.kind.compares and isinstance(reference, Side) and not by_stored_baseline(check, material):
         outcome = replace(outcome, against=reference.origin)
-    if _by_stored(check, material):
+    if by_stored_baseline(check, material):
         outcome = replace(outcome, acceptable=told.ruling.verdict == "fail" or told.mendable)
     if outcome.verdict == "fail" and asked.options.on_fail == "warn":
         return replace(outcome, verdict="pass", warning=True)
@@ -88,23 +96,6 @@ def plain_outcome(check: Check) -> Outcome:
 def _explained(metric: Metric | None) -> bool:
     """Whether the metric has arithmetic on a single query and a single list."""
     return metric is not None and metric.unit == "query" and not metric.needs & {"reference", "sessions"}
-
-
-def error_ruling(error: IrevalError) -> Ruling:
-    """An error in the shape of a ruling: its first line is the headline."""
-    first, *others = error_lines(error)
-    return Ruling("error", first, facts=tuple(line.strip() for line in others))
-
-
-def error_lines(error: IrevalError) -> list[str]:
-    """An error with place and complaint in one line, for pytest's summary shows but the first."""
-    lines: list[str] = []
-    for problem in error.problems:
-        complaint, *more = problem.complaint.splitlines() or [""]
-        lines.append(": ".join(filter(None, (problem.place, " > ".join(problem.path), complaint))))
-        others = (*more, *problem.suggestion.splitlines(), *problem.allowed.splitlines())
-        lines += [f"  {line.strip()}" for line in others]
-    return lines or [type(error).__name__]
 
 
 def _with(plain: Outcome, ruling: Ruling) -> Outcome:
@@ -139,93 +130,17 @@ def bring_back(material: Material) -> str:
     return f"git checkout HEAD -- {files} brings it back"
 
 
-def _by_stored(check: Check, material: Material) -> bool:
-    """Whether it compares with the stored baseline, and not with what a rule names instead."""
-    return check.asked is not None and check.asked.kind.compares and _number(check, material) not in material.others
-
-
-def _number(check: Check, material: Material) -> int:
-    """The place of its rule in the suite."""
-    return next(i for i, asked in enumerate(material.suite.rules) if asked is check.asked)
-
-
-def _reference(check: Check, material: Material) -> Side | IrevalError | None:
-    """What the rule compares with; None if it does not exist yet."""
-    number = _number(check, material)
-    if number in material.others:
-        return material.others[number]
-    return material.baseline_error or material.baseline
-
-
-def _ruling(check: Check, asked: RuleAsked, material: Material, reference: Side | IrevalError | None) -> Ruling:
-    if isinstance(reference, IrevalError):
-        raise reference
-    now = material.now_beside(reference)
-    seen = Seen(material.population, now, reference, check.part, check.slice)
-    few = _too_few(asked, seen)
+def _ruling(check: Check, asked: RuleAsked, material: Material, family: Family) -> Ruling:
+    if check.id in family.broken:
+        return Ruling("error", family.broken[check.id])
+    seen = seen_of(check, material)
+    if check.id in family.adjusted:
+        seen = replace(seen, adjusted=family.adjusted[check.id], tests=len(family.adjusted))
+    few = too_few(asked, seen)
     if few is not None:
         return few
     ruling: Ruling = asked.kind.judge(asked.options, seen)
     return ruling
-
-
-def _too_few(asked: RuleAsked, seen: Seen) -> Ruling | None:
-    """What is said where a slice has no queries to judge, or fewer than the rule wants."""
-    if seen.part.metric is None:
-        return None
-    paired = asked.kind.compares and "reference" not in seen.part.metric.needs
-    values = seen.paired() if paired else seen.values()
-    count, wanted = values.now.size, asked.options.min_queries
-    if not count:
-        return _nothing_to_judge(asked, seen)
-    if count < wanted:
-        headline = f"{seen.slice} has {counted(count, 'query')}, fewer than min_queries: {wanted}; not judged"
-        return Ruling("inconclusive", headline)
-    return None
-
-
-def _nothing_to_judge(asked: RuleAsked, seen: Seen) -> Ruling:
-    """What is said of a slice without any value: known reasons are no error."""
-    inside = seen.slice.mask(seen.population.queries)
-    if inside.any() and not (inside & seen.population.counting).any():
-        return Ruling("inconclusive", f"all queries of {seen.slice} are waived; not judged")
-    if not asked.kind.compares:
-        return Ruling("error", f"no query of {seen.slice} counts")
-    position = seen.baseline.position if seen.baseline is not None else {}
-    new = not any(q in position for q, there in zip(seen.population.queries.ids, inside.tolist(), strict=True) if there)
-    if new:
-        return Ruling("inconclusive", f"no query of {seen.slice} is in the baseline yet; not judged")
-    raise BaselineMisfitError(f"no query of {seen.slice} has a value on both sides")
-
-
-def _errors_told(asked: RuleAsked, judge: Callable[[], object]) -> Told:
-    """What the rule says; an error of ours, or whatever a plugin's code raises, is a ruling too."""
-    rule = f"rule {asked.kind.name} of {asked.kind.source}"
-    try:
-        ruling = judge()
-    except IrevalError as error:
-        return Told(error_ruling(error), isinstance(error, BaselineMisfitError))
-    except KeyboardInterrupt:
-        raise
-    except BaseException as error:  # noqa: BLE001 - a plugin may raise anything, skips among it; the message names it
-        return Told(Ruling("error", f"{rule} raised {type(error).__name__}: {error}"))
-    if not isinstance(ruling, Ruling):
-        return Told(Ruling("error", f"{rule} returned {type(ruling).__name__}, not a Ruling"))
-    if ruling.verdict not in VERDICTS:
-        return Told(Ruling("error", f"{rule} returned {ruling.verdict!r}, which is no verdict: {', '.join(VERDICTS)}"))
-    return Told(ruling if asked.kind.judge.__module__.startswith(OURS) else _as_plain(ruling, rule))
-
-
-def _as_plain(ruling: Ruling, rule: str) -> Ruling:
-    """Of plugins: with plain values alone, which files can hold and other processes understand."""
-    try:
-        return from_plain(to_plain(ruling), Ruling)
-    except InputError as error:
-        (problem,) = error.problems[:1]
-        what = f"{' > '.join(problem.path)}: {problem.complaint}"
-    except (TypeError, ValueError, AttributeError, OverflowError) as error:
-        what = str(error)
-    return Ruling("error", f"{rule} returned a Ruling that no file can hold: {what}")
 
 
 def _waiver(waiver: Waiver, material: Material, today: date) -> Ruling:
@@ -255,6 +170,9 @@ def _inputs(material: Material) -> Ruling:
     locked = material.suite.judgments is not None and material.suite.judgments.lock
     if locked and error is not None and not isinstance(error, BaselineMisfitError):
         return error_ruling(error)
+    renamed = changed_ids(material)
+    if renamed is not None:
+        return error_ruling(renamed)
     counts = material.counts
     headline = f"{counted(counts.queries, 'query')}, {counts.judged} of them judged; rankings: {material.source}"
     unheld = locked and material.stored is None

@@ -11,10 +11,12 @@ from pytest_ireval.baselines.fingerprints import JudgmentPrints
 from pytest_ireval.errors import IrevalError
 from pytest_ireval.evaluating.setting import Setting
 from pytest_ireval.gate.held import HeldAgainst
+from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.results.cause import Cause
 from pytest_ireval.results.suite_result import Counts
-from pytest_ireval.rules.side import Population, Side
+from pytest_ireval.rules.side import Floats, Population, Side
+from pytest_ireval.rules.unjudged import Unjudged
 from pytest_ireval.suites.suite import Suite
 
 
@@ -49,6 +51,10 @@ class Material:
     notes: tuple[str, ...] = ()
     held: HeldAgainst | None = None
     """The stored baseline beside that of the merge base; None where nobody asked for one."""
+    unjudged: Callable[[Side, Metric], Unjudged | None] = lambda _reference, _metric: None
+    """What unjudged documents leave open for a metric, now beside a reference; made once for each."""
+    tie_orders: Callable[[Metric], tuple[Floats, Floats] | None] = lambda _metric: None
+    """A metric's values of now with equal scores in the worst and in the best order; made once for each."""
 
     def now_beside(self, reference: Side | None) -> Side:
         """The side of now, complete for a rule that compares with ``reference``."""

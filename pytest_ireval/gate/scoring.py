@@ -12,6 +12,7 @@ from pytest_ireval.errors import InputError, IrevalError, MetricError, Problem
 from pytest_ireval.evaluating.evaluation import evaluated
 from pytest_ireval.evaluating.setting import Companions, Setting
 from pytest_ireval.gate.gathering import Gathered, as_told
+from pytest_ireval.gate.judged_shares import judgedness_of, looked_at
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.metrics.score import score, worst
 from pytest_ireval.results.evaluation import Evaluation, MetricResult
@@ -22,7 +23,7 @@ from pytest_ireval.retrieval.judgments import Judgments
 from pytest_ireval.retrieval.queries import Queries
 from pytest_ireval.retrieval.rankings import Rankings
 from pytest_ireval.retrieval.views import cut
-from pytest_ireval.rules.side import Scored, Side
+from pytest_ireval.rules.side import Judgedness, Scored, Side
 from pytest_ireval.suites.suite import Suite
 
 Names = frozenset[str]
@@ -57,6 +58,7 @@ def side_of(
     have none.
     """
     side = Side(origin, tuple(rankings), suite.depth)
+    judgedness: Judgedness | None = None
     setting = gathered.setting
     asked = [metric for metric in metrics or suite.metrics if "reference" not in metric.needs]
     wanted = {str(metric): as_told(suite, metric) for metric in asked}
@@ -77,11 +79,19 @@ def side_of(
                 scored.setdefault(name, []).append(_placed(metric, results.found[str(metric)], gathered))
         if first is None:
             first = results.evaluation
-            listed, count = _judgedness(found, suite.depth)
+            listed, count = _unjudged(found, suite.depth)
+            judgedness = judgedness_of(found, looked_at(suite))
     told = {name: str(metric) for name, metric in wanted.items()}
     broken = {name: errors[canonical] for name, canonical in told.items() if canonical in errors}
-    values = {name: _mean(each) for name, each in scored.items() if name not in broken}
-    return Evaluated(replace(side, scored=values, errors=broken), first, listed, count)
+    whole = {name: each for name, each in scored.items() if name not in broken}
+    values = {name: _mean(each) for name, each in whole.items()}
+    askings = {name: np.array([one.values for one in each]) for name, each in whole.items() if _of_queries(each)}
+    side = replace(side, scored=values, errors=broken, askings=askings, judgedness=judgedness)
+    return Evaluated(side, first, listed, count)
+
+
+def _of_queries(repeated: Sequence[Scored]) -> bool:
+    return repeated[0].metric.unit == "query"
 
 
 class _Results(NamedTuple):
@@ -138,7 +148,7 @@ def _mean(repeated: Sequence[Scored]) -> Scored:
     return replace(repeated[0], values=np.mean([each.values for each in repeated], axis=0))
 
 
-def _judgedness(found: Brought, depth: int) -> tuple[int, int]:
+def _unjudged(found: Brought, depth: int) -> tuple[int, int]:
     """How many documents there are down to the depth, and how many of them are not judged."""
     documents = cut(found.judged, depth).documents
     return (0, 0) if documents is None else (documents.grade.size, int(np.count_nonzero(np.isnan(documents.grade))))

@@ -7,8 +7,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import numpy as np
 
 from pytest_ireval.errors import IrevalError
-from pytest_ireval.gate.judging import error_lines
+from pytest_ireval.gate.asking import error_lines
 from pytest_ireval.gate.material import Material
+from pytest_ireval.gate.slices import slices_of
+from pytest_ireval.gate.to_judge import with_what_to_judge
 from pytest_ireval.metrics.score import aggregated
 from pytest_ireval.plugins.kinds import Part
 from pytest_ireval.plugins.registry import Registry
@@ -34,6 +36,7 @@ DOCUMENTS_OF_A_METRIC = 50
 def result_of(material: Material, checks: Sequence[Check], outcomes: tuple[Outcome, ...]) -> SuiteResult:
     """Everything that a report of this suite shows."""
     suite, side = material.suite, material.now_beside(material.baseline)
+    outcomes, to_judge = with_what_to_judge(material, checks, outcomes)
     shown = _queries_to_show(material, side, outcomes)
     seen = Seen(material.population, material.now, material.baseline, Part())
     there = set(material.now.position) | set(material.baseline.position if material.baseline else ())
@@ -47,6 +50,7 @@ def result_of(material: Material, checks: Sequence[Check], outcomes: tuple[Outco
         tags=suite.tags,
         planned=tuple(check.id for check in checks),
         metrics=tuple(_metrics(material, outcomes)),
+        slices=slices_of(material),
         counts=material.counts,
         queries=_table(material, side),
         documents=tuple(QueryDocuments(query, seen.placed(query)) for query in shown),
@@ -62,6 +66,7 @@ def result_of(material: Material, checks: Sequence[Check], outcomes: tuple[Outco
         fingerprints={name: value for name, value in material.fingerprints._asdict().items() if value},
         notes=material.notes,
         waived=tuple(_waiver(waiver, material) for waiver in suite.waivers),
+        to_judge=to_judge,
     )
 
 
@@ -126,6 +131,8 @@ def _metrics(material: Material, outcomes: Iterable[Outcome]) -> Iterator[Metric
             paired=figures.now,
             low=figures.low,
             high=figures.high,
+            sd=figures.sd,
+            resolution=figures.resolution,
             worse=figures.worse,
             better=figures.better,
             same=figures.same,

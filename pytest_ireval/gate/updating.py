@@ -10,12 +10,14 @@ import numpy as np
 from pytest_ireval.baselines.baseline import Acceptance, Baseline, StoredMetric
 from pytest_ireval.baselines.fingerprints import fingerprint_of_rankings
 from pytest_ireval.baselines.reading import read_record
+from pytest_ireval.baselines.spreads import NO_SPREADS, Spreads
 from pytest_ireval.errors import BaselineError, IrevalError
 from pytest_ireval.gate.against import definitions
 from pytest_ireval.gate.gathering import ORDERS_BY_JUDGMENTS
 from pytest_ireval.gate.judging import bring_back
 from pytest_ireval.gate.material import Material
 from pytest_ireval.gate.misfit import needs_scores
+from pytest_ireval.gate.moved import moved_by
 from pytest_ireval.metrics.score import aggregated
 from pytest_ireval.results.suite_result import SuiteResult
 from pytest_ireval.retrieval.rankings import Rankings
@@ -38,12 +40,15 @@ class Proposal:
     """Whether earlier acceptances cannot be kept: nobody can read them."""
     error: str = ""
     """Why no baseline can be made of what was measured."""
+    spreads: Spreads = NO_SPREADS
+    """How far queries moved, by metric and slice."""
 
     def accepted(self, acceptance: Acceptance) -> Baseline | None:
         """The baseline to be written; None if there is nothing to accept."""
         if self.baseline is None:
             return None
-        return replace(self.baseline, acceptances=(*self.baseline.acceptances, acceptance))
+        told = acceptance._replace(spreads=self.spreads)
+        return replace(self.baseline, acceptances=(*self.baseline.acceptances, told))
 
 
 def proposal_of(material: Material) -> Proposal:
@@ -59,6 +64,7 @@ def proposal_of(material: Material) -> Proposal:
         only_by_force=_only_by_force(material),
         history_lost=_history_lost(material),
         error=error,
+        spreads=moved_by(material) if baseline is not None else NO_SPREADS,
     )
 
 
@@ -83,26 +89,27 @@ def blockers(result: SuiteResult) -> Iterator[str]:
     """What stands in the way of accepting: everything red that accepting does not settle.
 
     That the stored baseline is lower than it was is no obstacle: to accept a better one is how that ends, and the next
-    run holds the new one against the base.
+    run holds the new one against the base. Nor is an anchor that nobody has pinned yet: it takes a baseline to do so.
     """
     for outcome in result.outcomes:
-        if outcome.id == LOWERING:
+        if outcome.id == LOWERING or (outcome.missing_baseline and outcome.against):
             continue
         if outcome.verdict not in ("pass", "inconclusive") and not outcome.acceptable:
             yield f"{outcome.id}: {outcome.headline}"
 
 
-def needs_reason(result: SuiteResult) -> bool:
-    """Whether somebody has to say why the change is fine.
+def needs_reason(result: SuiteResult) -> str:
+    """Because of what somebody has to say why the change is fine; nothing if nobody has to.
 
-    A comparison was red, if only as a warning, or could not be judged; or queries of the baseline are gone.
+    A comparison that only warns was red all the same.
     """
-    gone = result.cause is not None and bool(result.cause.removed)
-    return gone or any(
-        (outcome.acceptable and not outcome.missing_baseline)
-        or (outcome.compares and outcome.verdict == "inconclusive")
-        for outcome in result.outcomes
-    )
+    if any(outcome.acceptable and not outcome.missing_baseline for outcome in result.outcomes):
+        return "a comparison was red"
+    if result.cause is not None and result.cause.removed:
+        return "queries of the baseline are gone"
+    if any(outcome.compares and outcome.verdict == "inconclusive" for outcome in result.outcomes):
+        return "a comparison was inconclusive"
+    return ""
 
 
 def _measured(material: Material) -> Baseline | None:

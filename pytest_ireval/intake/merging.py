@@ -10,6 +10,7 @@ from pytest_ireval.errors import Mistakes, Problem, shown
 from pytest_ireval.retrieval.from_tables import graded_rows
 from pytest_ireval.retrieval.judgments import joined_texts
 from pytest_ireval.retrieval.tables import Table, table_of_rows
+from pytest_ireval.retrieval.values import cell_text
 
 Judges = Literal["error", "highest", "lowest", "median", "majority"]
 
@@ -63,5 +64,5 @@ def _refuse(table: Table, rows: Sequence[tuple[str, str, float]], several: dict[
 
 def _joined(table: Table, group: Sequence[int], grade: float) -> dict[str, Any]:
     """One row of several: the values of each column joined, each once."""
-    row = {name: joined_texts(str(values[i]) for i in group) for name, values in table.columns.items()}
+    row = {name: joined_texts(cell_text(values[i]) for i in group) for name, values in table.columns.items()}
     return {**row, "grade": grade}

@@ -75,6 +75,10 @@ class Metric:
     """What an empty ranking scores; None: whatever the function says."""
     elsewhere: tuple[Elsewhere, ...] = ()
     """What other packages call it, and whether their values are equal."""
+    additive: bool | Callable[[Mapping[str, Any]], bool] = False
+    """Whether a query's value is a sum over its documents of what the rank is worth times what the grade is worth,
+    divided by something that depends only on which grades the judged documents have; or a function of the arguments.
+    Then the bounds under labels of unjudged documents are exact."""
     version: int = 1
     """Goes up when the definition changes: values of two versions are not comparable."""
     steps: Callable[..., Steps] | None = None
@@ -156,6 +160,13 @@ class Metric:
     def bounds(self) -> Range:
         """Least and greatest value under these arguments."""
         return self.range(self.settings) if callable(self.range) else self.range
+
+    @property
+    def adds_up(self) -> bool:
+        """Whether it is additive under these arguments; a metric of condensed lists never is."""
+        settings = self.settings
+        told = self.additive(settings) if callable(self.additive) else self.additive
+        return bool(told) and not settings.get("judged_only")
 
 
 def altered(metric: Metric, **fields: Any) -> Metric:

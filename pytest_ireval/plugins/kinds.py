@@ -52,6 +52,11 @@ class RuleKind:
     """Whether its metrics compare two lists (they need a ``reference``); metrics of other rules score one."""
     names_whole: bool = False
     """Whether the id of a verdict on all queries ends in ``all``."""
+    tested: Callable[[Any, Any], float | None] | None = None
+    """``tested(options, seen)``: the p under which it would fail by evidence, or None if evidence does not decide.
+
+    The gate asks it for every verdict of the suite, and hands the corrected p to ``judge`` as ``seen.adjusted``.
+    """
     origin: str = ""
 
     @property
@@ -96,12 +101,13 @@ def rule(
     slices: bool = True,
     lists: bool = False,
     names_whole: bool = False,
+    tested: Callable[[Any, Any], float | None] | None = None,
 ) -> Callable[[Callable[..., Any]], RuleKind]:
     """Make a kind of rule of ``function(options, seen) -> Ruling``; the docstring's first paragraph is its summary."""
 
     def make(function: Callable[..., Any]) -> RuleKind:
         summary = _checked(name, options, function, "RuleOptions")
-        return RuleKind(name, options, function, summary, parts, compares, judged, slices, lists, names_whole)
+        return RuleKind(name, options, function, summary, parts, compares, judged, slices, lists, names_whole, tested)
 
     return make
 

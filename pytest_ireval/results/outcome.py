@@ -31,17 +31,38 @@ class SliceFigures:
     over: bool = False
     """Whether this is the line that decided against the change."""
     low: float | None = None
-    """The 90% interval of the mean change; None where there is nothing to compare or no spread."""
+    """The interval of the mean change; None where there is nothing to compare or no spread."""
     high: float | None = None
     resolution: float | None = None
     """The smallest drop of the mean that so many queries of this spread show in 80% of cases."""
     false_alarm: float | None = None
     """How often a harmless change of this spread would break the tolerance."""
+    sd: float | None = None
+    """The standard deviation of the differences."""
+    skew: float | None = None
+    """Their skewness; far from 0 where a few queries changed by much."""
+    p: float | None = None
+    """The chance of a mean change this bad, or worse, if nothing had become worse; None where nothing can be said."""
+    adjusted: float | None = None
+    """The same, corrected for all rules of the suite that decide by evidence; None where the rule does not."""
+    needed: int | None = None
+    """How many queries of this spread would show a drop of ``tolerance`` in 80% of cases."""
+    room: float | None = None
+    """How far the figure can get worse at all; None where nothing bounds it, or nothing changed."""
+    effective: float | None = None
+    """How many queries of equal weight the weighted ones are worth; None where the mean is not weighted."""
+    level: float = 0.90
+    """Of the interval."""
 
     @property
     def change(self) -> float | None:
         """``now - baseline``."""
         return None if self.now is None or self.baseline is None else self.now - self.baseline
+
+    @property
+    def hopeless(self) -> bool:
+        """Whether these queries can show no change for the worse that there could be."""
+        return self.resolution is not None and self.room is not None and self.resolution > self.room
 
     @property
     def relative(self) -> float | None:

@@ -97,10 +97,18 @@ def _read(data: Any, hint: Any, place: str, path: Path) -> Any:
     return _scalar(data, hint, place, path)
 
 
+def _finite(number: float) -> bool:
+    """Whether it is one that a float can be; JSON has whole numbers of any length."""
+    try:
+        return math.isfinite(number)
+    except OverflowError:
+        return False
+
+
 def _scalar(data: Any, hint: type[Any], place: str, path: Path) -> Any:
     allowed: tuple[type[Any], ...] = (int, float) if hint is float else (hint,)
     fits = isinstance(data, allowed) and (hint is bool or not isinstance(data, bool))
-    _expect(fits and (hint is not float or math.isfinite(data)), data, _CALLED[hint], place, path)
+    _expect(fits and (hint is not float or _finite(data)), data, _CALLED[hint], place, path)
     return float(data) if hint is float else data
 
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 
 from pytest_ireval.results.cause import Cause
 from pytest_ireval.results.evaluation import Policies
-from pytest_ireval.results.outcome import Outcome, Placed, Verdict
+from pytest_ireval.results.outcome import Outcome, Placed, SliceFigures, Verdict
+from pytest_ireval.results.to_judge import ToJudge
 
 
 @dataclass(frozen=True)
@@ -36,11 +37,25 @@ class MetricFigures:
     """The worst verdict of the rules about it; None: there is no rule about it."""
     error: str = ""
     """Why it could not be computed."""
+    sd: float | None = None
+    """The standard deviation of the differences."""
+    resolution: float | None = None
+    """The smallest drop of the mean that so many queries of this spread show in 80% of cases."""
 
     @property
     def change(self) -> float | None:
         """Over the units that both sides have."""
         return None if self.paired is None or self.baseline is None else self.paired - self.baseline
+
+
+@dataclass(frozen=True)
+class SliceRow:
+    """One metric on one slice of the queries, whether a rule is about it or not."""
+
+    metric: str
+    figures: SliceFigures
+    corrected: float | None = None
+    """Its p, corrected for all rows of the suite (false discovery rate); None where there is none."""
 
 
 @dataclass(frozen=True)
@@ -59,6 +74,13 @@ class Counts:
     tied: int = 0
     """Queries whose figures depend on the order of equal scores."""
     waived: tuple[str, ...] = ()
+    judged_share: float | None = None
+    """Which share of the first ``judged_depth`` documents is judged; of queries that both sides have, if there is a
+    baseline. None where nothing is judged or listed."""
+    judged_share_before: float | None = None
+    """The same of the baseline."""
+    judged_depth: int = 0
+    """The largest cutoff of the metrics, or the depth if one has none."""
 
 
 @dataclass(frozen=True)
@@ -137,6 +159,10 @@ class SuiteResult:
     """What a reader of the figures should know: truncated rankings under an uncut metric, new queries, and the like."""
     waived: tuple[str, ...] = ()
     """Waivers, a line each."""
+    slices: tuple[SliceRow, ...] = ()
+    """Every metric on every slice of the columns that rules name."""
+    to_judge: tuple[ToJudge, ...] = ()
+    """Pairs whose judgment would move the verdicts most, the most influential first."""
     affected_by: str = ""
     """Why it takes part in a run of suites that are affected by a change; empty where all take part."""
 
@@ -164,3 +190,5 @@ class RunResult:
     """The git ref since which a watched file had to change for a suite to take part; empty: all take part."""
     unaffected: tuple[str, ...] = ()
     """Suites that took no part, because nothing they watch has changed since then."""
+    reason: str = ""
+    """Why they were accepted."""

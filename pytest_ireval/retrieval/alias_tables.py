@@ -15,7 +15,7 @@ from pytest_ireval.retrieval.tables import COLUMN_NAMES, Table, named
 from pytest_ireval.retrieval.values import Unfit, id_in, is_quoted
 
 LISTED = 20
-"""Columns that a message names."""
+"""Columns, or steps of a circle, that a message names."""
 
 
 class _Entry(NamedTuple):
@@ -108,8 +108,11 @@ def _follow(old: str, entries: Mapping[str, _Entry], names: dict[str, str], mist
     while name in entries and name not in names:
         if name in way:
             steps = list(way)
-            circle = [*steps[steps.index(name) :], name]
-            complaint = f"aliases lead in a circle: {' → '.join(map(shown, circle))}"
+            circle = [*map(shown, [*steps[steps.index(name) :], name])]
+            left = len(circle) - LISTED
+            if left > 0:
+                circle[LISTED - 1 : -1] = [f"{left + 1:,} more"]
+            complaint = f"aliases lead in a circle: {' → '.join(circle)}"
             mistakes.add(Problem(complaint, place=entries[name].place))
             break
         way[name] = None

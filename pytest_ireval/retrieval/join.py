@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pytest_ireval.retrieval.ids import Ids
 from pytest_ireval.retrieval.judged import Documents, Hits, Integers, JudgedRankings
@@ -96,6 +97,17 @@ def unjudged(rankings: Rankings, queries: Sequence[str]) -> JudgedRankings:
         highest_grade=0.0,
         documents=documents,
     )
+
+
+def grades_of(judgments: Judgments, rankings: Rankings) -> NDArray[np.float64]:
+    """The grade of every document, in the rows of the rankings; NaN for one that nobody judged for its query."""
+    code = _codes(judgments, [query.encode() for query in rankings.queries])
+    query = np.repeat(code, np.diff(rankings.first))
+    rows = np.flatnonzero(query >= 0)
+    judgment = _judgment_of(judgments, query[rows], rankings.documents.take(rows))
+    grades = np.full(query.size, np.nan)
+    grades[rows] = np.where(judgment >= 0, judgments.grade[judgment], np.nan)
+    return grades
 
 
 def unjudged_queries(judgments: Judgments, queries: Sequence[str]) -> tuple[str, ...]:

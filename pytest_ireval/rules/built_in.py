@@ -14,9 +14,10 @@ if TYPE_CHECKING:
 def ireval_rules() -> list[RuleKind]:
     """All of them; imported now, for they bring the models of suites."""
     from pytest_ireval.rules.churn import churn
+    from pytest_ireval.rules.equivalent import equivalent
     from pytest_ireval.rules.expect import expect
     from pytest_ireval.rules.no_regression import no_regression
     from pytest_ireval.rules.threshold import threshold
     from pytest_ireval.rules.worsened import worsened
 
-    return [threshold, no_regression, worsened, churn, expect]
+    return [threshold, no_regression, equivalent, worsened, churn, expect]

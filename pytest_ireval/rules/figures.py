@@ -3,50 +3,83 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 
+from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.metrics.score import aggregated
 from pytest_ireval.results.outcome import SliceFigures
+from pytest_ireval.rules.question import Question, mean_of, weightless
 from pytest_ireval.rules.seen import Seen, Values
-from pytest_ireval.statistics.differences import differences
-from pytest_ireval.statistics.resolution import false_alarm, resolution
-from pytest_ireval.statistics.student import t_quantile
-
-INTERVAL = 0.10
-"""The interval that is shown leaves out so much: it is the 90% interval."""
+from pytest_ireval.rules.side import Floats
+from pytest_ireval.statistics.resolution import false_alarm, queries_needed, resolution
 
 
-def figures_compared(seen: Seen, values: Values | None = None, tolerance: float | None = None) -> SliceFigures:
-    """With a baseline, over the units that both sides have; ``tolerance`` is how far the figure may fall."""
-    values = seen.paired() if values is None else values
-    change = seen.sign * differences(values.now, values.before)
-    low, high, smallest, alarm = _evidence(seen, change, tolerance)
-    return SliceFigures(
+def figures_compared(seen: Seen, values: Values | None = None) -> SliceFigures:
+    """With a baseline, over the units that both sides have."""
+    return figures_of(Question(seen, seen.paired() if values is None else values))
+
+
+def figures_of(question: Question) -> SliceFigures:
+    """The same, with what is allowed, under the weights of the question."""
+    seen, values, gains = question.seen, question.values, question.gains
+    found = SliceFigures(
         slice=str(seen.slice),
-        queries=int(change.size),
-        now=aggregated(values.now, seen.metric.aggregate),
-        baseline=aggregated(values.before, seen.metric.aggregate),
-        worse=int(np.count_nonzero(change < 0)),
-        better=int(np.count_nonzero(change > 0)),
-        same=int(np.count_nonzero(change == 0)),
+        queries=int(gains.size),
+        now=figure_of(seen, values.now, question.weights),
+        baseline=figure_of(seen, values.before, question.weights),
+        worse=int(np.count_nonzero(gains < 0)),
+        better=int(np.count_nonzero(gains > 0)),
+        same=int(np.count_nonzero(gains == 0)),
         share=seen.population.share(seen.slice),
-        tolerance=tolerance,
-        low=low,
-        high=high,
-        resolution=smallest,
-        false_alarm=alarm,
+        tolerance=question.allowed if gains.size and not question.weightless else None,
+    )
+    return _with_evidence(found, question) if question.about_a_mean and gains.any() else found
+
+
+def figure_of(seen: Seen, values: Floats, weights: Floats | None) -> float | None:
+    """The metric's figure over these values; None where they have none, or no weight."""
+    if weightless(weights):
+        return None
+    if weights is None or not values.size:
+        return aggregated(values, seen.metric.aggregate)
+    return mean_of(values, weights)
+
+
+def _with_evidence(found: SliceFigures, question: Question) -> SliceFigures:
+    """With interval, spread, resolution and p, which there are for means alone, and only where something changed."""
+    evidence, allowed, sign = question.evidence, found.tolerance, question.seen.sign
+    low, high = sorted((sign * evidence.low, sign * evidence.high))
+    return replace(
+        found,
+        low=_known(low),
+        high=_known(high),
+        level=1 - 2 * question.alpha,
+        sd=_known(evidence.sd),
+        skew=_known(evidence.skew),
+        p=evidence.p_worse,
+        resolution=resolution(evidence.sd, evidence.queries),
+        false_alarm=None if allowed is None else false_alarm(allowed, evidence.sd, evidence.queries),
+        needed=_needed(question, allowed) if allowed else None,
+        room=None if found.baseline is None else room_of(question.seen.metric, found.baseline),
+        effective=None if question.weights is None else evidence.effective,
     )
 
 
-def _evidence(
-    seen: Seen, change: np.ndarray[tuple[int], np.dtype[np.float64]], tolerance: float | None
-) -> tuple[float | None, float | None, float | None, float | None]:
-    """Interval, resolution and false alarms of a mean; nothing for other figures, or where nothing changed."""
-    if seen.metric.aggregate != "mean" or change.size < 2 or not change.any():
-        return None, None, None, None
-    mean, sd = float(change.mean()), float(change.std(ddof=1))
-    half = t_quantile(1 - INTERVAL / 2, change.size - 1) * sd / math.sqrt(change.size)
-    low, high = sorted((seen.sign * (mean - half), seen.sign * (mean + half)))
-    alarm = None if tolerance is None else false_alarm(tolerance, sd, change.size)
-    return low, high, resolution(sd, change.size), alarm
+def _needed(question: Question, drop: float) -> int | None:
+    """How many queries such as these, with as many among them that have no weight, show a drop."""
+    evidence = question.evidence
+    counting = queries_needed(evidence.sd, drop, question.alpha)
+    return None if counting is None else math.ceil(counting * question.gains.size / evidence.queries)
+
+
+def room_of(metric: Metric, mean: float) -> float | None:
+    """From a mean to the worst there is; None where nothing bounds it."""
+    low, high = metric.bounds
+    room = high - mean if metric.direction == "lower" else mean - low
+    return room if math.isfinite(room) else None
+
+
+def _known(value: float) -> float | None:
+    return value if math.isfinite(value) else None

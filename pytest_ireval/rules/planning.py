@@ -74,13 +74,14 @@ def planned(suite: Suite, queries: Queries | None, *, lowering: bool = False) ->
     checks = [Check(INPUTS, suite.place)]
     for asked in suite.rules:
         slices = list(_slices(asked, queries, problems))
+        problems += _without_weights(asked, suite)
         problems += _unfit_metrics(asked)
         if not asked.parts:
             problems.append(Problem(f"{asked.kind.name} has no part to judge: nothing could fail", str(asked.place)))
         for part, place in zip(asked.parts, asked.places, strict=True):
             checks += [Check(_id(asked, part, each), place, asked, part, each) for each in slices]
     if lowering and any(by_stored(asked) for asked in suite.rules):
-        checks.append(Check(LOWERING, suite.place, held=tuple(_held(checks))))
+        checks.append(Check(LOWERING, suite.place, held=tuple(held_figures(checks))))
     checks += [Check(f"{WAIVE}::{slug(waiver.query)}", waiver.place, waiver=waiver) for waiver in suite.waivers]
     problems += _clashes(checks)
     if problems:
@@ -91,10 +92,10 @@ def planned(suite: Suite, queries: Queries | None, *, lowering: bool = False) ->
 def by_stored(asked: RuleAsked) -> bool:
     """Whether a rule compares with the stored baseline, and not with what it names instead."""
     against = getattr(asked.options, "against", None)
-    return asked.kind.compares and (against is None or against.source is None)
+    return asked.kind.compares and (against is None or against.stored)
 
 
-def _held(checks: Sequence[Check]) -> Iterator[Held]:
+def held_figures(checks: Sequence[Check]) -> Iterator[Held]:
     """Each metric that has a figure which such a rule compares: on all queries, then on the slices of its rules."""
     about = [
         (check.part.metric, check.slice)
@@ -180,6 +181,13 @@ def _no_rules(suite: Suite) -> Iterator[Problem]:
         )
 
 
+def _without_weights(asked: RuleAsked, suite: Suite) -> Iterator[Problem]:
+    """A weighted mean in a suite whose queries have no weights."""
+    if getattr(asked.options, "weighted", False) and not suite.weight:
+        complaint = "is weighted, and the suite does not say how much traffic a query stands for"
+        yield Problem(complaint, place=str(asked.place), suggestion="add weight: COLUMN, a column of the queries file")
+
+
 def _unfit_metrics(asked: RuleAsked) -> Iterator[Problem]:
     """Metrics that such a rule cannot judge."""
     for part, place in zip(asked.parts, asked.places, strict=True):
@@ -194,6 +202,11 @@ def _unfit_metrics(asked: RuleAsked) -> Iterator[Problem]:
         if asked.kind.compares and metric.direction == "neither":
             complaint = f"no value of {metric} is better than another, so it cannot get worse"
             yield Problem(complaint, place=str(place), suggestion="threshold can hold it to a range")
+        if getattr(asked.options, "by_evidence", False) and metric.aggregate != "mean" and asked.kind.tested:
+            complaint = f"the figure of {metric} is no mean, and evidence is about means"
+            yield Problem(complaint, place=str(place), suggestion="take decide_by: evidence out")
+        if metric.unit != "query" and getattr(asked.options, "weighted", False):
+            yield Problem(f"{metric} scores a whole {metric.unit}, and only queries have weights", place=str(place))
         if metric.unit != "query" and (asked.options.where or asked.options.per):
             yield Problem(f"{metric} scores a whole {metric.unit}, not queries: it has no slices", place=str(place))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -14,6 +14,7 @@ from pytest_ireval.plugins.kinds import Part
 from pytest_ireval.results.outcome import Placed, QueryChange
 from pytest_ireval.rules.side import Floats, Population, Scored, Side
 from pytest_ireval.rules.slices import WHOLE, Slice
+from pytest_ireval.rules.unjudged import Unjudged
 
 TOP = 3
 """So many documents of a query are shown with its change."""
@@ -39,6 +40,14 @@ class Values(NamedTuple):
         return self.now - self.before
 
 
+def _nothing_unjudged(metric: Metric) -> None:
+    """Where nobody has looked."""
+
+
+def _nothing_tied(metric: Metric) -> None:
+    """Where all scores differ."""
+
+
 @dataclass(frozen=True, eq=False)
 class Seen:
     """What one check looks at. Waived queries are not in it."""
@@ -49,6 +58,14 @@ class Seen:
     """What is compared with; None for rules that do not compare."""
     part: Part
     slice: Slice = WHOLE
+    adjusted: float | None = None
+    """The p of this verdict's evidence, corrected for all rules of the suite that decide by evidence; None: no p."""
+    tests: int = 0
+    """How many such verdicts the suite has."""
+    unjudged: Callable[[Metric], Unjudged | None] = _nothing_unjudged
+    """What unjudged documents leave open for a metric; None where there are none. Made when asked for."""
+    tie_orders: Callable[[Metric], tuple[Floats, Floats] | None] = _nothing_tied
+    """A metric's values of now with equal scores in the worst and in the best order; None where it does not matter."""
 
     @property
     def metric(self) -> Metric:

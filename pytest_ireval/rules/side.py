@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +33,13 @@ class Scored:
     values: Floats
 
 
+class Judgedness(NamedTuple):
+    """For each judged query how many documents are listed, and how many of them are judged."""
+
+    listed: NDArray[np.int64]
+    judged: NDArray[np.int64]
+
+
 @dataclass(frozen=True, eq=False)
 class Side:
     """Rankings, and what every metric says of them."""
@@ -46,8 +53,12 @@ class Side:
     """By the name under which the suite asks for the metric."""
     errors: Mapping[str, IrevalError] = field(default_factory=dict)
     """Why a metric has no values."""
+    askings: Mapping[str, Floats] = field(default_factory=dict)
+    """Of metrics of queries, what ``scored`` has the mean of: a row for each time that the source was asked."""
     counterpart: Mapping[str, Scored] = field(default_factory=dict)
     """Of a side that is compared with: what metrics of sessions and of the whole say of now, over the same queries."""
+    judgedness: Judgedness | None = None
+    """Of the first asking, down to where metrics look; None without judgments."""
 
     @cached_property
     def position(self) -> Mapping[str, int]:

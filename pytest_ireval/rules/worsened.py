@@ -2,29 +2,43 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import Literal
+from typing import NamedTuple
 
-import numpy as np
 from pydantic import Field, model_validator
 
 from pytest_ireval.plugins.kinds import rule
-from pytest_ireval.rules.figures import figures_compared
-from pytest_ireval.rules.ruling import Ruling
+from pytest_ireval.plurals import counted
+from pytest_ireval.results.outcome import Verdict
+from pytest_ireval.rules.by_evidence import few_words, undecided
+from pytest_ireval.rules.deciding import factor_of, for_looks
+from pytest_ireval.rules.evidence_wording import p_words
+from pytest_ireval.rules.figures import figures_of
+from pytest_ireval.rules.question import Question
+from pytest_ireval.rules.robustness import left_open_of
+from pytest_ireval.rules.ruling import Ruling, percent
 from pytest_ireval.rules.seen import Seen
+from pytest_ireval.rules.tie_breaking import decided_by_ties
 from pytest_ireval.rules.wording import much_worse, on, queries_of
 from pytest_ireval.rules.worst import worst_changes
-from pytest_ireval.suites.options import ComparingOptions
+from pytest_ireval.statistics.severe import NetSevere, net_severe, rate_bound
+from pytest_ireval.suites.options import EvidenceOptions
 from pytest_ireval.suites.values import AmountText, MetricText, Number
 
+ROUNDING = 2e-12
+"""A loss that is more than what is allowed by no more than this is not more: twice what is a tie."""
 
-class WorsenedOptions(ComparingOptions):
+
+class WorsenedOptions(EvidenceOptions):
     """A metric, what counts as worse, and for how many queries that is allowed."""
 
     metric: MetricText = Field(description="The metric.")
     by_more_than: Number = Field(ge=0, description="A query counts when its value gets worse by more than this.")
-    at_most: AmountText = Field(description="How many queries may: 2, or 5%.")
-    decide_by: Literal["observed"] = Field("observed", description="What decides: the number that was observed.")
+    at_most: AmountText | None = Field(
+        None,
+        description="How many queries may: 2, or 5%. With evidence it may be left out: as many as get better as much.",
+    )
 
     @model_validator(mode="after")
     def _can_fail(self) -> WorsenedOptions:
@@ -34,28 +48,139 @@ class WorsenedOptions(ComparingOptions):
                 f"no query can get worse by more than {self.by_more_than:g}: {self.metric} lies between {low:g} and "
                 f"{high:g}"
             )
-        if self.at_most.share is not None and self.at_most.share >= 1:
+        if self.at_most is None and not self.by_evidence:
+            raise ValueError("says not how many queries may: add at_most: 2, or decide_by: evidence")
+        if self.at_most is not None and self.at_most.share is not None and self.at_most.share >= 1:
             raise ValueError(f"at_most: {self.at_most} lets everything pass")
         return self
 
 
-@rule(name="worsened", options=WorsenedOptions, compares=True)
+class Tail(NamedTuple):
+    """How many queries lost, and gained, more than is looked at; and of how many."""
+
+    losses: int
+    gains: int
+    p: float
+    queries: int
+
+    @property
+    def most(self) -> float:
+        """The share of queries that lose so much is no higher than this, in 95% of cases."""
+        return rate_bound(self.losses, self.queries)
+
+
+def p_of_worsened(options: WorsenedOptions, seen: Seen) -> float | None:
+    """The p of so many more losses than gains, if evidence decides."""
+    if not options.by_evidence:
+        return None
+    question = Question(seen, seen.paired(), alpha=options.alpha)
+    if question.gains.size < options.fewest:
+        return None
+    return min(1.0, _tail(options, question).p * for_looks(options))
+
+
+@rule(name="worsened", options=WorsenedOptions, compares=True, tested=p_of_worsened)
 def worsened(options: WorsenedOptions, seen: Seen) -> Ruling:
     """Not more than so many queries get worse by more than so much."""
-    values = seen.paired()
-    drops = -seen.sign * values.gain
-    count = int(np.count_nonzero(drops > options.by_more_than + 1e-12))
-    allowed = options.at_most.of(drops.size)
-    failed = count > allowed + 1e-9  # a share of a number may be off by rounding
-    figures = replace(figures_compared(seen, values), over=failed)
-    changes = worst_changes(seen, values, failed=failed, least=options.by_more_than)
-    verb = "lose" if seen.sign > 0 else "gain"
+    question = Question(seen, seen.paired(), alpha=options.alpha)
+    tail = _tail(options, question)
+    factor = factor_of(options, seen, tail.p)
+    told = _sure(options, question, factor) if options.by_evidence else _observed(options, tail)
+    failed = told.verdict == "fail"
+    changes = worst_changes(seen, question.values, failed=failed, least=options.by_more_than)
+    verb = ("loses" if tail.losses == 1 else "lose") if seen.sign > 0 else ("gains" if tail.losses == 1 else "gain")
+    ties = decided_by_ties(question, lambda other: _told(options, other, factor).verdict)
     return Ruling(
-        "fail" if failed else "pass",
-        f"{queries_of(seen, count)} of {drops.size} {verb if count != 1 else verb + 's'} more than "
-        f"{options.by_more_than:g} of {seen.metric}{on(seen)} (at most {options.at_most})",
-        much_worse(seen, changes, count, drops.size),
-        figures=(figures,),
+        told.verdict,
+        f"{queries_of(seen, tail.losses)} of {tail.queries} {verb} more than {options.by_more_than:g} of {seen.metric}"
+        f"{on(seen)} ({told.words})",
+        much_worse(seen, changes, tail.losses, tail.queries),
+        figures=(replace(figures_of(question), over=failed),),
         queries=changes,
-        numbers={"worsened": float(count), "allowed": float(allowed)},
+        facts=(*_facts(options, seen, tail), *([ties] if ties else [])),
+        warning=told.warning,
+        numbers={"worsened": float(tail.losses), "gained": float(tail.gains), **_allowed(options, tail)},
     )
+
+
+class _Told(NamedTuple):
+    verdict: Verdict
+    words: str
+    warning: bool = False
+
+
+def _told(options: WorsenedOptions, question: Question, factor: float) -> _Told:
+    return (
+        _by_evidence(options, question, factor) if options.by_evidence else _observed(options, _tail(options, question))
+    )
+
+
+def _tail(options: WorsenedOptions, question: Question) -> Tail:
+    found: NetSevere = net_severe(question.gains, options.by_more_than + ROUNDING)
+    return Tail(found.losses, found.gains, found.p, int(question.gains.size))
+
+
+def _too_many(options: WorsenedOptions, tail: Tail) -> bool:
+    """A share of a number may be off by rounding."""
+    return options.at_most is not None and tail.losses > options.at_most.of(tail.queries) + 1e-9
+
+
+def _observed(options: WorsenedOptions, tail: Tail) -> _Told:
+    return _Told("fail" if _too_many(options, tail) else "pass", f"at most {options.at_most}")
+
+
+def _sure(options: WorsenedOptions, question: Question, factor: float) -> _Told:
+    """What evidence says; of a failure that judgments of unjudged documents could undo, that it is none yet."""
+    told = _by_evidence(options, question, factor)
+    few = question.worth < options.fewest
+    left_open = None if told.verdict != "fail" or few or options.on_inconclusive == "fail" else left_open_of(question)
+    if left_open is None:
+        return told
+    if left_open.confirmed(options.fewest, lambda other: _told(options, other, factor).verdict == "fail"):
+        return told
+    them = counted(left_open.documents, "unjudged document")
+    left = queries_of(question.seen, _tail(options, left_open.best).losses)
+    because = f"inconclusive, as judgments of {them} could turn it: at best {left} would be left"
+    return _Told("inconclusive", f"{told.words}; {because}", warning=True)
+
+
+def _by_evidence(options: WorsenedOptions, question: Question, factor: float) -> _Told:
+    """Losses that gains of that size do not make up for are no chance; few enough of them are none of it, either."""
+    tail = _tail(options, question)
+    balance = f"{tail.gains} {'gain' if question.seen.sign > 0 else 'lose'} as much"
+    if options.at_most is not None and tail.most * tail.queries <= options.at_most.of(tail.queries):
+        return _Told("pass", f"{balance}; more than {options.at_most} is ruled out")
+    if min(1.0, factor * tail.p) < options.alpha and tail.queries >= options.fewest:
+        return _Told("fail", f"{balance}: more than chance")
+    if options.at_most is None:
+        return _without_limit(options, question, tail, balance)
+    settled = undecided(options, over=_too_many(options, tail), tolerance=str(options.at_most))
+    words = f"{balance}: {tail.queries} queries cannot tell whether more than {options.at_most} do{settled.because}"
+    return _Told(settled.verdict, words, settled.warning)
+
+
+def _without_limit(options: WorsenedOptions, question: Question, tail: Tail, balance: str) -> _Told:
+    """As many as gain as much are no harm; of too few queries nobody can say whether more are chance."""
+    if tail.losses <= tail.gains or tail.queries >= options.fewest:
+        return _Told("pass", f"{balance}: no more than chance")
+    settled = undecided(options, over=True, tolerance=str(tail.gains))
+    return _Told(settled.verdict, f"{balance}: {few_words(options, question)}{settled.because}", settled.warning)
+
+
+def _facts(options: WorsenedOptions, seen: Seen, tail: Tail) -> Iterator[str]:
+    """What so many queries show of the share that loses so much."""
+    if not tail.queries:
+        return
+    verb = "lose" if seen.sign > 0 else "gain"
+    yield f"of all such queries no more than {percent(tail.most)} {verb} as much, in 95% of cases"
+    if options.by_evidence:
+        corrected = (
+            f", corrected for {seen.tests} verdicts {p_words(seen.adjusted)}"
+            if seen.adjusted and seen.tests > 1
+            else ""
+        )
+        yield f"p {p_words(tail.p)}{corrected}"
+
+
+def _allowed(options: WorsenedOptions, tail: Tail) -> dict[str, float]:
+    return {} if options.at_most is None else {"allowed": float(options.at_most.of(tail.queries))}

@@ -6,6 +6,8 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
+from pytest_ireval.baselines.anchors import is_anchor, suite_of
+from pytest_ireval.baselines.files import ANCHOR
 from pytest_ireval.errors import Problem
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.suites.mistakes import KEY, Spot, spot
@@ -56,6 +58,10 @@ def _name(read: Read) -> Iterator[Problem]:
         where = read.at("suite")
         letters = "letters, digits, _ . and -"
         yield Problem(f"{name!r} is no name of a suite", str(where.place), where.path, allowed=f"allowed: {letters}")
+    elif isinstance(name, str) and is_anchor(name):
+        where = read.at("suite")
+        complaint = f"{name!r} would be called like an anchor, whose files end in {ANCHOR}"
+        yield Problem(complaint, str(where.place), where.path, f"call it otherwise: {suite_of(name)}")
 
 
 def _depth(read: Read) -> Iterator[Problem]:

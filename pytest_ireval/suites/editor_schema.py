@@ -192,9 +192,9 @@ def _source(registry: Registry, definitions: dict[str, Schema]) -> Schema:
 def _against() -> Schema:
     nested: Mapping[str, Any] = {"source": FILLED["source"]}
     return {
-        "description": "What to compare with: the stored baseline, or what a source returns.",
+        "description": "What to compare with: the stored baseline, the anchor, or what a source returns.",
         "anyOf": [
-            {"const": "baseline"},
+            {"enum": ["baseline", "anchor"]},
             FILLED["source"],
             {"type": "object", "properties": nested, "required": ["source"], "additionalProperties": False},
         ],

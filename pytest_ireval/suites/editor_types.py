@@ -74,6 +74,6 @@ TOLERANCES = called(
 AMOUNT = called("amount", text_like(r"^\s*([0-9]+|[0-9.]+\s*%)\s*$", {"type": "integer", "minimum": 0}))
 DURATION = called("duration", text_like(r"^\s*[0-9.]+\s*(ms|s|m|h)\s*$"))
 DAY = called("day", text_like(r"^\s*[0-9]{4}-[0-9]{2}-[0-9]{2}\s*$"))
-AGAINST = called("`baseline`, or a source", {STANDS_FOR: "against"})
+AGAINST = called("`baseline`, `anchor`, or a source", {STANDS_FOR: "against"})
 SOURCE = called("source", {STANDS_FOR: "source"})
 RULES = called("list of rules", {"items": {STANDS_FOR: "rule"}})

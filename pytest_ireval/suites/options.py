@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from pytest_ireval.suites.values import STORED, Against, Filter, Text, Texts, Whole
+from pytest_ireval.suites.values import STORED, Against, Filter, Flag, Number, Text, Texts, Whole
+
+FEWEST_FOR_EVIDENCE = 20
+"""Fewer queries of a slice are no evidence of anything, unless the rule says otherwise."""
 
 
 class Options(BaseModel):
@@ -27,11 +30,66 @@ class RuleOptions(Options):
     on_fail: Literal["fail", "warn"] = Field("fail", description="warn: reported and never red.")
     min_queries: Whole = Field(1, description="A slice with fewer queries is reported and not judged.")
 
+    @property
+    def fewest(self) -> int:
+        """How many queries a slice needs to be judged."""
+        return self.min_queries
+
 
 class ComparingOptions(RuleOptions):
     """What can be said of every rule that looks at a baseline."""
 
-    against: Against = Field(STORED, description="baseline, or {run: file}: another reference than the stored one.")
+    against: Against = Field(
+        STORED, description="baseline, anchor, or {run: file}: another reference than the stored one."
+    )
+
+
+class EvidenceOptions(ComparingOptions):
+    """What can be said of every rule that evidence can decide."""
+
+    decide_by: Literal["observed", "evidence"] = Field(
+        "observed",
+        description="What decides: the change that was observed, or what these queries are evidence for.",
+    )
+    alpha: Number = Field(
+        0.05, gt=0, le=0.25, description="With evidence: how often chance may turn a harmless change red."
+    )
+    on_inconclusive: Literal["observed", "warn", "fail"] = Field(
+        "observed",
+        description="With evidence, where these queries cannot tell: the observed change decides, or a warning is "
+        "given, or it fails.",
+    )
+    looks: Whole = Field(
+        20, description="With evidence and against: anchor: how many changes are held against one anchor."
+    )
+
+    @property
+    def by_evidence(self) -> bool:
+        """Whether evidence decides."""
+        return self.decide_by == "evidence"
+
+    @property
+    def fewest(self) -> int:
+        """How many queries a slice needs to be judged: evidence needs more of them."""
+        given = "min_queries" in self.model_fields_set
+        return FEWEST_FOR_EVIDENCE if self.by_evidence and not given else self.min_queries
+
+    @model_validator(mode="after")
+    def _evidence_is_asked(self) -> EvidenceOptions:
+        asked = [name for name in ("alpha", "on_inconclusive", "looks") if name in self.model_fields_set]
+        if asked and not self.by_evidence:
+            raise ValueError(f"{asked[0]} is for rules that decide by evidence: add decide_by: evidence")
+        if "looks" in self.model_fields_set and not self.against.anchored:
+            raise ValueError("looks is for rules that compare with the anchor: add against: anchor")
+        return self
+
+
+class WeightedOptions(RuleOptions):
+    """What can be said of every rule about a mean."""
+
+    weighted: Flag = Field(
+        False, description="Each query counts as often as it is asked: by the column that weight names in the suite."
+    )
 
 
 class SourceOptions(Options):

@@ -32,17 +32,20 @@ A_DURATION = "duration: write 30s, 500ms or 2m"
 
 @dataclass(frozen=True)
 class Reference:
-    """What a rule compares with: the stored baseline, or what a source returns."""
+    """What a rule compares with: the stored baseline, the anchor, or what a source returns."""
 
     source: SourceAsked | None = None
+    anchored: bool = False
+    """Whether it is the anchor, which does not move with each acceptance."""
 
     @property
     def stored(self) -> bool:
         """Whether it is the stored baseline."""
-        return self.source is None
+        return self.source is None and not self.anchored
 
 
 STORED = Reference()
+ANCHOR = Reference(anchored=True)
 
 
 def registry_of(info: ValidationInfo) -> Registry:
@@ -187,11 +190,11 @@ def tolerances(value: dict[str, Tolerance]) -> Tolerances:
 
 
 def against(value: Any, info: ValidationInfo) -> Reference:
-    """The stored baseline, or a source."""
+    """The stored baseline, the anchor, or a source."""
     if isinstance(value, Reference):
         return value
-    if value == "baseline":
-        return STORED
+    if value in ("baseline", "anchor"):
+        return STORED if value == "baseline" else ANCHOR
     from pytest_ireval.suites.source_models import source_asked
 
     registry = registry_of(info)
@@ -202,7 +205,7 @@ def against(value: Any, info: ValidationInfo) -> Reference:
             if isinstance(value, str)
             else "a list is no reference"
         )
-        raise UnfitError(complaint, allowed=f"allowed: baseline{', ' if kinds else ''}{kinds}")
+        raise UnfitError(complaint, allowed=f"allowed: baseline, anchor{', ' if kinds else ''}{kinds}")
     if list(value) == ["source"] and "source" not in registry.sources:
         return Reference(_NESTED.validate_python(value, context={"registry": registry})["source"])
     return Reference(source_asked(value, registry))

@@ -98,3 +98,21 @@ def test_a_long_chain_is_followed_to_its_end(written):
     rows = "".join(f"d{i}\td{i + 1}\n" for i in range(20_000))
 
     assert set(read_aliases(written("from\tto\n" + rows)).values()) == {"d20000"}
+
+
+def test_a_long_circle_is_told_in_one_line_that_can_be_read(written):
+    steps = [f"d{number}" for number in range(5000)]
+    rows = "".join(f"{old}\t{new}\n" for old, new in zip(steps, [*steps[1:], "d0"], strict=True))
+
+    said = refused(read_aliases, written(f"from\tto\n{rows}"))
+
+    assert "'d0' → 'd1' → " in said
+    assert said.endswith("→ 4,982 more → 'd0'")
+    assert len(said) < 500
+
+
+def test_a_message_is_shorter_than_the_line_that_it_is_about(written):
+    said = refused(read_aliases, written("from\tto\n\"" + "\0" * 60_000 + "\"\tb\n"))
+
+    assert said.startswith("ids.tsv:2\n  ")
+    assert len(said) < 5_000

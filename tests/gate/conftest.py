@@ -2,9 +2,11 @@
 
 import json
 import os
+import shutil
 from types import SimpleNamespace
 
 import pytest
+from branches import Branch
 from monorepo import Monorepo, hermetic
 
 SUITE = """\
@@ -109,3 +111,15 @@ def monorepo(pytester, monkeypatch):
 def shop_in():
     """Makes the same shop in a folder, for tests that run pytest as a program."""
     return lambda folder: Shop(SimpleNamespace(path=folder))
+
+
+@pytest.fixture
+def branch(shop, monkeypatch):
+    if shutil.which("git") is None:
+        pytest.skip("needs git")
+    for name, value in {"NAME": "Ada", "EMAIL": "ada@example.org", "DATE": "2026-11-01T00:00:00Z"}.items():
+        monkeypatch.setenv(f"GIT_AUTHOR_{name}", value)
+        monkeypatch.setenv(f"GIT_COMMITTER_{name}", value)
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(shop.path / "none"))
+    monkeypatch.setenv("GIT_EDITOR", "true")
+    return Branch(shop)

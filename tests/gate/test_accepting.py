@@ -267,6 +267,20 @@ def ireval_metrics():
     result.assert_outcomes(passed=6, errors=1)
 
 
+def test_an_inconclusive_comparison_needs_a_reason_and_is_not_called_red(changed):
+    changed.change(
+        ("nDCG@10, tolerance: 5%}", "nDCG@10, tolerance: 5%, decide_by: evidence, on_inconclusive: warn}"),
+        ("default: 5%}}", "default: 5%}, min_queries: 7}"),
+    )
+
+    result = changed.run("--ireval-update")
+
+    assert problems_of(result) == [
+        'not accepted: shop: a comparison was inconclusive: say why that is fine, with --ireval-reason "…"'
+    ]
+    assert changed.run("--ireval-update", "--ireval-reason", "x").ret == 0
+
+
 def test_a_comparison_that_only_warns_needs_a_reason_too(changed):
     changed.change(
         ("nDCG@10, tolerance: 5%}", "nDCG@10, tolerance: 5%, on_fail: warn}"),

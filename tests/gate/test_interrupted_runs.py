@@ -193,7 +193,7 @@ def test_a_program_that_a_source_runs_ends_with_pytest(number, tmp_path, shop_in
     shop = shop_in(tmp_path)
     (tmp_path / "search.py").write_text(PROGRAM)
     shop.change(("{run: rankings.txt}", f"{{command: [{sys.executable}, search.py]}}"))
-    process = run(tmp_path, "--ireval")
+    process = run(tmp_path, "--ireval", preexec_fn=hanging_up_ends)
     pids = waited_for(tmp_path / "pids").split()
 
     process.send_signal(number)
@@ -202,6 +202,11 @@ def test_a_program_that_a_source_runs_ends_with_pytest(number, tmp_path, shop_in
     assert process.returncode == (2 if number == signal.SIGINT else -number)
     assert [pid for pid in pids if is_alive(int(pid))] == []
     assert run_of((tmp_path / "ireval-report/results.json").read_text()).verdict == "error"
+
+
+def hanging_up_ends():
+    """As in a terminal; under nohup, which hands its own way on, it does not, and should not."""
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 def waited_for(path):

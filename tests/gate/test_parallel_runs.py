@@ -123,6 +123,20 @@ def asked(shop):
     return sorted((shop.path / "asked.txt").read_text().split())
 
 
+def test_verdicts_by_evidence_are_corrected_for_all_rules_however_they_are_spread(red):
+    ours = (
+        "  - no_regression: {metric: nDCG@10, tolerance: NUMBER%, decide_by: evidence, min_queries: 5, name: nNUMBER}\n"
+    )
+    red.change(("rules:\n", "rules:\n" + "".join(ours.replace("NUMBER", each) for each in "12345")))
+    run(red)
+    alone = red.results()
+    run(red, "-n2", "--dist", "load")
+
+    assert red.results() == alone
+    facts = str([outcome["facts"] for suite in alone["suites"] for outcome in suite["outcomes"]])
+    assert "corrected for 5 verdicts" in facts
+
+
 @pytest.mark.parametrize("mode", ["load", "worksteal", "loadgroup"])
 def test_a_source_is_asked_once_for_each_query(asking, mode):
     result = run(asking, "-n3", "--dist", mode, "--ireval-update-new")

@@ -155,3 +155,13 @@ def test_it(ireval):
     )
 
     accepted.pytester.runpytest(*flags, "test_the_fixture_evaluates_and_gates.py").assert_outcomes(passed=1)
+
+
+def test_with_q_a_run_that_nobody_knows_about_still_says_so(accepted):
+    accepted.change(("metric: nDCG@10, tolerance: 5%}", "metric: nDCG@10, tolerance: 5%, min_queries: 20}"))
+
+    result = accepted.run("-q")
+
+    assert result.ret == 0
+    result.stdout.fnmatch_lines(["ireval: inconclusive: 1 suite inconclusive (shop); *"])
+    assert "== ireval" not in result.stdout.str()

@@ -97,3 +97,50 @@ def test_what_no_file_can_hold_is_an_error_of_the_rule(odd, ruling, complaint):
     assert result.ret == 1
     assert outcome["verdict"] == "error"
     assert outcome["headline"] == f"rule odd of below/conftest.py returned a Ruling that no file can hold: {complaint}"
+
+
+TESTED = """\
+from pytest_ireval import EvidenceOptions, MetricText, Ruling, hookimpl, rule
+
+
+class LossOptions(EvidenceOptions):
+    metric: MetricText
+
+
+def p(options, seen):
+    {body}
+
+
+@rule(name="loss", options=LossOptions, compares=True, tested=p)
+def loss(options, seen):
+    '''Shows its p.'''
+    return Ruling("pass", f"p {{seen.adjusted}} of {{seen.tests}}")
+
+
+@hookimpl
+def ireval_rules():
+    return [loss]
+"""
+
+
+def ruled_with(shop, body):
+    """What such a rule says beside three rules of ours that evidence decides."""
+    (shop.path / "conftest.py").write_text(TESTED.format(body=body))
+    ours = "  - no_regression: {metric: nDCG@10, tolerance: 5%, decide_by: evidence, min_queries: 5, name: nNUMBER}\n"
+    own = "  - loss: {metric: nDCG@10, decide_by: evidence, min_queries: 5}\n"
+    shop.change(("rules:\n", "rules:\n" + own + "".join(ours.replace("NUMBER", each) for each in "012")))
+    shop.run("--ireval-update-new")
+    shop.run()
+    (suite,) = shop.results()["suites"]
+    return next(each for each in suite["outcomes"] if each["kind"] == "loss")
+
+
+def test_the_p_of_a_plugins_rule_is_corrected_with_those_of_ours(shop):
+    assert ruled_with(shop, "return 0.01")["headline"] == "p 0.04 of 4"
+
+
+def test_what_a_plugins_test_raises_is_an_error_of_its_rule(shop):
+    outcome = ruled_with(shop, "raise LookupError('no p today')")
+
+    assert outcome["verdict"] == "error"
+    assert outcome["headline"].endswith("conftest.py raised LookupError: no p today")

@@ -179,14 +179,14 @@ def ireval_metrics():
     conftest.write_text(metric % 1)
     shop.change(("metric: nDCG@10, tolerance: 5%", "metric: Toy, tolerance: 5%"))
     shop.accept()
-    conftest.write_text(metric % 2)
+    conftest.write_text(metric % 20)  # of another length: compiled files are told apart by second and size
 
     shop.pytester.runpytest_subprocess("--ireval", "-p", "no:cacheprovider")
 
     assert shop.verdicts()["no_regression::Toy.all"] == "error"
     outcome = next(o for o in shop.results()["suites"][0]["outcomes"] if o["id"] == "no_regression::Toy.all")
     assert outcome["headline"] == (
-        "Toy is version 2 of conftest.py now; the baseline was accepted with version 1 of conftest.py"
+        "Toy is version 20 of conftest.py now; the baseline was accepted with version 1 of conftest.py"
     )
 
 

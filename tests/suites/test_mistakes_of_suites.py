@@ -199,10 +199,10 @@ rules:
             "  per is about columns of the queries, and the suite names no queries",
         ),
         (
-            BEGINNING + "rules:\n  - churn: {at_most: 2, against: anchor}\n",
+            BEGINNING + "rules:\n  - churn: {at_most: 2, against: yesterday}\n",
             "shop.yaml:5:34: rules > 1 > churn > against\n"
-            "  'anchor' is nothing that can be compared with\n"
-            "  allowed: baseline, {run: …}, {python: …}",
+            "  'yesterday' is nothing that can be compared with\n"
+            "  allowed: baseline, anchor, {run: …}, {python: …}",
         ),
         (
             BEGINNING + "rules:\n  - churn: {at_most: 2, against: {source: {run: []}}}\n",

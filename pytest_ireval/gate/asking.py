@@ -1,0 +1,105 @@
+"""A rule asked for its ruling, whatever its code does; and what is said where there is too little to be judged."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from pytest_ireval.errors import BaselineMisfitError, InputError, IrevalError
+from pytest_ireval.plurals import counted
+from pytest_ireval.results.outcome import VERDICTS
+from pytest_ireval.results.plain import from_plain, to_plain
+from pytest_ireval.rules.ruling import Ruling
+from pytest_ireval.rules.seen import Seen
+from pytest_ireval.suites.suite import RuleAsked
+
+OURS = "pytest_ireval."
+
+
+class Told(NamedTuple):
+    """What a rule said, and whether it is an error that accepting what was measured mends."""
+
+    ruling: Ruling
+    mendable: bool = False
+
+
+def error_ruling(error: IrevalError) -> Ruling:
+    """An error in the shape of a ruling: its first line is the headline."""
+    first, *others = error_lines(error)
+    return Ruling("error", first, facts=tuple(line.strip() for line in others))
+
+
+def error_lines(error: IrevalError) -> list[str]:
+    """An error with place and complaint in one line, for pytest's summary shows but the first."""
+    lines: list[str] = []
+    for problem in error.problems:
+        complaint, *more = problem.complaint.splitlines() or [""]
+        lines.append(": ".join(filter(None, (problem.place, " > ".join(problem.path), complaint))))
+        others = (*more, *problem.suggestion.splitlines(), *problem.allowed.splitlines())
+        lines += [f"  {line.strip()}" for line in others]
+    return lines or [type(error).__name__]
+
+
+def too_few(asked: RuleAsked, seen: Seen) -> Ruling | None:
+    """What is said where a slice has no queries to judge, or fewer than the rule wants."""
+    if seen.part.metric is None:
+        return None
+    paired = asked.kind.compares and "reference" not in seen.part.metric.needs
+    values = seen.paired() if paired else seen.values()
+    count, wanted = values.now.size, asked.options.fewest
+    if not count:
+        return _nothing_to_judge(asked, seen)
+    if count < wanted and not _cannot_tell(asked, seen):
+        headline = f"{seen.slice} has {counted(count, 'query')}, fewer than min_queries: {wanted}; not judged"
+        return Ruling("inconclusive", headline)
+    return None
+
+
+def _cannot_tell(asked: RuleAsked, seen: Seen) -> bool:
+    """Whether the rule itself says what follows from too little evidence: of all queries there must be a verdict."""
+    by_evidence: bool = getattr(asked.options, "by_evidence", False)
+    return by_evidence and not seen.slice.conditions
+
+
+def _nothing_to_judge(asked: RuleAsked, seen: Seen) -> Ruling:
+    """What is said of a slice without any value: known reasons are no error."""
+    inside = seen.slice.mask(seen.population.queries)
+    if inside.any() and not (inside & seen.population.counting).any():
+        return Ruling("inconclusive", f"all queries of {seen.slice} are waived; not judged")
+    if not asked.kind.compares:
+        return Ruling("error", f"no query of {seen.slice} counts")
+    position = seen.baseline.position if seen.baseline is not None else {}
+    new = not any(q in position for q, there in zip(seen.population.queries.ids, inside.tolist(), strict=True) if there)
+    if new:
+        return Ruling("inconclusive", f"no query of {seen.slice} is in the baseline yet; not judged")
+    raise BaselineMisfitError(f"no query of {seen.slice} has a value on both sides")
+
+
+def errors_told(asked: RuleAsked, judge: Callable[[], object]) -> Told:
+    """What the rule says; an error of ours, or whatever a plugin's code raises, is a ruling too."""
+    rule = f"rule {asked.kind.name} of {asked.kind.source}"
+    try:
+        ruling = judge()
+    except IrevalError as error:
+        return Told(error_ruling(error), isinstance(error, BaselineMisfitError))
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # noqa: BLE001 - a plugin may raise anything, skips among it; the message names it
+        return Told(Ruling("error", f"{rule} raised {type(error).__name__}: {error}"))
+    if not isinstance(ruling, Ruling):
+        return Told(Ruling("error", f"{rule} returned {type(ruling).__name__}, not a Ruling"))
+    if ruling.verdict not in VERDICTS:
+        return Told(Ruling("error", f"{rule} returned {ruling.verdict!r}, which is no verdict: {', '.join(VERDICTS)}"))
+    return Told(ruling if asked.kind.judge.__module__.startswith(OURS) else _as_plain(ruling, rule))
+
+
+def _as_plain(ruling: Ruling, rule: str) -> Ruling:
+    """Of plugins: with plain values alone, which files can hold and other processes understand."""
+    try:
+        return from_plain(to_plain(ruling), Ruling)
+    except InputError as error:
+        (problem,) = error.problems[:1]
+        what = f"{' > '.join(problem.path)}: {problem.complaint}"
+    except (TypeError, ValueError, AttributeError, OverflowError) as error:
+        what = str(error)
+    return Ruling("error", f"{rule} returned a Ruling that no file can hold: {what}")

@@ -1,0 +1,46 @@
+"""All verdicts of a suite that evidence decides: each may be a false alarm, so their p are corrected together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from pytest_ireval.errors import IrevalError
+from pytest_ireval.gate.material import Material
+from pytest_ireval.gate.references import reference_of, seen_of
+from pytest_ireval.rules.planning import Check
+from pytest_ireval.statistics.multiplicity import holm
+
+
+@dataclass(frozen=True)
+class Family:
+    """The verdicts that are corrected for one another."""
+
+    adjusted: Mapping[str, float] = field(default_factory=dict)
+    """By id: Holm's p, over all rules of the suite, whatever was selected."""
+    broken: Mapping[str, str] = field(default_factory=dict)
+    """By id: what a plugin's code raised where a p was asked for."""
+
+
+def family_of(checks: Sequence[Check], material: Material) -> Family:
+    """Of all checks of a suite."""
+    tested: dict[str, float] = {}
+    broken: dict[str, str] = {}
+    for check in checks:
+        if check.asked is None or check.asked.kind.tested is None or reference_of(check, material) is None:
+            continue
+        try:
+            p = check.asked.kind.tested(check.asked.options, seen_of(check, material))
+        except IrevalError:
+            continue  # what cannot be compared is an error when the rule is asked
+        except Exception as error:  # noqa: BLE001 - a plugin may raise anything; the verdict says what
+            broken[check.id] = (
+                f"rule {check.asked.kind.name} of {check.asked.kind.source} raised {type(error).__name__}: {error}"
+            )
+            continue
+        if p is not None:
+            tested[check.id] = float(p)
+    adjusted = holm(np.array(list(tested.values()), np.float64))
+    return Family(dict(zip(tested, adjusted.tolist(), strict=True)), broken)

@@ -1,0 +1,198 @@
+"""What the queries of a suite can show, before any run: for each rule that compares, on each of its slices."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from pytest_ireval.baselines.baseline import Acceptance, Baseline, StoredMetric
+from pytest_ireval.gate.usual_spread import UsualSpread, usual_spread
+from pytest_ireval.metrics.metric import Metric
+from pytest_ireval.retrieval.queries import Queries
+from pytest_ireval.rules.figures import room_of
+from pytest_ireval.rules.planning import Check, by_stored
+from pytest_ireval.rules.side import Floats
+from pytest_ireval.rules.slices import WHOLE, Slice
+from pytest_ireval.statistics.resolution import LEVEL, false_alarm, queries_needed, resolution
+from pytest_ireval.suites.quantities import Tolerance, Tolerances
+from pytest_ireval.suites.suite import Suite
+
+
+@dataclass(frozen=True)
+class Known:
+    """What is known of a suite without asking its source."""
+
+    suite: Suite
+    checks: tuple[Check, ...]
+    queries: Queries | None
+    """None: the suite names none."""
+    weights: Floats | None = None
+    """Of the queries: how much traffic each stands for."""
+    waived: frozenset[str] = frozenset()
+    stored: Baseline | None = None
+    """The accepted baseline; its rankings are not looked at."""
+    runs: Mapping[tuple[str, str], Sequence[float]] = field(default_factory=dict)
+    """By metric and slice, the spreads that earlier runs saw, the newest last."""
+    trouble: str = ""
+    """Why nobody knows what earlier runs saw, though there is a history."""
+
+    @property
+    def acceptances(self) -> tuple[Acceptance, ...]:
+        """Those of the baseline."""
+        return () if self.stored is None else self.stored.acceptances
+
+
+@dataclass(frozen=True)
+class Outlook:
+    """One rule on one slice."""
+
+    check: Check
+    metric: str
+    slice: str
+    queries: int
+    """How many have a value in the baseline; without one, how many there are."""
+    mean: float | None = None
+    """Of the baseline."""
+    room: float | None = None
+    """How far the mean can get worse at all; None where nothing bounds it."""
+    usual: UsualSpread | None = None
+    resolution: float | None = None
+    """The smallest drop that so many queries show in 80% of cases."""
+    asked: str = ""
+    """The tolerance as it is written."""
+    tolerance: float | None = None
+    """How far the mean may fall, in its own unit; None where the rule does not say."""
+    relative: bool = False
+    """Whether the tolerance is a share of the mean."""
+    needed: int | None = None
+    """How many queries show a drop of the tolerance."""
+    false_alarm: float | None = None
+    """How often a harmless change would break the tolerance."""
+    weighted: bool = False
+    """Whether each query counts as often as it is asked."""
+    by_evidence: bool = False
+    """Whether evidence decides, and not what was observed."""
+    alpha: float = LEVEL
+    """How often evidence may turn a harmless change red."""
+    blocks: bool = True
+    """Whether it turns a run red."""
+
+    @property
+    def mean_of(self) -> str:
+        """``nDCG@10``, ``nDCG@10, weighted``."""
+        return f"{self.metric}, weighted" if self.weighted else self.metric
+
+    @property
+    def blind(self) -> bool:
+        """Whether a drop of the tolerance is less than the queries can show."""
+        return self.tolerance is not None and self.resolution is not None and self.tolerance < self.resolution
+
+    @property
+    def hopeless(self) -> bool:
+        """Whether the queries can show no drop that there could be."""
+        return self.resolution is not None and self.room is not None and self.resolution > self.room
+
+
+def outlooks(known: Known, drop: Tolerance | None = None, queries: int | None = None) -> tuple[Outlook, ...]:
+    """Of each mean that a rule compares with the stored baseline, in the order of the suite.
+
+    ``drop`` is asked about instead of the tolerances; ``queries`` is how many the suite would have, its slices in
+    proportion.
+    """
+    return tuple(_outlook(known, check, metric, drop, queries) for check, metric in _comparing(known.checks))
+
+
+def _comparing(checks: Sequence[Check]) -> Iterator[tuple[Check, Metric]]:
+    """Each with a mean of values that single lists have."""
+    for check in checks:
+        metric = check.part.metric
+        if check.asked is None or metric is None or not by_stored(check.asked):
+            continue
+        if metric.aggregate == "mean" and "reference" not in metric.needs:
+            yield check, metric
+
+
+def _outlook(known: Known, check: Check, metric: Metric, drop: Tolerance | None, queries: int | None) -> Outlook:
+    values = _values(known, metric, check.slice)
+    options = check.asked.options if check.asked else None
+    found = Outlook(
+        check,
+        str(metric),
+        str(check.slice),
+        len(values) or _listed(known, check.slice),
+        weighted=getattr(options, "weighted", False),
+        by_evidence=getattr(options, "decide_by", "") == "evidence",
+        alpha=getattr(options, "alpha", LEVEL),
+        blocks=getattr(options, "on_fail", "fail") == "fail",
+    )
+    if not values:
+        return found
+    if queries is not None:
+        found = replace(found, queries=round(queries * len(values) / len(_values(known, metric, WHOLE))))
+    tolerance = drop or _tolerance(options, check.slice)
+    mean = math.fsum(values) / len(values)
+    found = replace(found, mean=mean, room=room_of(metric, mean))
+    if tolerance is not None:
+        allowed, relative = tolerance.allowed(mean), bool(tolerance.relative)
+        found = replace(found, asked=str(tolerance), tolerance=allowed, relative=relative)
+    usual = usual_spread(known.acceptances, known.runs, found.metric, found.slice, values)
+    return found if usual is None else _foreseen(replace(found, usual=usual), _worth(known, check, metric))
+
+
+def _foreseen(found: Outlook, worth: float) -> Outlook:
+    """With what so many queries of the usual spread can show; weighted ones are worth less."""
+    spread = found.usual.spread / math.sqrt(worth) if found.usual else math.nan
+    found = replace(found, resolution=resolution(spread, found.queries))
+    if not found.tolerance:
+        return found
+    return replace(
+        found,
+        needed=queries_needed(spread, found.tolerance, found.alpha),
+        false_alarm=false_alarm(found.tolerance, spread, found.queries),
+    )
+
+
+def _values(known: Known, metric: Metric, within: Slice) -> list[float]:
+    """Those that the baseline has of a slice, without waived queries."""
+    stored = known.stored.metrics.get(str(metric)) if known.stored is not None else None
+    if stored is None:
+        return []
+    if metric.unit != "query" or known.queries is None:
+        return [value for query, value in stored.values.items() if query not in known.waived]
+    return [value for query in _inside(known.queries, within) if (value := _value(stored, query, known)) is not None]
+
+
+def _value(stored: StoredMetric, query: str, known: Known) -> float | None:
+    return None if query in known.waived else stored.values.get(query)
+
+
+def _inside(queries: Queries, within: Slice) -> list[str]:
+    return [query for query, inside in zip(queries.ids, within.mask(queries).tolist(), strict=True) if inside]
+
+
+def _listed(known: Known, within: Slice) -> int:
+    """How many queries there are, valued or not; 0 where no file says."""
+    return 0 if known.queries is None else sum(query not in known.waived for query in _inside(known.queries, within))
+
+
+def _worth(known: Known, check: Check, metric: Metric) -> float:
+    """How many queries of equal weight one query of a weighted rule is worth; 1 where it is not weighted."""
+    weighted = check.asked is not None and getattr(check.asked.options, "weighted", False)
+    stored = known.stored.metrics.get(str(metric)) if known.stored is not None else None
+    if not weighted or known.queries is None or known.weights is None or stored is None:
+        return 1.0
+    weight = dict(zip(known.queries.ids, known.weights.tolist(), strict=True))
+    inside = _inside(known.queries, check.slice)
+    weights = [weight[query] for query in inside if _value(stored, query, known) is not None]
+    squares = math.fsum(each * each for each in weights)
+    return math.fsum(weights) ** 2 / squares / len(weights) if squares else 1.0
+
+
+def _tolerance(options: Any, within: Slice) -> Tolerance | None:
+    """How far the rule lets the mean fall; None where it is about something else."""
+    tolerance = getattr(options, "tolerance", None)
+    if isinstance(tolerance, Tolerances):
+        return tolerance.of(within.value)
+    return tolerance if isinstance(tolerance, Tolerance) else None

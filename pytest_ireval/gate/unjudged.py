@@ -1,0 +1,172 @@
+"""What unjudged documents leave open for a metric: differences without them, and under the worst and best labels."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from pytest_ireval.errors import MetricError
+from pytest_ireval.gate.asking import error_lines
+from pytest_ireval.gate.gathering import ORDERS_BY_JUDGMENTS, Gathered
+from pytest_ireval.gate.labelled_sides import Looking, Pair, pair_of
+from pytest_ireval.metrics.metric import Metric
+from pytest_ireval.results.to_judge import ToJudge
+from pytest_ireval.retrieval.judged import Floats
+from pytest_ireval.retrieval.labelled import rows_of
+from pytest_ireval.retrieval.open_documents import listed
+from pytest_ireval.retrieval.queries import Queries
+from pytest_ireval.retrieval.rankings import Rankings
+from pytest_ireval.rules.side import Population, Side
+from pytest_ireval.rules.unjudged import Unjudged
+from pytest_ireval.statistics.joint_bounds import Asked, Bounds, heeds_labels, joint_bounds
+from pytest_ireval.suites.suite import Suite
+
+NOT_OF_LABELS = {"reference", "unjudged", "subtopics", "sessions", "preferences", "timings"}
+"""What a metric needs that a grade says nothing of: no label of a document could be told to it."""
+
+
+class Part(NamedTuple):
+    """What one pair of askings came to, in the order of the judged queries."""
+
+    pair: Pair
+    condensed_now: Floats
+    condensed_before: Floats
+    bounds: Bounds
+
+
+def unjudged(suite: Suite, base: Gathered, now: Side) -> Callable[[Side, Metric], Unjudged | None]:
+    """Gives what unjudged documents leave open for a metric, now beside a reference; made once for each."""
+    looking = Looking(suite, base, now)
+
+    def left_open(reference: Side, metric: Metric) -> Unjudged | None:
+        made = looking.once((id(reference), str(metric)), lambda: (reference, _told_open(looking, reference, metric)))
+        return made[1]
+
+    return left_open
+
+
+def _told_open(looking: Looking, reference: Side, metric: Metric) -> Unjudged | None:
+    """What is open; a metric that breaks on labels leaves its verdict as it is, and what broke is told."""
+    try:
+        return _left_open(looking, reference, metric)
+    except MetricError as error:
+        unknown = np.full(len(looking.base.population.queries), np.nan)
+        return Unjudged(unknown, unknown, unknown, unknown, exact=False, error=error_lines(error)[0])
+
+
+def _left_open(looking: Looking, reference: Side, metric: Metric) -> Unjudged | None:
+    """None where no label would matter: to the metric, or to the difference of the two sides."""
+    name = str(metric)
+    told = looking.now.scored.get(name)
+    before = reference.scored.get(name)
+    if told is None or before is None or name in reference.errors or looking.base.setting is None:
+        return None
+    metric = told.metric
+    if metric.unit != "query" or metric.direction == "neither" or metric.needs & NOT_OF_LABELS:
+        return None
+    undefined = np.isnan(told.values - before.values)
+    valued = frozenset(query for query, no in zip(told.names, undefined.tolist(), strict=True) if not no)
+    pairs = [pair_of(looking, metric, both, valued) for both in _askings(looking.now, reference)]
+    if not any(pair.open.query.size and pair.top > 0 and _heeds_labels(pair) for pair in pairs):
+        return None
+    return _in_order(looking.suite, looking.base.population, name, [_part(pair) for pair in pairs])
+
+
+def _askings(now: Side, reference: Side) -> Iterator[tuple[Rankings, Rankings]]:
+    """Every asking of both sides equally often."""
+    ours, theirs = now.rankings, reference.rankings
+    for number in range(math.lcm(len(ours), len(theirs))):
+        yield ours[number % len(ours)], theirs[number % len(theirs)]
+
+
+def _heeds_labels(pair: Pair) -> bool:
+    """Whether the metric tells good labels from bad ones; a share of judged documents, for one, does not."""
+    return heeds_labels(_asked(pair, _now)) or heeds_labels(_asked(pair, _before))
+
+
+def _part(pair: Pair) -> Part:
+    now, before = pair.as_it_is()
+    asked = _asked(pair, _difference)
+    additive = pair.metric.adds_up and not pair.removed
+    return Part(pair, *pair.without_unjudged(), joint_bounds(asked, now - before, additive=additive))
+
+
+def _asked(pair: Pair, value: Callable[[Floats, Floats], Floats]) -> Asked:
+    """What is asked of both sides under labels."""
+    return Asked(pair.open.first, rows_of(pair.now) + rows_of(pair.before), lambda labels: value(*pair.values(labels)))
+
+
+def _now(now: Floats, before: Floats) -> Floats:  # noqa: ARG001 - as all of these
+    return now
+
+
+def _before(now: Floats, before: Floats) -> Floats:  # noqa: ARG001 - as all of these
+    return before
+
+
+def _difference(now: Floats, before: Floats) -> Floats:
+    return now - before
+
+
+def _in_order(suite: Suite, population: Population, name: str, parts: Sequence[Part]) -> Unjudged:
+    """The means of all askings in the order of the suite's queries."""
+    queries = population.queries
+    place = np.array([queries.position[query] for query in parts[0].pair.now.judged.queries], np.int64)
+
+    def placed(values: Sequence[Floats]) -> Floats:
+        found = np.full(len(queries), np.nan)
+        found[place] = np.mean(values, axis=0)
+        return found
+
+    low, high = placed([part.bounds.low for part in parts]), placed([part.bounds.high for part in parts])
+    lower_is_better = parts[0].pair.metric.direction == "lower"
+    return Unjudged(
+        condensed_now=placed([part.condensed_now for part in parts]),
+        condensed_before=placed([part.condensed_before for part in parts]),
+        worst=high if lower_is_better else low,
+        best=low if lower_is_better else high,
+        exact=_is_exact(suite, parts),
+        documents=_documents(queries, name, parts),
+    )
+
+
+def _is_exact(suite: Suite, parts: Sequence[Part]) -> bool:
+    """Labels of several askings are not followed through all of them, nor how they would order equal scores."""
+    return (
+        len(parts) == 1
+        and parts[0].bounds.exact
+        and not parts[0].pair.thinned
+        and suite.policies.ties not in ORDERS_BY_JUDGMENTS
+    )
+
+
+def _documents(queries: Queries, name: str, parts: Sequence[Part]) -> tuple[ToJudge, ...]:
+    """Documents whose label moves a query, by what the top label does; the mean of all askings."""
+    found: dict[tuple[str, str], ToJudge] = {}
+    for part in parts:
+        for each in _moving(queries, name, part):
+            earlier = found.get((each.query, each.document))
+            effect = each.effect / len(parts) + (earlier.effect if earlier else 0.0)
+            found[each.query, each.document] = replace(earlier or each, effect=effect)
+    return tuple(sorted(found.values(), key=lambda each: -abs(each.effect)))
+
+
+def _moving(queries: Queries, name: str, part: Part) -> Iterator[ToJudge]:
+    """Documents of one pair of askings."""
+    pair, effect = part.pair, part.bounds.effect
+    names = pair.now.judged.queries
+    rows = np.flatnonzero(effect)
+    query, now, before = pair.open.query[rows], pair.open.now[rows], pair.open.before[rows]
+    ours, theirs = listed(pair.now.judged), listed(pair.before.judged)
+    there = now > 0
+    ids = np.empty(rows.size, object)
+    ids[there] = ours.ids.texts((ours.first[query] + now - 1)[there])
+    ids[~there] = theirs.ids.texts((theirs.first[query] + before - 1)[~there])
+    columns = (query.tolist(), ids.tolist(), effect[rows].tolist(), now.tolist(), before.tolist())
+    for of, document, moves, rank, rank_before in zip(*columns, strict=True):
+        text = queries.text_of(names[of])
+        yield ToJudge(names[of], document, name, moves, text, rank or None, rank_before or None)

@@ -1,0 +1,172 @@
+"""What rehearsing a suite showed: chance alarms, damage that it notices or not, and the noise of its source."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pytest_ireval.results.outcome import Verdict
+
+
+@dataclass(frozen=True)
+class FalseAlarms:
+    """How often one rule, or all of them together, was red when baseline and candidate changed places by chance."""
+
+    rule: str
+    """Its id; empty for the whole suite."""
+    decided_by: str
+    """``observed`` or ``evidence``; empty for the whole suite."""
+    runs: int
+    alarms: int
+    """In so many runs it failed or could not be judged; of a rule with ``on_fail: warn``, it warned."""
+    share: float
+    low: float
+    """The 95% interval of the share (Clopper and Pearson)."""
+    high: float
+    by_evidence: int = 0
+    """In so many runs evidence said that it became worse; the rest of the alarms was decided by what was observed."""
+    promised: float | None = None
+    """How often that may happen by chance, as the suite says (``alpha``); None where nothing is promised."""
+    broken: bool = False
+    """Whether evidence raised so many alarms that the promise cannot be kept."""
+
+
+@dataclass(frozen=True)
+class Level:
+    """Damage done to a share of the queries, several times."""
+
+    share: float
+    queries: int
+    """So many of them."""
+    trials: int
+    red: int
+    """In so many trials a rule failed or could not be judged."""
+    inconclusive: int
+    """In so many trials none did, but at least one could not tell."""
+
+
+@dataclass(frozen=True)
+class MutantNoticed:
+    """One kind of damage, and from which share of the queries on the suite turns red."""
+
+    name: str
+    queries: int
+    """How many queries it can be done to."""
+    levels: tuple[Level, ...]
+    """From the smallest share to the first that is noticed."""
+    noticed_from: float | None = None
+    """The smallest share of the queries at which the suite was red in 80% of the trials; None: nobody would notice."""
+    rules: tuple[str, ...] = ()
+    """The rules that were red at that share, those that were most often first."""
+    unnoticed_is_right: bool = False
+    """Whether the rules should be unable to tell, rather than fail: nothing is known of the documents any more."""
+
+
+@dataclass(frozen=True)
+class HarmlessChange:
+    """A change of the rankings that no rule may mind."""
+
+    name: str
+    tried: bool
+    """False where these rankings leave no room for it."""
+    why: str = ""
+    """Why it was not tried."""
+    red: tuple[str, ...] = ()
+    """The rules that failed, or could not be judged, all the same."""
+
+
+@dataclass(frozen=True)
+class SelfTest:
+    """Whether a suite can be believed when it is red, and when it is green."""
+
+    suite: str
+    file: str
+    queries: int
+    trials: int
+    compared: str
+    """Which rankings changed places with which, in words."""
+    differing: int
+    """So many queries have another value of some metric on the two sides."""
+    nothing_to_swap: str
+    """Why there are no false alarms to count; empty if there are."""
+    alarms: tuple[FalseAlarms, ...]
+    """The whole suite first."""
+    mutants: tuple[MutantNoticed, ...]
+    harmless: tuple[HarmlessChange, ...]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def holds(self) -> bool:
+        """Whether no harmless change is red, and evidence raises no more alarms than it promises."""
+        return not any(each.red for each in self.harmless) and not any(each.broken for each in self.alarms)
+
+
+@dataclass(frozen=True)
+class MetricNoise:
+    """How much one metric moves when the same source is asked again."""
+
+    metric: str
+    queries: int
+    moved: int
+    """So many of them did not always have the same value."""
+    sd: float
+    """The standard deviation of the answers to one query."""
+    floor: float
+    """In 95% of cases two means of this suite, of one system, lie no further apart."""
+    share: float | None = None
+    """Which share of the variance between baseline and now is run noise; None where nothing changed between them."""
+    repeat: int | None = None
+    """How often to ask so that run noise is at most 10% of that variance; None where that cannot be told."""
+
+
+@dataclass(frozen=True)
+class ToleranceNoise:
+    """The tolerance of one rule beside the noise of its metric on its slice."""
+
+    rule: str
+    tolerance: float
+    """In the metric's own unit."""
+    floor: float
+    below: bool
+    """Whether noise alone breaks the tolerance in more than 5% of cases."""
+    red: bool = True
+    """Whether a run is red then; a rule may only warn."""
+
+
+@dataclass(frozen=True)
+class SameAgain:
+    """What one rule says when two answers of the same source are compared."""
+
+    rule: str
+    verdict: Verdict
+    headline: str
+
+
+@dataclass(frozen=True)
+class AskedAgain:
+    """What asking the source of a suite several times showed."""
+
+    suite: str
+    file: str
+    source: str
+    answers: int
+    """The source answered so often."""
+    repeat: int
+    """The suite takes the mean of so many answers."""
+    queries: int
+    lists: int
+    """So many queries did not always get the same list."""
+    metrics: tuple[MetricNoise, ...]
+    tolerances: tuple[ToleranceNoise, ...]
+    rules: tuple[SameAgain, ...]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def same(self) -> bool:
+        """Whether all answers are the same."""
+        return not self.lists and not any(each.moved for each in self.metrics)
+
+    @property
+    def holds(self) -> bool:
+        """Whether no tolerance that makes a run red is below the noise, and two answers of one system show no red."""
+        red = any(each.verdict in ("fail", "error") for each in self.rules)
+        return not red and not any(each.below and each.red for each in self.tolerances)

@@ -1,0 +1,174 @@
+"""Judged rankings as they would be if unjudged documents had been judged in one way or another."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pytest_ireval.retrieval.judged import Documents, Floats, Hits, Integers, JudgedRankings
+from pytest_ireval.retrieval.judgments import Ideal
+from pytest_ireval.retrieval.open_documents import OpenDocuments, listed
+
+LEFT, IRRELEVANT, TOP = 0, 1, 2
+"""Labels: left unjudged; grade 0; the top of the scale."""
+
+
+class Labellings(NamedTuple):
+    """Some ways to judge the open documents of queries, sorted by ``query``; a query may occur any number of times.
+
+    The labels of labelling i are ``label[first[i]:first[i + 1]]``, one for each open document of its query.
+    """
+
+    query: Integers
+    first: Integers
+    label: NDArray[np.int8]
+
+
+@dataclass(frozen=True, eq=False)
+class Template:
+    """One side, ready to be labelled: its judged and open documents, and of each the row among the open ones.
+
+    ``place`` is the row among all listed documents, ``opened`` the row among the open documents (-1: it is judged);
+    those of query i are entries ``first[i]`` to ``first[i + 1]``.
+    """
+
+    judged: JudgedRankings
+    open: OpenDocuments
+    first: Integers
+    place: Integers
+    opened: Integers
+    rank: Integers
+    grade: Floats
+    judgment: Integers
+
+
+def template(judged: JudgedRankings, found: OpenDocuments, ranks: Integers) -> Template:
+    """One side; ``ranks`` are those of the open documents there, 0 where they do not stand."""
+    documents = listed(judged)
+    opened = np.full(documents.grade.size, -1, np.int64)
+    here = np.flatnonzero(ranks)
+    opened[documents.first[found.query[here]] + ranks[here] - 1] = here
+    known = ~np.isnan(documents.grade)
+    judgment = np.full(documents.grade.size, -1, np.int64)
+    judgment[known] = judged.hits.judgment
+    place = np.flatnonzero(known | (opened >= 0))
+    query = np.repeat(np.arange(judged.count), np.diff(documents.first))
+    return Template(
+        judged=judged,
+        open=found,
+        first=np.searchsorted(place, documents.first).astype(np.int64),
+        place=place,
+        opened=opened[place],
+        rank=place - documents.first[query[place]] + 1,
+        grade=documents.grade[place],
+        judgment=judgment[place],
+    )
+
+
+def labelled(made: Template, labels: Labellings, top: float, *, documents: bool) -> JudgedRankings:
+    """A query for each labelling, judged so; ``documents``: with all that are listed, for metrics that need them."""
+    judged, query = made.judged, labels.query
+    names = np.array(judged.queries, object)[query] if query.size else np.zeros(0, object)
+    return replace(
+        judged,
+        queries=tuple(names.tolist()),
+        retrieved=judged.retrieved[query],
+        present=judged.present[query],
+        hits=_hits(made, labels, top),
+        ideal=_ideal(judged, labels, top),
+        documents=_documents(made, labels, top) if documents else None,
+        subtopics=None,
+        sessions=None,
+        preferences=None,
+        timings=None,
+        reference=None,
+        _memory={},
+        _memory_of_ideal={},
+    )
+
+
+def rows_of(made: Template) -> Integers:
+    """How many rows one labelling of each query makes, at most."""
+    length = np.diff(made.first)
+    return length + np.diff(made.judged.first_ideal) + made.open.counts
+
+
+def _hits(made: Template, labels: Labellings, top: float) -> Hits:
+    """The judged documents with those that are labelled, by rank."""
+    rows, number = _gathered(made.first, labels.query)
+    label = _labels_at(made.opened[rows], number, labels, made.open)
+    kept = label != LEFT
+    rows, number, label = rows[kept], number[kept], label[kept]
+    documents = listed(made.judged)
+    place = made.place[rows]
+    return Hits(
+        query=number,
+        rank=made.rank[rows],
+        grade=_grades(made.grade[rows], made.opened[rows], label, top),
+        judgment=made.judgment[rows],
+        score=documents.score[place],
+        tied_from=documents.tied_from[place],
+        tied_to=documents.tied_to[place],
+    )
+
+
+def _documents(made: Template, labels: Labellings, top: float) -> Documents:
+    """All documents that are listed, with the grades that they have now."""
+    documents = listed(made.judged)
+    rows, number = _gathered(documents.first, labels.query)
+    opened = np.full(documents.grade.size, -1, np.int64)
+    opened[made.place] = made.opened
+    label = _labels_at(opened[rows], number, labels, made.open)
+    grade = _grades(documents.grade[rows], opened[rows], label, top)
+    first = np.searchsorted(number, np.arange(labels.query.size + 1)).astype(np.int64)
+    return documents.at(rows, first)._replace(grade=np.where(label == LEFT, np.nan, grade))
+
+
+def _gathered(first: Integers, query: Integers) -> tuple[Integers, Integers]:
+    """The rows of some queries, one query's after the other's, and for each row the number of its query among them."""
+    length = first[query + 1] - first[query]
+    number = np.repeat(np.arange(query.size), length)
+    begin = np.cumsum(length) - length
+    return np.arange(number.size) + (first[query] - begin)[number], number
+
+
+def _labels_at(opened: Integers, number: Integers, labels: Labellings, found: OpenDocuments) -> NDArray[np.int8]:
+    """The label of each row; of a judged document, one that is not ``LEFT``."""
+    label = np.full(opened.size, IRRELEVANT, np.int8)
+    at = np.flatnonzero(opened >= 0)
+    of = number[at]
+    label[at] = labels.label[labels.first[of] + opened[at] - found.first[labels.query[of]]]
+    return label
+
+
+def _grades(grade: Floats, opened: Integers, label: NDArray[np.int8], top: float) -> Floats:
+    grades: Floats = np.where(opened >= 0, np.where(label == TOP, top, 0.0), grade)
+    return grades
+
+
+def _ideal(judged: JudgedRankings, labels: Labellings, top: float) -> Ideal:
+    """All judged documents by grade descending: new ones of the top grade first, irrelevant ones before grades < 0."""
+    ideal, query = judged.ideal, labels.query
+    tops, zeros = _counted(labels, TOP), _counted(labels, IRRELEVANT)
+    above = np.bincount(ideal.query[ideal.grade >= 0], minlength=judged.count)[query]
+    old = np.diff(judged.first_ideal)[query]
+    number = np.repeat(np.arange(query.size), tops + old + zeros)
+    length = tops + old + zeros
+    at = np.arange(number.size) - (np.cumsum(length) - length)[number]
+    after_tops = at - tops[number]
+    is_top, below = after_tops < 0, after_tops >= above[number] + zeros[number]
+    is_old = ~is_top & ((after_tops < above[number]) | below)
+    grade = np.where(is_top, top, 0.0)
+    row = judged.first_ideal[query][number] + after_tops - np.where(below, zeros[number], 0)
+    grade[is_old] = ideal.grade[row[is_old]]
+    return Ideal(number, at + 1, grade)
+
+
+def _counted(labels: Labellings, which: int) -> Integers:
+    """How often a label occurs in each labelling."""
+    total = np.concatenate((np.zeros(1, np.int64), np.cumsum(labels.label == which)))
+    found: Integers = total[labels.first[1:]] - total[labels.first[:-1]]
+    return found

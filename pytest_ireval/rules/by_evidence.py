@@ -1,0 +1,134 @@
+"""A ruling that evidence decides, with what unjudged documents make of it, and what follows where it cannot tell."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from typing import NamedTuple
+
+from pytest_ireval.plurals import counted
+from pytest_ireval.results.outcome import SliceFigures, Verdict
+from pytest_ireval.rules.deciding import Decision, decided, factor_of, for_looks
+from pytest_ireval.rules.evidence_wording import (
+    change_words,
+    decided_words,
+    drop_words,
+    numbers_words,
+    unjudged_words,
+)
+from pytest_ireval.rules.question import Question
+from pytest_ireval.rules.robustness import Robustness, robustness_of
+from pytest_ireval.rules.ruling import Ruling
+from pytest_ireval.rules.tie_breaking import decided_by_ties
+from pytest_ireval.rules.wording import who_got_worse
+from pytest_ireval.rules.worst import worst_changes
+from pytest_ireval.suites.options import EvidenceOptions
+
+
+def tested_p(options: EvidenceOptions, question: Question, p: Callable[[], float]) -> float | None:
+    """What the suite's correction for many verdicts is made of; None where too few queries can tell anything."""
+    if not question.about_a_mean or question.worth < options.fewest:
+        return None
+    return min(1.0, p() * for_looks(options))
+
+
+class Settled(NamedTuple):
+    """The verdict, and in words why it is another one than that of the figures, if it is."""
+
+    verdict: Verdict
+    because: str = ""
+    warning: bool = False
+
+
+def ruled_by_evidence(
+    options: EvidenceOptions, question: Question, figures: SliceFigures, beside: tuple[SliceFigures, ...], *, over: bool
+) -> Ruling:
+    """``over`` says whether the observed fall is beyond the tolerance, which decides where evidence does not."""
+    seen = question.seen
+    factor = factor_of(options, seen, question.evidence.p_worse)
+    figures = replace(figures, adjusted=min(1.0, factor * question.evidence.p_worse))
+    decision = decided(question.evidence, factor, options.alpha)
+    few = question.worth < options.fewest
+    robustness = None if decision.identical or few else robustness_of(question, factor, options.fewest)
+    settled = _settled(options, question, decision, robustness, over=over, few=few)
+    failed = settled.verdict == "fail"
+    changes = worst_changes(seen, question.values, failed=settled.verdict != "pass")
+    words = few_words(options, question) if few else decided_words(question, figures, decision)
+    return Ruling(
+        settled.verdict,
+        f"{change_words(question, figures)}: {words}{settled.because}",
+        who_got_worse(seen, figures, changes),
+        figures=(replace(figures, over=failed), *beside),
+        queries=changes,
+        facts=tuple(_facts(options, question, figures, decision, robustness, factor)),
+        warning=settled.warning,
+        numbers={**numbers_of(figures), "p": question.evidence.p_worse, "p_safe": question.evidence.p_safe},
+    )
+
+
+def _settled(
+    options: EvidenceOptions,
+    question: Question,
+    decision: Decision,
+    robustness: Robustness | None,
+    *,
+    over: bool,
+    few: bool,
+) -> Settled:
+    verdict: Verdict = "inconclusive" if few and not decision.identical else decision.verdict
+    if verdict == "fail" and robustness is not None and not robustness.failing:
+        because = f"; inconclusive, as {unjudged_words(robustness)}"
+        return Settled("fail" if options.on_inconclusive == "fail" else "inconclusive", because, warning=True)
+    if verdict != "inconclusive":
+        return Settled(verdict)
+    if over and options.on_inconclusive == "observed" and robustness is not None and not robustness.falling:
+        because = f"; what was observed is more than {drop_words(question)}, but {unjudged_words(robustness)}"
+        return Settled("inconclusive", because, warning=True)
+    return undecided(options, over=over, tolerance=drop_words(question))
+
+
+def undecided(options: EvidenceOptions, *, over: bool, tolerance: str) -> Settled:
+    """What follows where these queries cannot tell."""
+    if options.on_inconclusive == "fail":
+        return Settled("fail", "; on_inconclusive: fail")
+    if options.on_inconclusive == "warn":
+        return Settled("inconclusive", warning=True)
+    if over:
+        return Settled("fail", f"; what was observed decides, and it is more than {tolerance}")
+    return Settled("inconclusive", f"; not red, as what was observed is no more than {tolerance}")
+
+
+def few_words(options: EvidenceOptions, question: Question) -> str:
+    """Why nothing is tested."""
+    size = counted(question.gains.size, question.seen.metric.unit)
+    verb = "is" if question.gains.size == 1 else "are"
+    if question.worth < question.gains.size:
+        size, verb = f"{size}, weighted worth {question.worth},", "are"
+    return f"{size} {verb} fewer than the {options.fewest} that evidence takes"
+
+
+def _facts(
+    options: EvidenceOptions,
+    question: Question,
+    figures: SliceFigures,
+    decision: Decision,
+    robustness: Robustness | None,
+    factor: float,
+) -> Iterator[str]:
+    yield from numbers_words(figures, question.seen.tests, robustness)
+    if decision.safe and robustness is not None and robustness.worst.verdict != "pass":
+        yield "judgments of unjudged documents could turn this pass into something else"
+    ties = decided_by_ties(question, lambda other: decided(other.evidence, factor, options.alpha).verdict)
+    if ties:
+        yield ties
+
+
+def numbers_of(figures: SliceFigures) -> Mapping[str, float]:
+    """For programs."""
+    found = {
+        "value": figures.now,
+        "baseline": figures.baseline,
+        "change": figures.change,
+        "tolerance": figures.tolerance,
+    }
+    return {name: value for name, value in found.items() if value is not None}

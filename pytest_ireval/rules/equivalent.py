@@ -1,0 +1,134 @@
+"""``equivalent``: a metric must not move, up or down, by more than its tolerance; evidence decides."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Literal
+
+from pydantic import Field, model_validator
+
+from pytest_ireval.plugins.kinds import rule
+from pytest_ireval.plurals import counted
+from pytest_ireval.results.outcome import SliceFigures
+from pytest_ireval.rules.by_evidence import few_words, numbers_of, tested_p, undecided
+from pytest_ireval.rules.deciding import factor_of
+from pytest_ireval.rules.evidence_wording import cannot_tell, change_words, no_weight_words, numbers_words
+from pytest_ireval.rules.figures import figures_of
+from pytest_ireval.rules.question import Question, weights_of
+from pytest_ireval.rules.robustness import left_open_of
+from pytest_ireval.rules.ruling import Ruling
+from pytest_ireval.rules.seen import Seen
+from pytest_ireval.rules.wording import on
+from pytest_ireval.rules.worst import worst_changes
+from pytest_ireval.statistics.equivalence import Equivalence, equivalence
+from pytest_ireval.suites.options import EvidenceOptions, WeightedOptions
+from pytest_ireval.suites.values import MetricText, ToleranceText
+
+
+class EquivalentOptions(EvidenceOptions, WeightedOptions):
+    """A metric and how far it may move."""
+
+    metric: MetricText = Field(description="The metric.")
+    tolerance: ToleranceText = Field(description="How far it may move: 1% of the baseline, or {absolute: 0.01}.")
+    decide_by: Literal["evidence"] = Field("evidence", description="What decides: always evidence.")
+
+    @model_validator(mode="after")
+    def _makes_sense(self) -> EquivalentOptions:
+        low, high = self.metric.bounds
+        if self.tolerance.relative >= 1 or self.tolerance.absolute >= high - low:
+            raise ValueError(f"a tolerance of {self.tolerance} lets everything pass")
+        if not self.tolerance.relative and not self.tolerance.absolute:
+            raise ValueError("a tolerance of nothing cannot be shown to hold: say how little does not matter")
+        return self
+
+
+def p_of_equivalent(options: EquivalentOptions, seen: Seen) -> float | None:
+    """The p of any move."""
+    question = _question(options, seen)
+    return tested_p(options, question, lambda: _tests(question).p_moved)
+
+
+@rule(name="equivalent", options=EquivalentOptions, compares=True, names_whole=True, tested=p_of_equivalent)
+def equivalent(options: EquivalentOptions, seen: Seen) -> Ruling:
+    """A metric does not move by more than a tolerance in either direction."""
+    question = _question(options, seen)
+    figures = figures_of(question)
+    if figures.change is None or figures.tolerance is None:
+        return Ruling("error", f"{seen.metric} has no figure to compare{on(seen)}{no_weight_words(question)}")
+    tests = _tests(question)
+    factor = factor_of(options, seen, tests.p_moved)
+    figures = replace(figures, p=tests.p_moved, adjusted=min(1.0, factor * tests.p_moved))
+    verdict, words, warning = _decided(options, question, figures, factor)
+    changes = worst_changes(seen, question.values, failed=verdict != "pass")
+    return Ruling(
+        verdict,
+        f"{change_words(question, figures)}: {words}",
+        f"{figures.worse} of {figures.queries} queries got worse, {figures.better} better.",
+        figures=(replace(figures, over=verdict == "fail"),),
+        queries=changes,
+        facts=tuple(numbers_words(figures, seen.tests, None)),
+        warning=warning,
+        numbers=numbers_of(figures),
+    )
+
+
+def _question(options: EquivalentOptions, seen: Seen) -> Question:
+    values = seen.paired()
+    weights = weights_of(seen, values, weighted=options.weighted)
+    return Question(seen, values, options.tolerance, options.alpha, weights)
+
+
+def _tests(question: Question) -> Equivalence:
+    """Whether it moved, and whether by less than is allowed."""
+    allowed = 0.0 if question.margins is None else question.margins
+    return equivalence(question.gains, allowed, weights=question.weights)
+
+
+def _enough(options: EquivalentOptions, question: Question) -> bool:
+    return question.worth >= options.fewest
+
+
+def _shown(options: EquivalentOptions, question: Question) -> bool:
+    return _enough(options, question) and _tests(question).p < options.alpha
+
+
+def _moved(options: EquivalentOptions, question: Question, factor: float) -> bool:
+    return _enough(options, question) and min(1.0, factor * _tests(question).p_moved) < options.alpha
+
+
+def _unconfirmed(options: EquivalentOptions, question: Question, factor: float) -> str:
+    """Which documents' judgments could undo a move; nothing where it is one in any case."""
+    left_open = None if options.on_inconclusive == "fail" else left_open_of(question)
+    if left_open is None:
+        return ""
+    fell = question.evidence.mean < 0
+    end = left_open.best if fell else left_open.worst
+
+    def fails(other: Question) -> bool:
+        return _moved(options, other, factor) and not _shown(options, other)
+
+    if fails(left_open.condensed) or (fails(end) and (end.evidence.mean < 0) == fell):
+        return ""
+    return f"judgments of {counted(left_open.documents, 'unjudged document')} could turn it"
+
+
+def _decided(
+    options: EquivalentOptions, question: Question, figures: SliceFigures, factor: float
+) -> tuple[Literal["pass", "fail", "inconclusive", "error"], str, bool]:
+    within = f"less than {options.tolerance} either way"
+    if not question.evidence.changed:
+        return "pass", "nothing changed", False
+    if _shown(options, question):
+        return "pass", f"it moved by {within}", False
+    if _moved(options, question, factor):
+        words = f"it moved, and {options.tolerance} or more is not ruled out"
+        left_open = _unconfirmed(options, question, factor)
+        return ("inconclusive", f"{words}; inconclusive, as {left_open}", True) if left_open else ("fail", words, False)
+    over = abs(figures.change or 0.0) > (figures.tolerance or 0.0)
+    settled = undecided(options, over=over, tolerance=str(options.tolerance))
+    words = (
+        cannot_tell(question, figures, f"whether it moved by {within}")
+        if _enough(options, question)
+        else few_words(options, question)
+    )
+    return settled.verdict, f"{words}{settled.because}", settled.warning

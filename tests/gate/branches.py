@@ -1,0 +1,60 @@
+"""A shop in a repository with two branches, one of which accepts what the other does not know."""
+
+import subprocess
+
+LOWERING = "lowering"
+
+
+REASON = "synonyms v2"
+
+
+class Branch:
+    """The shop in a repository: ``main`` has its first baseline, ``change`` is checked out."""
+
+    def __init__(self, shop):
+        self.shop, self.path = shop, shop.path
+        self.git("init", "--quiet", "--initial-branch=main")
+        (self.path / ".gitignore").write_text("ireval-report/\n__pycache__/\n")
+        shop.accept()
+        self.base = self.commit("the first baseline")[:7]
+        self.git("checkout", "--quiet", "-b", "change")
+        self.commit("begun")
+
+    def git(self, *arguments, check=True):
+        done = subprocess.run(["git", *arguments], cwd=self.path, check=False, capture_output=True, text=True)
+        assert not check or done.returncode == 0, done.stderr
+        return done.stdout.strip()
+
+    def commit(self, message):
+        self.git("add", "--all")
+        self.git("commit", "--quiet", "--allow-empty", "-m", message)
+        return self.git("rev-parse", "HEAD")
+
+    def rank(self, **lists):
+        """Documents of some queries, by their ends: ``q10="n1 d0"``."""
+        for query, ends in lists.items():
+            self.shop.rankings[query] = [f"{query}-{end}" for end in ends.split()]
+        self.shop.write()
+
+    def accept(self, *more, **lists):
+        """Rank otherwise, accept and commit that."""
+        self.rank(**lists)
+        self.accepted = self.commit("another ranking")[:7]
+        result = self.shop.run("--ireval-update", "--ireval-reason", REASON, *more)
+        assert self.shop.results()["accepted"], result.stdout.str()
+        self.commit("accepted")
+
+    def run(self, *arguments, base="main"):
+        return self.shop.run("--ireval-base", base, *arguments)
+
+    def outcome(self, *arguments, base="main"):
+        """Of the check, as a mapping."""
+        self.said = self.run(*arguments, base=base)
+        (suite,) = self.shop.results()["suites"]
+        return {each["id"]: each for each in suite["outcomes"]}[LOWERING]
+
+
+WORSE = {"q10": "n1 n2 n3"}
+
+
+FAILS = ("-o", "ireval_baseline_lowering=fail")

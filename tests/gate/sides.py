@@ -1,0 +1,60 @@
+"""Two rankings beside each other as the gate has them, made of mappings instead of files."""
+
+from pathlib import Path
+from types import MappingProxyType
+
+from pytest_ireval import load_registry
+from pytest_ireval.evaluating.setting import set_up
+from pytest_ireval.gate.gathering import Gathered, Names
+from pytest_ireval.gate.scoring import side_of
+from pytest_ireval.gate.unjudged import unjudged
+from pytest_ireval.results.evaluation import Policies
+from pytest_ireval.retrieval.doors import as_rankings
+from pytest_ireval.retrieval.queries import Queries
+from pytest_ireval.rules.side import Population
+from pytest_ireval.suites.suite import Place, Suite
+
+REGISTRY = load_registry()
+NONE = MappingProxyType({})
+
+
+class TwoSides:
+    """Scores of both sides, and what unjudged documents leave open between them.
+
+    ``judgments`` are grades by query and document, rankings lists of documents by query; of a source that is asked
+    several times, a list of them.
+    """
+
+    def __init__(self, judgments, now, before, metrics, policies=NONE):
+        given = {"ties": "input", "missing_queries": "error", "no_relevant": "zero", "unjudged": "irrelevant"}
+        told = Policies(**{**given, "depth": 100, **policies})
+        self.setting = set_up(judgments, metrics, told, REGISTRY)
+        self.metrics = {str(metric): metric for metric in self.setting.metrics}
+        place = Place("shop.yaml", 1, 1)
+        suite = Suite(
+            "shop", Path("shop.yaml"), "shop.yaml", place, metrics=tuple(self.metrics.values()), policies=told
+        )
+        queries = Queries(tuple(judgments), tuple(f"text of {query}" for query in judgments))
+        population = Population(queries, self.setting.judgments)
+        self.gathered = Gathered(population, self.setting, Names({}, {}), self.setting.judgments)
+        self.now, self.before = (
+            side_of(suite, self.gathered, [self._read(each) for each in _askings(side)], "here").side
+            for side in (now, before)
+        )
+        self.look = unjudged(suite, self.gathered, self.now)
+
+    def _read(self, lists):
+        scored = {query: [(document, -rank) for rank, document in enumerate(ids)] for query, ids in lists.items()}
+        return as_rankings(scored, self.setting.registry.readers, None, self.setting.how)
+
+    def left_open(self, name):
+        """What the gate says of one metric."""
+        return self.look(self.before, self.metrics[name])
+
+    def difference(self, name):
+        """``now - before`` of every query."""
+        return self.now.scored[name].values - self.before.scored[name].values
+
+
+def _askings(side):
+    return side if isinstance(side, list) else [side]

@@ -1,0 +1,289 @@
+"""``against: anchor``: a pinned release beside the baseline, which no acceptance moves."""
+
+import json
+
+import pytest
+
+AGAINST = "  - no_regression: {metric: nDCG@10, tolerance: 5%}"
+ANCHORED = "  - no_regression: {metric: nDCG@10, tolerance: 20%, against: anchor, name: release}"
+RULE = "no_regression::nDCG_10.all.release"
+
+
+@pytest.fixture
+def anchored(shop, ireval, monkeypatch):
+    """A shop whose baseline is pinned as release 4.2, with a rule that compares with it."""
+    monkeypatch.chdir(shop.path)
+    shop.change((AGAINST, f"{AGAINST}\n{ANCHORED}"))
+    shop.run("--ireval-update-new")
+    assert ireval("anchor", "shop.ireval.yaml", "--reason", "release 4.2").code == 0
+    return shop
+
+
+def break_query(shop, query):
+    shop.rankings[query] = [f"{query}-n{i}" for i in range(4)]
+    shop.write()
+
+
+def outcome(shop):
+    (suite,) = shop.results()["suites"]
+    return next(each for each in suite["outcomes"] if each["id"] == RULE)
+
+
+def anchor_files(shop):
+    return {name: content for name, content in shop.baseline_files().items() if ".anchor." in name}
+
+
+def test_all_files_of_the_baseline_are_copied_and_the_reason_is_kept(anchored):
+    files = anchored.baseline_files()
+
+    assert sorted(files) == [
+        "shop.anchor.json",
+        "shop.anchor.judgments.tsv",
+        "shop.anchor.rankings.tsv",
+        "shop.json",
+        "shop.judgments.tsv",
+        "shop.rankings.tsv",
+    ]
+    assert files["shop.anchor.rankings.tsv"] == files["shop.rankings.tsv"]
+    said = json.loads(files["shop.anchor.json"])
+    assert [each["reason"] for each in said["acceptances"]] == ["", "release 4.2"]
+
+
+def test_a_slow_bleed_that_each_acceptance_lets_through_is_seen(anchored):
+    for query in ("q10", "q09", "q08"):
+        break_query(anchored, query)
+        anchored.run("--ireval-update", "--ireval-reason", f"gave up {query}", "--ireval-force")
+
+    anchored.run()
+
+    assert anchored.verdicts()["no_regression::nDCG_10.all"] == "pass"
+    said = outcome(anchored)
+    assert said["verdict"] == "fail"
+    assert said["headline"] == "nDCG@10 fell 30.0% (tolerance 20%)"
+    assert said["against"] == "the anchor of 2026-11-18 (release 4.2)"
+
+
+def test_accepting_never_moves_it(anchored):
+    before = anchor_files(anchored)
+    break_query(anchored, "q10")
+
+    result = anchored.run("--ireval-update", "--ireval-reason", "gave it up")
+
+    assert result.ret == 0
+    assert anchor_files(anchored) == before
+    assert anchored.baseline_files()["shop.rankings.tsv"] != before["shop.anchor.rankings.tsv"]
+
+
+def test_a_red_rule_against_it_stands_in_the_way_of_accepting(anchored):
+    for query in ("q10", "q09", "q08"):
+        break_query(anchored, query)
+    before = anchored.baseline_files()
+
+    result = anchored.run("--ireval-update", "--ireval-reason", "gave them up")
+
+    assert result.ret == 1
+    assert anchored.baseline_files() == before
+    result.stdout.fnmatch_lines([f"not accepted: shop: 1 verdict red, and --ireval-force was not given: {RULE}*"])
+
+
+def test_both_sides_are_scored_under_the_judgments_of_now(anchored):
+    for query in anchored.judgments:
+        anchored.judgments[query][f"{query}-d0"] = 0
+    anchored.write()
+
+    assert anchored.run().ret == 0
+    assert outcome(anchored)["headline"] == "nDCG@10 did not change (tolerance 20%)"
+
+
+def test_without_an_anchor_the_rule_fails_and_says_what_pins_one(shop):
+    shop.change((AGAINST, f"{AGAINST}\n{ANCHORED}"))
+    shop.run("--ireval-update-new")
+
+    result = shop.run()
+
+    assert result.ret == 1
+    assert outcome(shop)["verdict"] == "fail"
+    result.stdout.fnmatch_lines(
+        [
+            "shop.ireval.yaml:*: there is no anchor to compare with",
+            '*pin what is accepted now: ireval anchor shop.ireval.yaml --reason "…"',
+            "*compared with: the anchor",
+        ]
+    )
+    assert "--ireval-update" not in result.stdout.str()
+
+
+def test_a_missing_anchor_does_not_keep_the_first_baseline_from_being_accepted(shop):
+    shop.change((AGAINST, f"{AGAINST}\n{ANCHORED}"))
+
+    result = shop.run("--ireval-update-new")
+
+    assert result.ret == 1  # the rule is red all the same
+    assert "shop.json" in shop.baseline_files()
+
+
+def test_one_that_was_deleted_is_brought_back(branch, ireval, monkeypatch):
+    pin_on(branch, ireval, monkeypatch)
+    for name in anchor_files(branch.shop):
+        (branch.path / "baselines" / name).unlink()
+
+    branch.shop.run().stdout.fnmatch_lines(["*git checkout HEAD -- baselines/shop.anchor.json * brings it back"])
+
+
+def test_one_that_holds_too_few_documents_is_an_error_that_says_how_it_is_pinned_anew(anchored):
+    anchored.change(("depth: 10", "depth: 12"))
+    anchored.run("--ireval-update", "--ireval-reason", "deeper", "--ireval-force")
+
+    anchored.run()
+
+    said = outcome(anchored)
+    assert said["verdict"] == "error"
+    assert said["headline"] == "the anchor holds 10 documents of each query, and depth is 12 now"
+    assert said["facts"] == [
+        'pin the baseline of now instead: ireval anchor shop.ireval.yaml --reason "…"',
+        "a baseline that does not fit either is accepted before, by --ireval-force: this rule stands in the way",
+    ]
+
+
+def test_queries_that_are_newer_than_the_anchor_are_not_compared_and_are_listed(anchored):
+    queries = anchored.path / "queries.tsv"
+    anchored.rankings["q11"] = ["q11-n1"]
+    anchored.judgments["q11"] = {"q11-d0": 3}
+    anchored.write()
+    queries.write_text(queries.read_text() + "q11\twords\ttail\t2\n")
+
+    anchored.run("--ireval-update", "--ireval-reason", "a new query", "--ireval-force")
+    anchored.run()
+
+    assert outcome(anchored)["figures"][0]["queries"] == 10
+    notes = anchored.results()["suites"][0]["notes"]
+    assert "1 query not yet in the anchor, and not compared: 'q11'" in notes
+
+
+def test_evidence_decides_against_it_with_room_for_the_looks_that_it_gets(anchored):
+    by_evidence = "decide_by: evidence, min_queries: 5, against: anchor"
+    anchored.change(("against: anchor", by_evidence))
+    lists = {query: list(documents) for query, documents in anchored.rankings.items()}
+    for query in lists:
+        anchored.rankings[query] = [lists[query][1], lists[query][0], *lists[query][2:]]
+    for query in ("q01", "q02", "q03"):
+        anchored.rankings[query] = lists[query]
+    anchored.write()
+
+    anchored.run()
+    one = outcome(anchored)["figures"][0]
+    anchored.change((by_evidence, f"{by_evidence}, looks: 1"))
+    anchored.run()
+    plain = outcome(anchored)["figures"][0]
+
+    assert (one["p"], plain["p"]) == (plain["p"], plain["adjusted"])
+    assert one["adjusted"] > 5 * one["p"]  # 20 looks unless the rule says another number
+
+
+def test_a_damaged_one_is_an_error_of_its_rules_alone(anchored):
+    (anchored.path / "baselines" / "shop.anchor.rankings.tsv").write_text("x\n")
+
+    anchored.run()
+
+    assert outcome(anchored)["verdict"] == "error"
+    assert anchored.verdicts()["no_regression::nDCG_10.all"] == "pass"
+
+
+def test_a_change_of_it_concerns_its_suite(anchored):
+    from pytest_ireval.baselines.files import is_file_of
+
+    assert all(is_file_of(name, "shop.anchor") and not is_file_of(name, "shop") for name in anchor_files(anchored))
+
+
+class TestTheCommand:
+    def test_it_says_what_it_pinned(self, anchored, ireval):
+        printed = ireval("anchor", ".", "--reason", "release 4.3")
+
+        assert printed.out == "shop: pinned what was accepted 2026-11-18T11:06:40Z: baselines/shop.anchor.json\n"
+
+    def test_it_takes_a_reason(self, anchored, ireval):
+        before = anchor_files(anchored)
+
+        assert ireval("anchor", "shop.ireval.yaml").code == 2
+        blank = ireval("anchor", "shop.ireval.yaml", "--reason", " ")
+
+        assert (blank.code, "--reason says nothing" in blank.err) == (2, True)
+        assert anchor_files(anchored) == before
+
+    def test_a_suite_without_a_baseline_has_nothing_to_pin(self, shop, ireval, monkeypatch):
+        monkeypatch.chdir(shop.path)
+
+        printed = ireval("anchor", "shop.ireval.yaml", "--reason", "x")
+
+        assert (printed.code, printed.out) == (2, "")
+        assert printed.err == (
+            "error: shop.ireval.yaml\n"
+            "  shop has no baseline, so nothing to pin\n"
+            "  accept one first: pytest --ireval shop.ireval.yaml --ireval-update-new\n"
+        )
+
+    def test_show_log_and_diff_know_it(self, anchored, ireval):
+        shown = ireval("show", "baselines/shop.anchor.json").out
+        beside = ireval("show", "shop.ireval.yaml").out
+        logged = ireval("log", "baselines/shop.anchor.json").out
+        compared = ireval("diff", "baselines/shop.anchor.json", "shop.ireval.yaml").out
+
+        assert shown.startswith("anchor of shop: baselines/shop.anchor.json\npinned 2026-11-18T11:06:40Z")
+        assert beside.endswith("beside it: the anchor of 2026-11-18 (release 4.2), baselines/shop.anchor.json\n")
+        assert "release 4.2" in logged
+        assert "baselines/shop.anchor.json" in compared
+
+    def test_prune_keeps_it_as_long_as_its_suite_is_there(self, anchored, ireval):
+        assert ireval("prune").out == "every baseline has its suite\n"
+
+        (anchored.path / "shop.ireval.yaml").unlink()
+
+        assert ireval("prune", "--yes").out == (
+            "deleted baselines/shop.json (3 files)\ndeleted baselines/shop.anchor.json (3 files)\n"
+        )
+
+    def test_one_suite_of_a_matrix(self, shop, ireval, monkeypatch):
+        monkeypatch.chdir(shop.path)
+        shop.change(("suite: shop\n", "suite: shop\nmatrix: {part: [head, tail]}\n"))
+        shop.change(("at_most: 2}", "at_most: 2, where: {segment: '{part}'}}"))
+        shop.accept()
+
+        assert ireval("anchor", ".", "--reason", "x", "--named", "shop.tail").code == 0
+        assert [name for name in shop.baseline_files() if name.endswith("anchor.json")] == ["shop.tail.anchor.json"]
+        wrong = ireval("anchor", ".", "--reason", "x", "--named", "shop.tial")
+        assert wrong.err == (
+            "error: there is no suite 'shop.tial'\n  did you mean 'shop.tail'?\n"
+            "  --named is one of shop.head, shop.tail\n"
+        )
+
+
+def test_no_suite_may_be_called_like_an_anchor(shop, ireval):
+    shop.change(("suite: shop\n", "suite: shop.anchor\n"))
+
+    printed = ireval("check", shop.path / "shop.ireval.yaml")
+
+    assert printed.code == 1
+    assert "'shop.anchor' would be called like an anchor, whose files end in .anchor" in printed.out
+    assert "call it otherwise: shop" in printed.out
+
+
+def test_a_branch_lowers_no_anchor(branch, ireval, monkeypatch):
+    pin_on(branch, ireval, monkeypatch)
+    branch.git("checkout", "--quiet", "-B", "main")
+    branch.git("checkout", "--quiet", "-B", "work")
+    branch.accept("--ireval-force", q10="n1 n2 n3", q09="n1 n2 n3", q08="n1 n2 n3")
+    ireval("anchor", "shop.ireval.yaml", "--reason", "worse")
+    branch.commit("pinned")
+
+    said = branch.outcome()
+
+    assert said["headline"].startswith("the branch lowers its baseline: nDCG@10 1.0000 -> 0.")
+    assert not any("anchor" in fact for fact in said["facts"])
+
+
+def pin_on(branch, ireval, monkeypatch):
+    """What the branch began with is pinned and committed, and a rule compares with it."""
+    monkeypatch.chdir(branch.path)
+    branch.shop.change((AGAINST, f"{AGAINST}\n{ANCHORED}"))
+    assert ireval("anchor", "shop.ireval.yaml", "--reason", "release 4.2").code == 0
+    branch.commit("pinned")

@@ -1,0 +1,166 @@
+"""The base in clones that lack history or contents, and one that is no sound baseline: never a pass."""
+
+import json
+import subprocess
+
+import pytest
+from branches import FAILS, WORSE
+
+
+def clone_of(branch, pytester, *arguments):
+    """The repository as CI checks it out."""
+    folder = pytester.mkdir("clone")
+    subprocess.run(["git", "clone", "-q", *arguments, branch.path.as_uri(), str(folder)], check=True)
+    return folder
+
+
+def test_a_shallow_clone_is_an_error_that_names_what_ci_has_to_say(branch, pytester, monkeypatch):
+    branch.accept(**WORSE)
+    monkeypatch.chdir(clone_of(branch, pytester, "--depth=1", "--branch", "change"))
+
+    result = branch.run(base="origin/main")
+
+    result.assert_outcomes(passed=7, errors=1)
+    result.stdout.fnmatch_lines(
+        [
+            "shop.ireval.yaml:1: git knows no commit 'origin/main' here, and the clone is shallow",
+            "Owner @search-team.",
+            "",
+            "  fetch-depth: 0 of actions/checkout, GIT_DEPTH: 0 of GitLab, or git fetch --unshallow origin",
+            "    +refs/heads/main:refs/remotes/origin/main brings the history",
+        ]
+    )
+
+
+def test_a_clone_with_a_detached_head(branch, pytester, monkeypatch):
+    branch.accept(**WORSE)
+    folder = clone_of(branch, pytester, "--branch", "change")
+    monkeypatch.chdir(folder)
+    subprocess.run(["git", "checkout", "-q", "--detach"], cwd=folder, check=True)
+
+    result = branch.run(*FAILS)
+
+    result.assert_outcomes(passed=7, failed=1)
+    result.stdout.fnmatch_lines(["  there is no main here, so origin/main was taken"])
+    run = json.loads((folder / "ireval-report/results.json").read_text())
+    assert (run["branch"], run["base"]) == ("", "main")
+
+
+def test_a_partial_clone_brings_what_it_lacks_or_says_that_it_cannot(branch, pytester, monkeypatch):
+    branch.git("config", "uploadpack.allowFilter", "true")
+    branch.accept(**WORSE)
+    folder = clone_of(branch, pytester, "--filter=blob:none", "--branch", "change")
+    monkeypatch.chdir(folder)
+    hidden = branch.path / ".git-elsewhere"
+    (branch.path / ".git").rename(hidden)
+    offline = branch.run()
+    hidden.rename(branch.path / ".git")
+    online = branch.run(*FAILS)
+
+    offline.assert_outcomes(passed=7, errors=1)
+    said = offline.stdout.str()
+    assert f"shop.ireval.yaml:1: {branch.base}:baselines/shop.json: git cannot read it: " in said
+    assert "a partial clone brings contents from its remote, which has to be reachable" in said
+    online.assert_outcomes(passed=7, failed=1)
+
+
+@pytest.mark.parametrize(
+    ("file", "damage", "said"),
+    [
+        ("shop.json", lambda data: data.replace(b'"format": 1', b'"format": 2'), "has format 2; this version of"),
+        ("shop.json", lambda data: data[:-30], "is cut off"),
+        ("shop.rankings.tsv", lambda data: data[:-3], "is cut off: its last line has no end"),
+        ("shop.rankings.tsv", lambda data: data.replace(b"d3", b"d9"), "is not what was accepted"),
+    ],
+)
+def test_a_damaged_baseline_of_the_base_is_an_error(branch, file, damage, said):
+    good = (branch.path / "baselines" / file).read_bytes()
+    branch.git("checkout", "--quiet", "main")
+    (branch.path / "baselines" / file).write_bytes(damage(good))
+    base = branch.commit("damage")[:7]
+    branch.git("checkout", "--quiet", "-B", "change")
+    (branch.path / "baselines" / file).write_bytes(good)
+    branch.accept(**WORSE)
+
+    found = branch.outcome()
+
+    assert found["verdict"] == "error"
+    assert found["headline"].startswith(f"{base}:baselines/{file}")
+    assert said in found["headline"]
+
+
+def test_a_file_that_is_missing_at_the_base_is_an_error(branch):
+    branch.git("checkout", "--quiet", "main")
+    branch.git("rm", "-q", "--cached", "baselines/shop.rankings.tsv")
+    branch.git("commit", "-qm", "forgotten")
+    base = branch.git("rev-parse", "--short=7", "HEAD")
+    branch.git("checkout", "--quiet", "-B", "change")
+    branch.accept(**WORSE)
+
+    assert branch.outcome()["headline"] == f"{base}:baselines/shop.rankings.tsv: is missing"
+
+
+POINTER = "version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 12\n"
+
+
+def test_a_pointer_of_git_lfs_is_no_content(branch):
+    branch.git("checkout", "--quiet", "main")
+    good = (branch.path / "baselines/shop.rankings.tsv").read_bytes()
+    (branch.path / "baselines/shop.rankings.tsv").write_text(POINTER)
+    base = branch.commit("lfs")[:7]
+    branch.git("checkout", "--quiet", "-B", "change")
+    here = branch.run()
+    (branch.path / "baselines/shop.rankings.tsv").write_bytes(good)
+    branch.accept(**WORSE)
+
+    found = branch.outcome()
+
+    here.stdout.fnmatch_lines(
+        ["*: baselines/shop.rankings.tsv: is a pointer of Git LFS, and not the content", "  git lfs pull brings it"]
+    )
+    assert found["verdict"] == "error"
+    assert found["headline"] == (
+        f"{base}:baselines/shop.rankings.tsv: is a pointer of Git LFS there, and git lfs does not bring the content"
+    )
+    assert found["facts"] == [f"git lfs install, then git lfs pull; git lfs fetch origin {base} brings what is older"]
+
+
+def test_git_lfs_brings_the_content_where_it_can(branch, monkeypatch):
+    branch.git("checkout", "--quiet", "main")
+    good = (branch.path / "baselines/shop.rankings.tsv").read_bytes()
+    (branch.path / "baselines/shop.rankings.tsv").write_text(POINTER)
+    branch.commit("lfs")
+    branch.git("checkout", "--quiet", "-B", "change")
+    (branch.path / "baselines/shop.rankings.tsv").write_bytes(good)
+    branch.accept(**WORSE)
+    programs = branch.path / "programs"
+    programs.mkdir()
+    (programs / "kept").write_bytes(good)
+    (programs / "git-lfs").write_text(f'#!/bin/sh\n[ "$1" = smudge ] && cat > /dev/null && cat {programs}/kept\n')
+    (programs / "git-lfs").chmod(0o755)
+    monkeypatch.setenv("PATH", str(programs), prepend=":")
+
+    assert branch.outcome(*FAILS)["verdict"] == "fail"
+
+
+def test_a_baseline_that_held_too_little_is_an_error_that_says_what_differs(branch):
+    branch.git("checkout", "--quiet", "main")
+    branch.shop.change(("depth: 10", "depth: 3"), ("nDCG@10", "nDCG@3"))
+    text = branch.shop.suite.replace("nDCG@10", "nDCG@3")
+    branch.shop.suite = text
+    branch.accept("--ireval-force")
+    base = branch.git("rev-parse", "--short=7", "HEAD")
+    branch.git("checkout", "--quiet", "-B", "change")
+    branch.shop.suite = text.replace("depth: 3", "depth: 10")
+    branch.accept(**WORSE)
+    deep_enough = branch.outcome(*FAILS)
+    branch.shop.suite = branch.shop.suite.replace("nDCG@3", "nDCG@10")
+    branch.shop.write()
+
+    found = branch.outcome()
+
+    assert deep_enough["verdict"] == "fail"
+    assert found["verdict"] == "error"
+    assert found["headline"] == (
+        f"the baseline at {base}, the merge base with main holds 3 documents of each query, and nDCG@10 looks at 10"
+    )

@@ -1,0 +1,96 @@
+"""Where git cannot tell what changed, the run ends: silence would be a pass."""
+
+import re
+import shutil
+
+import pytest
+from monorepo import Monorepo, hermetic
+
+
+def refusal(result):
+    assert result.ret == 4
+    return result.stderr.str().strip().removeprefix("ERROR: ")
+
+
+@pytest.mark.parametrize(
+    ("ref", "hint"),
+    [
+        (
+            "origin/release",
+            "\n  git fetch origin +refs/heads/release:refs/remotes/origin/release brings a branch that is not here yet",
+        ),
+        ("--all", ""),
+    ],
+)
+def test_an_unknown_ref_ends_the_run(monorepo, ref, hint):
+    result = monorepo.pytester.runpytest("--ireval", "suites", f"--ireval-changed-since={ref}")
+
+    assert refusal(result) == f"--ireval-changed-since\n  git knows no commit {ref!r} here{hint}"
+    assert monorepo.results()["verdict"] == "error"
+
+
+def test_an_empty_ref_ends_the_run(monorepo):
+    result = monorepo.pytester.runpytest("--ireval", "suites", "--ireval-changed-since=")
+
+    assert refusal(result) == "--ireval-changed-since is empty: it names a git ref, such as origin/main"
+
+
+def test_a_shallow_clone_ends_the_run(pytester, monkeypatch, tmp_path_factory):
+    hermetic(monkeypatch, pytester.path)
+    monorepo = Monorepo(pytester)
+    monorepo.write("search/analyzer.py", "2\n")
+    monorepo.commit("second")
+    clone = str(tmp_path_factory.mktemp("clone") / "shop")
+    monorepo.git("clone", "--quiet", "--depth=1", "--branch=branch", f"file://{monorepo.path}", clone)
+    monkeypatch.chdir(clone)
+    unknown = refusal(pytester.runpytest("--ireval", "suites", "--ireval-changed-since", "origin/main"))
+    assert unknown.startswith(
+        "--ireval-changed-since\n  git knows no commit 'origin/main' here, and the clone is shallow\n"
+    )
+    assert "fetch-depth: 0 of actions/checkout" in unknown
+
+    monorepo.git("-C", clone, "fetch", "--quiet", "--depth=1", "origin", "main:refs/remotes/origin/main")
+    unrelated = refusal(pytester.runpytest("--ireval", "suites", "--ireval-changed-since", "origin/main"))
+    assert re.match(
+        r"--ireval-changed-since\n"
+        r"  HEAD and origin/main \(\w{7}\) have no common commit in this clone, which is shallow\n",
+        unrelated,
+    )
+    assert "fetch-depth: 0 of actions/checkout" in unrelated
+
+
+def test_a_branch_that_is_here_only_as_that_of_origin_is_taken_and_said(monorepo):
+    monorepo.git("update-ref", "refs/remotes/origin/release", "main")
+    result = monorepo.run(since="release")
+
+    assert result.ret == 0
+    result.stdout.fnmatch_lines(["  there is no release here, so origin/release was taken"])
+
+
+def test_outside_of_a_repository_the_run_ends(monorepo):
+    shutil.rmtree(monorepo.path / ".git")
+
+    assert refusal(monorepo.run()) == (
+        f"{monorepo.path / 'suites'}\n  lies in no git repository, so nobody knows what changed\n"
+        "  run it in a clone, or without --ireval-changed-since"
+    )
+
+
+def test_without_git_the_run_ends(monorepo, monkeypatch):
+    monkeypatch.setenv("PATH", "")
+
+    assert refusal(monorepo.run()) == (
+        f"{monorepo.path / 'suites'}\n  git cannot be asked: there is no git here: install it where the gate runs"
+    )
+
+
+def test_a_git_that_fails_ends_the_run(monorepo, monkeypatch):
+    (monorepo.path / ".git/index").write_bytes(b"no index")
+
+    assert refusal(monorepo.run()).startswith(f"{monorepo.path}\n  git diff failed, so nobody knows what changed: ")
+
+
+def test_without_the_flag_the_option_is_refused(monorepo):
+    result = monorepo.pytester.runpytest("--ireval-changed-since", "main")
+
+    assert refusal(result) == "--ireval-changed-since chooses among suites: say --ireval, too"

@@ -1,0 +1,297 @@
+"""``decide_by: evidence``: what so many queries show, what they cannot tell, and what follows from that."""
+
+import pytest
+from town import Town
+
+from pytest_ireval.errors import SuiteError
+
+BY_EVIDENCE = "no_regression: {metric: RR@10, tolerance: 2%, decide_by: evidence}"
+SAME = (2, 2)
+LOSS = (1, 2)
+GAIN = (2, 1)
+SMALL_LOSS = (3, 4)
+SMALL_GAIN = (4, 3)
+
+
+def rule(text, more):
+    return f"{text[:-1]}, {more}}}"
+
+
+@pytest.fixture
+def town(tmp_path):
+    """Makes one of so many queries of each kind."""
+
+    def make(*kinds, **more):
+        return Town(tmp_path / "town", [kind for kind, count in kinds for _ in range(count)], **more)
+
+    return make
+
+
+def test_nothing_changed_is_a_pass(town):
+    outcome = town((SAME, 30)).only(BY_EVIDENCE)
+
+    assert (outcome.verdict, outcome.headline) == ("pass", "RR@10 did not change: nothing changed")
+
+
+def test_a_harmless_change_of_many_queries_rules_the_drop_out(town):
+    outcome = town((SAME, 1900), (SMALL_LOSS, 50), (SMALL_GAIN, 50)).only(BY_EVIDENCE)
+
+    assert outcome.verdict == "pass"
+    assert outcome.headline == ("RR@10 did not change (90% interval -0.001 to +0.001): a 2% drop is ruled out")
+
+
+def test_what_got_worse_by_less_than_the_tolerance_passes_and_says_so(town):
+    outcome = town((SAME, 2400), (SMALL_LOSS, 100)).only(BY_EVIDENCE)
+
+    assert outcome.verdict == "pass"
+    assert outcome.headline.endswith("): worse, but by less than a 2% drop")
+
+
+def test_a_fall_that_is_no_chance_fails_whatever_was_observed_of_the_tolerance(town):
+    outcome = town((SAME, 170), (SMALL_LOSS, 30)).only(rule(BY_EVIDENCE, "name: x").replace("2%", "3%"))
+
+    assert outcome.verdict == "fail"
+    assert abs(outcome.figures[0].relative) < 0.03
+    assert outcome.headline.endswith("): worse, and a 3% drop is not ruled out")
+
+
+def test_a_great_fall_is_worse_by_more_than_the_tolerance(town):
+    outcome = town((SAME, 60), (LOSS, 40)).only(BY_EVIDENCE)
+
+    assert outcome.verdict == "fail"
+    assert outcome.headline.endswith("): worse, by more than a 2% drop")
+    assert outcome.figures[0].over
+
+
+def test_queries_that_cannot_tell_say_how_many_could(town):
+    outcome = town((SAME, 170), (LOSS, 16), (GAIN, 14)).only(BY_EVIDENCE)
+
+    assert outcome.verdict == "inconclusive"
+    assert outcome.headline == (
+        "RR@10 fell by 0.0050 (90% interval -0.028 to +0.018): 200 queries cannot tell a harmless change from a 2% "
+        "drop; 2,000 would; not red, as what was observed is no more than a 2% drop"
+    )
+    (figures,) = outcome.figures
+    assert (figures.needed, figures.worse, figures.better, figures.same) == (1998, 16, 14, 170)
+
+
+def test_where_queries_cannot_tell_the_observed_change_decides(town):
+    outcome = town((SAME, 170), (LOSS, 18), (GAIN, 12)).only(BY_EVIDENCE)
+
+    assert outcome.verdict == "fail"
+    assert outcome.headline.endswith("; what was observed decides, and it is more than a 2% drop")
+
+
+@pytest.mark.parametrize(
+    ("what", "verdict", "warning"),
+    [("observed", "fail", False), ("warn", "inconclusive", True), ("fail", "fail", False)],
+)
+def test_a_suite_says_what_follows_where_queries_cannot_tell(what, verdict, warning, town):
+    shown = town((SAME, 170), (LOSS, 18), (GAIN, 12)).only(rule(BY_EVIDENCE, f"on_inconclusive: {what}"))
+
+    assert (shown.verdict, shown.warning) == (verdict, warning)
+
+
+def test_on_inconclusive_fail_fails_even_what_got_better(town):
+    shown = town((SAME, 170), (LOSS, 12), (GAIN, 15)).only(rule(BY_EVIDENCE, "on_inconclusive: fail"))
+
+    assert shown.figures[0].change > 0
+    assert shown.verdict == "fail"
+
+
+def test_four_changed_queries_cannot_fail_by_evidence(town):
+    shown = town((SAME, 196), (LOSS, 4)).only(rule(BY_EVIDENCE, "on_inconclusive: warn"))
+
+    assert shown.verdict == "inconclusive"
+    assert "cannot tell a harmless change from a 2% drop: only 4 of them changed" in shown.headline
+    assert shown.figures[0].p == pytest.approx(1 / 16)
+
+
+def test_five_queries_that_all_fell_can(town):
+    shown = town((SAME, 45), (LOSS, 5)).only(BY_EVIDENCE)
+
+    assert shown.figures[0].p == pytest.approx(1 / 32)
+    assert shown.verdict == "fail"
+
+
+def test_fewer_than_twenty_queries_are_no_evidence_and_what_was_observed_decides(town):
+    worse = town((SAME, 9), (LOSS, 10)).only(BY_EVIDENCE)
+    better = town((SAME, 9), (GAIN, 10)).only(BY_EVIDENCE)
+
+    assert worse.verdict == "fail"
+    assert "19 queries are fewer than the 20 that evidence takes; what was observed decides" in worse.headline
+    assert better.verdict == "inconclusive"
+
+
+def test_a_slice_of_fewer_than_twenty_is_reported_and_not_judged(town):
+    found = town((LOSS, 38)).gate(rule(BY_EVIDENCE, "per: segment"))
+
+    headlines = {name: outcome.headline for name, outcome in found.items() if name != "inputs"}
+    few = "has 19 queries, fewer than min_queries: 20; not judged"
+    assert headlines == {
+        "no_regression::RR_10.segment-head": f"segment=head {few}",
+        "no_regression::RR_10.segment-tail": f"segment=tail {few}",
+    }
+    assert {found[name].verdict for name in headlines} == {"inconclusive"}
+
+
+def test_min_queries_that_is_written_counts(town):
+    found = town((LOSS, 38)).gate(rule(BY_EVIDENCE, "per: segment, min_queries: 19"))
+
+    assert {outcome.verdict for name, outcome in found.items() if name != "inputs"} == {"fail"}
+
+
+def test_one_level_is_shared_by_all_rules_of_a_suite_whether_they_were_selected_or_not(town):
+    kinds = (SAME, 470), (LOSS, 20), (GAIN, 8)
+    alone = town(*kinds).only(rule(BY_EVIDENCE, "on_inconclusive: warn"))
+    many = town(*kinds).gate(*(rule(BY_EVIDENCE, f"on_inconclusive: warn, name: n{i}") for i in range(10)))
+
+    assert alone.verdict == "fail"
+    assert alone.figures[0].p == alone.figures[0].adjusted == pytest.approx(0.0116, abs=1e-4)
+    (one,) = {outcome.figures[0].adjusted for name, outcome in many.items() if name != "inputs"}
+    assert one == pytest.approx(10 * alone.figures[0].p)
+    assert {outcome.verdict for name, outcome in many.items() if name != "inputs"} == {"inconclusive"}
+    assert any("corrected for 10 verdicts .116" in fact for fact in many["no_regression::RR_10.all.n0"].facts)
+
+
+def test_rules_that_observation_decides_are_none_of_the_family(town):
+    observed = [f"no_regression: {{metric: RR@10, tolerance: 2%, name: n{i}}}" for i in range(5)]
+    found = town((SAME, 470), (LOSS, 20), (GAIN, 8)).gate(BY_EVIDENCE, *observed)
+
+    assert found["no_regression::RR_10.all"].verdict == "fail"
+    assert found["no_regression::RR_10.all.n0"].figures[0].adjusted is None
+
+
+def test_a_relative_tolerance_counts_the_noise_of_the_baseline(tmp_path):
+    """The margin of a query is a share of its own value: baselines that differ much make a share uncertain."""
+    flat = Town(tmp_path / "flat", [(2, 2)] * 60 + [LOSS, GAIN] * 4).only(rule(BY_EVIDENCE, "on_inconclusive: warn"))
+    wild = Town(tmp_path / "wild", [(1, 1), (5, 5)] * 30 + [LOSS, GAIN] * 4).only(
+        rule(BY_EVIDENCE, "on_inconclusive: warn")
+    )
+
+    assert flat.numbers["p_safe"] != pytest.approx(wild.numbers["p_safe"], abs=1e-3)
+
+
+def test_weights_count_queries_as_often_as_they_are_asked(town):
+    kinds = (SAME, 60), (LOSS, 10), (GAIN, 30)
+    weights = [1] * 60 + [50] * 10 + [1] * 30
+    plain = town(*kinds, weights=weights).only(BY_EVIDENCE)
+    weighted = town(*kinds, weights=weights).only(rule(BY_EVIDENCE, "weighted: true"))
+
+    assert plain.figures[0].change > 0 > weighted.figures[0].change
+    assert (plain.verdict, weighted.verdict) == ("pass", "fail")
+    assert weighted.figures[0].baseline == pytest.approx((60 * 0.5 + 500 * 1 + 30 * 0.5) / 590)
+    assert weighted.figures[0].effective == pytest.approx(590**2 / (90 + 10 * 2500))
+    assert "weighted by searches: as good as 14 queries of equal weight" in weighted.facts
+
+
+def test_equal_weights_are_no_weights(town):
+    kinds = (SAME, 170), (LOSS, 18), (GAIN, 12)
+    plain = town(*kinds).only(BY_EVIDENCE)
+    weighted = town(*kinds, weights=[7] * 200).only(rule(BY_EVIDENCE, "weighted: true"))
+
+    assert weighted.headline == plain.headline
+    assert weighted.figures[0].p == pytest.approx(plain.figures[0].p, abs=1e-12)
+
+
+@pytest.mark.parametrize("change", [{"order": 3}, {"names": "x-{:04}"}])
+def test_neither_the_order_of_rows_nor_names_of_queries_change_a_digit(change, town):
+    kinds = (SAME, 170), (LOSS, 18), (GAIN, 12), (SMALL_LOSS, 7)
+    found, other = (town(*kinds, **more).only(BY_EVIDENCE) for more in ({}, change))
+
+    assert other.headline == found.headline
+    for name, number in found.numbers.items():
+        assert other.numbers[name] == pytest.approx(number, abs=1e-12)
+
+
+def test_a_greater_tolerance_never_makes_a_verdict_worse(town):
+    order = ("pass", "inconclusive", "fail")
+    some = town((SAME, 170), (LOSS, 22), (GAIN, 8))
+    rules = [rule(BY_EVIDENCE, f"on_inconclusive: warn, name: t{t:02}").replace("2%", f"{t}%") for t in range(1, 25)]
+    found = some.gate(*rules)
+
+    verdicts = [order.index(found[f"no_regression::RR_10.all.t{t:02}"].verdict) for t in range(1, 25)]
+    assert verdicts == sorted(verdicts, reverse=True)
+    assert {verdicts[0], verdicts[-1]} == {1, 0}
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("no_regression: {metric: RR@10, tolerance: 2%, alpha: 0.1}", "alpha is for rules that decide by evidence"),
+        ("no_regression: {metric: RR@10, tolerance: 2%, on_inconclusive: warn}", "on_inconclusive is for rules that"),
+        (BY_EVIDENCE.replace("}", ", alpha: 0.5}"), "alpha"),
+        (BY_EVIDENCE.replace("}", ", looks: 5}"), "looks is for rules that compare with the anchor"),
+        ("worsened: {metric: RR@10, by_more_than: 0.3}", "says not how many queries may"),
+        ("equivalent: {metric: RR@10, tolerance: 0%}", "a tolerance of nothing cannot be shown to hold"),
+    ],
+)
+def test_what_makes_no_sense_is_a_mistake(text, complaint, town):
+    with pytest.raises(SuiteError, match=complaint):
+        town((SAME, 3)).gate(text)
+
+
+def test_evidence_is_about_means(town):
+    with pytest.raises(SuiteError, match="the figure of GMAP is no mean, and evidence is about means"):
+        town((SAME, 3)).gate("no_regression: {metric: GMAP, tolerance: 2%, decide_by: evidence}")
+
+
+def test_a_weighted_rule_needs_weights(town):
+    with pytest.raises(SuiteError, match="does not say how much traffic a query stands for"):
+        town((SAME, 3)).gate(rule(BY_EVIDENCE, "weighted: true"), weight="")
+
+
+def test_a_slice_that_nobody_asks_for_has_no_weighted_mean_and_leaves_the_others_theirs(town):
+    some = town((LOSS, 60), weights=[1, 0] * 30)
+
+    found = some.gate(rule(BY_EVIDENCE, "weighted: true, per: segment"))
+
+    assert found["no_regression::RR_10.segment-head"].verdict == "fail"
+    tail = found["no_regression::RR_10.segment-tail"]
+    assert (tail.verdict, tail.headline) == (
+        "error",
+        "RR@10 has no figure to compare on segment=tail: all of its queries have weight 0",
+    )
+
+
+@pytest.mark.parametrize(("alpha", "level"), [("0.001", "99.8%"), ("0.0125", "97.5%"), ("0.05", "90%")])
+def test_the_interval_says_its_level_as_it_is(alpha, level, town):
+    shown = town((SAME, 170), (LOSS, 18), (GAIN, 12)).only(rule(BY_EVIDENCE, f"alpha: {alpha}"))
+
+    assert f"({level} interval " in shown.headline
+
+
+def test_one_query_with_nearly_all_weight_is_no_evidence(town):
+    some = town((LOSS, 1), (SMALL_LOSS, 20), (SMALL_GAIN, 20), (SAME, 100), weights=[100_000, *[1] * 140])
+
+    shown = some.only(rule(BY_EVIDENCE, "weighted: true, on_inconclusive: warn"))
+
+    assert (shown.verdict, shown.figures[0].p) == ("inconclusive", 1.0)
+    assert "141 queries, weighted worth 1, are fewer than the 20 that evidence takes" in shown.headline
+
+
+def test_queries_without_weight_show_nothing_and_are_counted_where_more_are_needed(town):
+    kinds = (SAME, 170), (LOSS, 16), (GAIN, 14)
+    plain = town(*kinds).only(BY_EVIDENCE).figures[0]
+    half = town(*kinds, (SAME, 200), weights=[1] * 200 + [0] * 200).only(rule(BY_EVIDENCE, "weighted: true")).figures[0]
+
+    assert (half.resolution, half.false_alarm) == (pytest.approx(plain.resolution), pytest.approx(plain.false_alarm))
+    assert half.needed == 2 * plain.needed
+
+
+def test_a_stricter_level_needs_more_queries(town):
+    some = town((SAME, 170), (LOSS, 16), (GAIN, 14))
+    usual, strict = (some.only(rule(BY_EVIDENCE, f"alpha: {alpha}")).figures[0].needed for alpha in ("0.05", "0.01"))
+
+    # (z of 1 - alpha, plus that of 80%) squared: 6.18 and 10.04
+    assert strict / usual == pytest.approx(10.04 / 6.18, rel=0.01)
+
+
+def test_what_other_verdicts_make_inconclusive_says_so(town):
+    worsened = "worsened: {metric: RR@10, by_more_than: 0.3, decide_by: evidence}"
+    found = town((SAME, 45), (LOSS, 5)).gate(rule(BY_EVIDENCE, "on_inconclusive: warn"), worsened)
+
+    said = found["no_regression::RR_10.all"].headline
+    assert said.endswith(
+        "50 queries cannot tell a harmless change from a 2% drop: one of 2 verdicts moves as much by chance"
+    )

@@ -1,0 +1,65 @@
+"""Metrics where lower values are better, decided by evidence: numbers have the sign of the figures beside them."""
+
+from pathlib import Path
+
+import pytest
+from town import Town
+
+from pytest_ireval import load_suite, run_gate
+from pytest_ireval.plugins.conftests import Conftests
+
+WASTED = '''
+from pytest_ireval import hookimpl, per_query_metric
+
+
+@per_query_metric(name="Wasted", direction="lower", no_relevant=None, empty=1.0, range=(0, 1))
+def wasted(ranking, *, cutoff: int) -> float:
+    """Share of the first documents that are not relevant."""
+    return float(sum(grade <= 0 for grade in ranking.grades[:cutoff]) / cutoff)
+
+
+@hookimpl
+def ireval_metrics():
+    return [wasted]
+'''
+SUITE = """
+ireval: 1
+suite: town
+source: {run: now.txt}
+depth: 10
+judgments: judgments.txt
+metrics: [Wasted@1]
+rules:
+  - no_regression: {metric: Wasted@1, tolerance: 2%, decide_by: evidence, against: {run: before.txt}}
+  - worsened: {metric: Wasted@1, by_more_than: 0.3, decide_by: evidence, against: {run: before.txt}}
+"""
+
+
+@pytest.fixture
+def found(tmp_path: Path):
+    """What becomes of sixty queries that stayed and forty behind a new document that nobody judged."""
+    folder = Town(tmp_path / "town", [(2, 2)] * 60 + [(1, -2)] * 40).folder
+    (folder / "conftest.py").write_text(WASTED)
+    path = folder / "town.ireval.yaml"
+    path.write_text(SUITE)
+    registry = Conftests().registry_for(path)
+    return {each.id: each for each in run_gate(load_suite(path, registry), registry=registry).outcomes}
+
+
+def test_bounds_and_interval_of_a_rise_have_one_sign(found):
+    mean = found["no_regression::Wasted_1.all"]
+
+    assert mean.verdict == "inconclusive"
+    assert mean.headline.startswith("Wasted@1 rose by 0.4000 (90% interval +0.318 to +0.482): ")
+    said = "40 unjudged documents: the change lies between +0.000 and +0.400 whatever they are"
+    assert f"{said}; without them the change is +0.000" in mean.facts
+
+
+def test_a_tail_of_costs_gains(found):
+    tail = found["worsened::Wasted_1"]
+
+    assert tail.verdict == "inconclusive"
+    assert tail.headline.startswith(
+        "40 queries of 100 gain more than 0.3 of Wasted@1 (0 lose as much: more than chance; "
+    )
+    assert "of all such queries no more than 48.7% gain as much, in 95% of cases" in tail.facts

@@ -1,0 +1,154 @@
+"""``worsened`` and ``equivalent`` by evidence, and verdicts that hang on the order of equal scores."""
+
+import pytest
+from town import Town
+
+WORSENED = "worsened: {metric: RR@10, by_more_than: 0.3, decide_by: evidence}"
+EQUIVALENT = "equivalent: {metric: RR@10, tolerance: 2%}"
+SAME, LOSS, GAIN, SMALL_GAIN = (2, 2), (1, 2), (2, 1), (4, 3)
+
+
+@pytest.fixture
+def town(tmp_path):
+    def make(*kinds):
+        return Town(tmp_path / "town", [kind for kind, count in kinds for _ in range(count)])
+
+    return make
+
+
+def test_some_lost_queries_behind_a_better_mean_are_found(town):
+    """What a rule about the mean cannot see."""
+    kinds = (SAME, 100), (LOSS, 8), (SMALL_GAIN, 92)
+    found = town(*kinds).gate(WORSENED, "no_regression: {metric: RR@10, tolerance: 2%, decide_by: evidence}")
+
+    assert found["no_regression::RR_10.all"].verdict == "pass"
+    tail = found["worsened::RR_10"]
+    assert tail.verdict == "fail"
+    assert tail.headline == "8 queries of 200 lose more than 0.3 of RR@10 (0 gain as much: more than chance)"
+    assert any(fact.startswith("p .004, corrected for 2 verdicts .008") for fact in tail.facts)  # 1/2 to the power of 8
+
+
+def test_as_many_great_gains_as_losses_are_chance(town):
+    found = town((SAME, 100), (LOSS, 12), (GAIN, 9)).only(WORSENED)
+
+    assert found.verdict == "pass"
+    assert found.headline == "12 queries of 121 lose more than 0.3 of RR@10 (9 gain as much: no more than chance)"
+    assert "of all such queries no more than 15.6% lose as much, in 95% of cases" in found.facts
+
+
+def test_a_share_that_is_allowed_is_held_against_what_the_queries_rule_out(town):
+    def found(losses, queries):
+        text = WORSENED.replace("}", ", at_most: 5%, on_inconclusive: warn}")
+        return town((SAME, queries - losses), (LOSS, losses)).only(text)
+
+    assert found(1, 200).verdict == "pass"  # the bound of 1 in 200 is 2.4%
+    assert "more than 5% is ruled out" in found(1, 200).headline
+    assert found(2, 50).verdict == "inconclusive"
+    assert "50 queries cannot tell whether more than 5% do" in found(2, 50).headline
+    assert found(20, 200).verdict == "fail"
+
+
+def test_no_loss_at_all_says_what_it_shows(town):
+    found = town((SAME, 40), (GAIN, 10)).only(WORSENED)
+
+    assert found.verdict == "pass"
+    assert "of all such queries no more than 5.8% lose as much, in 95% of cases" in found.facts
+
+
+def test_a_loss_of_exactly_the_limit_is_not_more(town):
+    found = town((SAME, 40), (LOSS, 10)).gate(
+        WORSENED.replace("0.3", "0.5"), "worsened: {metric: RR@10, by_more_than: 0.5, at_most: 0, name: observed}"
+    )
+
+    assert {outcome.verdict for outcome in found.values()} == {"pass"}
+    assert found["worsened::RR_10.observed"].numbers["worsened"] == 0
+
+
+def test_what_did_not_move_is_equivalent(town):
+    assert town((SAME, 30)).only(EQUIVALENT).verdict == "pass"
+
+
+def test_small_moves_of_many_queries_are_equivalent(town):
+    found = town((SAME, 1900), (LOSS, 50), (GAIN, 50)).only(EQUIVALENT)
+
+    assert found.verdict == "pass"
+    assert found.headline.endswith("): it moved by less than 2% either way")
+
+
+@pytest.mark.parametrize("kind", [LOSS, GAIN])
+def test_a_move_in_either_direction_fails(kind, town):
+    found = town((SAME, 100), (kind, 20)).only(EQUIVALENT)
+
+    assert found.verdict == "fail"
+    assert found.headline.endswith("): it moved, and 2% or more is not ruled out")
+
+
+def test_what_is_not_shown_to_be_equivalent_is_no_pass(town):
+    found = town((SAME, 170), (LOSS, 14), (GAIN, 14)).only(EQUIVALENT)
+
+    assert found.verdict == "inconclusive"
+    assert "198 queries cannot tell whether it moved by less than 2% either way; " in found.headline
+
+
+def test_a_verdict_that_hangs_on_the_order_of_equal_scores_says_so(town):
+    some = town((SAME, 60))
+    path = some.folder / "now.txt"
+    rows = []
+    for line in path.read_text().splitlines():
+        query, _, document, rank, score, _ = line.split()
+        number = int(query[1:])
+        tied = number < 20 and rank in "123"  # the good one shares its score with one above and one below
+        rows.append(f"{query} Q0 {document} {rank} {18 if tied else score} x\n")
+    path.write_text("".join(rows))
+    text = "no_regression: {metric: RR@10, tolerance: 5%, decide_by: evidence}"
+
+    found = some.gate(text, "no_regression: {metric: RR@10, tolerance: 5%, name: observed}")
+
+    said = "decided by tie-breaking: with equal scores in the worst order the verdict would be fail, in the best pass"
+    assert said in found["no_regression::RR_10.all"].facts
+    assert said in found["no_regression::RR_10.all.observed"].facts
+
+
+def test_ties_that_decide_nothing_are_not_mentioned(town):
+    some = town((SAME, 60))
+    path = some.folder / "now.txt"
+    path.write_text("".join(line.replace(" 15 x", " 16 x") + "\n" for line in path.read_text().splitlines()))
+
+    (found,) = (each for name, each in some.gate(EQUIVALENT).items() if name != "inputs")
+
+    assert not any("tie-breaking" in fact for fact in found.facts)
+
+
+def test_too_few_queries_that_all_lost_are_no_chance_of_which_nothing_is_said(town):
+    lost = town((LOSS, 15))
+
+    assert lost.only(WORSENED).verdict == "fail"
+    assert lost.only(WORSENED.replace("}", ", on_inconclusive: fail}")).verdict == "fail"
+    shown = lost.only(WORSENED.replace("}", ", on_inconclusive: warn}"))
+    assert (shown.verdict, shown.warning) == ("inconclusive", True)
+    assert "15 queries are fewer than the 20 that evidence takes" in shown.headline
+
+
+def test_too_few_queries_of_which_as_many_gained_pass(town):
+    assert town((LOSS, 5), (GAIN, 5)).only(WORSENED).verdict == "pass"
+
+
+def test_a_tail_that_hangs_on_the_order_of_equal_scores_says_so(town):
+    some = town((SAME, 60), ((1, 1), 20))
+    path = some.folder / "now.txt"
+    rows = [line.split() for line in path.read_text().splitlines()]
+    path.write_text(
+        "".join(
+            f"{query} Q0 {document} {rank} {18 if query >= 'q0060' and rank in '123' else score} x\n"
+            for query, _, document, rank, score, _ in rows
+        )
+    )
+    said = "decided by tie-breaking: with equal scores in the worst order the verdict would be fail, in the best pass"
+
+    assert said in some.only(WORSENED, more="ties: optimistic\n").facts
+
+
+def test_what_changed_for_nobody_moved_nothing(tmp_path):
+    some = Town(tmp_path / "town", [LOSS] * 10 + [SAME] * 15, weights=[0] * 10 + [1] * 15)
+
+    assert some.only(EQUIVALENT.replace("}", ", weighted: true}")).verdict == "pass"

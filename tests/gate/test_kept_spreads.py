@@ -1,0 +1,85 @@
+"""What an acceptance remembers of how far queries moved."""
+
+import json
+import statistics
+from datetime import date
+
+import pytest
+
+from pytest_ireval import load_suite
+from pytest_ireval.gate.foreseeing import known_of
+from pytest_ireval.gate.outlook import outlooks
+from pytest_ireval.plugins.manager import installed
+
+
+def accepted(shop):
+    return json.loads(shop.baseline_files()["shop.json"])["acceptances"]
+
+
+def values(shop):
+    """Of nDCG@10, the second metric by name."""
+    return {query: row[2] for query, row in json.loads(shop.baseline_files()["shop.json"])["queries"].items()}
+
+
+def test_a_first_baseline_replaces_nothing_and_has_no_spreads(shop):
+    shop.accept()
+
+    assert [each.get("spreads") for each in accepted(shop)] == [None]
+
+
+def test_a_second_one_has_those_of_every_mean_that_a_rule_compares(shop):
+    shop.accept()
+    before = values(shop)
+    shop.rankings["q10"] = ["q10-n1", "q10-d0", "q10-d1"]
+    shop.rankings["q09"] = ["q09-n1", "q09-d0", "q09-d1"]
+    shop.write()
+    assert shop.run("--ireval-update", "--ireval-reason", "reranker").ret == 0
+
+    moved = [values(shop)[query] - before[query] for query in sorted(before)]
+    spreads = accepted(shop)[-1]["spreads"]
+    assert list(spreads) == ["nDCG@10", "nDCG@10 segment=tail"]  # nothing moved in the head, and no rule is about P@3
+    assert spreads["nDCG@10"] == pytest.approx(statistics.stdev(moved), rel=1e-5)
+    assert spreads["nDCG@10 segment=tail"] == pytest.approx(statistics.stdev(moved[6:]), rel=1e-5)
+
+
+def test_where_only_judgments_changed_nothing_moved(shop):
+    shop.accept()
+    shop.judgments["q10"]["q10-d3"] = 3
+    shop.write()
+    assert shop.run("--ireval-update", "--ireval-reason", "judged again").ret == 0
+
+    assert [each.get("spreads") for each in accepted(shop)] == [None, None]
+
+
+def test_the_same_acceptance_is_the_same_bytes(shop):
+    def twice():
+        shop.accept()
+        shop.rankings["q10"] = ["q10-n1", "q10-d0", "q10-d1"]
+        shop.write()
+        shop.run("--ireval-update", "--ireval-reason", "reranker")
+        return shop.baseline_files()
+
+    first = twice()
+    for name in first:
+        (shop.path / "baselines" / name).unlink()
+    del shop.rankings["q10"]
+    shop.rankings["q10"] = ["q10-d0", "q10-d1", "q10-d2", "q10-d3"]
+    shop.write()
+    assert twice() == first
+
+
+def test_what_a_run_saw_is_planned_with_and_the_same_seen_again_counts_once(shop, monkeypatch):
+    monkeypatch.chdir(shop.path)
+    shop.accept()
+    for lists in (["q10-n1", "q10-d0"], ["q10-n1", "q10-d0"], ["q10-n1", "q10-n2"]):
+        shop.rankings["q10"] = lists
+        shop.write()
+        shop.run()
+
+    found = outlooks(known_of(load_suite("shop.ireval.yaml"), installed(), date(2026, 11, 22)))
+
+    assert {each.slice: each.usual and each.usual.origin for each in found if each.check.family == "no_regression"} == {
+        "all": "2 runs",
+        "segment=head": None,
+        "segment=tail": "2 runs",
+    }

@@ -1,0 +1,183 @@
+"""What queries can show before any run: beside the formulas, and on the slices and waivers of a suite."""
+
+import statistics
+from datetime import date
+
+import pytest
+
+from pytest_ireval import load_suite
+from pytest_ireval.baselines.baseline import Acceptance
+from pytest_ireval.baselines.spreads import spreads_of
+from pytest_ireval.baselines.writing import write_baseline
+from pytest_ireval.gate.foreseeing import beyond_sight, known_of, too_low
+from pytest_ireval.gate.outlook import outlooks
+from pytest_ireval.plugins.manager import installed
+from pytest_ireval.statistics.resolution import false_alarm, queries_needed, resolution
+from pytest_ireval.suites.quantities import Tolerance
+
+TODAY = date(2026, 11, 22)
+HEADS = 40
+SUITE = """\
+ireval: 1
+suite: shop
+source: {run: never-read.txt}
+depth: 10
+queries: queries.tsv
+weight: searches
+judgments: never-read.txt
+rules:
+  - no_regression: {metric: nDCG@10, tolerance: 2%}
+  - no_regression: {metric: nDCG@10, per: segment, tolerance: {head: {absolute: 0.1}, default: 5%}}
+  - worsened: {metric: RR@10, by_more_than: 0.3, at_most: 2}
+"""
+
+
+@pytest.fixture
+def suite(tmp_path, made_baseline):
+    """Fifty queries, ten of them of the tail; half of their values are 0.6, the others 0.4."""
+    rows = [(f"q{n:02}", "head" if n < HEADS else "tail", 1 if n % 2 else 3) for n in range(50)]
+    (tmp_path / "queries.tsv").write_text(
+        "id\ttext\tsegment\tsearches\n" + "".join(f"{q}\tx\t{s}\t{w}\n" for q, s, w in rows)
+    )
+    (tmp_path / "never-read.txt").write_text("this is nothing that anybody could read\n")
+    (tmp_path / "shop.ireval.yaml").write_text(SUITE)
+    values = {query: 0.6 if n % 2 else 0.4 for n, (query, *_) in enumerate(rows)}
+    acceptances = (
+        Acceptance("2026-01-01T00:00:00Z"),
+        Acceptance("2026-02-01T00:00:00Z", spreads=spreads_of([("nDCG@10", 0.1), ("nDCG@10 segment=tail", 0.3)])),
+    )
+    write_baseline(tmp_path / "baselines", made_baseline(values, acceptances))
+    return tmp_path / "shop.ireval.yaml"
+
+
+@pytest.fixture
+def made_baseline():
+    from pytest_ireval.baselines.baseline import Baseline, StoredMetric
+    from pytest_ireval.retrieval.from_objects import rankings_from
+
+    def made(values, acceptances, metric="nDCG@10"):
+        stored = StoredMetric(1, "pytest-ireval", statistics.fmean(values.values()), values)
+        lists = rankings_from({query: ["d"] for query in values})
+        return Baseline("shop", 10, (lists,), metrics={metric: stored}, acceptances=acceptances)
+
+    return made
+
+
+def foreseen(path, **more):
+    return outlooks(known_of(load_suite(path), installed(), TODAY), **more)
+
+
+def named(found):
+    return {(each.metric, each.slice): each for each in found}
+
+
+def test_each_rule_and_slice_has_what_its_queries_can_show(suite):
+    found = named(foreseen(suite))
+
+    assert list(found) == [
+        ("nDCG@10", "all"),
+        ("nDCG@10", "segment=head"),
+        ("nDCG@10", "segment=tail"),
+        ("RR@10", "all"),
+    ]
+    whole = found["nDCG@10", "all"]
+    assert (whole.queries, whole.mean, whole.room) == (50, pytest.approx(0.5), pytest.approx(0.5))
+    assert whole.usual == (0.1, "1 acceptance")
+    assert whole.tolerance == pytest.approx(0.01)
+    assert whole.resolution == resolution(0.1, 50) == pytest.approx(0.0356, abs=1e-4)
+    assert whole.needed == queries_needed(0.1, 0.01) == pytest.approx(620, abs=1)
+    assert whole.false_alarm == false_alarm(0.01, 0.1, 50) == pytest.approx(0.24, abs=0.005)
+    assert whole.blind
+
+
+def test_a_slice_of_which_nothing_is_known_is_guessed_and_its_tolerance_is_its_own(suite):
+    head = named(foreseen(suite))["nDCG@10", "segment=head"]
+
+    assert head.queries == HEADS
+    assert head.usual.assumed
+    assert head.usual.spread == pytest.approx(statistics.stdev([0.4, 0.6] * 20) * 0.1**0.5)
+    assert (head.tolerance, head.asked, head.relative) == (0.1, "0.1", False)
+    assert not head.blind
+
+
+def test_a_metric_without_values_in_the_baseline_is_counted_and_nothing_more(suite):
+    unknown = named(foreseen(suite))["RR@10", "all"]
+
+    assert (unknown.queries, unknown.mean, unknown.usual, unknown.resolution) == (50, None, None, None)
+    assert not unknown.blind
+
+
+def test_waived_queries_do_not_count(suite):
+    suite.write_text(SUITE + "waive:\n  - {query: q49, until: 2026-12-31, reason: broken}\n")
+
+    assert named(foreseen(suite))["nDCG@10", "segment=tail"].queries == 9
+
+
+def test_another_drop_can_be_asked_about(suite):
+    whole = named(foreseen(suite, drop=Tolerance(absolute=0.05)))["nDCG@10", "all"]
+
+    assert (whole.tolerance, whole.needed) == (0.05, queries_needed(0.1, 0.05))
+    assert whole.needed == pytest.approx(27, abs=1)
+
+
+def test_more_queries_show_more_and_slices_grow_in_proportion(suite):
+    found = named(foreseen(suite, queries=500))
+
+    assert found["nDCG@10", "all"].resolution == resolution(0.1, 500)
+    assert found["nDCG@10", "segment=tail"].queries == 100
+    assert found["nDCG@10", "all"].needed == queries_needed(0.1, 0.01)
+
+
+def test_a_drop_that_there_cannot_be_is_none_that_can_be_shown(suite):
+    hopeless = named(foreseen(suite, queries=10))["nDCG@10", "segment=tail"]
+
+    assert hopeless.queries == 2
+    assert hopeless.resolution > hopeless.room
+    assert hopeless.hopeless
+
+
+def test_rules_against_something_else_are_not_foreseen(suite):
+    suite.write_text(SUITE.replace("tolerance: 2%}", "tolerance: 2%, against: anchor}"))
+
+    assert [each.check.place.line for each in foreseen(suite)] == [10, 10, 11]
+
+
+def test_without_a_baseline_queries_are_counted(suite):
+    (suite.parent / "baselines" / "shop.json").unlink()
+
+    assert [(each.queries, each.mean) for each in foreseen(suite)] == [(50, None), (40, None), (10, None), (50, None)]
+
+
+def test_a_tolerance_below_what_can_be_shown_is_told_with_the_queries_it_takes(suite):
+    shown = [line.partition(": ")[2] for line in beyond_sight(foreseen(suite))]
+
+    assert shown == [
+        "no_regression nDCG@10: 50 queries can show a drop of 0.036; the tolerance is 0.010 (2%): about 620 queries "
+        "would be needed",
+        "no_regression nDCG@10 on segment=tail: 10 queries can show a drop of 0.26; the tolerance is 0.025 (5%): about "
+        "900 queries would be needed",
+    ]
+
+
+def test_a_share_of_nearly_nothing_is_a_mistake(tmp_path, suite, made_baseline):
+    values = {f"q{n:02}": 0.08 if n % 2 else 0.0 for n in range(50)}
+    (tmp_path / "baselines" / "shop.json").unlink()
+    write_baseline(tmp_path / "baselines", made_baseline(values, (Acceptance("2026-01-01T00:00:00Z"),)))
+
+    problems = list(too_low(foreseen(suite)))
+
+    assert [problem.complaint for problem in problems] == [
+        "the baseline of nDCG@10 is 0.0400: a share of so little is noise",
+        "the baseline of nDCG@10 on segment=tail is 0.0400: a share of so little is noise",
+    ]
+    assert problems[0].suggestion == "write an amount: tolerance: {absolute: 0.0046}"
+
+
+def test_a_weighted_mean_is_named_beside_the_plain_one(suite):
+    suite.write_text(SUITE + "  - no_regression: {metric: nDCG@10, tolerance: 2%, weighted: true, name: traffic}\n")
+
+    assert [each.mean_of for each in foreseen(suite) if each.slice == "all"] == [
+        "nDCG@10",
+        "RR@10",
+        "nDCG@10, weighted",
+    ]

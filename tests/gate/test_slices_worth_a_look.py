@@ -1,0 +1,73 @@
+"""Slices that no rule is about are looked at as well, with p that are corrected for how many there are."""
+
+import shutil
+
+import pytest
+from town import Town
+
+SUITE = """\
+ireval: 1
+suite: town
+source: {run: now.txt}
+depth: 10
+queries: queries.tsv
+judgments: judgments.txt
+metrics: [RR@10, P@1]
+rules:
+  - no_regression: {metric: RR@10, tolerance: 50%, where: {segment: head}}
+"""
+
+
+@pytest.fixture
+def changed(pytester, monkeypatch):
+    """What ``pytest --ireval`` says of a town whose ranks before are the accepted ones."""
+    monkeypatch.delenv("CI", raising=False)
+
+    def make(ranks, suite=SUITE):
+        town = Town(pytester.path / "town", ranks)
+        (town.folder / "town.ireval.yaml").write_text(suite)
+        kept = (town.folder / "now.txt").read_text()
+        shutil.copy(town.folder / "before.txt", town.folder / "now.txt")
+        assert pytester.runpytest("--ireval", "town", "--ireval-update-new").ret == 0
+        (town.folder / "now.txt").write_text(kept)
+        return pytester.runpytest("--ireval", "town")
+
+    return make
+
+
+def in_turn(head, tail, count):
+    return [pair for _ in range(count) for pair in (head, tail)]
+
+
+def test_a_slice_that_no_rule_names_and_that_got_worse_is_named(changed):
+    result = changed(in_turn((2, 2), (2, 2), 20) + in_turn((2, 2), (1, 3), 10))
+
+    result.stdout.fnmatch_lines(["look at segment=tail: RR@10 -0.2222 (-33.3%), more than chance among 4 figures"])
+    assert result.ret == 0  # a reader may look; nothing decides
+
+
+def test_what_a_red_rule_says_is_not_said_again(changed):
+    suite = SUITE.replace("segment: head", "segment: tail").replace("50%", "1%")
+    result = changed(in_turn((2, 2), (2, 2), 20) + in_turn((2, 2), (1, 3), 10), suite)
+
+    assert result.ret == 1
+    assert not any(line.startswith("look at segment=tail: RR@10") for line in result.outlines)
+
+
+def test_a_slice_of_fewer_than_twenty_queries_is_not_named(changed):
+    result = changed(in_turn((2, 2), (1, 3), 19))
+
+    result.stdout.no_fnmatch_line("look at*")
+
+
+def test_what_chance_does_in_some_slice_is_not_named(changed):
+    ranks = in_turn((2, 2), (2, 2), 40) + in_turn((1, 2), (2, 1), 3) + in_turn((2, 1), (1, 2), 3)
+    result = changed(ranks)
+
+    result.stdout.no_fnmatch_line("look at*")
+
+
+def test_the_table_says_what_so_many_queries_can_show(changed):
+    result = changed(in_turn((2, 2), (2, 2), 20) + in_turn((2, 2), (1, 3), 10))
+
+    result.stdout.fnmatch_lines(["suite  metric *90% interval * can show  verdict", "town   RR@10 * 0.0[0-9]* *"])

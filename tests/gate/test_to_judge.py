@@ -1,0 +1,158 @@
+"""What to judge first: in the failure, in the results and in a file whose grades come back."""
+
+import pytest
+
+TABLE = "ireval-report/to_judge.tsv"
+
+
+@pytest.fixture
+def strangers_on_top(shop):
+    """A baseline, then two of ten queries whose first document nobody has judged."""
+    shop.accept()
+    for query in ("q01", "q09"):
+        shop.rankings[query].insert(0, f"{query}-new")
+    shop.write()
+    return shop
+
+
+def rows(shop):
+    lines = (shop.path / TABLE).read_text().splitlines()
+    header, *cells = (line.split("\t") for line in lines)
+    return [dict(zip(header, row, strict=True)) for row in cells]
+
+
+def test_the_table_says_what_to_judge_and_what_it_would_move(strangers_on_top):
+    assert strangers_on_top.run().ret == 1
+
+    first, second = rows(strangers_on_top)
+    assert first == {
+        "suite": "shop",
+        "query": "q01",
+        "document": "q01-new",
+        "text": "words 1",
+        "metric": "nDCG@10",
+        "effect": first["effect"],
+        "rank_now": "1",
+        "rank_baseline": "",
+        "grade": "",
+    }
+    assert float(first["effect"]) == pytest.approx((1 - 4.7619 / 6.3235) - (3.3235 / 4.7619 - 1), abs=1e-4)
+    assert second["document"] == "q09-new"
+
+
+def test_the_failure_says_how_much_of_the_fall_they_hold(strangers_on_top):
+    result = strangers_on_top.run("-k", "no_regression and all")
+
+    result.stdout.fnmatch_lines(
+        ["*2 unjudged documents hold all of the fall of 0.060: judge them first (to_judge.tsv)*"]
+    )
+
+
+def test_the_terminal_names_the_file(strangers_on_top):
+    result = strangers_on_top.run()
+
+    result.stdout.fnmatch_lines(
+        [
+            "*2 unjudged documents to judge first, by what they move: to_judge.tsv*",
+            "written: ireval-report/to_judge.tsv",
+        ]
+    )
+
+
+def test_the_summary_has_a_line(strangers_on_top):
+    strangers_on_top.run()
+
+    assert "2 unjudged documents to judge first" in (strangers_on_top.path / "ireval-report/summary.md").read_text()
+
+
+def test_only_queries_of_the_slice_are_listed(strangers_on_top):
+    strangers_on_top.run("-k", "segment-tail")
+
+    assert [row["query"] for row in rows(strangers_on_top)] == ["q09"]
+
+
+def test_a_run_that_passes_lists_nothing_and_takes_the_old_table_away(strangers_on_top):
+    strangers_on_top.run()
+    for ids in strangers_on_top.rankings.values():
+        ids[:] = [each for each in ids if not each.endswith("-new")]
+    strangers_on_top.write()
+
+    assert strangers_on_top.run().ret == 0
+    assert not (strangers_on_top.path / TABLE).exists()
+    assert strangers_on_top.results()["suites"][0].get("to_judge", []) == []
+
+
+def test_grades_come_back_and_decide(strangers_on_top, ireval):
+    shop = strangers_on_top
+    shop.run()
+    table = shop.path / TABLE
+    table.write_text(
+        "".join(f"{line}{'' if i == 0 else '3'}\n" for i, line in enumerate(table.read_text().splitlines()))
+    )
+
+    ireval("import", str(shop.path / "judgments.txt"), str(table), "--to", str(shop.path / "judged"))
+    shop.change(("judgments: judgments.txt", "judgments: judged/judgments.tsv"))
+
+    assert shop.run("-k", "no_regression").ret == 0
+
+
+def test_grades_that_were_filled_in_outlive_the_next_run(strangers_on_top):
+    shop = strangers_on_top
+    shop.run()
+    for kept in ("judged.tsv", "judged2.tsv"):
+        table = shop.path / TABLE
+        filled = table.read_text().rstrip("\n") + "2\n"
+        table.write_text(filled)
+        shop.run()
+
+        assert (shop.path / "ireval-report" / kept).read_text() == filled
+        assert {row["grade"] for row in rows(shop)} == {""}
+
+
+def test_documents_that_only_a_harmless_comparison_concerns_are_not_listed(strangers_on_top):
+    strangers_on_top.change(("tolerance: 5%", "tolerance: 50%"), ("head: 10%, default: 5%", "head: 50%, default: 50%"))
+
+    assert strangers_on_top.run().ret == 0
+    assert not (strangers_on_top.path / TABLE).exists()
+
+
+def test_what_only_warns_is_listed(strangers_on_top):
+    strangers_on_top.change(
+        ("tolerance: 5%}\n", "tolerance: 5%, on_fail: warn}\n"), ("default: 5%}}", "default: 5%}, on_fail: warn}")
+    )
+
+    assert strangers_on_top.run().ret == 0
+    assert [row["query"] for row in rows(strangers_on_top)] == ["q01", "q09"]
+
+
+def test_a_metric_that_fails_under_labels_leaves_the_failure_a_failure(strangers_on_top):
+    (strangers_on_top.path / "conftest.py").write_text(
+        "from pytest_ireval import hookimpl, metric\n\n"
+        "@metric(name='Shy', no_relevant=None)\n"
+        "def shy(judged):\n"
+        '    """Only of what stands in the judgments."""\n'
+        "    if (judged.hits.judgment < 0).any():\n"
+        "        raise ValueError('who is this?')\n"
+        "    return (judged.sum(judged.hits.rank == 1)).astype(float)\n\n"
+        "@hookimpl\ndef ireval_metrics():\n    return [shy]\n"
+    )
+    strangers_on_top.change(("  - expect:", "  - no_regression: {metric: Shy, tolerance: 1%}\n  - expect:"))
+    strangers_on_top.rankings, new = (
+        {q: ids[-4:] for q, ids in strangers_on_top.rankings.items()},
+        strangers_on_top.rankings,
+    )
+    strangers_on_top.write()
+    (strangers_on_top.path / "baselines/shop.json").unlink()
+    (strangers_on_top.path / "baselines/shop.rankings.tsv").unlink()
+    strangers_on_top.accept()
+    strangers_on_top.rankings = new
+    strangers_on_top.write()
+    strangers_on_top.run()
+    outcome = next(
+        each for each in strangers_on_top.results()["suites"][0]["outcomes"] if each["id"] == "no_regression::Shy.all"
+    )
+
+    assert outcome["verdict"] == "fail"
+    assert any(
+        "what unjudged documents leave open cannot be said: Shy: raised ValueError" in f for f in outcome["facts"]
+    )

@@ -1,0 +1,228 @@
+"""What a suite is made of concerns it without being watched, through links and plugins too; in doubt all does."""
+
+import shutil
+
+import pytest
+from monorepo import SUITE
+
+IN_ANY_CASE = "takes part whatever changed: "
+
+
+OWN = {
+    "suites/shop.ireval.yaml": "the suite itself",
+    "suites/common/all.yaml": "a file that it extends",
+    "suites/data/queries.tsv": "its queries",
+    "suites/data/judgments.txt": "its judgments",
+    "suites/data/aliases.tsv": "its aliases",
+    "suites/data/groups.tsv": "its groups of variants",
+    "suites/data/run.trec": "its source",
+    "suites/data/older.trec": "what it is compared with",
+    "suites/conftest.py": "a conftest.py that serves it",
+    "conftest.py": "a conftest.py that serves it",
+    "suites/baselines/shop.json": "its baseline",
+    "suites/baselines/shop.rankings.tsv": "its baseline",
+}
+
+
+@pytest.mark.parametrize(("file", "what"), OWN.items(), ids=OWN)
+def test_what_a_suite_is_made_of_needs_no_watching(monorepo, file, what):
+    monorepo.write("suites/common/all.yaml", "partial: true\ntags: [shared]\n")
+    monorepo.write("suites/data/queries.tsv", "id\ttext\nq1\tone\nq2\ttwo\n")
+    monorepo.write("suites/data/aliases.tsv", "from\tto\nd7\td8\n")
+    monorepo.write("suites/data/groups.tsv", "document\tgroup\nd7\tg\n")
+    shutil.copy(monorepo.path / "suites/data/run.trec", monorepo.path / "suites/data/older.trec")
+    monorepo.suite(
+        "shop",
+        "  - no_regression: {metric: nDCG@10, tolerance: 5%, against: {run: data/older.trec}}\n"
+        "extends: common/all.yaml\n"
+        "queries: data/queries.tsv\n"
+        "documents: {aliases: data/aliases.tsv, collapse: data/groups.tsv}\n"
+        "watches: ../search/**\n",
+    )
+    monorepo.commit("more")
+    monorepo.git("branch", "--force", "main")
+    path = monorepo.path / file
+    monorepo.write(file, path.read_text() + "\n" if path.exists() else "")
+    monorepo.run()
+
+    assert monorepo.affected()["shop"] == f"{file} changed ({what})"
+
+
+def test_the_baseline_of_another_suite_is_none_of_its_own(monorepo):
+    monorepo.write("suites/baselines/shop.de.json", "{}")
+    monorepo.run()
+
+    assert monorepo.affected() == {}
+
+
+def test_the_module_of_a_python_source(monorepo):
+    source = 'source: {python: "engine.find:search", path: ../search}\n'
+    monorepo.suite(
+        "shop",
+        "watches: /docs/**\n",
+        text=SUITE.replace("source: {{run: data/run.trec}}\n", source.replace("{", "{{").replace("}", "}}")),
+    )
+    monorepo.write("search/engine/find.py", "def search(query_id):\n    return []\n")
+    monorepo.write("docs/x.md", "")
+    monorepo.commit("python")
+    monorepo.git("branch", "--force", "main")
+    assert monorepo.run("--collect-only", "-q").ret == 0
+
+    monorepo.write("search/engine/find.py", "def search(query_id):\n    return ['d' + query_id[1:]]\n")
+    monorepo.run()
+    assert monorepo.affected() == {"shop": "search/engine/find.py changed (its source)"}
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["[python3, ../search/find.py]", "[python3, -u, --script=../search/find.py]", "'python3 ../search/find.py | sort'"],
+)
+def test_files_in_the_command_of_a_source(monorepo, command):
+    shell = ", shell: true" if "|" in command else ""
+    source = f"source: {{{{command: {command}{shell}}}}}\n"
+    monorepo.suite("shop", "watches: /docs/**\n", text=SUITE.replace("source: {{run: data/run.trec}}\n", source))
+    monorepo.write("docs/x.md", "")
+    monorepo.commit("command")
+    monorepo.git("branch", "--force", "main")
+    monorepo.write("search/find.py", "raise SystemExit('not written yet')\n")
+    monorepo.run()
+
+    assert monorepo.affected() == {"shop": "search/find.py changed (its source)"}
+
+
+def test_a_file_that_comes_to_fit_the_pattern_of_a_source(monorepo):
+    monorepo.suite("shop", "watches: /search/**\n", text=SUITE.replace("data/run.trec", '"data/*.trec"'))
+    monorepo.commit("pattern")
+    monorepo.git("branch", "--force", "main")
+    monorepo.write("suites/data/other.trec", "q3 Q0 d1 1 9 x\n")
+    monorepo.run()
+
+    assert monorepo.affected() == {"shop": "suites/data/other.trec changed (its source)"}
+
+
+def test_a_suite_that_says_not_what_it_watches_takes_part_in_every_run(monorepo):
+    monorepo.suite("careful", "")
+    monorepo.commit("one more")
+    monorepo.git("branch", "--force", "main")
+    result = monorepo.run()
+
+    assert monorepo.affected() == {"careful": f"{IN_ANY_CASE}it has no watches"}
+    result.stdout.fnmatch_lines([f"{IN_ANY_CASE}it has no watches"])
+    assert monorepo.results()["unaffected"] == ["ads", "shop"]
+
+
+@pytest.mark.parametrize(
+    ("watches", "dead"),
+    [
+        ("[../search/**, ../serach/**]", "../serach/**"),
+        ("[../search/**, '!../search']", "../search/**"),
+        ("[/search/**, /ireval-report/**]", "/ireval-report/**"),
+    ],
+)
+def test_a_suite_whose_glob_fits_nothing_takes_part_in_every_run(monorepo, watches, dead):
+    monorepo.suite("shop", f"watches: {watches}\n")
+    monorepo.commit("misspelt")
+    monorepo.git("branch", "--force", "main")
+    result = monorepo.run()
+
+    reason = f"{IN_ANY_CASE}it watches {dead}, which fits no file that git knows"
+    assert monorepo.affected() == {"shop": reason}
+    result.stdout.fnmatch_lines([reason.replace("[", "[[]")])
+
+
+@pytest.mark.parametrize("bit", ["--assume-unchanged", "--skip-worktree"])
+def test_a_file_that_git_was_told_not_to_look_at_counts(monorepo, bit):
+    monorepo.git("update-index", bit, "ads/bids.py")
+    monorepo.write("ads/bids.py", "FLOOR = 2\n")
+
+    monorepo.run()
+
+    assert monorepo.affected() == {"ads": "ads/bids.py changed (watches /ads/**)"}
+
+
+def test_a_file_that_is_not_checked_out_is_no_change(monorepo):
+    monorepo.git("update-index", "--skip-worktree", "ads/bids.py")
+    (monorepo.path / "ads/bids.py").unlink()
+
+    assert monorepo.run().ret == 0
+    assert monorepo.affected() == {}
+
+
+@pytest.mark.parametrize(
+    ("link", "target"),
+    [
+        ("ads/weights.json", "../models/ads.json"),
+        ("ads/models", "../models"),
+        ("ads/models", "../latest"),
+        ("ads/all", ".."),
+    ],
+)
+def test_a_change_is_seen_through_links_in_what_is_watched(monorepo, link, target):
+    monorepo.write("models/ads.json", "1\n")
+    (monorepo.path / "latest").symlink_to("models")
+    (monorepo.path / link).symlink_to(target)
+    monorepo.commit("links")
+    monorepo.git("branch", "--force", "main")
+    monorepo.write("models/ads.json", "2\n")
+
+    monorepo.run()
+
+    assert monorepo.affected() == {"ads": "models/ads.json changed (watches /ads/**)"}
+
+
+def test_a_link_on_the_way_that_leads_elsewhere_now_is_a_change(monorepo):
+    monorepo.write("runs/1.trec", "q1 Q0 d1 1 9 x\nq2 Q0 d2 1 9 x\n")
+    monorepo.write("runs/2.trec", "q1 Q0 d1 1 8 x\nq2 Q0 d2 1 8 x\n")
+    (monorepo.path / "runs/newest").symlink_to("1.trec")
+    (monorepo.path / "suites/data/run.trec").unlink()
+    (monorepo.path / "suites/data/run.trec").symlink_to("../../runs/newest")
+    monorepo.commit("links")
+    monorepo.git("branch", "--force", "main")
+    (monorepo.path / "runs/newest").unlink()
+    (monorepo.path / "runs/newest").symlink_to("2.trec")
+
+    monorepo.run()
+
+    assert set(monorepo.affected()) == {"shop", "ads"}
+
+
+def test_a_change_beside_what_a_suite_names_through_a_link_does_not_concern_it(monorepo):
+    (monorepo.path / "suites/data").rename(monorepo.path / "shared")
+    (monorepo.path / "suites/data").symlink_to("../shared")
+    monorepo.commit("link")
+    monorepo.git("branch", "--force", "main")
+    monorepo.write("shared/other.txt", "1\n")
+
+    assert monorepo.run().ret == 0
+    assert monorepo.affected() == {}
+
+
+def test_links_that_lead_in_circles_are_followed_for_a_while(monorepo):
+    monorepo.write("models/ads.json", "1\n")
+    (monorepo.path / "models/self").symlink_to(".")
+    (monorepo.path / "models/top").symlink_to("..")
+    (monorepo.path / "ads/models").symlink_to("../models/self/top/models/self")
+    monorepo.commit("links")
+    monorepo.git("branch", "--force", "main")
+    monorepo.write("models/ads.json", "2\n")
+
+    monorepo.run()
+
+    assert set(monorepo.affected()) == {"ads"}
+
+
+@pytest.mark.parametrize("place", ["acme_search_plugin.py", "acme_search_plugin/scores.py"])
+def test_a_plugin_that_lies_in_the_repository_concerns_all(monorepo, monkeypatch, place):
+    plugin = "from pytest_ireval import hookimpl\n\n\n@hookimpl\ndef ireval_metrics():\n    return []\n"
+    monorepo.write(place, "")
+    monorepo.write("acme_search_plugin/__init__.py" if "/" in place else place, plugin)
+    monorepo.commit("plugin")
+    monorepo.git("branch", "--force", "main")
+    monkeypatch.syspath_prepend(monorepo.path)
+    assert monorepo.run("-p", "acme_search_plugin").ret == 0
+    assert monorepo.affected() == {}
+
+    monorepo.write(place, f"{plugin}# other\n")
+    monorepo.run("-p", "acme_search_plugin")
+
+    assert monorepo.affected() == dict.fromkeys(("ads", "shop"), f"{place} changed (a plugin of the run)")
