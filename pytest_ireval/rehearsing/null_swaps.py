@@ -1,0 +1,132 @@
+"""How often a suite is red although nothing became worse: baseline and candidate change places by chance.
+
+If a change makes no query better or worse but by chance, each query might as well have had its two values the other
+way round. So they are swapped at random, for all metrics of a query together, and every rule is asked again.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Container, Iterator, Sequence
+from functools import cache
+
+import numpy as np
+
+from pytest_ireval.gate.family import family_of
+from pytest_ireval.gate.material import Material
+from pytest_ireval.progress import SILENT, Progress
+from pytest_ireval.rehearsing.draws import drawn, urn_of
+from pytest_ireval.rehearsing.stage import RED, Stage, outcomes
+from pytest_ireval.rehearsing.swapping import Toss, swapped
+from pytest_ireval.results.rehearsal import FalseAlarms
+from pytest_ireval.rules.planning import Check
+from pytest_ireval.rules.side import Side
+from pytest_ireval.rules.slices import Mask
+from pytest_ireval.statistics.binomial import share_limits
+from pytest_ireval.statistics.differences import TIE
+
+OURS = "pytest_ireval."
+WHOLE_SUITE = ""
+
+
+def differing(stage: Stage, material: Material) -> int:
+    """How many queries have another value of some metric on both sides of some comparison."""
+    queries = np.zeros(len(material.population.queries), bool)
+    for reference in _references(stage, material):
+        now = material.now_beside(reference)
+        for name, before in reference.scored.items():
+            after = now.scored.get(name)
+            if after is not None and after.metric.unit == "query":
+                queries |= np.abs(after.values - before.values) > TIE
+    return int(np.count_nonzero(queries & material.population.counting))
+
+
+def _references(stage: Stage, material: Material) -> Iterator[Side]:
+    """What the rules that can be rehearsed compare with, each once."""
+    rules = material.suite.rules
+    found: dict[int, Side] = {}
+    for check in swappable(stage):
+        number = next(i for i, asked in enumerate(rules) if asked is check.asked)
+        reference = material.others.get(number, material.baseline)
+        if isinstance(reference, Side):
+            found[id(reference)] = reference
+    yield from found.values()
+
+
+def swappable(stage: Stage) -> tuple[Check, ...]:
+    """Rules that compare values; those that compare lists say the same whichever side a list is on."""
+    return tuple(check for check in stage.checks if check.asked and check.asked.kind.compares and not _lists(check))
+
+
+def _lists(check: Check) -> bool:
+    return check.asked is not None and check.asked.kind.lists
+
+
+def false_alarms(stage: Stage, material: Material, trials: int, progress: Progress = SILENT) -> tuple[FalseAlarms, ...]:
+    """Of the whole suite, then of each rule; ``material`` has what changes places with what it is compared with."""
+    checks = swappable(stage)
+    if not checks:
+        return ()
+    theirs = [check for check in checks if check.asked and not check.asked.kind.judge.__module__.startswith(OURS)]
+    evidence = [check for check in checks if _decided_by(check) == "evidence"]
+    red: Counter[str] = Counter()
+    by_evidence: Counter[str] = Counter()
+    progress.expect(trials, "false alarms")
+    for trial in range(trials):
+        played = swapped(material, _toss(stage, trial), lists=bool(theirs))
+        found = outcomes(stage, played, checks)
+        failed = {outcome.id for outcome in found if outcome.verdict in RED}
+        proven = _proven(evidence, played, failed)
+        warned = {outcome.id for outcome in found if outcome.verdict == "pass" and outcome.warning}
+        red.update(failed | warned | ({WHOLE_SUITE} if failed else set()))
+        by_evidence.update(proven | ({WHOLE_SUITE} if proven else set()))
+        progress.advance(1)
+    each = [_alarms(check.id, (check,), trials, red[check.id], by_evidence[check.id]) for check in checks]
+    whole = _alarms(WHOLE_SUITE, checks, trials, red[WHOLE_SUITE], by_evidence[WHOLE_SUITE])
+    return (whole, *each)
+
+
+def _toss(stage: Stage, trial: int) -> Toss:
+    """Heads for half of the names."""
+
+    @cache
+    def toss(names: tuple[str, ...]) -> Mask:
+        urn = stage.urn if names == stage.urn.names else urn_of(names, stage.urn.seed)
+        return drawn(urn, "swap", trial) < 0.5
+
+    return toss
+
+
+def _alarms(rule: str, checks: Sequence[Check], trials: int, red: int, by_evidence: int) -> FalseAlarms:
+    limits = share_limits(red, trials)
+    evidence = [check for check in checks if _decided_by(check) == "evidence"]
+    promised = max((_alpha(check) for check in evidence), default=None)
+    low = share_limits(by_evidence, trials).low
+    return FalseAlarms(
+        rule=rule,
+        decided_by=_decided_by(checks[0]) if rule else "",
+        runs=trials,
+        alarms=red,
+        share=red / trials,
+        low=limits.low,
+        high=limits.high,
+        by_evidence=by_evidence,
+        promised=promised,
+        broken=promised is not None and low > promised,
+    )
+
+
+def _proven(checks: Sequence[Check], material: Material, failed: Container[str]) -> set[str]:
+    """Those that evidence made fail, and not what was observed where evidence could not tell."""
+    if not checks:
+        return set()
+    adjusted = family_of(checks, material).adjusted
+    return {check.id for check in checks if check.id in failed and adjusted.get(check.id, 1.0) < _alpha(check)}
+
+
+def _decided_by(check: Check) -> str:
+    return str(getattr(check.asked.options, "decide_by", "observed")) if check.asked else "observed"
+
+
+def _alpha(check: Check) -> float:
+    return float(getattr(check.asked.options, "alpha", 0.05)) if check.asked else 0.05

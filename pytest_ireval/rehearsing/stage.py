@@ -1,0 +1,182 @@
+"""A suite with other rankings in the place of those that its source returned, judged as the gate would."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from pytest_ireval.baselines.fingerprints import fingerprint_of_rankings
+from pytest_ireval.gate.against import beside, over_the_same
+from pytest_ireval.gate.gathering import Gathered, Names
+from pytest_ireval.gate.judging import Circumstances, judged_all
+from pytest_ireval.gate.material import Material
+from pytest_ireval.gate.scoring import side_of
+from pytest_ireval.gate.unjudged import unjudged
+from pytest_ireval.metrics.metric import Metric
+from pytest_ireval.rehearsing.draws import Urn, urn_of
+from pytest_ireval.rehearsing.left_open import of_identical, of_known, with_queries_of
+from pytest_ireval.rehearsing.rows import mixed
+from pytest_ireval.results.outcome import Outcome
+from pytest_ireval.retrieval.rankings import Rankings
+from pytest_ireval.rules.planning import Check
+from pytest_ireval.rules.side import Scored, Side
+from pytest_ireval.rules.slices import Mask
+from pytest_ireval.rules.unjudged import Unjudged
+
+LeftOpen = Callable[[Side, Metric], Unjudged | None]
+"""What unjudged documents leave open for a metric, now beside a reference."""
+
+RED = ("fail", "error")
+"""Verdicts that stop a change."""
+
+
+@dataclass(frozen=True, eq=False)
+class Stage:
+    """A suite, its rules, and what was gathered for it."""
+
+    material: Material
+    """With a baseline: where nobody has accepted one yet, the rankings of now are taken for it."""
+    checks: tuple[Check, ...]
+    """Those of rules, in an order that does not depend on that of the queries."""
+    circumstances: Circumstances
+    urn: Urn
+    """For draws among the queries."""
+    no_baseline: bool
+
+    @property
+    def accepted(self) -> Side:
+        """The rankings that stand for a system that works: those that were accepted."""
+        if self.material.baseline is None:
+            raise TypeError("a stage has a baseline")
+        return self.material.baseline
+
+    @property
+    def gathered(self) -> Gathered:
+        """Queries and judgments, as scoring takes them."""
+        return Gathered(self.material.population, self.material.setting, Names({}, {}))
+
+
+def stage_of(material: Material, checks: Iterable[Check], circumstances: Circumstances) -> Stage:
+    """A stage for the rules of a suite; raises why its baseline cannot be compared with."""
+    if material.baseline_error is not None:
+        raise material.baseline_error
+    baseline = material.baseline or replace(material.now, origin="the rankings of now")
+    prints = material.fingerprints
+    sides = [fingerprint_of_rankings(each) for side in (baseline, material.now) for each in side.rankings]
+    seed = " ".join((prints.queries, prints.judgments, *sides))
+    rules = list(material.suite.rules)
+    ordered = sorted(
+        (check for check in checks if check.asked is not None), key=lambda check: (_place(check, rules), check.id)
+    )
+    return Stage(
+        material=replace(material, baseline=baseline),
+        checks=tuple(ordered),
+        circumstances=circumstances,
+        urn=urn_of(material.population.queries.ids, seed),
+        no_baseline=material.baseline is None,
+    )
+
+
+def _place(check: Check, rules: Sequence[object]) -> int:
+    return next(i for i, asked in enumerate(rules) if asked is check.asked)
+
+
+def outcomes(stage: Stage, material: Material, checks: Sequence[Check] | None = None) -> tuple[Outcome, ...]:
+    """What the rules, or some of them, say of other material: the one place where a rehearsal asks the gate."""
+    selected = None if checks is None else {check.id for check in checks}
+    return judged_all(stage.checks, material, stage.circumstances, selected)
+
+
+def red_rules(found: Iterable[Outcome]) -> list[str]:
+    """The ids of those that would stop a change."""
+    return [outcome.id for outcome in found if outcome.verdict in RED]
+
+
+def scored(stage: Stage, rankings: Sequence[Rankings]) -> Side:
+    """Other rankings of now, scored by all metrics."""
+    known = stage.accepted.position
+    unknown = frozenset(query for query in stage.material.population.queries.ids if query not in known)
+    return side_of(stage.material.suite, stage.gathered, rankings, "a rehearsal", unknown=unknown).side
+
+
+def as_now(stage: Stage, now: Side) -> Material:
+    """The material in which these were the rankings of now."""
+    suite, gathered = stage.material.suite, stage.gathered
+    return _with(stage, now, beside(suite, gathered, now), unjudged(suite, gathered, now))
+
+
+def as_now_in_part(stage: Stage, other: Side, marked: Mask) -> Material:
+    """The material in which now were the accepted rankings, but for the marked queries those of another side."""
+    suite, gathered = stage.material.suite, stage.gathered
+    made: dict[int, Side] = {}
+    ours, theirs = (_lists_of(stage, side) for side in (stage.accepted, other))
+    now = _both(stage, stage.accepted, other, marked)
+
+    def with_reference(reference: Side) -> Side:
+        if not any("reference" in metric.needs for metric in suite.metrics):
+            return now
+        if id(reference) not in made:
+            made[id(reference)] = _both(stage, ours(reference), theirs(reference), marked)
+        return made[id(reference)]
+
+    whole = [metric for metric in suite.metrics if metric.unit != "query"]
+    if whole:
+        rescored = side_of(suite, gathered, now.rankings, now.origin, metrics=whole).side
+        now = replace(now, scored={**now.scored, **rescored.scored})
+
+    def left_open(reference: Side, metric: Metric) -> Unjudged | None:
+        return _open_in_part(stage, other, marked, reference, metric)
+
+    return _with(stage, now, with_reference, left_open)
+
+
+def _lists_of(stage: Stage, side: Side) -> Callable[[Side], Side]:
+    """Gives the side with what its lists have in common with those of a reference; worked out once for a side."""
+    return side.remembered("beside", lambda: beside(stage.material.suite, stage.gathered, side))
+
+
+def _open_of(stage: Stage, side: Side) -> LeftOpen:
+    """Gives what unjudged documents of a side leave open; worked out once for a side."""
+    return side.remembered("unjudged", lambda: unjudged(stage.material.suite, stage.gathered, side))
+
+
+def _open_in_part(stage: Stage, other: Side, marked: Mask, reference: Side, metric: Metric) -> Unjudged | None:
+    theirs, queries = _open_of(stage, other)(reference, metric), stage.material.population.queries.ids
+    if reference is stage.accepted:
+        return None if theirs is None else with_queries_of(of_identical(theirs), theirs, queries, marked)
+    ours = _open_of(stage, stage.accepted)(reference, metric)
+    if ours is None and theirs is None:
+        return None
+    before, name = reference.scored[str(metric)].values, str(metric)
+    return with_queries_of(
+        ours or of_known(stage.accepted.scored[name].values, before),
+        theirs or of_known(other.scored[name].values, before),
+        queries,
+        marked,
+    )
+
+
+def _with(stage: Stage, now: Side, beside_reference: Callable[[Side], Side], left_open: LeftOpen) -> Material:
+    """What hangs on the order of equal scores is not told of: that is a remark on a verdict, and no verdict."""
+    material = stage.material
+    baseline = over_the_same(material.suite, stage.gathered, now, stage.accepted, frozenset())
+    return replace(
+        material, now=now, baseline=baseline, beside=beside_reference, unjudged=left_open, tie_orders=lambda _: None
+    )
+
+
+def _both(stage: Stage, one: Side, other: Side, marked: Mask) -> Side:
+    """One side, but for the marked queries another."""
+    taken = set(np.array(stage.material.population.queries.ids, object)[marked].tolist())
+    pairs = zip(one.rankings, other.rankings, strict=True)
+    rankings = [mixed(a, b, np.array([query in taken for query in a.queries], bool)) for a, b in pairs]
+    values = {name: _values(found, other.scored.get(name), marked) for name, found in one.scored.items()}
+    return replace(one, rankings=tuple(rankings), scored=values, counterpart={})
+
+
+def _values(ours: Scored, theirs: Scored | None, marked: Mask) -> Scored:
+    if theirs is None or ours.metric.unit != "query":
+        return ours
+    return replace(ours, values=np.where(marked, theirs.values, ours.values))

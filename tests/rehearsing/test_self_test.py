@@ -1,0 +1,290 @@
+"""A suite put to the test: chance alarms, damage, and harmless changes."""
+
+from dataclasses import asdict
+
+import numpy as np
+import pytest
+from shop_of_many import CIRCUMSTANCES
+
+from pytest_ireval.gate.gate import plan_of
+from pytest_ireval.rehearsing.draws import drawn
+from pytest_ireval.rehearsing.left_open import changed_places
+from pytest_ireval.rehearsing.mutants import first_reversed, with_unrelated_first
+from pytest_ireval.rehearsing.null_swaps import differing, false_alarms
+from pytest_ireval.rehearsing.self_test import self_test
+from pytest_ireval.rehearsing.stage import as_now, as_now_in_part, scored, stage_of
+from pytest_ireval.rehearsing.swapping import swapped
+from pytest_ireval.results.plain import from_plain, to_plain
+from pytest_ireval.results.rehearsal import SelfTest
+from pytest_ireval.rules.unjudged import Unjudged
+
+
+def report(shop, **more):
+    return self_test(shop.suite(), shop.registry, CIRCUMSTANCES, **{"trials": 40, **more})
+
+
+def stage(shop):
+    material = shop.material()
+    return stage_of(material, plan_of(material.suite, shop.registry).checks, CIRCUMSTANCES)
+
+
+def by_name(found):
+    return {each.name: each for each in found.mutants}
+
+
+def test_a_coin_turns_a_tight_tolerance_red_as_often_as_the_sign_of_the_mean_says(shop):
+    shop.accept()
+    shop.change()
+    shop.rules = "  - no_regression: {metric: nDCG@5, tolerance: {absolute: 0.002}}\n"
+    material = shop.material()
+    now, before = (side.scored["nDCG@5"].values for side in (material.now, material.baseline))
+    staged = stage(shop)
+    coins = [drawn(staged.urn, "swap", trial) < 0.5 for trial in range(100)]
+    drops = [float(np.where(coin, now - before, before - now).mean()) for coin in coins]
+
+    whole, rule = false_alarms(staged, staged.material, 100)
+
+    assert rule.rule == "no_regression::nDCG_5.all"
+    assert rule.alarms == whole.alarms == sum(drop > 0.002 for drop in drops)
+    assert 20 < rule.alarms < 60
+    assert rule.low < rule.share < rule.high
+    assert rule.promised is None
+
+
+def test_values_change_places_for_all_metrics_of_a_query_together(shop):
+    shop.accept()
+    shop.change()
+    material = stage(shop).material
+    heads = np.arange(60) % 2 == 0
+    found = swapped(material, lambda names: heads[: len(names)], lists=True)
+
+    for name in ("nDCG@5", "RR@5"):
+        now, before = material.now.scored[name].values, material.baseline.scored[name].values
+        assert found.now_beside(found.baseline).scored[name].values.tolist() == np.where(heads, before, now).tolist()
+        assert found.baseline.scored[name].values.tolist() == np.where(heads, now, before).tolist()
+    assert found.now_beside(found.baseline).documents("q000") == material.baseline.documents("q000")
+    assert found.baseline.documents("q000") == material.now.documents("q000")
+    assert found.now_beside(found.baseline).documents("q001") == material.now.documents("q001")
+
+
+def test_where_nothing_differs_nothing_can_be_told(shop):
+    shop.accept()
+    found = report(shop)
+
+    assert found.alarms == ()
+    assert found.nothing_to_swap == "both sides have the same values for every query"
+    assert found.holds
+
+
+def test_another_file_gives_the_coin_something_to_toss(shop):
+    shop.accept()
+    other = {query: [*ids[1:], ids[0]] for query, ids in shop.lists.items()}
+    shop.write_run("other.trec", other)
+    found = report(shop, against=shop.folder / "other.trec")
+
+    assert found.differing == 60
+    assert [each.rule for each in found.alarms] == ["", "no_regression::nDCG_5.all"]
+    assert found.alarms[0].alarms > 0
+
+
+def test_without_a_baseline_damage_is_held_against_the_rankings_of_now(shop):
+    found = report(shop)
+
+    assert found.nothing_to_swap == "no baseline has been accepted yet"
+    assert by_name(found)["the first 5 documents reversed"].noticed_from == 0.2
+    assert found.notes == (
+        "no baseline has been accepted yet: damage is done to the rankings of now, and compared with them",
+    )
+
+
+def test_damage_to_a_share_of_queries_is_what_ranking_them_so_would_score(shop):
+    shop.accept()
+    staged = stage(shop)
+    worse = {query: list(reversed(ids)) if int(query[1:]) < 20 else ids for query, ids in shop.lists.items()}
+    shop.lists = worse
+    wanted = shop.material().now.scored["nDCG@5"].values
+    marked = np.array([int(query[1:]) < 20 for query in shop.queries])
+    other = scored(staged, [first_reversed(each, 8) for each in staged.accepted.rankings])
+    found = as_now_in_part(staged, other, marked)
+
+    assert found.now.scored["nDCG@5"].values.tolist() == wanted.tolist()
+    assert found.now.documents("q000") == worse["q000"]
+    assert found.now.documents("q040") == worse["q040"]
+
+
+def test_the_share_from_which_damage_is_noticed_follows_the_tolerance(shop):
+    shop.accept()
+    name = "the first 5 documents reversed"
+    shop.rules = "  - no_regression: {metric: nDCG@5, tolerance: 1%, name: loose}\n"
+    loose = by_name(report(shop))[name]
+    shop.rules = "  - no_regression: {metric: nDCG@5, tolerance: 0.1%, name: tight}\n"
+    tight = by_name(report(shop))[name]
+
+    assert (tight.noticed_from, tight.rules) == (0.05, ("no_regression::nDCG_5.all.tight",))
+    assert loose.noticed_from > 0.05
+    assert [level.share for level in loose.levels] == [s for s in (0.05, 0.1, 0.2, 0.5, 1.0) if s <= loose.noticed_from]
+    assert all(level.red < 16 for level in loose.levels[:-1])
+
+
+def test_an_empty_tail_goes_unnoticed_where_only_the_mean_is_looked_at(shop):
+    shop.accept()
+    shop.rules = "  - no_regression: {metric: nDCG@5, tolerance: 20%}\n"
+    unnoticed = by_name(report(shop))["nothing found: segment=tail"]
+    shop.rules += "  - no_regression: {metric: nDCG@5, per: segment, tolerance: 20%}\n"
+    noticed = by_name(report(shop))["nothing found: segment=tail"]
+
+    assert (unnoticed.noticed_from, unnoticed.queries) == (None, 10)
+    assert (noticed.noticed_from, noticed.rules) == (1.0, ("no_regression::nDCG_5.segment-tail",))
+
+
+def test_changed_lists_are_noticed_by_churn_without_judgments_of_them(shop):
+    shop.accept()
+    shop.rules = "  - churn: {overlap: Overlap@5, below: 0.9, at_most: 30%}\n"
+    found = report(shop)
+
+    assert by_name(found)["documents with other ids"].noticed_from == 0.5
+    assert by_name(found)["the first 5 documents reversed"].noticed_from is None  # the same five documents
+    assert found.nothing_to_swap == "no rule of this suite compares values"
+
+
+def test_a_rule_that_is_red_without_any_change_fails_the_test_and_notices_nothing(shop):
+    shop.accept()
+    shop.rules = "  - threshold: {nDCG@5: '>= 0.99'}\n"
+    found = report(shop)
+
+    assert found.harmless[0].red == ("threshold::nDCG_5",)
+    assert not found.holds
+    assert {each.noticed_from for each in found.mutants} == {None}
+
+
+def test_nothing_minds_the_order_of_equal_scores_or_what_stands_below_every_cutoff(shop):
+    shop.accept()
+    shop.write()
+    found = report(shop)
+
+    assert [(each.name, each.tried, each.red) for each in found.harmless] == [
+        ("the same rankings", True, ()),
+        ("equal scores written in another order", False, ()),
+        ("documents below rank 5 reordered", True, ()),
+    ]
+    assert found.harmless[1].why == "no two documents of a query have equal scores"
+
+
+def test_equal_scores_are_tried_on_the_rankings_of_now_where_the_baseline_has_none(shop):
+    shop.accept()
+    suite = shop.suite()
+    text = (shop.folder / "now.trec").read_text().replace(" 2 98 ", " 2 99 ")
+    (shop.folder / "now.trec").write_text(text)
+    found = self_test(suite, shop.registry, CIRCUMSTANCES, trials=20)
+
+    assert found.harmless[1].tried
+    assert found.harmless[1].red == ()
+
+
+def test_the_report_is_the_same_whatever_order_the_queries_stand_in(shop):
+    shop.accept()
+    shop.change()
+    shop.rules += "  - no_regression: {metric: nDCG@5, per: segment, tolerance: 3%}\n"
+    shop.rules += "  - churn: {overlap: RBO(p=0.9), below: 0.8, at_most: 10%}\n"
+    one = report(shop)
+    shop.queries.reverse()
+    shop.lists = {query: shop.lists[query] for query in reversed(shop.queries)}
+
+    assert asdict(report(shop)) == asdict(one) == asdict(report(shop))
+
+
+def test_a_report_survives_being_written_and_read(shop):
+    shop.accept()
+    shop.change()
+    found = report(shop)
+
+    assert from_plain(to_plain(found), SelfTest) == found
+
+
+def test_a_rule_that_warns_is_counted_and_turns_nothing_red(shop):
+    shop.accept()
+    shop.change()
+    shop.rules = "  - no_regression: {metric: nDCG@5, tolerance: {absolute: 0.001}, on_fail: warn}\n"
+    whole, rule = report(shop).alarms
+
+    assert rule.alarms > 0
+    assert whole.alarms == 0
+
+
+def test_differing_queries_are_those_with_another_value(shop):
+    shop.accept()
+    shop.lists["q007"].reverse()
+    staged = stage(shop)
+
+    assert differing(staged, staged.material) == 1
+
+
+@pytest.mark.parametrize("name", ["the first relevant document gone", "an unrelated document on top"])
+def test_a_waived_query_is_not_damaged(shop, name):
+    shop.accept()
+    shop.more = "waive: [{query: q001, until: 2027-01-01, reason: no}]\n"
+
+    assert by_name(report(shop))[name].queries == 59
+
+
+EVIDENCE = "  - no_regression: {metric: nDCG@5, tolerance: 0.5%, decide_by: evidence, on_inconclusive: warn}\n"
+
+
+def test_evidence_keeps_its_promise_where_a_change_is_chance(shop):
+    shop.accept()
+    shop.change(share=0.9)
+    shop.rules = EVIDENCE
+    whole, rule = report(shop, trials=200).alarms
+
+    assert (rule.decided_by, rule.promised, rule.broken) == ("evidence", 0.05, False)
+    assert rule.by_evidence == rule.alarms == whole.alarms
+    assert 0 < rule.share <= 0.09
+
+
+def test_what_evidence_leaves_to_the_observed_change_is_no_broken_promise(shop):
+    shop.accept()
+    shop.change(share=0.9)
+    shop.rules = EVIDENCE.replace("on_inconclusive: warn", "on_inconclusive: observed")
+    _, rule = report(shop, trials=200).alarms
+
+    assert rule.alarms > 2 * rule.by_evidence
+    assert not rule.broken
+
+
+def test_open_labels_change_places_with_their_query():
+    found = Unjudged(
+        np.array([1.0, 2.0]), np.array([3.0, 4.0]), np.array([-2.0, -1.0]), np.array([0.5, 1.0]), exact=True
+    )
+    turned = changed_places(found, np.array([True, False]))
+
+    assert turned.condensed_now.tolist() == [3.0, 2.0]
+    assert turned.condensed_before.tolist() == [1.0, 4.0]
+    assert turned.worst.tolist() == [-0.5, -1.0]
+    assert turned.best.tolist() == [2.0, 1.0]
+
+
+def test_what_is_open_of_a_share_is_what_is_open_of_such_rankings(shop):
+    shop.accept()
+    staged = stage(shop)
+    marked = np.array([int(query[1:]) < 20 for query in shop.queries])
+    other = scored(staged, [with_unrelated_first(each, "seed") for each in staged.accepted.rankings])
+    found = as_now_in_part(staged, other, marked)
+    same = as_now(staged, found.now)
+    (metric,) = (each for each in staged.material.suite.metrics if str(each) == "nDCG@5")
+    ours, theirs = (each.unjudged(staged.accepted, metric) for each in (found, same))
+
+    assert ours.worst == pytest.approx(theirs.worst)
+    assert ours.best == pytest.approx(theirs.best)
+    assert ours.condensed_now == pytest.approx(theirs.condensed_now)
+    assert (ours.best[marked] > ours.worst[marked]).any()
+    assert {each.query for each in ours.documents} == {each.query for each in theirs.documents}
+    assert len(ours.documents) == len(theirs.documents) == 20
+
+
+def test_a_fall_that_unjudged_documents_may_explain_is_no_red_of_evidence(shop):
+    shop.accept()
+    shop.rules = EVIDENCE.replace("0.5%", "2%")
+    mutant = by_name(report(shop))["an unrelated document on top"]
+
+    assert mutant.noticed_from is None
+    assert mutant.levels[-1].inconclusive == 1
