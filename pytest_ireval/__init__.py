@@ -49,8 +49,9 @@ if TYPE_CHECKING:
     from pytest_ireval.rules.ruling import Ruling
     from pytest_ireval.rules.seen import Seen
     from pytest_ireval.sources.request import Request
+    from pytest_ireval.statistics.mean_evidence import MeanEvidence, mean_evidence
     from pytest_ireval.suites.loading import load_suite, load_suites
-    from pytest_ireval.suites.options import ComparingOptions, RuleOptions, SourceOptions
+    from pytest_ireval.suites.options import ComparingOptions, EvidenceOptions, RuleOptions, SourceOptions
     from pytest_ireval.suites.scalars import UnfitError
     from pytest_ireval.suites.suite import Suite
     from pytest_ireval.suites.values import (
@@ -117,7 +118,8 @@ _HOMES = {
     "rules.seen": ("Seen",),
     "sources.request": ("Request",),
     "suites.loading": ("load_suite", "load_suites"),
-    "suites.options": ("ComparingOptions", "RuleOptions", "SourceOptions"),
+    "statistics.mean_evidence": ("MeanEvidence", "mean_evidence"),
+    "suites.options": ("ComparingOptions", "EvidenceOptions", "RuleOptions", "SourceOptions"),
     "suites.suite": ("Suite",),
     "suites.scalars": ("UnfitError",),
     "suites.values": (
@@ -153,6 +155,7 @@ __all__ = [
     "DurationText",
     "Elsewhere",
     "Evaluation",
+    "EvidenceOptions",
     "Explanation",
     "Filter",
     "Flag",
@@ -162,6 +165,7 @@ __all__ = [
     "JudgedRankings",
     "Judgments",
     "Listing",
+    "MeanEvidence",
     "Metric",
     "MetricError",
     "MetricNameError",
@@ -205,6 +209,7 @@ __all__ = [
     "load_registry",
     "load_suite",
     "load_suites",
+    "mean_evidence",
     "metric",
     "per_query_metric",
     "perfect",

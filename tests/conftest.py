@@ -3,6 +3,7 @@
 import importlib
 import os
 import pkgutil
+import signal
 
 import numpy as np  # noqa: F401 - pytester forgets what an in-process run imported, and NumPy refuses to load twice
 import pytest
@@ -16,6 +17,10 @@ for package in (pytest_ireval, pytest_ireval_metrics):
     for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
         importlib.import_module(module.name)
 """All of it is loaded once: an in-process run would load what is missing, forget it, and leave classes that are two."""
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    """A job in the background of a script ignores Ctrl-C and hands that on; the tests send it to what they start."""
 
 settings.register_profile("exploring", deadline=None)
 settings.register_profile("repeatable", deadline=None, derandomize=True)

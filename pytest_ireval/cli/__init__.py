@@ -19,14 +19,19 @@ COMMANDS = {
     "show": "Show what a baseline says: figures, when it was accepted, and why.",
     "diff": "Compare two baselines, or one with its past.",
     "log": "List who accepted a baseline when, and why.",
+    "anchor": "Pin the accepted baselines as those of a release.",
+    "history": "Look at what earlier runs came to.",
     "prune": "List baselines whose suite is gone, and delete them.",
     "resolve": "Settle merge conflicts in baselines.",
     "metrics": "List the metrics that are installed, or explain one.",
     "plugins": "List the plugins that are installed.",
     "init": "Write a first suite for the data at hand.",
+    "plan": "Say what the queries of suites can show, before any run.",
     "check": "Read suites, and say all that is wrong with them.",
     "schema": "Print the JSON Schema of suites, for editors.",
     "why": "Show the arithmetic of one metric on one query.",
+    "self-test": "Show how often a suite is red by chance, and which damage it notices.",
+    "aa": "Ask a source twice, and show how far figures move.",
 }
 """Each command lives in the module of its name, which is imported when the command runs."""
 
@@ -42,7 +47,7 @@ class Commands(click.Group):
         """The command, imported now."""
         if cmd_name not in COMMANDS:
             return None
-        command: click.Command = import_module(f"pytest_ireval.cli.{cmd_name}_command").command
+        command: click.Command = import_module(f"pytest_ireval.cli.{cmd_name.replace('-', '_')}_command").command
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - as above

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
+from pytest_ireval.baselines.anchors import is_anchor, suite_of
 from pytest_ireval.baselines.baseline import Acceptance, Baseline
 from pytest_ireval.baselines.stored_judgments import MOST_PAIRS
 from pytest_ireval.errors import BaselineError, Problem, did_you_mean, shown
@@ -36,8 +37,9 @@ def by_name(entry: tuple[str, object]) -> tuple[str, str]:
 
 
 def _head(baseline: Baseline, path: str) -> Iterator[str]:
-    yield f"baseline of {baseline.suite}: {path}"
-    yield f"accepted {accepted_text(baseline.accepted)}"
+    pinned = is_anchor(baseline.suite)
+    yield f"{'anchor' if pinned else 'baseline'} of {suite_of(baseline.suite)}: {path}"
+    yield f"{'pinned' if pinned else 'accepted'} {accepted_text(baseline.accepted)}"
     if baseline.accepted.reason:
         yield f"reason: {baseline.accepted.reason}"
     earlier = len(baseline.acceptances) - 1

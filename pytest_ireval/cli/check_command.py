@@ -11,9 +11,11 @@ import click
 
 from pytest_ireval.errors import IrevalError, Problem
 from pytest_ireval.plurals import counted
+from pytest_ireval.text_table import printable
 
 if TYPE_CHECKING:
     from pytest_ireval.plugins.conftests import Conftests
+    from pytest_ireval.plugins.registry import Registry
     from pytest_ireval.suites.suite import Suite
 
 
@@ -22,8 +24,8 @@ if TYPE_CHECKING:
 def command(paths: tuple[Path, ...]) -> None:
     """Read the suites at PATHS, files or folders, and their queries, without evaluating anything.
 
-    A line for each suite, or everything that is wrong. The exit code is 1 when there is a mistake, 2 when no suite was
-    found.
+    A line for each suite, or everything that is wrong. Below it stands a warning for each tolerance that is less than
+    its queries can show; ireval plan says more. The exit code is 1 when there is a mistake, 2 when no suite was found.
     """
     from pytest_ireval.gate.affecting import Repositories, wrong_watches
     from pytest_ireval.plugins.conftests import Conftests
@@ -45,6 +47,7 @@ def command(paths: tuple[Path, ...]) -> None:
             problems += [] if wrong in problems else [wrong]  # a file that many extend is wrong once
         for suite in suites:
             click.echo(_line(suite))
+            problems += _foreseen(suite, conftests.registry_for(path))
     for path in partial:
         click.echo(f"{path}: is checked with the suites that extend it")
     for problem in problems:
@@ -67,6 +70,23 @@ def _loaded(path: Path, conftests: Conftests) -> Sequence[Suite]:
     for suite in suites:
         planned(suite, queries_of(suite, registry))
     return suites
+
+
+def _foreseen(suite: Suite, registry: Registry) -> Iterator[Problem]:
+    """Tolerances that make no sense under the stored baseline; those that ask for too much are told at once."""
+    from pytest_ireval.gate.circumstances import today_of
+    from pytest_ireval.gate.foreseeing import beyond_sight, known_of, too_low
+    from pytest_ireval.gate.outlook import outlooks
+
+    try:
+        known = known_of(suite, registry, today_of())
+        found = outlooks(known)
+    except IrevalError as error:
+        yield from error.problems
+        return
+    for warning in (*([known.trouble] if known.trouble else []), *beyond_sight(found)):
+        click.echo(printable(f"warning: {warning}"))
+    yield from too_low(found)
 
 
 def _named_twice(suites: Sequence[Suite], names: dict[str, Suite]) -> Iterator[Problem]:

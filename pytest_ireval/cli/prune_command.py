@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from pytest_ireval.baselines.anchors import suite_of
 from pytest_ireval.baselines.files import RECORD, baseline_files, names_in, path_of
 from pytest_ireval.baselines.record import is_record
 from pytest_ireval.baselines.writing import delete_baseline
@@ -38,10 +39,11 @@ def command(folders: tuple[str, ...], yes: bool) -> None:
 
 
 def _orphans(folder: Path) -> list[str]:
-    """Names of the baselines in a folder that no suite beside it has."""
+    """Names of the baselines and anchors in a folder that no suite beside it has."""
     try:
         known = {each.name for path in suite_files(folder.parent) for each in baselines_of_suites(path)}
     except IrevalError as error:
         complaint = "nothing is pruned: which suites there are is not known while one of them cannot be read"
         raise BaselineError(Problem(complaint, place=str(folder)), *error.problems) from error
-    return [name for name in names_in(folder) if name not in known and is_record(path_of(folder, name, RECORD))]
+    unknown = (name for name in names_in(folder) if suite_of(name) not in known)
+    return [name for name in unknown if is_record(path_of(folder, name, RECORD))]

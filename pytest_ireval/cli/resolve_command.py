@@ -9,12 +9,13 @@ from pathlib import Path
 
 import click
 
+from pytest_ireval.baselines.anchors import is_anchor, suite_of
 from pytest_ireval.baselines.baseline import Acceptance
 from pytest_ireval.baselines.merging import Conflict, Settled, Side, Sides, conflicts_at, only, settle, sides_at
 from pytest_ireval.baselines.writing import finish_interrupted
 from pytest_ireval.cli.baseline_folders import baseline_folders, interrupted_in
 from pytest_ireval.cli.baseline_text import accepted_text
-from pytest_ireval.cli.suite_names import suite_of_baseline
+from pytest_ireval.cli.suite_names import baselines_of_suites, suite_of_baseline
 from pytest_ireval.errors import BaselineError, Problem
 from pytest_ireval.plurals import counted
 from pytest_ireval.text_table import printable
@@ -75,8 +76,9 @@ def _said(conflict: Conflict, settled: Settled, sides: Sides, take: Side) -> Ite
     if not settled.lost:
         yield f"  {other} has no acceptance that is not part of it"
         return
-    yield f"  not part of it: {counted(len(settled.lost), 'acceptance')} of {other}; look at the figures, and repeat:"
-    for acceptance in settled.lost:
+    lost = settled.lost[-1:] if is_anchor(conflict.name) else settled.lost  # the others are those of the baseline
+    yield f"  not part of it: {counted(len(lost), 'acceptance')} of {other}; look at the figures, and repeat:"
+    for acceptance in lost:
         yield f"    accepted {accepted_text(acceptance)}{_reason(acceptance)}"
         yield f"    {_command(conflict, acceptance)}"
 
@@ -87,6 +89,10 @@ def _reason(acceptance: Acceptance) -> str:
 
 def _command(conflict: Conflict, acceptance: Acceptance) -> str:
     suite = suite_of_baseline(conflict.folder, conflict.name)
+    if is_anchor(conflict.name):
+        words = ["ireval", "anchor", _near(suite or conflict.folder.parent)]
+        words += ["--named", suite_of(conflict.name)] if suite is None or len(baselines_of_suites(suite)) > 1 else []
+        return shlex.join([*words, "--reason", acceptance.reason])
     words = ["pytest", "--ireval", _near(suite or conflict.folder.parent), "--ireval-update"]
     words += ["--ireval-force"] if acceptance.forced else []
     return shlex.join(words + (["--ireval-reason", acceptance.reason] if acceptance.reason else []))

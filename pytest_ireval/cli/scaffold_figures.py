@@ -10,10 +10,9 @@ from typing import NamedTuple
 
 from pytest_ireval.results.evaluation import MetricResult
 from pytest_ireval.retrieval.queries import Queries
-from pytest_ireval.statistics.resolution import resolution
+from pytest_ireval.statistics.likely_spread import likely_spread
+from pytest_ireval.statistics.resolution import queries_needed, resolution
 
-LIKENESS = 0.95
-"""How strongly the values of two versions correlate after a small change, as far as anybody knows before the second."""
 BELOW = 0.95
 """A floor is so much of what is reached now."""
 LOW_MEAN = 0.1
@@ -38,12 +37,13 @@ def proposal(values: Iterable[float]) -> Proposal:
     """The tolerance that these queries can show the breaking of.
 
     It is their resolution: the smallest drop that a test at 5% shows in 80% of cases. The spread of the differences is
-    not known before there is a second ranking; it is taken from the spread of the values and :data:`LIKENESS`.
+    not known before there is a second ranking; it is taken from the spread of the values (:func:`likely_spread`).
     """
     known = list(values)
     spread = statistics.stdev(known) if len(known) > 1 else 0.0
     mean = statistics.fmean(known) if known else 0.0
-    drop = resolution(spread * math.sqrt(2 * (1 - LIKENESS)), len(known)) if spread else None
+    likely = likely_spread(known)
+    drop = None if likely is None else resolution(likely, len(known))
     if drop is None:
         return Proposal(f"{{absolute: {_up(0.5 / max(1, len(known)), 3):g}}}", len(known), 0.0)
     if mean < LOW_MEAN:
@@ -54,9 +54,8 @@ def proposal(values: Iterable[float]) -> Proposal:
 
 def needed_for(share: float, values: Sequence[float]) -> int:
     """About how many queries of this spread show a drop of that share of the mean."""
-    drop = share * statistics.fmean(values)
-    spread = statistics.stdev(values) * math.sqrt(2 * (1 - LIKENESS))
-    return math.ceil((2.486 * spread / drop) ** 2) if drop else 0
+    likely = likely_spread(values)
+    return (queries_needed(likely, share * statistics.fmean(values)) if likely else None) or 0
 
 
 def floor(value: float) -> float:

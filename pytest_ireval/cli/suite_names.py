@@ -6,6 +6,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from pytest_ireval.baselines.anchors import suite_of
 from pytest_ireval.errors import IrevalError
 
 if TYPE_CHECKING:
@@ -42,10 +43,10 @@ def suite_files(folder: Path) -> list[Path]:
 
 
 def suite_of_baseline(folder: Path, name: str) -> Path | None:
-    """The suite file that a baseline belongs to; None where none can be read that says so."""
+    """The suite file that a baseline or an anchor belongs to; None where none can be read that says so."""
     for path in suite_files(folder.parent) if folder.parent.is_dir() else ():
         try:
-            if name in {each.name for each in baselines_of_suites(path)}:
+            if suite_of(name) in {each.name for each in baselines_of_suites(path)}:
                 return path
         except IrevalError:  # it may be in conflict as well
             continue

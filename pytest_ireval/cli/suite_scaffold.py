@@ -10,10 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from pytest_ireval.cli.scaffold_figures import FEW, LIKENESS, floor, needed_for, proposal, slices, weight_column
-from pytest_ireval.plurals import counted
+from pytest_ireval.cli.scaffold_figures import FEW, floor, needed_for, proposal, slices, weight_column
+from pytest_ireval.plurals import counted, roughly
 from pytest_ireval.results.evaluation import Evaluation, MetricResult
 from pytest_ireval.retrieval.queries import Queries
+from pytest_ireval.statistics.likely_spread import LIKENESS
 
 PLAIN = re.compile(r"[A-Za-z0-9_./][A-Za-z0-9_./@+=-]*")
 MISREAD = re.compile(r"(?i)true|false|yes|no|on|off|null|~|[0-9.eE+-]+")
@@ -133,11 +134,11 @@ def _how_it_was_made(metric: MetricResult) -> Iterator[str]:
         yield "  # the tolerance is half of what one query lost altogether would cost."
         return
     queries = counted(made.queries, "query")
-    yield f"  # The tolerance is the smallest drop that {queries} of this spread show in 80% of cases (standard"
-    yield f"  # deviation of {metric.name}: {made.spread:.2f}). It is a guess as yet: values of two"
-    yield f"  # versions are taken to correlate by {LIKENESS}, as after small changes. Reports say what can be shown."
+    yield f"  # The tolerance is the smallest drop that {queries} show in 80% of cases. It is a guess as yet, made of"
+    yield f"  # how far values of {metric.name} lie apart (standard deviation {made.spread:.2f}): those of two"
+    yield f"  # versions are taken to correlate by {LIKENESS}, as after small changes. Later, ireval plan knows more."
     if made.queries < FEW:
-        yield f"  # {queries} are few: about {needed_for(0.02, values):,} would show a drop of 2%."
+        yield f"  # {queries} are few: about {roughly(needed_for(0.02, values)):,} would show a drop of 2%."
 
 
 def _per_slice(metric: MetricResult, queries: Queries) -> Iterator[str]:

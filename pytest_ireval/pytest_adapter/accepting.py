@@ -82,10 +82,11 @@ class Accepting:
         what, why = _only_by_force(result, proposal)
         if what and not self.force:
             return f"{what}, and --ireval-force was not given: {why}"
-        if self.reason.strip() or not (what or needs_reason(result)):
+        needed = needs_reason(result)
+        if self.reason.strip() or not (what or needed):
             return ""
-        if needs_reason(result):
-            return 'a comparison was red: say why that is fine, with --ireval-reason "…"'
+        if needed:
+            return f'{needed}: say why that is fine, with --ireval-reason "…"'
         return f'{what}, accepted by force: say why, with --ireval-reason "…"'
 
     def _write(self, suite: PlannedSuite, result: SuiteResult, proposal: Proposal, moment: datetime) -> str:

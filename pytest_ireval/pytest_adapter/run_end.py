@@ -19,6 +19,7 @@ from pytest_ireval.pytest_adapter.code_host import append_step_summary, tell_cod
 from pytest_ireval.pytest_adapter.planned_suite import Collected, Evaluated, PlannedSuite
 from pytest_ireval.pytest_adapter.reported import Reported
 from pytest_ireval.pytest_adapter.run_files import RunFiles, only_looks, with_problem
+from pytest_ireval.pytest_adapter.run_history import history_of
 from pytest_ireval.pytest_adapter.suite_ending import ended
 from pytest_ireval.pytest_adapter.terminal import summarise
 from pytest_ireval.results.suite_result import RunResult, SuiteResult
@@ -52,6 +53,7 @@ class RunEnd:
         self.files = files
         self.found = found
         self.affected = affected
+        self.history = history_of(config)
         self.collected = Collected()
         self.reported = Reported()
         self.uncollected: dict[str, str] = {}
@@ -90,10 +92,12 @@ class RunEnd:
         suites = [self._ended(suite) for suite in self.collected.suites if suite.selected]
         took_part = [file for suite in self.collected.suites if suite.selected for file in suite.files]
         result = self.files.result_of(suites, self.moment, problems, self.accepting.written, took_part)
-        result = replace(result, base=branch_of(self.config).base)
+        reason = self.accepting.reason.strip() if result.accepted else ""
+        result = replace(result, base=branch_of(self.config).base, reason=reason)
         self.result = told(result, self.affected.since, self.collected.suites)
         self.unwritten = self.files.write(self.result)
         self.unsaid = append_step_summary(self.files.summary, with_problem(self.result, self.unwritten))
+        self.history.append(with_problem(self.result, self.unwritten))
         if exitstatus == pytest.ExitCode.OK or self._nobody(exitstatus):
             session.exitstatus = self._exit_status(self.result)
 
@@ -144,4 +148,5 @@ class RunEnd:
             summarise(terminalreporter, self.config, shown, self.accepting, self.files.written)
             for problem in filter(None, (*self.lost, self.unwritten)):
                 terminalreporter.write_line(f"problem: {problem}", red=True)
+        self.history.tell(terminalreporter)
         tell_code_host(terminalreporter, self.config, self.result, self.unsaid)

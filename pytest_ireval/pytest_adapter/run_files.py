@@ -15,9 +15,11 @@ import pytest_ireval
 from pytest_ireval.errors import IrevalError, Problem
 from pytest_ireval.gate.circumstances import moment_of, written
 from pytest_ireval.pytest_adapter.code_host import source_links
+from pytest_ireval.pytest_adapter.judged_by_hand import kept
 from pytest_ireval.reports.open_metrics import metrics_text
 from pytest_ireval.reports.results_json import results_text
 from pytest_ireval.reports.summary_markdown import summary_text
+from pytest_ireval.reports.to_judge_table import to_judge_text
 from pytest_ireval.repositories.git import commit_state
 from pytest_ireval.results.outcome import worst_of
 from pytest_ireval.results.suite_result import RunResult, SuiteResult
@@ -25,6 +27,7 @@ from pytest_ireval.retrieval.formats.writers import put
 
 OFF = "none"
 FOLDER = "ireval-report"
+TO_JUDGE = "to_judge.tsv"
 
 
 @dataclass
@@ -48,6 +51,8 @@ class RunFiles:
 
     def begin(self, moment: datetime) -> None:
         """Nobody shall take the file of an earlier run for that of this one."""
+        if self.folder is not None:
+            kept(self.folder / TO_JUDGE)
         unfinished = RunResult(pytest_ireval.__version__, written(moment), "error", (), problems=(NOT_ENDED,))
         if self.write(unfinished):
             for path in self._texts(unfinished):
@@ -90,7 +95,7 @@ class RunFiles:
             return _unwritten(self.results, error.strerror or str(error))
         texts = self._texts(result)
         failed = {path: reason for path, text in texts.items() if (reason := self._put(path, text))}
-        if len(failed) == len(texts) and len(set(failed.values())) == 1:
+        if len(failed) == sum(map(bool, texts.values())) and len(set(failed.values())) == 1:
             failed = {self.results: failed[self.results]}  # it is the folder
         told = "; ".join(_unwritten(path, reason) for path, reason in failed.items())
         if told and result.verdict != "error":
@@ -105,13 +110,14 @@ class RunFiles:
                     path.unlink()
 
     def _texts(self, result: RunResult) -> dict[Path, str]:
-        """What is to stand in each file."""
+        """What is to stand in each file; one with nothing in it is not there."""
         if self.folder is None or self.results is None:
             return {}
         return {
             self.results: results_text(result),
             self.folder / "summary.md": self.summary(result),
             self.folder / "metrics.txt": metrics_text(result),
+            self.folder / TO_JUDGE: to_judge_text(result),
         }
 
     def summary(self, result: RunResult) -> str:
@@ -121,6 +127,9 @@ class RunFiles:
 
     def _put(self, path: Path, text: str) -> str:
         try:
+            if not text:
+                path.unlink(missing_ok=True)
+                return ""
             put({path: [text.encode("utf-8", "backslashreplace").decode()]})  # a file may be called what is no UTF-8
         except OSError as error:
             return error.strerror or str(error)

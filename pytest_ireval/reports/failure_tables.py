@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from pytest_ireval.plurals import counted
-from pytest_ireval.reports.figures import change, figure, interval, percent, size
+from pytest_ireval.reports.figures import change, figure, interval, percent
+from pytest_ireval.reports.sight import sight_words
 from pytest_ireval.results.outcome import Outcome, Placed, QueryChange, SliceFigures
 from pytest_ireval.text_table import aligned, cut, printable, width, wrapped
 
@@ -22,14 +22,15 @@ class Spacing(NamedTuple):
     gaps: tuple[int, ...]
     slash: str
     over: str
+    brief: bool = False
     counts: bool = True
 
 
 SPACINGS = (
     Spacing((3, 2, 3, 2, 3, 3), " / ", "    <- {}"),
     Spacing((2, 2, 2, 2, 2, 2), "/", "  <- {}"),
-    Spacing((2, 2, 2, 2, 2, 2), "/", "  <- over"),
-    Spacing((2, 2, 2, 2, 2, 2), "/", "  <- over", counts=False),
+    Spacing((2, 2, 2, 2, 2, 2), "/", "  <- {}", brief=True),
+    Spacing((2, 2, 2, 2, 2, 2), "/", "  <- {}", brief=True, counts=False),
 )
 """From the most readable to the narrowest."""
 
@@ -58,7 +59,7 @@ def _slices(figures: Sequence[SliceFigures], spacing: Spacing) -> list[str]:
     cells = [spacing.slash.join(map(str, (each.worse, each.better, each.same))) if compared else "" for each in figures]
     broad = max(map(width, cells))
     last = [
-        cell + (" " * (broad - width(cell)) + spacing.over.format(_decided(each)) if each.over else "")
+        cell + (" " * (broad - width(cell)) + spacing.over.format(_decided(each, spacing.brief)) if each.over else "")
         for cell, each in zip(cells, figures, strict=True)
     ]
     header.append(spacing.slash.join(("worse", "better", "same")) if compared else "")
@@ -73,20 +74,20 @@ def _values(each: SliceFigures, compared: bool) -> list[str]:
     return [figure(each.baseline), figure(each.now), change(each.change), percent(each.relative)]
 
 
-def _decided(each: SliceFigures) -> str:
-    return "breaks the rule" if each.tolerance is None else "over tolerance"
+def _decided(each: SliceFigures, brief: bool) -> str:
+    """A rule by evidence may be red although the change that was observed is within the tolerance."""
+    if each.tolerance is None or abs(each.change or 0.0) <= each.tolerance:
+        return "red" if brief else "breaks the rule"
+    return "over" if brief else "over tolerance"
 
 
 def _resolution(each: SliceFigures, direction: str, limit: int) -> list[str]:
     """The interval of the change, and the smallest change that so many queries can show."""
-    moved = {"higher": "a drop", "lower": "a rise"}.get(direction, "a change")
+    moved = {"higher": "drop", "lower": "rise"}.get(direction, "change")
     parts = []
     if each.low is not None and each.high is not None:
-        parts.append(f"90% interval {interval(each.low, each.high)}")
-    if each.resolution is not None:
-        parts.append(
-            f"{counted(each.queries, 'query')} can show {moved} of {size(each.resolution)} or more (80% power)"
-        )
+        parts.append(f"{each.level * 100:.4g}% interval {interval(each.low, each.high)}")
+    parts += filter(None, [sight_words(each, moved)])
     label = printable(each.slice.partition("=")[2] or each.slice)
     return wrapped("; ".join(parts), limit, f"  {label}: ", "    ") if parts else []
 

@@ -69,7 +69,7 @@ def _circumstances(outcome: Outcome, suite: SuiteResult, date: str, limit: int, 
         yield f"  report:   {report}"
     if outcome.metric and outcome.queries and outcome.explained:
         yield f"  why:      {why_command(suite, outcome.metric, outcome.queries[0].query)}"
-    if outcome.missing_baseline:
+    if outcome.missing_baseline and not outcome.against:
         yield f"  accept:   {accept_command(suite, new=True)}"
     elif stored and outcome.verdict != "error":
         yield f"  accept:   {accept_command(suite, new=False)}"

@@ -23,17 +23,5 @@ def interval(low: float, high: float) -> str:
     return f"{change(low, 3)} .. {change(high, 3)}"
 
 
-def size(value: float) -> str:
-    """A magnitude to two digits that matter: ``0.34``, ``0.0051``, ``12``."""
-    if value >= 10:
-        return f"{value:.0f}"
-    return f"{value:.2f}" if value >= 0.095 or not value else f"{value:.{_decimals(value)}f}"
-
-
-def _decimals(value: float) -> int:
-    """How many decimals show two digits that matter, ten at most."""
-    return next((places for places in range(2, 10) if value * 10**places >= 9.5), 10)
-
-
 def _without_minus_zero(value: float, decimals: int) -> float:
     return round(value, decimals) + 0.0

@@ -18,6 +18,7 @@ FAMILIES = {
     "ireval_metric": "A metric as measured by this run, for all queries and for each slice that was compared.",
     "ireval_metric_baseline": "The same metric of the accepted baseline.",
     "ireval_metric_change": "Now minus baseline, over the queries that both sides have.",
+    "ireval_metric_resolution": "The smallest drop of the mean that so many queries show in 80% of cases.",
     "ireval_rule": "What the other rules looked at, by the name of the number.",
 }
 """What stands in the file, in this order; all of them are gauges."""
@@ -60,20 +61,21 @@ def _figures(suite: SuiteResult, name: Labels) -> Iterator[tuple[str, Labels, fl
     """All queries first, then the slices of the rules that compare with the baseline."""
     for metric in suite.metrics:
         labels = (*name, ("metric", metric.name), ("slice", "all"))
-        yield from _three(labels, metric.now, metric.baseline, metric.change)
+        yield from _four(labels, metric.now, metric.baseline, metric.change, metric.resolution)
     for outcome in suite.outcomes:
         if outcome.metric and outcome.compares and not outcome.against:
             for each in outcome.figures:
                 labels = (*name, ("metric", outcome.metric), ("slice", each.slice))
-                yield from _three(labels, each.now, each.baseline, each.change)
+                yield from _four(labels, each.now, each.baseline, each.change, each.resolution)
 
 
-def _three(
-    labels: Labels, now: float | None, baseline: float | None, change: float | None
+def _four(
+    labels: Labels, now: float | None, baseline: float | None, change: float | None, resolution: float | None
 ) -> Iterator[tuple[str, Labels, float | None]]:
     yield "ireval_metric", labels, now
     yield "ireval_metric_baseline", labels, baseline
     yield "ireval_metric_change", labels, change
+    yield "ireval_metric_resolution", labels, resolution
 
 
 def _rules(suite: SuiteResult, name: Labels) -> Iterator[tuple[str, Labels, float | None]]:

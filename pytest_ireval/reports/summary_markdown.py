@@ -10,7 +10,7 @@ from pytest_ireval.plurals import counted
 from pytest_ireval.reports.fitting import Fit, Part, fitted
 from pytest_ireval.reports.markdown_text import SourceLinks, fenced, folded, inert, literal, table
 from pytest_ireval.reports.summary_outcomes import told_in_a_line, told_whole
-from pytest_ireval.reports.summary_table import HEADER, metric_rows, notes_of_run, verdicts_in_words
+from pytest_ireval.reports.summary_table import HEADER, filled, metric_rows, notes_of_run, verdicts_in_words
 from pytest_ireval.reports.verdict_words import lowers, words_of
 from pytest_ireval.results.outcome import Outcome
 from pytest_ireval.results.suite_result import RunResult, SuiteResult
@@ -157,7 +157,8 @@ def _figures(suites: Sequence[SuiteResult]) -> Iterator[Part]:
 
 
 def _figures_table(title: str, rows: Sequence[Sequence[str]]) -> str:
-    text = table(("suite", *HEADER), rows, range(2, 5))
+    header, *cells = filled([("suite", *HEADER), *rows])
+    text = table(header, cells, range(2, 5))
     return folded(f"{title}: {counted(len(rows), 'row')}", text) if len(rows) > OPEN else f"### {title}\n\n{text}"
 
 

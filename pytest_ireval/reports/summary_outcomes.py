@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pytest_ireval.plurals import counted
 from pytest_ireval.reports.cause_text import cause_sentence
 from pytest_ireval.reports.commands import accept_command, why_command
 from pytest_ireval.reports.failure_tables import best_document, grade_words, moved, now_at
 from pytest_ireval.reports.failure_text import baseline_words
-from pytest_ireval.reports.figures import change, figure, interval, percent, size
+from pytest_ireval.reports.figures import change, figure, interval, percent
 from pytest_ireval.reports.markdown_text import SourceLinks, fenced, folded, inert, literal, table
+from pytest_ireval.reports.sight import sight_words
 from pytest_ireval.results.outcome import Outcome, QueryChange, SliceFigures
 from pytest_ireval.results.suite_result import SuiteResult
 
@@ -75,11 +75,8 @@ def _certainty(each: SliceFigures) -> str:
     """The interval, and what so many queries can show."""
     said = []
     if each.low is not None and each.high is not None:
-        said.append(f"90% interval of the change {interval(each.low, each.high)}")
-    if each.resolution is not None:
-        said.append(
-            f"{counted(each.queries, 'query')} can show a change of {size(each.resolution)} or more (80% power)"
-        )
+        said.append(f"{each.level * 100:.4g}% interval of the change {interval(each.low, each.high)}")
+    said += filter(None, [sight_words(each, "change")])
     return f"{inert(each.slice, 80)}: {'; '.join(said)}" if said else ""
 
 
@@ -138,5 +135,5 @@ def _commands(outcome: Outcome, suite: SuiteResult) -> Iterator[str]:
     """To be pasted: why it is so, and what accepts it."""
     if outcome.metric and outcome.queries and outcome.explained:
         yield f"Why:\n\n{fenced(why_command(suite, outcome.metric, outcome.queries[0].query), 'sh')}"
-    if outcome.missing_baseline or (outcome.compares and not outcome.against and outcome.verdict != "error"):
+    if not outcome.against and (outcome.missing_baseline or (outcome.compares and outcome.verdict != "error")):
         yield f"Accept:\n\n{fenced(accept_command(suite, new=outcome.missing_baseline), 'sh')}"

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import groupby
 
-from pytest_ireval.plurals import counted
+from pytest_ireval.plurals import counted, magnitude
 from pytest_ireval.reports.affected_text import affected_lines
 from pytest_ireval.reports.cause_text import cause_sentence
-from pytest_ireval.reports.figures import change, figure, interval
+from pytest_ireval.reports.figures import change, figure, interval, percent
 from pytest_ireval.reports.whose import whose_lines
 from pytest_ireval.results.cause import Cause
 from pytest_ireval.results.outcome import VERDICTS, Outcome, Verdict, worst_of
@@ -19,7 +19,10 @@ LISTED = 5
 """So many queries or suites are named, the others counted."""
 WIDEST = 40
 """A name that takes more columns pushes its own line only."""
-HEADER = ("metric", "now", "baseline", "change", "90% interval", "verdict")
+HEADER = ("metric", "now", "baseline", "change", "90% interval", "can show", "verdict")
+"""What so many queries can show is the smallest change of the mean that they find in 80% of cases."""
+WORTH_A_LOOK = 0.05
+"""The share of slices named that are named by chance."""
 
 
 def summary_lines(run: RunResult, limit: int = 80, files: Sequence[str] = ()) -> list[str]:
@@ -31,7 +34,7 @@ def summary_lines(run: RunResult, limit: int = 80, files: Sequence[str] = ()) ->
         [f"written: {printable(file)}" for file in files],
         affected_lines(run, limit),
         [printable(line) for problem in run.problems for line in f"problem: {problem}".splitlines()],
-        [*whose_lines(run, limit), *wrapped(_verdict(run), limit, then="  ")],
+        [*whose_lines(run, limit), *verdict_lines(run, limit)],
     ]
     return [line for part in parts if part for line in (*part, "")][:-1]
 
@@ -40,19 +43,27 @@ def _figures(suites: Sequence[SuiteResult], limit: int) -> list[str]:
     """Suites beside their metrics, or above them where there is no room beside."""
     if not suites:
         return []
-    beside = [
-        [name, *row] for suite in suites for name, row in zip(_once(suite.name), metric_rows(suite), strict=False)
-    ]
-    lines = aligned([("suite", *HEADER), *beside], range(2, 5), most=WIDEST)
+    above = [row for suite in suites for row in metric_rows(suite)]
+    names = [name for suite in suites for name, _ in zip(_once(suite.name), metric_rows(suite), strict=False)]
+    titles, *above = filled([HEADER, *above])
+    beside = [[name, *row] for name, row in zip(("suite", *names), (titles, *above), strict=True)]
+    lines = aligned(beside, range(2, 5), most=WIDEST)
     if max(map(width, lines)) <= limit:
         return lines
-    above = [row for suite in suites for row in metric_rows(suite)]
-    header, *cells = aligned([HEADER, *above], range(1, 4), most=WIDEST)
+    header, *cells = aligned([titles, *above], range(1, 4), most=WIDEST)
     cell = iter(cells)
     lines = [f"  {header}"]
     for suite in suites:
         lines += [printable(suite.name), *(f"  {next(cell)}" for _ in metric_rows(suite))]
     return lines
+
+
+def filled(table: Sequence[Sequence[str]]) -> list[list[str]]:
+    """The rows without the column of what queries can show, where there is nothing in it."""
+    place = list(table[0]).index("can show")
+    if any(row[place].strip("-") for row in table[1:]):
+        return [list(row) for row in table]
+    return [[cell for i, cell in enumerate(row) if i != place] for row in table]
 
 
 def _once(name: str) -> Iterator[str]:
@@ -67,9 +78,9 @@ def metric_rows(suite: SuiteResult) -> list[list[str]]:
     others = sorted((each for each in suite.outcomes if not each.metric), key=lambda each: each.kind)
     for kind, outcomes in groupby(others, key=lambda each: each.kind):
         if words := _verdict_of(list(outcomes)):
-            rows.append([kind, "", "", "", "", words])
+            rows.append([kind, *[""] * 5, words])
     if not rows or (suite.error and not any(row[0] == "inputs" for row in rows)):
-        rows.append(["inputs" if suite.error else "", "", "", "", "", suite.verdict])
+        rows.append(["inputs" if suite.error else "", *[""] * 5, suite.verdict])
     return rows
 
 
@@ -82,6 +93,7 @@ def _row(suite: SuiteResult, metric: MetricFigures) -> list[str]:
         figure(metric.baseline),
         change(metric.change),
         "-" if low is None or high is None else interval(low, high),
+        "-" if metric.resolution is None else magnitude(metric.resolution),
         "error" if metric.error else _verdict_of(_about(suite, metric.name)) or metric.verdict or "-",
     ]
 
@@ -162,9 +174,23 @@ def _notes_of(suite: SuiteResult) -> Iterator[str]:
     if suite.cause is not None and _more_than_rankings(suite.cause):
         yield f"since the baseline: {cause_sentence(suite.cause)}"
     yield from (f"waived: {line}" for line in suite.waived)
-    yield from (f"warning: {_told(each)}" for each in suite.outcomes if each.warning)
+    yield from (f"warning: {_told(each)}" for each in suite.outcomes if each.warning and each.verdict == "pass")
     yield from (f"inconclusive: {_told(each)}" for each in suite.outcomes if each.verdict == "inconclusive")
     yield from suite.notes
+    if suite.to_judge:
+        yield f"{counted(len(suite.to_judge), 'unjudged document')} to judge first, by what they move: to_judge.tsv"
+    yield from _worth_a_look(suite)
+
+
+def _worth_a_look(suite: SuiteResult) -> Iterator[str]:
+    """Slices that got worse and that no red rule names."""
+    red = {(each.metric, each.slice) for each in suite.outcomes if each.verdict == "fail"}
+    found = [each for each in suite.slices if each.corrected is not None and each.corrected < WORTH_A_LOOK]
+    among = counted(len(suite.slices), "figure")
+    for each in found:
+        if (each.metric, each.figures.slice) not in red:
+            moved = f"{each.metric} {change(each.figures.change)} ({percent(each.figures.relative)})"
+            yield f"look at {each.figures.slice}: {moved}, more than chance among {among}"
 
 
 def _told(outcome: Outcome) -> str:
@@ -181,6 +207,11 @@ def _more_than_rankings(cause: Cause) -> bool:
 def _some(names: Sequence[str]) -> str:
     more = f" and {len(names) - LISTED:,} more" if len(names) > LISTED else ""
     return ", ".join(names[:LISTED]) + more
+
+
+def verdict_lines(run: RunResult, limit: int) -> list[str]:
+    """The last line: what it all came to."""
+    return wrapped(_verdict(run), limit, then="  ")
 
 
 def _verdict(run: RunResult) -> str:

@@ -42,7 +42,19 @@ def words_of(run: RunResult) -> Words:
         return Words("Not safe to land", "; ".join(_against(run, failed)), _next(failed))
     if run.verdict == "error" or not (run.suites or run.unaffected):
         return Words("Could not be judged", "; ".join(_unjudged(run)), MEND)
+    doubtful = findings(run, "inconclusive")
+    if doubtful:
+        return Words("May land, but is not shown to be safe", "; ".join(_good(run)), _more(run, doubtful))
     return Words("Safe to land", "; ".join(_good(run)))
+
+
+def _more(run: RunResult, doubtful: Sequence[Finding]) -> str:
+    """What would tell; nothing where it is only said that slices are too small to be looked at."""
+    if not any(outcome.warning for _, outcome in doubtful):
+        return ""
+    if any(suite.to_judge for suite in run.suites):
+        return "judge the documents in to_judge.tsv, and run again: what looks like a loss may be none."
+    return "look at what is inconclusive before it lands."
 
 
 MEND = "put right what is named here and run again; until then nobody knows whether the change does harm."
@@ -104,6 +116,8 @@ def _whom(name: str) -> str:
 def _next(failed: Sequence[Finding]) -> str:
     """What settles it."""
     if all(outcome.missing_baseline for _, outcome in failed):
+        if all(outcome.against for _, outcome in failed):
+            return "pin the release to compare with, as the failure says, and commit the anchor."
         return "accept the first baseline with the command below, and commit it."
     settled = sum(outcome.acceptable for _, outcome in failed)
     accept = "somebody who answers for it accepts it with a reason (the command stands below)"
@@ -162,7 +176,7 @@ def _good(run: RunResult) -> Iterator[str]:
         whole = f"all {passed:,}" if passed > 1 else f"{passed}"
         yield f"{whole if passed == len(every) else f'{passed:,} of {len(every):,}'} {_checks(len(every))} passed"
     if doubtful:
-        yield f"{doubtful:,} could not decide, with too few queries"
+        yield f"{doubtful:,} inconclusive"
     if accepted:
         verb, now = ("was", "is") if accepted == 1 else ("were", "are")
         yield f"{accepted:,} {verb} against the change and {now} accepted"

@@ -252,3 +252,13 @@ def test_what_cannot_be_imported_is_refused(ireval, source, content, options, me
 
     assert outcome.code == 2
     assert outcome.err.startswith(f"error: {message}")
+
+
+def test_what_only_one_source_says_of_its_judgments_is_empty_for_the_others(ireval, source, tmp_path):
+    old = source("q1 0 d1 2\n", "old.txt")
+    new = source("query\tdocument\tmetric\tgrade\nq1\td7\tnDCG@10\t3\n", "to_judge.tsv")
+    ireval("import", old, new)
+
+    assert (
+        tmp_path / "judgments.tsv"
+    ).read_text() == "query\tdocument\tgrade\tmetric\nq1\td1\t2\t\nq1\td7\t3\tnDCG@10\n"

@@ -27,6 +27,7 @@ LAYERS = [
     ({"comparing", "explaining"}, {"numpy"}),
     ({"rules"}, {"numpy", "pydantic"}),
     ({"gate"}, {"numpy"}),
+    ({"rehearsing"}, {"numpy"}),
     ({"reports"}, {"jinja2"}),
     ({"pytest_adapter"}, {"pytest"}),
     ({"testing"}, {"pytest", "numpy"}),

@@ -9,7 +9,9 @@ from pytest_ireval.results.suite_result import BaselineInfo, Counts, MetricFigur
 TAIL = SliceFigures("segment=tail", 12, 0.6154, 0.9438, 4, 0, 8, 0.01, 0.0283, True, -0.58, -0.077, 0.37)
 ALL = SliceFigures("all", 59, 0.8764, 0.8764, 4, 26, 29)
 NDCG = MetricFigures(
-    "nDCG@10", "higher", "query", "mean", 0.8764, 0.8764, 0.8764, False, -0.062, 0.062, 4, 26, 29, "fail"
+    *("nDCG@10", "higher", "query", "mean", 0.8764, 0.8764, 0.8764, False, -0.062, 0.062, 4, 26, 29, "fail"),
+    sd=0.29,
+    resolution=0.093,
 )
 
 

@@ -141,6 +141,16 @@ Owner @search-team.
     )
 
 
+@pytest.mark.parametrize(("limit", "mark"), [(120, "<- breaks the rule"), (80, "<- red")])
+def test_what_fails_by_evidence_need_not_be_over_the_tolerance(limit, mark):
+    tail = replace(TAIL, now=0.9091)
+
+    text = text_of(replace(HIDDEN_TAIL, figures=(tail, ALL)), width=limit)
+
+    assert mark in text
+    assert "<- over" not in text
+
+
 def test_a_threshold_has_no_baseline_columns_and_nothing_to_accept():
     outcome = Outcome(
         "threshold::nDCG_10",

@@ -66,6 +66,10 @@ ireval_metric_baseline{suite="product-search",metric="nDCG@10",slice="segment=ta
 # HELP ireval_metric_change Now minus baseline, over the queries that both sides have.
 ireval_metric_change{suite="product-search",metric="nDCG@10",slice="all"} 0.0
 ireval_metric_change{suite="product-search",metric="nDCG@10",slice="segment=tail"} -0.3284
+# TYPE ireval_metric_resolution gauge
+# HELP ireval_metric_resolution The smallest drop of the mean that so many queries show in 80% of cases.
+ireval_metric_resolution{suite="product-search",metric="nDCG@10",slice="all"} 0.093
+ireval_metric_resolution{suite="product-search",metric="nDCG@10",slice="segment=tail"} 0.37
 # TYPE ireval_rule gauge
 # HELP ireval_rule What the other rules looked at, by the name of the number.
 ireval_rule{suite="product-search",rule="threshold::nDCG_10",number="value"} 0.8764
@@ -80,7 +84,7 @@ def test_a_run_that_did_not_end_is_no_pass():
 
 
 def test_what_has_no_value_is_left_out():
-    nothing = replace(SHOP.metrics[0], now=float("nan"), baseline=None, paired=None)
+    nothing = replace(SHOP.metrics[0], now=float("nan"), baseline=None, paired=None, resolution=None)
     infinite = replace(PASSED, numbers={"value": float("inf")})
 
     found = samples(metrics_text(replace(RUN, suites=(replace(SHOP, metrics=(nothing,), outcomes=(infinite,)),))))

@@ -15,6 +15,7 @@ from pytest_ireval.reports.markdown_text import SourceLinks, fenced, inert, lite
 from pytest_ireval.reports.summary_markdown import LIMIT, marker, summary_text
 from pytest_ireval.results.outcome import Outcome, Placed, QueryChange
 from pytest_ireval.results.suite_result import RunResult, SuiteResult
+from pytest_ireval.results.to_judge import ToJudge
 
 LINKS = SourceLinks("https://github.com/acme/shop/blob/3b1c0ff", "search")
 COMMENT = 65_535
@@ -83,10 +84,10 @@ pytest --ireval suites/product-search.ireval.yaml --ireval-update --ireval-reaso
 
 ### Figures
 
-| suite | metric | now | baseline | change | 90% interval | verdict |
-| --- | --- | ---: | ---: | ---: | --- | --- |
-| product-search | nDCG@10 | 0.8764 | 0.8764 | +0.0000 | -0.062 .. +0.062 | **fail** |
-| product-search | expect |  |  |  |  | warning |
+| suite | metric | now | baseline | change | 90% interval | can show | verdict |
+| --- | --- | ---: | ---: | ---: | --- | --- | --- |
+| product-search | nDCG@10 | 0.8764 | 0.8764 | +0.0000 | -0.062 .. +0.062 | 0.093 | **fail** |
+| product-search | expect |  |  |  |  |  | warning |
 
 <details><summary>Warnings, waivers and notes: 2</summary>
 
@@ -209,9 +210,22 @@ def test_doubts_are_no_failures_and_are_said():
     doubt = replace(PASSED, verdict="inconclusive", id="no_regression::x")
     run = replace(GREEN, verdict="inconclusive", suites=(replace(SHOP, outcomes=(PASSED, doubt, WARNED)),))
 
-    assert first_lines(run) == (
-        "**Safe to land**: 2 of 3 checks passed; 1 could not decide, with too few queries; 1 warning."
+    said = "2 of 3 checks passed; 1 inconclusive; 1 warning."
+    assert first_lines(run) == f"**May land, but is not shown to be safe**: {said}"
+    assert "**Next**" not in summary_text(run)
+
+
+def test_what_would_have_failed_but_for_unjudged_documents_is_never_called_safe():
+    doubt = replace(PASSED, verdict="inconclusive", id="no_regression::x", warning=True)
+    shop = replace(SHOP, outcomes=(PASSED, doubt))
+    look, judge = (
+        summary_text(replace(GREEN, verdict="inconclusive", suites=(each,)))
+        for each in (shop, replace(shop, to_judge=(ToJudge("q1", "d1", "nDCG@10", -0.1),)))
     )
+
+    assert "Safe to land" not in look + judge
+    assert "**Next**: look at what is inconclusive before it lands." in look
+    assert "**Next**: judge the documents in to_judge.tsv, and run again" in judge.replace("\u200b", "")
 
 
 def test_an_accepted_comparison_is_said():

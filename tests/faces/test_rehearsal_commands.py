@@ -1,0 +1,158 @@
+"""``ireval self-test`` and ``ireval aa``: what they print, and how they end."""
+
+import json
+
+import pytest
+
+from pytest_ireval.cli.again_text import again_text
+from pytest_ireval.cli.self_test_text import percent, self_test_text
+from pytest_ireval.results.rehearsal import (
+    AskedAgain,
+    FalseAlarms,
+    HarmlessChange,
+    Level,
+    MetricNoise,
+    MutantNoticed,
+    SameAgain,
+    SelfTest,
+    ToleranceNoise,
+)
+
+SUITE = """\
+ireval: 1
+suite: shop
+source: {run: rankings.txt}
+judgments: judgments.txt
+rules:
+  - no_regression: {metric: RR@3, tolerance: 10%}
+"""
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "shop.yaml").write_text(SUITE)
+    (tmp_path / "judgments.txt").write_text("".join(f"q{i} 0 a{i} 1\n" for i in range(30)))
+    lines = (f"q{i} Q0 {d}{i} {r} {9 - r} x\n" for i in range(30) for r, d in enumerate("abcd", 1))
+    (tmp_path / "rankings.txt").write_text("".join(lines))
+    lines = (f"q{i} Q0 {d}{i} {r} {9 - r} x\n" for i in range(30) for r, d in enumerate("bacd"[i % 2 :], 1))
+    (tmp_path / "other.txt").write_text("".join(lines))
+    return tmp_path
+
+
+def test_a_suite_without_a_baseline_is_tested_on_the_rankings_of_now(ireval, folder):
+    printed = ireval("self-test", "shop.yaml")
+
+    assert printed.code == 0
+    assert printed.out == (
+        "shop (shop.yaml)\n\n"
+        "False alarms: nothing can be told, as no baseline has been accepted yet; --against RANKINGS names\n"
+        "other rankings of these queries to compare with.\n\n"
+        "Would this gate notice? Damage done to the rankings that were accepted, to ever more queries:\n\n"
+        "damage                            queries  noticed from  by\n"
+        "the first two documents swapped        30           all  no_regression::RR_3.all\n"
+        "the first relevant document gone       30       20% (6)  no_regression::RR_3.all\n"
+        "the first 3 documents reversed         30       20% (6)  no_regression::RR_3.all\n"
+        "an unrelated document on top           30      50% (15)  no_regression::RR_3.all\n"
+        "documents with other ids               30       20% (6)  no_regression::RR_3.all\n\n"
+        "Nobody would notice:\n"
+        "  only 5 documents left: never red (30 queries)\n\n"
+        "Changes that no rule may mind:\n\n"
+        "change                                 verdict\n"
+        "the same rankings                      pass\n"
+        "equal scores written in another order  not tried: no two documents of a query have equal scores\n"
+        "documents below rank 3 reordered       not tried: there is nothing below it\n\n"
+        "note: documents with other ids turn it red, though nobody knows what they are worth: documents that\n"
+        "are called otherwise some day are named in documents: {aliases: FILE}\n"
+        "note: no baseline has been accepted yet: damage is done to the rankings of now, and compared with\n"
+        "them\n\n"
+        "self-test: pass\n"
+    )
+
+
+def test_other_rankings_give_false_alarms_and_json_has_all_of_it(ireval, folder):
+    printed = ireval("self-test", "shop.yaml", "--against", "other.txt", "--trials", "20", "--format", "json")
+    (suite,) = json.loads(printed.out)["suites"]
+
+    assert printed.code == 0
+    assert suite["holds"] is True
+    assert suite["compared"] == "other.txt and the rankings of now"
+    assert [(each["rule"], each["runs"]) for each in suite["alarms"]] == [("", 20), ("no_regression::RR_3.all", 20)]
+
+
+def test_rankings_of_other_queries_are_refused(ireval, folder):
+    (folder / "strange.txt").write_text("z1 Q0 a 1 1 x\n")
+    printed = ireval("self-test", "shop.yaml", "--against", "strange.txt")
+
+    assert printed.code == 2
+    assert "it ranks none of the queries that it was asked for" in printed.err
+
+
+def test_a_suite_that_is_red_without_any_change_ends_with_1(ireval, folder):
+    (folder / "shop.yaml").write_text(SUITE + "  - threshold: {P@3: '>= 0.9'}\n")
+    printed = ireval("self-test", "shop.yaml", "--trials", "20")
+
+    assert printed.code == 1
+    assert printed.out.endswith("self-test: FAIL: the same rankings: threshold::P_3\n")
+
+
+def test_a_steady_source_passes_aa(ireval, folder):
+    printed = ireval("aa", "shop.yaml", "--repeat", "3")
+
+    assert printed.code == 0
+    assert "was asked 3 times: all 3 answers are the same." in printed.out
+
+
+def test_json_of_aa_says_whether_it_holds(ireval, folder):
+    (suite,) = json.loads(ireval("aa", "shop.yaml", "--format", "json").out)["suites"]
+
+    assert (suite["holds"], suite["lists"], suite["answers"]) == (True, 0, 2)
+
+
+def test_promises_that_are_broken_are_marked():
+    evidence = FalseAlarms("worsened::AP", "evidence", 200, 50, 0.25, 0.19, 0.32, 40, 0.05, broken=True)
+    whole = FalseAlarms("", "", 200, 60, 0.3, 0.237, 0.369, 40, 0.05, broken=True)
+    harmless = (HarmlessChange("the same rankings", tried=True),)
+    levels = (Level(0.05, 3, 20, 4, 0), Level(1.0, 60, 1, 0, 1))
+    missed = MutantNoticed("documents with other ids", 60, levels, unnoticed_is_right=True)
+    found = SelfTest("shop", "shop.yaml", 60, 200, "now and before", 12, "", (whole, evidence), (missed,), harmless)
+    text = self_test_text(found)
+
+    assert not found.holds
+    assert "worsened::AP     evidence    25%      19% .. 32%          20%        5%  <- broken\n" in text
+    assert "This suite turns 30% of harmless changes of this kind red (95% limits: 23.7% to 36.9%)." in text
+    assert "red in 4 of 20 trials at 5%" in text
+    assert text.endswith("self-test: FAIL: more alarms than alpha allows: the whole suite, worsened::AP\n")
+
+
+def test_noise_is_a_table_and_what_lies_below_it_is_named():
+    found = AskedAgain(
+        "shop",
+        "shop.yaml",
+        "python: shop:search",
+        answers=2,
+        repeat=1,
+        queries=60,
+        lists=15,
+        metrics=(MetricNoise("AP", 60, 9, 0.03, 0.0107, 0.4, 7), MetricNoise("RR", 60, 0, 0.0, 0.0)),
+        tolerances=(ToleranceNoise("no_regression::AP.all", 0.01, 0.0107, below=True),),
+        rules=(SameAgain("no_regression::AP.all", "fail", "AP fell 2%"),),
+    )
+
+    assert again_text(found) == (
+        "shop (shop.yaml)\n\n"
+        "python: shop:search was asked 2 times: the list of 15 of 60 queries (25%) changed.\n\n"
+        "metric  queries  moved  sd of an answer  noise floor  share of variance  repeat for 10%\n"
+        "AP           60      9           0.0300       0.0107                40%               7\n"
+        "RR           60      0           0.0000       0.0000                  -               -\n\n"
+        "rule                   tolerance  noise floor\n"
+        "no_regression::AP.all     0.0100       0.0107  below the noise: it will be red by chance\n\n"
+        "Comparing one answer with the next is red, though nothing changed:\n"
+        "  no_regression::AP.all: AP fell 2%\n\n"
+        "aa: FAIL\n"
+    )
+
+
+@pytest.mark.parametrize(("share", "text"), [(0.0, "0%"), (0.025, "2.5%"), (0.2, "20%"), (1.0, "100%")])
+def test_shares_are_percent(share, text):
+    assert percent(share) == text

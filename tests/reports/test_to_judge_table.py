@@ -1,0 +1,41 @@
+"""``to_judge.tsv``: a line for each document, whatever stands in texts and ids."""
+
+from pytest_ireval.reports.to_judge_table import to_judge_text
+from pytest_ireval.results.suite_result import RunResult, SuiteResult
+from pytest_ireval.results.to_judge import ToJudge
+
+HEADER = "suite\tquery\tdocument\ttext\tmetric\teffect\trank_now\trank_baseline\tgrade\n"
+
+
+def table(*documents):
+    suite = SuiteResult("shop", "shop.yaml", "fail", (), to_judge=documents)
+    return to_judge_text(RunResult("1", "2026-11-01", "fail", (suite,)))
+
+
+def test_a_line_has_all_that_is_known_and_room_for_a_grade():
+    found = table(ToJudge("q1", "d7", "nDCG@10", 0.3125, "red mug", 1, None))
+
+    assert found == f"{HEADER}shop\tq1\td7\tred mug\tnDCG@10\t+0.312500\t1\t\t\n"
+
+
+def test_what_makes_it_better_and_what_makes_it_worse_have_signs():
+    assert "\t-0.250000\t\t4\t\n" in table(ToJudge("q1", "d7", "P@4", -0.25, "", None, 4))
+
+
+def test_tabs_and_line_ends_in_a_text_are_blanks():
+    found = table(ToJudge("q1", "d7", "P@4", 0.25, "red\tmug\r\nblue\u2028cup", 1, 1))
+
+    assert "\tred mug blue cup\t" in found
+    assert len(found.splitlines()) == 2
+
+
+def test_an_id_to_which_no_grade_could_find_back_is_left_out():
+    odd = ["a\tb", "a\nb", " a", '"a"', "a\u2028b"]
+    found = table(*(ToJudge("q1", name, "P@4", 0.25) for name in odd), ToJudge("q1", "d 7", "P@4", 0.25))
+
+    assert [line.split("\t")[2] for line in found.splitlines()[1:]] == ["d 7"]
+
+
+def test_where_nothing_is_to_be_judged_there_is_no_text():
+    assert table() == ""
+    assert table(ToJudge("q1", "a\tb", "P@4", 0.25)) == ""
