@@ -31,8 +31,11 @@ EXAMPLES = {
     "no_regression": "- no_regression: {metric: nDCG@10, tolerance: 2.5%}\n"
     "- no_regression: {metric: nDCG@10, per: segment, tolerance: {head: 2%, default: 5%}}\n"
     "- no_regression: {metric: RR@10, where: {segment: tail}, tolerance: {absolute: 0.02}, on_fail: warn}",
+    "equivalent": "- equivalent: {metric: nDCG@10, tolerance: 1%}\n"
+    "- equivalent: {metric: RR@10, tolerance: {absolute: 0.01}, per: segment, on_inconclusive: warn}",
     "worsened": "- worsened: {metric: nDCG@10, by_more_than: 0.3, at_most: 2}\n"
-    "- worsened: {metric: nDCG@10, by_more_than: 0.3, at_most: 5%, where: {segment: head}}",
+    "- worsened: {metric: nDCG@10, by_more_than: 0.3, at_most: 5%, where: {segment: head}}\n"
+    "- worsened: {metric: nDCG@10, by_more_than: 0.3, decide_by: evidence}",
     "churn": "- churn: {overlap: RBO(p=0.9), below: 0.8, at_most: 10%}",
     "expect": "- expect:\n    - {query: q001, document: q001-d0, top: 1}\n"
     "    - {query: q050, never: [banned-17], top: 10}\n"

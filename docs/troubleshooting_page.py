@@ -20,11 +20,12 @@ GROUPS = {
     "Files: queries, judgments, rankings": ("retrieval", "intake"),
     "Sources": ("sources",),
     "Baselines and git": ("baselines", "repositories"),
-    "Rules and the gate": ("rules", "gate", "evaluating", "comparing", "explaining", "statistics"),
+    "Rules and the gate": ("rules", "gate", "rehearsing", "evaluating", "comparing", "explaining", "statistics"),
     "Metrics": ("metrics", "pytest_ireval_metrics"),
     "Plugins": ("plugins", "testing"),
     "The command ireval": ("cli",),
     "Results and reports": ("results", "reports"),
+    "The history of runs": ("history",),
 }
 """Where an error comes from, by the folder of its code; what is in none of them stands in the last group."""
 OTHERS = "Elsewhere"

@@ -16,6 +16,19 @@ REMEDIES = {
     "<shown>: cannot be read: the link leads nowhere": (
         "a suite is a symbolic link whose target is gone: mend or remove it."
     ),
+    "warning: this run is not in the history: <trouble>": (
+        "the verdict is what it would be with it. The rest of the line says why; `ireval_history = none` in the ini "
+        "file is for places where nothing can be kept. See [the history](history.md)."
+    ),
+    "is damaged: <error>": (
+        "a disk or a copy went wrong. Move the file away; the next run begins a new one, and [`ireval history "
+        "rebuild`](history.md#ci-forgets) brings back what `results.json` files and git know."
+    ),
+    "<share> of the documents listed now stand neither in the judgments nor in the baseline's rankings; were ids "
+    "renamed? judged: <judged share> now, <judged share before> in the baseline": (
+        "if they were, a table of old and new ids brings everything back; else judge some of what is new. See "
+        "[ids that changed](unjudged.md#ids-that-changed)."
+    ),
     "there is no baseline to compare with": "accept the first one: `pytest --ireval suites/ --ireval-update-new`.",
     "there is no such file: <value>": "paths are relative to the suite's file, not to where pytest was started.",
     "unknown key <key>": (
@@ -88,7 +101,10 @@ REMEDIES = {
     "no query has a list on both sides<on>": (
         "a filter (`where`) that fits no query, or new queries only: accept them first."
     ),
-    "the baseline holds <depth> documents of each query, and depth is <depth> now": "accept once with the new depth.",
+    "the <noun> holds <depth> documents of each query, and depth is <depth> now": (
+        "accept once with the new depth; then an anchor can be pinned anew."
+    ),
+    "there is no anchor to compare with": 'pin what is accepted: `ireval anchor suites/ --reason "release 4.2"`.',
     "no suite was found (*.ireval.yaml, or YAML with a line that begins with ireval:)": (
         "name the folder of the suites."
     ),

@@ -1,0 +1,139 @@
+"""Draws the pictures of the pages about evidence, from the same functions that the gate decides with.
+
+python docs/pictures.py        writes docs/pictures/*.svg
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from pytest_ireval.statistics.resolution import resolution
+
+FOLDER = Path(__file__).parent / "pictures"
+INK, FAINT, GOOD, BAD, OPEN = "#24292f", "#d0d7de", "#1a7f37", "#a40e26", "#9a6700"
+VERDICTS = (
+    ("pass: a 2% drop is ruled out", -0.9, 0.8, GOOD),
+    ("pass: worse, but by less than 2%", -1.6, -0.3, GOOD),
+    ("fail: worse, and 2% is not ruled out", -2.9, -0.4, BAD),
+    ("fail: worse, by more than 2%", -4.6, -2.5, BAD),
+    ("inconclusive: these queries cannot tell", -3.4, 0.9, OPEN),
+)
+SPREADS = ((0.4, "reciprocal rank"), (0.1, "nDCG"), (0.03, "few changed"))
+"""Standard deviations of the differences, and where they are usual."""
+SHOWN = (20, 50, 100, 200, 500, 1000, 2000, 5000, 10000)
+DROPS = (0.3, 0.1, 0.03, 0.01, 0.003, 0.001)
+LOSSES = (-0.95, -0.82, -0.74, -0.66, -0.61, -0.52, -0.41)
+GAINS = 45
+
+
+def pictures() -> dict[str, str]:
+    """Each file's text by its name."""
+    return {"verdicts.svg": verdicts(), "queries.svg": queries(), "tails.svg": tails()}
+
+
+def verdicts() -> str:
+    """Where the interval of the change lies decides."""
+    left, scale, top = 500.0, 60.0, 56.0
+    lines = [text(left, 24, "no change", anchor="middle"), text(left - 2 * scale, 24, "2% drop", BAD, anchor="middle")]
+    lines += [line(left, 34, left, 250), line(left - 2 * scale, 34, left - 2 * scale, 250, BAD, dashed=True)]
+    for row, (label, low, high, colour) in enumerate(VERDICTS):
+        y = top + 44 * row
+        lines.append(line(left + low * scale, y + 14, left + high * scale, y + 14, colour, width=4))
+        lines.append(dot(left + (low + high) / 2 * scale, y + 14, colour))
+        lines.append(text(16, y - 2, label, colour))
+    return drawn("The 90% interval of the change, and the verdict", 640, 272, lines)
+
+
+def queries() -> str:
+    """The smallest drop that so many queries show, for usual spreads of the differences."""
+    lines = [text(16, 24, "smallest drop of the mean that is shown in 80% of cases, by the spread of the differences")]
+    for drop in DROPS:
+        lines += [line(70, _y(drop), 610, _y(drop), FAINT), text(62, _y(drop) + 4, f"{drop:g}", anchor="end")]
+    lines += [text(_x(count), 318, f"{count:,}", anchor="middle") for count in SHOWN]
+    lines.append(text(610, 342, "queries", anchor="end"))
+    for spread, label in SPREADS:
+        points = [(_x(count), _y(resolution(spread, count) or 1.0)) for count in SHOWN]
+        lines.append(path(points))
+        x, y = points[4]
+        lines.append(text(x + 4, y - 8, f"{spread:g}: {label}"))
+    return drawn("How many queries show how small a drop", 640, 356, lines)
+
+
+def _x(count: int) -> float:
+    low, high = math.log(SHOWN[0]), math.log(SHOWN[-1])
+    return 80 + (math.log(count) - low) / (high - low) * 510
+
+
+def _y(drop: float) -> float:
+    low, high = math.log(DROPS[-1]), math.log(DROPS[0])
+    return 296 - (math.log(drop) - low) / (high - low) * 240
+
+
+def tails() -> str:
+    """A mean that rose, over queries some of which broke."""
+    gains = [0.06 + 0.34 * (place / GAINS) ** 2 for place in range(GAINS)]
+    bars = [*LOSSES, *gains]
+    mean = math.fsum(bars) / len(bars)
+    lines = [text(16, 24, f"each bar a query: its change. The mean rose by {mean:.2f}")]
+    lines.append(line(16, 150, 624, 150))
+    for place, bar in enumerate(bars):
+        x, y = 20 + place * 11.6, 150 - max(bar, 0) * 110
+        lines.append(rectangle(x, y, 8, abs(bar) * 110, BAD if bar < 0 else GOOD))
+    lines.append(text(120, 236, f"{len(LOSSES)} queries broke: worsened sees them", BAD))
+    lines.append(text(340, 176, "no_regression sees the mean", GOOD))
+    return drawn("Few queries broke while the mean rose", 640, 280, lines)
+
+
+def drawn(title: str, width: int, height: int, lines: Sequence[str]) -> str:
+    """A whole picture, with a name for those who cannot see it."""
+    return "\n".join(_drawn(title, width, height, lines)) + "\n"
+
+
+def _drawn(title: str, width: int, height: int, lines: Sequence[str]) -> Iterator[str]:
+    yield (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" '
+        'role="img" font-family="system-ui, sans-serif" font-size="13">'
+    )
+    yield f"<title>{title}</title>"
+    yield f'<rect width="{width}" height="{height}" fill="#ffffff"/>'
+    yield from lines
+    yield "</svg>"
+
+
+def line(
+    x: float, y: float, to_x: float, to_y: float, colour: str = INK, width: int = 1, *, dashed: bool = False
+) -> str:
+    """A straight line."""
+    dashes = ' stroke-dasharray="4 4"' if dashed else ""
+    return (
+        f'<line x1="{x:.1f}" y1="{y:.1f}" x2="{to_x:.1f}" y2="{to_y:.1f}" stroke="{colour}" '
+        f'stroke-width="{width}"{dashes}/>'
+    )
+
+
+def path(points: Sequence[tuple[float, float]]) -> str:
+    """A line through points."""
+    through = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
+    return f'<polyline points="{through}" fill="none" stroke="{INK}" stroke-width="2"/>'
+
+
+def dot(x: float, y: float, colour: str) -> str:
+    """A point."""
+    return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="5" fill="{colour}"/>'
+
+
+def rectangle(x: float, y: float, width: float, height: float, colour: str) -> str:
+    """A bar."""
+    return f'<rect x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{height:.1f}" fill="{colour}"/>'
+
+
+def text(x: float, y: float, words: str, colour: str = INK, anchor: str = "start") -> str:
+    """Words."""
+    return f'<text x="{x:.1f}" y="{y:.1f}" fill="{colour}" text-anchor="{anchor}">{words}</text>'
+
+
+if __name__ == "__main__":
+    for name, content in pictures().items():
+        (FOLDER / name).write_text(content, encoding="utf-8")
