@@ -63,6 +63,8 @@ def _type(hint: Any, definitions: dict[str, Any]) -> dict[str, Any]:
         return {"type": "array", "items": _type(inner[0], definitions)}
     if kind == "mapping":
         return {"type": "object", "additionalProperties": _type(inner[0], definitions)}
+    if hint is Any:
+        return {}
     return {"enum": list(inner)} if kind == "choice" else {"type": SCALARS[hint]}
 
 

@@ -91,6 +91,8 @@ def _read(data: Any, hint: Any, place: str, path: Path) -> Any:
     if kind == "mapping":
         _expect(isinstance(data, dict), data, "an object", place, path)
         return {key: _read(each, inner[0], place, (*path, key)) for key, each in data.items()}
+    if hint is Any:
+        return data
     if kind == "choice":
         _expect(data in inner, data, f"one of {', '.join(inner)}", place, path)
         return inner[inner.index(data)]

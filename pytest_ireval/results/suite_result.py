@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from pytest_ireval.results.cause import Cause
+from pytest_ireval.results.curves import Accepted, Distribution, QueryCurve, SliceCurves, Trend
 from pytest_ireval.results.evaluation import Policies
 from pytest_ireval.results.outcome import Outcome, Placed, SliceFigures, Verdict
 from pytest_ireval.results.to_judge import ToJudge
@@ -103,6 +105,14 @@ class QueryDocuments:
 
     query: str
     documents: tuple[Placed, ...]
+    now: QueryCurve | None = None
+    """None where the query has no ranking or no relevant document."""
+    baseline: QueryCurve | None = None
+    shares: Mapping[str, tuple[float | None, ...]] = field(default_factory=dict)
+    """By metric, what each of ``documents`` adds to ``now - baseline``; None where it has no part in it. They add up.
+    Only metrics that can be told apart so are here."""
+    relevant: int | None = None
+    """How many relevant documents the query has; None where it is not judged."""
 
 
 @dataclass(frozen=True)
@@ -165,6 +175,28 @@ class SuiteResult:
     """Pairs whose judgment would move the verdicts most, the most influential first."""
     affected_by: str = ""
     """Why it takes part in a run of suites that are affected by a change; empty where all take part."""
+    curves: tuple[SliceCurves, ...] = ()
+    """Of all queries first, then of the slices that rules name; none without relevant documents."""
+    distributions: tuple[Distribution, ...] = ()
+    """Of every metric that scores queries."""
+    trends: tuple[Trend, ...] = ()
+    """From the history, of every figure that this run has, too, and of what rules look at."""
+    acceptances: tuple[Accepted, ...] = ()
+    """Of the baseline and of the anchor, the newest last."""
+
+
+@dataclass(frozen=True)
+class Section:
+    """What a plugin adds to the report."""
+
+    name: str
+    title: str
+    plugin: str
+    """The distribution and its version, or the conftest.py."""
+    data: Mapping[str, Any] = field(default_factory=dict)
+    """What its template is filled in with: texts, numbers, lists and objects."""
+    problem: str = ""
+    """Why there is nothing to show."""
 
 
 @dataclass(frozen=True)
@@ -192,3 +224,5 @@ class RunResult:
     """Suites that took no part, because nothing they watch has changed since then."""
     reason: str = ""
     """Why they were accepted."""
+    sections: tuple[Section, ...] = ()
+    """What plugins add to the report."""

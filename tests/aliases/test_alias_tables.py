@@ -112,7 +112,7 @@ def test_a_long_circle_is_told_in_one_line_that_can_be_read(written):
 
 
 def test_a_message_is_shorter_than_the_line_that_it_is_about(written):
-    said = refused(read_aliases, written("from\tto\n\"" + "\0" * 60_000 + "\"\tb\n"))
+    said = refused(read_aliases, written('from\tto\n"' + "\0" * 60_000 + '"\tb\n'))
 
     assert said.startswith("ids.tsv:2\n  ")
     assert len(said) < 5_000
