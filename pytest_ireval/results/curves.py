@@ -1,4 +1,4 @@
-"""What charts show of a suite, as numbers: recall and precision, how values are spread, and what earlier runs came to."""
+"""What charts show of a suite, as numbers: recall and precision, how values are spread, what earlier runs came to."""
 
 from __future__ import annotations
 

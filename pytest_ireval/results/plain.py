@@ -91,8 +91,6 @@ def _read(data: Any, hint: Any, place: str, path: Path) -> Any:
     if kind == "mapping":
         _expect(isinstance(data, dict), data, "an object", place, path)
         return {key: _read(each, inner[0], place, (*path, key)) for key, each in data.items()}
-    if hint is Any:
-        return data
     if kind == "choice":
         _expect(data in inner, data, f"one of {', '.join(inner)}", place, path)
         return inner[inner.index(data)]
@@ -108,6 +106,8 @@ def _finite(number: float) -> bool:
 
 
 def _scalar(data: Any, hint: type[Any], place: str, path: Path) -> Any:
+    if hint is Any:
+        return data
     allowed: tuple[type[Any], ...] = (int, float) if hint is float else (hint,)
     fits = isinstance(data, allowed) and (hint is bool or not isinstance(data, bool))
     _expect(fits and (hint is not float or _finite(data)), data, _CALLED[hint], place, path)
