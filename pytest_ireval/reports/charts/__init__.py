@@ -1,1 +1,1 @@
-"""Charts: what they show as numbers and as a drawing, ready for a page, for a file of its own, and for a spreadsheet."""
+"""Charts: their numbers and their drawing, ready for a page, for a file of its own, and for a spreadsheet."""
