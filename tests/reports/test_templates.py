@@ -235,7 +235,7 @@ def test_a_section_that_cannot_be_drawn_says_why(latency, text, says):
 
 
 def test_a_section_whose_plugin_is_not_here_says_so(ours):
-    assert templates().drawn(LATENCY).problem == "acme 2.1 draws it, and is not installed here"
+    assert templates().drawn(LATENCY).problem == "acme 2.1, which draws it, is not at hand"
 
 
 def test_a_section_with_a_problem_is_not_drawn(latency):
