@@ -12,13 +12,15 @@ from pathlib import Path
 import pytest
 
 import pytest_ireval
-from pytest_ireval.errors import IrevalError, Problem
+from pytest_ireval.errors import IrevalError, Problem, ReportError, one_line
 from pytest_ireval.gate.circumstances import moment_of, written
 from pytest_ireval.pytest_adapter.code_host import source_links
 from pytest_ireval.pytest_adapter.judged_by_hand import kept
 from pytest_ireval.reports.open_metrics import metrics_text
 from pytest_ireval.reports.results_json import results_text
+from pytest_ireval.reports.page import page_text
 from pytest_ireval.reports.summary_markdown import summary_text
+from pytest_ireval.reports.templates import Templates, templates
 from pytest_ireval.reports.to_judge_table import to_judge_text
 from pytest_ireval.repositories.git import commit_state
 from pytest_ireval.results.outcome import worst_of
@@ -27,6 +29,7 @@ from pytest_ireval.retrieval.formats.writers import put
 
 OFF = "none"
 FOLDER = "ireval-report"
+PAGE = "index.html"
 TO_JUDGE = "to_judge.tsv"
 
 
@@ -38,6 +41,8 @@ class RunFiles:
     root: Path
     written: list[str] = field(default_factory=list)
     """As messages show them."""
+    using: Templates | None = None
+    """What draws the page; None: our own templates."""
 
     @property
     def results(self) -> Path | None:
@@ -55,7 +60,7 @@ class RunFiles:
             kept(self.folder / TO_JUDGE)
         unfinished = RunResult(pytest_ireval.__version__, written(moment), "error", (), problems=(NOT_ENDED,))
         if self.write(unfinished):
-            for path in self._texts(unfinished):
+            for path in (*self._texts(unfinished), self.folder / PAGE if self.folder else Path(PAGE)):
                 with suppress(OSError):  # a full disk has no room for another file, and lets an old one go all the same
                     path.unlink()
         self.written.clear()
@@ -93,24 +98,44 @@ class RunFiles:
                 (self.folder / ".gitignore").write_text(IGNORED, encoding="utf-8")
         except OSError as error:
             return _unwritten(self.results, error.strerror or str(error))
-        texts = self._texts(result)
+        drawn, page, undrawn = self._drawn(result)
+        texts = {**self._texts(drawn), self.folder / PAGE: page}
         failed = {path: reason for path, text in texts.items() if (reason := self._put(path, text))}
         if len(failed) == sum(map(bool, texts.values())) and len(set(failed.values())) == 1:
             failed = {self.results: failed[self.results]}  # it is the folder
-        told = "; ".join(_unwritten(path, reason) for path, reason in failed.items())
-        if told and result.verdict != "error":
-            self._take_back(with_problem(result, told), failed)
+        told = "; ".join([*filter(None, [undrawn]), *(_unwritten(path, reason) for path, reason in failed.items())])
+        if failed and result.verdict != "error":
+            self._take_back(self.folder / PAGE, with_problem(result, told), failed)
         return told
 
-    def _take_back(self, result: RunResult, failed: Iterable[Path]) -> None:
+    def _drawn(self, result: RunResult) -> tuple[RunResult, str, str]:
+        """The run, its page, and why a user's templates could not draw it: then the run is an error, and ours do."""
+        links = source_links(self.root)
+        try:
+            return result, page_text(result, self.using, links), ""
+        except ReportError as error:
+            told = f"{PAGE} cannot be drawn: {one_line(error)}"
+        red = with_problem(result, told)
+        sections = {} if self.using is None else self.using.sections
+        try:
+            return red, page_text(red, templates(sections=sections), links), told
+        except ReportError:  # of ours; what it says has been said
+            return red, "", told
+
+    def _take_back(self, page: Path, result: RunResult, failed: Iterable[Path]) -> None:
         """The run is red for want of a file, so the other files must not say that it is fine."""
-        for path, text in self._texts(result).items():
+        for path, text in {**self._texts(result), page: self._drawn(result)[1]}.items():
             if path not in failed and self._put(path, text):
                 with suppress(OSError):
                     path.unlink()
 
+    def redrawn(self, result: RunResult) -> dict[str, str]:
+        """What is to stand in each file but ``results.json``; raises ReportError where the page cannot be drawn."""
+        texts = {path.name: text for path, text in self._texts(result).items() if path != self.results}
+        return {PAGE: page_text(result, self.using, source_links(self.root)), **texts}
+
     def _texts(self, result: RunResult) -> dict[Path, str]:
-        """What is to stand in each file; one with nothing in it is not there."""
+        """What is to stand in each file but the page; one with nothing in it is not there."""
         if self.folder is None or self.results is None:
             return {}
         return {

@@ -11,7 +11,7 @@ import pytest
 from pytest_ireval.pytest_adapter.accepting import Accepting
 from pytest_ireval.pytest_adapter.code_host import as_printed
 from pytest_ireval.reports.affected_text import reason_lines
-from pytest_ireval.reports.summary_table import summary_lines, verdict_lines
+from pytest_ireval.reports.summary_table import section_warnings, summary_lines, verdict_lines
 from pytest_ireval.reports.update_text import update_lines
 from pytest_ireval.results.suite_result import RunResult
 
@@ -41,9 +41,11 @@ def summarise(
         reasons = reason_lines(result, width_of(config)) if config.get_verbosity() > 0 else []
         for line in (*reasons, *summary_lines(result, width_of(config))):
             reporter.write_line(as_printed(line))
-    elif result.verdict == "inconclusive":
-        for line in verdict_lines(result, width_of(config)):
+    else:
+        for line in verdict_lines(result, width_of(config)) if result.verdict == "inconclusive" else ():
             reporter.write_line(as_printed(line))
+        for line in section_warnings(result):
+            reporter.write_line(as_printed(line), yellow=True)
     for line in (*update_lines(result, width_of(config)), *accepting.told):
         reporter.write_line(as_printed(line))
     for problem in accepting.problems:
