@@ -86,6 +86,10 @@ class HistoryError(IrevalError):
     """A history of runs that cannot be read or written."""
 
 
+class ReportError(IrevalError):
+    """A report that cannot be drawn."""
+
+
 class SourceError(IrevalError):
     """A source that gave no rankings, or none that can be used."""
 
