@@ -87,7 +87,7 @@ class HistoryError(IrevalError):
 
 
 class ReportError(IrevalError):
-    """A report that cannot be drawn."""
+    """A page that cannot be drawn: a template is not there, or not what it claims to be."""
 
 
 class SourceError(IrevalError):
