@@ -16,6 +16,7 @@ from pytest_ireval.errors import IrevalError, Problem, ReportError, one_line
 from pytest_ireval.gate.circumstances import moment_of, written
 from pytest_ireval.pytest_adapter.code_host import source_links
 from pytest_ireval.pytest_adapter.judged_by_hand import kept
+from pytest_ireval.reports.anchors import PAGE
 from pytest_ireval.reports.open_metrics import metrics_text
 from pytest_ireval.reports.results_json import results_text
 from pytest_ireval.reports.page import page_text
@@ -29,7 +30,7 @@ from pytest_ireval.retrieval.formats.writers import put
 
 OFF = "none"
 FOLDER = "ireval-report"
-PAGE = "index.html"
+RESULTS = "results.json"
 TO_JUDGE = "to_judge.tsv"
 
 
@@ -43,11 +44,13 @@ class RunFiles:
     """As messages show them."""
     using: Templates | None = None
     """What draws the page; None: our own templates."""
+    undrawn: str = ""
+    """Why these could not."""
 
     @property
     def results(self) -> Path | None:
         """The file with everything."""
-        return None if self.folder is None else self.folder / "results.json"
+        return None if self.folder is None else self.folder / RESULTS
 
     @property
     def everything(self) -> str:
@@ -60,7 +63,7 @@ class RunFiles:
             kept(self.folder / TO_JUDGE)
         unfinished = RunResult(pytest_ireval.__version__, written(moment), "error", (), problems=(NOT_ENDED,))
         if self.write(unfinished):
-            for path in (*self._texts(unfinished), self.folder / PAGE if self.folder else Path(PAGE)):
+            for path in self._texts(unfinished):
                 with suppress(OSError):  # a full disk has no room for another file, and lets an old one go all the same
                     path.unlink()
         self.written.clear()
@@ -98,52 +101,58 @@ class RunFiles:
                 (self.folder / ".gitignore").write_text(IGNORED, encoding="utf-8")
         except OSError as error:
             return _unwritten(self.results, error.strerror or str(error))
-        drawn, page, undrawn = self._drawn(result)
-        texts = {**self._texts(drawn), self.folder / PAGE: page}
+        texts = self._texts(result)
+        if self.undrawn:
+            texts = self._texts(with_problem(result, self.undrawn))
         failed = {path: reason for path, text in texts.items() if (reason := self._put(path, text))}
         if len(failed) == sum(map(bool, texts.values())) and len(set(failed.values())) == 1:
             failed = {self.results: failed[self.results]}  # it is the folder
-        told = "; ".join([*filter(None, [undrawn]), *(_unwritten(path, reason) for path, reason in failed.items())])
+        told = "; ".join(
+            [*(_unwritten(path, reason) for path, reason in failed.items()), *filter(None, [self.undrawn])]
+        )
         if failed and result.verdict != "error":
-            self._take_back(self.folder / PAGE, with_problem(result, told), failed)
+            self._take_back(with_problem(result, told), failed)
         return told
 
-    def _drawn(self, result: RunResult) -> tuple[RunResult, str, str]:
-        """The run, its page, and why a user's templates could not draw it: then the run is an error, and ours do."""
-        links = source_links(self.root)
-        try:
-            return result, page_text(result, self.using, links), ""
-        except ReportError as error:
-            told = f"{PAGE} cannot be drawn: {one_line(error)}"
-        red = with_problem(result, told)
-        sections = {} if self.using is None else self.using.sections
-        try:
-            return red, page_text(red, templates(sections=sections), links), told
-        except ReportError:  # of ours; what it says has been said
-            return red, "", told
-
-    def _take_back(self, page: Path, result: RunResult, failed: Iterable[Path]) -> None:
+    def _take_back(self, result: RunResult, failed: Iterable[Path]) -> None:
         """The run is red for want of a file, so the other files must not say that it is fine."""
-        for path, text in {**self._texts(result), page: self._drawn(result)[1]}.items():
+        for path, text in self._texts(result).items():
             if path not in failed and self._put(path, text):
                 with suppress(OSError):
                     path.unlink()
 
-    def redrawn(self, result: RunResult) -> dict[str, str]:
-        """What is to stand in each file but ``results.json``; raises ReportError where the page cannot be drawn."""
-        texts = {path.name: text for path, text in self._texts(result).items() if path != self.results}
-        return {PAGE: page_text(result, self.using, source_links(self.root)), **texts}
-
     def _texts(self, result: RunResult) -> dict[Path, str]:
-        """What is to stand in each file but the page; one with nothing in it is not there."""
+        """What is to stand in each file; one with nothing in it is not there."""
         if self.folder is None or self.results is None:
             return {}
         return {
             self.results: results_text(result),
-            self.folder / "summary.md": self.summary(result),
-            self.folder / "metrics.txt": metrics_text(result),
-            self.folder / TO_JUDGE: to_judge_text(result),
+            self.folder / PAGE: self._page(result),
+            **{self.folder / name: text for name, text in self._others(result).items()},
         }
+
+    def redrawn(self, result: RunResult) -> dict[str, str]:
+        """What is to stand in each file but ``results.json``; raises ReportError where the page cannot be drawn."""
+        return {PAGE: page_text(result, self.using, source_links(self.root)), **self._others(result)}
+
+    def _others(self, result: RunResult) -> dict[str, str]:
+        """What no template of a user can be in the way of."""
+        return {
+            "summary.md": self.summary(result),
+            "metrics.txt": metrics_text(result),
+            TO_JUDGE: to_judge_text(result),
+        }
+
+    def _page(self, result: RunResult) -> str:
+        """The page; where a user's template is in the way, ours say so; nothing where ours are in the way, too."""
+        try:
+            return page_text(result, self.using, source_links(self.root))
+        except ReportError as error:
+            if self.undrawn:
+                return ""
+            self.undrawn = f"{PAGE} cannot be drawn: {one_line(error)}"
+            self.using = templates(sections=self.using.sections if self.using is not None else {})
+            return self._page(with_problem(result, self.undrawn))
 
     def summary(self, result: RunResult) -> str:
         """The run for a pull request; a folder of another name makes another comment."""
