@@ -16,10 +16,10 @@ from pytest_ireval.errors import IrevalError, Problem, ReportError, one_line
 from pytest_ireval.gate.circumstances import moment_of, written
 from pytest_ireval.pytest_adapter.code_host import source_links
 from pytest_ireval.pytest_adapter.judged_by_hand import kept
-from pytest_ireval.reports.anchors import PAGE
+from pytest_ireval.reports.anchors import PAGE, link_to, rule_anchor
 from pytest_ireval.reports.open_metrics import metrics_text
-from pytest_ireval.reports.results_json import results_text
 from pytest_ireval.reports.page import page_text
+from pytest_ireval.reports.results_json import results_text
 from pytest_ireval.reports.summary_markdown import summary_text
 from pytest_ireval.reports.templates import Templates, templates
 from pytest_ireval.reports.to_judge_table import to_judge_text
@@ -153,6 +153,11 @@ class RunFiles:
             self.undrawn = f"{PAGE} cannot be drawn: {one_line(error)}"
             self.using = templates(sections=self.using.sections if self.using is not None else {})
             return self._page(with_problem(result, self.undrawn))
+
+    def report(self, suite: SuiteResult, rule: str) -> str:
+        """Where the page shows a rule, as messages say it; nothing where no files are written."""
+        page = "" if self.folder is None else self._shown(self.folder / PAGE)
+        return page and f"{page}{link_to(rule_anchor(suite, rule))}"
 
     def summary(self, result: RunResult) -> str:
         """The run for a pull request; a folder of another name makes another comment."""

@@ -6,6 +6,10 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from pytest_ireval.reports.anchors import rule_anchor, suite_anchor
+from pytest_ireval.reports.cause_text import cause_sentence
+from pytest_ireval.reports.charts.chart import Chart, Kind
+from pytest_ireval.reports.charts.gallery import charts_of
+from pytest_ireval.reports.commands import accept_command
 from pytest_ireval.reports.summary_table import COUNTS, WORTH_A_LOOK
 from pytest_ireval.results.evaluation import Policies
 from pytest_ireval.results.outcome import Outcome
@@ -51,6 +55,16 @@ class RuleLine(NamedTuple):
     """Its verdict; or that it is a warning, or accepted."""
 
 
+class ChartGroup(NamedTuple):
+    """Charts of one kind."""
+
+    title: str
+    said: str
+    """How to read them."""
+    shown: tuple[Chart, ...]
+    folded: tuple[Chart, ...]
+
+
 class SuiteView(NamedTuple):
     """A suite, ready to be laid out."""
 
@@ -65,6 +79,10 @@ class SuiteView(NamedTuple):
     """Where everything comes from."""
     open: bool
     """Whether a reader wants to see it at once."""
+    charts: tuple[ChartGroup, ...]
+    cause: str
+    accept: str
+    """The command that accepts what was measured; empty where there is nothing to accept."""
 
 
 def suite_view(suite: SuiteResult, *, alone: bool) -> SuiteView:
@@ -79,7 +97,39 @@ def suite_view(suite: SuiteResult, *, alone: bool) -> SuiteView:
         tuple(_counts(suite)),
         tuple(_facts(suite)),
         alone or suite.verdict != "pass" or any(rule.word != "pass" for rule in rules),
+        tuple(_groups(suite)),
+        cause_sentence(suite.cause) if suite.cause is not None else "",
+        "" if suite.error or not suite.outcomes else accept_command(suite, new=suite.baseline is None),
     )
+
+
+READING: Mapping[Kind, tuple[str, str]] = {
+    "differences": (
+        "Query by query",
+        "Each bar is a query that changed, the worst on the left; queries that stayed the same are left out.",
+    ),
+    "intervals": ("Rules against their tolerances", "The change, its interval, and how far it may fall."),
+    "recall_precision": (
+        "Recall and precision",
+        "How precision falls while recall rises; the thin line is what R-precision alone says of the curve.",
+    ),
+    "distribution": ("How the values are spread", ""),
+    "trend": ("From run to run", "Marked: what was accepted, anchors, and runs that were red."),
+}
+"""What a group is called, and how to read it, in the order of the page."""
+SHOWN: Mapping[Kind, int] = {"differences": 1, "recall_precision": 1, "distribution": 1, "trend": 1}
+"""So many are open; the others are folded."""
+
+
+def _groups(suite: SuiteResult) -> Iterator[ChartGroup]:
+    """Charts by kind; those of the metric that is red come first."""
+    red = {each.metric for each in suite.outcomes if each.verdict == "fail"}
+    every = charts_of(suite)
+    for kind, (title, said) in READING.items():
+        charts = sorted((each for each in every if each.kind == kind), key=lambda each: each.metric not in red)
+        most = SHOWN.get(kind, len(charts))
+        if charts:
+            yield ChartGroup(title, said, tuple(charts[:most]), tuple(charts[most:]))
 
 
 def word_of(outcome: Outcome) -> str:
@@ -165,5 +215,3 @@ def _policies(policies: Policies) -> Iterator[tuple[str, str]]:
 
 def _said(facts: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     return ((name, text) for name, text in facts.items() if text)
-
-

@@ -1,0 +1,2 @@
+def queries_data(run):
+    return ""
