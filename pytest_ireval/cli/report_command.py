@@ -8,13 +8,15 @@ import click
 
 from pytest_ireval.cli.suites_option import registry_at, suites_option
 from pytest_ireval.errors import InputError, IrevalError, Problem
-from pytest_ireval.pytest_adapter.run_sections import templates_of
 from pytest_ireval.pytest_adapter.judged_by_hand import kept
 from pytest_ireval.pytest_adapter.run_files import FOLDER, RESULTS, TO_JUDGE, RunFiles
+from pytest_ireval.pytest_adapter.run_sections import templates_of
 from pytest_ireval.reports.results_json import run_of
 from pytest_ireval.reports.section_drawing import settled
+from pytest_ireval.reports.summary_table import section_warnings
 from pytest_ireval.reports.templates import templates
 from pytest_ireval.retrieval.formats.writers import put
+from pytest_ireval.text_table import printable
 
 
 @click.command(name="report")
@@ -38,12 +40,16 @@ def command(results: Path, to: Path | None, folder: Path | None, suites: Path | 
     also of the conftest.py files that serve that folder.
     """
     path = (results / RESULTS if results.is_dir() else results).absolute()
-    using = templates(None if folder is None else folder.absolute(), templates_of(registry_at(suites).sections.values()))
+    using = templates(
+        None if folder is None else folder.absolute(), templates_of(registry_at(suites).sections.values())
+    )
     run = settled(run_of(_text(path, results), str(results)), using)
     files = RunFiles(path.parent, Path.cwd(), using=using)
     target = path.parent if to is None else to
     for name, text in files.redrawn(run).items():
         _write(target / name, text)
+    for warning in section_warnings(run):
+        click.echo(printable(warning), err=True)
 
 
 def _text(path: Path, named: Path) -> str:
@@ -62,12 +68,17 @@ def _write(path: Path, text: str) -> None:
     """The file is as the run would have written it; one with nothing in it is not there."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        if path.name == TO_JUDGE and text and (moved := kept(path)):
-            click.echo(f"kept: {moved}, the grades that stood in {TO_JUDGE}")
+        if path.name == TO_JUDGE and (moved := kept(path)):
+            click.echo(f"kept: {_shown(moved)}, the grades that stood in {TO_JUDGE}")
         if not text:
             path.unlink(missing_ok=True)
             return
         put({path: [text.encode("utf-8", "backslashreplace").decode()]})
     except OSError as error:
         raise IrevalError(Problem(f"cannot be written: {error.strerror or error}", str(path))) from error
-    click.echo(f"written: {path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path}")
+    click.echo(f"written: {_shown(path)}")
+
+
+def _shown(path: Path) -> str:
+    """As seen from here, if it lies below."""
+    return printable(str(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path))
