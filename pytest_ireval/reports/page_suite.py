@@ -17,8 +17,8 @@ from pytest_ireval.results.suite_result import MetricFigures, SuiteResult
 
 Tone = str
 """``worse``, ``better`` or nothing: how a change is painted, besides its sign."""
-OPEN_RULES = 40
-"""A list of more rules is folded, but for those that are not a plain pass."""
+SHOWN_DECIMALS = 4
+"""Of a change."""
 
 
 class Cell(NamedTuple):
@@ -140,10 +140,10 @@ def word_of(outcome: Outcome) -> str:
 
 
 def tone_of(change: float | None, direction: str) -> Tone:
-    """Whether a change is for the worse; of a metric that is no better either way, it is neither."""
-    if not change or direction not in ("higher", "lower"):
+    """Whether a change is for the worse; one that is shown as 0 is neither, nor is one of a metric without direction."""
+    if not round(change or 0.0, SHOWN_DECIMALS) or direction not in ("higher", "lower"):
         return ""
-    return "better" if (change > 0) == (direction == "higher") else "worse"
+    return "better" if ((change or 0.0) > 0) == (direction == "higher") else "worse"
 
 
 def _lines(suite: SuiteResult) -> Iterator[SliceLine]:

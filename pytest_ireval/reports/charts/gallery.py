@@ -1,6 +1,30 @@
-def charts_of(suite):
-    return ()
+"""All charts of a suite, in the order of a page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from pytest_ireval.reports.charts.chart import Chart
+from pytest_ireval.reports.charts.differences import differences_chart
+from pytest_ireval.reports.charts.distribution import distribution_chart
+from pytest_ireval.reports.charts.intervals import intervals_chart
+from pytest_ireval.reports.charts.names import told_apart
+from pytest_ireval.reports.charts.recall_precision import recall_precision_chart
+from pytest_ireval.reports.charts.trend import trend_chart
+from pytest_ireval.results.suite_result import SuiteResult
 
 
-def svg_of(chart, environment):
-    return ""
+def charts_of(suite: SuiteResult) -> tuple[Chart, ...]:
+    """Rules first, then queries, then rankings, then values, then time; what has nothing to show is left out."""
+    found = [chart for chart in _charts(suite) if chart is not None]
+    names = told_apart(chart.name for chart in found)
+    return tuple(replace(chart, name=name) for chart, name in zip(found, names, strict=True))
+
+
+def _charts(suite: SuiteResult) -> Iterator[Chart | None]:
+    yield intervals_chart(suite)
+    yield from (differences_chart(suite, metric) for metric in suite.metrics)
+    yield recall_precision_chart(suite)
+    yield from (distribution_chart(suite, each) for each in suite.distributions)
+    yield from (trend_chart(suite, each) for each in suite.trends)
