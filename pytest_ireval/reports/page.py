@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from pytest_ireval.reports.charts.gallery import svg_of
+from pytest_ireval.reports.charts.drawing import svg_of
 from pytest_ireval.reports.markdown_text import SourceLinks
 from pytest_ireval.reports.page_assets import SCRIPTS, STYLES, Asset, asset, policy
 from pytest_ireval.reports.page_findings import findings_of

@@ -113,7 +113,7 @@ READING: Mapping[Kind, tuple[str, str]] = {
         "Recall and precision",
         "How precision falls while recall rises; the thin line is what R-precision alone says of the curve.",
     ),
-    "distribution": ("How the values are spread", ""),
+    "distribution": ("How the values are spread", "How many queries have which value, before and now."),
     "trend": ("From run to run", "Marked: what was accepted, anchors, and runs that were red."),
 }
 """What a group is called, and how to read it, in the order of the page."""
