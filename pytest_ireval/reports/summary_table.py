@@ -164,7 +164,7 @@ def section_warnings(run: RunResult) -> Iterator[str]:
     """What plugins would have added to the report, and could not."""
     for each in run.sections:
         if each.problem:
-            yield f"warning: section {each.title!r} of {each.plugin} is not shown: {each.problem}"
+            yield printable(f"warning: section {each.title!r} of {each.plugin} is not shown: {each.problem}")
 
 
 def _notes_of(suite: SuiteResult) -> Iterator[str]:
