@@ -94,7 +94,7 @@ class RunEnd:
         result = self.files.result_of(suites, self.moment, problems, self.accepting.written, took_part)
         reason = self.accepting.reason.strip() if result.accepted else ""
         result = replace(result, base=branch_of(self.config).base, reason=reason)
-        self.result = told(result, self.affected.since, self.collected.suites)
+        self.result = self.history.with_trends(told(result, self.affected.since, self.collected.suites))
         self.unwritten = self.files.write(self.result)
         self.unsaid = append_step_summary(self.files.summary, with_problem(self.result, self.unwritten))
         self.history.append(with_problem(self.result, self.unwritten))
