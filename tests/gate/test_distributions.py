@@ -61,6 +61,7 @@ def test_every_edge_is_its_own_bin(width):
 def test_both_sides_are_counted_over_the_queries_that_both_have(shop):
     shop.change(("metrics: [nDCG@10, P@3]", "metrics: [nDCG@10, P@3, RBO(p=0.9)]"))
     del shop.judgments["q01"]
+    shop.write()
     shop.accept()
     shop.rankings["q10"] = ["q10-n1"]
     shop.change(("metrics:", "waive:\n  - {query: q02, until: 2099-01-01, reason: broken feed}\nmetrics:"))

@@ -92,10 +92,10 @@ def test_where_the_source_is_asked_again_only_what_adds_up_is_told(shop):
     """The figure is a mean of two askings, and the documents are those of the first."""
     (shop.path / "shop_source.py").write_text(
         "asked = []\n"
-        "def rank(query, depth):\n"
-        "    asked.append(query)\n"
-        "    second = asked.count(query) % 2 == 0 and query == 'q10'\n"
-        "    return [f'{query}-{d}' for d in (['n1', 'd0'] if second else ['d0', 'd1'])]\n"
+        "def rank(text, *, query_id):\n"
+        "    asked.append(query_id)\n"
+        "    second = asked.count(query_id) == 2 and query_id == 'q10'\n"
+        "    return [f'{query_id}-{d}' for d in (['n1', 'd0'] if second else ['d0', 'd1'])]\n"
     )
     shop.pytester.syspathinsert()
     shop.accept()
