@@ -98,7 +98,7 @@ class RunEnd:
         result = self.files.result_of(suites, self.moment, problems, self.accepting.written, took_part)
         reason = self.accepting.reason.strip() if result.accepted else ""
         result = replace(result, base=branch_of(self.config).base, reason=reason)
-        self.result = told(result, self.affected.since, self.collected.suites)
+        self.result = self.history.with_trends(told(result, self.affected.since, self.collected.suites))
         if self.files.folder is not None:
             self.result, self.files.using = with_sections(
                 self.result, self.collected.suites, self.plugins, self.files.using
