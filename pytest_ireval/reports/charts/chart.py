@@ -26,3 +26,5 @@ class Chart:
     """Of its numbers as a table."""
     rows: tuple[Row, ...]
     """Texts of others as they are; the drawing and the words have them harmless."""
+    metric: str = ""
+    """That it is about; empty if it is about several, or none."""

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pytest_ireval.plurals import counted
 from pytest_ireval.reports.anchors import link_to, rule_anchor
 from pytest_ireval.reports.charts.chart import Chart, Row
+from pytest_ireval.reports.charts.difference_bars import sides_of
 from pytest_ireval.reports.charts.inert import cut, inert
 from pytest_ireval.reports.charts.names import chart_name
 from pytest_ireval.reports.charts.scales import WIDTH, Scale, place, scale
@@ -52,7 +53,9 @@ class Group:
     bottom: float
     axis: Scale
     zero: float
-    turned: bool
+    low: str
+    """What is on the left, in words."""
+    high: str
     rows: tuple[Interval, ...]
 
 
@@ -117,26 +120,27 @@ def _finite(value: float | None) -> float | None:
 
 def _groups(suite: SuiteResult, shown: Sequence[Outcome]) -> Iterator[Group]:
     """A group for each metric, in the order of the rules."""
-    lower = {each.name for each in suite.metrics if each.direction == "lower"}
+    directions = {each.name: each.direction for each in suite.metrics}
     top = float(TOP)
     for metric in dict.fromkeys(each.metric for each in shown):
         rules = [each for each in shown if each.metric == metric]
         bottom = top + HEAD + STEP * len(rules)
-        yield _group(suite, rules, top, bottom, turned=metric in lower)
+        yield _group(suite, rules, top, bottom, directions.get(metric, "higher"))
         top = bottom + FOOT
 
 
-def _group(suite: SuiteResult, rules: Sequence[Outcome], top: float, bottom: float, *, turned: bool) -> Group:
-    sign = -1 if turned else 1
+def _group(suite: SuiteResult, rules: Sequence[Outcome], top: float, bottom: float, direction: str) -> Group:
+    sign = -1 if direction == "lower" else 1
     values = [0.0, *(sign * value for each in rules for value in _values(each, sign))]
-    axis = scale(values, LABELS + 18, FIGURES - 14, 5, signed=True, turned=turned)
+    axis = scale(values, LABELS + 18, FIGURES - 14, 5, signed=True, turned=direction == "lower")
+    ends = ("worse (lower is better)", "better") if sign < 0 else sides_of(direction)
     kinds = [each.kind for each in rules]
     usual = max(kinds, key=kinds.count)
     rows = (
         _interval(suite, each, top + HEAD + STEP * (number + 0.5), axis, sign, usual)
         for number, each in enumerate(rules)
     )
-    return Group(cut(rules[0].metric, 60), top, bottom, axis, axis(0.0), turned, tuple(rows))
+    return Group(cut(rules[0].metric, 60), top, bottom, axis, axis(0.0), *ends, tuple(rows))
 
 
 def _values(outcome: Outcome, sign: int) -> Iterator[float]:

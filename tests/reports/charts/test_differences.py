@@ -63,6 +63,14 @@ def test_where_lower_is_better_more_points_down_and_the_axis_says_so():
     assert "lower values are better" in svg_of(chart, TEMPLATES)
 
 
+def test_where_neither_is_better_nothing_is_called_worse():
+    chart = chart_of([2.0, 4.0], [3.0, 3.0], metric="NumRet", direction="neither")
+
+    assert words_of(chart.drawing) == ["1 less", "1 more"]
+    assert "worse" not in chart.said
+    assert "neither more nor less is better" in svg_of(chart, TEMPLATES)
+
+
 def test_rounding_is_no_change():
     assert words_of(chart_of([0.1 + 0.2], [0.3]).drawing) == ["1 the same"]
 

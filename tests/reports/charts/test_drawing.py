@@ -118,11 +118,11 @@ def test_worse_and_better_differ_in_lightness_and_all_colours_from_the_page(sche
     colour = {name: each[scheme] for name, each in COLOURS.items()}
 
     assert contrast(colour["worse"], colour["better"]) > 2
-    assert contrast(colour["worse"], colour["page"]) > contrast(colour["better"], colour["page"])
+    assert contrast(colour["worse"], colour["panel"]) > contrast(colour["better"], colour["panel"])
     for name in ("worse", "better", "now", "baseline", "accent", "warn"):
-        assert contrast(colour[name], colour["page"]) > 3, name
+        assert contrast(colour[name], colour["panel"]) > 3, name
     for name in ("ink", "soft"):
-        assert contrast(colour[name], colour["page"]) > 4.5, name
+        assert contrast(colour[name], colour["panel"]) > 4.5, name
 
 
 def hostile_suites(text):

@@ -94,7 +94,7 @@ def test_each_verdict_has_a_shape_of_its_own():
     verdicts = ("pass", "fail", "inconclusive", "error")
     drawn = svg_of(intervals_chart(suite(outcomes=tuple(rule(each, 0.1, each) for each in verdicts))), TEMPLATES)
 
-    assert [drawn.count(f'class="mark {each}"') for each in verdicts] == [2, 2, 2, 2]  # a row, and the legend
+    assert [drawn.count(f'class="shape {each}"') for each in verdicts] == [2, 2, 2, 2]  # a row, and the legend
 
 
 def test_two_hundred_rules_stand_below_each_other():
