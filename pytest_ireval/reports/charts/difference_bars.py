@@ -65,6 +65,8 @@ class Differences:
     """What the bars down and up are called, in classes and in words."""
     below: str
     bars: tuple[Bar, ...]
+    thick: float
+    """So wide is each of them."""
     worse_path: str
     better_path: str
     worse: Words | None
@@ -124,6 +126,7 @@ def drawing_of(
         bars=tuple(bar for side, name in zip(sides, names, strict=True) for bar in _bars(*side, axis, name))
         if few
         else (),
+        thick=_thick((room.end - room.better + room.same - room.worse) / max(1, len(gains))),
         worse_path="" if few else outline(*sides[0], axis),
         better_path="" if few else outline(*sides[1], axis),
         worse=_words(room.worse, room.same, f"{len(worse):,} {names[0]}", -1) if worse else None,
@@ -147,10 +150,13 @@ def room_for(worse: int, better: int, same: int) -> Room:
 
 def _bars(side: Sequence[Changed], start: float, end: float, axis: Scale, name: str) -> Iterator[Bar]:
     width = (end - start) / max(1, len(side))
-    thick = place(width - 1 if width >= 4 else width * 0.8)
     for number, each in enumerate(side):
-        x, zero = place(start + number * width), axis(0.0)
-        yield Bar(f"M{x} {zero}V{_top(each.gain, axis)}h{thick}V{zero}z", name)
+        yield Bar(f"M{place(start + (number + 0.5) * width)} {axis(0.0)}V{_top(each.gain, axis)}", name)
+
+
+def _thick(width: float) -> float:
+    """Bars do not touch."""
+    return place(width - 1 if width >= 4 else width * 0.8)
 
 
 def outline(side: Sequence[Changed], start: float, end: float, axis: Scale) -> str:

@@ -39,7 +39,8 @@ def test_bars_go_from_the_worst_to_the_best_with_the_unchanged_as_a_gap():
     assert words_of(drawing) == ["2 worse", "2 the same", "1 better"]
     assert (drawing.axis.low, drawing.axis.high) == pytest.approx((-0.4, 0.4))
     assert drawing.zero == 162
-    assert [bar.path for bar in drawing.bars] == ["M274 162V262h15V162z", "M290 162V187h15V162z", "M402 162V87h15V162z"]
+    assert [bar.path for bar in drawing.bars] == ["M282 162V262", "M298 162V187", "M410 162V87"]
+    assert drawing.thick == 15
 
 
 def test_what_it_shows_is_said_in_words():
