@@ -18,6 +18,7 @@ from pytest_ireval.cli import COMMANDS, commands
 from pytest_ireval.cli.aa_command import command as aa_command
 from pytest_ireval.cli.compare_command import command as compare_command
 from pytest_ireval.cli.evaluate_command import command as evaluate_command
+from pytest_ireval.cli.plot_command import command as plot_command
 from pytest_ireval.cli.report_command import command as report_command
 from pytest_ireval.cli.self_test_command import command as self_test_command
 from pytest_ireval.cli.why_command import command as why_command
@@ -153,6 +154,11 @@ def test_every_option_of_compare_is_documented(option):
 @pytest.mark.parametrize("option", [o for p in why_command.params for o in p.opts if o.startswith("--")])
 def test_every_option_of_why_is_documented(option):
     assert f"`{option}`" in (ROOT / "docs" / "why.md").read_text(encoding="utf-8") or option == "--format"
+
+
+@pytest.mark.parametrize("option", [o for p in plot_command.params for o in p.opts if o.startswith("--")])
+def test_every_option_of_plot_is_documented(option):
+    assert f"| `{option} " in (ROOT / "docs" / "plot.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(
