@@ -370,14 +370,15 @@ Owner @search-team.
     assert widest("\n".join(line for line in text.splitlines()[1:] if "ireval" not in line)) <= 80
 
 
-def test_a_very_long_id_pushes_its_own_line_only():
+def test_a_very_long_id_has_its_figures_below_it():
     long = "x" * 200
     queries = (lost(1, "cup", 0.9, 5), replace(lost(2, "", 0.9, 5), query=long))
 
     lines = text_of(replace(HIDDEN_TAIL, queries=queries)).splitlines()
 
     assert '  q001 "cup"      0.900 -> 0.000    q001-d0 (grade 3) #1      #5' in lines
-    assert f"  {long}   0.900 -> 0.000    q002-d0 (grade 3) #1      #5" in lines
+    place = lines.index(f"  {long}")
+    assert lines[place + 1] == "                  0.900 -> 0.000    q002-d0 (grade 3) #1      #5"
 
 
 def test_commands_quote_ids_for_a_shell():
