@@ -10,7 +10,7 @@ from pytest_ireval.reports.failure_text import failure_text
 from pytest_ireval.results.cause import Cause
 from pytest_ireval.results.outcome import Outcome, Placed, QueryChange, SliceFigures
 from pytest_ireval.results.suite_result import BaselineInfo, MetricFigures, SuiteResult
-from pytest_ireval.text_table import printable, width
+from pytest_ireval.text_table import LEFT_TO_RIGHT, printable, width
 
 TODAY = "2027-03-03T09:00:00Z"
 
@@ -478,4 +478,4 @@ def test_at_80_columns_nothing_but_paths_and_ids_runs_over(figures, queries):
     lines = failure_text(outcome, SHOP, date=TODAY).split("\n")
 
     assert all(width(line) <= 80 for line in lines[1:] if not line.startswith(("  why: ", "  accept: ")))
-    assert all(line.isprintable() for line in lines)
+    assert all(line.replace(LEFT_TO_RIGHT, "").isprintable() for line in lines)
