@@ -43,25 +43,13 @@ def command(results: Path, to: Path | None, folder: Path | None, suites: Path | 
     using = templates(
         None if folder is None else folder.absolute(), templates_of(registry_at(suites).sections.values())
     )
-    run = settled(run_of(_text(path, results), str(results)), using)
+    run = settled(recorded_run(results), using)
     files = RunFiles(path.parent, Path.cwd(), using=using)
     target = path.parent if to is None else to
     for name, text in files.redrawn(run).items():
         _write(target / name, text)
     for warning in section_warnings(run):
         click.echo(printable(warning), err=True)
-
-
-def _text(path: Path, named: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8")
-    except UnicodeDecodeError as error:
-        raise InputError(Problem(f"is no text in UTF-8 (byte {error.start})", str(named))) from error
-    except FileNotFoundError as error:
-        suggestion = "pytest --ireval writes it; --ireval-report says where"
-        raise InputError(Problem("there are no results of a run", str(named), suggestion=suggestion)) from error
-    except OSError as error:
-        raise InputError(Problem(f"cannot be read: {error.strerror or error}", str(named))) from error
 
 
 def _write(path: Path, text: str) -> None:

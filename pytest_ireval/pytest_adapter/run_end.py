@@ -16,6 +16,7 @@ from pytest_ireval.pytest_adapter.accepting import Accepting
 from pytest_ireval.pytest_adapter.affected import Affected, nobody, told
 from pytest_ireval.pytest_adapter.branch import branch_of
 from pytest_ireval.pytest_adapter.code_host import append_step_summary, tell_code_host
+from pytest_ireval.pytest_adapter.coloured import colour
 from pytest_ireval.pytest_adapter.planned_suite import Collected, Evaluated, PlannedSuite
 from pytest_ireval.pytest_adapter.reported import Reported
 from pytest_ireval.pytest_adapter.run_files import RunFiles, only_looks, with_problem
@@ -76,9 +77,11 @@ class RunEnd:
         if report.failed:
             self.uncollected[report.nodeid or "the session"] = report.longreprtext
 
+    @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """A verdict counts once its report is here."""
+        """A verdict counts once its report is here; nobody has shown it yet."""
         self.reported.take(report)
+        colour(report)
 
     def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
         """Baselines are accepted, files written; no suite is no pass, even if Python tests passed."""

@@ -47,13 +47,16 @@ class Environment:
 
     def install(self, *what):
         options = ["--no-deps", "--no-index", "--no-build-isolation", "--quiet", "--force-reinstall"]
-        run(sys.executable, "-m", "pip", "--python", self.bin / "python", "install", *options, *what)
+        self.pip("install", *options, *what)
+
+    def pip(self, *arguments):
+        run(sys.executable, "-m", "pip", "--python", self.bin / "python", *arguments)
 
 
-@pytest.fixture(params=["wheel", "sdist", "editable"])
-def environment(request, built, tmp_path):
+@pytest.fixture(scope="module", params=["wheel", "sdist", "editable"])
+def environment(request, built, tmp_path_factory):
     """An environment in which pytest-ireval is installed one way or another."""
-    made = Environment(tmp_path / "environment")
+    made = Environment(tmp_path_factory.mktemp(request.param) / "environment")
     source = {"wheel": [built["whl"]], "sdist": [built["gz"]], "editable": ["--editable", ROOT]}[request.param]
     made.install(*source)
     return made
@@ -77,8 +80,16 @@ def test_the_example_is_green_under_the_gate(environment, tmp_path):
     assert "ireval: pass: 1 suite passed; 14 verdicts: 14 pass" in out
 
 
-def test_a_third_party_distribution_is_used_by_name(environment):
+@pytest.fixture
+def with_third_party(environment):
+    """The same environment, and another distribution beside ours for as long as a test takes."""
     environment.install(THIRD_PARTY)
+    yield environment
+    environment.pip("uninstall", "--yes", "--quiet", "acme-ireval-metrics")
+
+
+def test_a_third_party_distribution_is_used_by_name(with_third_party):
+    environment = with_third_party
 
     out = run(environment.bin / "ireval", "evaluate", *DATA, "-m", "TopGrade@10", "-m", "firstbad@5", "-m", "AP")
     plugins = run(environment.bin / "ireval", "plugins")
