@@ -21,6 +21,7 @@ COMMANDS = {
     "log": "List who accepted a baseline when, and why.",
     "anchor": "Pin the accepted baselines as those of a release.",
     "history": "Look at what earlier runs came to.",
+    "plot": "Write every chart of a run as SVG, and its numbers as CSV.",
     "prune": "List baselines whose suite is gone, and delete them.",
     "resolve": "Settle merge conflicts in baselines.",
     "metrics": "List the metrics that are installed, or explain one.",

@@ -12,11 +12,13 @@ from pathlib import Path
 import pytest
 
 import pytest_ireval
-from pytest_ireval.errors import IrevalError, Problem
+from pytest_ireval.errors import IrevalError, Problem, ReportError
 from pytest_ireval.gate.circumstances import moment_of, written
 from pytest_ireval.pytest_adapter.code_host import source_links
 from pytest_ireval.pytest_adapter.judged_by_hand import kept
+from pytest_ireval.reports.anchors import PAGE, link_to, rule_anchor
 from pytest_ireval.reports.open_metrics import metrics_text
+from pytest_ireval.reports.page import page_text
 from pytest_ireval.reports.results_json import results_text
 from pytest_ireval.reports.summary_markdown import summary_text
 from pytest_ireval.reports.to_judge_table import to_judge_text
@@ -38,6 +40,8 @@ class RunFiles:
     root: Path
     written: list[str] = field(default_factory=list)
     """As messages show them."""
+    undrawn: str = ""
+    """Why there is no page."""
 
     @property
     def results(self) -> Path | None:
@@ -97,7 +101,9 @@ class RunFiles:
         failed = {path: reason for path, text in texts.items() if (reason := self._put(path, text))}
         if len(failed) == sum(map(bool, texts.values())) and len(set(failed.values())) == 1:
             failed = {self.results: failed[self.results]}  # it is the folder
-        told = "; ".join(_unwritten(path, reason) for path, reason in failed.items())
+        told = "; ".join(
+            [*(_unwritten(path, reason) for path, reason in failed.items()), *filter(None, [self.undrawn])]
+        )
         if told and result.verdict != "error":
             self._take_back(with_problem(result, told), failed)
         return told
@@ -115,10 +121,24 @@ class RunFiles:
             return {}
         return {
             self.results: results_text(result),
+            self.folder / PAGE: self._page(result),
             self.folder / "summary.md": self.summary(result),
             self.folder / "metrics.txt": metrics_text(result),
             self.folder / TO_JUDGE: to_judge_text(result),
         }
+
+    def _page(self, result: RunResult) -> str:
+        """The page; nothing where a template is in the way, so that none of an earlier run is left."""
+        try:
+            return page_text(result, links=source_links(self.root))
+        except ReportError as error:
+            self.undrawn = str(error)
+            return ""
+
+    def report(self, suite: SuiteResult, rule: str) -> str:
+        """Where the page shows a rule, as messages say it; nothing where no files are written."""
+        page = "" if self.folder is None else self._shown(self.folder / PAGE)
+        return page and f"{page}{link_to(rule_anchor(suite, rule))}"
 
     def summary(self, result: RunResult) -> str:
         """The run for a pull request; a folder of another name makes another comment."""
