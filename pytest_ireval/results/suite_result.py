@@ -98,6 +98,11 @@ class QueryTable:
     """By metric."""
     baseline: Mapping[str, tuple[float | None, ...]] = field(default_factory=dict)
 
+    def changes(self, metric: str) -> tuple[float | None, ...]:
+        """``now - baseline`` of every query; empty where one of the sides has no figures of the metric."""
+        sides = zip(self.now.get(metric, ()), self.baseline.get(metric, ()), strict=False)
+        return tuple(None if now is None or before is None else now - before for now, before in sides)
+
 
 @dataclass(frozen=True)
 class QueryDocuments:
