@@ -1,7 +1,6 @@
 """Whatever queries, documents and columns are called: nothing runs, the text appears as it is, and addresses work."""
 
 from dataclasses import replace
-from urllib.parse import quote
 
 import pytest
 from browser.pages import page_of
@@ -50,9 +49,7 @@ def hostile_run():
         suite.outcomes[0],
         verdict="fail",
         headline=SCRIPT,
-        queries=tuple(
-            replace(each, query=new[each.query], text=IMAGE) for each in suite.outcomes[3].queries
-        ),
+        queries=tuple(replace(each, query=new[each.query], text=IMAGE) for each in suite.outcomes[3].queries),
     )
     documents = tuple(
         replace(

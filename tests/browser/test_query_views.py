@@ -111,7 +111,9 @@ def test_documents_below_the_first_ranks_are_counted(opened, run):
     documents = (replace(first, documents=deep, shares={}), *suite.documents[1:])
     page = opened(page_of(replace(run, suites=(replace(suite, documents=documents),))), "#shop-0::q=q000")
 
-    expect(view(page).locator(".rankings + p")).to_have_text("6 relevant documents are known. And 60 more below rank 20.")
+    expect(view(page).locator(".rankings + p")).to_have_text(
+        "6 relevant documents are known. And 60 more below rank 20."
+    )
     assert words(view(page).locator(".side.now li"))[-1] == "#95 late 2 good new"
 
 
