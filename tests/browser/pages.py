@@ -1,6 +1,6 @@
 """The page that tests look at."""
 
-from browser.tiny_page import page_text
+from pytest_ireval.reports.page import page_text
 
 
 def page_of(run):

@@ -3,7 +3,7 @@
 import pytest
 from browser.conftest import without
 from browser.pages import page_of
-from browser.queries import explorer, ids, opener, shown, view
+from browser.queries import control, explorer, ids, opener, shown, view
 from playwright.sync_api import expect
 from reports.full_run import full_run
 
@@ -41,10 +41,10 @@ def test_ink_and_ground_differ_in_either_scheme(opened, text, scheme):
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_worse_and_better_differ_in_lightness(opened, text, scheme):
     page = opened(text, scheme=scheme)
-    page.get_by_label("metric").first.select_option("R@20")
+    control(page, "metric").select_option("R@20")
     worse = luminance(colour(page.locator("td.worse .bar i").first, "background-color"))
-    page.get_by_label("filter").first.fill("q059")
-    page.get_by_label("metric").first.select_option("nDCG@10")
+    control(page, "filter").fill("q059")
+    control(page, "metric").select_option("nDCG@10")
     better = luminance(colour(page.locator("td.better .bar i").first, "background-color"))
 
     assert abs(worse - better) > 60

@@ -7,13 +7,13 @@ from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
+from reports.full_run import full_run
+from reports.runs import FAILED, GREEN, RUN, SHOP, UNFINISHED, red_rules
 
 from pytest_ireval.errors import ReportError
 from pytest_ireval.reports.page import page_text
 from pytest_ireval.reports.page_assets import asset
 from pytest_ireval.results.suite_result import RunResult
-from reports.full_run import full_run
-from reports.runs import FAILED, GREEN, RUN, SHOP, UNFINISHED, red_rules
 
 EVIL = "\"'><script>alert(1)</script><img src=x onerror=alert(1)>{{ 7*7 }}</style>"
 
