@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+
+LEFT_TO_RIGHT = "\N{LEFT-TO-RIGHT MARK}"
+"""Takes no column, and ends the influence of letters that are written from right to left."""
 
 
 def table(header: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[int] = ()) -> str:
@@ -14,18 +17,40 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[
 def aligned(
     rows: Sequence[Sequence[str]], right: Sequence[int] = (), gaps: Sequence[int] = (), most: int | None = None
 ) -> list[str]:
-    """A line a row; ``gaps`` are the blanks before the second, third … column, 2 unless given.
+    """The lines of all rows below each other; see ``laid_out``."""
+    return [line for row in laid_out(rows, right, gaps, most) for line in row]
 
-    A cell wider than ``most`` pushes the rest of its own line only: one long id does not spoil the table.
+
+def laid_out(
+    rows: Sequence[Sequence[str]],
+    right: Sequence[int] = (),
+    gaps: Sequence[int] = (),
+    most: int | Mapping[int, int] | None = None,
+) -> list[list[str]]:
+    """The lines of each row; ``gaps`` are the blanks before the second, third … column, 2 unless given.
+
+    A row is one line, unless one of its cells is wider than ``most`` (of all columns, or of some): what follows that
+    cell stands below it, in its own columns, so that one long id does not spoil the table.
     """
-    cells = [[printable(cell) for cell in row] for row in rows]
+    cells = [[_one_direction(printable(cell)) for cell in row] for row in rows]
     columns = range(len(cells[0])) if cells else range(0)
-    widths = [max((w for row in cells if (w := width(row[i])) <= (most or w)), default=0) for i in columns]
-    before = [" " * gap for gap in (0, *(gaps or [2] * len(widths)))]
-    return [
-        "".join(before[i] + _padded(cell, widths[i], i in right) for i, cell in enumerate(row)).rstrip()
-        for row in cells
-    ]
+    most = most if isinstance(most, Mapping) else dict.fromkeys(columns, most) if most else {}
+    widths = [max((w for row in cells if (w := width(row[i])) <= most.get(i, w)), default=0) for i in columns]
+    before = [0, *(gaps or [2] * len(widths))]
+    return [_lines(row, widths, before, right) for row in cells]
+
+
+def _lines(row: Sequence[str], widths: Sequence[int], before: Sequence[int], right: Sequence[int]) -> list[str]:
+    """One, and another one after each cell that is wider than its column."""
+    lines, line, begin = [], "", 0
+    for i, cell in enumerate(row):
+        begin += before[i]
+        if width(line) > begin - before[i] and cell:
+            lines.append(line.rstrip())
+            line = ""
+        line += " " * (begin - width(line)) + _padded(cell, widths[i], i in right)
+        begin += widths[i]
+    return [*lines, line.rstrip()]
 
 
 def cut(text: str, room: int) -> str:
@@ -36,6 +61,15 @@ def cut(text: str, room: int) -> str:
     while kept and width(text[:kept]) > room - 1:
         kept -= 1
     return f"{text[:kept]}…"
+
+
+def cut_in_the_middle(text: str, room: int) -> str:
+    """The beginning and the end of a text that takes more columns than there is room for; one letter at the least."""
+    shown, kept = text, len(text)
+    while kept > 1 and width(shown) > room:
+        kept -= 1
+        shown = f"{text[: kept // 2]}…{text[len(text) - (kept - kept // 2) :]}"
+    return shown
 
 
 def wrapped(text: str, limit: int, first: str = "", then: str | None = None) -> list[str]:
@@ -86,14 +120,19 @@ def printable(cell: str) -> str:
     return cell if cell.isprintable() else "".join(c if c.isprintable() else repr(c)[1:-1] for c in cell)
 
 
+def _one_direction(cell: str) -> str:
+    """What is written from right to left ends in a mark, or a browser's log would draw the next columns before it."""
+    return f"{cell}{LEFT_TO_RIGHT}" if any(unicodedata.bidirectional(c) in ("R", "AL", "AN") for c in cell) else cell
+
+
 def _padded(cell: str, columns: int, right: bool) -> str:
     blanks = " " * (columns - width(cell))
     return blanks + cell if right else cell + blanks
 
 
 def width(text: str) -> int:
-    """Columns in a terminal: wide characters take two, combining ones none."""
+    """Columns in a terminal: wide characters take two; those that join the one before them, and marks, none."""
     if text.isascii():
         return len(text)
     wide = sum(unicodedata.east_asian_width(c) in "WF" for c in text)
-    return len(text) + wide - sum(unicodedata.combining(c) > 0 for c in text)
+    return len(text) + wide - sum(unicodedata.category(c) in ("Mn", "Me") or c == LEFT_TO_RIGHT for c in text)

@@ -27,7 +27,7 @@ settings.register_profile("repeatable", deadline=None, derandomize=True)
 settings.load_profile("repeatable" if os.environ.get("CI") else "exploring")
 """A check says the same of the same code; whoever works on it sees new examples every time."""
 
-pytest_plugins = ["pytester", "command_line"]
+pytest_plugins = ["pytester", "command_line", "golden_files"]
 
 
 @pytest.fixture(scope="session")

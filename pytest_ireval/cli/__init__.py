@@ -16,6 +16,7 @@ COMMANDS = {
     "compare": "Compare two or more rankings: a leaderboard, with significance.",
     "import": "Turn the files of other tools into queries and judgments.",
     "lint": "Look for what is doubtful in judgments and queries.",
+    "report": "Draw the report of a run anew.",
     "show": "Show what a baseline says: figures, when it was accepted, and why.",
     "diff": "Compare two baselines, or one with its past.",
     "log": "List who accepted a baseline when, and why.",

@@ -79,9 +79,8 @@ def _nothing(chosen: Sequence[SuiteResult], kinds: Sequence[str], results: Path)
             str(results),
             allowed=f"there are: {', '.join(found)}",
         )
-    return Problem(
-        "there is nothing to draw", str(results), suggestion="most charts need a baseline: ireval log shows those"
-    )
+    suggestion = "it needs figures: a suite that could not be judged has none, and most charts compare with a baseline"
+    return Problem("there is nothing to draw", str(results), suggestion=suggestion)
 
 
 def _write(files: Mapping[FilePath, Iterable[str]]) -> None:

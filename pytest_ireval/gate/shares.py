@@ -21,7 +21,7 @@ from pytest_ireval.retrieval.views import cut, only
 
 SAME = 1e-9
 """Shares that come to anything else than the value, but for rounding, are none."""
-STEPS_OF_A_METRIC = 30
+STEPS_OF_A_METRIC = 25
 """A metric that does not simply add up is asked for its steps on so many queries: those that it changed most."""
 WITHOUT_STEPS = {"reference", "sessions"}
 """Metrics with these needs have no arithmetic on a single list."""

@@ -13,7 +13,7 @@ from pytest_ireval.plugins.sections import ReportSection
 from pytest_ireval.pytest_adapter.planned_suite import PlannedSuite
 from pytest_ireval.pytest_adapter.run_plugins import RunPlugins
 from pytest_ireval.reports.section_drawing import settled
-from pytest_ireval.reports.templates import SectionTemplate, Templates
+from pytest_ireval.reports.templates import SectionTemplate, Templates, templates
 from pytest_ireval.results.plain import to_plain
 from pytest_ireval.results.suite_result import RunResult, Section
 from pytest_ireval.sources.foreign_text import raised_at, tidy, told
@@ -31,15 +31,15 @@ class Served:
 
 
 def with_sections(
-    result: RunResult, suites: Sequence[PlannedSuite], plugins: RunPlugins, using: Templates
-) -> tuple[RunResult, Templates]:
+    result: RunResult, suites: Sequence[PlannedSuite], plugins: RunPlugins, using: Templates | None
+) -> tuple[RunResult, Templates | None]:
     """The run with what plugins add to it, and what draws it."""
     found, troubles = _served(result, suites, plugins)
     kinds = {each.kind.name: each.kind for each in reversed(found)}
     sections = [_section(each, kinds[each.kind.name], result, plugins.root) for each in found]
     if not sections and not troubles:
         return result, using
-    drawing = replace(using, sections=templates_of(kinds.values()))
+    drawing = replace(using or templates(), sections=templates_of(kinds.values()))
     return settled(replace(result, sections=(*sections, *troubles)), drawing), drawing
 
 

@@ -10,8 +10,9 @@ import pytest
 
 from pytest_ireval.pytest_adapter.accepting import Accepting
 from pytest_ireval.pytest_adapter.code_host import as_printed
+from pytest_ireval.pytest_adapter.coloured import write_summary_line
 from pytest_ireval.reports.affected_text import reason_lines
-from pytest_ireval.reports.summary_table import summary_lines, verdict_lines
+from pytest_ireval.reports.summary_table import brief_lines, section_warnings, summary_lines
 from pytest_ireval.reports.update_text import update_lines
 from pytest_ireval.results.suite_result import RunResult
 
@@ -34,18 +35,16 @@ def summarise(
     accepting: Accepting,
     files: Sequence[str],
 ) -> None:
-    """The rows; with -q the problems only, and what pytest calls passed although nobody knows."""
-    quiet = config.get_verbosity() < 0
+    """The rows; with -q a line for each red suite, and the verdict unless all is well."""
+    quiet, width = config.get_verbosity() < 0, width_of(config)
     if not quiet:
         reporter.section("ireval")
-        reasons = reason_lines(result, width_of(config)) if config.get_verbosity() > 0 else []
-        for line in (*reasons, *summary_lines(result, width_of(config))):
-            reporter.write_line(as_printed(line))
-    elif result.verdict == "inconclusive":
-        for line in verdict_lines(result, width_of(config)):
-            reporter.write_line(as_printed(line))
-    for line in (*update_lines(result, width_of(config)), *accepting.told):
-        reporter.write_line(as_printed(line))
+        reasons = reason_lines(result, width) if config.get_verbosity() > 0 else []
+        lines = [*reasons, *summary_lines(result, width)]
+    else:
+        lines = [*brief_lines(result, width), *section_warnings(result)]
+    for line in (*lines, *update_lines(result, width), *accepting.told):
+        write_summary_line(reporter, as_printed(line))
     for problem in accepting.problems:
         reporter.write_line(as_printed(f"not accepted: {problem}"), red=True)
     if not quiet:

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from pytest_ireval.reports.figures import change, figure, interval, percent
 from pytest_ireval.reports.sight import sight_words
 from pytest_ireval.results.outcome import Outcome, Placed, QueryChange, SliceFigures
-from pytest_ireval.text_table import aligned, cut, printable, width, wrapped
+from pytest_ireval.text_table import cut, cut_in_the_middle, laid_out, printable, width, wrapped
 
 WIDEST = 32
-"""An id that takes more columns pushes its own line only."""
+"""What follows an id that takes more columns stands below it."""
+NARROW = 12
+"""The same where there is little room."""
+WIDEST_METRIC = 16
+"""The name of a metric is cut above its figures: the command below has it whole."""
 WIDEST_QUERY = 48
 """Texts of queries are cut so that id and text take no more columns."""
 
@@ -33,21 +38,25 @@ SPACINGS = (
     Spacing((2, 2, 2, 2, 2, 2), "/", "  <- {}", brief=True, counts=False),
 )
 """From the most readable to the narrowest."""
+CLOSE = Spacing((1, 1, 1, 1, 1, 1), "/", " <- {}", brief=True, counts=False)
+"""For counts of millions."""
 
 
 def figure_lines(outcome: Outcome, direction: str, limit: int) -> list[str]:
     """A line for each slice, and what the queries of the first can show."""
     if not outcome.figures:
         return []
-    tables = (_slices(outcome.figures, spacing) for spacing in SPACINGS)
-    lines: list[str] = []
-    for lines in tables:
-        if max(map(width, lines)) <= limit - 2:
+    tries = [*((spacing, WIDEST) for spacing in SPACINGS), *((spacing, NARROW) for spacing in (SPACINGS[-1], CLOSE))]
+    rows: list[list[str]] = []
+    for spacing, most in tries:
+        rows = _slices(outcome.figures, spacing, most)
+        if max(width(row[-1]) for row in rows) <= limit - 2:
             break
-    return [*(f"  {line}" for line in lines), *_resolution(outcome.figures[0], direction, limit)]
+    lines = [f"  {line}" for row in rows for line in row]
+    return [*lines, *_resolution(outcome.figures[0], direction, limit)]
 
 
-def _slices(figures: Sequence[SliceFigures], spacing: Spacing) -> list[str]:
+def _slices(figures: Sequence[SliceFigures], spacing: Spacing, most: int) -> list[list[str]]:
     """Without baselines there is no change to be shown."""
     compared = any(each.baseline is not None for each in figures)
     header = ["", *(["baseline"] if compared else []), "now", *(["change", ""] if compared else [])]
@@ -56,7 +65,7 @@ def _slices(figures: Sequence[SliceFigures], spacing: Spacing) -> list[str]:
         header.append("queries")
         rows = [[*row, f"{each.queries:,}"] for row, each in zip(rows, figures, strict=True)]
     right = range(1, len(header))
-    cells = [spacing.slash.join(map(str, (each.worse, each.better, each.same))) if compared else "" for each in figures]
+    cells = [spacing.slash.join(_counts(each)) if compared else "" for each in figures]
     broad = max(map(width, cells))
     last = [
         cell + (" " * (broad - width(cell)) + spacing.over.format(_decided(each, spacing.brief)) if each.over else "")
@@ -65,7 +74,11 @@ def _slices(figures: Sequence[SliceFigures], spacing: Spacing) -> list[str]:
     header.append(spacing.slash.join(("worse", "better", "same")) if compared else "")
     gaps = spacing.gaps if compared else (3, 3, 0)
     wide = [[*row, cell] for row, cell in zip(rows, last, strict=True)]
-    return aligned([header, *wide], right, gaps[: len(header) - 1], WIDEST)
+    return laid_out([header, *wide], right, gaps[: len(header) - 1], most)
+
+
+def _counts(each: SliceFigures) -> list[str]:
+    return [f"{number:,}" for number in (each.worse, each.better, each.same)]
 
 
 def _values(each: SliceFigures, compared: bool) -> list[str]:
@@ -99,28 +112,40 @@ def query_lines(outcome: Outcome, depth: int, limit: int, shown: int | None) -> 
         return []
     table = _queries(queries, outcome, depth, limit)
     notes = [[f"    {line}" for line in wrapped(query.note, limit - 4)] if query.note else [] for query in queries]
-    lines = [table[0]]
-    for line, note in zip(table[1:], notes, strict=True):
-        lines += [line, *note]
+    lines = table[0]
+    for row, note in zip(table[1:], notes, strict=True):
+        lines = [*lines, *row, *note]
     return [*lines, *_more(len(outcome.queries) - len(queries), len(queries)), *_top(queries[0], limit)]
 
 
-def _queries(queries: Sequence[QueryChange], outcome: Outcome, depth: int, limit: int) -> list[str]:
-    """Columns that no query has anything in are left out."""
+def _queries(queries: Sequence[QueryChange], outcome: Outcome, depth: int, limit: int) -> list[list[str]]:
+    """The lines of the header and of each query; columns that no query has anything in are left out."""
     compared = any(query.baseline is not None or (query.best and query.best.baseline) for query in queries)
-    columns = [[outcome.metric or "value", *(moved(query) for query in queries)]]
+    columns = [[cut(outcome.metric, WIDEST_METRIC) or "value", *(moved(query) for query in queries)]]
     if not any(query.now is not None or query.baseline is not None for query in queries):
         columns = []
     gaps = [3][: len(columns)]
     if any(query.best for query in queries):
-        columns.append(["best document was" if compared else "best document", *map(best_document, queries)])
+        documents = [_fitting_document(query, max(WIDEST_METRIC, limit // 3)) for query in queries]
+        columns.append(["best document was" if compared else "best document", *documents])
         columns.append(["now at", *(now_at(query.best, depth) for query in queries)])
         gaps = [*gaps, 4 if gaps else 3, 2]
     right = [len(columns)] if len(columns) > 1 else []
-    others = sum(max(w for cell in column if (w := width(printable(cell))) <= WIDEST) for column in columns)
-    room = min(WIDEST_QUERY, limit - 2 - others - sum(gaps))
+    others = sum(max(width(printable(cell)) for cell in column) for column in columns)
+    room = max(NARROW, min(WIDEST_QUERY, limit - 2 - others - sum(gaps)))
     names = [outcome.worst, *(_named(query, room) for query in queries)]
-    return [f"  {line}" for line in aligned(list(zip(names, *columns, strict=True)), right, gaps, WIDEST_QUERY)]
+    rows = laid_out(list(zip(names, *columns, strict=True)), right, gaps, {0: max(room, width(outcome.worst))})
+    return [[f"  {line}" for line in row] for row in rows]
+
+
+def _fitting_document(query: QueryChange, room: int) -> str:
+    """The best document; of an id that is longer than a table has room for, both ends: ids often begin alike."""
+    whole = best_document(query)
+    if query.best is None or width(printable(whole)) <= room:
+        return whole
+    name = printable(query.best.document)
+    short = cut_in_the_middle(name, room - width(printable(whole)) + width(name))
+    return best_document(replace(query, best=replace(query.best, document=short)))
 
 
 def _named(query: QueryChange, room: int) -> str:

@@ -7,7 +7,6 @@ from functools import partial
 from pytest_ireval.reports.charts.drawing import svg_of
 from pytest_ireval.reports.markdown_text import SourceLinks
 from pytest_ireval.reports.page_assets import SCRIPTS, STYLES, Asset, asset, policy
-from pytest_ireval.reports.page_filters import FILTERS
 from pytest_ireval.reports.page_findings import findings_of
 from pytest_ireval.reports.page_suite import suite_view
 from pytest_ireval.reports.query_views import queries_data
@@ -23,7 +22,6 @@ NO_LINKS = SourceLinks()
 def page_text(run: RunResult, using: Templates | None = None, links: SourceLinks = NO_LINKS) -> str:
     """The HTML; raises ReportError that names the line of a template that cannot be filled in."""
     using = using or templates()
-    using.environment.filters.update(FILTERS)
     sections = tuple(using.drawn(section) for section in run.sections)
     styles, scripts = _styles(using, sections), _scripts(using)
     alone = len(run.suites) == 1

@@ -9,16 +9,18 @@ from pytest_ireval.plurals import counted, magnitude
 from pytest_ireval.reports.affected_text import affected_lines
 from pytest_ireval.reports.cause_text import cause_sentence
 from pytest_ireval.reports.figures import change, figure, interval, percent
-from pytest_ireval.reports.whose import whose_lines
+from pytest_ireval.reports.whose import RED, whose_lines
 from pytest_ireval.results.cause import Cause
 from pytest_ireval.results.outcome import VERDICTS, Outcome, Verdict, worst_of
 from pytest_ireval.results.suite_result import Counts, MetricFigures, RunResult, SuiteResult
-from pytest_ireval.text_table import aligned, printable, width, wrapped
+from pytest_ireval.text_table import cut, laid_out, printable, width, wrapped
 
 LISTED = 5
 """So many queries or suites are named, the others counted."""
 WIDEST = 40
-"""A name that takes more columns pushes its own line only."""
+"""What follows a name that takes more columns stands below it."""
+NARROW = 11
+"""The same where there is little room."""
 HEADER = ("metric", "now", "baseline", "change", "90% interval", "can show", "verdict")
 """What so many queries can show is the smallest change of the mean that they find in 80% of cases."""
 WORTH_A_LOOK = 0.05
@@ -47,15 +49,31 @@ def _figures(suites: Sequence[SuiteResult], limit: int) -> list[str]:
     names = [name for suite in suites for name, _ in zip(_once(suite.name), metric_rows(suite), strict=False)]
     titles, *above = filled([HEADER, *above])
     beside = [[name, *row] for name, row in zip(("suite", *names), (titles, *above), strict=True)]
-    lines = aligned(beside, range(2, 5), most=WIDEST)
-    if max(map(width, lines)) <= limit:
-        return lines
-    header, *cells = aligned([titles, *above], range(1, 4), most=WIDEST)
+    lines = laid_out(beside, range(2, 5), most={0: WIDEST, 1: WIDEST})
+    if _fits(lines, limit):
+        return [line for row in lines for line in row]
+    header, *cells = _narrow([titles, *above], limit - 2)
     cell = iter(cells)
-    lines = [f"  {header}"]
+    shown = [f"  {line}" for line in header]
     for suite in suites:
-        lines += [printable(suite.name), *(f"  {next(cell)}" for _ in metric_rows(suite))]
-    return lines
+        shown += [printable(suite.name), *(f"  {line}" for _ in metric_rows(suite) for line in next(cell))]
+    return shown
+
+
+def _narrow(rows: Sequence[Sequence[str]], limit: int) -> list[list[str]]:
+    """What stands below the name of a suite: where there is little room, figures stand below long names, too."""
+    lines: list[list[str]] = []
+    for most in (WIDEST, WIDEST // 2, NARROW):
+        lines = laid_out(rows, range(1, 4), most={0: most})
+        if _fits(lines, limit):
+            return lines
+    closer = [[cell.replace(" .. ", "..") for cell in row] for row in rows]
+    return laid_out(closer, range(1, 4), most={0: NARROW})
+
+
+def _fits(rows: Sequence[Sequence[str]], limit: int) -> bool:
+    """Whether the figures do; a name that stands alone on a line takes what it takes."""
+    return all(width(lines[-1]) <= limit for lines in rows)
 
 
 def filled(table: Sequence[Sequence[str]]) -> list[list[str]]:
@@ -135,9 +153,9 @@ def _rests_on(suites: Sequence[SuiteResult], limit: int) -> list[str]:
         [suite.name, f"{suite.counts.queries:,}", f"{suite.counts.judged:,}", *(f"{n[i]:,}" for _, n in columns)]
         for i, suite in enumerate(found)
     ]
-    lines = aligned([header, *rows], range(1, len(header)), most=WIDEST)
-    if max(map(width, lines)) <= limit:
-        return lines
+    lines = laid_out([header, *rows], range(1, len(header)), most=WIDEST)
+    if _fits(lines, limit):
+        return [line for row in lines for line in row]
     return [line for suite in found for line in wrapped(_counts_in_words(suite), limit, then="  ")]
 
 
@@ -164,7 +182,7 @@ def section_warnings(run: RunResult) -> Iterator[str]:
     """What plugins would have added to the report, and could not."""
     for each in run.sections:
         if each.problem:
-            yield f"warning: section {each.title!r} of {each.plugin} is not shown: {each.problem}"
+            yield printable(f"warning: section {each.title!r} of {each.plugin} is not shown: {each.problem}")
 
 
 def _notes_of(suite: SuiteResult) -> Iterator[str]:
@@ -215,6 +233,21 @@ def _more_than_rankings(cause: Cause) -> bool:
 def _some(names: Sequence[str]) -> str:
     more = f" and {len(names) - LISTED:,} more" if len(names) > LISTED else ""
     return ", ".join(names[:LISTED]) + more
+
+
+def brief_lines(run: RunResult, limit: int) -> list[str]:
+    """A line for each red suite and the verdict; nothing if all is well."""
+    if run.verdict == "pass":
+        return []
+    return [*(cut(_red(suite), limit) for suite in run.suites if suite.verdict in RED), *verdict_lines(run, limit)]
+
+
+def _red(suite: SuiteResult) -> str:
+    """The verdict, what was found first, and how much more there is."""
+    found = [each.headline for each in suite.outcomes if each.verdict == suite.verdict]
+    first = (suite.error or next(iter(found), "no verdict")).partition("\n")[0]
+    more = f" and {len(found) - 1:,} more: " if len(found) > 1 else ": "
+    return printable(f"{suite.verdict}: {suite.name}{more}{first}")
 
 
 def verdict_lines(run: RunResult, limit: int) -> list[str]:

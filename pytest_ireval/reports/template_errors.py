@@ -40,7 +40,7 @@ class NotThereError(jinja2.UndefinedError):
 class Unknown(jinja2.StrictUndefined):
     """Stops whoever uses it, and remembers what was asked for."""
 
-    def __init__(self, hint: str | None = None, obj: Any = missing, name: str | None = None, *_: Any) -> None:
+    def __init__(self, hint: str | None = None, obj: Any = missing, name: str | None = None, **_: Any) -> None:
         asked: Any = partial(NotThereError, thing=obj, name=str(name))
         super().__init__(hint, obj, name, asked)
 

@@ -82,7 +82,10 @@ class Templates:
 
 def templates(folder: Path | None = None, sections: Mapping[str, SectionTemplate] = MappingProxyType({})) -> Templates:
     """What draws the report; raises ReportError with all that can be known to be wrong with the user's folder."""
+    from pytest_ireval.reports.page_filters import FILTERS
+
     made = Templates(folder, sections, environment(*([folder] if folder else []), template_folder()))
+    made.environment.filters.update(FILTERS)
     if folder is not None:
         from pytest_ireval.reports.template_checks import check
 

@@ -9,7 +9,7 @@ from pytest_ireval.text_table import aligned, printable, wrapped
 
 DIRTY = "commit them with the baseline, or nobody can measure it again"
 WIDEST = 40
-"""A name that takes more columns pushes its own line only."""
+"""The figures of a name that takes more columns stand below it."""
 
 
 def update_lines(run: RunResult, limit: int = 80) -> list[str]:

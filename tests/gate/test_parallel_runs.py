@@ -92,7 +92,7 @@ def figures(result):
 
 @pytest.mark.parametrize("mode", MODES)
 def test_in_every_mode_of_spreading_the_run_is_the_same(red, mode):
-    alone = run(red, "--junit-xml=alone.xml")
+    alone = red.run("--junit-xml=alone.xml")
     files = files_of(red)
     spread = run(red, "-n2", "--dist", mode, "--junit-xml=spread.xml")
 
@@ -128,7 +128,7 @@ def test_verdicts_by_evidence_are_corrected_for_all_rules_however_they_are_sprea
         "  - no_regression: {metric: nDCG@10, tolerance: NUMBER%, decide_by: evidence, min_queries: 5, name: nNUMBER}\n"
     )
     red.change(("rules:\n", "rules:\n" + "".join(ours.replace("NUMBER", each) for each in "12345")))
-    run(red)
+    red.run()
     alone = red.results()
     run(red, "-n2", "--dist", "load")
 
@@ -174,7 +174,7 @@ def test_whoever_would_wait_for_a_suite_evaluates_another_one_meanwhile(tmp_path
 
 
 def test_the_baseline_that_workers_measured_is_the_one_of_a_single_process(shop):
-    run(shop, "--ireval-update-new")
+    shop.accept()
     alone = {path.name: path.read_bytes() for path in (shop.path / "baselines").glob("shop.*")}
     for name in alone:
         (shop.path / "baselines" / name).unlink()
@@ -198,7 +198,7 @@ def test_a_red_threshold_keeps_the_baseline_as_it_is_with_workers_too(accepted):
 
 
 def test_a_worker_that_is_killed_makes_the_run_red_and_another_one_goes_on(asking):
-    run(asking, "--ireval-update-new")
+    asking.accept()
     (asking.path / "asked.txt").unlink()
     (asking.path / "dies").touch()
 
@@ -272,7 +272,7 @@ def test_where_no_worker_comes_back_the_suites_are_errors(asking):
 def test_a_suite_that_cannot_be_read_is_told_once_and_makes_the_run_red(red):
     (red.path / "broken.ireval.yaml").write_text(red.suite.replace("nDCG@10", "ndgc@10"))
 
-    alone, spread = run(red), run(red, "-n2")
+    alone, spread = red.run(), run(red, "-n2")
 
     assert (alone.ret, spread.ret) == (2, 1)  # pytest-xdist goes on with the others
     assert red.results()["verdict"] == "error"
@@ -301,7 +301,7 @@ def test_a_part_of_a_spread_suite_is_never_accepted(red):
 def test_broken_inputs_are_told_in_full_by_one_verdict_whoever_runs_it(red):
     (red.path / "judgments.txt").write_text("q01 0 d0 x\n")
 
-    run(red, "--junit-xml=alone.xml")
+    red.run("--junit-xml=alone.xml")
     result = run(red, "-n2", "--junit-xml=spread.xml")
 
     assert result.ret == 1

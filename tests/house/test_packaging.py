@@ -47,13 +47,16 @@ class Environment:
 
     def install(self, *what):
         options = ["--no-deps", "--no-index", "--no-build-isolation", "--quiet", "--force-reinstall"]
-        run(sys.executable, "-m", "pip", "--python", self.bin / "python", "install", *options, *what)
+        self.pip("install", *options, *what)
+
+    def pip(self, *arguments):
+        run(sys.executable, "-m", "pip", "--python", self.bin / "python", *arguments)
 
 
-@pytest.fixture(params=["wheel", "sdist", "editable"])
-def environment(request, built, tmp_path):
+@pytest.fixture(scope="module", params=["wheel", "sdist", "editable"])
+def environment(request, built, tmp_path_factory):
     """An environment in which pytest-ireval is installed one way or another."""
-    made = Environment(tmp_path / "environment")
+    made = Environment(tmp_path_factory.mktemp(request.param) / "environment")
     source = {"wheel": [built["whl"]], "sdist": [built["gz"]], "editable": ["--editable", ROOT]}[request.param]
     made.install(*source)
     return made
@@ -77,8 +80,16 @@ def test_the_example_is_green_under_the_gate(environment, tmp_path):
     assert "ireval: pass: 1 suite passed; 14 verdicts: 14 pass" in out
 
 
-def test_a_third_party_distribution_is_used_by_name(environment):
+@pytest.fixture
+def with_third_party(environment):
+    """The same environment, and another distribution beside ours for as long as a test takes."""
     environment.install(THIRD_PARTY)
+    yield environment
+    environment.pip("uninstall", "--yes", "--quiet", "acme-ireval-metrics")
+
+
+def test_a_third_party_distribution_is_used_by_name(with_third_party):
+    environment = with_third_party
 
     out = run(environment.bin / "ireval", "evaluate", *DATA, "-m", "TopGrade@10", "-m", "firstbad@5", "-m", "AP")
     plugins = run(environment.bin / "ireval", "plugins")
@@ -91,8 +102,38 @@ def test_a_third_party_distribution_is_used_by_name(environment):
     ).stdout
 
     assert [line.split()[0] for line in out.split("\n\n")[0].splitlines()[1:]] == ["TopGrade@10", "FirstBad@5", "AP"]
-    assert plugins.startswith("acme-ireval-metrics 2.1.0 (acme)\n  metrics: TopGrade, FirstBad\n")
+    assert plugins.startswith(
+        "acme-ireval-metrics 2.1.0 (acme)\n  metrics: TopGrade, FirstBad\n  sections of the report: acme_traffic\n"
+    )
     assert "ireval plugins: acme-ireval-metrics 2.1.0, pytest-ireval" in header
+
+
+def test_a_section_of_a_third_party_is_in_the_report_of_a_run_and_drawn_anew(environment, tmp_path):
+    environment.install(THIRD_PARTY)
+    suites = shutil.copytree(ROOT / "examples" / "suites", tmp_path / "suites")
+    text = (suites / "conftest.py").read_text(encoding="utf-8").replace("TopGrade", "ShopsTopGrade")
+    (suites / "conftest.py").write_text(text, encoding="utf-8")
+    suite = suites / "product-search.ireval.yaml"
+    suite.write_text(suite.read_text(encoding="utf-8").replace("TopGrade@10", "FirstBad"), encoding="utf-8")
+    report = tmp_path / "report"
+
+    run(
+        environment.bin / "python",
+        "-m",
+        "pytest",
+        "-p",
+        "no:cacheprovider",
+        "--ireval",
+        suites,
+        "--ireval-report",
+        report,
+    )
+    run(environment.bin / "ireval", "report", report, "--to", tmp_path / "anew")
+
+    page = (report / "index.html").read_text(encoding="utf-8")
+    assert '<table class="acme-traffic">' in page
+    assert ".acme-traffic td {" in page
+    assert (tmp_path / "anew" / "index.html").read_text(encoding="utf-8") == page
 
 
 def test_the_wheel_holds_the_packages_the_templates_and_nothing_else(built):
@@ -102,5 +143,6 @@ def test_the_wheel_holds_the_packages_the_templates_and_nothing_else(built):
         "pytest_ireval",
         "pytest_ireval_metrics",
     }
-    assert "pytest_ireval/templates/evaluation.html.jinja" in names
+    templates = {name.rpartition("/")[2] for name in names if name.startswith("pytest_ireval/templates/")}
+    assert templates == {path.name for path in (ROOT / "templates").iterdir()}
     assert {"pytest_ireval/py.typed", "pytest_ireval_metrics/py.typed"} <= set(names)

@@ -21,14 +21,20 @@ def generator():
     return module
 
 
+@pytest.fixture(scope="module")
+def every(generator):
+    """All errors of the code."""
+    return tuple(generator.errors())
+
+
 def test_the_page_is_what_the_code_says(generator):
     page = (ROOT / "docs/troubleshooting.md").read_text(encoding="utf-8")
 
     assert page == generator.page(), "run docs/troubleshooting_page.py"
 
 
-def test_every_remedy_is_for_an_error_that_there_is(generator):
-    known = {told.complaint for told in generator.errors()}
+def test_every_remedy_is_for_an_error_that_there_is(generator, every):
+    known = {told.complaint for told in every}
 
     assert [complaint for complaint in generator.remedies() if complaint not in known] == []
 
@@ -46,8 +52,8 @@ OFTEN = (
 
 
 @pytest.mark.parametrize("group", OFTEN)
-def test_what_is_met_often_has_remedies(generator, group):
-    mine = {told.complaint for told in generator.errors() if told.group == group}
+def test_what_is_met_often_has_remedies(generator, every, group):
+    mine = {told.complaint for told in every if told.group == group}
 
     assert mine & set(generator.remedies())
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import jsonschema
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_ireval import InputError
@@ -79,6 +79,7 @@ def test_what_was_written_is_read_again(run):
     assert results_text(run_of(text)) == text
 
 
+@settings(max_examples=25)  # one run has hundreds of values, and the validator asks for each why it may be there
 @given(run=SOME_RUNS)
 def test_every_run_is_what_the_schema_promises(run, validator):
     validator.validate(json.loads(results_text(run)))

@@ -6,8 +6,10 @@ import pytest
 
 from pytest_ireval.errors import ReportError
 from pytest_ireval.reports import templates as module
+from pytest_ireval.reports.section_drawing import settled
+from pytest_ireval.reports.summary_table import section_warnings
 from pytest_ireval.reports.templates import SectionTemplate, template_folder, templates
-from pytest_ireval.results.suite_result import Section
+from pytest_ireval.results.suite_result import RunResult, Section
 
 INDEX = """\
 <title>{% block head %}{{ title }}{% endblock %}</title>
@@ -232,6 +234,25 @@ def test_a_section_that_cannot_be_drawn_says_why(latency, text, says):
     found = templates(sections={"latency": latency}).drawn(LATENCY)
 
     assert (found.body, found.style, found.problem) == ("", "", says)
+
+
+def test_a_style_that_would_spoil_the_whole_page_is_a_problem_of_its_section(latency):
+    (latency.folder / "latency.css").write_text("p {} </STYLE><script>")
+
+    found = templates(sections={"latency": latency}).drawn(LATENCY)
+
+    assert (found.style, found.problem) == ("", "latency.css holds </style, which would end it")
+
+
+def test_what_a_template_says_by_itself_is_no_command_to_a_terminal(latency):
+    (latency.folder / "latency.jinja").write_text("{{ who['\x1b[31m'] }}")
+    run = RunResult("0.1.0", "2027-03-03T09:00:00Z", "pass", (), sections=(LATENCY,))
+
+    (said,) = section_warnings(settled(run, templates(sections={"latency": latency})))
+
+    assert said == (
+        "warning: section 'Latency' of acme 2.1 is not shown: latency.jinja:1 'str object' has no attribute '\\x1b[31m'"
+    )
 
 
 def test_a_section_whose_plugin_is_not_here_says_so(ours):

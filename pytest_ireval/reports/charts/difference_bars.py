@@ -38,7 +38,6 @@ class Bar:
 
     path: str
     side: str
-    """``worse`` or ``better``."""
     said: str = ""
     link: str = ""
 
@@ -62,9 +61,12 @@ class Differences:
     zero: float
     left: float
     right: float
-    turned: bool
-    """Whether lower values are better."""
+    sides: tuple[str, str]
+    """What the bars down and up are called, in classes and in words."""
+    below: str
     bars: tuple[Bar, ...]
+    thick: float
+    """So wide is each of them."""
     worse_path: str
     better_path: str
     worse: Words | None
@@ -84,16 +86,32 @@ class Room(NamedTuple):
     end: float
 
 
+NEITHER = ("less", "more"), "neither more nor less is better"
+DIRECTIONS = {
+    "lower": (("worse", "better"), "down is worse: lower values are better"),
+    "higher": (("worse", "better"), "down is worse"),
+}
+"""What the bars down and up are called, in classes and in words, and what is said below them."""
+
+
+def sides_of(direction: str) -> tuple[str, str]:
+    """What lies on the left and on the right, by the direction of a metric."""
+    return DIRECTIONS.get(direction, NEITHER)[0]
+
+
 def drawing_of(
-    words: tuple[str, str], worse: Sequence[Changed], better: Sequence[Changed], same: int, *, turned: bool
+    words: tuple[str, str], worse: Sequence[Changed], better: Sequence[Changed], same: int, direction: str
 ) -> Differences:
     """The bars of those that changed, sorted, and a gap for those that did not."""
     flat = not worse and not better
     gains = [each.gain for each in (*worse, *better)]
-    axis = scale([0.0, *gains], LOW - 40 if flat else GROUND, TOP, 1 if flat else 5, signed=True, turned=turned)
+    axis = scale(
+        [0.0, *gains], LOW - 40 if flat else GROUND, TOP, 1 if flat else 5, signed=True, turned=direction == "lower"
+    )
     if flat:
         axis = Scale(-1, 1, LOW - 30, TOP)
     room, few = room_for(len(worse), len(better), same), len(gains) <= SINGLE
+    names, below = DIRECTIONS.get(direction, NEITHER)
     sides = ((worse, room.worse, room.same), (better, room.better, room.end))
     return Differences(
         height=LOW if flat else HEIGHT,
@@ -103,12 +121,16 @@ def drawing_of(
         zero=axis(0.0),
         left=LEFT,
         right=RIGHT,
-        turned=turned,
-        bars=tuple(bar for side in sides for bar in _bars(*side, axis)) if few else (),
+        sides=names,
+        below=below,
+        bars=tuple(bar for side, name in zip(sides, names, strict=True) for bar in _bars(*side, axis, name))
+        if few
+        else (),
+        thick=_thick((room.end - room.better + room.same - room.worse) / max(1, len(gains))),
         worse_path="" if few else outline(*sides[0], axis),
         better_path="" if few else outline(*sides[1], axis),
-        worse=_words(room.worse, room.same, f"{len(worse):,} worse", -1) if worse else None,
-        better=_words(room.better, room.end, f"{len(better):,} better", 1) if better else None,
+        worse=_words(room.worse, room.same, f"{len(worse):,} {names[0]}", -1) if worse else None,
+        better=_words(room.better, room.end, f"{len(better):,} {names[1]}", 1) if better else None,
         same=_words(room.same, room.better, f"{same:,} the same") if same else None,
         same_from=place(room.same),
         same_to=place(room.better),
@@ -126,12 +148,15 @@ def room_for(worse: int, better: int, same: int) -> Room:
     return Room(start, start + sides[0], start + sides[0] + gap, start + sides[0] + gap + sides[1])
 
 
-def _bars(side: Sequence[Changed], start: float, end: float, axis: Scale) -> Iterator[Bar]:
+def _bars(side: Sequence[Changed], start: float, end: float, axis: Scale, name: str) -> Iterator[Bar]:
     width = (end - start) / max(1, len(side))
-    thick = place(width - 1 if width >= 4 else width * 0.8)
     for number, each in enumerate(side):
-        x, zero = place(start + number * width), axis(0.0)
-        yield Bar(f"M{x} {zero}V{_top(each.gain, axis)}h{thick}V{zero}z", "worse" if each.gain < 0 else "better")
+        yield Bar(f"M{place(start + (number + 0.5) * width)} {axis(0.0)}V{_top(each.gain, axis)}", name)
+
+
+def _thick(width: float) -> float:
+    """Bars do not touch."""
+    return place(width - 1 if width >= 4 else width * 0.8)
 
 
 def outline(side: Sequence[Changed], start: float, end: float, axis: Scale) -> str:

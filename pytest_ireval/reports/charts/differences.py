@@ -9,7 +9,7 @@ from dataclasses import replace
 from pytest_ireval.plurals import counted
 from pytest_ireval.reports.anchors import link_to, query_anchor
 from pytest_ireval.reports.charts.chart import Chart, Row
-from pytest_ireval.reports.charts.difference_bars import SINGLE, Bar, Changed, Differences, drawing_of
+from pytest_ireval.reports.charts.difference_bars import SINGLE, Bar, Changed, Differences, drawing_of, sides_of
 from pytest_ireval.reports.charts.inert import QUERY, cut, inert, isolated
 from pytest_ireval.reports.charts.names import chart_name
 from pytest_ireval.reports.charts.scales import short
@@ -18,6 +18,9 @@ from pytest_ireval.results.suite_result import MetricFigures, SuiteResult
 
 TIE = 1e-12
 """A smaller difference is rounding, as it is where the gate counts."""
+
+
+UTMOST = {"worse": "worst", "better": "best", "less": "least", "more": "most"}
 
 
 def differences_chart(suite: SuiteResult, metric: MetricFigures) -> Chart | None:
@@ -31,12 +34,13 @@ def differences_chart(suite: SuiteResult, metric: MetricFigures) -> Chart | None
     worse, better = [each for each in gains if each.gain < 0], [each for each in gains if each.gain > 0]
     same, left_out = len(gains) - len(worse) - len(better), len(suite.queries.ids) - len(gains)
     facts = _facts(metric, len(worse), len(better), same, left_out)
+    low, high = (UTMOST[side] for side in sides_of(metric.direction))
     heading = f"{inert(metric.name)}: change of each query"
     return Chart(
         chart_name(suite.name, "differences", metric.name),
         "differences",
         f"{heading}, {inert(suite.name)}",
-        f"{inert(metric.name)} of each query, now minus baseline, sorted from the worst to the best: {facts}."
+        f"{inert(metric.name)} of each query, now minus baseline, sorted from the {low} to the {high}: {facts}."
         + _extremes(suite, metric, worse, better),
         _drawing(suite, metric, (heading, facts), worse, better, same),
         ("query", "text", "baseline", "now", "change"),
@@ -52,16 +56,18 @@ def _gain(now: float | None, before: float | None, sign: int) -> float | None:
 
 
 def _facts(metric: MetricFigures, worse: int, better: int, same: int, left_out: int) -> str:
+    down, up = sides_of(metric.direction)
     mean = "mean" if metric.aggregate == "mean" else metric.aggregate
     parts = [f"{mean} change {change(metric.change)}"] if metric.change is not None else []
-    parts += [f"{worse:,} worse, {better:,} better, {same:,} the same"]
+    parts += [f"{worse:,} {down}, {better:,} {up}, {same:,} the same"]
     parts += [f"{counted(left_out, 'query')} without a value on both sides"] if left_out else []
     return "; ".join(parts)
 
 
 def _extremes(suite: SuiteResult, metric: MetricFigures, worse: Sequence[Changed], better: Sequence[Changed]) -> str:
-    worst = f" The worst is {_said(suite, metric, worse[0])}." if worse else ""
-    return worst + (f" The best is {_said(suite, metric, better[-1])}." if better else "")
+    low, high = (UTMOST[side] for side in sides_of(metric.direction))
+    first = f" The {low} is {_said(suite, metric, worse[0])}." if worse else ""
+    return first + (f" The {high} is {_said(suite, metric, better[-1])}." if better else "")
 
 
 def _said(suite: SuiteResult, metric: MetricFigures, changed: Changed) -> str:
@@ -82,7 +88,7 @@ def _drawing(
     better: Sequence[Changed],
     same: int,
 ) -> Differences:
-    drawing = drawing_of(words, worse, better, same, turned=metric.direction == "lower")
+    drawing = drawing_of(words, worse, better, same, metric.direction)
     if len(worse) + len(better) > SINGLE:
         return drawing
     bars = zip(drawing.bars, (*worse, *better), strict=True)

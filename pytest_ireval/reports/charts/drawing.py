@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 TEMPLATE = "charts.svg.jinja"
 STYLE = "charts.css"
 COLOURS = {
-    "page": ("#ffffff", "#0d1117"),
+    "panel": ("#ffffff", "#0d1117"),
     "ink": ("#1f2328", "#e6edf3"),
     "soft": ("#59636e", "#9da7b3"),
     "line": ("#d1d9e0", "#3d444d"),
@@ -30,7 +30,7 @@ COLOURS = {
 }
 """Of a file of its own, light and dark; a page has custom properties of these names. Programs that draw SVG without a
 browser know no such properties, so a file has the colours themselves."""
-VARIABLE = re.compile(r"var\(--(\w+)\)")
+VARIABLE = re.compile(r"var\(--(\w+)(?:-fill, var\(--\1\))?\)")
 
 
 def svg_of(chart: Chart, environment: jinja2.Environment) -> Markup:
@@ -51,7 +51,7 @@ def _drawn(chart: Chart, environment: jinja2.Environment, *, alone: bool) -> Mar
 
 def own_style(environment: jinja2.Environment) -> str:
     """The style of charts with its colours in it, light and dark."""
-    plain = f"svg.chart {{ background: var(--page) }}\n{environment.get_template(STYLE).render()}"
+    plain = f"svg.chart {{ background: var(--panel) }}\n{environment.get_template(STYLE).render()}"
     return f"{_coloured(plain, 0)}@media (prefers-color-scheme: dark) {{\n{_coloured(plain, 1)}}}\n"
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pytest_ireval.plurals import counted
 from pytest_ireval.reports.anchors import link_to, rule_anchor
 from pytest_ireval.reports.charts.chart import Chart, Row
+from pytest_ireval.reports.charts.difference_bars import sides_of
 from pytest_ireval.reports.charts.inert import cut, inert
 from pytest_ireval.reports.charts.names import chart_name
 from pytest_ireval.reports.charts.scales import WIDTH, Scale, place, scale
@@ -52,7 +53,9 @@ class Group:
     bottom: float
     axis: Scale
     zero: float
-    turned: bool
+    low: str
+    """What is on the left, in words."""
+    high: str
     rows: tuple[Interval, ...]
 
 
@@ -117,25 +120,27 @@ def _finite(value: float | None) -> float | None:
 
 def _groups(suite: SuiteResult, shown: Sequence[Outcome]) -> Iterator[Group]:
     """A group for each metric, in the order of the rules."""
-    lower = {each.name for each in suite.metrics if each.direction == "lower"}
+    directions = {each.name: each.direction for each in suite.metrics}
     top = float(TOP)
     for metric in dict.fromkeys(each.metric for each in shown):
         rules = [each for each in shown if each.metric == metric]
         bottom = top + HEAD + STEP * len(rules)
-        yield _group(suite, rules, top, bottom, turned=metric in lower)
+        yield _group(suite, rules, top, bottom, directions.get(metric, "higher"))
         top = bottom + FOOT
 
 
-def _group(suite: SuiteResult, rules: Sequence[Outcome], top: float, bottom: float, *, turned: bool) -> Group:
-    sign = -1 if turned else 1
+def _group(suite: SuiteResult, rules: Sequence[Outcome], top: float, bottom: float, direction: str) -> Group:
+    sign = -1 if direction == "lower" else 1
     values = [0.0, *(sign * value for each in rules for value in _values(each, sign))]
-    axis = scale(values, LABELS + 18, FIGURES - 14, 5, signed=True, turned=turned)
-    kinds = len({each.kind for each in rules}) > 1
+    axis = scale(values, LABELS + 18, FIGURES - 14, 5, signed=True, turned=direction == "lower")
+    ends = ("worse (lower is better)", "better") if sign < 0 else sides_of(direction)
+    kinds = [each.kind for each in rules]
+    usual = max(kinds, key=kinds.count)
     rows = (
-        _interval(suite, each, top + HEAD + STEP * (number + 0.5), axis, sign, kinds=kinds)
+        _interval(suite, each, top + HEAD + STEP * (number + 0.5), axis, sign, usual)
         for number, each in enumerate(rules)
     )
-    return Group(cut(rules[0].metric, 60), top, bottom, axis, axis(0.0), turned, tuple(rows))
+    return Group(cut(rules[0].metric, 60), top, bottom, axis, axis(0.0), *ends, tuple(rows))
 
 
 def _values(outcome: Outcome, sign: int) -> Iterator[float]:
@@ -156,13 +161,13 @@ def _tolerances(outcome: Outcome) -> Iterable[float]:
     return (-tolerance, tolerance) if outcome.kind == TWO_SIDED else (-tolerance,)
 
 
-def _interval(suite: SuiteResult, outcome: Outcome, y: float, axis: Scale, sign: int, *, kinds: bool) -> Interval:
+def _interval(suite: SuiteResult, outcome: Outcome, y: float, axis: Scale, sign: int, usual: str) -> Interval:
     first, found = _first(outcome), _change(outcome)
     ends = (None, None) if first is None else (_finite(first.low), _finite(first.high))
     low, high = sorted(axis(sign * end) for end in ends if end is not None) if None not in ends else (None, None)
     return Interval(
         y=place(y),
-        label=cut(_label(outcome, kinds=kinds), LABEL),
+        label=cut(_label(outcome, usual), LABEL),
         verdict=outcome.verdict,
         said=f"{outcome.verdict}: {cut(outcome.headline, 200)}",
         link=link_to(rule_anchor(suite, outcome.id)),
@@ -174,10 +179,10 @@ def _interval(suite: SuiteResult, outcome: Outcome, y: float, axis: Scale, sign:
     )
 
 
-def _label(outcome: Outcome, *, kinds: bool) -> str:
-    """What the suite calls the rule, or its slice; and its kind where there are several."""
+def _label(outcome: Outcome, usual: str) -> str:
+    """What the suite calls the rule, or its slice; and its kind if most rules about the metric are of another."""
     name = outcome.name or outcome.slice
-    return f"{name} ({outcome.kind})" if kinds and not outcome.name else name
+    return name if outcome.name or outcome.kind == usual else f"{name} ({outcome.kind})"
 
 
 def _row(outcome: Outcome) -> Row:

@@ -20,7 +20,7 @@ def part_of_name(text: str, *, at: bool = False) -> str:
     """
     plain = text.replace("@", "_") if at else text
     kept = STRANGE.sub("-", plain).strip("-.")[:LONGEST].rstrip("-.")
-    if kept == plain and not RESERVED.match(kept):
+    if kept and kept == plain and not RESERVED.match(kept):
         return kept
     digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:6]
     return f"{kept}-{digest}" if kept and not RESERVED.match(kept) else f"x-{digest}"

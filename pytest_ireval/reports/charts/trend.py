@@ -139,7 +139,7 @@ def _drawing(points: Sequence[TrendPoint], anchors: Sequence[Accepted], heading:
 
 
 def _special(point: TrendPoint) -> bool:
-    return point.this or point.accepted or point.verdict not in (None, "pass")
+    return point.this or point.verdict not in (None, "pass")
 
 
 def _run(point: TrendPoint, x: float, y: float) -> Run:

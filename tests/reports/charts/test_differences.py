@@ -14,6 +14,8 @@ from pytest_ireval.reports.charts.drawing import csv_of, svg_of
 from pytest_ireval.reports.charts.scales import Scale
 from pytest_ireval.reports.templates import environment
 
+TEMPLATES = environment()
+
 
 def chart_of(*args, **options):
     return differences_chart(*scored(*args, **options))
@@ -37,7 +39,8 @@ def test_bars_go_from_the_worst_to_the_best_with_the_unchanged_as_a_gap():
     assert words_of(drawing) == ["2 worse", "2 the same", "1 better"]
     assert (drawing.axis.low, drawing.axis.high) == pytest.approx((-0.4, 0.4))
     assert drawing.zero == 162
-    assert [bar.path for bar in drawing.bars] == ["M274 162V262h15V162z", "M290 162V187h15V162z", "M402 162V87h15V162z"]
+    assert [bar.path for bar in drawing.bars] == ["M282 162V262", "M298 162V187", "M410 162V87"]
+    assert drawing.thick == 15
 
 
 def test_what_it_shows_is_said_in_words():
@@ -58,7 +61,15 @@ def test_where_lower_is_better_more_points_down_and_the_axis_says_so():
     assert [bar.said[:2] for bar in chart.drawing.bars] == ["q1", "q2"]
     assert [bar.side for bar in chart.drawing.bars] == ["worse", "better"]
     assert (chart.drawing.axis.ticks[0].label, chart.drawing.axis.ticks[0].at) == ("+20", 262)
-    assert "lower values are better" in svg_of(chart, environment())
+    assert "lower values are better" in svg_of(chart, TEMPLATES)
+
+
+def test_where_neither_is_better_nothing_is_called_worse():
+    chart = chart_of([2.0, 4.0], [3.0, 3.0], metric="NumRet", direction="neither")
+
+    assert words_of(chart.drawing) == ["1 less", "1 more"]
+    assert "worse" not in chart.said
+    assert "neither more nor less is better" in svg_of(chart, TEMPLATES)
 
 
 def test_rounding_is_no_change():
@@ -95,7 +106,7 @@ def test_thousands_of_queries_are_two_outlines_and_all_of_them_count():
 
     chart = chart_of(now, before)
 
-    drawing, drawn = chart.drawing, svg_of(chart, environment())
+    drawing, drawn = chart.drawing, svg_of(chart, TEMPLATES)
     counts = [int(re.match(r"[\d,]+", words)[0].replace(",", "")) for words in words_of(drawing)]
     assert sum(counts) == 7000
     assert counts[0] == sum(a < b for a, b in zip(now, before, strict=True))
@@ -120,8 +131,8 @@ def test_three_of_thousands_that_got_worse_are_seen():
 
 
 def test_up_to_200_bars_are_elements_with_a_link():
-    drawn = svg_of(chart_of([0.4] * 200, [0.5] * 200), environment())
-    outlined = svg_of(chart_of([0.4] * 201, [0.5] * 201), environment())
+    drawn = svg_of(chart_of([0.4] * 200, [0.5] * 200), TEMPLATES)
+    outlined = svg_of(chart_of([0.4] * 201, [0.5] * 201), TEMPLATES)
 
     assert (drawn.count("<a href="), outlined.count("<a href=")) == (200, 0)
     assert "201 worse" in outlined

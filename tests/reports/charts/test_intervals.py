@@ -9,6 +9,8 @@ from pytest_ireval.reports.charts.drawing import svg_of
 from pytest_ireval.reports.charts.intervals import intervals_chart
 from pytest_ireval.reports.templates import environment
 
+TEMPLATES = environment()
+
 
 def test_a_rule_is_a_point_an_interval_and_a_tolerance_on_the_axis_of_its_metric():
     found = suite(outcomes=(rule("segment=tail", -0.05, "fail", (-0.1, 0.0), 0.02),))
@@ -58,6 +60,19 @@ def test_a_rule_that_wants_no_move_has_a_tolerance_on_both_sides():
     assert low < group.zero < high
 
 
+def test_a_rule_is_called_as_the_suite_says_or_by_its_slice_and_an_unusual_kind():
+    rules = (
+        rule("all", 0.1),
+        rule("segment=tail", 0.1),
+        rule("all", 0.1, kind="worsened"),
+        rule("all", 0.1, kind="worsened", name="nobody loses"),
+    )
+
+    (group,) = intervals_chart(suite(outcomes=rules)).drawing.groups
+
+    assert [row.label for row in group.rows] == ["all", "segment=tail", "all (worsened)", "nobody loses"]
+
+
 def test_an_error_has_a_row_and_no_figure():
     broken = replace(rule("segment=tail", 0, "error"), figures=())
 
@@ -77,9 +92,9 @@ def test_what_does_not_compare_has_no_row():
 
 def test_each_verdict_has_a_shape_of_its_own():
     verdicts = ("pass", "fail", "inconclusive", "error")
-    drawn = svg_of(intervals_chart(suite(outcomes=tuple(rule(each, 0.1, each) for each in verdicts))), environment())
+    drawn = svg_of(intervals_chart(suite(outcomes=tuple(rule(each, 0.1, each) for each in verdicts))), TEMPLATES)
 
-    assert [drawn.count(f'class="mark {each}"') for each in verdicts] == [2, 2, 2, 2]  # a row, and the legend
+    assert [drawn.count(f'class="shape {each}"') for each in verdicts] == [2, 2, 2, 2]  # a row, and the legend
 
 
 def test_two_hundred_rules_stand_below_each_other():

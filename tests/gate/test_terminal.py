@@ -1,0 +1,106 @@
+"""What a terminal shows of a red gate: with and without colour, at 80 and 200 columns, with -q, -v and -vv."""
+
+import re
+
+import pytest
+
+ESCAPE = "\x1b["
+
+
+@pytest.fixture
+def red(shop, monkeypatch):
+    """In every query something stands above the best document."""
+    for name in ("NO_COLOR", "FORCE_COLOR", "PY_COLORS", "GITHUB_ACTIONS"):
+        monkeypatch.delenv(name, raising=False)
+    shop.accept()
+    for number in range(1, 11):
+        query = f"q{number:02}"
+        shop.rankings[query] = [f"{query}-n{rank}" for rank in range(number % 4)] + [f"{query}-d1", f"{query}-d0"]
+    shop.write()
+    return shop
+
+
+def ours(result):
+    """What stands between the tests and pytest's last lines, without the time that the run took."""
+    text = "\n".join(result.outlines)
+    begin = re.search(r"=+ FAILURES =+\n", text).end()
+    end = re.search(r"\S*=+ short test summary info", text).start()
+    return text[begin:end]
+
+
+@pytest.mark.parametrize(
+    ("name", "columns", "flags"),
+    [
+        ("80.txt", 80, ("--color=no",)),
+        ("200.txt", 200, ("--color=no",)),
+        ("quiet-80.txt", 80, ("--color=no", "-q")),
+        ("verbose-80.txt", 80, ("--color=no", "-v")),
+        ("all-80.txt", 80, ("--color=no", "-vv")),
+        ("colour-80.txt", 80, ("--color=yes",)),
+        ("colour-200.txt", 200, ("--color=yes",)),
+        ("colour-quiet-80.txt", 80, ("--color=yes", "-q")),
+    ],
+)
+def test_a_red_gate(red, monkeypatch, golden, name, columns, flags):
+    monkeypatch.setenv("COLUMNS", str(columns))
+
+    golden(name, ours(red.run(*flags, "-k", "nDCG_10.all or worsened or inputs")))
+
+
+def test_without_a_terminal_there_is_no_colour(red):
+    assert ESCAPE not in red.run().stdout.str()
+
+
+def test_who_wants_no_colour_gets_none(red, monkeypatch):
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    assert ESCAPE in red.run().stdout.str()
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert ESCAPE not in red.run().stdout.str()
+
+
+@pytest.mark.parametrize("flags", [(), ("-n2",)], ids=["alone", "parallel"])
+def test_a_failure_is_coloured_in_the_terminal_and_in_no_file(red, monkeypatch, flags):
+    monkeypatch.setenv("FORCE_COLOR", "1")
+
+    result = red.run("--color=yes", "--junit-xml=junit.xml", *flags)
+
+    headline = next(line for line in result.outlines if "shop.ireval.yaml:13: nDCG@10 fell" in line)
+    assert headline.startswith(f"{ESCAPE}31m{ESCAPE}1mshop.ireval.yaml:13: nDCG@10 fell ")
+    junit = (red.path / "junit.xml").read_text(encoding="utf-8")
+    assert "shop.ireval.yaml:13: nDCG@10 fell" in junit
+    assert "#x1B" not in junit
+    assert ESCAPE not in junit
+    for path in (red.path / "ireval-report").iterdir():
+        assert ESCAPE.encode() not in path.read_bytes()
+
+
+def test_plugins_that_keep_failures_find_what_pytest_keeps(red):
+    (red.path / "conftest.py").write_text(
+        """
+def pytest_runtest_logreport(report):
+    if report.failed and report.when == "call":
+        assert str(report.longrepr) == report.longreprtext
+        assert report._to_json()["longrepr"]["reprcrash"]["message"] in str(report.longrepr)
+"""
+    )
+
+    red.run().assert_outcomes(passed=4, failed=3)
+
+
+def test_a_failure_of_a_python_test_stays_as_pytest_draws_it(red):
+    red.pytester.makepyfile("def test_it(record_property):\n    record_property('ireval_rule', 1)\n    assert 1 == 2\n")
+
+    result = red.run("--color=yes", "-k", "test_it")
+
+    assert any(f"{ESCAPE}31mE       assert 1 == 2" in line for line in result.outlines)
+
+
+def test_with_q_each_red_suite_is_a_line_and_a_green_run_says_nothing(red):
+    *_, suite, verdict, _time = [line for line in red.run("-q", "--no-summary").outlines if line]
+
+    assert suite == "fail: shop and 2 more: nDCG@10 fell 43.3% (tolerance 5%)"
+    assert verdict == "ireval: fail: 1 suite failed (shop); 7 verdicts: 3 fail, 4 pass"
+
+    red.rankings = {query: [f"{query}-{d}" for d in ("d0", "d1", "d2", "d3")] for query in red.rankings}
+    red.write()
+    assert [line for line in red.run("-q").outlines if "ireval" in line or "shop" in line] == []
