@@ -1,7 +1,7 @@
 """An address leads to its query, wherever that is, and to its rule; what is copied shows the same again."""
 
 import pytest
-from browser.pages import page_of
+from browser.pages import queries_of
 from browser.queries import control, count, explorer, ids, opener, shown, view
 from playwright.sync_api import expect
 from reports.full_run import full_run
@@ -9,7 +9,7 @@ from reports.full_run import full_run
 
 @pytest.fixture(scope="module")
 def text():
-    return page_of(full_run(suites=2, queries=120, documents=20))
+    return queries_of(full_run(suites=2, queries=120, documents=20))
 
 
 def test_an_address_opens_its_query_and_goes_there(opened, text):

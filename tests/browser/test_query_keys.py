@@ -1,7 +1,7 @@
 """The keyboard goes through queries, and leaves those alone who type or press something else."""
 
 import pytest
-from browser.pages import page_of
+from browser.pages import queries_of
 from browser.queries import control, explorer, focused, head, ids, opener, view
 from playwright.sync_api import expect
 from reports.full_run import full_run
@@ -9,7 +9,7 @@ from reports.full_run import full_run
 
 @pytest.fixture(scope="module")
 def text():
-    return page_of(full_run(suites=2, queries=60, documents=20))
+    return queries_of(full_run(suites=2, queries=60, documents=20))
 
 
 @pytest.fixture

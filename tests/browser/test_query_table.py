@@ -1,7 +1,7 @@
 """The table of all queries: filter, slices, rules, metrics, sorting, pages."""
 
 import pytest
-from browser.pages import page_of
+from browser.pages import queries_of
 from browser.queries import column, control, count, explorer, head, ids, opener, view
 from playwright.sync_api import expect
 from reports.full_run import full_run
@@ -14,7 +14,7 @@ def run():
 
 @pytest.fixture(scope="module")
 def text(run):
-    return page_of(run)
+    return queries_of(run)
 
 
 @pytest.fixture
@@ -193,7 +193,7 @@ def test_a_metric_of_costs_has_its_worst_where_it_rises(opened, run):
 
     suite = run.suites[0]
     metrics = tuple(replace(each, direction="lower") for each in suite.metrics)
-    page = opened(page_of(replace(run, suites=(replace(suite, metrics=metrics),))))
+    page = opened(queries_of(replace(run, suites=(replace(suite, metrics=metrics),))))
 
     highest = max(changes(run).items(), key=lambda pair: pair[1])
     assert ids(page)[0] == highest[0]
@@ -205,7 +205,7 @@ def test_without_a_baseline_there_is_no_change(opened, run):
 
     suite = run.suites[0]
     alone = replace(suite, baseline=None, queries=replace(suite.queries, baseline={}))
-    page = opened(page_of(replace(run, suites=(alone,))))
+    page = opened(queries_of(replace(run, suites=(alone,))))
 
     lowest = min(suite.queries.now["nDCG@10"])
     assert column(page, "nDCG@10 now")[0] == f"{lowest:.4f}"

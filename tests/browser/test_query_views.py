@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from browser.pages import page_of
+from browser.pages import queries_of
 from browser.queries import control, explorer, ids, opener, view
 from playwright.sync_api import expect
 from reports.full_run import full_run
@@ -18,7 +18,7 @@ def run():
 
 @pytest.fixture(scope="module")
 def text(run):
-    return page_of(run)
+    return queries_of(run)
 
 
 def words(locator):
@@ -109,7 +109,7 @@ def test_documents_below_the_first_ranks_are_counted(opened, run):
         Placed("late", 2.0, 95, None),
     )
     documents = (replace(first, documents=deep, shares={}), *suite.documents[1:])
-    page = opened(page_of(replace(run, suites=(replace(suite, documents=documents),))), "#shop-0::q=q000")
+    page = opened(queries_of(replace(run, suites=(replace(suite, documents=documents),))), "#shop-0::q=q000")
 
     expect(view(page).locator(".rankings + p")).to_have_text(
         "6 relevant documents are known. And 60 more below rank 20."
@@ -131,7 +131,7 @@ def test_a_click_opens_and_closes(opened, text):
 
 def test_without_a_baseline_there_is_one_ranking(opened, run):
     alone = replace(run.suites[0], baseline=None)
-    page = opened(page_of(replace(run, suites=(alone,))), "#shop-0::q=q017")
+    page = opened(queries_of(replace(run, suites=(alone,))), "#shop-0::q=q017")
 
     expect(view(page).locator(".side.now li")).to_have_count(20)
     expect(view(page).locator(".side.baseline")).to_have_count(0)
