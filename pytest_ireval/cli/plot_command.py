@@ -8,13 +8,14 @@ from typing import get_args
 
 import click
 
-from pytest_ireval.cli.recorded_run import FOLDER, RESULTS, recorded_run
+from pytest_ireval.cli.recorded_run import recorded_run
 from pytest_ireval.errors import InputError, IrevalError, Problem, did_you_mean
 from pytest_ireval.plurals import counted
 from pytest_ireval.reports.charts.chart import Chart, Kind
 from pytest_ireval.reports.charts.drawing import csv_of, svg_file
 from pytest_ireval.reports.charts.gallery import charts_of
 from pytest_ireval.reports.charts.names import told_apart
+from pytest_ireval.reports.results_json import FOLDER, RESULTS
 from pytest_ireval.reports.templates import environment
 from pytest_ireval.results.suite_result import RunResult, SuiteResult
 from pytest_ireval.retrieval.formats.input_file import FilePath

@@ -5,11 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from pytest_ireval.errors import InputError, Problem
-from pytest_ireval.reports.results_json import run_of
+from pytest_ireval.reports.results_json import RESULTS, run_of
 from pytest_ireval.results.suite_result import RunResult
-
-FOLDER = "ireval-report"
-RESULTS = "results.json"
 
 
 def recorded_run(results: Path) -> RunResult:

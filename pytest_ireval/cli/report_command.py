@@ -6,12 +6,13 @@ from pathlib import Path
 
 import click
 
+from pytest_ireval.cli.recorded_run import recorded_run
 from pytest_ireval.cli.suites_option import registry_at, suites_option
-from pytest_ireval.errors import InputError, IrevalError, Problem
+from pytest_ireval.errors import IrevalError, Problem
 from pytest_ireval.pytest_adapter.judged_by_hand import kept
-from pytest_ireval.pytest_adapter.run_files import FOLDER, RESULTS, TO_JUDGE, RunFiles
+from pytest_ireval.pytest_adapter.run_files import TO_JUDGE, RunFiles
 from pytest_ireval.pytest_adapter.run_sections import templates_of
-from pytest_ireval.reports.results_json import run_of
+from pytest_ireval.reports.results_json import FOLDER, RESULTS
 from pytest_ireval.reports.section_drawing import settled
 from pytest_ireval.reports.summary_table import section_warnings
 from pytest_ireval.reports.templates import templates

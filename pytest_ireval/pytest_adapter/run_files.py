@@ -19,7 +19,7 @@ from pytest_ireval.pytest_adapter.judged_by_hand import kept
 from pytest_ireval.reports.anchors import PAGE, link_to, rule_anchor
 from pytest_ireval.reports.open_metrics import metrics_text
 from pytest_ireval.reports.page import page_text
-from pytest_ireval.reports.results_json import results_text
+from pytest_ireval.reports.results_json import FOLDER, RESULTS, results_text
 from pytest_ireval.reports.summary_markdown import summary_text
 from pytest_ireval.reports.templates import Templates, templates
 from pytest_ireval.reports.to_judge_table import to_judge_text
@@ -29,8 +29,6 @@ from pytest_ireval.results.suite_result import RunResult, SuiteResult
 from pytest_ireval.retrieval.formats.writers import put
 
 OFF = "none"
-FOLDER = "ireval-report"
-RESULTS = "results.json"
 TO_JUDGE = "to_judge.tsv"
 
 
