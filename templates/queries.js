@@ -64,7 +64,7 @@ const queryTables = (() => {
       const view = queryView.draw(explorer.suite, position, kept.get(position), explorer.first, why);
       view.append(actions(explorer, position));
       place.replaceChildren(view);
-      place.dispatchEvent(new CustomEvent("ireval-view", { bubbles: true }));
+      for (const wide of view.querySelectorAll(".wide")) if (wide.scrollWidth > wide.clientWidth) wide.tabIndex = 0;
     });
     return drawn;
   };
@@ -174,8 +174,9 @@ const queryTables = (() => {
     explorer.page = Math.floor(explorer.found.indexOf(position) / ROWS);
     drawRows(explorer);
     for (let each = explorer.root; each; each = each.parentElement) if (each.tagName === "DETAILS") each.open = true;
-    rowOf(explorer, position).scrollIntoView({ block: "start" });
     openerOf(explorer, position).focus({ preventScroll: true });
+    // Views that are open above it have their height only when their documents are there.
+    queryData.documents(explorer.suite).then(() => rowOf(explorer, position)?.scrollIntoView({ block: "start" }));
   };
 
   // ---- setting up

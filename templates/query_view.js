@@ -80,12 +80,13 @@ const queryView = (() => {
     return now === before ? "same" : now < before ? "better" : "worse";
   };
 
+  const LONG = 24; // a longer id may be cut by the edge of its list
   const standing = (each, side, compared) =>
     make(
       "li",
-      { value: each[side], class: `${each.relevant ? "relevant" : ""} ${compared ? effect(each) : ""}` },
+      { value: each[side], class: each.relevant ? `relevant ${compared ? effect(each) : ""}` : null },
       make("span", { class: "rank" }, `#${each[side]}`), " ",
-      make("bdi", { class: "document", title: each.id }, each.id), " ",
+      make("bdi", { class: "document", title: each.id.length > LONG ? each.id : null }, each.id), " ",
       make("span", { class: each.grade ? "grade" : "grade none" }, each.grade || "unjudged"), " ",
       make("span", { class: "move" }, ...(compared ? move(each, side) : [])),
     );
@@ -116,7 +117,7 @@ const queryView = (() => {
         viewBox: `0 0 100 ${Math.max(before.length, now.length)}`,
         preserveAspectRatio: "none",
       },
-      ...found.map((line) => shape("line", { class: line.moved, x1: 0, y1: line.left, x2: 100, y2: line.right })),
+      ...found.map(({ moved, left, right }) => shape("path", { class: moved || null, d: `M0 ${left}L100 ${right}` })),
     );
   };
 

@@ -47,6 +47,14 @@
     setTimeout(() => { button.textContent = before; }, 2000);
   };
 
+  // What has to be scrolled sideways is reached with the keyboard, too; what fits is no stop on the way.
+  const reachable = () => {
+    for (const each of document.querySelectorAll(".wide")) {
+      if (each.scrollWidth > each.clientWidth) each.tabIndex = 0;
+      else each.removeAttribute("tabindex");
+    }
+  };
+
   for (const button of document.querySelectorAll("button.copy")) button.hidden = false;
   document.addEventListener("click", (event) => {
     const button = event.target.closest("button.copy");
@@ -60,6 +68,9 @@
   window.addEventListener("afterprint", () => {
     for (const each of closed) each.open = false;
   });
+  window.addEventListener("resize", reachable);
+  document.addEventListener("toggle", reachable, true);
+  reachable();
   window.addEventListener("hashchange", follow);
   follow();
 })();

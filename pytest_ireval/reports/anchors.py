@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from urllib.parse import quote
 
+from pytest_ireval.reports.sound_text import sound
 from pytest_ireval.results.suite_result import SuiteResult
 
 PAGE = "index.html"
@@ -13,19 +14,19 @@ KEPT = "!$'()*+,;:@/?-._~=&"
 
 def suite_anchor(suite: SuiteResult) -> str:
     """The id of a suite's part: its name, which is unique in a run."""
-    return suite.name
+    return sound(suite.name)
 
 
 def rule_anchor(suite: SuiteResult, rule: str) -> str:
     """The id of what is said of a rule: ``shop::no_regression::nDCG_10.all``."""
-    return f"{suite.name}::{rule}"
+    return sound(f"{suite.name}::{rule}")
 
 
 def query_anchor(suite: SuiteResult, query: str) -> str:
     """The id of a query's view: ``shop::q=q001``."""
-    return f"{suite.name}::q={query}"
+    return sound(f"{suite.name}::q={query}")
 
 
 def link_to(anchor: str) -> str:
     """The part of an address that leads there: ``#shop::q=red%20mug``."""
-    return f"#{quote(anchor, KEPT, errors='replace')}"
+    return f"#{quote(anchor, KEPT)}"

@@ -10,7 +10,16 @@ from dataclasses import dataclass
 from pytest_ireval.errors import Problem, ReportError
 
 STYLES = ("report.css", "charts.css", "queries.css")
-SCRIPTS = ("report.js", "queries.js")
+SCRIPTS = (
+    "report.js",
+    "query_view.js",
+    "query_curve.js",
+    "query_data.js",
+    "query_choice.js",
+    "queries.js",
+    "query_keys.js",
+)
+"""In this order: each uses what those before it made."""
 
 
 @dataclass(frozen=True)

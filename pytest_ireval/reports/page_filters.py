@@ -9,6 +9,8 @@ from pytest_ireval.plurals import magnitude
 from pytest_ireval.reports.anchors import link_to, query_anchor
 from pytest_ireval.reports.figures import change, figure, interval, percent
 from pytest_ireval.reports.page_suite import Cell, tone_of
+from pytest_ireval.reports.query_views import worst_views
+from pytest_ireval.reports.sound_text import sound
 from pytest_ireval.results.suite_result import MetricFigures, SuiteResult
 from pytest_ireval.text_table import printable
 
@@ -55,6 +57,8 @@ FILTERS: Mapping[str, Callable[..., Any]] = {
     "printable_lines": printable_lines,
     "query_link": query_link,
     "sight": sight,
+    "sound": sound,
     "spread": spread,
     "tone": tone_of,
+    "worst_views": worst_views,
 }

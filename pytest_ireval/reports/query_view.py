@@ -8,10 +8,12 @@ from dataclasses import dataclass
 from typing import Literal
 
 from pytest_ireval.plurals import counted
+from pytest_ireval.reports.anchors import link_to, query_anchor
 from pytest_ireval.reports.charts.chart import Chart
+from pytest_ireval.reports.charts.recall_precision import query_curve_chart
 from pytest_ireval.reports.commands import why_command
 from pytest_ireval.reports.figures import change, figure
-from pytest_ireval.reports.query_links import query_anchor, query_link, sound
+from pytest_ireval.reports.sound_text import sound
 from pytest_ireval.results.outcome import Placed
 from pytest_ireval.results.suite_result import MetricFigures, QueryDocuments, SuiteResult
 
@@ -121,8 +123,8 @@ def query_view(suite: SuiteResult, query: str, metric: str = "") -> QueryView:
     explained = metric or next(iter(explained_metrics(suite)), "")
     figures = tuple(_figures(suite, position))
     return QueryView(
-        anchor=query_anchor(suite.name, query),
-        link=query_link(suite.name, query),
+        anchor=query_anchor(suite, query),
+        link=link_to(query_anchor(suite, query)),
         query=sound(query),
         text=sound(table.texts[position]) if table.texts else "",
         columns=(*columns, *weight),
@@ -130,7 +132,7 @@ def query_view(suite: SuiteResult, query: str, metric: str = "") -> QueryView:
         headline=next((row for row in figures if row.metric == sound(metric)), next(iter(figures), None)),
         rules=tuple(_rules(suite, query)),
         rankings=None if documents is None else _rankings(suite, documents),
-        curve=None,
+        curve=None if documents is None else query_curve_chart(suite, documents),
         why=why_command(suite, explained, query) if explained else "",
     )
 

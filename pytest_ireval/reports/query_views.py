@@ -9,7 +9,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from pytest_ireval.reports.commands import shell_word, why_command
-from pytest_ireval.reports.query_links import sound
 from pytest_ireval.reports.query_view import (
     FIRST,
     QueryView,
@@ -18,6 +17,7 @@ from pytest_ireval.reports.query_view import (
     query_view,
     shown_documents,
 )
+from pytest_ireval.reports.sound_text import sound
 from pytest_ireval.results.outcome import Outcome
 from pytest_ireval.results.suite_result import MetricFigures, QueryDocuments, RunResult, SuiteResult
 

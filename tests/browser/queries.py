@@ -9,6 +9,11 @@ def explorer(page, number=0):
     return page.locator(".explorer").nth(number)
 
 
+def control(page, name, number=0):
+    """What chooses queries: filter, slice, rules, metric, worsened only."""
+    return explorer(page, number).get_by_label(name)
+
+
 def ids(page, number=0):
     """Of the queries that are shown, in their order."""
     return explorer(page, number).locator(f"{ROW} .opener").all_inner_texts()

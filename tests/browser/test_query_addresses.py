@@ -1,15 +1,15 @@
 """An address leads to its query, wherever that is, and to its rule; what is copied shows the same again."""
 
 import pytest
-from browser.pages import page_of
-from browser.queries import count, explorer, ids, opener, shown, view
+from browser.pages import queries_of
+from browser.queries import control, count, explorer, ids, opener, shown, view
 from playwright.sync_api import expect
 from reports.full_run import full_run
 
 
 @pytest.fixture(scope="module")
 def text():
-    return page_of(full_run(suites=2, queries=120, documents=20))
+    return queries_of(full_run(suites=2, queries=120, documents=20))
 
 
 def test_an_address_opens_its_query_and_goes_there(opened, text):
@@ -36,24 +36,24 @@ def test_a_suite_that_is_closed_is_opened(opened, text):
 
 def test_a_filter_that_hides_the_query_is_cleared_and_that_is_said(opened, text):
     page = opened(text)
-    page.get_by_label("filter").first.fill("q003")
-    page.get_by_label("slice").first.select_option("segment=head")
-    page.get_by_label("worsened only").first.check()
+    control(page, "filter").fill("q003")
+    control(page, "slice").select_option("segment=head")
+    control(page, "worsened only").check()
     page.evaluate("location.hash = '#shop-0::q=q100'")
 
     shown(page, "q100")
     assert count(page) == "All 120 queries, by nDCG@10 change, the lowest first. The filter hid q100 and was cleared."
-    expect(page.get_by_label("filter").first).to_have_value("")
-    expect(page.get_by_label("worsened only").first).not_to_be_checked()
+    expect(control(page, "filter")).to_have_value("")
+    expect(control(page, "worsened only")).not_to_be_checked()
 
 
 def test_a_filter_that_does_not_hide_it_stays(opened, text):
     page = opened(text)
-    page.get_by_label("filter").first.fill("q10")
+    control(page, "filter").fill("q10")
     page.evaluate("location.hash = '#shop-0::q=q100'")
 
     shown(page, "q100")
-    expect(page.get_by_label("filter").first).to_have_value("q10")
+    expect(control(page, "filter")).to_have_value("q10")
 
 
 def test_the_address_follows_what_is_open(opened, text):

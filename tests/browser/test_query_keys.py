@@ -1,15 +1,15 @@
 """The keyboard goes through queries, and leaves those alone who type or press something else."""
 
 import pytest
-from browser.pages import page_of
-from browser.queries import explorer, focused, head, ids, opener, view
+from browser.pages import queries_of
+from browser.queries import control, explorer, focused, head, ids, opener, view
 from playwright.sync_api import expect
 from reports.full_run import full_run
 
 
 @pytest.fixture(scope="module")
 def text():
-    return page_of(full_run(suites=2, queries=60, documents=20))
+    return queries_of(full_run(suites=2, queries=60, documents=20))
 
 
 @pytest.fixture
@@ -25,8 +25,8 @@ def press(page, *keys):
 def test_a_slash_goes_to_the_filter(page):
     press(page, "/")
 
-    expect(page.get_by_label("filter").first).to_be_focused()
-    expect(page.get_by_label("filter").first).to_have_value("")
+    expect(control(page, "filter")).to_be_focused()
+    expect(control(page, "filter")).to_have_value("")
 
 
 def test_j_and_k_and_arrows_go_from_query_to_query(page):
@@ -90,7 +90,7 @@ def test_a_question_mark_shows_the_keys(page):
 
 
 def test_no_key_is_taken_from_those_who_type(page):
-    field = page.get_by_label("filter").first
+    field = control(page, "filter")
     field.focus()
     press(page, *"jk/?")
 
@@ -111,7 +111,7 @@ def test_arrows_scroll_outside_of_the_table(page):
 
 
 def test_everything_is_reached_by_tab(page):
-    page.get_by_label("filter").first.focus()
+    control(page, "filter").focus()
     reached = []
     for _ in range(10):
         reached.append(page.evaluate("document.activeElement.className || document.activeElement.innerText"))

@@ -2,8 +2,8 @@
 
 import pytest
 from browser.conftest import without
-from browser.pages import page_of
-from browser.queries import explorer, ids, opener, shown, view
+from browser.pages import page_of, queries_of
+from browser.queries import control, explorer, ids, opener, shown, view
 from playwright.sync_api import expect
 from reports.full_run import full_run
 
@@ -12,7 +12,7 @@ COLOURS = ("--page", "--panel", "--ink", "--soft", "--line", "--worse", "--bette
 
 @pytest.fixture(scope="module")
 def text():
-    return page_of(full_run(queries=60, documents=40))
+    return queries_of(full_run(queries=60, documents=40))
 
 
 def colour(locator, name="color"):
@@ -41,10 +41,10 @@ def test_ink_and_ground_differ_in_either_scheme(opened, text, scheme):
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_worse_and_better_differ_in_lightness(opened, text, scheme):
     page = opened(text, scheme=scheme)
-    page.get_by_label("metric").first.select_option("R@20")
+    control(page, "metric").select_option("R@20")
     worse = luminance(colour(page.locator("td.worse .bar i").first, "background-color"))
-    page.get_by_label("filter").first.fill("q059")
-    page.get_by_label("metric").first.select_option("nDCG@10")
+    control(page, "filter").fill("q059")
+    control(page, "metric").select_option("nDCG@10")
     better = luminance(colour(page.locator("td.better .bar i").first, "background-color"))
 
     assert abs(worse - better) > 60
@@ -103,26 +103,28 @@ def test_without_scripts_an_address_opens_its_view(opened, text):
     expect(page.locator("article.query").nth(2)).to_be_in_viewport()
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [1280, 390])
-def test_it_can_be_used_by_everyone(opened, text, scheme, width):
+@pytest.fixture(scope="module")
+def axe():
+    """What finds obstacles for those who cannot see, or use no mouse."""
     try:
         from axe_playwright_python.sync_playwright import Axe
     except ImportError:
         without("needs axe-playwright-python")
-    page = opened(text, "#shop-0::q=q017", scheme=scheme, width=width)
-    shown(page, "q017")
-    found = Axe().run(page).response["violations"]
-
-    assert [(each["id"], [node["html"][:200] for node in each["nodes"][:3]]) for each in found] == []
+    return Axe()
 
 
-def test_the_keys_can_be_read_by_everyone(opened, text):
-    try:
-        from axe_playwright_python.sync_playwright import Axe
-    except ImportError:
-        without("needs axe-playwright-python")
-    page = opened(text)
+def obstacles(axe, page):
+    """Their names, and where they are."""
+    found = axe.run(page).response["violations"]
+    return [(each["id"], [node["html"][:200] for node in each["nodes"][:3]]) for each in found]
+
+
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 390)])
+def test_the_page_can_be_used_by_everyone(opened, axe, scheme, width):
+    small = page_of(full_run(queries=20, documents=10))
+    page = opened(small, "#shop-0::q=q009", scheme=scheme, width=width)
+    shown(page, "q009")
+    assert obstacles(axe, page) == []
     page.keyboard.press("?")
 
-    assert [each["id"] for each in Axe().run(page).response["violations"]] == []
+    assert obstacles(axe, page) == []

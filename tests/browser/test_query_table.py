@@ -1,8 +1,8 @@
 """The table of all queries: filter, slices, rules, metrics, sorting, pages."""
 
 import pytest
-from browser.pages import page_of
-from browser.queries import column, count, explorer, head, ids, opener, view
+from browser.pages import queries_of
+from browser.queries import column, control, count, explorer, head, ids, opener, view
 from playwright.sync_api import expect
 from reports.full_run import full_run
 
@@ -14,7 +14,7 @@ def run():
 
 @pytest.fixture(scope="module")
 def text(run):
-    return page_of(run)
+    return queries_of(run)
 
 
 @pytest.fixture
@@ -37,7 +37,7 @@ def test_the_worst_change_of_the_first_metric_stands_first(page, run):
 
 def test_all_words_of_the_filter_must_be_there_in_any_column(page, run):
     table = run.suites[0].queries
-    page.get_by_label("filter").first.fill("RED  tail")
+    control(page, "filter").fill("RED  tail")
     wanted = {
         query
         for query, text, segment in zip(table.ids, table.texts, table.columns["segment"], strict=True)
@@ -49,13 +49,13 @@ def test_all_words_of_the_filter_must_be_there_in_any_column(page, run):
 
 
 def test_an_id_is_found(page):
-    page.get_by_label("filter").first.fill("q017")
+    control(page, "filter").fill("q017")
 
     assert ids(page) == ["q017"]
 
 
 def test_what_nobody_asks_for_is_said(page):
-    page.get_by_label("filter").first.fill("nothing of this kind")
+    control(page, "filter").fill("nothing of this kind")
 
     assert ids(page) == []
     expect(explorer(page).get_by_text("No query is like that.")).to_be_visible()
@@ -63,7 +63,7 @@ def test_what_nobody_asks_for_is_said(page):
 
 
 def test_a_slice_is_chosen(page):
-    page.get_by_label("slice").first.select_option("segment=tail")
+    control(page, "slice").select_option("segment=tail")
 
     assert set(column(page, "segment")) == {"tail"}
     assert count(page).startswith("40 of 120 queries")
@@ -71,20 +71,20 @@ def test_a_slice_is_chosen(page):
 
 def test_queries_behind_red_rules(page, run):
     red = {each.query for outcome in run.suites[0].outcomes if outcome.verdict == "fail" for each in outcome.queries}
-    page.get_by_label("rules").first.select_option("behind a red rule")
+    control(page, "rules").select_option("behind a red rule")
 
     assert set(ids(page)) == red
-    page.get_by_label("rules").first.select_option("fail: no_regression::nDCG_10.segment-tail")
+    control(page, "rules").select_option("fail: no_regression::nDCG_10.segment-tail")
     assert set(ids(page)) == red
-    page.get_by_label("rules").first.select_option("behind any rule")
+    control(page, "rules").select_option("behind any rule")
     assert set(ids(page)) == red
-    page.get_by_label("rules").first.select_option("all queries")
+    control(page, "rules").select_option("all queries")
     assert count(page).startswith("All 120 queries")
 
 
 def test_only_what_worsened(page, run):
-    page.get_by_label("metric").first.select_option("nDCG@10")
-    page.get_by_label("worsened only").first.check()
+    control(page, "metric").select_option("nDCG@10")
+    control(page, "worsened only").check()
 
     worse = {query for query, change in changes(run).items() if round(change, 4) < 0}
     assert set(ids(page)) == worse
@@ -92,8 +92,8 @@ def test_only_what_worsened(page, run):
 
 
 def test_worsened_in_any_metric_if_all_are_shown(page, run):
-    page.get_by_label("metric").first.select_option("all")
-    page.get_by_label("worsened only").first.check()
+    control(page, "metric").select_option("all")
+    control(page, "worsened only").check()
 
     worse = {
         query
@@ -105,7 +105,7 @@ def test_worsened_in_any_metric_if_all_are_shown(page, run):
 
 
 def test_another_metric_brings_its_own_worst(page, run):
-    page.get_by_label("metric").first.select_option("R@20")
+    control(page, "metric").select_option("R@20")
     by_change = sorted(changes(run, "R@20").items(), key=lambda pair: pair[1])
 
     assert ids(page) == [query for query, _ in by_change[:50]]
@@ -182,7 +182,7 @@ def test_a_query_stays_open_while_the_table_is_sorted(page):
 
 def test_each_suite_has_a_table_of_its_own(page, run):
     page.locator("details.suite").nth(1).evaluate("each => each.open = true")
-    page.get_by_label("filter").nth(1).fill("q005")
+    control(page, "filter", 1).fill("q005")
 
     assert ids(page, 1) == ["q005"]
     assert len(ids(page, 0)) == 50
@@ -193,7 +193,7 @@ def test_a_metric_of_costs_has_its_worst_where_it_rises(opened, run):
 
     suite = run.suites[0]
     metrics = tuple(replace(each, direction="lower") for each in suite.metrics)
-    page = opened(page_of(replace(run, suites=(replace(suite, metrics=metrics),))))
+    page = opened(queries_of(replace(run, suites=(replace(suite, metrics=metrics),))))
 
     highest = max(changes(run).items(), key=lambda pair: pair[1])
     assert ids(page)[0] == highest[0]
@@ -205,7 +205,7 @@ def test_without_a_baseline_there_is_no_change(opened, run):
 
     suite = run.suites[0]
     alone = replace(suite, baseline=None, queries=replace(suite.queries, baseline={}))
-    page = opened(page_of(replace(run, suites=(alone,))))
+    page = opened(queries_of(replace(run, suites=(alone,))))
 
     lowest = min(suite.queries.now["nDCG@10"])
     assert column(page, "nDCG@10 now")[0] == f"{lowest:.4f}"

@@ -3,8 +3,8 @@
 from dataclasses import replace
 
 import pytest
-from browser.pages import page_of
-from browser.queries import explorer, ids, opener, view
+from browser.pages import queries_of
+from browser.queries import control, explorer, ids, opener, view
 from playwright.sync_api import expect
 from reports.full_run import full_run
 
@@ -18,7 +18,7 @@ def run():
 
 @pytest.fixture(scope="module")
 def text(run):
-    return page_of(run)
+    return queries_of(run)
 
 
 def words(locator):
@@ -39,7 +39,7 @@ def test_both_rankings_stand_side_by_side(opened, text):
 
 def test_a_line_joins_the_places_of_a_document(opened, text):
     page = opened(text, "#shop-0::q=q017")
-    line = view(page).locator(".moves line.worse").first.bounding_box()
+    line = view(page).locator(".moves .worse").first.bounding_box()
     rows = view(page).locator(".side li.worse")
     heights = {round(rows.nth(i).bounding_box()["y"] + rows.nth(i).bounding_box()["height"] / 2) for i in range(10)}
 
@@ -80,7 +80,7 @@ def test_the_curve_is_drawn_and_said(opened, text):
 
 def test_the_table_opens_what_the_page_has_without_scripts(opened, text):
     page = opened(text)
-    page.get_by_label("metric").first.select_option("nDCG@10")
+    control(page, "metric").select_option("nDCG@10")
     opener(page, "q002").click()
     fixed = page.locator(".worst-query article").first
     expect(view(page).locator(".rankings")).to_be_visible()
@@ -109,7 +109,7 @@ def test_documents_below_the_first_ranks_are_counted(opened, run):
         Placed("late", 2.0, 95, None),
     )
     documents = (replace(first, documents=deep, shares={}), *suite.documents[1:])
-    page = opened(page_of(replace(run, suites=(replace(suite, documents=documents),))), "#shop-0::q=q000")
+    page = opened(queries_of(replace(run, suites=(replace(suite, documents=documents),))), "#shop-0::q=q000")
 
     expect(view(page).locator(".rankings + p")).to_have_text(
         "6 relevant documents are known. And 60 more below rank 20."
@@ -131,7 +131,7 @@ def test_a_click_opens_and_closes(opened, text):
 
 def test_without_a_baseline_there_is_one_ranking(opened, run):
     alone = replace(run.suites[0], baseline=None)
-    page = opened(page_of(replace(run, suites=(alone,))), "#shop-0::q=q017")
+    page = opened(queries_of(replace(run, suites=(alone,))), "#shop-0::q=q017")
 
     expect(view(page).locator(".side.now li")).to_have_count(20)
     expect(view(page).locator(".side.baseline")).to_have_count(0)
