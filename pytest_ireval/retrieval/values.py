@@ -65,9 +65,10 @@ def number_in(value: Any, what: Named) -> float:
     """The same from a cell, where a number may be written as text."""
     if not isinstance(value, str):
         return number_of(value, what)
-    if not NUMBER.fullmatch(value.strip()):
+    text = value.strip()  # of more than float() does
+    if not NUMBER.fullmatch(text):
         raise Unfit(f"{what} is {value!r}, not a number")
-    return number_of(float(value), what)
+    return number_of(float(text), what)
 
 
 def whole(number: float, value: Any, what: Named) -> float:

@@ -10,7 +10,6 @@ reaches new code. What raises anything but an IrevalError, takes longer than 20 
 import argparse
 import os
 import random
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -48,16 +47,20 @@ def search(kind):
 def searched(kind, seconds, runs):
     """Whether anything was found within the time, or so many files."""
     FOUND.mkdir(exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix="ireval-search-") as reached:
-        shutil.copytree(HERE / "corpus" / kind, reached, dirs_exist_ok=True)
-        often = (f"-runs={runs}", "-seed=1") if runs else ()
+    with tempfile.TemporaryDirectory(prefix="ireval-search-") as folder:
+        reached = Path(folder, "reached")
+        reached.mkdir()
+        kept = Path(folder, "kept")  # in an order of its own: that of a folder is another one on every disk
+        kept.write_text(",".join(map(str, sorted((HERE / "corpus" / kind).iterdir()))), encoding="utf-8")
+        often = (f"-runs={runs}", "-seed=1", "-reload=0") if runs else ()
         own = (
             *often,
             f"-max_total_time={seconds}",
             f"-artifact_prefix={FOUND}/{kind}-",
             "-verbosity=0",
             *LIMITS,
-            reached,
+            f"-seed_inputs=@{kept}",
+            str(reached),
         )
         command = [sys.executable, __file__, "--search", kind, "--", *own]
         environment = {**os.environ, "PYTHONHASHSEED": "0"} if runs else None
