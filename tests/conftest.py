@@ -30,6 +30,14 @@ settings.load_profile("repeatable" if os.environ.get("CI") else "exploring")
 pytest_plugins = ["pytester", "command_line", "golden_files"]
 
 
+@pytest.fixture(scope="session", autouse=True)
+def started_without_hypothesis():
+    """A pytest that a test starts, in each of its processes, does not load hypothesis: that takes as long as our gate."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTEST_ADDOPTS", "-p no:hypothesispytest")
+        yield
+
+
 @pytest.fixture(scope="session")
 def registry():
     """What is installed: the built-in metrics, through their entry point."""
