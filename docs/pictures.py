@@ -1,4 +1,4 @@
-"""Draws the pictures of the pages about evidence, from the same functions that the gate decides with.
+"""Draws the pictures of the pages, from the same functions that the gate decides with, and that reports draw with.
 
 python docs/pictures.py        writes docs/pictures/*.svg
 """
@@ -9,9 +9,20 @@ import math
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from pytest_ireval import load_suite, run_gate
+from pytest_ireval.plugins.conftests import Conftests
+from pytest_ireval.reports.charts.drawing import svg_file
+from pytest_ireval.reports.charts.gallery import charts_of
+from pytest_ireval.reports.templates import environment
 from pytest_ireval.statistics.resolution import resolution
 
 FOLDER = Path(__file__).parent / "pictures"
+SUITE = Path(__file__).parents[1] / "examples" / "suites" / "product-search.ireval.yaml"
+RED = {"SHOP_RANKINGS": "runs/hidden_tail.trec"}
+CHARTS = {
+    "product-search.intervals": "chart_intervals.svg",
+    "product-search.differences.nDCG_10": "chart_differences.svg",
+}
 INK, FAINT, GOOD, BAD, OPEN = "#24292f", "#d0d7de", "#1a7f37", "#a40e26", "#9a6700"
 VERDICTS = (
     ("pass: a 2% drop is ruled out", -0.9, 0.8, GOOD),
@@ -30,7 +41,14 @@ GAINS = 45
 
 def pictures() -> dict[str, str]:
     """Each file's text by its name."""
-    return {"verdicts.svg": verdicts(), "queries.svg": queries(), "tails.svg": tails()}
+    return {"verdicts.svg": verdicts(), "queries.svg": queries(), "tails.svg": tails(), **charts()}
+
+
+def charts() -> dict[str, str]:
+    """Charts of the example suite, on rankings that hide a broken tail."""
+    registry = Conftests().registry_for(SUITE)
+    found = charts_of(run_gate(load_suite(SUITE, registry, environment=RED), registry=registry))
+    return {CHARTS[chart.name]: svg_file(chart, environment()) for chart in found if chart.name in CHARTS}
 
 
 def verdicts() -> str:

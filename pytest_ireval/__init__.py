@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         MetricError,
         MetricNameError,
         PluginError,
+        ReportError,
         SourceError,
         SuiteError,
     )
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from pytest_ireval.plugins.kinds import Part, rule, source
     from pytest_ireval.plugins.manager import load_registry
     from pytest_ireval.plugins.registry import Registry
+    from pytest_ireval.plugins.sections import ReportSection, report_section
     from pytest_ireval.results.comparison import Comparison
     from pytest_ireval.results.evaluation import Evaluation
     from pytest_ireval.results.explanation import Explanation, Steps
@@ -85,6 +87,7 @@ _HOMES = {
         "MetricError",
         "MetricNameError",
         "PluginError",
+        "ReportError",
         "SourceError",
         "SuiteError",
     ),
@@ -101,6 +104,7 @@ _HOMES = {
     "plugins.kinds": ("Part", "rule", "source"),
     "plugins.manager": ("load_registry",),
     "plugins.registry": ("Registry",),
+    "plugins.sections": ("ReportSection", "report_section"),
     "results.comparison": ("Comparison",),
     "results.evaluation": ("Evaluation",),
     "results.explanation": ("Explanation", "Steps"),
@@ -184,6 +188,8 @@ __all__ = [
     "Rankings",
     "Reader",
     "Registry",
+    "ReportError",
+    "ReportSection",
     "Request",
     "RuleOptions",
     "Ruling",
@@ -217,6 +223,7 @@ __all__ = [
     "read_judgments",
     "read_queries",
     "read_rankings",
+    "report_section",
     "rule",
     "run_gate",
     "source",

@@ -86,6 +86,10 @@ class HistoryError(IrevalError):
     """A history of runs that cannot be read or written."""
 
 
+class ReportError(IrevalError):
+    """A page that cannot be drawn: a template is not there, or not what it claims to be."""
+
+
 class SourceError(IrevalError):
     """A source that gave no rankings, or none that can be used."""
 

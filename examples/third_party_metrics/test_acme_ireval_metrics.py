@@ -1,7 +1,16 @@
-"""Both metrics keep what every metric promises."""
+"""Both metrics keep what every metric promises; the section shows what its function was given."""
 
 import acme_ireval_metrics
 
 from pytest_ireval.testing import metric_contract
 
 test_contract = metric_contract(acme_ireval_metrics.ireval_metrics())
+
+QUERIES = {"weights": [90.0, 9.0, 1.0], "now": {"AP": [0.5, 1.0, None]}, "baseline": {"AP": [0.6, 0.5, 1.0]}}
+RUN = {"suites": [{"name": "shop", "queries": QUERIES, "metrics": [{"name": "AP", "direction": "higher"}]}]}
+
+
+def test_a_query_counts_as_often_as_it_is_asked():
+    (row,) = acme_ireval_metrics.traffic.data(RUN)["rows"]
+
+    assert row == {"suite": "shop", "metric": "AP", "worse": 90 / 99, "better": 9 / 99}

@@ -18,9 +18,7 @@ from pytest_ireval.history.kept import KeptRun, kept_run
 from pytest_ireval.history.place import history_for, history_near
 from pytest_ireval.history.pruning import Old, old_runs, prune
 from pytest_ireval.plurals import counted
-from pytest_ireval.reports.results_json import run_of
-
-RESULTS = "results.json"
+from pytest_ireval.reports.results_json import RESULTS, run_of
 
 
 @click.command(name="prune")

@@ -38,6 +38,10 @@ def _brought(registry: Registry, origin: str) -> Iterator[tuple[str, list[str]]]
     ]
     kinds = [
         (title, [kind.name for kind in brought.values() if kind.origin == origin])
-        for title, brought in (("sources", registry.sources), ("rules", registry.rules))
+        for title, brought in (
+            ("sources", registry.sources),
+            ("rules", registry.rules),
+            ("sections of the report", registry.sections),
+        )
     ]
     yield from ((title, names) for title, names in [("metrics", metrics), *formats, *kinds] if names)

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from pytest_ireval.baselines.anchors import anchor_name, anchor_words
-from pytest_ireval.baselines.baseline import Fingerprints
+from pytest_ireval.baselines.baseline import Baseline, Fingerprints
 from pytest_ireval.baselines.fingerprints import JudgmentPrints
 from pytest_ireval.baselines.past import files_of_last_commit
 from pytest_ireval.baselines.reading import read_baseline
@@ -26,6 +26,7 @@ class Anchored(NamedTuple):
 
     sides: Mapping[int, Side | IrevalError] = {}
     notes: tuple[str, ...] = ()
+    anchor: Baseline | None = None
 
 
 def anchored_by(
@@ -36,16 +37,21 @@ def anchored_by(
     if not asking:
         return Anchored()
     try:
-        found = _compared(suite, gathered, now, prints, judged_by)
+        anchor = read_baseline(suite.baselines, anchor_name(suite.name))
+        found = _compared(suite, gathered, now, anchor, prints, judged_by)
     except BaselineError as error:
-        found = error, ()
-    return Anchored(dict.fromkeys(asking, found[0]), found[1])
+        return Anchored(dict.fromkeys(asking, error))
+    return Anchored(dict.fromkeys(asking, found[0]), found[1], anchor)
 
 
 def _compared(
-    suite: Suite, gathered: Gathered, now: Side, prints: Fingerprints, judged_by: JudgmentPrints | None
+    suite: Suite,
+    gathered: Gathered,
+    now: Side,
+    anchor: Baseline | None,
+    prints: Fingerprints,
+    judged_by: JudgmentPrints | None,
 ) -> tuple[Side | IrevalError, tuple[str, ...]]:
-    anchor = read_baseline(suite.baselines, anchor_name(suite.name))
     if anchor is None:
         return _missing(suite), ()
     found = compared(suite, gathered, now, anchor, prints, judged_by, the_anchor(suite))

@@ -124,7 +124,7 @@ def material_of(
     judged_by, (stored, error) = printing.result(), reading.result()
     missing = refuse_missing(suite, suite.source, base, rankings)
     source = described(suite.source, suite.path.parent)
-    found = side_of(suite, base, rankings, source)
+    found = side_of(suite, base, rankings, source, curves=True)
     refuse_strangers(base, found)
     prints = prints_of(suite, base, source, judged_by)
     against = Compared(error=error)
@@ -148,6 +148,7 @@ def material_of(
         baseline_error=against.error,
         deleted=() if stored is not None or error is not None else files_of_last_commit(suite.baselines, suite.name),
         cause=against.cause,
+        anchor=anchored.anchor,
         others={**others_of(suite, registry, base, found.side, progress), **anchored.sides},
         notes=(*notes, *noise_notes(base.population, found.side, against.side), *endings(suite, today)),
         beside=beside(suite, base, found.side),

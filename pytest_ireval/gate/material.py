@@ -43,6 +43,8 @@ class Material:
     """The stored baseline, scored like the rankings of now; None if there is none that can be compared with."""
     baseline_error: IrevalError | None = None
     """Why the stored baseline cannot be compared with."""
+    anchor: Baseline | None = None
+    """What a release was pinned as; None where no rule asks for it."""
     deleted: tuple[Path, ...] = ()
     """Files of a baseline that the last commit has, where there is none here."""
     cause: Cause | None = None
@@ -55,6 +57,11 @@ class Material:
     """What unjudged documents leave open for a metric, now beside a reference; made once for each."""
     tie_orders: Callable[[Metric], tuple[Floats, Floats] | None] = lambda _metric: None
     """A metric's values of now with equal scores in the worst and in the best order; made once for each."""
+
+    @property
+    def comparable(self) -> Side | None:
+        """The stored baseline, unless there is a reason not to compare with it."""
+        return self.baseline if self.baseline_error is None else None
 
     def now_beside(self, reference: Side | None) -> Side:
         """The side of now, complete for a rule that compares with ``reference``."""

@@ -7,7 +7,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import numpy as np
 
 from pytest_ireval.errors import IrevalError
+from pytest_ireval.gate.acceptances import acceptances_of, baseline_info
 from pytest_ireval.gate.asking import error_lines
+from pytest_ireval.gate.curves import curves_of
+from pytest_ireval.gate.distributions import distributions_of
+from pytest_ireval.gate.documents import documents_of
 from pytest_ireval.gate.material import Material
 from pytest_ireval.gate.slices import slices_of
 from pytest_ireval.gate.to_judge import with_what_to_judge
@@ -16,9 +20,7 @@ from pytest_ireval.plugins.kinds import Part
 from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.results.outcome import Outcome, Verdict, worst_of
 from pytest_ireval.results.suite_result import (
-    BaselineInfo,
     MetricFigures,
-    QueryDocuments,
     QueryTable,
     SuiteResult,
 )
@@ -28,17 +30,11 @@ from pytest_ireval.rules.seen import Seen
 from pytest_ireval.rules.side import Floats, Scored, Side
 from pytest_ireval.suites.suite import Suite, Waiver
 
-DOCUMENTS_OF_A_RULE = 200
-"""The documents of so many queries are kept for one failing rule."""
-DOCUMENTS_OF_A_METRIC = 50
-
 
 def result_of(material: Material, checks: Sequence[Check], outcomes: tuple[Outcome, ...]) -> SuiteResult:
     """Everything that a report of this suite shows."""
     suite, side = material.suite, material.now_beside(material.baseline)
     outcomes, to_judge = with_what_to_judge(material, checks, outcomes)
-    shown = _queries_to_show(material, side, outcomes)
-    seen = Seen(material.population, material.now, material.baseline, Part())
     there = set(material.now.position) | set(material.baseline.position if material.baseline else ())
     return SuiteResult(
         name=suite.name,
@@ -53,11 +49,11 @@ def result_of(material: Material, checks: Sequence[Check], outcomes: tuple[Outco
         slices=slices_of(material),
         counts=material.counts,
         queries=_table(material, side),
-        documents=tuple(QueryDocuments(query, seen.placed(query)) for query in shown),
+        documents=documents_of(material, side, outcomes),
         documents_of=sum(query in there for query in material.population.queries.ids),
         labels={f"{grade:g}": label for grade, label in (suite.judgments.scale if suite.judgments else {}).items()},
         cause=material.cause,
-        baseline=_info(material),
+        baseline=baseline_info(material),
         policies=suite.policies,
         depth=suite.depth,
         source=material.source,
@@ -67,6 +63,9 @@ def result_of(material: Material, checks: Sequence[Check], outcomes: tuple[Outco
         notes=material.notes,
         waived=tuple(_waiver(waiver, material) for waiver in suite.waivers),
         to_judge=to_judge,
+        curves=curves_of(material, checks),
+        distributions=distributions_of(material),
+        acceptances=acceptances_of(material),
     )
 
 
@@ -170,46 +169,3 @@ def _columns(scored: Mapping[str, Scored]) -> dict[str, tuple[float | None, ...]
 def _numbers(values: Floats) -> tuple[float | None, ...]:
     undefined = np.isnan(values).tolist()
     return tuple(None if no else value for value, no in zip(values.tolist(), undefined, strict=True))
-
-
-def _queries_to_show(material: Material, side: Side, outcomes: Iterable[Outcome]) -> list[str]:
-    """Those behind failing rules, and the worst of each metric."""
-    known = material.population.queries.position
-    shown: dict[str, None] = {}
-    for outcome in outcomes:
-        if outcome.verdict != "pass" or outcome.warning or outcome.accepted:
-            shown |= dict.fromkeys(change.query for change in outcome.queries[:DOCUMENTS_OF_A_RULE])
-    for scored in side.scored.values():
-        if scored.metric.unit == "query":
-            shown |= dict.fromkeys(_worst(material, scored))
-    return [query for query in shown if query in known]
-
-
-def _worst(material: Material, scored: Scored) -> list[str]:
-    """The queries that got worse by most; without a baseline, those with the worst values."""
-    sign = -1 if scored.metric.direction == "lower" else 1
-    name = str(scored.metric)
-    before = material.baseline.scored.get(name) if material.baseline is not None else None
-    values = sign * (scored.values if before is None else scored.values - before.values)
-    order = np.argsort(np.where(np.isnan(values), np.inf, values), kind="stable")[:DOCUMENTS_OF_A_METRIC]
-    kept = [i for i in order.tolist() if not np.isnan(values[i]) and (before is None or values[i] < 0)]
-    return [scored.names[i] for i in kept]
-
-
-def _info(material: Material) -> BaselineInfo | None:
-    """The stored baseline."""
-    stored, suite = material.stored, material.suite
-    if stored is None:
-        return None
-    accepted = stored.accepted
-    folder = suite.shown.rpartition("/")[0]
-    return BaselineInfo(
-        path=f"{folder}/baselines/{suite.name}.json".lstrip("/") if folder else f"baselines/{suite.name}.json",
-        date=accepted.date,
-        commit=accepted.commit,
-        branch=accepted.branch,
-        dirty=accepted.dirty,
-        reason=accepted.reason,
-        forced=accepted.forced,
-        plugins=stored.plugins,
-    )

@@ -37,6 +37,7 @@ import pluggy
 if TYPE_CHECKING:
     from pytest_ireval.metrics.metric import Metric
     from pytest_ireval.plugins.kinds import RuleKind, SourceKind
+    from pytest_ireval.plugins.sections import ReportSection
     from pytest_ireval.retrieval.formats.reader import Reader
 
 PROJECT = "ireval"
@@ -87,6 +88,19 @@ def ireval_rules() -> Iterable[RuleKind]:  # type: ignore[empty-body]  # a hook'
     Called when the first suite of a run is read. A kind is what ``@rule(name=…, options=…)`` makes of a function that
     takes its options and what is ``Seen`` of the rankings, and returns a ``Ruling``. Its name is a key under ``rules:``
     in a suite.
+
+    Since 0.1.
+    """
+
+
+@hookspec
+def ireval_report_sections() -> Iterable[ReportSection]:  # type: ignore[empty-body]  # as above: it has no body
+    """Return the sections this plugin adds to the report: what a team wants to see beside the gate's own figures.
+
+    Called when the registry of a run is built. A section is what ``@report_section(name=…, title=…, template=…)``
+    makes of a function that takes the run as plain data and returns plain data. The function is called once, when the
+    run has ended, in the process that writes files; the template, a file beside its module, is filled in with what it
+    returned. A section decides nothing: where it cannot be shown, the report says why, and the verdict stays.
 
     Since 0.1.
     """

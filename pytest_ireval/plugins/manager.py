@@ -65,13 +65,14 @@ class Plugins:
             [self.origins[plugin] for plugin in seen],
             brought("ireval_readers"),
             lambda: (brought("ireval_sources"), brought("ireval_rules")),
+            brought("ireval_report_sections"),
         )
 
     def _brought(self, hook: str, plugin: object) -> list[object]:
         """What a plugin returns from a hook; nothing if it does not implement it."""
         others = [other for other in self.origins if other is not plugin]
         call: Callable[[], list[Iterable[object]]] = self.manager.subset_hook_caller(hook, others)
-        things = hook.removeprefix(f"{hookspecs.PROJECT}_")
+        things = hook.removeprefix(f"{hookspecs.PROJECT}_").replace("_", " ")
         try:
             returned = [list(values) for values in call()]
         except Exception as error:  # a plugin may raise anything; the message names it

@@ -14,6 +14,7 @@ from pytest_ireval.metrics.metric import Metric, altered
 from pytest_ireval.metrics.names import Vocabulary
 from pytest_ireval.metrics.spellings import SPELLED, stem, stem_of
 from pytest_ireval.plugins.kinds import RuleKind, SourceKind, from_origin
+from pytest_ireval.plugins.sections import ReportSection
 from pytest_ireval.retrieval.formats.reader import CONTENTS, Reader
 
 FORMAT_NAME = re.compile(r"[a-z][a-z0-9-]*")
@@ -47,6 +48,8 @@ class Registry:
     plugins: tuple[Origin, ...] = ()
     kinds_when_asked: Callable[[], Kinds] = Kinds
     """Their options are models of suites, which only those who read suites shall pay for."""
+    sections: Mapping[str, ReportSection] = field(default_factory=dict)
+    """What is added to the report, by name."""
 
     @cached_property
     def _kinds(self) -> Kinds:
@@ -119,6 +122,7 @@ def registered(
     plugins: Iterable[Origin],
     readers: Brought = (),
     kinds: Callable[[], tuple[Brought, Brought]] = lambda: ((), ()),
+    sections: Brought = (),
 ) -> Registry:
     """A registry of what plugins brought; every name may be claimed once. ``kinds`` brings sources and rules."""
 
@@ -126,21 +130,30 @@ def registered(
         sources, rules = kinds()
         return Kinds(_by_key(sources, SourceKind, "source"), _by_key(rules, RuleKind, "rule"))
 
-    return Registry(_metrics_by_name(metrics), tuple(_named_readers(readers)), tuple(plugins), kinds_when_asked)
+    return Registry(
+        _metrics_by_name(metrics),
+        tuple(_named_readers(readers)),
+        tuple(plugins),
+        kinds_when_asked,
+        _by_key(sections, ReportSection, "report_section"),
+    )
 
 
 def _by_key(brought: Brought, wanted: type[Any], what: str) -> Mapping[str, Any]:
-    """Kinds of sources or rules by name."""
+    """Kinds of sources or rules, or sections, by name."""
     kinds: dict[str, Any] = {}
+    called = what.replace("_", " ")
     for origin, values in brought:
         for value in values:
             if not isinstance(value, wanted):
                 made = f"decorate the function with @{what}"
-                raise PluginError(f"plugin {origin} returned {value!r} from ireval_{what}s, which is no {what}: {made}")
+                raise PluginError(
+                    f"plugin {origin} returned {value!r} from ireval_{what}s, which is no {called}: {made}"
+                )
             kind = from_origin(value, str(origin))
             other = kinds.setdefault(kind.name, kind)
             if other is not kind:
-                raise PluginError(f"{what} {kind.name!r} is claimed twice: by {other.source} and by {kind.source}")
+                raise PluginError(f"{called} {kind.name!r} is claimed twice: by {other.source} and by {kind.source}")
     return MappingProxyType(kinds)
 
 

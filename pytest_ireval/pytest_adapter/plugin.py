@@ -27,6 +27,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--ireval-base", metavar="REF", help="hold baselines against those at the merge base with REF")
     parser.addini("ireval_baseline_lowering", "with --ireval-base: report (unless given) or fail", default="report")
     parser.addini("ireval_report", "as --ireval-report; ireval-report unless given", default="ireval-report")
+    parser.addini("ireval_templates", "folder of templates, below rootdir, that come before ours", default="")
     parser.addini(
         "ireval_history", "where runs are remembered, below rootdir, or none", default=".ireval/history.sqlite"
     )

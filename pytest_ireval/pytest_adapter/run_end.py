@@ -21,6 +21,8 @@ from pytest_ireval.pytest_adapter.planned_suite import Collected, Evaluated, Pla
 from pytest_ireval.pytest_adapter.reported import Reported
 from pytest_ireval.pytest_adapter.run_files import RunFiles, only_looks, with_problem
 from pytest_ireval.pytest_adapter.run_history import history_of
+from pytest_ireval.pytest_adapter.run_plugins import RunPlugins
+from pytest_ireval.pytest_adapter.run_sections import with_sections
 from pytest_ireval.pytest_adapter.suite_ending import ended
 from pytest_ireval.pytest_adapter.terminal import summarise
 from pytest_ireval.results.suite_result import RunResult, SuiteResult
@@ -47,6 +49,7 @@ class RunEnd:
         files: RunFiles,
         found: Found,
         affected: Affected,
+        plugins: RunPlugins,
     ) -> None:
         self.config = config
         self.accepting = accepting
@@ -54,6 +57,7 @@ class RunEnd:
         self.files = files
         self.found = found
         self.affected = affected
+        self.plugins = plugins
         self.history = history_of(config)
         self.collected = Collected()
         self.reported = Reported()
@@ -97,7 +101,11 @@ class RunEnd:
         result = self.files.result_of(suites, self.moment, problems, self.accepting.written, took_part)
         reason = self.accepting.reason.strip() if result.accepted else ""
         result = replace(result, base=branch_of(self.config).base, reason=reason)
-        self.result = told(result, self.affected.since, self.collected.suites)
+        self.result = self.history.with_trends(told(result, self.affected.since, self.collected.suites))
+        if self.files.folder is not None:
+            self.result, self.files.using = with_sections(
+                self.result, self.collected.suites, self.plugins, self.files.using
+            )
         self.unwritten = self.files.write(self.result)
         self.unsaid = append_step_summary(self.files.summary, with_problem(self.result, self.unwritten))
         self.history.append(with_problem(self.result, self.unwritten))

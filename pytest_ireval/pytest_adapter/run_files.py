@@ -12,13 +12,16 @@ from pathlib import Path
 import pytest
 
 import pytest_ireval
-from pytest_ireval.errors import IrevalError, Problem
+from pytest_ireval.errors import IrevalError, Problem, ReportError, one_line
 from pytest_ireval.gate.circumstances import moment_of, written
 from pytest_ireval.pytest_adapter.code_host import source_links
 from pytest_ireval.pytest_adapter.judged_by_hand import kept
+from pytest_ireval.reports.anchors import PAGE, link_to, rule_anchor
 from pytest_ireval.reports.open_metrics import metrics_text
-from pytest_ireval.reports.results_json import results_text
+from pytest_ireval.reports.page import page_text
+from pytest_ireval.reports.results_json import FOLDER, RESULTS, results_text
 from pytest_ireval.reports.summary_markdown import summary_text
+from pytest_ireval.reports.templates import Templates, templates
 from pytest_ireval.reports.to_judge_table import to_judge_text
 from pytest_ireval.repositories.git import commit_state
 from pytest_ireval.results.outcome import worst_of
@@ -26,7 +29,6 @@ from pytest_ireval.results.suite_result import RunResult, SuiteResult
 from pytest_ireval.retrieval.formats.writers import put
 
 OFF = "none"
-FOLDER = "ireval-report"
 TO_JUDGE = "to_judge.tsv"
 
 
@@ -38,11 +40,15 @@ class RunFiles:
     root: Path
     written: list[str] = field(default_factory=list)
     """As messages show them."""
+    using: Templates | None = None
+    """What draws the page; None: our own templates."""
+    undrawn: str = ""
+    """Why these could not."""
 
     @property
     def results(self) -> Path | None:
         """The file with everything."""
-        return None if self.folder is None else self.folder / "results.json"
+        return None if self.folder is None else self.folder / RESULTS
 
     @property
     def everything(self) -> str:
@@ -94,11 +100,15 @@ class RunFiles:
         except OSError as error:
             return _unwritten(self.results, error.strerror or str(error))
         texts = self._texts(result)
+        if self.undrawn:
+            texts = self._texts(with_problem(result, self.undrawn))
         failed = {path: reason for path, text in texts.items() if (reason := self._put(path, text))}
         if len(failed) == sum(map(bool, texts.values())) and len(set(failed.values())) == 1:
             failed = {self.results: failed[self.results]}  # it is the folder
-        told = "; ".join(_unwritten(path, reason) for path, reason in failed.items())
-        if told and result.verdict != "error":
+        told = "; ".join(
+            [*(_unwritten(path, reason) for path, reason in failed.items()), *filter(None, [self.undrawn])]
+        )
+        if failed and result.verdict != "error":
             self._take_back(with_problem(result, told), failed)
         return told
 
@@ -115,10 +125,37 @@ class RunFiles:
             return {}
         return {
             self.results: results_text(result),
-            self.folder / "summary.md": self.summary(result),
-            self.folder / "metrics.txt": metrics_text(result),
-            self.folder / TO_JUDGE: to_judge_text(result),
+            self.folder / PAGE: self._page(result),
+            **{self.folder / name: text for name, text in self._others(result).items()},
         }
+
+    def redrawn(self, result: RunResult) -> dict[str, str]:
+        """What is to stand in each file but ``results.json``; raises ReportError where the page cannot be drawn."""
+        return {PAGE: page_text(result, self.using, source_links(self.root)), **self._others(result)}
+
+    def _others(self, result: RunResult) -> dict[str, str]:
+        """What no template of a user can be in the way of."""
+        return {
+            "summary.md": self.summary(result),
+            "metrics.txt": metrics_text(result),
+            TO_JUDGE: to_judge_text(result),
+        }
+
+    def _page(self, result: RunResult) -> str:
+        """The page; where a user's template is in the way, ours say so; nothing where ours are in the way, too."""
+        try:
+            return page_text(result, self.using, source_links(self.root))
+        except ReportError as error:
+            if self.undrawn:
+                return ""
+            self.undrawn = f"{PAGE} cannot be drawn: {one_line(error)}"
+            self.using = templates(sections=self.using.sections if self.using is not None else {})
+            return self._page(with_problem(result, self.undrawn))
+
+    def report(self, suite: SuiteResult, rule: str) -> str:
+        """Where the page shows a rule, as messages say it; nothing where no files are written."""
+        page = "" if self.folder is None else self._shown(self.folder / PAGE)
+        return page and f"{page}{link_to(rule_anchor(suite, rule))}"
 
     def summary(self, result: RunResult) -> str:
         """The run for a pull request; a folder of another name makes another comment."""

@@ -9,6 +9,7 @@ import pytest
 from pytest_ireval.errors import HistoryError, IrevalError, Problem, one_line
 from pytest_ireval.history.appending import append
 from pytest_ireval.history.kept import kept_run
+from pytest_ireval.history.run_trends import with_trends
 from pytest_ireval.pytest_adapter.code_host import as_printed
 from pytest_ireval.pytest_adapter.run_files import OFF
 from pytest_ireval.results.suite_result import RunResult
@@ -23,6 +24,18 @@ class RunHistory:
         self.path = path
         self.trouble = ""
         """Why it is not."""
+        self.unread = ""
+        """Why its report shows no earlier runs."""
+
+    def with_trends(self, run: RunResult) -> RunResult:
+        """The run beside earlier ones, as far as any are known."""
+        if self.path is None or not run.suites:
+            return run
+        try:
+            return with_trends(self.path, run)
+        except HistoryError as error:
+            self.unread = one_line(error)
+            return run
 
     def append(self, run: RunResult) -> None:
         """The run is in the history; one without a suite came to nothing that could be remembered."""
@@ -37,6 +50,8 @@ class RunHistory:
         """What stood in the way. The gate has decided without the history, so the verdict stays what it is."""
         if self.trouble:
             reporter.write_line(as_printed(f"warning: this run is not in the history: {self.trouble}"), yellow=True)
+        elif self.unread:
+            reporter.write_line(as_printed(f"warning: the report shows no earlier runs: {self.unread}"), yellow=True)
 
 
 def history_of(config: pytest.Config) -> RunHistory:

@@ -58,10 +58,10 @@ class RunPlugins:
             self._made[hidden] = self.plugins.registry(without=hidden)
         return self._made[hidden]
 
-    def registry_beside(self, path: Path) -> Registry:
-        """The same, with the conftest.py files that pytest had no reason to import: no test lies below them."""
+    def registry_beside(self, path: Path, mentioned: bytes = MENTIONED) -> Registry:
+        """The same, with the conftest.py files that pytest had no reason to import here and that mention a word."""
         for file in conftests_for(path):
-            if file not in self.seen and MENTIONED in file.read_bytes():
+            if file not in self.seen and mentioned in file.read_bytes():
                 self.adopt(imported(file))
         return self.registry_for(path)
 

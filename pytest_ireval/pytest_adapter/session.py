@@ -159,15 +159,16 @@ class EvaluationSession:
             if first != outcome.id:
                 return f"the inputs of {result.name} are broken; the whole error stands at {node_path(result)}::{first}"
             return result.error
-        verbose = self.config.get_verbosity()
+        files, verbose = files_of(self.config, self.config.option), self.config.get_verbosity()
         if verbose < ALL and not told_whole(result, outcome.id):
-            return short_text(outcome, result, self.width, files_of(self.config, self.config.option).everything)
+            return short_text(outcome, result, self.width, files.everything)
         return failure_text(
             outcome,
             result,
             date=written(self.moment),
             width=self.width,
             queries=QUERIES_SHOWN.get(max(verbose, 0)),
+            report=files.report(result, outcome.id),
         )
 
     @pytest.hookimpl(wrapper=True)

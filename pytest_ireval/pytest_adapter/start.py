@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import tempfile
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -18,6 +19,7 @@ from pytest_ireval.pytest_adapter.affected import Affected, affected_of
 from pytest_ireval.pytest_adapter.branch import branch_of
 from pytest_ireval.pytest_adapter.run_end import RunEnd
 from pytest_ireval.pytest_adapter.run_files import begin, files_of
+from pytest_ireval.pytest_adapter.run_templates import templates_of
 from pytest_ireval.pytest_adapter.session import SESSION, EvaluationSession
 from pytest_ireval.pytest_adapter.shared_run import SharedRun
 from pytest_ireval.pytest_adapter.terminal import width_of
@@ -51,7 +53,8 @@ def start(config: pytest.Config) -> None:
             found.hand_out(affected.repositories.changes)
         else:
             found = _start_session(config, plugins, accepting, moment, width, affected)
-        end = RunEnd(config, accepting, moment, files_of(config, config.option), found, affected)
+        files = replace(files_of(config, config.option), using=templates_of(config))
+        end = RunEnd(config, accepting, moment, files, found, affected, plugins.plugins)
         config.pluginmanager.register(end, "ireval-end")
     except IrevalError as error:
         raise pytest.UsageError(str(error)) from error

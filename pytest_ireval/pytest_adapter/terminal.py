@@ -12,7 +12,7 @@ from pytest_ireval.pytest_adapter.accepting import Accepting
 from pytest_ireval.pytest_adapter.code_host import as_printed
 from pytest_ireval.pytest_adapter.coloured import write_summary_line
 from pytest_ireval.reports.affected_text import reason_lines
-from pytest_ireval.reports.summary_table import brief_lines, summary_lines
+from pytest_ireval.reports.summary_table import brief_lines, section_warnings, summary_lines
 from pytest_ireval.reports.update_text import update_lines
 from pytest_ireval.results.suite_result import RunResult
 
@@ -42,7 +42,7 @@ def summarise(
         reasons = reason_lines(result, width) if config.get_verbosity() > 0 else []
         lines = [*reasons, *summary_lines(result, width)]
     else:
-        lines = brief_lines(result, width)
+        lines = [*brief_lines(result, width), *section_warnings(result)]
     for line in (*lines, *update_lines(result, width), *accepting.told):
         write_summary_line(reporter, as_printed(line))
     for problem in accepting.problems:

@@ -99,8 +99,12 @@ class SourceLinks:
     def place(self, file: str, line: int) -> str:
         """``file:line``, as a link where there is something to link to."""
         shown = literal(f"{file}:{line}" if line else file)
+        address = self.address(file, line)
+        return f"[{shown}]({address})" if address else shown
+
+    def address(self, file: str, line: int) -> str:
+        """Where the code host shows it; empty where there is nothing to link to."""
         path = self.path(file)
         if not self.base or not path:
-            return shown
-        anchor = f"#L{line}" if line else ""
-        return f"[{shown}]({self.base}/{quote(path, errors='replace')}{anchor})"
+            return ""
+        return f"{self.base}/{quote(path, errors='replace')}{f'#L{line}' if line else ''}"

@@ -10,6 +10,9 @@ from pytest_ireval.errors import InputError, Problem
 from pytest_ireval.results.plain import from_plain, to_plain
 from pytest_ireval.results.suite_result import RunResult
 
+FOLDER = "ireval-report"
+"""Where a run writes unless it is told otherwise."""
+RESULTS = "results.json"
 FORMAT = 1
 """The version of the form; a reader refuses another one."""
 DEEPEST = 6

@@ -173,8 +173,16 @@ def notes_of_run(run: RunResult) -> Iterator[str]:
             every.setdefault(note, []).append(suite.name)
     for note, names in every.items():
         yield f"{_some(names)}: {note}" if len(run.suites) > 1 else note
+    yield from section_warnings(run)
     if run.accepted:
         yield f"accepted: {', '.join(run.accepted)}"
+
+
+def section_warnings(run: RunResult) -> Iterator[str]:
+    """What plugins would have added to the report, and could not."""
+    for each in run.sections:
+        if each.problem:
+            yield printable(f"warning: section {each.title!r} of {each.plugin} is not shown: {each.problem}")
 
 
 def _notes_of(suite: SuiteResult) -> Iterator[str]:

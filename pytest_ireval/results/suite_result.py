@@ -98,6 +98,11 @@ class QueryTable:
     """By metric."""
     baseline: Mapping[str, tuple[float | None, ...]] = field(default_factory=dict)
 
+    def changes(self, metric: str) -> tuple[float | None, ...]:
+        """``now - baseline`` of every query; empty where one of the sides has no figures of the metric."""
+        sides = zip(self.now.get(metric, ()), self.baseline.get(metric, ()), strict=False)
+        return tuple(None if now is None or before is None else now - before for now, before in sides)
+
 
 @dataclass(frozen=True)
 class QueryDocuments:
@@ -110,7 +115,8 @@ class QueryDocuments:
     baseline: QueryCurve | None = None
     shares: Mapping[str, tuple[float | None, ...]] = field(default_factory=dict)
     """By metric, what each of ``documents`` adds to ``now - baseline``; None where it has no part in it. They add up.
-    Only metrics that can be told apart so are here."""
+    Only metrics that changed here and can be told apart so are here; of those that do not simply add up documents, only
+    where they changed most."""
     relevant: int | None = None
     """How many relevant documents the query has; None where it is not judged."""
 
@@ -150,7 +156,8 @@ class SuiteResult:
     counts: Counts = Counts()
     queries: QueryTable = QueryTable()
     documents: tuple[QueryDocuments, ...] = ()
-    """Of the queries behind failing rules, and of the worst of each metric."""
+    """Of the queries behind failing rules, of those that each metric lost and gained most on, and of all where they are
+    few."""
     documents_of: int = 0
     """How many queries have documents that could be shown; ``documents`` may hold fewer."""
     labels: Mapping[str, str] = field(default_factory=dict)
@@ -182,7 +189,7 @@ class SuiteResult:
     trends: tuple[Trend, ...] = ()
     """From the history, of every figure that this run has, too, and of what rules look at."""
     acceptances: tuple[Accepted, ...] = ()
-    """Of the baseline and of the anchor, the newest last."""
+    """Of the baseline, and the pinning of the anchor if a rule asks for it; the newest last."""
 
 
 @dataclass(frozen=True)

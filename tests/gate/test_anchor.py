@@ -287,3 +287,18 @@ def pin_on(branch, ireval, monkeypatch):
     branch.shop.change((AGAINST, f"{AGAINST}\n{ANCHORED}"))
     assert ireval("anchor", "shop.ireval.yaml", "--reason", "release 4.2").code == 0
     branch.commit("pinned")
+
+
+def test_the_result_tells_who_accepted_and_who_pinned(anchored, monkeypatch):
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1795086400")
+    break_query(anchored, "q10")
+    anchored.run("--ireval-update", "--ireval-reason", "a supplier is gone")
+    anchored.run()
+
+    (suite,) = anchored.results()["suites"]
+    told = [(each["date"], each["reason"], each["anchor"]) for each in suite["acceptances"]]
+    assert told == [
+        ("2026-11-18T11:06:40Z", "", False),
+        ("2026-11-18T11:06:40Z", "release 4.2", True),
+        ("2026-11-19T11:06:40Z", "a supplier is gone", False),
+    ]

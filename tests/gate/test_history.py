@@ -190,6 +190,82 @@ def test_what_the_file_of_a_run_tells_is_the_run_that_is_remembered(accepted, ir
     assert history(accepted) == before
 
 
+def trends(shop):
+    (suite,) = shop.results()["suites"]
+    return {(each["metric"], each["slice"]): each["points"] for each in suite["trends"]}
+
+
+@pytest.fixture
+def second(accepted, monkeypatch):
+    """A day later, q10 lost its best document."""
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1795086400")
+    accepted.rankings["q10"] = ["q10-n1"]
+    accepted.write()
+    return accepted
+
+
+def test_the_file_of_a_run_shows_earlier_ones_beside_it(second, monkeypatch):
+    assert trends(second) == {}  # of the first run
+    second.run("--ireval-update", "--ireval-reason", "a supplier is gone")
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1795172800")
+    second.run()
+
+    found = trends(second)
+    assert list(found) == [
+        ("nDCG@10", "all"),
+        ("P@3", "all"),
+        ("nDCG@10", "segment=head"),
+        ("nDCG@10", "segment=tail"),
+    ]
+    whole = [(each["date"], each["value"], each["accepted"], each["reason"]) for each in found["nDCG@10", "all"]]
+    assert whole == [
+        ("2026-11-18T11:06:40Z", 1.0, True, ""),
+        ("2026-11-19T11:06:40Z", 0.9, True, "a supplier is gone"),
+        ("2026-11-20T11:06:40Z", 0.9, False, ""),
+    ]
+    tail = [(each["value"], each["verdict"], each["this"]) for each in found["nDCG@10", "segment=tail"]]
+    assert tail == [(0.75, "pass", False), (0.75, "pass", True)]  # the first run had nothing to compare with
+
+
+def test_two_runs_of_one_moment_show_the_same(second):
+    second.run()
+    first = second.results()
+    second.run()
+
+    assert second.results() == first
+    assert len(trends(second)["P@3", "all"]) == 2
+
+
+@pytest.mark.parametrize("setting", ["none", "another.sqlite"])
+def test_where_nothing_is_remembered_there_is_nothing_beside_it(second, setting):
+    second.run("-o", f"ireval_history={setting}")
+
+    assert trends(second) == {}
+
+
+def test_a_figure_that_went_wrong_is_said_and_the_run_is_remembered(second):
+    connection = sqlite3.connect(second.path / ".ireval/history.sqlite")
+    connection.execute("UPDATE figures SET verdict = 'perhaps'")
+    connection.commit()
+    connection.close()
+
+    result = second.run("-q")
+
+    result.stdout.fnmatch_lines(["warning: the report shows no earlier runs: *history.sqlite is damaged: *"])
+    assert trends(second) == {}
+    assert len(runs(second)) == 2
+
+
+def test_with_several_processes_the_trends_are_the_same(second):
+    pytest.importorskip("xdist", reason="pytest-xdist is not installed")
+    second.run()
+    alone = trends(second)
+    second.pytester.runpytest_subprocess("--ireval", "-p", "no:cacheprovider", "-n", "2")
+
+    assert trends(second) == alone
+    assert len(alone["nDCG@10", "all"]) == 2
+
+
 def test_with_several_processes_a_run_is_remembered_once_and_like_one(accepted):
     pytest.importorskip("xdist", reason="pytest-xdist is not installed")
     accepted.rankings["q10"] = ["q10-n1"]

@@ -28,7 +28,7 @@ LAYERS = [
     ({"rules"}, {"numpy", "pydantic"}),
     ({"gate"}, {"numpy"}),
     ({"rehearsing"}, {"numpy"}),
-    ({"reports"}, {"jinja2"}),
+    ({"reports"}, {"jinja2", "markupsafe"}),
     ({"pytest_adapter"}, {"pytest"}),
     ({"testing"}, {"pytest", "numpy"}),
     ({"cli"}, {"click", "rich"}),

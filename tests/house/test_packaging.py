@@ -102,8 +102,38 @@ def test_a_third_party_distribution_is_used_by_name(with_third_party):
     ).stdout
 
     assert [line.split()[0] for line in out.split("\n\n")[0].splitlines()[1:]] == ["TopGrade@10", "FirstBad@5", "AP"]
-    assert plugins.startswith("acme-ireval-metrics 2.1.0 (acme)\n  metrics: TopGrade, FirstBad\n")
+    assert plugins.startswith(
+        "acme-ireval-metrics 2.1.0 (acme)\n  metrics: TopGrade, FirstBad\n  sections of the report: acme_traffic\n"
+    )
     assert "ireval plugins: acme-ireval-metrics 2.1.0, pytest-ireval" in header
+
+
+def test_a_section_of_a_third_party_is_in_the_report_of_a_run_and_drawn_anew(environment, tmp_path):
+    environment.install(THIRD_PARTY)
+    suites = shutil.copytree(ROOT / "examples" / "suites", tmp_path / "suites")
+    text = (suites / "conftest.py").read_text(encoding="utf-8").replace("TopGrade", "ShopsTopGrade")
+    (suites / "conftest.py").write_text(text, encoding="utf-8")
+    suite = suites / "product-search.ireval.yaml"
+    suite.write_text(suite.read_text(encoding="utf-8").replace("TopGrade@10", "FirstBad"), encoding="utf-8")
+    report = tmp_path / "report"
+
+    run(
+        environment.bin / "python",
+        "-m",
+        "pytest",
+        "-p",
+        "no:cacheprovider",
+        "--ireval",
+        suites,
+        "--ireval-report",
+        report,
+    )
+    run(environment.bin / "ireval", "report", report, "--to", tmp_path / "anew")
+
+    page = (report / "index.html").read_text(encoding="utf-8")
+    assert '<table class="acme-traffic">' in page
+    assert ".acme-traffic td {" in page
+    assert (tmp_path / "anew" / "index.html").read_text(encoding="utf-8") == page
 
 
 def test_the_wheel_holds_the_packages_the_templates_and_nothing_else(built):
@@ -113,5 +143,6 @@ def test_the_wheel_holds_the_packages_the_templates_and_nothing_else(built):
         "pytest_ireval",
         "pytest_ireval_metrics",
     }
-    assert "pytest_ireval/templates/evaluation.html.jinja" in names
+    templates = {name.rpartition("/")[2] for name in names if name.startswith("pytest_ireval/templates/")}
+    assert templates == {path.name for path in (ROOT / "templates").iterdir()}
     assert {"pytest_ireval/py.typed", "pytest_ireval_metrics/py.typed"} <= set(names)

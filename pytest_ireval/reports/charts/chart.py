@@ -7,6 +7,7 @@ from typing import Literal
 
 Kind = Literal["differences", "intervals", "recall_precision", "distribution", "trend"]
 """Each has a macro in ``templates/charts.svg.jinja`` that draws it."""
+Row = tuple[str | float | int | None, ...]
 
 
 @dataclass(frozen=True)
@@ -23,4 +24,7 @@ class Chart:
     """Where everything stands, for the macro of its kind."""
     header: tuple[str, ...]
     """Of its numbers as a table."""
-    rows: tuple[tuple[str | float | int | None, ...], ...]
+    rows: tuple[Row, ...]
+    """Texts of others as they are; the drawing and the words have them harmless."""
+    metric: str = ""
+    """That it is about; empty if it is about several, or none."""

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from pytest_ireval import JudgedRankings, hookimpl, metric, per_query_metric
+from pytest_ireval import JudgedRankings, metric, per_query_metric
 
 
 @per_query_metric(name="TopGrade", range=(0, 1))
@@ -24,9 +24,3 @@ def first_bad(judged: JudgedRankings, *, cutoff: int = 10) -> np.ndarray:
     seen = np.minimum(judged.retrieved, cutoff).astype(float)
     np.minimum.at(seen, hits.query[bad], hits.rank[bad] - 1)
     return seen
-
-
-@hookimpl
-def ireval_metrics():
-    """Both of them."""
-    return [top_grade, first_bad]

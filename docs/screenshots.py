@@ -1,0 +1,124 @@
+"""Takes the pictures of the report in the documentation, from runs of the example suites.
+
+python docs/screenshots.py        writes docs/pictures/report-*.png; it needs the extra ``browser``, git and Chromium
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+HERE = Path(__file__).parent
+FOLDER = HERE / "pictures"
+EXAMPLE = HERE.parent / "examples" / "suites"
+DAY = 86_400
+FIRST = 1_803_894_400
+"""When the first run began, in seconds since 1970: pictures do not change from day to day."""
+RED = {"SHOP_RANKINGS": "runs/hidden_tail.trec"}
+QUERY = "q052"
+WIDTH, HEIGHT = 1200, 800
+FLAGS = ("--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update")
+
+
+class Shot(NamedTuple):
+    """One picture: where the page is scrolled to, and what of it is seen."""
+
+    name: str
+    selector: str
+    dark: bool = False
+    height: int = HEIGHT
+    anchor: str = ""
+
+
+SHOTS = (
+    Shot("report", "", height=900),
+    Shot("report-dark", "", dark=True, height=900),
+    Shot("report-figures", "details.suite > section:first-of-type"),
+    Shot("report-charts", "details.suite > section:nth-of-type(2)"),
+    Shot("report-query", f"[id='product-search::q={QUERY}']", anchor=f"#product-search::q={QUERY}"),
+)
+
+
+def main() -> int:
+    """Every picture, made anew."""
+    with tempfile.TemporaryDirectory(prefix="ireval-shop-") as folder:
+        page = drawn(Path(folder))
+        with browsing() as opened:
+            for shot in SHOTS:
+                print(taken(opened, page, shot))
+    return 0
+
+
+def drawn(folder: Path) -> Path:
+    """The page of a red run, after some that were green."""
+    suites = folder / "suites"
+    shutil.copytree(EXAMPLE, suites, ignore=shutil.ignore_patterns("__pycache__"))
+    for command in (("init", "-q", "-b", "main"), ("add", "-A"), ("commit", "-q", "-m", "shop")):
+        git(folder, *command)
+    for day in range(8):
+        gate(folder, day)
+    git(folder, "checkout", "-q", "-b", "cheaper-tail")
+    gate(folder, 8, **RED)
+    return folder / "ireval-report" / "index.html"
+
+
+def git(folder: Path, *words: str) -> None:
+    """In the folder, as somebody, at one moment."""
+    who = {f"GIT_{role}_{what}": text for role in ("AUTHOR", "COMMITTER") for what, text in WHO.items()}
+    subprocess.run(("git", *words), cwd=folder, check=True, env={**os.environ, **who})
+
+
+WHO = {"NAME": "Shop", "EMAIL": "shop@example.org", "DATE": f"{FIRST} +0000"}
+
+
+def gate(folder: Path, day: int, **environment: str) -> None:
+    """One run, at a day; whether it is red is what the picture shows."""
+    moment = {"SOURCE_DATE_EPOCH": str(FIRST + day * DAY), "COLUMNS": "100", **environment}
+    plain = {
+        name: text for name, text in os.environ.items() if name != "CI" and not name.startswith(("GITHUB_", "CI_"))
+    }
+    command = (sys.executable, "-m", "pytest", "-q", "--ireval", "suites", "-p", "no:cacheprovider")
+    done = subprocess.run(command, cwd=folder, env={**plain, **moment}, capture_output=True, text=True, check=False)
+    if done.returncode not in (0, 1):
+        sys.exit(done.stdout + done.stderr)
+
+
+@contextmanager
+def browsing() -> Iterator[Page]:
+    """A window without any site."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        found = shutil.which("chromium") or shutil.which("google-chrome")
+        browser = playwright.chromium.launch(executable_path=found, args=[*FLAGS, "--no-sandbox"])
+        yield browser.new_page()
+        browser.close()
+
+
+def taken(opened: Page, page: Path, shot: Shot) -> Path:
+    """The picture's file."""
+    opened.set_viewport_size({"width": WIDTH, "height": shot.height})
+    opened.emulate_media(color_scheme="dark" if shot.dark else "light")
+    opened.goto("about:blank")
+    opened.goto(f"{page.as_uri()}{shot.anchor}")
+    opened.wait_for_load_state()
+    path = FOLDER / f"{shot.name}.png"
+    if shot.selector:
+        opened.locator(shot.selector).first.screenshot(path=path)
+    else:
+        opened.screenshot(path=path)
+    return path
+
+
+if __name__ == "__main__":
+    sys.exit(main())

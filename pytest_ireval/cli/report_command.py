@@ -1,0 +1,73 @@
+"""``ireval report``: the report of a run, drawn anew from its results."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from pytest_ireval.cli.recorded_run import recorded_run
+from pytest_ireval.cli.suites_option import registry_at, suites_option
+from pytest_ireval.errors import IrevalError, Problem
+from pytest_ireval.pytest_adapter.judged_by_hand import kept
+from pytest_ireval.pytest_adapter.run_files import TO_JUDGE, RunFiles
+from pytest_ireval.pytest_adapter.run_sections import templates_of
+from pytest_ireval.reports.results_json import FOLDER, RESULTS
+from pytest_ireval.reports.section_drawing import settled
+from pytest_ireval.reports.summary_table import section_warnings
+from pytest_ireval.reports.templates import templates
+from pytest_ireval.retrieval.formats.writers import put
+from pytest_ireval.text_table import printable
+
+
+@click.command(name="report")
+@click.argument("results", type=click.Path(path_type=Path), default=Path(FOLDER) / RESULTS)
+@click.option(
+    "--to", metavar="DIR", type=click.Path(path_type=Path), help="Where to write; unless given, beside RESULTS."
+)
+@click.option(
+    "--templates",
+    "folder",
+    metavar="DIR",
+    type=click.Path(path_type=Path),
+    help="Templates that come before ours, as the ini file's ireval_templates.",
+)
+@suites_option
+def command(results: Path, to: Path | None, folder: Path | None, suites: Path | None) -> None:
+    """Draw the report of a run anew: index.html, summary.md, metrics.txt and to_judge.tsv.
+
+    RESULTS is the results.json of a run, or the folder that it lies in; unless given, ireval-report/results.json.
+    Nothing is evaluated. Sections of plugins are drawn with the templates of those that are installed, with --suites
+    also of the conftest.py files that serve that folder.
+    """
+    path = (results / RESULTS if results.is_dir() else results).absolute()
+    using = templates(
+        None if folder is None else folder.absolute(), templates_of(registry_at(suites).sections.values())
+    )
+    run = settled(recorded_run(results), using)
+    files = RunFiles(path.parent, Path.cwd(), using=using)
+    target = path.parent if to is None else to
+    for name, text in files.redrawn(run).items():
+        _write(target / name, text)
+    for warning in section_warnings(run):
+        click.echo(printable(warning), err=True)
+
+
+def _write(path: Path, text: str) -> None:
+    """The file is as the run would have written it; one with nothing in it is not there."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if path.name == TO_JUDGE and (moved := kept(path)):
+            click.echo(f"kept: {_shown(moved)}, the grades that stood in {TO_JUDGE}")
+        if not text:
+            path.unlink(missing_ok=True)
+            return
+        put({path: [text.encode("utf-8", "backslashreplace").decode()]})
+    except OSError as error:
+        raise IrevalError(Problem(f"cannot be written: {error.strerror or error}", str(path))) from error
+    click.echo(f"written: {_shown(path)}")
+
+
+def _shown(path: Path) -> str:
+    """As seen from here, if it lies below."""
+    return printable(str(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path))

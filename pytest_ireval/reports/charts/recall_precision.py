@@ -1,0 +1,192 @@
+"""How precision falls while recall rises: averaged over the queries of each slice, and of one query."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import accumulate
+
+from pytest_ireval.plurals import counted
+from pytest_ireval.reports.charts.chart import Chart, Row
+from pytest_ireval.reports.charts.inert import QUERY, cut, inert, isolated
+from pytest_ireval.reports.charts.names import chart_name
+from pytest_ireval.reports.charts.scales import WIDTH, Scale, Tick, line, place
+from pytest_ireval.reports.figures import figure
+from pytest_ireval.results.curves import QueryCurve, RecallPrecision, SliceCurves
+from pytest_ireval.results.suite_result import QueryDocuments, SuiteResult
+
+TOP = 62
+MARGIN, FOOT, HEAD = 42, 44, 40
+"""Of a panel: left of it, below it, above it."""
+SLICE = {1: 60, 2: 34, 3: 21}
+"""Characters of a slice's name, by the number of panels beside each other."""
+SMALL = 320
+"""The width of the chart of one query."""
+HEADER = ("slice", "queries", "side", "recall", "precision")
+LEVELS = tuple(level / 10 for level in range(11))
+
+
+@dataclass(frozen=True)
+class Curve:
+    """One side of a panel."""
+
+    side: str
+    path: str
+    straight: str = ""
+    """The line that R-precision alone says of it."""
+    r_x: float = 0
+    r_y: float = 0
+    points: tuple[tuple[float, float], ...] = ()
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One pair of axes, from 0 to 1."""
+
+    label: str
+    facts: str
+    below: str
+    x: Scale
+    y: Scale
+    curves: tuple[Curve, ...]
+    """The baseline first: what is now is drawn over it."""
+
+
+@dataclass(frozen=True)
+class RecallPrecisionPanels:
+    """Where everything of such a chart stands."""
+
+    width: int
+    height: float
+    heading: str
+    facts: str
+    sides: tuple[str, ...]
+    panels: tuple[Panel, ...]
+    straight: bool
+
+
+def recall_precision_chart(suite: SuiteResult) -> Chart | None:
+    """A panel for all queries and one for each slice; None where nothing is relevant."""
+    if not suite.curves:
+        return None
+    columns, size = _grid(len(suite.curves))
+    sides = ("now", "baseline") if any(each.baseline for each in suite.curves) else ("now",)
+    heading = "Precision at each recall"
+    panels = tuple(_panel(each, number, columns, size) for number, each in enumerate(suite.curves))
+    rows = -(-len(panels) // columns)
+    return Chart(
+        chart_name(suite.name, "recall_precision"),
+        "recall_precision",
+        f"{heading}, {inert(suite.name)}",
+        "Interpolated precision at 11 levels of recall, averaged over queries. "
+        + " ".join(_said(each) for each in suite.curves[:SAID]),
+        RecallPrecisionPanels(
+            WIDTH, place(TOP + rows * (size[1] + HEAD + FOOT) - 4), heading, FACTS, sides, panels, straight=True
+        ),
+        HEADER,
+        tuple(row for each in suite.curves for row in _rows(each)),
+    )
+
+
+SAID = 4
+"""So many slices are told in words."""
+FACTS = "interpolated at 11 levels of recall, averaged over queries"
+
+
+def _grid(count: int) -> tuple[int, tuple[float, float]]:
+    """How many panels stand beside each other, and the size of one."""
+    columns = count if count < 3 else 2 if count == 4 else 3
+    width = WIDTH / columns - MARGIN - 14
+    return columns, (width, min(width, 230))
+
+
+def _panel(of: SliceCurves, number: int, columns: int, size: tuple[float, float]) -> Panel:
+    left = WIDTH / columns * (number % columns) + MARGIN
+    top = TOP + HEAD + (number // columns) * (size[1] + HEAD + FOOT)
+    x, y = _axes(left, top, size, 5 if columns == 1 else 2)
+    sides = (("baseline", of.baseline), ("now", of.now))
+    curves = tuple(_curve(side, each, x, y) for side, each in sides if each is not None and each.levels)
+    return Panel(cut(of.slice, SLICE[columns]), _r_words(of), f"recall ({_queries(of)})", x, y, curves)
+
+
+def _axes(left: float, top: float, size: tuple[float, float], ticks: int) -> tuple[Scale, Scale]:
+    values = [number / ticks for number in range(ticks + 1)]
+    ends = (place(left), place(left + size[0])), (place(top + size[1]), place(top))
+    bare = [Scale(0.0, 1.0, *each) for each in ends]
+    x, y = (Scale(0.0, 1.0, s.start, s.end, tuple(Tick(s(v), f"{v:g}") for v in values)) for s in bare)
+    return x, y
+
+
+def _curve(side: str, curve: RecallPrecision, x: Scale, y: Scale) -> Curve:
+    path = line([(x(level), y(value)) for level, value in zip(LEVELS, curve.levels, strict=False)])
+    r = curve.r_precision
+    if r is None:
+        return Curve(side, path)
+    return Curve(side, path, line([(x(0), y(1)), (x(r), y(r)), (x(1), y(0))]), x(r), y(r))
+
+
+def _r_words(of: SliceCurves) -> str:
+    sides = [None if each is None else each.r_precision for each in (of.baseline, of.now)]
+    found = " → ".join(figure(each, 3) for each in sides if each is not None)
+    return f"R-precision {found}" if found else ""
+
+
+def _queries(of: SliceCurves) -> str:
+    return f"{of.queries:,} {'query' if of.queries == 1 else 'queries'}"
+
+
+def _said(of: SliceCurves) -> str:
+    return f"{cut(of.slice, QUERY)}: {', '.join(filter(None, [_queries(of), _r_words(of)]))}."
+
+
+def _rows(of: SliceCurves) -> Iterator[Row]:
+    for side, curve in (("baseline", of.baseline), ("now", of.now)):
+        if curve is not None:
+            for level, value in zip(LEVELS, curve.levels, strict=False):
+                yield of.slice, of.queries, side, level, value
+            yield of.slice, of.queries, f"{side}, R-precision", curve.r_precision, curve.r_precision
+
+
+def query_curve_chart(suite: SuiteResult, documents: QueryDocuments) -> Chart | None:
+    """The points of one query's rankings, and the interpolated steps over them; None without a relevant document."""
+    sides = [(name, curve) for name, curve in (("baseline", documents.baseline), ("now", documents.now)) if curve]
+    if not sides:
+        return None
+    heading = f"Precision at each recall, {isolated(cut(documents.query, 20))}"
+    x, y = _axes(MARGIN, TOP + 6, (SMALL - MARGIN - 14, 150), 2)
+    relevant = "" if documents.relevant is None else f"{counted(documents.relevant, 'relevant document')}"
+    panel = Panel("", "", "recall", x, y, tuple(_query_curve(name, curve, x, y) for name, curve in sides))
+    names = tuple(name for name, _ in reversed(sides))
+    return Chart(
+        chart_name(suite.name, "recall_precision", query=documents.query),
+        "recall_precision",
+        f"{heading}, {inert(suite.name)}",
+        f"{relevant}. " * bool(relevant) + " ".join(_found(name, curve) for name, curve in sides),
+        RecallPrecisionPanels(SMALL, TOP + 156 + FOOT - 4, heading, relevant, names, (panel,), straight=False),
+        ("query", "side", "recall", "precision"),
+        tuple(row for name, curve in sides for row in _query_rows(documents.query, name, curve)),
+    )
+
+
+def _query_curve(side: str, curve: QueryCurve, x: Scale, y: Scale) -> Curve:
+    points = tuple((x(r), y(p)) for r, p in zip(curve.recall, curve.precision, strict=False))
+    return Curve(side, _steps(curve, x, y), points=points)
+
+
+def _steps(curve: QueryCurve, x: Scale, y: Scale) -> str:
+    """At each recall the best precision there or later; nothing beyond the last document that was found."""
+    best = [*accumulate(reversed(curve.precision), max)][::-1]
+    path = f"M{x(0)} {y(best[0])}" if best else f"M{x(0)} {y(0)}"
+    for recall, value in zip(curve.recall, best, strict=False):
+        path += f"V{y(value)}H{x(recall)}"
+    return path + f"V{y(0)}H{x(1)}"
+
+
+def _found(side: str, curve: QueryCurve) -> str:
+    last = f" up to recall {figure(curve.recall[-1], 2)}" if curve.recall else ""
+    return f"{side}: {counted(len(curve.recall), 'relevant document')} found{last}."
+
+
+def _query_rows(query: str, side: str, curve: QueryCurve) -> Iterator[Row]:
+    for recall, precision in zip(curve.recall, curve.precision, strict=False):
+        yield query, side, recall, precision

@@ -1,0 +1,109 @@
+"""From values to places in a drawing, with ticks at numbers that are easy to read."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+WIDTH = 640
+"""Of every drawing, in its own units: one is a pixel on a page of that width."""
+
+
+LARGEST = 1e150
+"""A value beyond that lies at the edge: the distance of two such would be infinite."""
+
+
+@dataclass(frozen=True)
+class Tick:
+    """A place on an axis, and what stands there."""
+
+    at: float
+    label: str
+
+
+@dataclass(frozen=True)
+class Scale:
+    """Values between ``low`` and ``high`` lie between the places ``start`` and ``end``."""
+
+    low: float
+    high: float
+    start: float
+    end: float
+    ticks: tuple[Tick, ...] = ()
+
+    def __call__(self, value: float) -> float:
+        """Where a value lies; one that is out of range, at the edge."""
+        share = (value - self.low) / (self.high - self.low)
+        return place(self.start + (self.end - self.start) * min(1.0, max(0.0, share)))
+
+
+def place(value: float) -> float:
+    """A place with at most one decimal; a whole number is written without any."""
+    rounded = round(value, 1)
+    return int(rounded) if rounded == int(rounded) else rounded
+
+
+def scale(
+    values: Iterable[float], start: float, end: float, ticks: int = 5, *, signed: bool = False, turned: bool = False
+) -> Scale:
+    """Wide enough for all finite values, from one tick to another.
+
+    ``signed`` labels are those of changes; ``turned`` ones say that less is more.
+    """
+    found = [min(LARGEST, max(-LARGEST, value)) for value in values if math.isfinite(value)] or [0.0]
+    low, high = min(found), max(found)
+    if high - low <= max(abs(low), abs(high)) * 1e-9 or high - low < 1 / LARGEST:
+        margin = abs(high) / 10 or 1.0
+        low, high = low - margin, high + margin
+    step = nice_step((high - low) / ticks)
+    first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
+    bare = Scale(first * step, last * step, start, end)
+    sign = -1 if turned else 1
+    marks = tuple(Tick(bare(n * step), label(sign * n * step, step, signed=signed)) for n in range(first, last + 1))
+    return Scale(bare.low, bare.high, start, end, marks)
+
+
+UNITS = ((1_000_000, "M"), (1_000, "k"))
+
+
+def nice_step(least: float) -> float:
+    """The smallest of 1, 2, 5, 10 … or 0.5, 0.2 … that is not below it."""
+    power = 10.0 ** math.floor(math.log10(least))
+    factor: float = next((each for each in (1, 2, 5) if each * power >= least * (1 - 1e-9)), 10)
+    return factor * power
+
+
+def label(value: float, step: float, *, signed: bool = False) -> str:
+    """With as many decimals as the step between ticks needs; very large and very small ones with an exponent."""
+    value = 0.0 if abs(value) < step / 1e6 else value
+    if step >= 1e9 or step < 1e-6:
+        return f"{value:+g}" if signed and value else f"{value:g}"
+    unit, letter = next(((unit, letter) for unit, letter in UNITS if step >= unit), (1, ""))
+    decimals = max(0, -math.floor(math.log10(step / unit) + 1e-9))
+    text = f"{value / unit:,.{decimals}f}" + letter * bool(value)
+    return f"+{text}" if signed and value > 0 else text
+
+
+def short(value: float, decimals: int = 4) -> str:
+    """A figure that fits beside a point; of a large one, the digits that matter."""
+    if abs(value) < 1e4:
+        return f"{value:.{decimals}f}"
+    return f"{value:,.0f}" if abs(value) < 1e8 else f"{value:.4g}"
+
+
+def line(points: Sequence[tuple[float, float]]) -> str:
+    """A path from point to point."""
+    return "M" + "L".join(f"{place(x)} {place(y)}" for x, y in points) if points else ""
+
+
+def steps(edges: Sequence[float], heights: Sequence[float], ground: float) -> str:
+    """The outline of bars that stand side by side on the ground: one more edge than there are heights."""
+    found = f"M{place(edges[0])} {place(ground)}"
+    before = ground
+    for edge, height in zip(edges[1:], heights, strict=True):
+        if height != before:
+            found += f"V{place(height)}"
+        found += f"H{place(edge)}"
+        before = height
+    return f"{found}V{place(ground)}"

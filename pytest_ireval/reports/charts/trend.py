@@ -1,0 +1,194 @@
+"""What a figure was from run to run, and when somebody accepted or pinned what was measured."""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from pytest_ireval.plurals import counted
+from pytest_ireval.reports.charts.chart import Chart, Row
+from pytest_ireval.reports.charts.inert import cut, inert
+from pytest_ireval.reports.charts.names import chart_name
+from pytest_ireval.reports.charts.scales import WIDTH, Scale, Tick, line, place, scale, short
+from pytest_ireval.results.curves import Accepted, Trend, TrendPoint
+from pytest_ireval.results.suite_result import SuiteResult
+
+LEFT, RIGHT, TOP, GROUND, HEIGHT = 62, WIDTH - 76, 82, 232, 268
+LAST = 400
+"""So many runs are drawn; the table has all."""
+APART = 96.0
+"""Between the dates below the axis."""
+REASON = 60
+LEAST = 0.02
+"""Of the value: the least that an axis spans."""
+HEADER = ("metric", "slice", "date", "value", "verdict", "commit", "accepted", "reason", "this")
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run; ``shape`` is its verdict, or ``none``."""
+
+    x: float
+    y: float
+    shape: str
+    this: bool
+    said: str
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A moment that matters: accepted, or pinned as the anchor."""
+
+    x: float
+    anchor: bool
+    said: str
+
+
+@dataclass(frozen=True)
+class TrendLine:
+    """Where everything of such a chart stands."""
+
+    heading: str
+    facts: str
+    y: Scale
+    dates: tuple[Tick, ...]
+    path: str
+    dots: str
+    """The runs of which nothing special is to be said."""
+    runs: tuple[Run, ...]
+    marks: tuple[Mark, ...]
+    last: str
+    """The newest figure, beside its point."""
+    last_at: float
+    shapes: tuple[str, ...]
+    """What the legend explains."""
+    top: float = TOP - 14
+    left: float = LEFT
+    right: float = RIGHT
+    ground: float = GROUND
+    height: int = HEIGHT
+    width: int = WIDTH
+
+
+def trend_chart(suite: SuiteResult, trend: Trend) -> Chart | None:
+    """The chart of one figure; None where fewer than two runs have it."""
+    every = [point for point in trend.points if math.isfinite(point.value)]
+    if len(every) < 2:
+        return None
+    points = every[-LAST:]
+    name = inert(trend.metric) + ("" if trend.slice == "all" else f" on {cut(trend.slice, REASON)}")
+    heading = f"{name} from run to run"
+    facts = _facts(points, len(every))
+    return Chart(
+        chart_name(suite.name, "trend", trend.metric, trend.slice),
+        "trend",
+        f"{heading}, {inert(suite.name)}",
+        f"{heading}: {facts}. {_ends(points)}",
+        _drawing(points, _anchors(suite.acceptances), heading, facts),
+        HEADER,
+        tuple(_row(trend, point) for point in trend.points),
+    )
+
+
+def _facts(points: Sequence[TrendPoint], every: int) -> str:
+    runs = f"the last {len(points)} of {every:,} runs" if every > len(points) else counted(every, "run")
+    failed = sum(point.verdict == "fail" for point in points)
+    accepted = sum(point.accepted for point in points)
+    parts = [f"{runs}, {points[0].date[:10]} to {points[-1].date[:10]}"]
+    return ", ".join(
+        [*parts, *([f"{failed} failed"] if failed else []), *([f"{accepted} accepted"] if accepted else [])]
+    )
+
+
+def _ends(points: Sequence[TrendPoint]) -> str:
+    values = [point.value for point in points]
+    return (
+        f"From {short(values[0])} to {short(values[-1])}; the lowest was {short(min(values))}, "
+        f"the highest {short(max(values))}."
+    )
+
+
+def _anchors(acceptances: Sequence[Accepted]) -> list[Accepted]:
+    return [each for each in acceptances if each.anchor]
+
+
+def _drawing(points: Sequence[TrendPoint], anchors: Sequence[Accepted], heading: str, facts: str) -> TrendLine:
+    x = Scale(0, len(points) - 1, LEFT + 8, RIGHT - 8)
+    y = scale(_wide([point.value for point in points]), GROUND, TOP, 4)
+    places = [(x(number), y(point.value)) for number, point in enumerate(points)]
+    special = [_special(point) for point in points]
+    dots = "".join(f"M{x} {y}h0" for (x, y), more in zip(places, special, strict=True) if not more)
+    pairs = zip(points, places, special, strict=True)
+    runs = tuple(_run(point, *at) for point, at, more in pairs if more)
+    marks = (*_accepted(points, x), *_pinned(points, anchors, x))
+    shapes = dict.fromkeys(run.shape for run in runs if run.shape not in ("pass", "none"))
+    kinds = [kind for kind, there in (("accepted", False), ("anchor", True)) if any(m.anchor == there for m in marks)]
+    return TrendLine(
+        heading=heading,
+        facts=facts,
+        y=y,
+        dates=tuple(_dates(points, x)),
+        path=line(places),
+        dots=dots,
+        runs=runs,
+        marks=marks,
+        last=short(points[-1].value),
+        last_at=places[-1][1],
+        shapes=(*shapes, *kinds, *(["this"] if any(point.this for point in points) else [])),
+    )
+
+
+def _wide(values: Sequence[float]) -> list[float]:
+    """The values, and a range around them in which a change of next to nothing looks like that."""
+    low, high = min(values), max(values)
+    missing = LEAST * max(abs(low), abs(high)) - (high - low)
+    return [*values, low - missing / 2, high + missing / 2] if missing > 0 else [*values]
+
+
+def _special(point: TrendPoint) -> bool:
+    return point.this or point.verdict not in (None, "pass")
+
+
+def _run(point: TrendPoint, x: float, y: float) -> Run:
+    return Run(x, y, point.verdict or "none", point.this, _said(point))
+
+
+def _said(point: TrendPoint) -> str:
+    parts = [point.date[:16].replace("T", " "), inert(point.commit[:7]), short(point.value), point.verdict or ""]
+    reason = f"accepted{': ' * bool(point.reason)}{cut(point.reason, REASON)}" if point.accepted else ""
+    return ", ".join(filter(None, [*parts, reason, "this run" if point.this else ""]))
+
+
+def _accepted(points: Sequence[TrendPoint], x: Scale) -> Iterator[Mark]:
+    for number, point in enumerate(points):
+        if point.accepted:
+            yield Mark(x(number), anchor=False, said=_said(point))
+
+
+def _pinned(points: Sequence[TrendPoint], anchors: Sequence[Accepted], x: Scale) -> Iterator[Mark]:
+    """Between the runs before and after it; one that is older than all of them is left to the words of the page."""
+    dates = [point.date for point in points]
+    for each in anchors:
+        after = bisect_right(dates, each.date)
+        if after:
+            on_it = dates[after - 1] == each.date or after == len(dates)
+            words = f"anchor, {each.date[:10]}{': ' * bool(each.reason)}{cut(each.reason, REASON)}"
+            yield Mark(x(after - 1 if on_it else after - 0.5), anchor=True, said=words)
+
+
+def _dates(points: Sequence[TrendPoint], x: Scale) -> Iterator[Tick]:
+    """The first, the last, and days between as far as there is room; no day twice."""
+    count = max(1, min(len(points) - 1, int((RIGHT - LEFT) // APART)))
+    before = ""
+    for number in dict.fromkeys(round(i * (len(points) - 1) / count) for i in range(count + 1)):
+        day = inert(points[number].date[:10])
+        if day != before:
+            yield Tick(place(x(number)), day)
+        before = day
+
+
+def _row(trend: Trend, point: TrendPoint) -> Row:
+    flags = ("yes" if point.accepted else "", point.reason, "yes" if point.this else "")
+    return trend.metric, trend.slice, point.date, point.value, point.verdict, point.commit, *flags

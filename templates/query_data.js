@@ -1,0 +1,58 @@
+// Reads the queries that the page holds. Documents are packed, suite by suite, and unpacked when one is looked at.
+const queryData = (() => {
+  "use strict";
+
+  // Sets and maps throughout: ids may be called __proto__ or constructor.
+  const suiteOf = (raw) => ({
+    ...raw,
+    labels: new Map(raw.labels),
+    words: new Map(raw.words),
+    rules: raw.rules.map((rule) => ({ ...rule, members: new Set(rule.queries) })),
+    haystacks: null,
+    unpacked: null,
+  });
+
+  const read = () => {
+    const element = document.getElementById("ireval-data");
+    if (!element || !element.textContent.trim()) return { first: 20, suites: [] };
+    const { first, suites } = JSON.parse(element.textContent);
+    return { first, suites: suites.map(suiteOf) };
+  };
+
+  // What is searched: everything a row says in words.
+  const plain = (text) => text.normalize("NFKC").toLowerCase();
+  const haystack = (suite, position) => {
+    const slices = suite.columns.map((each) => each.values[each.of[position]]);
+    return plain([suite.ids[position], suite.texts[position] ?? "", ...slices].join("\n"));
+  };
+  const haystacks = (suite) => {
+    suite.haystacks ??= suite.ids.map((_, position) => haystack(suite, position));
+    return suite.haystacks;
+  };
+
+  const inflated = async (packed) => {
+    const bytes = Uint8Array.from(atob(packed), (character) => character.charCodeAt(0));
+    const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
+    return JSON.parse(await new Response(stream).text());
+  };
+
+  // A map from a query's position to its documents; an empty one in browsers that cannot unpack (before 2023).
+  const documents = (suite) => {
+    suite.unpacked ??=
+      typeof DecompressionStream === "undefined"
+        ? Promise.resolve(new Map())
+        : inflated(suite.documents).then((list) => new Map(list.map((each) => [each.query, each])));
+    return suite.unpacked;
+  };
+
+  const why = (suite, position, metric) => {
+    const explained = metric?.why ? metric : suite.metrics.find((each) => each.why);
+    return explained ? explained.why + (suite.words.get(position) ?? suite.ids[position]) : "";
+  };
+
+  const anchor = (suite, position) => `${suite.name}::q=${suite.ids[position]}`;
+  const link = (suite, position) =>
+    `#${encodeURIComponent(anchor(suite, position)).replace(/%3A/g, ":").replace(/%3D/g, "=")}`;
+
+  return { read, plain, haystacks, documents, why, anchor, link };
+})();

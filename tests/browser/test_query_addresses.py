@@ -1,0 +1,92 @@
+"""An address leads to its query, wherever that is, and to its rule; what is copied shows the same again."""
+
+import pytest
+from browser.pages import queries_of
+from browser.queries import control, count, explorer, ids, opener, shown, view
+from playwright.sync_api import expect
+from reports.full_run import full_run
+
+
+@pytest.fixture(scope="module")
+def text():
+    return queries_of(full_run(suites=2, queries=120, documents=20))
+
+
+def test_an_address_opens_its_query_and_goes_there(opened, text):
+    page = opened(text, "#shop-0::q=q100")
+
+    shown(page, "q100")
+    expect(opener(page, "q100")).to_be_focused()
+
+
+def test_another_address_opens_another_query(opened, text):
+    page = opened(text, "#shop-0::q=q100")
+    shown(page, "q100")
+    page.evaluate("location.hash = '#shop-0::q=q101'")
+
+    expect(view(page).locator(".query-id").filter(has_text="q101")).to_be_visible()
+    expect(opener(page, "q101")).to_be_in_viewport()
+
+
+def test_a_suite_that_is_closed_is_opened(opened, text):
+    page = opened(text, "#shop-1::q=q007")
+
+    shown(page, "q007", 1)
+
+
+def test_a_filter_that_hides_the_query_is_cleared_and_that_is_said(opened, text):
+    page = opened(text)
+    control(page, "filter").fill("q003")
+    control(page, "slice").select_option("segment=head")
+    control(page, "worsened only").check()
+    page.evaluate("location.hash = '#shop-0::q=q100'")
+
+    shown(page, "q100")
+    assert count(page) == "All 120 queries, by nDCG@10 change, the lowest first. The filter hid q100 and was cleared."
+    expect(control(page, "filter")).to_have_value("")
+    expect(control(page, "worsened only")).not_to_be_checked()
+
+
+def test_a_filter_that_does_not_hide_it_stays(opened, text):
+    page = opened(text)
+    control(page, "filter").fill("q10")
+    page.evaluate("location.hash = '#shop-0::q=q100'")
+
+    shown(page, "q100")
+    expect(control(page, "filter")).to_have_value("q10")
+
+
+def test_the_address_follows_what_is_open(opened, text):
+    page = opened(text)
+    query = ids(page)[2]
+    opener(page, query).click()
+    assert page.evaluate("location.hash") == f"#shop-0::q={query}"
+    opener(page, query).click()
+
+    assert page.evaluate("location.hash") == ""
+
+
+def test_what_was_copied_shows_the_same_query(opened, text):
+    page = opened(text)
+    opener(page, ids(page)[2]).click()
+    address, query = page.url, view(page).locator(".query-id").inner_text()
+    page.goto("about:blank")
+    page.goto(address)
+
+    shown(page, query)
+
+
+def test_a_view_that_needs_no_script_is_where_its_address_leads(opened, text):
+    page = opened(text, "#shop-0::q=q005")
+
+    expect(page.locator("details.worst-query article").nth(1)).to_be_in_viewport()
+    expect(page.locator("details.worst-query").nth(1)).to_have_attribute("open", "")
+    expect(explorer(page).locator(".view-row")).to_have_count(0)
+
+
+@pytest.mark.parametrize("anchor", ["#nowhere", "#shop-0::q=nobody", "#%", "#shop-0::q=%ff", "#::q=", "#__proto__"])
+def test_an_address_of_nothing_changes_nothing(opened, text, anchor):
+    page = opened(text, anchor)
+
+    expect(view(page)).to_have_count(0)
+    assert count(page).startswith("All 120 queries")

@@ -1,0 +1,130 @@
+"""How queries look: light and dark, narrow, printed, without scripts, and to those who cannot see."""
+
+import pytest
+from browser.conftest import without
+from browser.pages import page_of, queries_of
+from browser.queries import control, explorer, ids, opener, shown, view
+from playwright.sync_api import expect
+from reports.full_run import full_run
+
+COLOURS = ("--page", "--panel", "--ink", "--soft", "--line", "--worse", "--better", "--same", "--now", "--baseline")
+
+
+@pytest.fixture(scope="module")
+def text():
+    return queries_of(full_run(queries=60, documents=40))
+
+
+def colour(locator, name="color"):
+    return locator.evaluate(f"each => getComputedStyle(each)['{name}']")
+
+
+def luminance(text):
+    """Of ``rgb(1, 2, 3)``, roughly."""
+    red, green, blue = map(float, text.partition("(")[2].rstrip(")").split(",")[:3])
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_ink_and_ground_differ_in_either_scheme(opened, text, scheme):
+    page = opened(text, "#shop-0::q=q017", scheme=scheme)
+    ink, ground = luminance(colour(view(page))), luminance(colour(page.locator("body"), "background-color"))
+
+    assert (ink < 60 < 200 < ground) if scheme == "light" else (ground < 60 < 200 < ink)
+    values = page.evaluate(
+        "names => names.map((name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim())",
+        list(COLOURS),
+    )
+    assert all(values)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_worse_and_better_differ_in_lightness(opened, text, scheme):
+    page = opened(text, scheme=scheme)
+    control(page, "metric").select_option("R@20")
+    worse = luminance(colour(page.locator("td.worse .bar i").first, "background-color"))
+    control(page, "filter").fill("q059")
+    control(page, "metric").select_option("nDCG@10")
+    better = luminance(colour(page.locator("td.better .bar i").first, "background-color"))
+
+    assert abs(worse - better) > 60
+    assert (worse < better) == (scheme == "light")
+
+
+def test_a_narrow_page_is_not_wider_than_its_window(opened, text):
+    page = opened(text, "#shop-0::q=q017", width=390)
+    shown(page, "q017")
+
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    assert view(page).bounding_box()["width"] <= 390
+    expect(view(page).locator(".side.now li").first).to_be_visible()
+
+
+def test_print_shows_what_is_open_and_the_views(opened, text):
+    page = opened(text)
+    second = ids(page)[1]
+    opener(page, second).click()
+    expect(view(page)).to_have_count(1)
+    page.emulate_media(media="print")
+    page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
+
+    expect(page.locator(".worst-query article").nth(2)).to_be_visible()
+    expect(view(page)).to_be_visible()
+    expect(opener(page, ids(page)[0])).not_to_be_visible()
+    expect(explorer(page).locator(".explorer-controls")).not_to_be_visible()
+    page.evaluate("window.dispatchEvent(new Event('afterprint'))")
+    expect(page.locator("details.worst-query").nth(2)).not_to_have_attribute("open", "")
+
+
+def test_print_has_no_table_if_nothing_is_open(opened, text):
+    page = opened(text)
+    page.emulate_media(media="print")
+
+    expect(explorer(page)).not_to_be_visible()
+
+
+def test_without_scripts_all_that_decides_is_there(opened, text):
+    page = opened(text, "#shop-0::q=q002", scripts=False)
+    first = page.locator("article.query").first
+
+    expect(first.locator(".side.baseline li")).to_have_count(20)
+    expect(first.locator(".side.now li").nth(1)).to_contain_text("q002-d0 3 perfect ↓ was #1")
+    expect(first.locator(".command code")).to_contain_text("ireval why nDCG@10")
+    expect(first.get_by_role("button")).to_have_count(0)
+    expect(page.locator(".without-script")).to_be_visible()
+    expect(explorer(page)).not_to_be_visible()
+    assert page.locator("article.query").count() == 3
+
+
+def test_without_scripts_an_address_opens_its_view(opened, text):
+    page = opened(text, "#shop-0::q=q008", scripts=False)
+
+    expect(page.locator("article.query").nth(2)).to_be_visible()
+    expect(page.locator("article.query").nth(2)).to_be_in_viewport()
+
+
+@pytest.fixture(scope="module")
+def axe():
+    """What finds obstacles for those who cannot see, or use no mouse."""
+    try:
+        from axe_playwright_python.sync_playwright import Axe
+    except ImportError:
+        without("needs axe-playwright-python")
+    return Axe()
+
+
+def obstacles(axe, page):
+    """Their names, and where they are."""
+    found = axe.run(page).response["violations"]
+    return [(each["id"], [node["html"][:200] for node in each["nodes"][:3]]) for each in found]
+
+
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 390)])
+def test_the_page_can_be_used_by_everyone(opened, axe, scheme, width):
+    small = page_of(full_run(queries=20, documents=10))
+    page = opened(small, "#shop-0::q=q009", scheme=scheme, width=width)
+    shown(page, "q009")
+    assert obstacles(axe, page) == []
+    page.keyboard.press("?")
+
+    assert obstacles(axe, page) == []

@@ -1,0 +1,148 @@
+"""The view of one query: both rankings side by side, what moved and by how much, and the command that says why."""
+
+from dataclasses import replace
+
+import pytest
+from browser.pages import queries_of
+from browser.queries import control, explorer, ids, opener, view
+from playwright.sync_api import expect
+from reports.full_run import full_run
+
+from pytest_ireval.results.outcome import Placed
+
+
+@pytest.fixture(scope="module")
+def run():
+    return full_run(queries=60, documents=50)
+
+
+@pytest.fixture(scope="module")
+def text(run):
+    return queries_of(run)
+
+
+def words(locator):
+    return [" ".join(each.split()) for each in locator.all_inner_texts()]
+
+
+def test_both_rankings_stand_side_by_side(opened, text):
+    page = opened(text, "#shop-0::q=q017")
+    before, now = view(page).locator(".side.baseline li"), view(page).locator(".side.now li")
+
+    assert words(before)[:2] == ["#1 q017-d0 3 perfect ↓ now #19", "#2 q017-d1 3 perfect ↓ now #5"]
+    assert words(now)[0] == "#1 q017-n1 unjudged new"
+    assert words(now)[-2:] == ["#19 q017-d0 3 perfect ↓ was #1", "#20 q017-d4 1 partly ↓ was #5"]
+    left, right = before.first.bounding_box(), now.first.bounding_box()
+    assert left["y"] == right["y"]
+    assert left["x"] + left["width"] < right["x"]
+
+
+def test_a_line_joins_the_places_of_a_document(opened, text):
+    page = opened(text, "#shop-0::q=q017")
+    line = view(page).locator(".moves .worse").first.bounding_box()
+    rows = view(page).locator(".side li.worse")
+    heights = {round(rows.nth(i).bounding_box()["y"] + rows.nth(i).bounding_box()["height"] / 2) for i in range(10)}
+
+    assert any(abs(line["y"] - height) <= 1.5 for height in heights)
+    assert any(abs(line["y"] + line["height"] - height) <= 1.5 for height in heights)
+
+
+def test_each_documents_share_of_the_change_is_said(opened, text, run):
+    page = opened(text, "#shop-0::q=q017")
+    rows = words(view(page).locator(".shares tbody tr"))
+
+    assert len(rows) == 6
+    assert "q017-d0 3 perfect #1 → #19 +0.0029 +0.0078" in rows
+
+
+def test_figures_and_rules_are_said(opened, text):
+    page = opened(text, "#shop-0::q=q017")
+
+    assert words(view(page).locator(".query-figures tbody tr")) == [
+        "nDCG@10 0.9828 1.0000 +0.0172",
+        "RR@10 0.8768 0.9235 +0.0468",
+        "R@20 0.6469 0.4448 -0.2021",
+    ]
+    assert words(view(page).locator(".query-rules")) == ["fail nDCG@10 fell 31.1% on segment=tail (tolerance 1%)"]
+    assert words(view(page).locator(".query-columns")) == ["segment tail weight 18"]
+
+
+def test_the_curve_is_drawn_and_said(opened, text):
+    page = opened(text, "#shop-0::q=q017")
+    picture = view(page).get_by_role("img")
+
+    expect(picture).to_have_accessible_name(
+        "Precision at each recall. baseline: 6 relevant found up to recall 1.00. "
+        "now: 6 relevant found up to recall 1.00."
+    )
+    assert picture.locator("circle").count() == 12
+
+
+def test_the_table_opens_what_the_page_has_without_scripts(opened, text):
+    page = opened(text)
+    control(page, "metric").select_option("nDCG@10")
+    opener(page, "q002").click()
+    fixed = page.locator(".worst-query article").first
+    expect(view(page).locator(".rankings")).to_be_visible()
+
+    for part in (".query-figures", ".query-rules", ".query-columns", ".rankings", ".rankings + p", ".command code"):
+        assert words(view(page).locator(part)) == words(fixed.locator(part)), part
+    both = [each.locator(".moves").evaluate("each => each.outerHTML") for each in (view(page), fixed)]
+    assert both[0] == both[1]
+
+
+def test_a_query_without_documents_says_so_and_shows_the_command(opened, text):
+    page = opened(text, "#shop-0::q=q055")
+
+    expect(view(page)).to_contain_text("The page does not hold the documents of this query")
+    expect(view(page).locator(".command code")).to_have_text(
+        "ireval why nDCG@10 --suite suites/product-search.ireval.yaml --query q055"
+    )
+
+
+def test_documents_below_the_first_ranks_are_counted(opened, run):
+    suite = run.suites[0]
+    first = suite.documents[0]
+    deep = (
+        *first.documents,
+        *(Placed(f"deep-{i}", None, 20 + i) for i in range(1, 61)),
+        Placed("late", 2.0, 95, None),
+    )
+    documents = (replace(first, documents=deep, shares={}), *suite.documents[1:])
+    page = opened(queries_of(replace(run, suites=(replace(suite, documents=documents),))), "#shop-0::q=q000")
+
+    expect(view(page).locator(".rankings + p")).to_have_text(
+        "6 relevant documents are known. And 60 more below rank 20."
+    )
+    assert words(view(page).locator(".side.now li"))[-1] == "#95 late 2 good new"
+
+
+def test_a_click_opens_and_closes(opened, text):
+    page = opened(text)
+    query = ids(page)[0]
+    explorer(page).locator("td.text").first.click()
+    expect(view(page).locator(".query-id")).to_have_text(query)
+    expect(opener(page, query)).to_have_attribute("aria-expanded", "true")
+    view(page).get_by_role("button", name="Close").click()
+
+    expect(view(page)).to_have_count(0)
+    expect(opener(page, query)).to_be_focused()
+
+
+def test_without_a_baseline_there_is_one_ranking(opened, run):
+    alone = replace(run.suites[0], baseline=None)
+    page = opened(queries_of(replace(run, suites=(alone,))), "#shop-0::q=q017")
+
+    expect(view(page).locator(".side.now li")).to_have_count(20)
+    expect(view(page).locator(".side.baseline")).to_have_count(0)
+
+
+def test_links_and_commands_are_copied(opened, text):
+    page = opened(text, "#shop-0::q=q017")
+    page.evaluate(  # what a browser without a window lets a page copy differs from one machine to another
+        "Object.defineProperty(navigator, 'clipboard', {value: {writeText: async (text) => { window.copied = text; }}})"
+    )
+    view(page).get_by_role("button", name="Copy link").click()
+    assert page.evaluate("copied").endswith(".html#shop-0::q=q017")
+    view(page).get_by_role("button", name="Copy", exact=True).click()
+    assert page.evaluate("copied") == "ireval why nDCG@10 --suite suites/product-search.ireval.yaml --query q017"

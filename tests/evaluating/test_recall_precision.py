@@ -1,0 +1,76 @@
+"""Precision beside recall: interpolated at eleven levels, and where it equals recall."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_ireval import evaluate, load_registry
+from pytest_ireval.evaluating.recall_precision import found_in, interpolated, r_precision
+from pytest_ireval.evaluating.setting import Companions, set_up
+from pytest_ireval.results.evaluation import Policies
+
+REGISTRY = load_registry()
+ranking = st.lists(st.sampled_from([0, 1, 2, None]), max_size=8)
+queries = st.dictionaries(st.sampled_from(["q1", "q2", "q3"]), st.tuples(ranking, st.lists(st.sampled_from([0, 1, 2]))))
+
+
+def files(lists):
+    """Judgments and rankings of queries that are given as grades: those retrieved (None: unjudged), those missed."""
+    judgments, rankings = {}, {}
+    for query, (retrieved, missed) in lists.items():
+        rankings[query] = [f"d{rank}" for rank in range(len(retrieved))]
+        grades = dict(zip(rankings[query], retrieved, strict=True)) | {f"m{i}": each for i, each in enumerate(missed)}
+        judgments[query] = {document: grade for document, grade in grades.items() if grade is not None}
+    return judgments, rankings
+
+
+def found(rel=1, **lists):
+    judgments, rankings = files(lists)
+    setting = set_up(judgments, "AP", Policies("trec", "error", "zero", "irrelevant", None), REGISTRY)
+    return found_in(setting.brought(rankings, Companions()).judged, rel)
+
+
+def levels(retrieved, missed=(), rel=1):
+    return interpolated(found(rel, q=(retrieved, missed)))[0].tolist()
+
+
+def test_the_best_precision_at_a_level_of_recall_or_any_higher_one():
+    assert levels([0, 1, 1, 0, 0, 1, 1, 1, 0, 0]) == [2 / 3] * 5 + [5 / 8] * 6
+
+
+def test_what_is_not_found_leaves_zeros():
+    assert levels([1, 0, 1], [1, 1]) == [1.0] * 3 + [2 / 3] * 3 + [0.0] * 5
+
+
+def test_a_level_between_two_documents_is_reached_by_the_second():
+    assert levels([1, 0, 0, 1, 0], [1])[3:8] == [1.0, 0.5, 0.5, 0.5, 0.0]
+
+
+def test_only_grades_from_the_lowest_relevant_one_count():
+    assert levels([1, 2, 0, 3], rel=2) == [0.5] * 11
+
+
+def test_without_relevant_documents_there_is_nothing():
+    assert levels([0, 0]) == [0.0] * 11
+    assert r_precision(found(q=([0, 0], []))).tolist() == [0.0]
+
+
+@pytest.mark.parametrize(
+    ("retrieved", "missed", "value"), [([1, 0, 0, 1, 0], [], 1 / 2), ([0, 1, 1], [1], 2 / 3), ([1], [1, 1, 1], 1 / 4)]
+)
+def test_r_precision_is_precision_where_it_equals_recall(retrieved, missed, value):
+    assert r_precision(found(q=(retrieved, missed))).tolist() == [pytest.approx(value)]
+
+
+@given(queries)
+def test_both_are_what_the_metrics_say(lists):
+    lists = {query: (retrieved, [*missed, 0]) for query, (retrieved, missed) in lists.items()} or {"q": ([1], [0])}
+    metrics = evaluate(*files(lists), ["IPrecAvg(rounding='up')", "Rprec", "IPrec(rounding='up')@0.3"]).metrics
+
+    drawn = found(**lists)
+
+    average, r, third = (np.array([metric.values[query] for query in lists]) for metric in metrics)
+    assert interpolated(drawn).mean(axis=1) == pytest.approx(average)
+    assert r_precision(drawn) == pytest.approx(r)
+    assert interpolated(drawn)[:, 3] == pytest.approx(third)

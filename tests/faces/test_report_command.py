@@ -1,0 +1,174 @@
+"""``ireval report`` draws a report anew from its results, to the byte as the run wrote it."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from reports.full_run import full_run
+
+from pytest_ireval.reports.results_json import results_text
+
+FILES = ["index.html", "metrics.txt", "summary.md", "to_judge.tsv"]
+
+
+@pytest.fixture
+def results(tmp_path, monkeypatch):
+    """The results of a made run, in the folder that a run writes."""
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "ireval-report" / "results.json"
+    path.parent.mkdir()
+    path.write_text(results_text(full_run()), encoding="utf-8")
+    return path
+
+
+def test_everything_is_drawn_and_named(results, ireval):
+    done = ireval("report")
+
+    unknown = "acme-ireval 1.2, which draws it, is not at hand"
+    assert (done.code, done.err) == (0, f"warning: section 'Latency' of acme-ireval 1.2 is not shown: {unknown}\n")
+    assert done.out == (
+        "written: ireval-report/index.html\n"
+        "written: ireval-report/summary.md\n"
+        "written: ireval-report/metrics.txt\n"
+        "written: ireval-report/to_judge.tsv\n"
+    )
+    assert sorted(path.name for path in results.parent.iterdir()) == sorted([*FILES, "results.json"])
+
+
+@pytest.mark.parametrize("named", ["ireval-report/results.json", "ireval-report"])
+def test_it_is_written_elsewhere_if_asked_for_and_says_where_the_results_are(results, ireval, named):
+    ireval("report")
+
+    assert ireval("report", named, "--to", "public/today").code == 0
+
+    assert sorted(path.name for path in Path("public/today").iterdir()) == FILES
+    for name in FILES:
+        assert Path("public/today", name).read_bytes() == (results.parent / name).read_bytes()
+
+
+def test_a_file_with_nothing_in_it_is_not_left(results, ireval):
+    run = json.loads(results.read_text())
+    ireval("report")
+    for suite in run["suites"]:
+        suite["to_judge"] = []
+    results.write_text(json.dumps(run))
+
+    ireval("report")
+
+    assert not (results.parent / "to_judge.tsv").exists()
+
+
+def test_grades_that_somebody_wrote_are_kept(results, ireval):
+    ireval("report")
+    table = results.parent / "to_judge.tsv"
+    graded = table.read_text().rstrip("\n") + "3\n"
+    table.write_text(graded)
+
+    done = ireval("report")
+
+    assert done.out.splitlines()[-2:] == [
+        "kept: ireval-report/judged.tsv, the grades that stood in to_judge.tsv",
+        "written: ireval-report/to_judge.tsv",
+    ]
+    assert (results.parent / "judged.tsv").read_text() == graded
+
+
+def test_templates_of_a_user_come_first(results, ireval, tmp_path):
+    (tmp_path / "mine").mkdir()
+    text = '{% extends "ireval/index.html.jinja" %}{% block head %}{{ super() }}<meta name="acme">{% endblock %}'
+    (tmp_path / "mine" / "index.html.jinja").write_text(text)
+
+    ireval("report", "--templates", "mine")
+
+    assert '<meta name="acme">' in (results.parent / "index.html").read_text()
+
+
+def test_a_broken_template_is_an_error_and_nothing_is_written(results, ireval, tmp_path):
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "index.html.jinja").write_text("\n{{ ruin.date }}")
+
+    done = ireval("report", "--templates", "mine")
+
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith("error: mine/index.html.jinja:2\n  'ruin' is undefined\n  did you mean 'run'?\n")
+    assert [path.name for path in results.parent.iterdir()] == ["results.json"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["--templates", "no"], "error: no\n  there is no such folder of templates\n"),
+        (
+            ["no.json"],
+            "error: no.json\n  there are no results of a run\n"
+            "  pytest --ireval writes it; --ireval-report says where\n",
+        ),
+        (["bad.json"], "error: bad.json\n  is no JSON: Expecting value: line 1 column 1 (char 0)\n"),
+        (["old.json"], "error: old.json\n  format 0 cannot be read as results; this version reads format 1\n"),
+        (["bytes.json"], "error: bytes.json\n  is no text in UTF-8 (byte 0)\n"),
+        (["--to", "bad.json"], "error: bad.json/index.html\n  cannot be written: File exists\n"),
+    ],
+)
+def test_what_is_in_the_way_is_named(results, ireval, tmp_path, arguments, says):
+    (tmp_path / "bad.json").write_text("nothing")
+    (tmp_path / "old.json").write_text('{"format": 0}')
+    (tmp_path / "bytes.json").write_bytes(b"\xff")
+
+    done = ireval("report", *arguments)
+
+    assert (done.code, done.out, done.err) == (2, "", says)
+
+
+@pytest.fixture
+def shop(tmp_path, monkeypatch, pytester):
+    """The example shop with a section of its conftest.py."""
+    examples = Path(__file__).parents[2] / "examples" / "suites"
+    if not examples.is_dir():
+        pytest.skip("needs a checkout of the project")
+    monkeypatch.delenv("CI", raising=False)
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1795000000")
+    monkeypatch.setenv("SHOP_RANKINGS", "runs/hidden_tail.trec")
+    suites = shutil.copytree(examples, pytester.path / "suites")
+    (suites / "owners.html.jinja").write_text("{% for owner in owners %}<p>{{ owner }}</p>{% endfor %}\n")
+    text = (suites / "conftest.py").read_text()
+    (suites / "conftest.py").write_text(
+        f"{text}\n\nfrom pytest_ireval import report_section\n\n"
+        '@report_section(name="owners", title="Owners", template="owners.html.jinja")\n'
+        "def owners(run):\n    return {'owners': tuple(suite['owner'] for suite in run['suites'])}\n\n"
+        "@hookimpl\ndef ireval_report_sections():\n    return [owners]\n"
+    )
+    pytester.runpytest("--ireval", "suites", "-p", "no:cacheprovider")
+    return pytester.path / "ireval-report"
+
+
+def test_a_real_run_with_a_section_is_drawn_to_the_byte_as_the_run_wrote_it(shop, ireval):
+    written = {name: (shop / name).read_bytes() for name in FILES}
+    assert b"<p>@search-team</p>" in written["index.html"]
+    for name in FILES:
+        (shop / name).unlink()
+
+    assert ireval("report", "--suites", "suites").code == 0
+
+    assert {name: (shop / name).read_bytes() for name in FILES} == written
+
+
+def test_a_section_whose_plugin_is_not_at_hand_says_so(shop, ireval):
+    done = ireval("report")
+
+    assert done.code == 0
+    says = "suites/conftest.py, which draws it, is not at hand"
+    assert says in (shop / "index.html").read_text()
+    assert says in (shop / "summary.md").read_text()
+    assert done.err == f"warning: section 'Owners' of suites/conftest.py is not shown: {says}\n"
+
+
+def test_a_section_is_drawn_with_a_template_that_was_put_right_since(shop, ireval):
+    results = json.loads((shop / "results.json").read_text())
+    results["sections"][0]["problem"] = "owners.html.jinja:1 'ownr' is undefined"
+    (shop / "results.json").write_text(json.dumps(results))
+
+    ireval("report", "--suites", "suites")
+
+    assert "<p>@search-team</p>" in (shop / "index.html").read_text()
+    assert "is not shown" not in (shop / "summary.md").read_text()

@@ -1,0 +1,146 @@
+"""The chart of sorted differences."""
+
+import csv
+import io
+import re
+from random import Random
+
+import pytest
+from small_suites import scored
+
+from pytest_ireval.reports.charts.difference_bars import Changed, outline, room_for
+from pytest_ireval.reports.charts.differences import differences_chart
+from pytest_ireval.reports.charts.drawing import csv_of, svg_of
+from pytest_ireval.reports.charts.scales import Scale
+from pytest_ireval.reports.templates import environment
+
+TEMPLATES = environment()
+
+
+def chart_of(*args, **options):
+    return differences_chart(*scored(*args, **options))
+
+
+def words_of(drawing):
+    return [part.text for part in (drawing.worse, drawing.same, drawing.better) if part]
+
+
+def test_bars_go_from_the_worst_to_the_best_with_the_unchanged_as_a_gap():
+    chart = chart_of([0.4, 0.9, 0.5, 0.5, 0.1], [0.5, 0.6, 0.5, 0.5, 0.5])
+
+    drawing = chart.drawing
+    assert [bar.said for bar in drawing.bars] == [
+        "q5 “text of q5”: 0.500 → 0.100",
+        "q1 “text of q1”: 0.500 → 0.400",
+        "q2 “text of q2”: 0.600 → 0.900",
+    ]
+    assert [bar.side for bar in drawing.bars] == ["worse", "worse", "better"]
+    assert [bar.link for bar in drawing.bars] == ["#shop::q=q5", "#shop::q=q1", "#shop::q=q2"]
+    assert words_of(drawing) == ["2 worse", "2 the same", "1 better"]
+    assert (drawing.axis.low, drawing.axis.high) == pytest.approx((-0.4, 0.4))
+    assert drawing.zero == 162
+    assert [bar.path for bar in drawing.bars] == ["M282 162V262", "M298 162V187", "M410 162V87"]
+    assert drawing.thick == 15
+
+
+def test_what_it_shows_is_said_in_words():
+    chart = chart_of([0.4, 0.9, 0.5, None], [0.5, 0.6, 0.5, 0.5])
+
+    assert chart.name == "shop.differences.nDCG_10"
+    assert chart.title == "nDCG@10: change of each query, shop"
+    assert chart.said == (
+        "nDCG@10 of each query, now minus baseline, sorted from the worst to the best: mean change -0.1000; "
+        "1 worse, 1 better, 1 the same; 1 query without a value on both sides. "
+        "The worst is q1 “text of q1”: 0.500 → 0.400. The best is q2 “text of q2”: 0.600 → 0.900."
+    )
+
+
+def test_where_lower_is_better_more_points_down_and_the_axis_says_so():
+    chart = chart_of([120.0, 80.0], [100.0, 100.0], metric="Cost", direction="lower")
+
+    assert [bar.said[:2] for bar in chart.drawing.bars] == ["q1", "q2"]
+    assert [bar.side for bar in chart.drawing.bars] == ["worse", "better"]
+    assert (chart.drawing.axis.ticks[0].label, chart.drawing.axis.ticks[0].at) == ("+20", 262)
+    assert "lower values are better" in svg_of(chart, TEMPLATES)
+
+
+def test_where_neither_is_better_nothing_is_called_worse():
+    chart = chart_of([2.0, 4.0], [3.0, 3.0], metric="NumRet", direction="neither")
+
+    assert words_of(chart.drawing) == ["1 less", "1 more"]
+    assert "worse" not in chart.said
+    assert "neither more nor less is better" in svg_of(chart, TEMPLATES)
+
+
+def test_rounding_is_no_change():
+    assert words_of(chart_of([0.1 + 0.2], [0.3]).drawing) == ["1 the same"]
+
+
+def test_without_a_change_there_is_a_line_and_the_count():
+    drawing = chart_of([0.5] * 60, [0.5] * 60).drawing
+
+    assert (words_of(drawing), drawing.bars, drawing.height) == (["60 the same"], (), 120)
+
+
+def test_values_that_are_missing_or_no_numbers_are_counted():
+    chart = chart_of([0.5, None, float("nan"), 0.2], [0.4, 0.2, 0.2, None])
+
+    assert "3 queries without a value on both sides" in chart.drawing.facts
+    assert [row[0] for row in chart.rows] == ["q1", "q2", "q3", "q4"]
+
+
+def test_nothing_in_common_is_no_chart():
+    assert chart_of([0.5], [None]) is None
+    assert chart_of([], []) is None
+
+
+def thousands(count=7000):
+    chance = Random(1)
+    before = [chance.random() for _ in range(count)]
+    now = [chance.random() if chance.random() < 0.8 else value for value in before]
+    return now, before
+
+
+def test_thousands_of_queries_are_two_outlines_and_all_of_them_count():
+    now, before = thousands()
+
+    chart = chart_of(now, before)
+
+    drawing, drawn = chart.drawing, svg_of(chart, TEMPLATES)
+    counts = [int(re.match(r"[\d,]+", words)[0].replace(",", "")) for words in words_of(drawing)]
+    assert sum(counts) == 7000
+    assert counts[0] == sum(a < b for a, b in zip(now, before, strict=True))
+    assert drawing.bars == ()
+    assert (drawn.count('<path class="worse"'), drawn.count('<path class="better"')) == (1, 1)
+    assert len(drawn) < 20_000
+    assert len(list(csv.reader(io.StringIO(csv_of(chart))))) == 7001
+
+
+def test_an_outline_is_as_high_as_the_highest_bar_of_each_column():
+    axis = Scale(-1, 0, 100, 0)
+    side = [Changed(-1 + number / 10, number) for number in range(10)]
+
+    assert outline(side, 0, 5, axis) == "M0 0V100H1V80H2V60H3V40H4V20H5V0z"
+
+
+def test_three_of_thousands_that_got_worse_are_seen():
+    room = room_for(3, 6997, 0)
+
+    assert room.same - room.worse == 3
+    assert room.end <= 630
+
+
+def test_up_to_200_bars_are_elements_with_a_link():
+    drawn = svg_of(chart_of([0.4] * 200, [0.5] * 200), TEMPLATES)
+    outlined = svg_of(chart_of([0.4] * 201, [0.5] * 201), TEMPLATES)
+
+    assert (drawn.count("<a href="), outlined.count("<a href=")) == (200, 0)
+    assert "201 worse" in outlined
+
+
+def test_the_numbers_have_all_their_digits():
+    chart = chart_of([0.1], [1 / 3], texts=['a "red", mug'])
+
+    assert csv_of(chart) == (
+        'query,text,baseline,now,change\nq1,"a ""red"", mug",0.3333333333333333,0.1,-0.2333333333333333\n'
+    )

@@ -1,0 +1,157 @@
+"""The page of a run: everything that decides stands in it as text, and nothing in it is anything but text."""
+
+import base64
+import hashlib
+import re
+from dataclasses import replace
+from html.parser import HTMLParser
+
+import pytest
+from reports.full_run import full_run
+from reports.runs import FAILED, GREEN, RUN, SHOP, UNFINISHED, red_rules
+
+from pytest_ireval.errors import ReportError
+from pytest_ireval.reports.page import page_text
+from pytest_ireval.reports.page_assets import asset
+from pytest_ireval.results.suite_result import RunResult
+
+EVIL = "\"'><script>alert(1)</script><img src=x onerror=alert(1)>{{ 7*7 }}</style>"
+
+
+class Elements(HTMLParser):
+    """What a browser would make of a page, as far as these tests ask."""
+
+    VOID = ("meta", "link", "br", "img", "input", "hr")
+
+    def __init__(self, text):
+        super().__init__()
+        self.tags, self.ids, self.links, self.texts = [], [], [], {}
+        self.attributes, self.open = [], []
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        self.attributes += attrs
+        self.ids += [value for name, value in attrs if name == "id"]
+        self.links += [value for name, value in attrs if name in ("href", "src")]
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        while self.open and self.open.pop() != tag:
+            pass
+
+    def handle_data(self, data):
+        for tag in self.open[-1:]:
+            self.texts.setdefault(tag, []).append(data)
+
+    @property
+    def text(self):
+        return " ".join(" ".join(part.split()) for tag, parts in self.texts.items() for part in parts if tag != "style")
+
+
+def test_the_first_screen_says_the_verdict_what_failed_by_how_much_where_and_whose():
+    text = page_text(RUN)
+    first = text[: text.index('class="suite')]
+    said = Elements(first).text
+
+    assert "Not safe to land" in said
+    assert "tail searches in product-search got 35% worse (nDCG@10 0.9438 -> 0.6154)" in said
+    assert "nDCG@10 fell 34.8% on segment=tail (tolerance 3%)" in said
+    assert "suites/product-search.ireval.yaml:17" in said
+    assert "@acme/search-team" in said
+    assert "pytest --ireval suites/product-search.ireval.yaml --ireval-update" in said
+
+
+def test_it_says_in_the_title_of_the_window_whether_the_change_may_land():
+    assert Elements(page_text(RUN)).texts["title"] == ["✗ Not safe to land – product-search"]
+    assert Elements(page_text(GREEN)).texts["title"] == ["✓ Safe to land – product-search"]
+
+
+def test_a_run_that_did_not_end_is_no_pass():
+    page = Elements(page_text(UNFINISHED))
+
+    assert page.texts["title"] == ["! Could not be judged – no suite"]
+    assert "the run did not end" in page.text
+
+
+def test_every_rule_and_suite_has_an_anchor_that_links_lead_to():
+    run = full_run(suites=2, queries=9)
+    page = Elements(page_text(run))
+
+    wanted = {suite.name for suite in run.suites}
+    wanted |= {f"{suite.name}::{outcome.id}" for suite in run.suites for outcome in suite.outcomes}
+    assert wanted <= set(page.ids)
+    assert "#shop-0::no_regression::nDCG_10.segment-tail" in page.links
+    assert len(page.ids) == len(set(page.ids))
+
+
+def test_texts_of_others_are_text():
+    query = replace(FAILED.queries[0], query=EVIL, text=EVIL, note=EVIL)
+    outcome = replace(FAILED, headline=EVIL, sentence=EVIL, file=EVIL, queries=(query,), facts=(EVIL,), name=EVIL)
+    suite = replace(SHOP, name=EVIL, path=EVIL, owner=EVIL, notes=(EVIL,), outcomes=(outcome,), source=EVIL)
+    run = replace(RUN, suites=(suite,), branch=EVIL, commit=EVIL, problems=(EVIL,), reason=EVIL)
+    harmless, page = Elements(page_text(RUN)), Elements(page_text(run))
+
+    assert page.tags.count("script") == harmless.tags.count("script")
+    assert "img" not in page.tags
+    assert not [name for name, _ in page.attributes if name.startswith("on") or name == "style"]
+    assert EVIL in page.texts["bdi"]
+    assert "49" not in page.text.replace("149", "")
+
+
+def test_only_what_is_inside_the_page_may_run_and_nothing_is_loaded():
+    text = page_text(full_run())
+    page = Elements(text)
+    (policy,) = re.findall(r'http-equiv="Content-Security-Policy" content="([^"]*)"', text)
+
+    inside = [
+        f"&#39;sha256-{base64.b64encode(hashlib.sha256(part.encode()).digest()).decode()}&#39;"
+        for part in (*page.texts["style"], *[p for p in page.texts["script"] if "use strict" in p])
+    ]
+    assert inside == re.findall(r"&#39;sha256-[^&]*&#39;", policy)
+    assert policy.startswith("default-src &#39;none&#39;; style-src &#39;sha256-")
+    assert "unsafe" not in policy
+    assert [link for link in page.links if not link.startswith("#")] == ["data:,"]
+
+
+def test_lines_of_rules_lead_to_the_code_host_where_there_is_one():
+    from pytest_ireval.reports.markdown_text import SourceLinks
+
+    page = Elements(page_text(RUN, links=SourceLinks("https://github.com/o/r/blob/abc")))
+
+    assert "https://github.com/o/r/blob/abc/suites/product-search.ireval.yaml#L17" in page.links
+
+
+def test_the_same_run_makes_the_same_page():
+    assert page_text(full_run()) == page_text(full_run())
+
+
+def test_two_hundred_red_rules_stay_readable():
+    page = Elements(page_text(replace(RUN, suites=(red_rules(200),))))
+
+    assert "200 checks against the change" in page.text
+    opened = [name for name, _ in page.attributes].count("open")
+    assert opened == 13  # twelve findings, and the suite
+
+
+def test_five_suites_of_sixty_queries_weigh_less_than_300_kb():
+    assert len(page_text(full_run(suites=5, queries=60)).encode()) < 300_000
+
+
+def test_seven_thousand_queries_of_six_metrics_weigh_less_than_10_mb():
+    assert len(page_text(full_run(queries=7000, metrics=6, documents=1500)).encode()) < 10_000_000
+
+
+def test_a_run_without_anything_has_a_page():
+    page = Elements(page_text(RunResult("0.1.0", "2027-03-03T09:00:00Z", "error", ())))
+
+    assert "no suite took part" in page.text
+
+
+def test_a_style_that_would_end_itself_is_an_error():
+    with pytest.raises(ReportError) as caught:
+        asset("extra.css", "a{} </STYLE ><script>")
+
+    assert str(caught.value) == "extra.css\n  holds </style, which would end it"

@@ -1,0 +1,239 @@
+"""What a page shows of queries: all of them as columns for the table, and the worst as views that need no script."""
+
+import base64
+import json
+import zlib
+from dataclasses import replace
+
+import pytest
+from reports.full_run import full_run
+
+from pytest_ireval.reports.query_view import FigureRow, Line, query_view
+from pytest_ireval.reports.query_views import MOST_CHARACTERS, queries_data, worst_views
+from pytest_ireval.results.curves import QueryCurve, RecallPrecision
+from pytest_ireval.results.outcome import Outcome, Placed, QueryChange
+from pytest_ireval.results.suite_result import (
+    BaselineInfo,
+    MetricFigures,
+    QueryDocuments,
+    QueryTable,
+    RunResult,
+    SuiteResult,
+)
+
+LOST = QueryDocuments(
+    "red mug",
+    (
+        Placed("x1", None, 1, 30),
+        Placed("d1", 3.0, 4, 1),
+        Placed("d2", 0.0, 2, 2),
+        Placed("far", 0.0, 40, 41),
+        Placed("d3", 1.0, None, 35),
+    ),
+    now=QueryCurve((0.5,), (0.25,), RecallPrecision((0.25, 0.25), 0.0)),
+    shares={"nDCG@10": (None, -0.56931, None, None, 0.0)},
+    relevant=2,
+)
+SUITE = SuiteResult(
+    "shop",
+    "suites/shop.ireval.yaml",
+    "fail",
+    (
+        Outcome(
+            "no_regression::nDCG_10.all",
+            "no_regression",
+            "fail",
+            "nDCG@10 fell 56.9%",
+            metric="nDCG@10",
+            queries=(QueryChange("red mug", "a red mug", 0.43, 1.0), QueryChange("q2", "tea", 0.5, 0.5)),
+        ),
+        Outcome("threshold::nDCG_10", "threshold", "pass", "nDCG@10 is 0.5", metric="nDCG@10"),
+    ),
+    metrics=(
+        MetricFigures("nDCG@10", "higher", "query", "mean", 0.5, 0.9),
+        MetricFigures("Cost", "lower", "query", "mean", 2.0, 1.0),
+        MetricFigures("nsDCG", "higher", "session", "mean", 0.5, 0.9),
+    ),
+    queries=QueryTable(
+        ids=("q2", "red mug"),
+        texts=("tea", "a red mug"),
+        weights=(1.0, 2.5),
+        columns={"segment": ("tail", "tail")},
+        now={"nDCG@10": (0.5, 0.43068), "Cost": (2.0, None)},
+        baseline={"nDCG@10": (0.5, 1.0), "Cost": (1.0, None)},
+    ),
+    documents=(LOST,),
+    documents_of=2,
+    labels={"3": "perfect"},
+    baseline=BaselineInfo("b.json", "2027-03-01T09:00:00Z", "", "", False, "", False, ()),
+    depth=50,
+)
+RUN = RunResult("0.1.0", "2027-03-03T09:00:00Z", "fail", (SUITE,))
+
+
+def data_of(run):
+    return json.loads(queries_data(run))
+
+
+def documents_of(suite):
+    return json.loads(zlib.decompress(base64.b64decode(suite["documents"])))
+
+
+def test_all_queries_are_columns():
+    (suite,) = data_of(RUN)["suites"]
+
+    assert suite["ids"] == ["q2", "red mug"]
+    assert suite["texts"] == ["tea", "a red mug"]
+    assert suite["weights"] == [1, 2.5]
+    assert suite["columns"] == [{"name": "segment", "values": ["tail"], "of": [0, 0]}]
+    assert [each["name"] for each in suite["metrics"]] == ["nDCG@10", "Cost"]
+    assert suite["metrics"][0] == {
+        "name": "nDCG@10",
+        "direction": "higher",
+        "now": [0.5, 0.4307],
+        "baseline": [0.5, 1],
+        "change": [0, -0.5693],
+        "why": "ireval why nDCG@10 --suite suites/shop.ireval.yaml --query ",
+    }
+    assert suite["metrics"][1]["change"] == [1, None]
+    assert suite["words"] == [[1, "'red mug'"]]
+
+
+def test_rules_that_name_queries_are_there():
+    (suite,) = data_of(RUN)["suites"]
+
+    assert suite["rules"] == [
+        {"id": "no_regression::nDCG_10.all", "verdict": "fail", "headline": "nDCG@10 fell 56.9%", "queries": [1, 0]}
+    ]
+
+
+def test_documents_are_those_of_the_first_ranks_and_those_of_account():
+    (suite,) = data_of(RUN)["suites"]
+
+    assert documents_of(suite) == [
+        {
+            "query": 1,
+            "ids": ["x1", "d1", "d2", "d3"],
+            "grades": [None, 3, 0, 1],
+            "now": [1, 4, 2, None],
+            "baseline": [30, 1, 2, 35],
+            "shares": [["nDCG@10", [None, -0.5693, None, 0]]],
+            "relevant": 2,
+            "more": 1,
+            "curves": [None, {"recall": [0.5], "precision": [0.25], "levels": [0.25, 0.25], "rPrecision": 0}],
+        }
+    ]
+
+
+def test_the_data_never_ends_the_element_it_stands_in():
+    hostile = "</script><script>alert(1)</script><!-- & \u2028\u2029"
+    suite = replace(SUITE, queries=replace(SUITE.queries, texts=(hostile, "\udc80 \x00 tea")))
+    text = queries_data(replace(RUN, suites=(suite,)))
+
+    assert not set(text) & set("<>&\u2028\u2029")
+    assert json.loads(text)["suites"][0]["texts"] == [hostile, "\ufffd \ufffd tea"]
+    assert text.encode()
+
+
+def test_documents_stop_where_a_page_would_get_too_large():
+    long = QueryDocuments("q2", (Placed("d" * MOST_CHARACTERS, None, 1),))
+    (suite,) = data_of(replace(RUN, suites=(replace(SUITE, documents=(LOST, long)),)))["suites"]
+
+    assert [each["query"] for each in documents_of(suite)] == [1]
+
+
+def test_a_broken_suite_has_no_queries():
+    broken = SuiteResult("shop", "shop.ireval.yaml", "error", (), error="no judgments")
+
+    (suite,) = data_of(replace(RUN, suites=(broken,)))["suites"]
+    assert (suite["ids"], suite["metrics"]) == ([], [])
+    assert worst_views(broken) == ()
+
+
+def test_the_worst_of_each_failing_rule_are_viewed_once():
+    again = replace(SUITE.outcomes[0], id="worsened::nDCG_10")
+    suite = replace(SUITE, outcomes=(*SUITE.outcomes, again))
+
+    assert [view.query for view in worst_views(suite)] == ["red mug", "q2"]
+    assert worst_views(replace(SUITE, outcomes=SUITE.outcomes[1:])) == ()
+    assert len(worst_views(full_run().suites[0])) == 3
+
+
+def test_a_view_says_all_of_a_query():
+    view = query_view(SUITE, "red mug", "nDCG@10")
+
+    assert view.anchor == "shop::q=red mug"
+    assert view.columns == (("segment", "tail"), ("weight", "2.5"))
+    assert view.figures == (
+        FigureRow("nDCG@10", "1.0000", "0.4307", "-0.5693", "worse"),
+        FigureRow("Cost", "-", "-", "-", ""),
+    )
+    assert view.headline == view.figures[0]
+    assert view.rules == (("fail", "nDCG@10 fell 56.9%"),)
+    assert view.why == "ireval why nDCG@10 --suite suites/shop.ireval.yaml --query 'red mug'"
+
+
+def test_rankings_stand_side_by_side():
+    both = query_view(SUITE, "red mug").rankings
+
+    assert [(each.rank, each.document, each.grade, each.arrow, each.other, each.moved) for each in both.baseline] == [
+        (1, "d1", "3 perfect", "↓", 4, "worse"),
+        (2, "d2", "0", "=", 2, ""),
+        (30, "x1", "", "↑", 1, ""),
+        (35, "d3", "1", "gone", None, "worse"),
+    ]
+    assert [(each.rank, each.document, each.arrow, each.other, each.moved) for each in both.now] == [
+        (1, "x1", "↑", 30, ""),
+        (2, "d2", "=", 2, ""),
+        (4, "d1", "↓", 1, "worse"),
+    ]
+    assert both.lines == (Line(1.5, 1.5, ""), Line(2.5, 0.5, ""), Line(0.5, 2.5, "worse"))
+    assert (both.rows, both.more, both.known) == (4, 1, "2 relevant documents are known.")
+
+
+def test_what_moved_is_said_with_its_share():
+    (row,) = query_view(SUITE, "red mug").rankings.shares
+
+    assert (row.document, row.grade, row.moved, row.shares) == (
+        "d1",
+        "3 perfect",
+        "#1 → #4",
+        (("-0.5693", "worse"),),
+    )
+
+
+def test_a_cost_that_rose_is_worse():
+    assert query_view(SUITE, "q2").figures[1] == FigureRow("Cost", "1.0000", "2.0000", "+1.0000", "worse")
+
+
+def test_a_query_without_documents_has_no_rankings():
+    assert query_view(SUITE, "q2").rankings is None
+
+
+def test_without_a_baseline_there_is_one_side():
+    both = query_view(replace(SUITE, baseline=None), "red mug").rankings
+
+    assert not both.compared
+    assert {each.arrow for each in both.now} == {""}
+
+
+@pytest.mark.parametrize(
+    ("relevant", "said"),
+    [
+        (None, "Nobody judged this query."),
+        (0, "0 relevant documents are known."),
+        (1, "1 relevant document is known."),
+    ],
+)
+def test_how_many_are_relevant_is_said(relevant, said):
+    suite = replace(SUITE, documents=(replace(LOST, relevant=relevant),))
+
+    assert query_view(suite, "red mug").rankings.known == said
+
+
+def test_metrics_that_nobody_can_explain_have_no_command():
+    silent = replace(SUITE.outcomes[0], explained=False)
+    suite = replace(SUITE, outcomes=(silent,))
+
+    assert data_of(replace(RUN, suites=(suite,)))["suites"][0]["metrics"][0]["why"] == ""
+    assert query_view(suite, "q2").why == "ireval why Cost --suite suites/shop.ireval.yaml --query q2"
