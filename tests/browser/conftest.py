@@ -1,5 +1,6 @@
 """A browser, and pages opened in it from disk that may neither complain nor ask for anything."""
 
+import importlib.util
 import os
 import shutil
 
@@ -22,6 +23,20 @@ def without(what):
     if REQUIRED:
         pytest.fail(f"{what}, but IREVAL_BROWSER=required", pytrace=False)
     pytest.skip(what)
+
+
+class WithoutPlaywright(pytest.Module):
+    """A module of tests that cannot be imported, for what it imports is not installed."""
+
+    def collect(self):
+        pytest.skip("needs playwright", allow_module_level=True)
+
+
+def pytest_pycollect_makemodule(module_path, parent):
+    """Where a browser is a must the import fails, and says what is missing."""
+    if REQUIRED or importlib.util.find_spec("playwright") is not None:
+        return None
+    return WithoutPlaywright.from_parent(parent, path=module_path)
 
 
 @pytest.fixture(scope="session")
