@@ -13,6 +13,8 @@ from pytest_ireval.reports.query_view import (
     FIRST,
     QueryView,
     explained_metrics,
+    is_telling,
+    own_weights,
     query_metrics,
     query_view,
     shown_documents,
@@ -60,6 +62,7 @@ def worst_views(suite: SuiteResult) -> tuple[QueryView, ...]:
 def _table(suite: SuiteResult) -> dict[str, Any]:
     """All queries of a suite, one entry a query in every list."""
     table = suite.queries
+    weights = own_weights(table)
     explained = set(explained_metrics(suite))
     positions = {query: position for position, query in enumerate(table.ids)}
     return {
@@ -69,11 +72,11 @@ def _table(suite: SuiteResult) -> dict[str, Any]:
         "labels": [[grade, sound(label)] for grade, label in suite.labels.items()],
         "ids": list(map(sound, table.ids)),
         "texts": list(map(sound, table.texts)),
-        "weights": None if table.weights is None else _short(table.weights),
+        "weights": None if weights is None else _short(weights),
         "words": _odd_words(table.ids),
         "columns": [_column(name, values) for name, values in table.columns.items()],
         "metrics": [_metric(suite, metric, metric.name in explained) for metric in query_metrics(suite)],
-        "rules": [_rule(outcome, positions) for outcome in suite.outcomes if outcome.queries],
+        "rules": [_rule(outcome, positions) for outcome in suite.outcomes if outcome.queries and is_telling(outcome)],
     }
 
 
