@@ -24,10 +24,20 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 settings.register_profile("exploring", deadline=None)
 settings.register_profile("repeatable", deadline=None, derandomize=True)
-settings.load_profile("repeatable" if os.environ.get("CI") else "exploring")
-"""A check says the same of the same code; whoever works on it sees new examples every time."""
+settings.register_profile("few", deadline=None, derandomize=True, max_examples=10)
+settings.load_profile(os.environ.get("IREVAL_EXAMPLES") or ("repeatable" if os.environ.get("CI") else "exploring"))
+"""A check says the same of the same code; whoever works on it sees new examples every time. Few are enough where the
+tests were run with many, in another environment."""
 
 pytest_plugins = ["pytester", "command_line", "golden_files"]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def started_without_hypothesis():
+    """A pytest that a test starts, in each of its processes, does not load hypothesis: that takes as long as our gate."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTEST_ADDOPTS", "-p no:hypothesispytest")
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -50,7 +50,7 @@ def compared(
     stored = replace(stored, rankings=tuple(map(gathered.names.in_rankings, stored.rankings)))
     unknown = unknown_to(gathered, stored)
     origin = f"the {kept.noun} of {stored.accepted.date}"
-    side = side_of(suite, gathered, stored.rankings, origin, unknown=unknown).side
+    side = side_of(suite, gathered, stored.rankings, origin, unknown=unknown, curves=True).side
     side = over_the_same(suite, gathered, now, side, unknown)
     cause = cause_of(
         stored,

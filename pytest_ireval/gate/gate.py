@@ -124,7 +124,7 @@ def material_of(
     judged_by, (stored, error) = printing.result(), reading.result()
     missing = refuse_missing(suite, suite.source, base, rankings)
     source = described(suite.source, suite.path.parent)
-    found = side_of(suite, base, rankings, source)
+    found = side_of(suite, base, rankings, source, curves=True)
     refuse_strangers(base, found)
     prints = prints_of(suite, base, source, judged_by)
     against = Compared(error=error)

@@ -52,11 +52,12 @@ def side_of(
     unknown: Names = NO_NAMES,
     excluded: Names = NO_NAMES,
     metrics: Sequence[Metric] | None = None,
+    curves: bool = False,
 ) -> Evaluated:
     """Rankings scored by every metric; one that cannot be computed leaves the others as they are.
 
     Waived and ``excluded`` queries do not count, nor do those that were ``unknown`` when the rankings were made and
-    have none.
+    have none. With ``curves`` it is known, too, how precision falls while recall rises.
     """
     side = Side(origin, tuple(rankings), suite.depth)
     judgedness: Judgedness | None = None
@@ -71,14 +72,14 @@ def side_of(
     errors: dict[str, IrevalError] = {}
     first: Evaluation | None = None
     listed, count = 0, 0
-    curves = []
+    drawn = []
     for each in rankings:
         found = setting.brought(each, companions, documents=True)
         counting = _counting(gathered, found, unknown, excluded)
         results, failed = _results(setting, found, counting)
         errors |= failed
-        if metrics is None:
-            curves.append(recall_precision_of(suite, gathered, found, counting))
+        if curves:
+            drawn.append(recall_precision_of(suite, gathered, found, counting))
         for name, metric in wanted.items():
             if str(metric) in results.found:
                 scored.setdefault(name, []).append(_placed(metric, results.found[str(metric)], gathered))
@@ -92,7 +93,7 @@ def side_of(
     values = {name: _mean(each) for name, each in whole.items()}
     askings = {name: np.array([one.values for one in each]) for name, each in whole.items() if _of_queries(each)}
     side = replace(side, scored=values, errors=broken, askings=askings, judgedness=judgedness)
-    side = replace(side, recall_precision=np.mean(curves, axis=0) if curves else None)
+    side = replace(side, recall_precision=np.mean(drawn, axis=0) if drawn else None)
     return Evaluated(side, first, listed, count)
 
 

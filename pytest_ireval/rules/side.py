@@ -61,7 +61,7 @@ class Side:
     """Of the first asking, down to where metrics look; None without judgments."""
     recall_precision: Floats | None = None
     """A row for each query: interpolated precision at eleven levels of recall, and R-precision; the mean of all
-    askings. NaN for queries that do not count or have no relevant documents; None without judgments."""
+    askings. NaN for queries that do not count or have no relevant documents; None where nobody asked."""
 
     @cached_property
     def position(self) -> Mapping[str, int]:

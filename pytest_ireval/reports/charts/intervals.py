@@ -91,7 +91,7 @@ def intervals_chart(suite: SuiteResult) -> Chart | None:
         f"{counted(len(shown), 'rule')} {'compares' if len(shown) == 1 else 'compare'} with a baseline: {facts}."
         + "".join(f" {cut(each.headline, 200)}." for each in red[:SAID])
         + (f" And {counted(len(red) - SAID, 'more failure')}." if len(red) > SAID else ""),
-        Intervals(groups[-1].bottom + FOOT, heading, facts, groups, tuple(found)),
+        Intervals(place(groups[-1].bottom + FOOT), heading, facts, groups, tuple(found)),
         HEADER,
         tuple(_row(each) for each in shown),
     )
@@ -140,7 +140,7 @@ def _group(suite: SuiteResult, rules: Sequence[Outcome], top: float, bottom: flo
         _interval(suite, each, top + HEAD + STEP * (number + 0.5), axis, sign, usual)
         for number, each in enumerate(rules)
     )
-    return Group(cut(rules[0].metric, 60), top, bottom, axis, axis(0.0), *ends, tuple(rows))
+    return Group(cut(rules[0].metric, 60), place(top), place(bottom), axis, axis(0.0), *ends, tuple(rows))
 
 
 def _values(outcome: Outcome, sign: int) -> Iterator[float]:

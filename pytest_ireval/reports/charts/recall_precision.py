@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import accumulate
 
 from pytest_ireval.plurals import counted
 from pytest_ireval.reports.charts.chart import Chart, Row
@@ -174,7 +175,7 @@ def _query_curve(side: str, curve: QueryCurve, x: Scale, y: Scale) -> Curve:
 
 def _steps(curve: QueryCurve, x: Scale, y: Scale) -> str:
     """At each recall the best precision there or later; nothing beyond the last document that was found."""
-    best: Sequence[float] = [max(curve.precision[number:]) for number in range(len(curve.precision))]
+    best = [*accumulate(reversed(curve.precision), max)][::-1]
     path = f"M{x(0)} {y(best[0])}" if best else f"M{x(0)} {y(0)}"
     for recall, value in zip(curve.recall, best, strict=False):
         path += f"V{y(value)}H{x(recall)}"

@@ -21,6 +21,8 @@ LAST = 400
 APART = 96.0
 """Between the dates below the axis."""
 REASON = 60
+LEAST = 0.02
+"""Of the value: the least that an axis spans."""
 HEADER = ("metric", "slice", "date", "value", "verdict", "commit", "accepted", "reason", "this")
 
 
@@ -114,7 +116,7 @@ def _anchors(acceptances: Sequence[Accepted]) -> list[Accepted]:
 
 def _drawing(points: Sequence[TrendPoint], anchors: Sequence[Accepted], heading: str, facts: str) -> TrendLine:
     x = Scale(0, len(points) - 1, LEFT + 8, RIGHT - 8)
-    y = scale((point.value for point in points), GROUND, TOP, 4)
+    y = scale(_wide([point.value for point in points]), GROUND, TOP, 4)
     places = [(x(number), y(point.value)) for number, point in enumerate(points)]
     special = [_special(point) for point in points]
     dots = "".join(f"M{x} {y}h0" for (x, y), more in zip(places, special, strict=True) if not more)
@@ -136,6 +138,13 @@ def _drawing(points: Sequence[TrendPoint], anchors: Sequence[Accepted], heading:
         last_at=places[-1][1],
         shapes=(*shapes, *kinds, *(["this"] if any(point.this for point in points) else [])),
     )
+
+
+def _wide(values: Sequence[float]) -> list[float]:
+    """The values, and a range around them in which a change of next to nothing looks like that."""
+    low, high = min(values), max(values)
+    missing = LEAST * max(abs(low), abs(high)) - (high - low)
+    return [*values, low - missing / 2, high + missing / 2] if missing > 0 else [*values]
 
 
 def _special(point: TrendPoint) -> bool:

@@ -111,6 +111,13 @@ def test_runs_stand_in_order_and_those_that_are_special_are_marked():
     assert drawing.last == "0.7000"
 
 
+def test_a_change_of_next_to_nothing_is_no_cliff():
+    drawing = trend_chart(suite(), Trend("P@5", "all", runs(0.8, 0.80001))).drawing
+
+    assert [tick.label for tick in drawing.y.ticks] == ["0.790", "0.795", "0.800", "0.805", "0.810"]
+    assert drawing.path == "M70 157L556 156.9"
+
+
 def test_an_anchor_stands_between_the_runs_before_and_after_it():
     anchors = tuple(
         Accepted(f"{date}:00Z", reason="4.2", anchor=True)

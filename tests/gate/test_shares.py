@@ -1,0 +1,53 @@
+"""Of a metric that simply adds up documents, each of them alone is worth what the steps of the metric say."""
+
+import numpy as np
+import pytest
+
+from pytest_ireval import load_registry
+from pytest_ireval.evaluating.setting import Companions, set_up
+from pytest_ireval.explaining.steps import described_steps
+from pytest_ireval.metrics.score import score
+from pytest_ireval.results.evaluation import Policies
+from pytest_ireval.retrieval.alone import each_alone
+from pytest_ireval.retrieval.views import cut, only
+from pytest_ireval.testing.arguments import variants
+from pytest_ireval.testing.data import corner_cases, random_data
+
+REGISTRY = load_registry()
+METRICS = sorted(REGISTRY.metrics.values(), key=lambda metric: metric.name)
+CASES = [
+    pytest.param(variant, id=str(variant))
+    for metric in METRICS
+    for variant in variants(metric)
+    if variant.adds_up and not variant.needs
+]
+
+
+def judged(metric, data):
+    """What the metric sees, missing rankings as empty ones."""
+    judgments = {query.name: query.grades for query in data.queries}
+    rankings = {query.name: list(query.ranking or ()) for query in data.queries}
+    setting = set_up(judgments, metric, Policies("input", "zero", "zero", "irrelevant", None, 3), REGISTRY)
+    return setting.brought(rankings, Companions(), documents=True).judged
+
+
+@pytest.mark.parametrize("data", [random_data(8, tied=True), random_data(30), corner_cases()], ids=str)
+@pytest.mark.parametrize("metric", CASES)
+def test_documents_alone_are_worth_what_the_steps_say_and_add_up_to_the_value(metric, data):
+    cutoff = metric.settings.get("cutoff")
+    whole = judged(metric, data)
+    seen = whole if cutoff is None else cut(whole, cutoff)
+
+    alone = score(metric, each_alone(seen)).values
+
+    sums = np.bincount(seen.hits.query, weights=alone, minlength=seen.count)
+    assert sums == pytest.approx(score(metric, whole).values, abs=1e-9)
+    for row in range(seen.count):
+        shares = described_steps(metric, only(whole, np.arange(seen.count) == row)).shares
+        hits = seen.hits.query == row
+        told = np.array([share or 0.0 for share in shares.values])[seen.hits.rank[hits] - 1]
+        assert alone[hits] == pytest.approx(told, abs=1e-9)
+
+
+def test_there_are_such_metrics():
+    assert {"nDCG", "DCG", "P", "R", "RBP"} <= {case.values[0].name for case in CASES}
