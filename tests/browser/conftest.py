@@ -4,8 +4,8 @@ import os
 import shutil
 
 import pytest
+from browser.needs import without
 
-REQUIRED = os.environ.get("IREVAL_BROWSER") == "required"
 ARGUMENTS = (
     "--no-sandbox",
     "--disable-gpu",
@@ -15,13 +15,6 @@ ARGUMENTS = (
     "--disable-component-update",
     "--disable-sync",
 )
-
-
-def without(what):
-    """Skips, unless a browser is a must here."""
-    if REQUIRED:
-        pytest.fail(f"{what}, but IREVAL_BROWSER=required", pytrace=False)
-    pytest.skip(what)
 
 
 @pytest.fixture(scope="session")

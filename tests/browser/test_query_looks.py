@@ -1,7 +1,7 @@
 """How queries look: light and dark, narrow, printed, without scripts, and to those who cannot see."""
 
 import pytest
-from browser.conftest import without
+from browser.needs import without
 from browser.pages import page_of, queries_of
 from browser.queries import control, explorer, ids, opener, shown, view
 from playwright.sync_api import expect
