@@ -30,18 +30,12 @@ const queryData = (() => {
     return suite.haystacks;
   };
 
-  const inflated = async (packed) => {
-    const bytes = Uint8Array.from(atob(packed), (character) => character.charCodeAt(0));
-    const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
-    return JSON.parse(await new Response(stream).text());
-  };
-
-  // A map from a query's position to its documents; an empty one in browsers that cannot unpack (before 2023).
+  // A map from a query's position to its documents; an empty one in browsers that cannot unpack.
   const documents = (suite) => {
     suite.unpacked ??=
-      typeof DecompressionStream === "undefined"
-        ? Promise.resolve(new Map())
-        : inflated(suite.documents).then((list) => new Map(list.map((each) => [each.query, each])));
+      packed.possible
+        ? packed.text(suite.documents).then((text) => new Map(JSON.parse(text).map((each) => [each.query, each])))
+        : Promise.resolve(new Map());
     return suite.unpacked;
   };
 

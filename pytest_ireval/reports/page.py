@@ -6,6 +6,7 @@ from functools import partial
 
 from pytest_ireval.reports.charts.drawing import svg_of
 from pytest_ireval.reports.markdown_text import SourceLinks
+from pytest_ireval.reports.packing import packed
 from pytest_ireval.reports.page_assets import SCRIPTS, STYLES, Asset, asset, policy
 from pytest_ireval.reports.page_findings import findings_of
 from pytest_ireval.reports.page_suite import suite_view
@@ -39,6 +40,7 @@ def page_text(run: RunResult, using: Templates | None = None, links: SourceLinks
         sections=sections,
         plugins=tuple(dict.fromkeys(plugin for suite in run.suites for plugin in suite.plugins)),
         links=links,
+        packed=packed,
         svg=partial(svg_of, environment=using.environment),
         data=queries_data(run),
         styles=styles,

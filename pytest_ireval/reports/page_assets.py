@@ -11,6 +11,7 @@ from pytest_ireval.errors import Problem, ReportError
 
 STYLES = ("report.css", "charts.css", "queries.css")
 SCRIPTS = (
+    "packed.js",
     "report.js",
     "query_view.js",
     "query_curve.js",

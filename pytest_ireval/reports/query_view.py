@@ -19,6 +19,8 @@ from pytest_ireval.results.suite_result import MetricFigures, QueryDocuments, Qu
 
 FIRST = 20
 """So many ranks of either side are shown, and every document of account below them."""
+FIRST_WITHOUT_SCRIPT = 10
+"""The same of views that stand in the page as they are, and take ten times the room."""
 
 Moved = Literal["worse", "better", "same", ""]
 """Whether that is good or bad; nothing where it is neither, or nobody knows."""
@@ -162,14 +164,14 @@ def query_metrics(suite: SuiteResult) -> list[MetricFigures]:
     return [each for each in suite.metrics if each.name in suite.queries.now]
 
 
-def shown_documents(documents: QueryDocuments) -> list[int]:
+def shown_documents(documents: QueryDocuments, first: int = FIRST) -> list[int]:
     """Where those stand that a page shows: the first of either side, and those that are relevant or have a share."""
     parts = [place for shares in documents.shares.values() for place, share in enumerate(shares) if share]
     of_account = set(parts)
     return [
         place
         for place, each in enumerate(documents.documents)
-        if min(each.now or FIRST + 1, each.baseline or FIRST + 1) <= FIRST or is_relevant(each) or place in of_account
+        if min(each.now or first + 1, each.baseline or first + 1) <= first or is_relevant(each) or place in of_account
     ]
 
 
@@ -208,7 +210,7 @@ def _rules(suite: SuiteResult, query: str) -> Iterator[tuple[str, str]]:
 
 
 def _rankings(suite: SuiteResult, documents: QueryDocuments) -> Rankings:
-    kept = [documents.documents[place] for place in shown_documents(documents)]
+    kept = [documents.documents[place] for place in shown_documents(documents, FIRST_WITHOUT_SCRIPT)]
     compared = suite.baseline is not None
     before = tuple(_side(suite, kept, compared=compared, now=False))
     now = tuple(_side(suite, kept, compared=compared, now=True))
@@ -218,7 +220,7 @@ def _rankings(suite: SuiteResult, documents: QueryDocuments) -> Rankings:
         now=now,
         lines=tuple(_lines(before, now)),
         rows=max(len(before), len(now)),
-        first=FIRST,
+        first=FIRST_WITHOUT_SCRIPT,
         more=len(documents.documents) - len(kept),
         known=_known(documents.relevant),
         share_metrics=tuple(sound(name) for name in documents.shares),

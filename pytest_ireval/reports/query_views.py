@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import base64
 import json
-import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from pytest_ireval.reports.commands import shell_word, why_command
+from pytest_ireval.reports.packing import packed
 from pytest_ireval.reports.query_view import (
     FIRST,
     QueryView,
@@ -43,7 +42,7 @@ def queries_data(run: RunResult) -> str:
     for suite in run.suites:
         kept = list(_within(_documents(suite), left))
         left -= sum(map(len, kept))
-        suites.append({**_table(suite), "documents": _packed(kept)})
+        suites.append({**_table(suite), "documents": packed(f"[{','.join(kept)}]")})
     return _plain({"first": FIRST, "suites": suites}).translate(_ESCAPES)
 
 
@@ -156,10 +155,6 @@ def _within(texts: Iterable[str], most: int) -> Iterator[str]:
         if most < 0:
             return
         yield text
-
-
-def _packed(texts: Sequence[str]) -> str:
-    return base64.b64encode(zlib.compress(f"[{','.join(texts)}]".encode(), 9)).decode()
 
 
 def _short(values: Iterable[float | None]) -> list[float | None]:

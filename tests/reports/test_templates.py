@@ -185,6 +185,13 @@ def test_an_error_names_file_line_and_what_there_is(user, text, says):
     assert message(user(suite_html_jinja=text)) == says
 
 
+def test_a_template_that_extends_itself_instead_of_ours_is_told_how_ours_is_called(user):
+    assert message(user(index_html_jinja='{% extends "index.html.jinja" %}')) == (
+        "mine/index.html.jinja:1\n  it never ends\n"
+        '  a template that extends or includes itself? ours is "ireval/index.html.jinja", and so on'
+    )
+
+
 def test_an_error_in_what_another_template_includes_names_the_innermost_line(user):
     folder = user(suite_html_jinja='{% include "row.jinja" %}', row_jinja="\n{{ suite.nme }}")
 
