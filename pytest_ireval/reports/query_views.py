@@ -137,15 +137,11 @@ def _of_a_query(documents: QueryDocuments) -> dict[str, Any]:
 
 
 def _curve(documents: QueryDocuments, *, now: bool) -> dict[str, Any] | None:
+    """The points; the interpolated steps lie over them."""
     curve = documents.now if now else documents.baseline
     if curve is None:
         return None
-    return {
-        "recall": _short(curve.recall),
-        "precision": _short(curve.precision),
-        "levels": _short(curve.interpolated.levels),
-        "rPrecision": _short([curve.interpolated.r_precision])[0],
-    }
+    return {"recall": _short(curve.recall), "precision": _short(curve.precision)}
 
 
 def _within(texts: Iterable[str], most: int) -> Iterator[str]:

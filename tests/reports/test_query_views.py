@@ -137,7 +137,7 @@ def test_documents_are_those_of_the_first_ranks_and_those_of_account():
             "shares": [["nDCG@10", [None, -0.5693, None, 0]]],
             "relevant": 2,
             "more": 1,
-            "curves": [None, {"recall": [0.5], "precision": [0.25], "levels": [0.25, 0.25], "rPrecision": 0}],
+            "curves": [None, {"recall": [0.5], "precision": [0.25]}],
         }
     ]
 
