@@ -7,7 +7,7 @@ from functools import partial
 from pytest_ireval.reports.charts.drawing import svg_of
 from pytest_ireval.reports.markdown_text import SourceLinks
 from pytest_ireval.reports.packing import packed
-from pytest_ireval.reports.page_assets import SCRIPTS, STYLES, Asset, asset, policy
+from pytest_ireval.reports.page_assets import SCRIPTS, STYLES, Asset, asset, lean, policy
 from pytest_ireval.reports.page_findings import findings_of
 from pytest_ireval.reports.page_suite import suite_view
 from pytest_ireval.reports.query_views import queries_data
@@ -51,13 +51,19 @@ def page_text(run: RunResult, using: Templates | None = None, links: SourceLinks
 
 def _styles(using: Templates, sections: tuple[DrawnSection, ...]) -> tuple[Asset, ...]:
     """Ours, then those of sections, then what a user adds."""
-    ours = tuple(asset(name, using.text_of(name)) for name in STYLES)
+    ours = tuple(asset(name, _lean(using, name)) for name in STYLES)
     theirs = tuple(asset(f"{each.section.name}.css", each.style) for each in sections if each.style)
     return (*ours, *theirs, *_extra(using, ".css"))
 
 
 def _scripts(using: Templates) -> tuple[Asset, ...]:
-    return (*(asset(name, using.text_of(name)) for name in SCRIPTS), *_extra(using, ".js"))
+    return (*(asset(name, _lean(using, name)) for name in SCRIPTS), *_extra(using, ".js"))
+
+
+def _lean(using: Templates, name: str) -> str:
+    """Without the indentation and the comments of a file of ours, of which it is known that they say nothing else."""
+    text = using.text_of(name)
+    return text if using.folder is not None and (using.folder / name).is_file() else lean(text)
 
 
 def _extra(using: Templates, ending: str) -> tuple[Asset, ...]:

@@ -37,6 +37,12 @@ class Asset:
         return f"'sha256-{base64.b64encode(digest).decode()}'"
 
 
+def lean(text: str) -> str:
+    """Without indentation and comments that have a line of their own; for texts without strings of several lines."""
+    lines = (line.strip() for line in text.splitlines())
+    return "\n".join(line for line in lines if line and not line.startswith("//")) + "\n"
+
+
 def asset(name: str, text: str) -> Asset:
     """A text that may stand inside the page: nothing in it ends the element it stands in."""
     unified = text.replace("\r\n", "\n").replace("\r", "\n")  # a browser does the same before it takes a fingerprint

@@ -23,7 +23,9 @@ from pytest_ireval.results.outcome import Outcome
 from pytest_ireval.results.suite_result import MetricFigures, QueryDocuments, RunResult, SuiteResult
 
 VIEWS_OF_A_RULE = 3
-"""Of so many queries behind a failing rule the page has views that need no script."""
+"""Of so many queries behind a failing rule a page about one suite has views that need no script."""
+VIEWS_AMONG_SUITES = 1
+"""The same of a page about several."""
 MOST_CHARACTERS = 6_000_000
 """The documents of a page take no more, before they are packed: whatever a run has, the page stays below 10 MB."""
 _ESCAPES = {ord(each): f"\\u{ord(each):04x}" for each in "<>&\u2028\u2029"}
@@ -46,13 +48,14 @@ def queries_data(run: RunResult) -> str:
     return _plain({"first": FIRST, "suites": suites}).translate(_ESCAPES)
 
 
-def worst_views(suite: SuiteResult) -> tuple[QueryView, ...]:
+def worst_views(suite: SuiteResult, *, alone: bool = True) -> tuple[QueryView, ...]:
     """The first queries of each failing rule, each query once."""
+    most = VIEWS_OF_A_RULE if alone else VIEWS_AMONG_SUITES
     known = set(suite.queries.ids)
     metrics: dict[str, str] = {}
     for outcome in suite.outcomes:
         if outcome.verdict == "fail":
-            for each in outcome.queries[:VIEWS_OF_A_RULE]:
+            for each in outcome.queries[:most]:
                 if each.query in known:
                     metrics.setdefault(each.query, outcome.metric if outcome.explained else "")
     return tuple(query_view(suite, query, metric) for query, metric in metrics.items())

@@ -65,8 +65,8 @@ def test_the_first_screen_says_the_verdict_what_failed_by_how_much_where_and_who
 
 
 def test_it_says_in_the_title_of_the_window_whether_the_change_may_land():
-    assert Elements(page_text(RUN)).texts["title"] == ["✗ Not safe to land – product-search"]
-    assert Elements(page_text(GREEN)).texts["title"] == ["✓ Safe to land – product-search"]
+    assert Elements(page_text(RUN)).texts["title"][0] == "✗ Not safe to land – product-search"
+    assert Elements(page_text(GREEN)).texts["title"][0] == "✓ Safe to land – product-search"
 
 
 def test_a_run_that_did_not_end_is_no_pass():
