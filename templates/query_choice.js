@@ -13,6 +13,17 @@ const queryChoice = (() => {
 
   const textColumn = (name, kind, value) => ({ name, kind, numeric: false, value, text: value });
 
+  // A column of numbers is one for sorting, too; what is no number stays last.
+  const ownColumn = ({ name, values, of }) => {
+    const numbers = values.map((value) => (value.trim() ? Number(value) : NaN));
+    const text = (position) => values[of[position]];
+    if (!numbers.some(Number.isFinite) || values.some((value, each) => value && !Number.isFinite(numbers[each]))) {
+      return textColumn(name, "column", text);
+    }
+    const number = (position) => (Number.isFinite(numbers[of[position]]) ? numbers[of[position]] : null);
+    return { name, kind: "column", numeric: true, falls: false, value: number, text };
+  };
+
   const numberColumns = (metric) => {
     const falls = metric.direction === "lower"; // the worst first means the largest first
     const column = (name, values, text) => ({
@@ -35,7 +46,7 @@ const queryChoice = (() => {
     return [
       textColumn("query", "id", (position) => suite.ids[position]),
       textColumn("text", "text", (position) => suite.texts[position] ?? ""),
-      ...suite.columns.map((each) => textColumn(each.name, "column", (position) => each.values[each.of[position]])),
+      ...suite.columns.map(ownColumn),
       ...(suite.weights ? [weightColumn(suite)] : []),
       ...explorer.metrics().flatMap(numberColumns),
     ];

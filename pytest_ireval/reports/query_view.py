@@ -14,8 +14,8 @@ from pytest_ireval.reports.charts.recall_precision import query_curve_chart
 from pytest_ireval.reports.commands import why_command
 from pytest_ireval.reports.figures import change, figure
 from pytest_ireval.reports.sound_text import sound
-from pytest_ireval.results.outcome import Placed
-from pytest_ireval.results.suite_result import MetricFigures, QueryDocuments, SuiteResult
+from pytest_ireval.results.outcome import Outcome, Placed
+from pytest_ireval.results.suite_result import MetricFigures, QueryDocuments, QueryTable, SuiteResult
 
 FIRST = 20
 """So many ranks of either side are shown, and every document of account below them."""
@@ -107,7 +107,7 @@ class QueryView:
     headline: FigureRow | None
     """Of the metric that the view is about; None where queries have no figures."""
     rules: tuple[tuple[str, str], ...]
-    """Verdict and headline of those that name it."""
+    """Verdict and headline of those that name it, but for plain passes."""
     rankings: Rankings | None
     """None where the result does not hold its documents."""
     curve: Chart | None
@@ -119,7 +119,8 @@ def query_view(suite: SuiteResult, query: str, metric: str = "") -> QueryView:
     """``metric`` is what the command is about; the first one that can be explained, if it is left out."""
     table = suite.queries
     position = table.ids.index(query)
-    weight = [] if table.weights is None else [("weight", f"{table.weights[position]:g}")]
+    weights = own_weights(table)
+    weight = [] if weights is None else [("weight", f"{weights[position]:g}")]
     columns = [(sound(name), sound(values[position])) for name, values in table.columns.items()]
     documents = next((each for each in suite.documents if each.query == query), None)
     explained = metric or next(iter(explained_metrics(suite)), "")
@@ -137,6 +138,19 @@ def query_view(suite: SuiteResult, query: str, metric: str = "") -> QueryView:
         curve=None if documents is None else query_curve_chart(suite, documents),
         why=why_command(suite, explained, query) if explained else "",
     )
+
+
+def is_telling(outcome: Outcome) -> bool:
+    """Whether it says something of the queries it names: those behind a plain pass are only what it looked at."""
+    return outcome.verdict != "pass" or outcome.warning or outcome.accepted
+
+
+def own_weights(table: QueryTable) -> tuple[float, ...] | None:
+    """The weights, unless they are one of the columns anyway."""
+    if table.weights is None:
+        return None
+    as_they_are = tuple(f"{weight:g}" for weight in table.weights)
+    return None if as_they_are in [tuple(values) for values in table.columns.values()] else table.weights
 
 
 def explained_metrics(suite: SuiteResult) -> list[str]:
@@ -191,7 +205,7 @@ def _figures(suite: SuiteResult, position: int) -> Iterator[FigureRow]:
 
 def _rules(suite: SuiteResult, query: str) -> Iterator[tuple[str, str]]:
     for outcome in suite.outcomes:
-        if any(each.query == query for each in outcome.queries):
+        if is_telling(outcome) and any(each.query == query for each in outcome.queries):
             yield outcome.verdict, sound(outcome.headline)
 
 

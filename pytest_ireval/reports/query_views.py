@@ -12,6 +12,8 @@ from pytest_ireval.reports.query_view import (
     FIRST,
     QueryView,
     explained_metrics,
+    is_telling,
+    own_weights,
     query_metrics,
     query_view,
     shown_documents,
@@ -62,6 +64,7 @@ def worst_views(suite: SuiteResult, *, alone: bool = True) -> tuple[QueryView, .
 def _table(suite: SuiteResult) -> dict[str, Any]:
     """All queries of a suite, one entry a query in every list."""
     table = suite.queries
+    weights = own_weights(table)
     explained = set(explained_metrics(suite))
     positions = {query: position for position, query in enumerate(table.ids)}
     return {
@@ -71,11 +74,11 @@ def _table(suite: SuiteResult) -> dict[str, Any]:
         "labels": [[grade, sound(label)] for grade, label in suite.labels.items()],
         "ids": list(map(sound, table.ids)),
         "texts": list(map(sound, table.texts)),
-        "weights": None if table.weights is None else _short(table.weights),
+        "weights": None if weights is None else _short(weights),
         "words": _odd_words(table.ids),
         "columns": [_column(name, values) for name, values in table.columns.items()],
         "metrics": [_metric(suite, metric, metric.name in explained) for metric in query_metrics(suite)],
-        "rules": [_rule(outcome, positions) for outcome in suite.outcomes if outcome.queries],
+        "rules": [_rule(outcome, positions) for outcome in suite.outcomes if outcome.queries and is_telling(outcome)],
     }
 
 
@@ -137,15 +140,11 @@ def _of_a_query(documents: QueryDocuments) -> dict[str, Any]:
 
 
 def _curve(documents: QueryDocuments, *, now: bool) -> dict[str, Any] | None:
+    """The points; the interpolated steps lie over them."""
     curve = documents.now if now else documents.baseline
     if curve is None:
         return None
-    return {
-        "recall": _short(curve.recall),
-        "precision": _short(curve.precision),
-        "levels": _short(curve.interpolated.levels),
-        "rPrecision": _short([curve.interpolated.r_precision])[0],
-    }
+    return {"recall": _short(curve.recall), "precision": _short(curve.precision)}
 
 
 def _within(texts: Iterable[str], most: int) -> Iterator[str]:

@@ -5,8 +5,8 @@ import os
 import shutil
 
 import pytest
+from browser.needs import REQUIRED, without
 
-REQUIRED = os.environ.get("IREVAL_BROWSER") == "required"
 ARGUMENTS = (
     "--no-sandbox",
     "--disable-gpu",
@@ -16,13 +16,6 @@ ARGUMENTS = (
     "--disable-component-update",
     "--disable-sync",
 )
-
-
-def without(what):
-    """Skips, unless a browser is a must here."""
-    if REQUIRED:
-        pytest.fail(f"{what}, but IREVAL_BROWSER=required", pytrace=False)
-    pytest.skip(what)
 
 
 class WithoutPlaywright(pytest.Module):
@@ -42,10 +35,8 @@ def pytest_pycollect_makemodule(module_path, parent):
 @pytest.fixture(scope="session")
 def browser():
     """Chromium, started once: IREVAL_CHROMIUM, or what is installed."""
-    try:
-        from playwright.sync_api import sync_playwright
-    except ImportError:
-        without("needs playwright")
+    from playwright.sync_api import sync_playwright
+
     path = os.environ.get("IREVAL_CHROMIUM") or shutil.which("chromium")
     if path is None:
         without("needs chromium")

@@ -120,7 +120,7 @@ async (name) => {
     return each.textContent === name && height > 0 && bottom > 0 && top < window.innerHeight;
   };
   for (let frame = 0; frame < 120; frame++) {
-    if ([...document.querySelectorAll("article.query h4 .query-id")].some(inSight)) return true;
+    if ([...document.querySelectorAll(".query-id")].some(inSight)) return true;
     await new Promise(requestAnimationFrame);
   }
   return false;

@@ -1,7 +1,7 @@
 """How queries look: light and dark, narrow, printed, without scripts, and to those who cannot see."""
 
 import pytest
-from browser.conftest import without
+from browser.needs import without
 from browser.pages import page_of, queries_of
 from browser.queries import control, explorer, ids, opener, shown, view
 from playwright.sync_api import expect
@@ -57,7 +57,9 @@ def test_a_narrow_page_is_not_wider_than_its_window(opened, text):
 
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     assert view(page).bounding_box()["width"] <= 390
-    expect(view(page).locator(".side.now li").first).to_be_visible()
+    for side in ("baseline", "now"):
+        expect(view(page).locator(f".side.{side} li").first).to_be_visible()
+    assert view(page).locator(".side.baseline").bounding_box()["width"] > 120
 
 
 def test_print_shows_what_is_open_and_the_views(opened, text):

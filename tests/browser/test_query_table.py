@@ -1,5 +1,7 @@
 """The table of all queries: filter, slices, rules, metrics, sorting, pages."""
 
+from dataclasses import replace
+
 import pytest
 from browser.pages import queries_of
 from browser.queries import column, control, count, explorer, head, ids, opener, view
@@ -76,7 +78,7 @@ def test_queries_behind_red_rules(page, run):
     assert set(ids(page)) == red
     control(page, "rules").select_option("fail: no_regression::nDCG_10.segment-tail")
     assert set(ids(page)) == red
-    control(page, "rules").select_option("behind any rule")
+    control(page, "rules").select_option("behind a red or doubtful one")
     assert set(ids(page)) == red
     control(page, "rules").select_option("all queries")
     assert count(page).startswith("All 120 queries")
@@ -142,6 +144,16 @@ def rounded(values, queries):
     return [round(value, 4) + 0.0 if isinstance(value, float) else value for value in found]
 
 
+def test_a_column_of_numbers_is_sorted_as_such(opened, run):
+    suite = run.suites[0]
+    searches = tuple(str(number * 7 % 120) if number else "" for number in range(120))
+    table = replace(suite.queries, columns={"searches": searches})
+    page = opened(queries_of(replace(run, suites=(replace(suite, queries=table),))))
+    head(page, "searches").click()
+
+    assert column(page, "searches")[:12] == [str(number) for number in range(1, 13)]
+
+
 def test_texts_are_in_the_order_of_a_language(page, run):
     head(page, "text").click()
 
@@ -189,8 +201,6 @@ def test_each_suite_has_a_table_of_its_own(page, run):
 
 
 def test_a_metric_of_costs_has_its_worst_where_it_rises(opened, run):
-    from dataclasses import replace
-
     suite = run.suites[0]
     metrics = tuple(replace(each, direction="lower") for each in suite.metrics)
     page = opened(queries_of(replace(run, suites=(replace(suite, metrics=metrics),))))
@@ -201,8 +211,6 @@ def test_a_metric_of_costs_has_its_worst_where_it_rises(opened, run):
 
 
 def test_without_a_baseline_there_is_no_change(opened, run):
-    from dataclasses import replace
-
     suite = run.suites[0]
     alone = replace(suite, baseline=None, queries=replace(suite.queries, baseline={}))
     page = opened(queries_of(replace(run, suites=(alone,))))

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 from browser.pages import queries_of
-from browser.queries import control, explorer, ids, opener, view
+from browser.queries import control, explorer, ids, opener, shown, view
 from playwright.sync_api import expect
 from reports.full_run import full_run
 
@@ -39,12 +39,16 @@ def test_both_rankings_stand_side_by_side(opened, text):
 
 def test_a_line_joins_the_places_of_a_document(opened, text):
     page = opened(text, "#shop-0::q=q017")
-    line = view(page).locator(".moves .worse").first.bounding_box()
-    rows = view(page).locator(".side li.worse")
-    heights = {round(rows.nth(i).bounding_box()["y"] + rows.nth(i).bounding_box()["height"] / 2) for i in range(10)}
+    (line, *rows) = shown(page, "q017").evaluate(
+        """(view) => [...view.querySelectorAll(".moves .worse, .side li.worse")].map((each) => {
+          const { top, bottom } = each.getBoundingClientRect();
+          return each.tagName === "LI" ? (top + bottom) / 2 : [top, bottom];
+        }).sort((a, b) => Array.isArray(b) - Array.isArray(a))"""
+    )
+    middles = [row for row in rows if not isinstance(row, list)]
 
-    assert any(abs(line["y"] - height) <= 1.5 for height in heights)
-    assert any(abs(line["y"] + line["height"] - height) <= 1.5 for height in heights)
+    assert len(middles) == 10
+    assert all(any(abs(end - middle) < 1 for middle in middles) for end in line)
 
 
 def test_each_documents_share_of_the_change_is_said(opened, text, run):

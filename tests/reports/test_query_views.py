@@ -107,6 +107,23 @@ def test_rules_that_name_queries_are_there():
     ]
 
 
+def test_rules_that_passed_say_nothing_of_the_queries_they_looked_at():
+    passed = replace(SUITE.outcomes[0], verdict="pass")
+    warned = replace(passed, warning=True)
+
+    assert data_of(replace(RUN, suites=(replace(SUITE, outcomes=(passed,)),)))["suites"][0]["rules"] == []
+    assert len(data_of(replace(RUN, suites=(replace(SUITE, outcomes=(warned,)),)))["suites"][0]["rules"]) == 1
+    assert query_view(replace(SUITE, outcomes=(passed,)), "q2").rules == ()
+
+
+def test_weights_that_are_a_column_are_said_once():
+    table = replace(SUITE.queries, columns={"searches": ("1", "2.5")})
+    suite = replace(SUITE, queries=table)
+
+    assert data_of(replace(RUN, suites=(suite,)))["suites"][0]["weights"] is None
+    assert query_view(suite, "q2").columns == (("searches", "1"),)
+
+
 def test_documents_are_those_of_the_first_ranks_and_those_of_account():
     (suite,) = data_of(RUN)["suites"]
 
@@ -120,7 +137,7 @@ def test_documents_are_those_of_the_first_ranks_and_those_of_account():
             "shares": [["nDCG@10", [None, -0.5693, None, 0]]],
             "relevant": 2,
             "more": 1,
-            "curves": [None, {"recall": [0.5], "precision": [0.25], "levels": [0.25, 0.25], "rPrecision": 0}],
+            "curves": [None, {"recall": [0.5], "precision": [0.25]}],
         }
     ]
 
