@@ -32,12 +32,23 @@ tests were run with many, in another environment."""
 pytest_plugins = ["pytester", "command_line", "golden_files"]
 
 
+WITHOUT_HYPOTHESIS = "-p no:hypothesispytest"
+"""For every pytest that a test starts, and for its workers: loading hypothesis takes each as long as our gate."""
+
+
 @pytest.fixture(scope="session", autouse=True)
 def started_without_hypothesis():
-    """A pytest that a test starts, in each of its processes, does not load hypothesis: that takes as long as our gate."""
+    """What tests start with ``subprocess``."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("PYTEST_ADDOPTS", "-p no:hypothesispytest")
+        patch.setenv("PYTEST_ADDOPTS", WITHOUT_HYPOTHESIS)
         yield
+
+
+@pytest.fixture
+def pytester(pytester, monkeypatch):
+    """As pytest has it; it takes away what stands in the environment."""
+    monkeypatch.setenv("PYTEST_ADDOPTS", WITHOUT_HYPOTHESIS)
+    return pytester
 
 
 @pytest.fixture(scope="session")

@@ -1,10 +1,11 @@
 """A browser, and pages opened in it from disk that may neither complain nor ask for anything."""
 
+import importlib.util
 import os
 import shutil
 
 import pytest
-from browser.needs import without
+from browser.needs import REQUIRED, without
 
 ARGUMENTS = (
     "--no-sandbox",
@@ -17,13 +18,25 @@ ARGUMENTS = (
 )
 
 
+class WithoutPlaywright(pytest.Module):
+    """A module of tests that cannot be imported, for what it imports is not installed."""
+
+    def collect(self):
+        pytest.skip("needs playwright", allow_module_level=True)
+
+
+def pytest_pycollect_makemodule(module_path, parent):
+    """Where a browser is a must the import fails, and says what is missing."""
+    if REQUIRED or importlib.util.find_spec("playwright") is not None:
+        return None
+    return WithoutPlaywright.from_parent(parent, path=module_path)
+
+
 @pytest.fixture(scope="session")
 def browser():
     """Chromium, started once: IREVAL_CHROMIUM, or what is installed."""
-    try:
-        from playwright.sync_api import sync_playwright
-    except ImportError:
-        without("needs playwright")
+    from playwright.sync_api import sync_playwright
+
     path = os.environ.get("IREVAL_CHROMIUM") or shutil.which("chromium")
     if path is None:
         without("needs chromium")

@@ -81,3 +81,10 @@ def test_no_golden_file_is_unused():
     }
     files = {path for path in GOLDEN.rglob("*") if path.is_file()}
     assert sorted(map(str, files - spelled)) == []
+
+
+def test_no_two_modules_of_tests_have_one_name():
+    """pytest imports them by their names alone, and golden folders are called like them."""
+    names = [path.name for path in TESTS.rglob("*.py") if path.name != "conftest.py"]
+
+    assert [name for name in sorted(set(names)) if names.count(name) > 1] == []
