@@ -166,8 +166,7 @@ def query_metrics(suite: SuiteResult) -> list[MetricFigures]:
 
 def shown_documents(documents: QueryDocuments, first: int = FIRST) -> list[int]:
     """Where those stand that a page shows: the first of either side, and those that are relevant or have a share."""
-    parts = [place for shares in documents.shares.values() for place, share in enumerate(shares) if share]
-    of_account = set(parts)
+    of_account = {place for shares in documents.shares.values() for place, share in enumerate(shares) if share}
     return [
         place
         for place, each in enumerate(documents.documents)

@@ -76,8 +76,8 @@ def test_what_was_copied_shows_the_same_query(opened, text):
     shown(page, query)
 
 
-def test_a_view_that_needs_no_script_is_where_its_address_leads(opened):
-    page = opened(queries_of(full_run()), "#shop-0::q=q005")
+def test_a_view_that_needs_no_script_is_where_its_address_leads(opened, text):
+    page = opened(queries_of(full_run(queries=60)), "#shop-0::q=q005")
 
     expect(page.locator("details.worst-query article").nth(1)).to_be_in_viewport()
     expect(page.locator("details.worst-query").nth(1)).to_have_attribute("open", "")
