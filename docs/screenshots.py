@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Page
+    from playwright.sync_api import FloatRect, Page
 
 HERE = Path(__file__).parent
 FOLDER = HERE / "pictures"
@@ -26,7 +26,7 @@ FIRST = 1_803_894_400
 """When the first run began, in seconds since 1970: pictures do not change from day to day."""
 RED = {"SHOP_RANKINGS": "runs/hidden_tail.trec"}
 QUERY = "q052"
-WIDTH, HEIGHT = 1200, 800
+WIDTH, HEIGHT, HIGHEST = 1200, 800, 1000
 FLAGS = ("--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update")
 
 
@@ -37,15 +37,15 @@ class Shot(NamedTuple):
     selector: str
     dark: bool = False
     height: int = HEIGHT
-    anchor: str = ""
 
 
 SHOTS = (
     Shot("report", "", height=900),
     Shot("report-dark", "", dark=True, height=900),
     Shot("report-figures", "details.suite > section:first-of-type"),
-    Shot("report-charts", "details.suite > section:nth-of-type(2)"),
-    Shot("report-query", f"[id='product-search::q={QUERY}']", anchor=f"#product-search::q={QUERY}"),
+    Shot("report-charts", ".charts"),
+    Shot("report-queries", ".explorer"),
+    Shot("report-query", f"details.worst-query:has([id='product-search::q={QUERY}'])"),
 )
 
 
@@ -110,14 +110,25 @@ def taken(opened: Page, page: Path, shot: Shot) -> Path:
     opened.set_viewport_size({"width": WIDTH, "height": shot.height})
     opened.emulate_media(color_scheme="dark" if shot.dark else "light")
     opened.goto("about:blank")
-    opened.goto(f"{page.as_uri()}{shot.anchor}")
+    opened.goto(page.as_uri())
     opened.wait_for_load_state()
     path = FOLDER / f"{shot.name}.png"
     if shot.selector:
-        opened.locator(shot.selector).first.screenshot(path=path)
+        part = opened.locator(shot.selector).first
+        part.scroll_into_view_if_needed()
+        place = part.bounding_box()
+        if place is None:
+            sys.exit(f"{shot.selector}: there is no such part of the page")
+        opened.screenshot(path=path, full_page=True, clip=_beginning(opened, place))
     else:
         opened.screenshot(path=path)
     return path
+
+
+def _beginning(opened: Page, place: FloatRect) -> FloatRect:
+    """Of a part of the page, as much as a picture may show; from the top of the page, not of the window."""
+    top = place["y"] + float(opened.evaluate("window.scrollY"))
+    return {"x": place["x"], "y": top, "width": place["width"], "height": min(place["height"], HIGHEST)}
 
 
 if __name__ == "__main__":

@@ -27,3 +27,14 @@ def test_each_picture_has_a_name_and_is_shown_on_a_page():
     for name, text in drawn().items():
         assert ElementTree.fromstring(text)[0].tag.endswith("title")
         assert f"(pictures/{name})" in pages
+
+
+def test_each_picture_of_the_report_is_taken_by_the_script_and_shown_on_a_page():
+    spec = importlib.util.spec_from_file_location("screenshots", DOCS / "screenshots.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    pages = "".join(page.read_text(encoding="utf-8") for page in DOCS.glob("*.md"))
+
+    taken = {f"{shot.name}.png" for shot in module.SHOTS}
+    assert {path.name for path in (DOCS / "pictures").glob("*.png")} == taken
+    assert [name for name in taken if f"(pictures/{name})" not in pages] == []
