@@ -29,7 +29,7 @@ SELECT runs.date, runs.commit_id, chosen.accepted, chosen.reason, figures.metric
 FROM (
     SELECT suites.id, suites.run, suites.accepted, suites.reason FROM suites JOIN runs ON runs.id = suites.run
     WHERE suites.name = ? AND runs.date < ?
-        AND (suites.accepted OR ? OR runs.branch IN (?, ?, ?))
+        AND (suites.accepted OR ? OR runs.branch IN (?, ?, ?, ?))
     ORDER BY runs.date DESC, runs.id DESC, suites.id DESC LIMIT ?) AS chosen
 JOIN runs ON runs.id = chosen.run JOIN figures ON figures.suite = chosen.id
 WHERE figures.now IS NOT NULL ORDER BY runs.date, runs.id, figures.id"""
@@ -40,8 +40,9 @@ Points = Mapping[tuple[str, str], Sequence[TrendPoint]]
 def with_trends(path: Path, run: RunResult) -> RunResult:
     """The run with the trends of its suites; HistoryError where the history cannot be read.
 
-    Beside its own point a trend has those of earlier runs on its branch, on the branch that it is held against, and
-    wherever something was accepted: what was tried on other branches is about other changes. On no branch, such as in
+    Beside its own point a trend has those of earlier runs on its branch, on the branch that it is held against, on the
+    one whose baseline it is compared with, and wherever something was accepted: what was tried on other branches is
+    about other changes. On no branch, such as in
     a checkout of a bare commit, it has all of them. Earlier is what has an earlier date, so that two runs of one
     moment are told the same. A figure that no earlier run has is no trend.
     """
@@ -49,14 +50,19 @@ def with_trends(path: Path, run: RunResult) -> RunResult:
     with reading(path, wait=PATIENCE) as connection:
         if connection is None:
             return run
-        earlier = {suite.name: _earlier(connection, run, suite.name) for suite in kept.suites if suite.figures}
+        accepted_on = {suite.name: suite.baseline.branch if suite.baseline else "" for suite in run.suites}
+        earlier = {
+            suite.name: _earlier(connection, run, suite.name, accepted_on[suite.name])
+            for suite in kept.suites
+            if suite.figures
+        }
     trends = {suite.name: tuple(_trends(kept, suite, earlier.get(suite.name, {}))) for suite in kept.suites}
     return replace(run, suites=tuple(replace(suite, trends=trends[suite.name]) for suite in run.suites))
 
 
-def _earlier(connection: Connection, run: RunResult, suite: str) -> Points:
-    base = run.base, run.base.partition("/")[2]  # origin/main is main there
-    asked = bound(suite, run.date, int(not run.branch), run.branch, *(name or run.branch for name in base))
+def _earlier(connection: Connection, run: RunResult, suite: str, accepted_on: str) -> Points:
+    others = run.base, run.base.partition("/")[2], accepted_on  # origin/main is main there
+    asked = bound(suite, run.date, int(not run.branch), run.branch, *(name or run.branch for name in others))
     found: dict[tuple[str, str], list[TrendPoint]] = {}
     for date, commit, accepted, reason, *figure, now, verdict in connection.execute(EARLIER, (*asked, MOST_POINTS - 1)):
         said = str(reason) if accepted else ""

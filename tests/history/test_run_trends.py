@@ -1,6 +1,7 @@
 """The figures of a run beside those of earlier ones: the lines that its report draws."""
 
 import sqlite3
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from pytest_ireval.history.database import writing
 from pytest_ireval.history.kept import kept_run
 from pytest_ireval.history.run_trends import MOST_POINTS, MOST_TRENDS, with_trends
 from pytest_ireval.results.curves import TrendPoint
+from pytest_ireval.results.suite_result import BaselineInfo
 
 FILE = Path("history.sqlite")
 
@@ -103,6 +105,17 @@ def test_the_branch_that_it_is_held_against_counts(base):
     remember(2, 0.62, branch="rerank")
 
     assert values(branch="synonyms", base=base) == [0.61, 0.8]
+
+
+def test_the_branch_whose_baseline_it_is_compared_with_counts():
+    remember(1, 0.61, branch="main")
+    remember(2, 0.62, branch="rerank")
+    of_main = BaselineInfo("b.json", moment(1), "3f9c2e1", "main", False, "", False, ())
+    made = run(moment(20), replace(suite("shop", 0.8), baseline=of_main), branch="synonyms")
+
+    (found,) = with_trends(FILE, made).suites
+
+    assert [point.value for trend in found.trends for point in trend.points] == [0.61, 0.8]
 
 
 def test_on_no_branch_all_runs_count():
