@@ -179,10 +179,12 @@ def _pinned(points: Sequence[TrendPoint], anchors: Sequence[Accepted], x: Scale)
 
 
 def _dates(points: Sequence[TrendPoint], x: Scale) -> Iterator[Tick]:
-    """The first, the last, and days between as far as there is room; no day twice."""
-    count = max(1, min(len(points) - 1, int((RIGHT - LEFT) // APART)))
+    """The first, the last, and as many days between as have room; no day twice."""
+    last = len(points) - 1
+    step = max(1, math.ceil(last / ((RIGHT - LEFT) // APART)))
+    between = [number for number in range(last, 0, -step) if number == last or x(number) - x(0) >= APART]
     before = ""
-    for number in dict.fromkeys(round(i * (len(points) - 1) / count) for i in range(count + 1)):
+    for number in (0, *reversed(between)):
         day = inert(points[number].date[:10])
         if day != before:
             yield Tick(place(x(number)), day)

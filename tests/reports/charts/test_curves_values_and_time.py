@@ -1,5 +1,7 @@
 """The charts of recall and precision, of how values are spread, and of a figure from run to run."""
 
+from itertools import pairwise
+
 import pytest
 from small_suites import suite
 
@@ -140,6 +142,16 @@ def test_of_very_many_runs_the_last_are_drawn_which_is_said_and_all_are_in_the_t
     assert chart.drawing.facts.startswith("the last 400 of 1,000 runs")
     assert len(chart.rows) == 1000
     assert len(chart.drawing.dates) <= 7
+
+
+@pytest.mark.parametrize("number", [2, 3, 5, 8, 9, 12, 27, 60])
+def test_dates_below_the_axis_stand_apart(number):
+    chart = trend_chart(suite(), Trend("P@5", "tail", runs(*[0.5] * (number - 1), 0.6)))
+
+    places = [tick.at for tick in chart.drawing.dates]
+    assert places[0] < 80
+    assert places[-1] > 540
+    assert all(after - before >= 90 for before, after in pairwise(places))
 
 
 def test_one_run_is_no_trend():
