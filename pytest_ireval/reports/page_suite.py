@@ -109,12 +109,12 @@ READING: Mapping[Kind, tuple[str, str]] = {
         "Each bar is a query that changed, the worst on the left; queries that stayed the same are left out.",
     ),
     "intervals": ("Rules against their tolerances", "The change, its interval, and how far it may fall."),
+    "trend": ("From run to run", "Marked: what was accepted, anchors, and runs that were red."),
     "recall_precision": (
         "Recall and precision",
         "How precision falls while recall rises; the thin line is what R-precision alone says of the curve.",
     ),
     "distribution": ("How the values are spread", "How many queries have which value, before and now."),
-    "trend": ("From run to run", "Marked: what was accepted, anchors, and runs that were red."),
 }
 """What a group is called, and how to read it, in the order of the page."""
 SHOWN: Mapping[Kind, int] = {"differences": 1, "recall_precision": 1, "distribution": 1, "trend": 1}

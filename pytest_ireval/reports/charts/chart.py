@@ -28,3 +28,5 @@ class Chart:
     """Texts of others as they are; the drawing and the words have them harmless."""
     metric: str = ""
     """That it is about; empty if it is about several, or none."""
+    slice: str = ""
+    """That it is about; empty if it is about all of them."""

@@ -17,15 +17,15 @@ from pytest_ireval.results.suite_result import SuiteResult
 
 def charts_of(suite: SuiteResult) -> tuple[Chart, ...]:
     """Rules first, then queries, then rankings, then values, then time; what has nothing to show is left out."""
-    found = [replace(chart, metric=metric) for metric, chart in _charts(suite) if chart is not None]
+    found = [replace(chart, metric=metric, slice=part) for metric, part, chart in _charts(suite) if chart is not None]
     names = told_apart(chart.name for chart in found)
     return tuple(replace(chart, name=name) for chart, name in zip(found, names, strict=True))
 
 
-def _charts(suite: SuiteResult) -> Iterator[tuple[str, Chart | None]]:
-    """Each with the metric that it is about."""
-    yield "", intervals_chart(suite)
-    yield from ((metric.name, differences_chart(suite, metric)) for metric in suite.metrics)
-    yield "", recall_precision_chart(suite)
-    yield from ((each.metric, distribution_chart(suite, each)) for each in suite.distributions)
-    yield from ((each.metric, trend_chart(suite, each)) for each in suite.trends)
+def _charts(suite: SuiteResult) -> Iterator[tuple[str, str, Chart | None]]:
+    """Each with the metric and the slice that it is about."""
+    yield "", "", intervals_chart(suite)
+    yield from ((metric.name, "", differences_chart(suite, metric)) for metric in suite.metrics)
+    yield "", "", recall_precision_chart(suite)
+    yield from ((each.metric, "", distribution_chart(suite, each)) for each in suite.distributions)
+    yield from ((each.metric, each.slice, trend_chart(suite, each)) for each in suite.trends)
