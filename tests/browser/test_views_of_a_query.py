@@ -64,7 +64,7 @@ def test_figures_and_rules_are_said(opened, text):
 
     assert words(view(page).locator(".query-figures tbody tr")) == [
         "nDCG@10 0.9828 1.0000 +0.0172",
-        "RR@10 0.8768 0.9235 +0.0468",
+        "RR@10 0.8768 0.9236 +0.0468",
         "R@20 0.6469 0.4448 -0.2021",
     ]
     assert words(view(page).locator(".query-rules")) == ["fail nDCG@10 fell 31.1% on segment=tail (tolerance 1%)"]

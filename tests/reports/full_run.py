@@ -109,11 +109,10 @@ def full_suite(name, seed, queries, metrics, documents):
 
 def _table(chance, queries, metrics):
     ids = tuple(f"q{i:03}" for i in range(queries))
-    before = {metric: tuple(chance.random() for _ in ids) for metric in metrics}
+    before = {metric: tuple(_rounded(chance.random()) for _ in ids) for metric in metrics}
     now = {
         metric: tuple(
-            value if chance.random() < 0.5 else min(1.0, max(0.0, value + chance.gauss(0, 0.15)))
-            for value in before[metric]
+            value if chance.random() < 0.5 else _rounded(value + chance.gauss(0, 0.15)) for value in before[metric]
         )
         for metric in metrics
     }
@@ -127,6 +126,11 @@ def _table(chance, queries, metrics):
     )
 
 
+def _rounded(value):
+    """As short as a page shows it, and the same on every machine."""
+    return round(min(1.0, max(0.0, value)), 4)
+
+
 def _differences(table, metric, segment=None):
     return [
         now - before
@@ -137,8 +141,8 @@ def _differences(table, metric, segment=None):
 
 def _slice(table, metric, segment=None, tolerance=None):
     found = _differences(table, metric, segment)
-    count, mean = len(found), sum(found) / len(found)
-    sd = math.sqrt(sum((each - mean) ** 2 for each in found) / max(1, count - 1))
+    count, mean = len(found), math.fsum(found) / len(found)
+    sd = math.sqrt(math.fsum((each - mean) ** 2 for each in found) / max(1, count - 1))
     margin = 1.7 * sd / math.sqrt(count)
     worse, better = sum(each < 0 for each in found), sum(each > 0 for each in found)
     return SliceFigures(
@@ -272,7 +276,7 @@ def _trend(chance, metric):
     points = [
         TrendPoint(
             f"2027-02-{day:02}T09:00:00Z",
-            0.8 + chance.gauss(0, 0.01),
+            _rounded(0.8 + chance.gauss(0, 0.01)),
             "fail" if day == 11 else "pass",
             f"{day:07}abc",
             accepted=day in (1, 20),

@@ -1,0 +1,56 @@
+"""What the page and its charts look like as a whole: see tests/golden/whole_page."""
+
+import json
+import re
+from dataclasses import replace
+
+import pytest
+from reports.full_run import full_run
+
+from pytest_ireval.reports.charts.drawing import csv_of, svg_file
+from pytest_ireval.reports.charts.gallery import charts_of
+from pytest_ireval.reports.packing import unpacked
+from pytest_ireval.reports.page import page_text
+from pytest_ireval.reports.templates import environment
+
+ASSET = re.compile(r"<(style|script)>.*?</\1>", re.DOTALL)
+PACKED = re.compile(r'data-packed="([^"]*)"')
+DATA = re.compile(r'(id="ireval-data">)(.*?)(</script>)', re.DOTALL)
+
+
+def readable(page):
+    """Styles and scripts stand in files of their own, and their fingerprints change with them; nothing is packed."""
+    page = re.sub(r"'sha256-[^']*'|&#39;sha256-[^&]*&#39;", "'sha256-…'", ASSET.sub(r"<\1>…</\1>", page))
+    return DATA.sub(_data, PACKED.sub(lambda found: f'data-packed="\n{unpacked(found[1])}\n"', page))
+
+
+def _data(found):
+    data = json.loads(found[2])
+    for suite in data["suites"]:
+        suite["documents"] = json.loads(unpacked(suite["documents"]))
+    return f"{found[1]}\n{json.dumps(data, ensure_ascii=False, indent=1)}\n{found[3]}"
+
+
+def test_the_page(golden):
+    golden("index.html", readable(page_text(full_run(suites=2, queries=9, metrics=2, documents=2))))
+
+
+def drawn(name):
+    (suite,) = full_run(queries=9, metrics=1).suites
+    (chart,) = (each for each in charts_of(replace(suite, name="shop")) if each.name == f"shop.{name}")
+    return chart
+
+
+@pytest.mark.parametrize(
+    ("chart", "svg", "csv"),
+    [
+        ("differences.nDCG_10", "differences.svg", "differences.csv"),
+        ("intervals", "intervals.svg", "intervals.csv"),
+        ("recall_precision", "recall_precision.svg", "recall_precision.csv"),
+        ("distribution.nDCG_10", "distribution.svg", "distribution.csv"),
+        ("trend.nDCG_10.all", "trend.svg", "trend.csv"),
+    ],
+)
+def test_each_chart_and_its_numbers(golden, chart, svg, csv):
+    golden(svg, svg_file(drawn(chart), environment()))
+    golden(csv, csv_of(drawn(chart)))
