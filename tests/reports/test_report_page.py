@@ -125,6 +125,13 @@ def test_lines_of_rules_lead_to_the_code_host_where_there_is_one():
     assert "https://github.com/o/r/blob/abc/suites/product-search.ireval.yaml#L17" in page.links
 
 
+def test_what_look_means_is_said_where_it_stands():
+    said = ": more than chance speaks for a loss there."
+
+    assert said in Elements(page_text(full_run())).text
+    assert said not in Elements(page_text(RUN)).text
+
+
 def test_the_same_run_makes_the_same_page():
     assert page_text(full_run()) == page_text(full_run())
 
