@@ -3,7 +3,7 @@ const queryTables = (() => {
   "use strict";
 
   const ROWS = 50; // on a page: thousands of rows at once would make the browser slow, and nobody reads them
-  const FEW = 200; // a column with more values is no choice of slices; the filter finds them
+  const FEW = 40; // a column with more values is no choice of slices; the filter finds them
   const { make, movedBy } = queryView;
   const { columnsOf, filtered, compare, same, worstFirst, firstChanged } = queryChoice;
 
@@ -147,6 +147,12 @@ const queryTables = (() => {
   const rowOf = (explorer, position) => explorer.body.querySelector(`tr[data-position="${position}"]`);
   const openerOf = (explorer, position) => rowOf(explorer, position)?.querySelector(".opener");
 
+  // A view that opens below the edge of the screen would look as if nothing had happened.
+  const reveal = (opened) => {
+    const seen = window.innerHeight - opened.getBoundingClientRect().bottom;
+    if (seen < window.innerHeight / 3) opened.scrollIntoView({ block: "start" });
+  };
+
   const toggle = (explorer, position, open = !explorer.open.has(position)) => {
     if (open) explorer.open.add(position);
     else explorer.open.delete(position);
@@ -156,6 +162,7 @@ const queryTables = (() => {
     old.replaceWith(row(explorer, position), ...(open ? [viewRow(explorer, position)] : []));
     explorer.root.classList.toggle("has-open", Boolean(explorer.body.querySelector(".view-row")));
     openerOf(explorer, position).focus({ preventScroll: true });
+    if (open) reveal(rowOf(explorer, position));
     queryAddress.write(explorer, open ? position : null);
   };
 

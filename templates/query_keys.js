@@ -59,7 +59,7 @@ const queryKeys = (() => {
 
   const { make } = queryView;
   const KEYS = [
-    ["/", "go to the filter"],
+    ["/", "go to the filter; Enter leads on to the queries that it found"],
     ["j, k", "next or previous query; the arrows do the same within the table"],
     ["Enter", "open or close the query"],
     ["Escape", "close the query"],
@@ -131,7 +131,14 @@ const queryKeys = (() => {
 
   const listen = (explorers) => {
     const dialog = drawn();
-    for (const { part } of explorers) part("keys").addEventListener("click", () => dialog.showModal());
+    for (const explorer of explorers) {
+      explorer.part("keys").addEventListener("click", () => dialog.showModal());
+      explorer.part("words").addEventListener("keydown", (event) => {
+        if (event.key !== "Enter" || event.isComposing) return;
+        event.preventDefault(); // it would press what has the focus then
+        step(explorer, 1);
+      });
+    }
     document.addEventListener("keydown", (event) => {
       if (event.defaultPrevented || event.ctrlKey || event.altKey || event.metaKey || isTyping(event.target)) return;
       if (dialog.open) {

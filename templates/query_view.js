@@ -135,7 +135,9 @@ const queryView = (() => {
       count === null
         ? "Nobody judged this query."
         : `${count} relevant ${count === 1 ? "document is" : "documents are"} known.`;
-    return make("p", { class: "soft" }, kept.more ? `${judged} And ${kept.more} more below rank ${first}.` : judged);
+    const others = kept.more === 1 ? "document is" : "documents are";
+    const more = kept.more ? ` Below rank ${first}, ${kept.more} other ${others} left out.` : "";
+    return make("p", { class: "soft" }, judged + more);
   };
 
   const rank = (value) => (value === null ? "nowhere" : `#${value}`);

@@ -122,11 +122,16 @@ SHOWN: Mapping[Kind, int] = {"differences": 1, "recall_precision": 1, "distribut
 
 
 def _groups(suite: SuiteResult) -> Iterator[ChartGroup]:
-    """Charts by kind; those of the metric that is red come first."""
-    red = {each.metric for each in suite.outcomes if each.verdict == "fail"}
+    """Charts by kind; those of the metric that is red come first, and of these that of the slice."""
+    red = [each for each in suite.outcomes if each.verdict == "fail"]
+    metrics = {each.metric for each in red}
+    slices = {(each.metric, line.slice) for each in red for line in each.figures if line.over}
     every = charts_of(suite)
     for kind, (title, said) in READING.items():
-        charts = sorted((each for each in every if each.kind == kind), key=lambda each: each.metric not in red)
+        charts = sorted(
+            (each for each in every if each.kind == kind),
+            key=lambda each: (each.metric not in metrics, (each.metric, each.slice) not in slices),
+        )
         most = SHOWN.get(kind, len(charts))
         if charts:
             yield ChartGroup(title, said, tuple(charts[:most]), tuple(charts[most:]))

@@ -29,6 +29,26 @@ def test_a_slash_goes_to_the_filter(page):
     expect(control(page, "filter")).to_have_value("")
 
 
+def test_enter_in_the_filter_leads_to_the_first_query_that_it_found(page):
+    first = ids(page)[0]
+    press(page, "/", *first, "Enter")
+
+    assert focused(page) == first
+    expect(view(page)).to_have_count(0)
+    press(page, "Enter")
+    expect(view(page)).to_have_count(1)
+
+
+def test_what_is_opened_at_the_edge_of_the_screen_is_brought_into_it(page):
+    first = ids(page)[0]
+    opener(page, first).evaluate(
+        "each => { each.scrollIntoView({ block: 'end' }); each.focus({ preventScroll: true }); }"
+    )
+    press(page, "Enter")
+
+    expect(view(page).locator(".query-figures")).to_be_in_viewport()
+
+
 def test_j_and_k_and_arrows_go_from_query_to_query(page):
     first, second, third = ids(page)[:3]
     press(page, "j")

@@ -119,7 +119,7 @@ def test_documents_below_the_first_ranks_are_counted(opened, run):
     page = opened(queries_of(replace(run, suites=(replace(suite, documents=documents),))), "#shop-0::q=q000")
 
     expect(view(page).locator(".rankings + p")).to_have_text(
-        "6 relevant documents are known. And 60 more below rank 20."
+        "6 relevant documents are known. Below rank 20, 60 other documents are left out."
     )
     assert words(view(page).locator(".side.now li"))[-1] == "#95 late 2 good new"
 

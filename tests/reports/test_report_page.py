@@ -13,6 +13,7 @@ from reports.runs import FAILED, GREEN, RUN, SHOP, UNFINISHED, red_rules
 from pytest_ireval.errors import ReportError
 from pytest_ireval.reports.page import page_text
 from pytest_ireval.reports.page_assets import asset
+from pytest_ireval.reports.page_suite import suite_view
 from pytest_ireval.results.suite_result import RunResult
 
 EVIL = "\"'><script>alert(1)</script><img src=x onerror=alert(1)>{{ 7*7 }}</style>"
@@ -124,6 +125,13 @@ def test_lines_of_rules_lead_to_the_code_host_where_there_is_one():
     assert "https://github.com/o/r/blob/abc/suites/product-search.ireval.yaml#L17" in page.links
 
 
+def test_what_look_means_is_said_where_it_stands():
+    said = ": more than chance speaks for a loss there."
+
+    assert said in Elements(page_text(full_run())).text
+    assert said not in Elements(page_text(RUN)).text
+
+
 def test_the_same_run_makes_the_same_page():
     assert page_text(full_run()) == page_text(full_run())
 
@@ -131,9 +139,19 @@ def test_the_same_run_makes_the_same_page():
 def test_two_hundred_red_rules_stay_readable():
     page = Elements(page_text(replace(RUN, suites=(red_rules(200),))))
 
-    assert "200 checks against the change" in page.text
+    assert "200 checks speak against the change" in page.text
     opened = [name for name, _ in page.attributes].count("open")
     assert opened == 13  # twelve findings, and the suite
+
+
+def test_the_trend_of_the_slice_that_failed_comes_first_and_the_others_are_named():
+    suite = full_run().suites[0]
+    metric, whole = suite.trends[0].metric, replace(suite.trends[0], slice="all")
+    red = replace(suite, trends=(whole, replace(whole, slice="segment=head"), replace(whole, slice="segment=tail")))
+    trend = next(each for each in suite_view(red, alone=True).charts if each.title == "From run to run")
+
+    assert [each.about for each in trend.shown] == [f"{metric} on segment=tail"]
+    assert [each.about for each in trend.folded] == [metric, f"{metric} on segment=head"]
 
 
 def test_five_suites_of_sixty_queries_weigh_less_than_300_kb():

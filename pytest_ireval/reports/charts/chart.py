@@ -29,4 +29,9 @@ class Chart:
     metric: str = ""
     """That it is about; empty if it is about several, or none."""
     slice: str = ""
-    """That it is about; empty if it is about all of them."""
+    """That it is about, where charts of one metric differ in it; ``all`` is every query."""
+
+    @property
+    def about(self) -> str:
+        """What tells it from others of its kind."""
+        return self.metric if self.slice in ("", "all") else f"{self.metric} on {self.slice}"
