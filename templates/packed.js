@@ -16,6 +16,7 @@ const packed = (() => {
     delete element.dataset.packed;
     const parsed = new DOMParser().parseFromString(await text(content), "text/html");
     element.replaceChildren(...parsed.body.childNodes);
+    window.dispatchEvent(new Event("resize")); // something may have become wider than its place
   };
 
   const inSight = (element) => !element.parentElement.closest("details:not([open])");

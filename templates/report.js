@@ -49,7 +49,7 @@
 
   // What has to be scrolled sideways is reached with the keyboard, too; what fits is no stop on the way.
   const reachable = () => {
-    for (const each of document.querySelectorAll(".wide")) {
+    for (const each of document.querySelectorAll(".wide, .charts figure, .query-curve")) {
       if (each.scrollWidth > each.clientWidth) each.tabIndex = 0;
       else each.removeAttribute("tabindex");
     }

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from functools import partial
 
+from pytest_ireval.plurals import counted
 from pytest_ireval.reports.charts.drawing import svg_of
 from pytest_ireval.reports.markdown_text import SourceLinks
 from pytest_ireval.reports.packing import packed
 from pytest_ireval.reports.page_assets import SCRIPTS, STYLES, Asset, asset, lean, policy
 from pytest_ireval.reports.page_findings import findings_of
-from pytest_ireval.reports.page_suite import suite_view
+from pytest_ireval.reports.page_suite import suite_view, word_of
 from pytest_ireval.reports.query_views import queries_data
 from pytest_ireval.reports.summary_table import verdicts_in_words
 from pytest_ireval.reports.templates import EXTRA, DrawnSection, Templates, templates
@@ -31,7 +32,7 @@ def page_text(run: RunResult, using: Templates | None = None, links: SourceLinks
         run=run,
         title=", ".join(suite.name for suite in run.suites[:3]) or "no suite",
         words=words_of(run),
-        tally=verdicts_in_words(run.suites),
+        tally=_tally(run),
         owners=tuple(owners_of(run).items()),
         problems=run.problems,
         red=findings_of(run, links, "fail", "error"),
@@ -47,6 +48,13 @@ def page_text(run: RunResult, using: Templates | None = None, links: SourceLinks
         scripts=scripts,
         policy=policy(styles, scripts),
     )
+
+
+def _tally(run: RunResult) -> str:
+    """How many verdicts there are of each kind; how many of them are let through with a warning."""
+    warned = sum(word_of(each) == "warning" for suite in run.suites for each in suite.outcomes)
+    among = f" ({counted(warned, 'warning')} among them)" if warned else ""
+    return f"{verdicts_in_words(run.suites)}{among}"
 
 
 def _styles(using: Templates, sections: tuple[DrawnSection, ...]) -> tuple[Asset, ...]:

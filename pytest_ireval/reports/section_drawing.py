@@ -17,7 +17,8 @@ def drawn(section: Section, template: SectionTemplate | None) -> DrawnSection:
     if section.problem and not section.data:
         return _empty(section, section.problem)
     if template is None:
-        return _empty(section, f"{section.plugin}, which draws it, is not at hand")
+        where = "install it, or name its folder with ireval report --suites"
+        return _empty(section, f"{section.plugin}, which draws it, is not at hand: {where}")
     try:
         style = _style(template)
         with told({template.folder: ""}):

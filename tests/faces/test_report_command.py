@@ -25,7 +25,9 @@ def results(tmp_path, monkeypatch):
 def test_everything_is_drawn_and_named(results, ireval):
     done = ireval("report")
 
-    unknown = "acme-ireval 1.2, which draws it, is not at hand"
+    unknown = (
+        "acme-ireval 1.2, which draws it, is not at hand: install it, or name its folder with ireval report --suites"
+    )
     assert (done.code, done.err) == (0, f"warning: section 'Latency' of acme-ireval 1.2 is not shown: {unknown}\n")
     assert done.out == (
         "written: ireval-report/index.html\n"
@@ -157,7 +159,9 @@ def test_a_section_whose_plugin_is_not_at_hand_says_so(shop, ireval):
     done = ireval("report")
 
     assert done.code == 0
-    says = "suites/conftest.py, which draws it, is not at hand"
+    says = (
+        "suites/conftest.py, which draws it, is not at hand: install it, or name its folder with ireval report --suites"
+    )
     assert says in (shop / "index.html").read_text()
     assert says in (shop / "summary.md").read_text()
     assert done.err == f"warning: section 'Owners' of suites/conftest.py is not shown: {says}\n"

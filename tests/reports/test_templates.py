@@ -263,7 +263,10 @@ def test_what_a_template_says_by_itself_is_no_command_to_a_terminal(latency):
 
 
 def test_a_section_whose_plugin_is_not_here_says_so(ours):
-    assert templates().drawn(LATENCY).problem == "acme 2.1, which draws it, is not at hand"
+    assert (
+        templates().drawn(LATENCY).problem
+        == "acme 2.1, which draws it, is not at hand: install it, or name its folder with ireval report --suites"
+    )
 
 
 def test_a_section_with_a_problem_is_not_drawn(latency):
