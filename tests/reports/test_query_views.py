@@ -219,6 +219,23 @@ def test_what_moved_is_said_with_its_share():
     )
 
 
+def test_shares_of_a_metric_that_is_no_better_either_way_are_shown_with_the_others():
+    neither = replace(SUITE.metrics[0], name="NumNonRelRet", direction="neither")
+    lost = replace(LOST, shares={"NumNonRelRet": (None, None, None, -1.0, None), **LOST.shares})
+    shares = query_view(replace(SUITE, metrics=(*SUITE.metrics, neither), documents=(lost,)), "red mug").rankings.shares
+
+    assert [(row.document, row.shares) for row in shares] == [
+        ("far", (("-1.0000", ""), ("-", ""))),
+        ("d1", (("-", ""), ("-0.5693", "worse"))),
+    ]
+
+
+def test_a_weight_has_all_of_its_digits():
+    table = replace(SUITE.queries, weights=(1.0, 1234567.0))
+
+    assert query_view(replace(SUITE, queries=table), "red mug").columns[-1] == ("weight", "1234567")
+
+
 def test_a_cost_that_rose_is_worse():
     assert query_view(SUITE, "q2").figures[1] == FigureRow("Cost", "1.0000", "2.0000", "+1.0000", "worse")
 
