@@ -176,6 +176,15 @@ def test_the_worst_of_each_failing_rule_are_viewed_once():
     assert len(worst_views(full_run().suites[0])) == 3
 
 
+def test_however_many_rules_fail_a_suite_has_twenty_views():
+    ids = tuple(f"q{number:03}" for number in range(100))
+    table = QueryTable(ids=ids, texts=ids, now={"nDCG@10": (0.0,) * 100}, baseline={"nDCG@10": (1.0,) * 100})
+    red = [replace(SUITE.outcomes[0], queries=(QueryChange(query, query, 0.0, 1.0),)) for query in ids]
+    suite = replace(SUITE, metrics=SUITE.metrics[:1], queries=table, documents=(), outcomes=tuple(red))
+
+    assert [view.query for view in worst_views(suite)] == list(ids[:20])
+
+
 def test_a_view_says_all_of_a_query():
     view = query_view(SUITE, "red mug", "nDCG@10")
 
