@@ -134,6 +134,12 @@ def test_the_page_can_be_used_by_everyone(opened, axe, scheme, width):
     assert obstacles(axe, page) == []
 
 
+def test_the_verdict_of_a_run_that_could_not_be_judged_takes_no_more_room(opened):
+    page = opened(page_of(replace(full_run(queries=9), verdict="error")))
+
+    assert colour(page.locator("section.verdict.error"), "white-space") == "normal"
+
+
 @pytest.mark.parametrize("width", [360, 1280])
 def test_names_of_300_characters_make_no_page_wider(opened, width):
     long = "n" * 300

@@ -137,6 +137,14 @@ def test_the_same_run_makes_the_same_page():
     assert page_text(full_run()) == page_text(full_run())
 
 
+def test_a_check_that_could_not_be_made_is_not_against_the_change():
+    broken = replace(FAILED, verdict="error", headline="no judgments")
+    page = Elements(page_text(replace(RUN, suites=(replace(SHOP, outcomes=(FAILED, broken)),))))
+
+    assert "2 checks failed or could not be made" in page.text
+    assert "against the change" not in page.text
+
+
 def test_two_hundred_red_rules_stay_readable():
     page = Elements(page_text(replace(RUN, suites=(red_rules(200),))))
 
