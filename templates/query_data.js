@@ -13,7 +13,8 @@ const queryData = (() => {
   });
 
   const read = () => {
-    const element = document.getElementById("ireval-data");
+    // A suite may be called that, too.
+    const element = document.querySelector("script#ireval-data");
     if (!element || !element.textContent.trim()) return { first: 20, suites: [] };
     const { first, suites } = JSON.parse(element.textContent);
     return { first, suites: suites.map(suiteOf) };

@@ -37,6 +37,8 @@ def source_links(root: Path) -> SourceLinks:
         base = "{}/{}/blob/{}".format(*github)
     elif project and say("CI_COMMIT_SHA"):
         base = f"{project}/-/blob/{say('CI_COMMIT_SHA')}"
+    if not base.startswith(("https://", "http://")):  # a page would run what calls itself javascript:
+        base = ""
     top = say("GITHUB_WORKSPACE") or say("CI_PROJECT_DIR")
     if not top:
         return SourceLinks(base)

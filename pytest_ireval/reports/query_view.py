@@ -120,7 +120,7 @@ def query_view(suite: SuiteResult, query: str, metric: str = "") -> QueryView:
     table = suite.queries
     position = table.ids.index(query)
     weights = own_weights(table)
-    weight = [] if weights is None else [("weight", f"{weights[position]:g}")]
+    weight = [] if weights is None else [("weight", f"{round(weights[position], 4):.15g}")]
     columns = [(sound(name), sound(values[position])) for name, values in table.columns.items()]
     documents = next((each for each in suite.documents if each.query == query), None)
     explained = metric or next(iter(explained_metrics(suite)), "")
@@ -286,7 +286,7 @@ def _shares(suite: SuiteResult, documents: QueryDocuments) -> Iterator[ShareRow]
     ]
     for _, place in sorted(order):
         cells = tuple((change(shares[place]), moved_by(shares[place], way)) for _, way, shares in every)
-        if any(moved in ("worse", "better") for _, moved in cells):
+        if any(change(shares[place] or 0.0) != change(0.0) for _, _, shares in every):
             placed = documents.documents[place]
             yield ShareRow(
                 document=sound(placed.document),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from typing import Any
 
 from pytest_ireval.reports.commands import shell_word, why_command
@@ -26,6 +27,8 @@ VIEWS_OF_A_RULE = 3
 """Of so many queries behind a failing rule a page about one suite has views that need no script."""
 VIEWS_AMONG_SUITES = 1
 """The same of a page about several."""
+MOST_VIEWS = 20
+"""A suite has no more of them, however many rules fail; the table of queries shows the others."""
 MOST_CHARACTERS = 6_000_000
 """The documents of a page take no more, before they are packed: whatever a run has, the page stays below 10 MB."""
 _ESCAPES = {ord(each): f"\\u{ord(each):04x}" for each in "<>&\u2028\u2029"}
@@ -58,7 +61,7 @@ def worst_views(suite: SuiteResult, *, alone: bool = True) -> tuple[QueryView, .
             for each in outcome.queries[:most]:
                 if each.query in known:
                     metrics.setdefault(each.query, outcome.metric if outcome.explained else "")
-    return tuple(query_view(suite, query, metric) for query, metric in metrics.items())
+    return tuple(query_view(suite, query, metric) for query, metric in islice(metrics.items(), MOST_VIEWS))
 
 
 def _table(suite: SuiteResult) -> dict[str, Any]:

@@ -175,6 +175,8 @@ def _good(run: RunResult) -> Iterator[str]:
     if passed or doubtful:
         whole = f"all {passed:,}" if passed > 1 else f"{passed}"
         yield f"{whole if passed == len(every) else f'{passed:,} of {len(every):,}'} {_checks(len(every))} passed"
+    if unasked := sum(len({*suite.planned} - {each.id for each in suite.outcomes}) for suite in run.suites):
+        yield f"{unasked:,} {_checks(unasked)} not asked for"
     if doubtful:
         yield f"{doubtful:,} inconclusive"
     if accepted:

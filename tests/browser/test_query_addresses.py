@@ -1,5 +1,7 @@
 """An address leads to its query, wherever that is, and to its rule; what is copied shows the same again."""
 
+from dataclasses import replace
+
 import pytest
 from browser.pages import queries_of
 from browser.queries import control, count, explorer, ids, opener, shown, view
@@ -26,6 +28,13 @@ def test_another_address_opens_another_query(opened, text):
 
     expect(view(page).locator(".query-id").filter(has_text="q101")).to_be_visible()
     expect(opener(page, "q101")).to_be_in_viewport()
+
+
+def test_a_suite_may_be_called_as_the_data_of_the_page_are(opened):
+    run = full_run(queries=9)
+    page = opened(queries_of(replace(run, suites=(replace(run.suites[0], name="ireval-data"),))))
+
+    assert len(ids(page)) == 9
 
 
 def test_a_suite_that_is_closed_is_opened(opened, text):

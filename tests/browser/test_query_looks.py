@@ -1,5 +1,7 @@
 """How queries look: light and dark, narrow, printed, without scripts, and to those who cannot see."""
 
+from dataclasses import replace
+
 import pytest
 from browser.needs import without
 from browser.pages import page_of, queries_of
@@ -130,3 +132,24 @@ def test_the_page_can_be_used_by_everyone(opened, axe, scheme, width):
     page.keyboard.press("?")
 
     assert obstacles(axe, page) == []
+
+
+def test_the_verdict_of_a_run_that_could_not_be_judged_takes_no_more_room(opened):
+    page = opened(page_of(replace(full_run(queries=9), verdict="error")))
+
+    assert colour(page.locator("section.verdict.error"), "white-space") == "normal"
+
+
+@pytest.mark.parametrize("width", [360, 1280])
+def test_names_of_300_characters_make_no_page_wider(opened, width):
+    long = "n" * 300
+    run = full_run(queries=9)
+    suite = run.suites[0]
+    outcomes = tuple(replace(each, headline=long, name=long, file=f"{long}.yaml") for each in suite.outcomes)
+    table = replace(suite.queries, texts=(long,) * 9)
+    page = opened(
+        page_of(replace(run, suites=(replace(suite, name=long, owner=long, outcomes=outcomes, queries=table),))),
+        width=width,
+    )
+
+    assert page.evaluate("document.documentElement.scrollWidth") == width

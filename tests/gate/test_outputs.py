@@ -345,6 +345,13 @@ def test_there_are_no_links_into_a_repository_that_the_run_is_not_in(red, monkey
     assert source_links(red.path).base == ""
 
 
+def test_only_addresses_of_the_web_are_links(red, monkeypatch):
+    monkeypatch.setenv("CI_PROJECT_URL", "javascript:alert(1)//")
+    monkeypatch.setenv("CI_COMMIT_SHA", "3b1c0ff")
+
+    assert source_links(red.path).address("shop.ireval.yaml", 13) == ""
+
+
 def test_a_folder_without_a_name_is_no_folder_for_files(accepted):
     result = accepted.run("--ireval-report", "")
 

@@ -64,7 +64,6 @@ SHOP = SuiteResult(
     "fail",
     (PASSED, FAILED, WARNED),
     "@acme/search-team",
-    planned=("threshold::nDCG_10", "no_regression::nDCG_10.segment-tail", "expect::q044.order"),
     metrics=(NDCG,),
     counts=Counts(60, 60),
     cause=Cause(rankings=34, compared=59),

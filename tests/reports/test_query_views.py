@@ -176,6 +176,15 @@ def test_the_worst_of_each_failing_rule_are_viewed_once():
     assert len(worst_views(full_run().suites[0])) == 3
 
 
+def test_however_many_rules_fail_a_suite_has_twenty_views():
+    ids = tuple(f"q{number:03}" for number in range(100))
+    table = QueryTable(ids=ids, texts=ids, now={"nDCG@10": (0.0,) * 100}, baseline={"nDCG@10": (1.0,) * 100})
+    red = [replace(SUITE.outcomes[0], queries=(QueryChange(query, query, 0.0, 1.0),)) for query in ids]
+    suite = replace(SUITE, metrics=SUITE.metrics[:1], queries=table, documents=(), outcomes=tuple(red))
+
+    assert [view.query for view in worst_views(suite)] == list(ids[:20])
+
+
 def test_a_view_says_all_of_a_query():
     view = query_view(SUITE, "red mug", "nDCG@10")
 
@@ -217,6 +226,23 @@ def test_what_moved_is_said_with_its_share():
         "#1 → #4",
         (("-0.5693", "worse"),),
     )
+
+
+def test_shares_of_a_metric_that_is_no_better_either_way_are_shown_with_the_others():
+    neither = replace(SUITE.metrics[0], name="NumNonRelRet", direction="neither")
+    lost = replace(LOST, shares={"NumNonRelRet": (None, None, None, -1.0, None), **LOST.shares})
+    shares = query_view(replace(SUITE, metrics=(*SUITE.metrics, neither), documents=(lost,)), "red mug").rankings.shares
+
+    assert [(row.document, row.shares) for row in shares] == [
+        ("far", (("-1.0000", ""), ("-", ""))),
+        ("d1", (("-", ""), ("-0.5693", "worse"))),
+    ]
+
+
+def test_a_weight_has_all_of_its_digits():
+    table = replace(SUITE.queries, weights=(1.0, 1234567.0))
+
+    assert query_view(replace(SUITE, queries=table), "red mug").columns[-1] == ("weight", "1234567")
 
 
 def test_a_cost_that_rose_is_worse():

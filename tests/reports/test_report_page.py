@@ -88,6 +88,15 @@ def test_every_rule_and_suite_has_an_anchor_that_links_lead_to():
     assert len(page.ids) == len(set(page.ids))
 
 
+@pytest.mark.parametrize("name", ["findings", "verdict", "suites", "problems", "unaffected", "provenance"])
+def test_no_suite_has_the_anchor_of_another_part_of_the_page(name):
+    run = replace(RUN, suites=(replace(SHOP, name=name), SHOP), problems=("no room",), unaffected=("ads",))
+    page = Elements(page_text(run))
+
+    assert page.ids.count(name) == 1
+    assert len(page.ids) == len(set(page.ids))
+
+
 def test_texts_of_others_are_text():
     query = replace(FAILED.queries[0], query=EVIL, text=EVIL, note=EVIL)
     outcome = replace(FAILED, headline=EVIL, sentence=EVIL, file=EVIL, queries=(query,), facts=(EVIL,), name=EVIL)
@@ -136,6 +145,14 @@ def test_the_same_run_makes_the_same_page():
     assert page_text(full_run()) == page_text(full_run())
 
 
+def test_a_check_that_could_not_be_made_is_not_against_the_change():
+    broken = replace(FAILED, verdict="error", headline="no judgments")
+    page = Elements(page_text(replace(RUN, suites=(replace(SHOP, outcomes=(FAILED, broken)),))))
+
+    assert "2 checks failed or could not be made" in page.text
+    assert "against the change" not in page.text
+
+
 def test_two_hundred_red_rules_stay_readable():
     page = Elements(page_text(replace(RUN, suites=(red_rules(200),))))
 
@@ -173,3 +190,12 @@ def test_a_style_that_would_end_itself_is_an_error():
         asset("extra.css", "a{} </STYLE ><script>")
 
     assert str(caught.value) == "extra.css\n  holds </style, which would end it"
+
+
+def test_only_of_a_run_that_passed_it_is_said_that_nothing_asks_for_a_look():
+    fine = "Nothing that was checked asks for a look."
+    cut_off = replace(SHOP, verdict="error", outcomes=(), error="the run ended before this suite was evaluated")
+
+    assert fine in Elements(page_text(GREEN)).text
+    assert fine not in Elements(page_text(replace(RUN, verdict="error", suites=(cut_off,)))).text
+    assert fine not in Elements(page_text(replace(GREEN, verdict="error", problems=("no room",)))).text

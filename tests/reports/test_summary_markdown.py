@@ -195,7 +195,8 @@ def test_what_could_not_be_judged_is_said_beside_what_failed():
 def test_broken_inputs_are_told_once():
     error = "judgments.txt:3: 'x' is no grade\n  did you mean 1?"
     outcomes = (replace(PASSED, verdict="error", headline="inputs"), replace(FAILED, verdict="error"))
-    broken = replace(SHOP, verdict="error", outcomes=outcomes, error=error, metrics=(), waived=())
+    planned = ("inputs", "churn::RBO", "expect::q1")
+    broken = replace(SHOP, verdict="error", outcomes=outcomes, planned=planned, error=error, metrics=(), waived=())
 
     text = summary_text(replace(RUN, verdict="error", suites=(broken,)))
 
@@ -334,6 +335,12 @@ def test_a_branch_that_lowers_its_baseline_is_shown_openly():
         "**Safe to land**: all 2 checks passed; but this branch lowers its own baseline of product-search."
     )
     assert text.count("of the baseline fell 3%") == 1
+
+
+def test_checks_that_nobody_asked_for_are_counted():
+    run = replace(GREEN, suites=(replace(GREEN.suites[0], planned=(PASSED.id, "churn::RBO", "expect::q1")),))
+
+    assert first_lines(run) == "**Safe to land**: 1 check passed; 2 checks not asked for."
 
 
 def test_who_took_no_part_is_named():
