@@ -60,7 +60,7 @@ const queryView = (() => {
       id,
       place,
       grade: gradeOf(suite, kept.grades[place]),
-      relevant: (kept.grades[place] ?? 0) > 0,
+      relevant: kept.grades[place] !== null && kept.grades[place] >= suite.relevantFrom,
       now: kept.now[place],
       baseline: kept.baseline[place],
     }));

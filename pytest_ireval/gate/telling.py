@@ -13,6 +13,7 @@ from pytest_ireval.gate.curves import curves_of
 from pytest_ireval.gate.distributions import distributions_of
 from pytest_ireval.gate.documents import documents_of
 from pytest_ireval.gate.material import Material
+from pytest_ireval.gate.recall_precision import relevant_from
 from pytest_ireval.gate.slices import slices_of
 from pytest_ireval.gate.to_judge import with_what_to_judge
 from pytest_ireval.metrics.score import aggregated
@@ -66,6 +67,7 @@ def result_of(material: Material, checks: Sequence[Check], outcomes: tuple[Outco
         curves=curves_of(material, checks),
         distributions=distributions_of(material),
         acceptances=acceptances_of(material),
+        relevant_from=relevant_from(suite),
     )
 
 

@@ -164,19 +164,19 @@ def query_metrics(suite: SuiteResult) -> list[MetricFigures]:
     return [each for each in suite.metrics if each.name in suite.queries.now]
 
 
-def shown_documents(documents: QueryDocuments, first: int = FIRST) -> list[int]:
+def shown_documents(suite: SuiteResult, documents: QueryDocuments, first: int = FIRST) -> list[int]:
     """Where those stand that a page shows: the first of either side, and those that are relevant or have a share."""
     of_account = {place for shares in documents.shares.values() for place, share in enumerate(shares) if share}
     return [
         place
         for place, each in enumerate(documents.documents)
-        if min(each.now or first + 1, each.baseline or first + 1) <= first or is_relevant(each) or place in of_account
+        if min(each.now or first + 1, each.baseline or first + 1) <= first or counts(suite, each) or place in of_account
     ]
 
 
-def is_relevant(placed: Placed) -> bool:
-    """Whether it has a grade above 0."""
-    return (placed.grade or 0.0) > 0.0
+def counts(suite: SuiteResult, placed: Placed) -> bool:
+    """Whether it is relevant."""
+    return placed.grade is not None and placed.grade >= suite.relevant_from
 
 
 def moved_by(value: float | None, direction: str) -> Moved:
@@ -209,7 +209,7 @@ def _rules(suite: SuiteResult, query: str) -> Iterator[tuple[str, str]]:
 
 
 def _rankings(suite: SuiteResult, documents: QueryDocuments) -> Rankings:
-    kept = [documents.documents[place] for place in shown_documents(documents, FIRST_WITHOUT_SCRIPT)]
+    kept = [documents.documents[place] for place in shown_documents(suite, documents, FIRST_WITHOUT_SCRIPT)]
     compared = suite.baseline is not None
     before = tuple(_side(suite, kept, compared=compared, now=False))
     now = tuple(_side(suite, kept, compared=compared, now=True))
@@ -235,10 +235,10 @@ def _side(suite: SuiteResult, documents: Sequence[Placed], *, compared: bool, no
             rank=rank or 0,
             document=sound(each.document),
             grade=_grade(suite, each),
-            relevant=is_relevant(each),
+            relevant=counts(suite, each),
             other=each.baseline if now else each.now,
             arrow=_arrow(each, now=now) if compared else "",
-            moved=_effect(each) if compared and is_relevant(each) else "",
+            moved=_effect(each) if compared and counts(suite, each) else "",
         )
 
 

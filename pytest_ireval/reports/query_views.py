@@ -74,6 +74,7 @@ def _table(suite: SuiteResult) -> dict[str, Any]:
         "name": sound(suite.name),
         "depth": suite.depth,
         "compared": suite.baseline is not None,
+        "relevantFrom": suite.relevant_from,
         "labels": [[grade, sound(label)] for grade, label in suite.labels.items()],
         "ids": list(map(sound, table.ids)),
         "texts": list(map(sound, table.texts)),
@@ -124,11 +125,11 @@ def _documents(suite: SuiteResult) -> Iterator[str]:
     positions = {query: position for position, query in enumerate(suite.queries.ids)}
     for each in suite.documents:
         if each.query in positions:
-            yield _plain({"query": positions[each.query], **_of_a_query(each)})
+            yield _plain({"query": positions[each.query], **_of_a_query(suite, each)})
 
 
-def _of_a_query(documents: QueryDocuments) -> dict[str, Any]:
-    kept = shown_documents(documents)
+def _of_a_query(suite: SuiteResult, documents: QueryDocuments) -> dict[str, Any]:
+    kept = shown_documents(suite, documents)
     placed = [documents.documents[place] for place in kept]
     return {
         "ids": [sound(each.document) for each in placed],

@@ -190,6 +190,8 @@ class SuiteResult:
     """From the history, of every figure that this run has, too, and of what rules look at."""
     acceptances: tuple[Accepted, ...] = ()
     """Of the baseline, and the pinning of the anchor if a rule asks for it; the newest last."""
+    relevant_from: float = 1.0
+    """The lowest grade that is relevant."""
 
 
 @dataclass(frozen=True)

@@ -75,6 +75,7 @@ def test_the_suite_says_what_is_relevant(accepted):
     accepted.run()
 
     assert curves(accepted)["all"]["now"] == {"levels": [0.5] * 11, "r_precision": 0.0}
+    assert accepted.results()["suites"][0]["relevant_from"] == 3.0
 
 
 def test_without_a_baseline_there_is_one_side(shop):

@@ -26,6 +26,7 @@ from pytest_ireval.intake.linting import CHECKS
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.metrics.needs import NEEDS
 from pytest_ireval.plugins import hookspecs
+from pytest_ireval.reports.templates import template_folder
 from pytest_ireval.testing import promises
 
 ROOT = Path(__file__).parents[2]
@@ -175,7 +176,7 @@ def test_every_option_of_report_is_documented(option):
 
 
 def test_every_block_of_the_page_is_documented():
-    blocks = re.findall(r"{% block (\w+) %}", (ROOT / "templates" / "index.html.jinja").read_text(encoding="utf-8"))
+    blocks = re.findall(r"{% block (\w+) %}", (template_folder() / "index.html.jinja").read_text(encoding="utf-8"))
     page = (ROOT / "docs" / "report.md").read_text(encoding="utf-8")
 
     assert [name for name in blocks if f"`{name}`" not in page] == []

@@ -217,6 +217,12 @@ def test_rankings_stand_side_by_side():
     assert (both.rows, both.more, both.known) == (4, 1, "2 relevant documents are known.")
 
 
+def test_grades_below_what_counts_as_relevant_are_not_taken_for_it():
+    view = worst_views(replace(SUITE, relevant_from=2.0))[0]
+
+    assert {each.document: each.relevant for each in view.rankings.baseline} == {"d1": True, "d2": False, "x1": False}
+
+
 def test_what_moved_is_said_with_its_share():
     (row,) = query_view(SUITE, "red mug").rankings.shares
 
