@@ -60,11 +60,21 @@ class RunFiles:
         if self.folder is not None:
             kept(self.folder / TO_JUDGE)
         unfinished = RunResult(pytest_ireval.__version__, written(moment), "error", (), problems=(NOT_ENDED,))
+        self._replace_earlier(unfinished)
         if self.write(unfinished):
             for path in self._texts(unfinished):
                 with suppress(OSError):  # a full disk has no room for another file, and lets an old one go all the same
                     path.unlink()
         self.written.clear()
+
+    def _replace_earlier(self, unfinished: RunResult) -> None:
+        """What an earlier run left is gone before a page is drawn, which takes a while, and may be interrupted."""
+        if self.folder is None or self.results is None or not self.results.exists():
+            return
+        self._put(self.results, results_text(unfinished))
+        self._put(self.folder / PAGE, "")
+        for name, text in self._others(unfinished).items():
+            self._put(self.folder / name, text)
 
     def result_of(
         self,

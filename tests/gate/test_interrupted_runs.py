@@ -47,8 +47,8 @@ def reversed_lists(folder):
     return found
 
 
-BEGINNING = 17
-"""Calls after which nothing of an earlier run is left: three files, of which the last is put in place by the 17th."""
+BEGINNING = 19
+"""Calls after which nothing of an earlier run is left: three files, of which the last is put in place by the 19th."""
 OLD, NEW = "q01-d0", "q01-d3"
 BEFORE, AFTER = {"shop": OLD, "blog": None}, {"shop": NEW, "blog": NEW}
 
@@ -133,7 +133,8 @@ def wrong_results(folder, moment, baselines):
     """What is wrong with the file of results: it is that of a run that ended, or no pass."""
     path = folder / "ireval-report/results.json"
     verdict = run_of(path.read_text()).verdict if path.exists() else "error"
-    for name, green in (("summary.md", "**Safe to land**"), ("metrics.txt", "ireval_pass 1.0")):
+    page = ("index.html", "Safe to land</h1>")
+    for name, green in (page, ("summary.md", "**Safe to land**"), ("metrics.txt", "ireval_pass 1.0")):
         other = path.with_name(name)
         if other.exists() and green in other.read_text() and verdict != "pass":
             stale = other.read_bytes() == (folder.parent / "template/ireval-report" / name).read_bytes()
