@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import TypeVar
 
 from pytest_ireval.baselines.baseline import Baseline
 from pytest_ireval.baselines.files import (
@@ -43,29 +44,35 @@ Load = Callable[[str], bytes | None]
 """The content of the file with an ending; None where there is none."""
 Place = Callable[[str], str]
 """What messages call the file with an ending."""
+Found = TypeVar("Found")
 
 
 def read_baseline(folder: Path, name: str) -> Baseline | None:
-    """The baseline of a suite; None where there is none. A writer at work is no hindrance: old or new is read."""
+    """Return the baseline of a suite, or None. While another process writes it, this is the old or the new one."""
+    return _steady(baseline_from, folder, name)
+
+
+def read_record(folder: Path, name: str, ref: str = "") -> Record | None:
+    """Return the .json file alone, from the disk or from a git ref; None if there is none."""
+    if not ref:
+        return _steady(record_from, folder, name)
+    checked_name(name)
+    return record_from(_at_ref(ref, folder, name), _places(folder, name, ref), ref)
+
+
+def _steady(read: Callable[[Load, Place], Found | None], folder: Path, name: str) -> Found | None:
+    """Read again for as long as another process writes the files; an error counts if they stayed as they were."""
     checked_name(name)
     for _ in range(ATTEMPTS):
         before = _state(folder, name)
         try:
-            return baseline_from(_in_folder(folder, name), _places(folder, name))
+            return read(_in_folder(folder, name), _places(folder, name))
         except BaselineError:
             if _state(folder, name) == before:
                 raise
         time.sleep(PAUSE)
-    complaint = "is written again and again by somebody else, and cannot be read"
+    complaint = "is written again and again by another process, and cannot be read"
     raise BaselineError(Problem(complaint, place=str(near(path_of(folder, name, RECORD)))))
-
-
-def read_record(folder: Path, name: str, ref: str = "") -> Record | None:
-    """The .json file alone, on the disk or at a git ref; None where there is none."""
-    checked_name(name)
-    if ref:
-        return record_from(_at_ref(ref, folder, name), _places(folder, name, ref), ref)
-    return record_from(_in_folder(folder, name), _places(folder, name))
 
 
 def read_baseline_at(ref: str, folder: Path, name: str) -> Baseline | None:
@@ -226,10 +233,18 @@ def _refuse_stale(journal: Journal, folder: Path, name: str) -> None:
 
 
 def _state(folder: Path, name: str) -> tuple[object, ...]:
-    """Changes when somebody writes."""
+    """Return a value that changes when another process writes the files."""
     journal = journal_of(folder, name)
-    paths = [*baseline_files(folder, name), *(sorted(journal.folder.glob("*")) if journal else [])]
+    paths = [*baseline_files(folder, name), *(_files_in(journal.folder) if journal else [])]
     return (journal and journal.folder, *(_stamp(path) for path in paths))
+
+
+def _files_in(folder: Path) -> list[Path]:
+    """List a folder; it is empty if the writer has removed it by now."""
+    try:
+        return sorted(folder.iterdir())
+    except FileNotFoundError:
+        return []
 
 
 def _stamp(path: Path) -> tuple[str, int, int, int] | None:

@@ -17,7 +17,7 @@ from pytest_ireval.baselines import journal, lock, reading, writing
 from pytest_ireval.baselines.files import baseline_files, path_of
 from pytest_ireval.baselines.journal import journal_of
 from pytest_ireval.baselines.lock import locked
-from pytest_ireval.baselines.reading import read_baseline
+from pytest_ireval.baselines.reading import read_baseline, read_record
 from pytest_ireval.baselines.writing import (
     delete_baseline,
     encoded_baseline,
@@ -34,7 +34,7 @@ NEW = baseline_of({"q1": ["z"], "q2": ["y", "x"]}, {"q1": {"z": 2}}, acceptances
 needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 
 
-def run(*arguments):
+def run(*arguments, **more):
     environment = {**os.environ, "PYTHONPATH": str(HERE)}
     return subprocess.Popen(
         [sys.executable, *map(str, arguments)],
@@ -42,13 +42,14 @@ def run(*arguments):
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        **more,
     )
 
 
 @needs_fork
 def test_killed_at_any_call_it_is_old_or_new_and_the_next_update_finishes(tmp_path):
     writer = run(HERE / "interrupted_writer.py", tmp_path)
-    moments, trouble = writer.communicate(timeout=120)
+    moments, trouble = writer.communicate()
     assert writer.returncode == 0, trouble
 
     found = [content(read_baseline(tmp_path / str(moment), "shop")) for moment in range(1, int(moments) + 1)]
@@ -136,7 +137,7 @@ def test_two_who_write_at_once_take_turns(tmp_path):
         "    write_files(Path(sys.argv[1]), sys.argv[3], encoded_baseline(made))\n"
     )
     writers = [run("-c", script, tmp_path, who, suite) for who, suite in (("a", "shop"), ("b", "shop"), ("c", "blog"))]
-    assert [writer.communicate(timeout=60)[1] for writer in writers] == ["", "", ""]
+    assert [writer.communicate()[1] for writer in writers] == ["", "", ""]
 
     shop, blog = read_baseline(tmp_path, "shop"), read_baseline(tmp_path, "blog")
     assert content(shop)["rankings"][0]["q"][0] in ("a14", "b14")
@@ -302,6 +303,44 @@ def test_somebody_who_writes_while_a_baseline_is_read_is_waited_for(tmp_path, mo
     assert content(read_baseline(tmp_path, "shop")) == content(NEW)
 
 
+@pytest.mark.parametrize("name", ["listdir", "scandir"])
+def test_a_journal_that_is_finished_while_it_is_listed_is_no_error(tmp_path, monkeypatch, name):
+    interrupted(tmp_path, monkeypatch)
+    real = getattr(os, name)
+
+    def finished_at_once(path="."):
+        if str(path).endswith(".commit"):
+            monkeypatch.setattr(os, name, real)
+            finish_interrupted(tmp_path, "shop")
+        return real(path)
+
+    monkeypatch.setattr(os, name, finished_at_once)
+
+    assert content(read_baseline(tmp_path, "shop")) == content(NEW)
+
+
+def test_readers_beside_a_writer_that_never_rests_always_find_a_whole_baseline(tmp_path):
+    script = (
+        "import sys; from pathlib import Path; from test_interrupted_updates import *\n"
+        "write_files(Path(sys.argv[1]), 'shop', encoded_baseline(OLD)); print('ready', flush=True)\n"
+        "while sys.stdin.readline():\n"
+        "    for each in (NEW, OLD): write_files(Path(sys.argv[1]), 'shop', encoded_baseline(each))\n"
+        "    print('again', flush=True)\n"
+    )
+    writer = run("-c", script, tmp_path, stdin=subprocess.PIPE)
+    try:
+        for _ in range(20):
+            assert writer.stdout.readline()
+            writer.stdin.write("\n")
+            writer.stdin.flush()
+            for _ in range(5):
+                assert content(read_baseline(tmp_path, "shop")) in (content(OLD), content(NEW))
+                assert read_record(tmp_path, "shop").baseline.suite == "shop"
+    finally:
+        writer.kill()
+        writer.communicate()
+
+
 def test_a_deleted_baseline_is_gone_with_all_its_files(tmp_path):
     write_baseline(tmp_path, OLD)
     write_baseline(tmp_path, baseline_of(suite="shop.de"))
@@ -328,11 +367,11 @@ def test_a_child_that_outlives_the_holder_of_the_lock_does_not_hold_it(tmp_path)
         with locked(tmp_path):
             if os.fork():
                 os._exit(0)  # dies with the lock, as when it is killed
-            time.sleep(20)
+            time.sleep(60)
             os._exit(0)
     os.waitpid(holder, 0)
 
-    with locked(tmp_path, wait=2):
+    with locked(tmp_path, wait=30):
         assert (tmp_path / ".lock").read_text() == f"{os.getpid()}\n"
 
 
