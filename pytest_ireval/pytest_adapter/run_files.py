@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
@@ -60,21 +60,11 @@ class RunFiles:
         if self.folder is not None:
             kept(self.folder / TO_JUDGE)
         unfinished = RunResult(pytest_ireval.__version__, written(moment), "error", (), problems=(NOT_ENDED,))
-        self._replace_earlier(unfinished)
-        if self.write(unfinished):
-            for path in self._texts(unfinished):
+        if not self._folder_problem() and self._put_all(self._texts(unfinished, UNFINISHED_PAGE)):
+            for path in self._texts(unfinished, UNFINISHED_PAGE):
                 with suppress(OSError):  # a full disk has no room for another file, and lets an old one go all the same
                     path.unlink()
         self.written.clear()
-
-    def _replace_earlier(self, unfinished: RunResult) -> None:
-        """What an earlier run left is gone before a page is drawn, which takes a while, and may be interrupted."""
-        if self.folder is None or self.results is None or not self.results.exists():
-            return
-        self._put(self.results, results_text(unfinished))
-        self._put(self.folder / PAGE, "")
-        for name, text in self._others(unfinished).items():
-            self._put(self.folder / name, text)
 
     def result_of(
         self,
@@ -101,18 +91,16 @@ class RunFiles:
 
     def write(self, result: RunResult) -> str:
         """Put the files in their places; returns why that is impossible."""
-        if self.folder is None or self.results is None:
+        if self.results is None:
             return ""
-        try:
-            if not self.folder.exists():
-                self.folder.mkdir(parents=True)
-                (self.folder / ".gitignore").write_text(IGNORED, encoding="utf-8")
-        except OSError as error:
-            return _unwritten(self.results, error.strerror or str(error))
-        texts = self._texts(result)
+        problem = self._folder_problem()
+        if problem:
+            return problem
+        texts = self._texts(result, self._page(result))
         if self.undrawn:
-            texts = self._texts(with_problem(result, self.undrawn))
-        failed = {path: reason for path, text in texts.items() if (reason := self._put(path, text))}
+            result = with_problem(result, self.undrawn)
+            texts = self._texts(result, self._page(result))
+        failed = self._put_all(texts)
         if len(failed) == sum(map(bool, texts.values())) and len(set(failed.values())) == 1:
             failed = {self.results: failed[self.results]}  # it is the folder
         told = "; ".join(
@@ -122,20 +110,35 @@ class RunFiles:
             self._take_back(with_problem(result, told), failed)
         return told
 
+    def _folder_problem(self) -> str:
+        """Make the folder where it is missing; returns why that is impossible."""
+        if self.folder is None or self.results is None or self.folder.exists():
+            return ""
+        try:
+            self.folder.mkdir(parents=True)
+            (self.folder / ".gitignore").write_text(IGNORED, encoding="utf-8")
+        except OSError as error:
+            return _unwritten(self.results, error.strerror or str(error))
+        return ""
+
+    def _put_all(self, texts: Mapping[Path, str]) -> dict[Path, str]:
+        """Write each file; returns why the others could not be written."""
+        return {path: reason for path, text in texts.items() if (reason := self._put(path, text))}
+
     def _take_back(self, result: RunResult, failed: Iterable[Path]) -> None:
         """The run is red for want of a file, so the other files must not say that it is fine."""
-        for path, text in self._texts(result).items():
+        for path, text in self._texts(result, self._page(result)).items():
             if path not in failed and self._put(path, text):
                 with suppress(OSError):
                     path.unlink()
 
-    def _texts(self, result: RunResult) -> dict[Path, str]:
-        """What is to stand in each file; one with nothing in it is not there."""
+    def _texts(self, result: RunResult, page: str) -> dict[Path, str]:
+        """Return the text of each file, the results first; an empty text removes its file."""
         if self.folder is None or self.results is None:
             return {}
         return {
             self.results: results_text(result),
-            self.folder / PAGE: self._page(result),
+            self.folder / PAGE: page,
             **{self.folder / name: text for name, text in self._others(result).items()},
         }
 
@@ -189,6 +192,14 @@ class RunFiles:
 
 
 NOT_ENDED = "the run did not end"
+UNFINISHED_PAGE = f"""<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<title>{NOT_ENDED}</title>
+<p><strong>Could not be judged</strong>: {NOT_ENDED}. The terminal shows why; this page is replaced when a run ends.
+</html>
+"""
+"""It is constant: a page that is drawn takes longer than a small suite, and drawing may be interrupted."""
 IGNORED = "# Files of runs of pytest-ireval, made anew by each.\n*\n"
 LOOKING = ("help", "version", "markers", "showfixtures", "show_fixtures_per_test", "cacheshow", "collectonly")
 

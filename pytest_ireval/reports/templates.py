@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -82,10 +83,7 @@ class Templates:
 
 def templates(folder: Path | None = None, sections: Mapping[str, SectionTemplate] = MappingProxyType({})) -> Templates:
     """What draws the report; raises ReportError with all that can be known to be wrong with the user's folder."""
-    from pytest_ireval.reports.page_filters import FILTERS
-
     made = Templates(folder, sections, environment(*([folder] if folder else []), template_folder()))
-    made.environment.filters.update(FILTERS)
     if folder is not None:
         from pytest_ireval.reports.template_checks import check
 
@@ -99,24 +97,29 @@ def template_folder() -> Path:
     return inside if inside.is_dir() else PACKAGE.parent / "templates"
 
 
+@lru_cache(maxsize=16)
 def environment(*folders: Path) -> jinja2.Environment:
-    """Of the templates in folders, the first of them first, and unless told otherwise of ours.
+    """Load templates from folders, the first of them first; without folders, from ours.
 
-    It escapes everything, and stops at a name that is not there.
+    It escapes every value and stops at an unknown name. It is made once, because compiling our templates takes longer
+    than filling them in; Jinja compiles a file again when the file changes.
     """
     import jinja2
 
+    from pytest_ireval.reports.page_filters import FILTERS
     from pytest_ireval.reports.template_errors import Unknown
 
     found = jinja2.FileSystemLoader(folders or [template_folder()])
     ours = jinja2.PrefixLoader({OURS: jinja2.FileSystemLoader(template_folder())})
-    return jinja2.Environment(
+    made = jinja2.Environment(
         loader=jinja2.ChoiceLoader([found, ours]),
         autoescape=True,
         undefined=Unknown,
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    made.filters.update(FILTERS)
+    return made
 
 
 def text_in(path: Path) -> str:

@@ -26,7 +26,6 @@ def run(pytester):
             stderr=subprocess.STDOUT,
             text=True,
             errors="replace",
-            timeout=60,
             check=False,
             **more,
         )
@@ -89,7 +88,7 @@ def test_a_checkout_on_a_read_only_disk(shop, run, tmp_path_factory):
     def inside(*arguments):
         command = ["unshare", "-m", "sh", "-c", script, "sh", *PYTEST, "--ireval", *arguments]
         try:
-            return subprocess.run(command, cwd="/", capture_output=True, text=True, check=False, timeout=60)
+            return subprocess.run(command, cwd="/", capture_output=True, text=True, check=False)
         except FileNotFoundError:
             pytest.skip("needs unshare")
 
@@ -317,7 +316,7 @@ def test_a_file_that_cannot_be_written_keeps_the_others_from_being_green(shop, m
     def full(files):
         (path,) = files
         asked.append(path.name)
-        if path.name == name and asked.count(name) > 4:  # the first four say that the run did not end
+        if path.name == name and asked.count(name) > 2:  # the first two say that the run did not end
             raise OSError(errno.ENOSPC, "No space left on device")
         real(files)
 
