@@ -8,7 +8,7 @@ import signal
 import numpy as np  # noqa: F401 - pytester forgets what an in-process run imported, and NumPy refuses to load twice
 import pytest
 import scipy.special  # noqa: F401 - as NumPy
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 import pytest_ireval
 import pytest_ireval_metrics
@@ -22,9 +22,18 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
     """A job in the background of a script ignores Ctrl-C and hands that on; the tests send it to what they start."""
 
-settings.register_profile("exploring", deadline=None)
-settings.register_profile("repeatable", deadline=None, derandomize=True)
-settings.register_profile("few", deadline=None, derandomize=True, max_examples=10)
+for name in [name for name in os.environ if name.startswith("PYTEST_XDIST")]:
+    del os.environ[name]
+"""Tests run in workers of pytest-xdist; the runs that they start are not workers."""
+
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+"""Else each program that a test starts would compile all modules, which takes longer than what it does."""
+
+unhurried = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
+"""A machine that is busy with other work is slow, and that is no fault of a test."""
+settings.register_profile("exploring", **unhurried)
+settings.register_profile("repeatable", derandomize=True, **unhurried)
+settings.register_profile("few", derandomize=True, max_examples=10, **unhurried)
 settings.load_profile(os.environ.get("IREVAL_EXAMPLES") or ("repeatable" if os.environ.get("CI") else "exploring"))
 """A check says the same of the same code; whoever works on it sees new examples every time. Few are enough where the
 tests were run with many, in another environment."""

@@ -82,7 +82,7 @@ class Machine:
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             stdin=subprocess.DEVNULL,
-            timeout=120,
+            timeout=1200,
         )
         said = outputs.read_text(encoding="utf-8").splitlines()
         return Ran(done.returncode, done.stdout, dict(line.split("=", 1) for line in said))

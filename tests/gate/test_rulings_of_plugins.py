@@ -1,7 +1,5 @@
 """Whatever a plugin's rule returns, files can hold and other processes understand, or it is an error of the rule."""
 
-import os
-
 import pytest
 
 RULES = """\
@@ -38,10 +36,8 @@ PARALLEL = pytest.param(("-n1",), id="parallel")
 
 
 @pytest.fixture
-def odd(shop, monkeypatch):
+def odd(shop):
     """Runs the suite with a rule that returns this; its conftest.py is seen by workers alone."""
-    for name in [name for name in os.environ if name.startswith("PYTEST_XDIST")]:
-        monkeypatch.delenv(name)
     folder = shop.path / "below"
     folder.mkdir()
     shop.change(("rules:\n", "rules:\n  - odd: {name: one}\n"))

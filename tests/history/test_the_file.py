@@ -198,7 +198,7 @@ def start(file, number, what):
 def test_eight_processes_append_at_once_and_nothing_is_lost(file):
     processes = [start(file, number, "append") for number in range(8)]
 
-    assert [process.wait(timeout=100) for process in processes] == [0] * 8
+    assert [process.wait() for process in processes] == [0] * 8
     [process.stdout.close() for process in processes]
     assert Counter(row.suite for row in rows(file)) == {f"suite{number}": 10 for number in range(8)}
 

@@ -1,10 +1,7 @@
 """Many calls at a time: never more than allowed, answers in order, and nobody waits for ever."""
 
 import os
-import signal
 import sys
-import time
-from threading import Timer
 
 import pytest
 
@@ -27,6 +24,8 @@ def search(text):
         now -= 1
     return [text, str(threading.get_ident())]
 """
+HANGS = "import threading\n\ndef hang():\n    threading.Event().wait(600)\n\n"
+"""Longer than any machine takes to notice: a test that waits for its end waits for ten minutes, and fails."""
 ASYNC = """
 import asyncio
 
@@ -98,8 +97,7 @@ def test_nothing_more_is_asked_after_a_failure(many):
 
 @pytest.mark.parametrize("concurrency", [1, 3])
 def test_a_plain_function_that_takes_too_long_is_left_alone(many, concurrency):
-    code = "import time\n\ndef search(text):\n    time.sleep(20 if text == '1' else 0)\n    return [text]\n"
-    began = time.monotonic()
+    code = f"{HANGS}def search(text):\n    hang() if text == '1' else None\n    return [text]\n"
 
     said = many(code, lists=False, timeout="200ms", concurrency=concurrency)
 
@@ -108,16 +106,13 @@ def test_a_plain_function_that_takes_too_long_is_left_alone(many, concurrency):
         "  busy:search took longer than 0.2s for query 'q1' ('1')\n"
         "  its thread cannot be stopped, and goes on in the background; timeout: allows more"
     )
-    assert time.monotonic() - began < 10
     assert many("def search(text):\n    return [text]\n")["q1"] == ["1"]
 
 
 def test_a_call_that_hangs_is_noticed_while_others_go_on(many):
-    code = "import time\n\ndef search(text):\n    time.sleep(20 if text == '0' else 0.5)\n    return [text]\n"
-    began = time.monotonic()
+    code = f"{HANGS}def search(text):\n    hang()\n    return [text]\n"
 
     assert "took longer than 0.3s for query 'q0'" in many(code, lists=False, timeout="300ms", concurrency=2)
-    assert time.monotonic() - began < 4
 
 
 def test_an_async_call_that_takes_too_long_is_cancelled(many):
@@ -128,7 +123,7 @@ ended = []
 
 async def search(text):
     try:
-        await asyncio.sleep(3)
+        await asyncio.sleep(600)
     except asyncio.CancelledError:
         ended.append(text)
         raise
@@ -148,7 +143,7 @@ def test_a_time_limit_of_the_functions_own_is_its_exception(many):
 
 
 def test_an_async_function_that_blocks_its_loop_is_left_alone(many):
-    code = "import time\n\nasync def search(text):\n    time.sleep(3)\n"
+    code = f"{HANGS}async def search(text):\n    hang()\n"
 
     assert "goes on in the background" in many(code, lists=False, timeout="100ms")
     assert many("async def search(text):\n    return [text]\n")["q1"] == ["1"]
@@ -170,32 +165,35 @@ def test_a_function_that_asks_another_source_does_not_wait_for_itself(shop):
     assert shop.lists({"python": "outer:search", "timeout": "5s"})["q2"] == ["red mug"]
 
 
-def interrupted_after(seconds, ask):
-    """Whether Ctrl-C ends it at once."""
-    Timer(seconds, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
-    began = time.monotonic()
-    with pytest.raises(KeyboardInterrupt):
-        ask()
-    return time.monotonic() - began < seconds + 10
+INTERRUPTED = (
+    "import os, signal\nfrom threading import Timer\n\n"
+    "def interrupt():\n    Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()\n\n"
+)
 
 
 def test_ctrl_c_is_heard_while_a_call_hangs(many):
-    code = "import time\n\ndef search(text):\n    time.sleep(20)\n"
+    code = f"{HANGS}{INTERRUPTED}def search(text):\n    interrupt()\n    hang()\n"
 
-    assert interrupted_after(0.3, lambda: many(code))
+    with pytest.raises(KeyboardInterrupt):
+        many(code)
     assert many("def search(text):\n    return [text]\n")["q1"] == ["1"]
 
 
 def test_ctrl_c_is_heard_while_an_async_call_hangs(many):
-    code = "import asyncio\n\nasync def search(text):\n    await asyncio.sleep(20)\n"
+    code = (
+        f"import asyncio\n{INTERRUPTED}"
+        "async def search(text):\n    interrupt() if text == '0' else None\n    await asyncio.sleep(600)\n"
+    )
 
-    assert interrupted_after(0.3, lambda: many(code, concurrency=2))
+    with pytest.raises(KeyboardInterrupt):
+        many(code, concurrency=2)
     assert many("async def search(text):\n    return [text]\n")["q1"] == ["1"]
 
 
 def test_ctrl_c_ends_a_program_too(shop):
-    value = {"command": ["sh", "-c", "echo $$ > number; sleep 20"]}
+    value = {"command": ["sh", "-c", "echo $$ > number; sleep 1; kill -INT $PPID; sleep 600"]}
 
-    assert interrupted_after(0.5, lambda: shop.ask(value))
+    with pytest.raises(KeyboardInterrupt):
+        shop.ask(value)
     with pytest.raises(ProcessLookupError):
         os.kill(int((shop.folder / "number").read_text()), 0)
