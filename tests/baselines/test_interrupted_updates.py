@@ -107,6 +107,7 @@ def test_refused_at_any_call_it_is_old_or_new_and_the_error_says_which(tmp_path,
 
 
 @needs_fork
+@pytest.mark.slow
 def test_killed_at_random_moments_it_is_old_or_new(tmp_path):
     script = (
         "import sys; from pathlib import Path; from test_interrupted_updates import *\n"

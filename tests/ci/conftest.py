@@ -22,11 +22,13 @@ TOOLS = {
 }
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
-    """Without the project's files around them there is nothing to test."""
-    if not (ROOT / "action.yml").exists():
-        for item in items:
-            if Path(__file__).parent in item.path.parents:
+    """All of them play jobs of CI; without the project's files around them there is nothing to test."""
+    for item in items:
+        if Path(__file__).parent in item.path.parents:
+            item.add_marker(pytest.mark.ci)
+            if not (ROOT / "action.yml").exists():
                 item.add_marker(pytest.mark.skip(reason="needs a checkout of the project"))
 
 

@@ -15,7 +15,8 @@ from pytest_ireval.results.suite_result import SuiteResult
 
 pytest.importorskip("xdist", reason="pytest-xdist is not installed")
 
-MODES = ("load", "worksteal", "loadscope", "loadfile", "loadgroup", "each")
+MODES = ("load", "each")
+MORE_MODES = [pytest.param(mode, marks=pytest.mark.slow) for mode in ("worksteal", "loadscope", "loadfile", "loadgroup")]
 ASKED = """\
 import os
 import pathlib
@@ -90,7 +91,7 @@ def figures(result):
     return lines[start : next(i for i, line in enumerate(lines) if "short test summary" in line)]
 
 
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("mode", [*MODES, *MORE_MODES])
 def test_in_every_mode_of_spreading_the_run_is_the_same(red, mode):
     alone = red.run("--junit-xml=alone.xml")
     files = files_of(red)
@@ -137,7 +138,7 @@ def test_verdicts_by_evidence_are_corrected_for_all_rules_however_they_are_sprea
     assert "corrected for 5 verdicts" in facts
 
 
-@pytest.mark.parametrize("mode", ["load", "worksteal", "loadgroup"])
+@pytest.mark.parametrize("mode", ["load", *MORE_MODES[::3]])
 def test_a_source_is_asked_once_for_each_query(asking, mode):
     result = run(asking, "-n3", "--dist", mode, "--ireval-update-new")
 
@@ -248,7 +249,9 @@ def pytest_runtest_logreport():
 
 
 @pytest.mark.skipif(not hasattr(os, "killpg"), reason="needs signals of POSIX")
-@pytest.mark.parametrize("moment", [1, 2, 3, 4, 14, 31])
+@pytest.mark.parametrize(
+    "moment", [1, 14, *(pytest.param(moment, marks=pytest.mark.slow) for moment in (2, 3, 4, 31))]
+)
 def test_a_worker_that_is_killed_at_any_moment_never_makes_a_red_run_green(red, moment):
     (red.path / "conftest.py").write_text(KILLS_ITSELF.format(moment=moment))
 

@@ -14,7 +14,10 @@ ROOT = Path(__file__).parents[2]
 THIRD_PARTY = ROOT / "examples" / "third_party_metrics"
 DATA = [ROOT / "examples" / "data" / name for name in ("judgments.txt", "rankings.txt")]
 
-pytestmark = pytest.mark.skipif(not (ROOT / "pyproject.toml").exists(), reason="needs a checkout of the project")
+pytestmark = [
+    pytest.mark.skipif(not (ROOT / "pyproject.toml").exists(), reason="needs a checkout of the project"),
+    pytest.mark.ci,
+]
 
 
 def run(*command):
