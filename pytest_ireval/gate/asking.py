@@ -56,9 +56,9 @@ def too_few(asked: RuleAsked, seen: Seen) -> Ruling | None:
 
 
 def _cannot_tell(asked: RuleAsked, seen: Seen) -> bool:
-    """Whether the rule itself says what follows from too little evidence: of all queries there must be a verdict."""
+    """Tell whether the rule itself says what follows from too little evidence; on all queries it always does."""
     by_evidence: bool = getattr(asked.options, "by_evidence", False)
-    return by_evidence and not seen.slice.conditions
+    return asked.options.judges_few or (by_evidence and not seen.slice.conditions)
 
 
 def _nothing_to_judge(asked: RuleAsked, seen: Seen) -> Ruling:

@@ -23,6 +23,7 @@ from pytest_ireval.rules.tie_breaking import decided_by_ties
 from pytest_ireval.rules.wording import who_got_worse
 from pytest_ireval.rules.worst import worst_changes
 from pytest_ireval.suites.options import EvidenceOptions
+from pytest_ireval.suites.quantities import Tolerance
 
 
 def tested_p(options: EvidenceOptions, question: Question, p: Callable[[], float]) -> float | None:
@@ -41,16 +42,26 @@ class Settled(NamedTuple):
 
 
 def ruled_by_evidence(
-    options: EvidenceOptions, question: Question, figures: SliceFigures, beside: tuple[SliceFigures, ...], *, over: bool
+    options: EvidenceOptions,
+    question: Question,
+    figures: SliceFigures,
+    beside: tuple[SliceFigures, ...],
+    *,
+    over: bool,
+    beyond: Tolerance | None = None,
 ) -> Ruling:
-    """``over`` says whether the observed fall is beyond the tolerance, which decides where evidence does not."""
+    """Judge a mean; ``over`` tells whether the observed fall exceeds the tolerance, ``beyond`` is a broken hard limit."""
     seen = question.seen
     factor = factor_of(options, seen, question.evidence.p_worse)
     figures = replace(figures, adjusted=min(1.0, factor * question.evidence.p_worse))
     decision = decided(question.evidence, factor, options.alpha)
     few = question.worth < options.fewest
     robustness = None if decision.identical or few else robustness_of(question, factor, options.fewest)
-    settled = _settled(options, question, decision, robustness, over=over, few=few)
+    settled = (
+        _settled(options, question, decision, robustness, over=over, few=few)
+        if beyond is None
+        else Settled("fail", f"; it fell by more than the hard limit of {beyond}")
+    )
     failed = settled.verdict == "fail"
     changes = worst_changes(seen, question.values, failed=settled.verdict != "pass")
     words = few_words(options, question) if few else decided_words(question, figures, decision)

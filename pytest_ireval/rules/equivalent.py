@@ -14,7 +14,7 @@ from pytest_ireval.rules.by_evidence import few_words, numbers_of, tested_p, und
 from pytest_ireval.rules.deciding import factor_of
 from pytest_ireval.rules.evidence_wording import cannot_tell, change_words, no_weight_words, numbers_words
 from pytest_ireval.rules.figures import figures_of
-from pytest_ireval.rules.question import Question, weights_of
+from pytest_ireval.rules.question import Question, beyond, weights_of
 from pytest_ireval.rules.robustness import left_open_of
 from pytest_ireval.rules.ruling import Ruling
 from pytest_ireval.rules.seen import Seen
@@ -124,7 +124,7 @@ def _decided(
         words = f"it moved, and {options.tolerance} or more is not ruled out"
         left_open = _unconfirmed(options, question, factor)
         return ("inconclusive", f"{words}; inconclusive, as {left_open}", True) if left_open else ("fail", words, False)
-    over = abs(figures.change or 0.0) > (figures.tolerance or 0.0)
+    over = beyond(abs(figures.change or 0.0), figures.tolerance or 0.0, question.baseline)
     settled = undecided(options, over=over, tolerance=str(options.tolerance))
     words = (
         cannot_tell(question, figures, f"whether it moved by {within}")

@@ -13,6 +13,7 @@ from pytest_ireval.results.outcome import SliceFigures
 from pytest_ireval.rules.question import Question, mean_of, weightless
 from pytest_ireval.rules.seen import Seen, Values
 from pytest_ireval.rules.side import Floats
+from pytest_ireval.statistics.one_sided import FEWEST
 from pytest_ireval.statistics.resolution import false_alarm, queries_needed, resolution
 
 
@@ -50,11 +51,11 @@ def figure_of(seen: Seen, values: Floats, weights: Floats | None) -> float | Non
 def _with_evidence(found: SliceFigures, question: Question) -> SliceFigures:
     """With interval, spread, resolution and p, which there are for means alone, and only where something changed."""
     evidence, allowed, sign = question.evidence, found.tolerance, question.seen.sign
-    low, high = sorted((sign * evidence.low, sign * evidence.high))
+    low, high = sorted((sign * evidence.low, sign * evidence.high)) if _has_interval(question) else (None, None)
     return replace(
         found,
-        low=_known(low),
-        high=_known(high),
+        low=low,
+        high=high,
         level=1 - 2 * question.alpha,
         sd=_known(evidence.sd),
         skew=_known(evidence.skew),
@@ -65,6 +66,14 @@ def _with_evidence(found: SliceFigures, question: Question) -> SliceFigures:
         room=None if found.baseline is None else room_of(question.seen.metric, found.baseline),
         effective=None if question.weights is None else evidence.effective,
     )
+
+
+def _has_interval(question: Question) -> bool:
+    """Tell whether a t interval may be shown: not of a handful of changes, nor where the exact test contradicts it."""
+    evidence = question.evidence
+    if evidence.changed < FEWEST or not evidence.sd or not math.isfinite(evidence.low):
+        return False
+    return evidence.high >= 0 or evidence.p_worse < question.alpha
 
 
 def _needed(question: Question, drop: float) -> int | None:

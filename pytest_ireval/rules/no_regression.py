@@ -12,7 +12,7 @@ from pytest_ireval.results.outcome import SliceFigures
 from pytest_ireval.rules.by_evidence import numbers_of, ruled_by_evidence, tested_p
 from pytest_ireval.rules.evidence_wording import no_weight_words, numbers_words, open_words
 from pytest_ireval.rules.figures import figure_of, figures_of
-from pytest_ireval.rules.question import Question, weights_of
+from pytest_ireval.rules.question import Question, beyond, weights_of
 from pytest_ireval.rules.ruling import Ruling, percent
 from pytest_ireval.rules.seen import Seen
 from pytest_ireval.rules.slices import WHOLE, one_value, slice_of
@@ -21,10 +21,8 @@ from pytest_ireval.rules.wording import moved, on, who_got_worse
 from pytest_ireval.rules.worst import worst_changes
 from pytest_ireval.suites.options import EvidenceOptions, WeightedOptions
 from pytest_ireval.suites.quantities import Tolerance
-from pytest_ireval.suites.values import MetricText, TolerancesText
+from pytest_ireval.suites.values import MetricText, TolerancesText, ToleranceText
 
-ROUNDING = 1e-12
-"""A drop beyond the tolerance by no more than this is none."""
 LOW_BASELINE = 0.05
 """Below this a share of the baseline is smaller than the noise of anything."""
 
@@ -37,6 +35,16 @@ class NoRegressionOptions(EvidenceOptions, WeightedOptions):
         description="How far it may fall: 1% of the baseline, {absolute: 0.01}, or with per one for each value: "
         "{head: 1%, default: 3%}."
     )
+    hard_limit: ToleranceText | None = Field(
+        None,
+        description="With evidence: an observed fall beyond it fails, whatever these queries can tell: 10% of the "
+        "baseline, {absolute: 0.1}.",
+    )
+
+    @property
+    def judges_few(self) -> bool:
+        """A fall beyond the hard limit fails on a slice of any size."""
+        return self.hard_limit is not None or super().judges_few
 
     @model_validator(mode="after")
     def _makes_sense(self) -> NoRegressionOptions:
@@ -46,7 +54,19 @@ class NoRegressionOptions(EvidenceOptions, WeightedOptions):
             low, high = self.metric.bounds
             if each is not None and (each.relative >= 1 or each.absolute >= high - low):
                 raise ValueError(f"a tolerance of {each} lets everything pass")
+        if self.hard_limit is not None:
+            self._hard_limit_makes_sense(self.hard_limit)
         return self
+
+    def _hard_limit_makes_sense(self, limit: Tolerance) -> None:
+        if not self.by_evidence:
+            raise ValueError("hard_limit is for rules that decide by evidence: add decide_by: evidence")
+        low, high = self.metric.bounds
+        if limit.relative >= 1 or limit.absolute >= high - low:
+            raise ValueError(f"a hard_limit of {limit} lets everything pass")
+        for each in (self.tolerance.default, *self.tolerance.by_value.values()):
+            if each is not None and (limit.relative < each.relative if limit.relative else limit.absolute < each.absolute):
+                raise ValueError(f"hard_limit: {limit} is less than the tolerance of {each}: it is the outer limit")
 
 
 def p_of_no_regression(options: NoRegressionOptions, seen: Seen) -> float | None:
@@ -70,7 +90,8 @@ def no_regression(options: NoRegressionOptions, seen: Seen) -> Ruling:
         return Ruling("error", f"{seen.metric} has no figure to compare{on(seen)}{no_weight_words(question)}")
     beside = tuple(_beside(options, seen))
     if options.by_evidence:
-        return ruled_by_evidence(options, question, figures, beside, over=_over(question))
+        broken = options.hard_limit if options.hard_limit and _over(question, options.hard_limit) else None
+        return ruled_by_evidence(options, question, figures, beside, over=_over(question), beyond=broken)
     failed = _over(question)
     figures = replace(figures, over=failed)
     changes = worst_changes(seen, question.values, failed=failed)
@@ -91,11 +112,12 @@ def _question(options: NoRegressionOptions, seen: Seen, tolerance: Tolerance) ->
     return Question(seen, values, tolerance, options.alpha, weights)
 
 
-def _over(question: Question) -> bool:
-    """Whether the observed figure fell by more than is allowed."""
+def _over(question: Question, limit: Tolerance | None = None) -> bool:
+    """Tell whether the observed figure fell by more than the limit, or else than the tolerance."""
+    allowed = (question.allowed or 0.0) if limit is None else limit.allowed(question.baseline)
     now, before = (figure_of(question.seen, each, question.weights) or 0.0 for each in question.values[2:])
     drop = -question.seen.sign * (now - before)
-    return drop > (question.allowed or 0.0) + ROUNDING * max(1.0, abs(before))
+    return beyond(drop, allowed, before)
 
 
 def _beside(options: NoRegressionOptions, seen: Seen) -> Iterator[SliceFigures]:

@@ -15,6 +15,8 @@ from pytest_ireval.suites.quantities import Tolerance
 
 LEVEL = 0.05
 """Of the bounds that are shown unless a rule says otherwise: both together are the 90% interval."""
+ROUNDING = 1e-12
+"""A move beyond what is allowed by no more than this share is none."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,6 +77,11 @@ class Question:
     def evidence(self) -> MeanEvidence:
         """All tests of the mean."""
         return mean_evidence(self.gains, self.margins, alpha=self.alpha, weights=self.weights)
+
+
+def beyond(moved: float, allowed: float, baseline: float) -> bool:
+    """Tell whether a figure moved by more than is allowed, and not by rounding alone."""
+    return moved > allowed + ROUNDING * max(1.0, abs(baseline))
 
 
 def weightless(weights: Floats | None) -> bool:

@@ -160,11 +160,13 @@ def _by_evidence(options: WorsenedOptions, question: Question, factor: float) ->
 
 
 def _without_limit(options: WorsenedOptions, question: Question, tail: Tail, balance: str) -> _Told:
-    """As many as gain as much are no harm; of too few queries nobody can say whether more are chance."""
-    if tail.losses <= tail.gains or tail.queries >= options.fewest:
+    """Pass as many losses as gains; more of them are undecided, for chance is not excluded."""
+    if tail.losses <= tail.gains:
         return _Told("pass", f"{balance}: no more than chance")
-    settled = undecided(options, over=True, tolerance=str(tail.gains))
-    return _Told(settled.verdict, f"{balance}: {few_words(options, question)}{settled.because}", settled.warning)
+    settled = undecided(options, over=True, tolerance=f"{tail.gains} {'query' if tail.gains == 1 else 'queries'}")
+    enough = tail.queries >= options.fewest
+    words = f"{tail.queries} queries cannot tell whether that is chance" if enough else few_words(options, question)
+    return _Told(settled.verdict, f"{balance}: {words}{settled.because}", settled.warning)
 
 
 def _facts(options: WorsenedOptions, seen: Seen, tail: Tail) -> Iterator[str]:

@@ -35,6 +35,11 @@ class RuleOptions(Options):
         """How many queries a slice needs to be judged."""
         return self.min_queries
 
+    @property
+    def judges_few(self) -> bool:
+        """Whether the rule itself says what follows on a slice with fewer queries than that."""
+        return False
+
 
 class ComparingOptions(RuleOptions):
     """What can be said of every rule that looks at a baseline."""
@@ -54,10 +59,10 @@ class EvidenceOptions(ComparingOptions):
     alpha: Number = Field(
         0.05, gt=0, le=0.25, description="With evidence: how often chance may turn a harmless change red."
     )
-    on_inconclusive: Literal["observed", "warn", "fail"] = Field(
-        "observed",
-        description="With evidence, where these queries cannot tell: the observed change decides, or a warning is "
-        "given, or it fails.",
+    on_inconclusive: Literal["warn", "observed", "fail"] = Field(
+        "warn",
+        description="With evidence, where these queries cannot tell: a warning, or the observed change decides, or it "
+        "fails. The last two turn many harmless changes red.",
     )
     looks: Whole = Field(
         20, description="With evidence and against: anchor: how many changes are held against one anchor."
@@ -73,6 +78,11 @@ class EvidenceOptions(ComparingOptions):
         """How many queries a slice needs to be judged: evidence needs more of them."""
         given = "min_queries" in self.model_fields_set
         return FEWEST_FOR_EVIDENCE if self.by_evidence and not given else self.min_queries
+
+    @property
+    def judges_few(self) -> bool:
+        """Whether a slice with too few queries gets a verdict: with ``on_inconclusive: fail`` it must not be passed."""
+        return self.by_evidence and self.on_inconclusive == "fail"
 
     @model_validator(mode="after")
     def _evidence_is_asked(self) -> EvidenceOptions:

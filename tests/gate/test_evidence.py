@@ -69,17 +69,81 @@ def test_queries_that_cannot_tell_say_how_many_could(town):
     assert outcome.verdict == "inconclusive"
     assert outcome.headline == (
         "RR@10 fell by 0.0050 (90% interval -0.028 to +0.018): 200 queries cannot tell a harmless change from a 2% "
-        "drop; 2,000 would; not red, as what was observed is no more than a 2% drop"
+        "drop; 2,000 would"
     )
     (figures,) = outcome.figures
     assert (figures.needed, figures.worse, figures.better, figures.same) == (1998, 16, 14, 170)
 
 
 def test_where_queries_cannot_tell_the_observed_change_decides(town):
-    outcome = town((SAME, 170), (LOSS, 18), (GAIN, 12)).only(BY_EVIDENCE)
+    outcome = town((SAME, 170), (LOSS, 18), (GAIN, 12)).only(rule(BY_EVIDENCE, "on_inconclusive: observed"))
 
     assert outcome.verdict == "fail"
     assert outcome.headline.endswith("; what was observed decides, and it is more than a 2% drop")
+
+
+def test_where_queries_cannot_tell_there_is_a_warning_whatever_was_observed(town):
+    worse = town((SAME, 170), (LOSS, 18), (GAIN, 12)).only(BY_EVIDENCE)
+    better = town((SAME, 170), (LOSS, 12), (GAIN, 15)).only(BY_EVIDENCE)
+
+    assert worse.figures[0].relative < -0.02
+    assert (worse.verdict, worse.warning) == (better.verdict, better.warning) == ("inconclusive", True)
+
+
+def test_a_hard_limit_fails_whatever_these_queries_can_tell(town):
+    some = town((SAME, 170), (LOSS, 30), (GAIN, 5))
+
+    beyond, within = (some.only(rule(BY_EVIDENCE, f"alpha: 0.000001, hard_limit: {limit}%")) for limit in (8, 12))
+
+    assert -0.12 < beyond.figures[0].relative < -0.08
+    assert (beyond.verdict, beyond.warning) == ("fail", False)
+    assert beyond.headline.endswith("; it fell by more than the hard limit of 8%")
+    assert (within.verdict, within.warning) == ("inconclusive", True)
+
+
+def test_a_hard_limit_holds_on_a_slice_with_too_few_queries_to_be_evidence(town):
+    found = town((LOSS, 4), (SAME, 26)).gate(rule(BY_EVIDENCE, "per: segment, hard_limit: 10%"))
+
+    assert {name: outcome.verdict for name, outcome in found.items() if name != "inputs"} == {
+        "no_regression::RR_10.segment-head": "fail",
+        "no_regression::RR_10.segment-tail": "fail",
+    }
+
+
+@pytest.mark.parametrize(
+    "kinds",
+    [
+        ((SAME, 60),),
+        ((SAME, 40), (GAIN, 20)),
+        ((SAME, 56), (LOSS, 2), (GAIN, 2)),
+        ((SAME, 55), (LOSS, 3), (GAIN, 2)),
+        ((SAME, 50), (SMALL_LOSS, 5), (SMALL_GAIN, 5)),
+        ((SAME, 10),),
+        ((SAME, 8), (GAIN, 2)),
+        ((SMALL_LOSS, 20), (SMALL_GAIN, 20)),
+        ((LOSS, 20), (GAIN, 20)),
+        ((SAME, 195), (LOSS, 5)),
+    ],
+)
+def test_harmless_changes_stay_green_beside_a_hard_limit(kinds, town):
+    found = town(*kinds).gate(rule(BY_EVIDENCE, "hard_limit: 10%"), rule(BY_EVIDENCE, "per: segment, hard_limit: 10%"))
+
+    assert "fail" not in {outcome.verdict for outcome in found.values()}
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("tolerance: 2%, hard_limit: 10%", "hard_limit is for rules that decide by evidence: add decide_by: evidence"),
+        ("tolerance: 2%, decide_by: evidence, hard_limit: 1%", "hard_limit: 1% is less than the tolerance of 2%"),
+        ("tolerance: 2%, decide_by: evidence, hard_limit: 100%", "a hard_limit of 100% lets everything pass"),
+    ],
+)
+def test_a_hard_limit_that_makes_no_sense_is_refused(text, complaint, town):
+    with pytest.raises(SuiteError) as error:
+        town((SAME, 60)).only(f"no_regression: {{metric: RR@10, {text}}}")
+
+    assert complaint in str(error.value)
 
 
 @pytest.mark.parametrize(
@@ -114,13 +178,26 @@ def test_five_queries_that_all_fell_can(town):
     assert shown.verdict == "fail"
 
 
-def test_fewer_than_twenty_queries_are_no_evidence_and_what_was_observed_decides(town):
-    worse = town((SAME, 9), (LOSS, 10)).only(BY_EVIDENCE)
-    better = town((SAME, 9), (GAIN, 10)).only(BY_EVIDENCE)
+def test_fewer_than_twenty_queries_are_no_evidence_and_what_follows_is_asked(town):
+    observed = rule(BY_EVIDENCE, "on_inconclusive: observed")
+    worse = town((SAME, 9), (LOSS, 10)).only(observed)
+    better = town((SAME, 9), (GAIN, 10)).only(observed)
+    undecided = town((SAME, 9), (LOSS, 10)).only(BY_EVIDENCE)
+
+    assert (undecided.verdict, undecided.warning) == ("inconclusive", True)
+    assert undecided.headline.endswith("19 queries are fewer than the 20 that evidence takes")
 
     assert worse.verdict == "fail"
     assert "19 queries are fewer than the 20 that evidence takes; what was observed decides" in worse.headline
     assert better.verdict == "inconclusive"
+
+
+def test_a_slice_of_fewer_than_twenty_fails_where_what_is_undecided_fails(town):
+    found = town((SAME, 2), (LOSS, 36)).gate(rule(BY_EVIDENCE, "per: segment, on_inconclusive: fail"))
+    same = town((SAME, 38)).gate(rule(BY_EVIDENCE, "per: segment, on_inconclusive: fail"))
+
+    assert {each.verdict for name, each in found.items() if name != "inputs"} == {"fail"}
+    assert {each.verdict for each in same.values()} == {"pass"}
 
 
 def test_a_slice_of_fewer_than_twenty_is_reported_and_not_judged(town):
@@ -179,10 +256,28 @@ def test_weights_count_queries_as_often_as_they_are_asked(town):
     weighted = town(*kinds, weights=weights).only(rule(BY_EVIDENCE, "weighted: true"))
 
     assert plain.figures[0].change > 0 > weighted.figures[0].change
-    assert (plain.verdict, weighted.verdict) == ("pass", "fail")
+    assert (plain.verdict, weighted.verdict) == ("pass", "inconclusive")
     assert weighted.figures[0].baseline == pytest.approx((60 * 0.5 + 500 * 1 + 30 * 0.5) / 590)
     assert weighted.figures[0].effective == pytest.approx(590**2 / (90 + 10 * 2500))
     assert "weighted by searches: as good as 14 queries of equal weight" in weighted.facts
+
+
+@pytest.mark.parametrize(
+    "kinds", [((SAME, 8), (LOSS, 4)), ((SAME, 8), (LOSS, 3), (GAIN, 1)), ((LOSS, 20),), ((SAME, 8), (GAIN, 4))]
+)
+def test_no_interval_is_shown_where_a_t_test_is_not_trusted(kinds, town):
+    """Four changes, of which chance alone makes as many; and twenty queries that all lost the same."""
+    (figures,) = town(*kinds).only(rule(BY_EVIDENCE, "min_queries: 5")).figures
+
+    assert (figures.low, figures.high) == (None, None)
+
+
+def test_an_interval_never_excludes_what_the_exact_test_does_not(town):
+    (figures,) = town((SAME, 7), (LOSS, 4), ((4, 5), 1)).only(rule(BY_EVIDENCE, "min_queries: 5")).figures
+    (more,) = town((SAME, 60), (LOSS, 8), (GAIN, 3)).only(BY_EVIDENCE).figures
+
+    assert figures.low is None or figures.high >= 0 or figures.p < 0.05
+    assert more.low < 0 < more.high
 
 
 def test_equal_weights_are_no_weights(town):

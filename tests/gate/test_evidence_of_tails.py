@@ -28,11 +28,13 @@ def test_some_lost_queries_behind_a_better_mean_are_found(town):
     assert any(fact.startswith("p .004, corrected for 2 verdicts .008") for fact in tail.facts)  # 1/2 to the power of 8
 
 
-def test_as_many_great_gains_as_losses_are_chance(town):
+def test_great_losses_that_gains_nearly_make_up_for_are_undecided(town):
     found = town((SAME, 100), (LOSS, 12), (GAIN, 9)).only(WORSENED)
 
-    assert found.verdict == "pass"
-    assert found.headline == "12 queries of 121 lose more than 0.3 of RR@10 (9 gain as much: no more than chance)"
+    assert (found.verdict, found.warning) == ("inconclusive", True)
+    assert found.headline == (
+        "12 queries of 121 lose more than 0.3 of RR@10 (9 gain as much: 121 queries cannot tell whether that is chance)"
+    )
     assert "of all such queries no more than 15.6% lose as much, in 95% of cases" in found.facts
 
 
@@ -122,11 +124,29 @@ def test_ties_that_decide_nothing_are_not_mentioned(town):
 def test_too_few_queries_that_all_lost_are_no_chance_of_which_nothing_is_said(town):
     lost = town((LOSS, 15))
 
-    assert lost.only(WORSENED).verdict == "fail"
-    assert lost.only(WORSENED.replace("}", ", on_inconclusive: fail}")).verdict == "fail"
-    shown = lost.only(WORSENED.replace("}", ", on_inconclusive: warn}"))
+    for what in ("observed", "fail"):
+        assert lost.only(WORSENED.replace("}", f", on_inconclusive: {what}}}")).verdict == "fail"
+    shown = lost.only(WORSENED)
     assert (shown.verdict, shown.warning) == ("inconclusive", True)
     assert "15 queries are fewer than the 20 that evidence takes" in shown.headline
+
+
+def test_losses_that_chance_is_not_excluded_from_are_undecided(town):
+    some = town((SAME, 46), ((1, 0), 4))
+    shown = some.only(WORSENED)
+
+    assert (shown.verdict, shown.warning) == ("inconclusive", True)
+    assert shown.headline == (
+        "4 queries of 50 lose more than 0.3 of RR@10 (0 gain as much: 50 queries cannot tell whether that is chance)"
+    )
+    assert some.only(WORSENED.replace("}", ", on_inconclusive: fail}")).verdict == "fail"
+
+
+@pytest.mark.parametrize("lost", [0, 1, 3, 8])
+def test_as_many_gains_as_losses_stay_green_without_a_warning(lost, town):
+    shown = town((SAME, 46), ((1, 0), lost), ((0, 1), lost)).only(WORSENED)
+
+    assert (shown.verdict, shown.warning) == ("pass", False)
 
 
 def test_too_few_queries_of_which_as_many_gained_pass(town):

@@ -113,14 +113,16 @@ def test_tails_and_moves_that_judgments_could_undo_are_inconclusive_too(text, to
 
 
 def test_a_fall_that_was_observed_where_evidence_is_weak_is_no_redder_than_a_certain_one(town):
-    shown = town((SAME, 160), (BELOW_NEW, 20), ((2, 1), 8)).only(BY_EVIDENCE.replace("}", ", alpha: 0.001}"))
+    asked = BY_EVIDENCE.replace("}", ", alpha: 0.001, on_inconclusive: observed}")
+    shown = town((SAME, 160), (BELOW_NEW, 20), ((2, 1), 8)).only(asked)
 
     assert (shown.verdict, shown.warning) == ("inconclusive", True)
     assert "; what was observed is more than a 2% drop, but judgments of 20 unjudged documents could" in shown.headline
 
 
 def test_an_observed_fall_that_no_judgment_undoes_stays_one(town):
-    shown = town((SAME, 160), (LOSS, 20), ((2, 1), 8), (BELOW_NEW, 1)).only(BY_EVIDENCE.replace("}", ", alpha: 0.001}"))
+    asked = BY_EVIDENCE.replace("}", ", alpha: 0.001, on_inconclusive: observed}")
+    shown = town((SAME, 160), (LOSS, 20), ((2, 1), 8), (BELOW_NEW, 1)).only(asked)
 
     assert shown.verdict == "fail"
     assert shown.headline.endswith("what was observed decides, and it is more than a 2% drop")
