@@ -10,8 +10,11 @@ import numpy as np
 from pytest_ireval.errors import IrevalError
 from pytest_ireval.gate.material import Material
 from pytest_ireval.gate.references import reference_of, seen_of
+from pytest_ireval.plugins.kinds import Tested
 from pytest_ireval.rules.planning import Check
-from pytest_ireval.statistics.multiplicity import holm
+from pytest_ireval.rules.side import Floats
+from pytest_ireval.statistics.multiplicity import holm_of_groups, worth_of_tests
+from pytest_ireval.statistics.resolution import LEVEL
 
 
 @dataclass(frozen=True)
@@ -19,14 +22,14 @@ class Family:
     """The verdicts that are corrected for one another."""
 
     adjusted: Mapping[str, float] = field(default_factory=dict)
-    """By id: Holm's p, over all rules of the suite, whatever was selected."""
+    """By id: the corrected p, over all rules of the suite, whatever was selected."""
     broken: Mapping[str, str] = field(default_factory=dict)
     """By id: what a plugin's code raised where a p was asked for."""
 
 
 def family_of(checks: Sequence[Check], material: Material) -> Family:
     """Of all checks of a suite."""
-    tested: dict[str, float] = {}
+    tested: dict[str, Tested] = {}
     broken: dict[str, str] = {}
     for check in checks:
         if check.asked is None or check.asked.kind.tested is None or reference_of(check, material) is None:
@@ -41,6 +44,20 @@ def family_of(checks: Sequence[Check], material: Material) -> Family:
             )
             continue
         if p is not None:
-            tested[check.id] = float(p)
-    adjusted = holm(np.array(list(tested.values()), np.float64))
+            tested[check.id] = p if isinstance(p, Tested) else Tested(float(p), None, None)
+    adjusted = _corrected(list(tested.values()))
     return Family(dict(zip(tested, adjusted.tolist(), strict=True)), broken)
+
+
+def _corrected(tested: Sequence[Tested]) -> Floats:
+    """Correct for all tests, and for those of the same queries by how much they move together."""
+    groups: dict[object, list[int]] = {}
+    for place, each in enumerate(tested):
+        groups.setdefault(place if each.units is None else bytes(each.units), []).append(place)
+    worth = [
+        float(len(group))
+        if len(group) == 1
+        else worth_of_tests(np.array([tested[place].gains for place in group]), LEVEL / len(tested))
+        for group in groups.values()
+    ]
+    return holm_of_groups(np.array([each.p for each in tested], np.float64), list(groups.values()), worth)

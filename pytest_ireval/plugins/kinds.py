@@ -28,6 +28,16 @@ class Part(NamedTuple):
     """Keys below the rule's own that lead to it, so that messages name its line."""
 
 
+class Tested(NamedTuple):
+    """The p of a fall of a mean, and the values whose mean it is about: what other metrics do on the same queries."""
+
+    p: float
+    gains: Any
+    """An array with one value for each unit; a loss is below 0."""
+    units: Any
+    """Their places: p-values about the same units are corrected together, by how much they move together."""
+
+
 @dataclass(frozen=True)
 class RuleKind:
     """A kind of rule; made by :func:`rule`."""
@@ -52,10 +62,10 @@ class RuleKind:
     """Whether its metrics compare two lists (they need a ``reference``); metrics of other rules score one."""
     names_whole: bool = False
     """Whether the id of a verdict on all queries ends in ``all``."""
-    tested: Callable[[Any, Any], float | None] | None = None
+    tested: Callable[[Any, Any], float | Tested | None] | None = None
     """``tested(options, seen)``: the p under which it would fail by evidence, or None if evidence does not decide.
 
-    The gate asks it for every verdict of the suite, and hands the corrected p to ``judge`` as ``seen.adjusted``.
+    A :class:`Tested` has the values as well, so that metrics that move together are corrected less. The gate asks it for every verdict of the suite, and hands the corrected p to ``judge`` as ``seen.adjusted``.
     """
     origin: str = ""
 
@@ -101,7 +111,7 @@ def rule(
     slices: bool = True,
     lists: bool = False,
     names_whole: bool = False,
-    tested: Callable[[Any, Any], float | None] | None = None,
+    tested: Callable[[Any, Any], float | Tested | None] | None = None,
 ) -> Callable[[Callable[..., Any]], RuleKind]:
     """Make a kind of rule of ``function(options, seen) -> Ruling``; the docstring's first paragraph is its summary."""
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from pydantic import Field, model_validator
 
-from pytest_ireval.plugins.kinds import rule
+from pytest_ireval.plugins.kinds import Tested, rule
 from pytest_ireval.results.outcome import SliceFigures
 from pytest_ireval.rules.by_evidence import numbers_of, ruled_by_evidence, tested_p
 from pytest_ireval.rules.evidence_wording import no_weight_words, numbers_words, open_words
@@ -65,17 +65,21 @@ class NoRegressionOptions(EvidenceOptions, WeightedOptions):
         if limit.relative >= 1 or limit.absolute >= high - low:
             raise ValueError(f"a hard_limit of {limit} lets everything pass")
         for each in (self.tolerance.default, *self.tolerance.by_value.values()):
-            if each is not None and (limit.relative < each.relative if limit.relative else limit.absolute < each.absolute):
+            if each is not None and (
+                limit.relative < each.relative if limit.relative else limit.absolute < each.absolute
+            ):
                 raise ValueError(f"hard_limit: {limit} is less than the tolerance of {each}: it is the outer limit")
 
 
-def p_of_no_regression(options: NoRegressionOptions, seen: Seen) -> float | None:
+def p_of_no_regression(options: NoRegressionOptions, seen: Seen) -> Tested | None:
     """The p of a fall, if evidence decides."""
     tolerance = options.tolerance.of(seen.slice.value)
     if not options.by_evidence or tolerance is None:
         return None
     question = _question(options, seen, tolerance)
-    return tested_p(options, question, lambda: question.evidence.p_worse)
+    p = tested_p(options, question, lambda: question.evidence.p_worse)
+    gains = question.gains if question.weights is None else question.gains * question.weights
+    return None if p is None else Tested(p, gains, question.values.place)
 
 
 @rule(name="no_regression", options=NoRegressionOptions, compares=True, names_whole=True, tested=p_of_no_regression)

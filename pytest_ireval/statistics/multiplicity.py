@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
+
 import numpy as np
 
-from pytest_ireval.statistics.differences import TIE, Floats
+from pytest_ireval.statistics.differences import Floats
+from pytest_ireval.statistics.student import NORMAL
 
-COUNTED = 13
-"""Up to so many changed queries all sign patterns are taken."""
-
-DRAWS = 10_000
-"""Beyond, so many, what was observed included."""
-
-PART = 1 << 22
-"""So many signs are held at once."""
+DRAWS = 1 << 17
+"""Of correlated normal values; each counts on both sides."""
 
 
 def holm(p: Floats) -> Floats:
@@ -39,46 +37,38 @@ def benjamini_hochberg(p: Floats) -> Floats:
     return adjusted
 
 
-def max_t(rows: Floats, *, seed: int = 0, step_down: bool = True) -> Floats:
-    """One-sided adjusted p-values that know how tests go together: "fell" for each row, queries in columns.
+def holm_of_groups(p: Floats, groups: Sequence[Sequence[int]], worth: Sequence[float]) -> Floats:
+    """Holm's adjusted p-values where tests of one group go together.
 
-    The scores of a query are swapped in all rows at once (P. Westfall, S. Young 1993, Resampling-based multiple
-    testing). A sum counts by its own p among the swaps, so that rows of any shape compare and no adjusted p is more
-    than the number of rows times its own. Where a query is not in a row, its difference there is 0.
+    ``groups`` are places in ``p``, each in one group; ``worth`` is how many independent tests each group is worth
+    (:func:`worth_of_tests`). Where each group is worth as many as it has, this is :func:`holm`.
     """
-    own = _own_shares(_swapped_sums(rows, seed))
-    order = np.argsort(own[0], kind="stable")
-    own = own[:, order]
-    smallest = np.minimum.accumulate(own[:, ::-1], axis=1)[:, ::-1]  # of each row and those that fell less
-    shares = (smallest if step_down else smallest[:, :1]) <= own[0]
-    adjusted = np.empty(len(rows))
-    adjusted[order] = np.maximum.accumulate(shares.mean(axis=0))
+    group_of = {place: number for number, group in enumerate(groups) for place in group}
+    left, adjusted, highest = [len(group) for group in groups], np.full(p.shape, np.nan), 0.0
+    for place in np.argsort(p, kind="stable").tolist():
+        factor = math.fsum(min(float(many), most) for many, most in zip(left, worth, strict=True))
+        highest = max(highest, min(1.0, factor * float(p[place])))
+        adjusted[place] = highest
+        left[group_of[place]] -= 1
     return adjusted
 
 
-def _swapped_sums(rows: Floats, seed: int) -> Floats:
-    """The sum of each row (columns) as observed, first, and under other signs; the order of queries changes nothing."""
-    largest = np.abs(rows).max(axis=1, initial=0.0, keepdims=True)
-    scaled = rows / np.where(largest > 0, largest, 1.0)
-    changed = scaled[:, (np.abs(rows) >= TIE).any(axis=0)].T
-    changed = changed[np.lexsort(changed.T)] if changed.size else changed
-    queries = len(changed)
-    if queries <= COUNTED:
-        patterns = np.arange(2**queries)[:, None] >> np.arange(queries)
-        sums = (1.0 - 2.0 * (patterns & 1)) @ changed
-    else:
-        draw = np.random.default_rng(seed)
-        parts = np.array_split(np.arange(DRAWS - 1), -(-DRAWS * queries // PART))
-        drawn = [(1.0 - 2.0 * draw.integers(0, 2, (part.size, queries))) @ changed for part in parts]
-        sums = np.concatenate((changed.sum(axis=0)[None], *drawn))
-    found: Floats = np.round(sums, 10)
-    return found
+def worth_of_tests(rows: Floats, level: float) -> float:
+    """Return how many independent tests the one-sided tests of some means are worth; queries in columns.
 
-
-def _own_shares(sums: Floats) -> Floats:
-    """For each sum the share of its column that is as low or lower."""
-    shares: Floats = np.empty(sums.shape)
-    for column in range(sums.shape[1]):
-        ordered = np.sort(sums[:, column])
-        shares[:, column] = np.searchsorted(ordered, sums[:, column], side="right") / len(sums)
-    return shares
+    That is the chance that the smallest p is below ``level``, in units of ``level``: a single-step max-T correction
+    with the joint normal distribution of the means, whose correlations are those of the rows (T. Hothorn, F. Bretz,
+    P. Westfall 2008, Simultaneous inference in general parametric models, Biometrical Journal 50(3): 346-363). Two
+    standard errors of the draws are added.
+    """
+    moving = rows[np.ptp(rows, axis=1) > 0] if rows.size else rows[:0]
+    still = len(rows) - len(moving)
+    if len(moving) < 2:
+        return float(len(rows))
+    values, vectors = np.linalg.eigh(np.corrcoef(moving))
+    root = vectors * np.sqrt(np.maximum(values, 0.0))
+    drawn = np.random.default_rng(0).standard_normal((DRAWS, len(moving))) @ root.T
+    far = NORMAL.inv_cdf(1 - level)
+    share = float((np.mean(drawn.max(axis=1) > far) + np.mean(drawn.min(axis=1) < -far)) / 2)
+    share += 2 * math.sqrt(share / (2 * DRAWS))
+    return still + min(float(len(moving)), max(1.0, share / level))

@@ -16,7 +16,9 @@ from pytest_ireval.results.suite_result import SuiteResult
 pytest.importorskip("xdist", reason="pytest-xdist is not installed")
 
 MODES = ("load", "each")
-MORE_MODES = [pytest.param(mode, marks=pytest.mark.slow) for mode in ("worksteal", "loadscope", "loadfile", "loadgroup")]
+MORE_MODES = [
+    pytest.param(mode, marks=pytest.mark.slow) for mode in ("worksteal", "loadscope", "loadfile", "loadgroup")
+]
 ASKED = """\
 import os
 import pathlib
@@ -249,9 +251,7 @@ def pytest_runtest_logreport():
 
 
 @pytest.mark.skipif(not hasattr(os, "killpg"), reason="needs signals of POSIX")
-@pytest.mark.parametrize(
-    "moment", [1, 14, *(pytest.param(moment, marks=pytest.mark.slow) for moment in (2, 3, 4, 31))]
-)
+@pytest.mark.parametrize("moment", [1, 14, *(pytest.param(moment, marks=pytest.mark.slow) for moment in (2, 3, 4, 31))])
 def test_a_worker_that_is_killed_at_any_moment_never_makes_a_red_run_green(red, moment):
     (red.path / "conftest.py").write_text(KILLS_ITSELF.format(moment=moment))
 

@@ -1,13 +1,15 @@
 """Corrections: worked examples, beside statsmodels, against their definitions, and what is no test of the family."""
 
+import math
+
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from statsmodels.stats.multitest import multipletests
 
-from pytest_ireval.statistics.multiplicity import benjamini_hochberg, holm, max_t
-from pytest_ireval.statistics.sign_flip import sign_flip
+from pytest_ireval.statistics.multiplicity import benjamini_hochberg, holm, holm_of_groups, worth_of_tests
+from pytest_ireval.statistics.student import NORMAL
 
 families = st.lists(st.floats(0, 1), max_size=12).map(np.array)
 
@@ -85,58 +87,58 @@ def correlated(rows, queries, correlation, drop=0.0, seed=0):
     return np.sqrt(correlation) * shared + np.sqrt(1 - correlation) * own - drop
 
 
-tables = st.integers(1, 4).flatmap(
-    lambda rows: st.lists(
-        st.lists(st.sampled_from([-0.3, -0.2, -0.1, 0.0, 0.1, 0.25]), min_size=rows, max_size=rows),
-        min_size=1,
-        max_size=9,
-    ).map(lambda table: np.array(table).T)
-)
+def chance_of_any(worth, group, correlation, tries, level=0.05):
+    """How often the smallest corrected p of equally correlated tests is below the level, where nothing fell."""
+    draw = np.random.default_rng(5)
+    shared, own = draw.normal(size=(tries, 1)), draw.normal(size=(tries, group))
+    z = math.sqrt(correlation) * shared + math.sqrt(1 - correlation) * own
+    alarms = [holm_of_groups(np.array([NORMAL.cdf(each) for each in row]), [range(group)], [worth]) for row in z]
+    return sum(each.min() < level for each in alarms) / tries
 
 
-@given(tables)
-@settings(max_examples=50)
-def test_swapping_jointly_gives_at_most_as_many_times_the_own_p_as_there_are_rows(d):
-    own = np.array([sign_flip(row).p_lower for row in d])
+@pytest.mark.parametrize("correlation", [0.0, 0.5, 0.9, 0.99])
+@pytest.mark.parametrize("rows", [2, 6])
+def test_tests_that_go_together_keep_their_level(rows, correlation):
+    worth = worth_of_tests(correlated(rows, 4000, correlation), 0.05 / rows)
 
-    for adjusted in (max_t(d, step_down=False), max_t(d)):
-        assert (adjusted >= own - 1e-12).all()
-        assert (adjusted <= len(d) * own + 1e-12).all()
+    assert chance_of_any(worth, rows, correlation, 4000) <= 0.05 + 2 * math.sqrt(0.05 * 0.95 / 4000)
 
 
-def test_one_row_is_its_own_sign_flip():
-    d = np.array([[-0.3, -0.1, -0.2, 0.1, -0.4, 0.0]])
+def test_the_more_they_go_together_the_fewer_tests_they_are_worth():
+    worth = [worth_of_tests(correlated(6, 4000, each), 0.01) for each in (0.0, 0.5, 0.9, 0.99)]
 
-    assert max_t(d).tolist() == [sign_flip(d[0]).p_lower]
+    assert worth == sorted(worth, reverse=True)
+    assert 5.7 < worth[0] <= 6.0
+    assert worth[2] < 3.5
+    assert 1.0 <= worth[3] < 2.0
 
 
 def test_the_same_row_twice_is_one_test():
     d = correlated(1, 12, 0.0, drop=0.5)
 
-    assert max_t(np.repeat(d, 3, axis=0)).tolist() == pytest.approx([max_t(d)[0]] * 3)
+    assert worth_of_tests(np.repeat(d, 3, axis=0), 0.01) == pytest.approx(1.0, abs=0.06)
 
 
-def test_rows_that_go_together_are_corrected_less_than_holm_corrects_them():
-    d = correlated(6, 200, 0.9, drop=0.12)
-    own = np.array([sign_flip(row).p_lower for row in d])
+def test_groups_that_are_worth_all_of_their_tests_are_corrected_as_holm_does():
+    p = np.array([0.01, 0.2, 0.003, 0.04, 0.5])
 
-    assert max_t(d).max() < holm(own).max() / 2
-
-
-def test_stepping_down_is_never_less_sure_and_keeps_the_order():
-    d = correlated(5, 60, 0.3, drop=0.2)
-
-    assert (max_t(d) <= max_t(d, step_down=False)).all()
-    assert (np.argsort(max_t(d), kind="stable") == np.argsort(max_t(d, step_down=False), kind="stable")).all()
+    assert holm_of_groups(p, [[0, 2], [1, 3, 4]], [2.0, 3.0]).tolist() == holm(p).tolist()
 
 
-def test_the_order_of_queries_changes_nothing_where_signs_are_drawn():
+def test_groups_are_stepped_through_together():
+    p = np.array([0.01, 0.02, 0.03])
+
+    assert holm_of_groups(p, [[0, 1], [2]], [1.5, 1.0]).tolist() == pytest.approx([0.025, 0.04, 0.04])
+
+
+def test_the_order_of_queries_and_the_scale_of_a_metric_change_nothing():
     d = correlated(3, 40, 0.5, drop=0.2)
 
-    assert max_t(d[:, ::-1]).tolist() == max_t(d).tolist()
+    assert worth_of_tests(d[:, ::-1], 0.01) == pytest.approx(worth_of_tests(d, 0.01))
+    assert worth_of_tests(d * np.array([[1.0], [3.0], [0.01]]), 0.01) == pytest.approx(worth_of_tests(d, 0.01))
 
 
-def test_nothing_to_swap():
-    assert max_t(np.zeros((2, 5))).tolist() == [1.0, 1.0]
-    assert max_t(np.zeros((0, 5))).tolist() == []
-    assert max_t(np.zeros((2, 0))).tolist() == [1.0, 1.0]
+def test_rows_that_do_not_move_are_tests_of_their_own():
+    assert worth_of_tests(np.zeros((2, 5)), 0.01) == 2.0
+    assert worth_of_tests(np.zeros((0, 5)), 0.01) == 0.0
+    assert worth_of_tests(np.zeros((2, 0)), 0.01) == 2.0
