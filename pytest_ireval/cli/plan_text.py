@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from pytest_ireval.gate.chance_of_red import chance_of_red
 from pytest_ireval.gate.outlook import Known, Outlook
 from pytest_ireval.plurals import magnitude
+from pytest_ireval.reports.summary_table import chance_words
 from pytest_ireval.statistics.likely_spread import LIKENESS
 from pytest_ireval.suites.quantities import Tolerance
 from pytest_ireval.text_table import aligned, printable, wrapped
@@ -38,7 +40,7 @@ def plan_text(known: Known, found: Sequence[Outlook], drop: Tolerance | None, qu
     notes = [
         *([f"not looked at: {printable(known.trouble)}"] if known.trouble else []),
         *_meaning(found),
-        *([] if drop is not None else _blocked(found)),
+        *([] if drop is not None or queries is not None else [chance_words(chance_of_red(known))]),
     ]
     return "\n".join([*lines, *(line for note in notes for line in wrapped(note, WIDTH, "  "))])
 
@@ -96,36 +98,16 @@ def _meaning(found: Sequence[Outlook]) -> Iterator[str]:
         yield f"nothing can be said of {', '.join(unknown)}: all its values are alike, or the baseline has none."
 
 
-def blocked(found: Sequence[Outlook]) -> tuple[float, float] | None:
-    """The share of harmless changes that tolerances block: at least, where one alarm brings all others; at most."""
-    alarms = [each.false_alarm for each in found if each.blocks and not each.by_evidence and each.false_alarm]
-    return (max(alarms), min(1.0, sum(alarms))) if alarms else None
-
-
-def _blocked(found: Sequence[Outlook]) -> Iterator[str]:
-    """How many harmless changes are turned back."""
-    share = blocked(found)
-    if share is not None:
-        least, most = (round(100 * each) for each in share)
-        between = f"{least}" if least == most else f"{least} to {most}"
-        yield (
-            f"Of 100 harmless changes of this spread, the tolerances that an observed change is held against would "
-            f"block about {between}."
-        )
-    alpha = [each.alpha for each in found if each.blocks and each.by_evidence]
-    if alpha:
-        yield f"Of 100 harmless changes, the rules that decide by evidence would block {100 * max(alpha):.0f} at most."
-
-
 def as_plain(known: Known, found: Sequence[Outlook]) -> dict[str, Any]:
     """One suite for programs."""
-    share = blocked(found)
+    chance = chance_of_red(known)
     return {
         "suite": known.suite.name,
         "path": known.suite.shown,
         "baseline": known.stored.accepted.date if known.stored is not None else None,
         "rules": [_plain(each) for each in found],
-        "blocked": None if share is None else {"least": share[0], "most": share[1]},
+        "chance_of_red": chance.share,
+        "not_counted": list(chance.left_out),
     }
 
 

@@ -45,12 +45,18 @@ def family_of(checks: Sequence[Check], material: Material) -> Family:
             continue
         if p is not None:
             tested[check.id] = p if isinstance(p, Tested) else Tested(float(p), None, None)
-    adjusted = _corrected(list(tested.values()))
+    adjusted = corrected(list(tested.values()))
     return Family(dict(zip(tested, adjusted.tolist(), strict=True)), broken)
 
 
-def _corrected(tested: Sequence[Tested]) -> Floats:
+def corrected(tested: Sequence[Tested]) -> Floats:
     """Correct for all tests, and for those of the same queries by how much they move together."""
+    groups, worth = groups_of(tested)
+    return holm_of_groups(np.array([each.p for each in tested], np.float64), groups, worth)
+
+
+def groups_of(tested: Sequence[Tested]) -> tuple[list[list[int]], list[float]]:
+    """Return the places of tests of the same queries, and how many independent tests these are worth."""
     groups: dict[object, list[int]] = {}
     for place, each in enumerate(tested):
         groups.setdefault(place if each.units is None else bytes(each.units), []).append(place)
@@ -60,4 +66,4 @@ def _corrected(tested: Sequence[Tested]) -> Floats:
         else worth_of_tests(np.array([tested[place].gains for place in group]), LEVEL / len(tested))
         for group in groups.values()
     ]
-    return holm_of_groups(np.array([each.p for each in tested], np.float64), list(groups.values()), worth)
+    return list(groups.values()), worth

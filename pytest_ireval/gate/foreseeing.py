@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
@@ -27,18 +27,24 @@ def known_of(suite: Suite, registry: Registry, today: date) -> Known:
     record = read_record(suite.baselines, suite.name)
     waived = frozenset(waiver.query for waiver in suite.waivers if waiver.until >= today)
     weights = None if queries is None else weights_of(suite, queries)
-    known = Known(suite, checks, queries, weights, waived, None if record is None else record.baseline)
+    return with_runs(Known(suite, checks, queries, weights, waived, None if record is None else record.baseline))
+
+
+def with_runs(known: Known) -> Known:
+    """Add the spreads that runs of the baseline's branch saw, from the history near the suite or the working folder.
+
+    Other branches try changes that may be broken: one bug there would change what the suite is told it needs.
+    """
+    if known.stored is None:
+        return known
+    places = (history_for(folder) for folder in (known.suite.path.parent, Path.cwd()))
+    found = next((place for place in places if place.is_file()), None)
+    if found is None:
+        return known
     try:
-        return replace(known, runs=_runs(suite))
+        return replace(known, runs=spreads(found, known.suite.name, known.stored.accepted.branch))
     except HistoryError as error:  # what acceptances kept is known all the same
         return replace(known, trouble=one_line(error))
-
-
-def _runs(suite: Suite) -> Mapping[tuple[str, str], Sequence[float]]:
-    """The spreads that the history near the suite knows, or the one of the working folder; none where there is none."""
-    places = (history_for(folder) for folder in (suite.path.parent, Path.cwd()))
-    found = next((place for place in places if place.is_file()), None)
-    return {} if found is None else spreads(found, suite.name)
 
 
 def too_low(found: Sequence[Outlook]) -> Iterator[Problem]:

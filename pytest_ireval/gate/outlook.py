@@ -75,7 +75,7 @@ class Outlook:
     by_evidence: bool = False
     """Whether evidence decides, and not what was observed."""
     alpha: float = LEVEL
-    """How often evidence may turn a harmless change red."""
+    """The level of its test: what evidence may err, shared by all verdicts of the suite that evidence decides."""
     blocks: bool = True
     """Whether it turns a run red."""
 
@@ -124,7 +124,7 @@ def _outlook(known: Known, check: Check, metric: Metric, drop: Tolerance | None,
         len(values) or _listed(known, check.slice),
         weighted=getattr(options, "weighted", False),
         by_evidence=getattr(options, "decide_by", "") == "evidence",
-        alpha=getattr(options, "alpha", LEVEL),
+        alpha=getattr(options, "alpha", LEVEL) / (_tests(known) if getattr(options, "by_evidence", False) else 1),
         blocks=getattr(options, "on_fail", "fail") == "fail",
     )
     if not values:
@@ -139,6 +139,11 @@ def _outlook(known: Known, check: Check, metric: Metric, drop: Tolerance | None,
         found = replace(found, asked=str(tolerance), tolerance=allowed, relative=relative)
     usual = usual_spread(known.acceptances, known.runs, found.metric, found.slice, values)
     return found if usual is None else _foreseen(replace(found, usual=usual), _worth(known, check, metric))
+
+
+def _tests(known: Known) -> int:
+    """Count the verdicts that evidence decides: Holm's correction holds the smallest p against so many."""
+    return sum(check.asked is not None and getattr(check.asked.options, "by_evidence", False) for check in known.checks)
 
 
 def _foreseen(found: Outlook, worth: float) -> Outlook:

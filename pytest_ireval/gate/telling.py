@@ -9,10 +9,13 @@ import numpy as np
 from pytest_ireval.errors import IrevalError
 from pytest_ireval.gate.acceptances import acceptances_of, baseline_info
 from pytest_ireval.gate.asking import error_lines
+from pytest_ireval.gate.chance_of_red import chance_of_red
 from pytest_ireval.gate.curves import curves_of
 from pytest_ireval.gate.distributions import distributions_of
 from pytest_ireval.gate.documents import documents_of
+from pytest_ireval.gate.foreseeing import with_runs
 from pytest_ireval.gate.material import Material
+from pytest_ireval.gate.outlook import Known
 from pytest_ireval.gate.recall_precision import relevant_from
 from pytest_ireval.gate.slices import slices_of
 from pytest_ireval.gate.to_judge import with_what_to_judge
@@ -21,6 +24,7 @@ from pytest_ireval.plugins.kinds import Part
 from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.results.outcome import Outcome, Verdict, worst_of
 from pytest_ireval.results.suite_result import (
+    ChanceOfRed,
     MetricFigures,
     QueryTable,
     SuiteResult,
@@ -57,6 +61,7 @@ def result_of(material: Material, checks: Sequence[Check], outcomes: tuple[Outco
         baseline=baseline_info(material),
         policies=suite.policies,
         depth=suite.depth,
+        chance_of_red=_chance(material, checks),
         source=material.source,
         judgments=_shown_path(suite),
         plugins=material.registry.distributions,
@@ -147,6 +152,16 @@ def _figure(material: Material, scored: Scored) -> float | None:
     if scored.metric.unit == "query":
         counts &= material.population.counting
     return aggregated(scored.values[counts], scored.metric.aggregate)
+
+
+def _chance(material: Material, checks: Sequence[Check]) -> ChanceOfRed | None:
+    """Return how often a harmless change would turn the suite red; None without a baseline."""
+    if material.stored is None or material.setting is None:
+        return None
+    population = material.population
+    queries, weights = population.queries, population.weights
+    waived = frozenset(query for query, counts in zip(queries.ids, population.counting, strict=True) if not counts)
+    return chance_of_red(with_runs(Known(material.suite, tuple(checks), queries, weights, waived, material.stored)))
 
 
 def _table(material: Material, side: Side) -> QueryTable:

@@ -11,17 +11,19 @@ from pytest_ireval.history.rows import JOINED, Row, Wanted, rows
 Point = Row
 """A run, as a point of a trend: its moment, value, change, spread, verdict, and whether it was accepted, and why."""
 SPREADS = f"""SELECT figures.metric, figures.slice, figures.sd {JOINED}
-    WHERE suites.name = ? AND figures.sd > 0 ORDER BY runs.date, runs.id, figures.id"""
+    WHERE suites.name = ? AND (suites.accepted OR (runs.branch = ? AND runs.branch <> '')) AND figures.sd > 0
+    ORDER BY runs.date, runs.id, figures.id"""
 
 
-def spreads(path: Path, suite: str) -> Mapping[tuple[str, str], list[float]]:
+def spreads(path: Path, suite: str, branch: str) -> Mapping[tuple[str, str], list[float]]:
     """By metric and slice, the standard deviation of the differences of each run that had some, the newest last.
 
+    Runs count that were accepted, and those of one branch.
     A run in which nothing changed says nothing of how far changes spread, so a spread of 0 is left out.
     """
     found: dict[tuple[str, str], list[float]] = {}
     with reading(path) as connection:
-        for metric, part, sd in () if connection is None else connection.execute(SPREADS, bound(suite)):
+        for metric, part, sd in () if connection is None else connection.execute(SPREADS, bound(suite, branch)):
             found.setdefault((str(metric), str(part)), []).append(float(sd))
     return found
 

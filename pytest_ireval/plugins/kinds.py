@@ -65,8 +65,12 @@ class RuleKind:
     tested: Callable[[Any, Any], float | Tested | None] | None = None
     """``tested(options, seen)``: the p under which it would fail by evidence, or None if evidence does not decide.
 
-    A :class:`Tested` has the values as well, so that metrics that move together are corrected less. The gate asks it for every verdict of the suite, and hands the corrected p to ``judge`` as ``seen.adjusted``.
+    A :class:`Tested` has the values as well, so that metrics that move together are corrected less. The gate asks it
+    for every verdict of the suite, and hands the corrected p to ``judge`` as ``seen.adjusted``.
     """
+    chances: Callable[[Any, Any], Any] | None = None
+    """``chances(options, tries)``: what it makes of drawn changes, or None if these cannot tell. Without it, a run says
+    that its rate of false alarms does not count this rule."""
     origin: str = ""
 
     @property
@@ -112,12 +116,15 @@ def rule(
     lists: bool = False,
     names_whole: bool = False,
     tested: Callable[[Any, Any], float | Tested | None] | None = None,
+    chances: Callable[[Any, Any], Any] | None = None,
 ) -> Callable[[Callable[..., Any]], RuleKind]:
     """Make a kind of rule of ``function(options, seen) -> Ruling``; the docstring's first paragraph is its summary."""
 
     def make(function: Callable[..., Any]) -> RuleKind:
         summary = _checked(name, options, function, "RuleOptions")
-        return RuleKind(name, options, function, summary, parts, compares, judged, slices, lists, names_whole, tested)
+        return RuleKind(
+            name, options, function, summary, parts, compares, judged, slices, lists, names_whole, tested, chances
+        )
 
     return make
 

@@ -11,6 +11,7 @@ from pytest_ireval.reports.figures import change, figure, interval, percent
 from pytest_ireval.reports.page_suite import Cell, tone_of
 from pytest_ireval.reports.query_views import worst_views
 from pytest_ireval.reports.sound_text import sound
+from pytest_ireval.reports.summary_table import chance_words
 from pytest_ireval.results.suite_result import MetricFigures, SuiteResult
 from pytest_ireval.text_table import printable
 
@@ -47,6 +48,7 @@ def query_link(suite: SuiteResult, query: str) -> str:
 
 
 FILTERS: Mapping[str, Callable[..., Any]] = {
+    "chance_words": chance_words,
     "change": change,
     "figure": figure,
     "first_line": first_line,

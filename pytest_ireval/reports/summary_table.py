@@ -12,7 +12,7 @@ from pytest_ireval.reports.figures import change, figure, interval, percent
 from pytest_ireval.reports.whose import RED, whose_lines
 from pytest_ireval.results.cause import Cause
 from pytest_ireval.results.outcome import VERDICTS, Outcome, Verdict, worst_of
-from pytest_ireval.results.suite_result import Counts, MetricFigures, RunResult, SuiteResult
+from pytest_ireval.results.suite_result import ChanceOfRed, Counts, MetricFigures, RunResult, SuiteResult
 from pytest_ireval.text_table import cut, laid_out, printable, width, wrapped
 
 LISTED = 5
@@ -148,9 +148,17 @@ def _rests_on(suites: Sequence[SuiteResult], limit: int) -> list[str]:
         return []
     columns = [(name, [count(suite.counts) for suite in found]) for name, count in COUNTS]
     columns = [(name, numbers) for name, numbers in columns if any(numbers)]
-    header = ["suite", "queries", "judged", *(name for name, _ in columns)]
+    chances = [chance_share(suite.chance_of_red) for suite in found]
+    by_chance = ["red by chance"] if any(chances) else []
+    header = ["suite", "queries", "judged", *(name for name, _ in columns), *by_chance]
     rows = [
-        [suite.name, f"{suite.counts.queries:,}", f"{suite.counts.judged:,}", *(f"{n[i]:,}" for _, n in columns)]
+        [
+            suite.name,
+            f"{suite.counts.queries:,}",
+            f"{suite.counts.judged:,}",
+            *(f"{n[i]:,}" for _, n in columns),
+            *chances[i : i + len(by_chance)],
+        ]
         for i, suite in enumerate(found)
     ]
     lines = laid_out([header, *rows], range(1, len(header)), most=WIDEST)
@@ -159,9 +167,32 @@ def _rests_on(suites: Sequence[SuiteResult], limit: int) -> list[str]:
     return [line for suite in found for line in wrapped(_counts_in_words(suite), limit, then="  ")]
 
 
+def chance_share(chance: ChanceOfRed | None) -> str:
+    """How often a harmless change would turn a suite red: ``4%``; nothing without a baseline."""
+    if chance is None:
+        return ""
+    if chance.share is None:
+        return "unknown"
+    return "under 1%" if chance.share < 0.01 else f"{100 * chance.share:.0f}%"
+
+
+def chance_words(chance: ChanceOfRed) -> str:
+    """The same as a sentence, with the rules that it does not count."""
+    if chance.share is None:
+        return (
+            "How often a harmless change would turn this suite red is unknown: no accepted change has shown yet how "
+            "far queries usually move."
+        )
+    not_counted = f" (not counted: {', '.join(chance.left_out)})" if chance.left_out else ""
+    often = f"in {chance_share(chance)} of cases"
+    often = f"in {chance_share(chance)} of cases"
+    return f"A harmless change of the usual size would turn this suite red {often}{not_counted}."
+
+
 def _counts_in_words(suite: SuiteResult) -> str:
     numbers = [(name, count(suite.counts)) for name, count in COUNTS]
     said = [f"{name}: {number:,}" for name, number in numbers if number]
+    said += [f"red by chance: {words}"] if (words := chance_share(suite.chance_of_red)) else []
     return "; ".join([f"{suite.name}: {counted(suite.counts.queries, 'query')}, {suite.counts.judged:,} judged", *said])
 
 

@@ -136,6 +136,16 @@ class BaselineInfo:
 
 
 @dataclass(frozen=True)
+class ChanceOfRed:
+    """How often a harmless change of the usual spread would turn a suite red."""
+
+    share: float | None
+    """None: nobody has seen yet how far queries usually move."""
+    left_out: tuple[str, ...] = ()
+    """Kinds of rules that this does not count, because drawn changes say nothing about them."""
+
+
+@dataclass(frozen=True)
 class SuiteResult:
     """One suite, judged."""
 
@@ -192,6 +202,8 @@ class SuiteResult:
     """Of the baseline, and the pinning of the anchor if a rule asks for it; the newest last."""
     relevant_from: float = 1.0
     """The lowest grade that is relevant."""
+    chance_of_red: ChanceOfRed | None = None
+    """None without a baseline."""
 
 
 @dataclass(frozen=True)

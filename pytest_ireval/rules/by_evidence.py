@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
+import numpy as np
+
 from pytest_ireval.plurals import counted
 from pytest_ireval.results.outcome import SliceFigures, Verdict
 from pytest_ireval.rules.deciding import Decision, decided, factor_of, for_looks
@@ -16,12 +18,18 @@ from pytest_ireval.rules.evidence_wording import (
     numbers_words,
     unjudged_words,
 )
-from pytest_ireval.rules.question import Question
+from pytest_ireval.rules.figures import needed_for
+from pytest_ireval.rules.question import Question, mean_of
 from pytest_ireval.rules.robustness import Robustness, robustness_of
 from pytest_ireval.rules.ruling import Ruling
+from pytest_ireval.rules.side import Floats
 from pytest_ireval.rules.tie_breaking import decided_by_ties
+from pytest_ireval.rules.tries import Mask, Shown, Tries
 from pytest_ireval.rules.wording import who_got_worse
 from pytest_ireval.rules.worst import worst_changes
+from pytest_ireval.statistics.moments import moments
+from pytest_ireval.statistics.one_sided import FEWEST, p_above, p_below
+from pytest_ireval.statistics.weighting import influence, weighting
 from pytest_ireval.suites.options import EvidenceOptions
 from pytest_ireval.suites.quantities import Tolerance
 
@@ -50,10 +58,12 @@ def ruled_by_evidence(
     over: bool,
     beyond: Tolerance | None = None,
 ) -> Ruling:
-    """Judge a mean; ``over`` tells whether the observed fall exceeds the tolerance, ``beyond`` is a broken hard limit."""
+    """Judge a mean; ``over`` tells whether the observed fall is beyond the tolerance, ``beyond`` is a broken limit."""
     seen = question.seen
     factor = factor_of(options, seen, question.evidence.p_worse)
     figures = replace(figures, adjusted=min(1.0, factor * question.evidence.p_worse))
+    if factor > 1 and figures.needed is not None and question.allowed:  # what other verdicts cost is paid in queries
+        figures = replace(figures, needed=needed_for(question, question.allowed, options.alpha / factor))
     decision = decided(question.evidence, factor, options.alpha)
     few = question.worth < options.fewest
     robustness = None if decision.identical or few else robustness_of(question, factor, options.fewest)
@@ -107,6 +117,29 @@ def undecided(options: EvidenceOptions, *, over: bool, tolerance: str) -> Settle
     if over:
         return Settled("fail", f"; what was observed decides, and it is more than {tolerance}")
     return Settled("inconclusive", f"; not red, as what was observed is no more than {tolerance}")
+
+
+def shown_of_mean(
+    options: EvidenceOptions, tries: Tries, tolerance: Tolerance, weights: Floats | None, over: Mask
+) -> Shown:
+    """Tell what drawn changes are evidence for; the t tests alone, for exact ones of every try take too long."""
+    weigh, gains = weighting(weights, tries.before.size), tries.sign * tries.changes
+    toward = 1.0 if mean_of(tries.before, weights) >= 0 else -1.0
+    margins = tolerance.relative * toward * tries.before + tolerance.absolute
+    if weigh.worth < max(options.fewest, FEWEST):
+        p, safe = np.ones(len(gains)), np.zeros(len(gains), bool)
+    else:
+        counted, allowed = gains[:, weigh.counted], margins[weigh.counted]
+        p = for_looks(options) * p_below(moments(influence(counted, weigh.shares)))
+        safe = p_above(moments(influence(counted + allowed, weigh.shares))) < options.alpha
+    return Shown(p, safe, undecided_red(options, over), options.alpha)
+
+
+def undecided_red(options: EvidenceOptions, over: Mask) -> Mask:
+    """Tell which tries fail where evidence tells nothing."""
+    if options.on_inconclusive == "observed":
+        return over
+    return np.full(over.shape, options.on_inconclusive == "fail")
 
 
 def few_words(options: EvidenceOptions, question: Question) -> str:

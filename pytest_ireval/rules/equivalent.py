@@ -5,19 +5,21 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Literal
 
+import numpy as np
 from pydantic import Field, model_validator
 
 from pytest_ireval.plugins.kinds import rule
 from pytest_ireval.plurals import counted
 from pytest_ireval.results.outcome import SliceFigures
-from pytest_ireval.rules.by_evidence import few_words, numbers_of, tested_p, undecided
+from pytest_ireval.rules.by_evidence import few_words, numbers_of, shown_of_mean, tested_p, undecided
 from pytest_ireval.rules.deciding import factor_of
 from pytest_ireval.rules.evidence_wording import cannot_tell, change_words, no_weight_words, numbers_words
 from pytest_ireval.rules.figures import figures_of
-from pytest_ireval.rules.question import Question, beyond, weights_of
+from pytest_ireval.rules.question import Question, beyond, mean_of, weights_of
 from pytest_ireval.rules.robustness import left_open_of
 from pytest_ireval.rules.ruling import Ruling
 from pytest_ireval.rules.seen import Seen
+from pytest_ireval.rules.tries import Chances, Tries
 from pytest_ireval.rules.wording import on
 from pytest_ireval.rules.worst import worst_changes
 from pytest_ireval.statistics.equivalence import Equivalence, equivalence
@@ -48,7 +50,24 @@ def p_of_equivalent(options: EquivalentOptions, seen: Seen) -> float | None:
     return tested_p(options, question, lambda: _tests(question).p_moved)
 
 
-@rule(name="equivalent", options=EquivalentOptions, compares=True, names_whole=True, tested=p_of_equivalent)
+def chances_of_equivalent(options: EquivalentOptions, tries: Tries) -> Chances:
+    """Tell which drawn changes fail: both one-sided evidences together."""
+    weights = tries.weights if options.weighted else None
+    over = np.abs(tries.means(weighted=options.weighted)) > options.tolerance.allowed(mean_of(tries.before, weights))
+    both = tries, replace(tries, changes=-tries.changes)
+    fell, rose = (shown_of_mean(options, each, options.tolerance, weights, over) for each in both)
+    p = np.minimum(1.0, 2 * np.minimum(fell.p, rose.p))
+    return Chances(np.zeros(over.size, bool), fell._replace(p=p, safe=fell.safe & rose.safe))
+
+
+@rule(
+    name="equivalent",
+    options=EquivalentOptions,
+    compares=True,
+    names_whole=True,
+    tested=p_of_equivalent,
+    chances=chances_of_equivalent,
+)
 def equivalent(options: EquivalentOptions, seen: Seen) -> Ruling:
     """A metric does not move by more than a tolerance in either direction."""
     question = _question(options, seen)

@@ -62,7 +62,7 @@ def _with_evidence(found: SliceFigures, question: Question) -> SliceFigures:
         p=evidence.p_worse,
         resolution=resolution(evidence.sd, evidence.queries),
         false_alarm=None if allowed is None else false_alarm(allowed, evidence.sd, evidence.queries),
-        needed=_needed(question, allowed) if allowed else None,
+        needed=needed_for(question, allowed, question.alpha) if allowed else None,
         room=None if found.baseline is None else room_of(question.seen.metric, found.baseline),
         effective=None if question.weights is None else evidence.effective,
     )
@@ -76,10 +76,10 @@ def _has_interval(question: Question) -> bool:
     return evidence.high >= 0 or evidence.p_worse < question.alpha
 
 
-def _needed(question: Question, drop: float) -> int | None:
-    """How many queries such as these, with as many among them that have no weight, show a drop."""
+def needed_for(question: Question, drop: float, level: float) -> int | None:
+    """Return how many queries such as these, with as many among them that have no weight, show a drop at a level."""
     evidence = question.evidence
-    counting = queries_needed(evidence.sd, drop, question.alpha)
+    counting = queries_needed(evidence.sd, drop, level)
     return None if counting is None else math.ceil(counting * question.gains.size / evidence.queries)
 
 

@@ -5,18 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+import numpy as np
 from pydantic import Field, model_validator
 
 from pytest_ireval.plugins.kinds import Tested, rule
 from pytest_ireval.results.outcome import SliceFigures
-from pytest_ireval.rules.by_evidence import numbers_of, ruled_by_evidence, tested_p
+from pytest_ireval.rules.by_evidence import numbers_of, ruled_by_evidence, shown_of_mean, tested_p
 from pytest_ireval.rules.evidence_wording import no_weight_words, numbers_words, open_words
 from pytest_ireval.rules.figures import figure_of, figures_of
-from pytest_ireval.rules.question import Question, beyond, weights_of
+from pytest_ireval.rules.question import Question, beyond, mean_of, weights_of
 from pytest_ireval.rules.ruling import Ruling, percent
 from pytest_ireval.rules.seen import Seen
 from pytest_ireval.rules.slices import WHOLE, one_value, slice_of
 from pytest_ireval.rules.tie_breaking import decided_by_ties
+from pytest_ireval.rules.tries import Chances, Tries
 from pytest_ireval.rules.wording import moved, on, who_got_worse
 from pytest_ireval.rules.worst import worst_changes
 from pytest_ireval.suites.options import EvidenceOptions, WeightedOptions
@@ -82,7 +84,29 @@ def p_of_no_regression(options: NoRegressionOptions, seen: Seen) -> Tested | Non
     return None if p is None else Tested(p, gains, question.values.place)
 
 
-@rule(name="no_regression", options=NoRegressionOptions, compares=True, names_whole=True, tested=p_of_no_regression)
+def chances_of_no_regression(options: NoRegressionOptions, tries: Tries) -> Chances | None:
+    """Tell which drawn changes fail."""
+    tolerance = options.tolerance.of(tries.slice.value)
+    if tolerance is None:
+        return None
+    weights = tries.weights if options.weighted else None
+    baseline, fall = mean_of(tries.before, weights), -tries.means(weighted=options.weighted)
+    over = beyond(fall, tolerance.allowed(baseline), baseline)
+    if not options.by_evidence:
+        return Chances(over)
+    limit = options.hard_limit
+    red = np.zeros(over.size, bool) if limit is None else beyond(fall, limit.allowed(baseline), baseline)
+    return Chances(red, shown_of_mean(options, tries, tolerance, weights, over))
+
+
+@rule(
+    name="no_regression",
+    options=NoRegressionOptions,
+    compares=True,
+    names_whole=True,
+    tested=p_of_no_regression,
+    chances=chances_of_no_regression,
+)
 def no_regression(options: NoRegressionOptions, seen: Seen) -> Ruling:
     """A metric does not fall below the baseline by more than a tolerance."""
     tolerance = options.tolerance.of(seen.slice.value)
@@ -121,7 +145,7 @@ def _over(question: Question, limit: Tolerance | None = None) -> bool:
     allowed = (question.allowed or 0.0) if limit is None else limit.allowed(question.baseline)
     now, before = (figure_of(question.seen, each, question.weights) or 0.0 for each in question.values[2:])
     drop = -question.seen.sign * (now - before)
-    return beyond(drop, allowed, before)
+    return bool(beyond(drop, allowed, before))
 
 
 def _beside(options: NoRegressionOptions, seen: Seen) -> Iterator[SliceFigures]:

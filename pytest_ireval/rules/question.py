@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 from pytest_ireval.rules.seen import Seen, Values
 from pytest_ireval.rules.side import Floats
@@ -79,8 +80,8 @@ class Question:
         return mean_evidence(self.gains, self.margins, alpha=self.alpha, weights=self.weights)
 
 
-def beyond(moved: float, allowed: float, baseline: float) -> bool:
-    """Tell whether a figure moved by more than is allowed, and not by rounding alone."""
+def beyond(moved: Any, allowed: float, baseline: float) -> Any:
+    """Tell whether a figure, or each of an array, moved by more than is allowed, and not by rounding alone."""
     return moved > allowed + ROUNDING * max(1.0, abs(baseline))
 
 

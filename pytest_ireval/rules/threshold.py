@@ -17,6 +17,7 @@ from pytest_ireval.plugins.kinds import Part, rule
 from pytest_ireval.results.outcome import SliceFigures
 from pytest_ireval.rules.ruling import Ruling
 from pytest_ireval.rules.seen import Seen, Values
+from pytest_ireval.rules.tries import Chances, Tries
 from pytest_ireval.rules.wording import on, queries_of
 from pytest_ireval.rules.worst import lowest_values
 from pytest_ireval.suites.options import RuleOptions
@@ -113,7 +114,16 @@ def parts_of_threshold(options: ThresholdOptions) -> Iterator[Part]:
         yield Part(label=label, metric=options.metric, asked=Limit(options.of, bounds), place=("metric",))
 
 
-@rule(name="threshold", options=ThresholdOptions, parts=parts_of_threshold)
+def chances_of_threshold(options: ThresholdOptions, tries: Tries) -> Chances | None:  # noqa: ARG001 - as above
+    """Tell which drawn changes fail; None for figures other than the mean."""
+    limit: Limit = tries.part.asked
+    if (limit.of or tries.metric.aggregate) != "mean":
+        return None
+    means = tries.before.mean() + tries.changes.mean(axis=1)
+    return Chances(~np.all([bound.holding(means) for bound in limit.bounds], axis=0))
+
+
+@rule(name="threshold", options=ThresholdOptions, parts=parts_of_threshold, chances=chances_of_threshold)
 def threshold(options: ThresholdOptions, seen: Seen) -> Ruling:  # noqa: ARG001 - the part has what was asked
     """A figure of a metric is at least, or at most, so much."""
     limit: Limit = seen.part.asked

@@ -6,12 +6,13 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
+import numpy as np
 from pydantic import Field, model_validator
 
 from pytest_ireval.plugins.kinds import rule
 from pytest_ireval.plurals import counted
 from pytest_ireval.results.outcome import Verdict
-from pytest_ireval.rules.by_evidence import few_words, undecided
+from pytest_ireval.rules.by_evidence import few_words, undecided, undecided_red
 from pytest_ireval.rules.deciding import factor_of, for_looks
 from pytest_ireval.rules.evidence_wording import p_words
 from pytest_ireval.rules.figures import figures_of
@@ -20,9 +21,11 @@ from pytest_ireval.rules.robustness import left_open_of
 from pytest_ireval.rules.ruling import Ruling, percent
 from pytest_ireval.rules.seen import Seen
 from pytest_ireval.rules.tie_breaking import decided_by_ties
+from pytest_ireval.rules.tries import Chances, Shown, Tries
 from pytest_ireval.rules.wording import much_worse, on, queries_of
 from pytest_ireval.rules.worst import worst_changes
-from pytest_ireval.statistics.severe import NetSevere, net_severe, rate_bound
+from pytest_ireval.statistics.differences import TIE
+from pytest_ireval.statistics.severe import NetSevere, heads_at_most, net_severe, rate_bound
 from pytest_ireval.suites.options import EvidenceOptions
 from pytest_ireval.suites.values import AmountText, MetricText, Number
 
@@ -79,7 +82,28 @@ def p_of_worsened(options: WorsenedOptions, seen: Seen) -> float | None:
     return min(1.0, _tail(options, question).p * for_looks(options))
 
 
-@rule(name="worsened", options=WorsenedOptions, compares=True, tested=p_of_worsened)
+def chances_of_worsened(options: WorsenedOptions, tries: Tries) -> Chances:
+    """Tell which drawn changes fail."""
+    gains, queries = tries.sign * tries.changes, tries.before.size
+    cut = options.by_more_than + ROUNDING - TIE
+    lost, gained = (np.count_nonzero(side >= cut, axis=1).tolist() for side in (-gains, gains))
+    allowed = None if options.at_most is None else options.at_most.of(queries)
+    over = np.array(
+        [losses > (rises if allowed is None else allowed + 1e-9) for losses, rises in zip(lost, gained, strict=True)]
+    )
+    if not options.by_evidence:
+        return Chances(over)
+    p = np.ones(len(lost))
+    if queries >= options.fewest:
+        p = for_looks(options) * np.array(
+            [heads_at_most(*each) for each in zip(gained, np.add(lost, gained).tolist(), strict=True)]
+        )
+    bounds = {losses: rate_bound(losses, queries) * queries for losses in set(lost)}
+    safe = np.array([bounds[losses] <= allowed for losses in lost]) if allowed is not None else ~over
+    return Chances(np.zeros(len(lost), bool), Shown(p, safe, undecided_red(options, over), options.alpha))
+
+
+@rule(name="worsened", options=WorsenedOptions, compares=True, tested=p_of_worsened, chances=chances_of_worsened)
 def worsened(options: WorsenedOptions, seen: Seen) -> Ruling:
     """Not more than so many queries get worse by more than so much."""
     question = Question(seen, seen.paired(), alpha=options.alpha)

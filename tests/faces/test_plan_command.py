@@ -60,8 +60,7 @@ def test_a_table_says_what_the_queries_can_show_and_what_that_means(shop, ireval
         "  can show: the smallest true drop that a one-sided t test at 5% finds in 80% of cases. needs: how\n"
         "  many queries would show the drop beside it. false alarms: how often a harmless change of this\n"
         "  spread falls by more than that.\n"
-        "  Of 100 harmless changes of this spread, the tolerances that an observed change is held against\n"
-        "  would block about 24.\n"
+        "  A harmless change of the usual size would turn this suite red in 23% of cases.\n"
     )
 
 
@@ -152,7 +151,8 @@ def test_programs_are_given_numbers(shop, ireval):
     )
     assert rule["resolution"] == pytest.approx(0.0356, abs=1e-4)
     assert (rule["needed"], rule["blind"], rule["shows_any"]) == (pytest.approx(620, abs=1), True, True)
-    assert suite["blocked"]["most"] == pytest.approx(0.24, abs=0.005)
+    assert suite["chance_of_red"] == pytest.approx(0.24, abs=0.03)
+    assert suite["not_counted"] == []
 
 
 def test_check_warns_of_a_tolerance_below_what_can_be_shown_and_stays_green(shop, ireval):
@@ -230,4 +230,4 @@ def remembered(folder, monkeypatch, found):
     """A history that knows these spreads."""
     (folder / ".ireval").mkdir()
     (folder / ".ireval/history.sqlite").touch()
-    monkeypatch.setattr("pytest_ireval.gate.foreseeing.spreads", lambda _path, _suite: found)
+    monkeypatch.setattr("pytest_ireval.gate.foreseeing.spreads", lambda _path, _suite, _branch: found)

@@ -154,7 +154,7 @@ def test_the_spreads_of_a_suite_are_the_newest_last_and_without_runs_in_which_no
     append(file, kept_run(run("2026-03-05T10:00:00Z", suite("shop", 0.8, outcome("segment=tail", "pass", tail())))))
     append(file, kept_run(run("2026-03-06T10:00:00Z", suite("blog", sd=9.0))))
 
-    assert spreads(file, "shop") == {("nDCG@10", "all"): [0.1, 0.3, 0.1], ("nDCG@10", "segment=tail"): [0.3]}
+    assert spreads(file, "shop", "main") == {("nDCG@10", "all"): [0.1, 0.3, 0.1], ("nDCG@10", "segment=tail"): [0.3]}
 
 
 def test_a_trend_has_runs_and_acceptances_the_newest_last(file):

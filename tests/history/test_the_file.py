@@ -95,7 +95,7 @@ def test_a_file_of_version_1_that_is_only_looked_at_stays_of_version_1(file):
     of_version_1(file)
     before = file.read_bytes()
 
-    assert spreads(file, "shop") == {("nDCG@10", "all"): [0.2]}
+    assert spreads(file, "shop", "main") == {("nDCG@10", "all"): [0.2]}
     assert file.read_bytes() == before
 
 
@@ -166,7 +166,7 @@ def test_bytes_that_went_wrong_never_come_out_as_anything_but_an_error_of_ours(f
         for place in chance.sample(range(len(data)), 40):
             data[place] = chance.randrange(256)
         filled.write_bytes(data)
-        for way in (rows, lambda f: spreads(f, "shop"), lambda f: append(f, kept_run(run()))):
+        for way in (rows, lambda f: spreads(f, "shop", "main"), lambda f: append(f, kept_run(run()))):
             try:
                 way(filled)
                 ends["fine"] += 1
@@ -187,7 +187,7 @@ def test_an_empty_file_is_a_history_without_a_run(file):
 
 
 def test_without_a_file_there_is_nothing(file):
-    assert (rows(file), spreads(file, "shop"), trend(file, "shop", "nDCG@10")) == ([], {}, [])
+    assert (rows(file), spreads(file, "shop", "main"), trend(file, "shop", "nDCG@10")) == ([], {}, [])
     assert not file.parent.exists()
 
 

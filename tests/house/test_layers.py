@@ -139,9 +139,9 @@ def test_every_public_name_can_be_imported():
 
 
 @pytest.mark.parametrize("path", [*MODULES, *BUILT_IN.rglob("*.py")], ids=lambda path: path.name)
-def test_a_file_answers_one_question_in_at_most_300_lines(path):
+def test_a_file_answers_one_question_in_at_most_500_lines(path):
     text = path.read_text(encoding="utf-8")
 
-    assert len(text.splitlines()) <= 300
+    assert len(text.splitlines()) <= 500
     assert ast.get_docstring(ast.parse(text))
     assert path.stem not in {"utils", "helpers", "common", "base", "misc", "core"}

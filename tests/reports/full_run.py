@@ -18,6 +18,7 @@ from pytest_ireval.results.evaluation import Policies
 from pytest_ireval.results.outcome import Outcome, Placed, QueryChange, SliceFigures
 from pytest_ireval.results.suite_result import (
     BaselineInfo,
+    ChanceOfRed,
     Counts,
     MetricFigures,
     QueryDocuments,
@@ -99,6 +100,7 @@ def full_suite(name, seed, queries, metrics, documents):
         curves=tuple(_curves(part, queries) for part in ("all", "segment=tail")),
         distributions=tuple(_distribution(table, metric) for metric in metrics),
         trends=tuple(_trend(chance, metric) for metric in metrics),
+        chance_of_red=ChanceOfRed(0.04, ("expect",)),
         acceptances=(
             Accepted("2027-02-01T09:00:00Z", "1111111aaaa", "main", reason="start"),
             Accepted("2027-02-20T09:00:00Z", "2222222bbbb", "main", reason="release 4.2", anchor=True),

@@ -1,0 +1,161 @@
+"""How often a harmless change would turn a suite red: all of its rules together, on changes of the usual spread.
+
+Changes are drawn for the queries of the baseline. A share of the queries moves, up as often as down, so that nothing is
+lost on average; metrics of a query move together as their values do; the spread is the usual one. Every rule that says
+what it makes of such changes is asked, and verdicts that evidence decides are corrected as in a run.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from pytest_ireval.gate.family import groups_of
+from pytest_ireval.gate.outlook import Known
+from pytest_ireval.gate.usual_spread import usual_spread
+from pytest_ireval.metrics.metric import Metric
+from pytest_ireval.plugins.kinds import Tested
+from pytest_ireval.results.suite_result import ChanceOfRed
+from pytest_ireval.rules.planning import Check, by_stored
+from pytest_ireval.rules.side import Floats
+from pytest_ireval.rules.tries import Chances, Mask, Tries
+from pytest_ireval.statistics.multiplicity import holm_of_groups
+
+NUMBERS = 400_000
+"""So many values are drawn, at most."""
+MOST, FEWEST = 1000, 100
+"""Changes that are drawn."""
+MOVED = 0.3
+"""The share of the queries that a change moves, as after a changed weight or synonym."""
+
+
+def chance_of_red(known: Known) -> ChanceOfRed:
+    """Ask all rules that turn the suite red; without a known spread nothing can be said."""
+    asked = [check for check in known.checks if check.asked is not None and check.asked.options.on_fail == "fail"]
+    values = _values(known, asked)
+    spreads = {name: _usual(known, name, "all", each) or 0.0 for name, each in values.items()}
+    if not any(spreads.values()):  # one that no change has moved yet is taken to stay where it is
+        return ChanceOfRed(None, tuple(dict.fromkeys(check.family for check in asked)))
+    changes = _drawn(values, spreads)
+    told: list[_Told] = []
+    left_out: dict[str, None] = {}
+    for check in asked:
+        tries = _tries(check, known, values, changes, spreads)
+        ask = check.asked.kind.chances if check.asked is not None else None
+        chances = None if tries is None or ask is None or check.asked is None else ask(check.asked.options, tries)
+        if tries is None or chances is None:
+            left_out[check.family] = None
+        else:
+            told.append(_Told(tries, chances))
+    if not told:
+        return ChanceOfRed(None, tuple(left_out))
+    red = np.any([each.chances.failed(p) for each, p in zip(told, _adjusted(told), strict=True)], axis=0)
+    return ChanceOfRed(float(red.mean()), tuple(left_out))
+
+
+@dataclass(frozen=True, eq=False)
+class _Told:
+    tries: Tries
+    chances: Chances
+
+
+def _values(known: Known, asked: Sequence[Check]) -> Mapping[str, Floats]:
+    """Return the baseline's values of each metric of queries, in the order of the queries; NaN where there is none."""
+    found: dict[str, Floats] = {}
+    for check in asked:
+        metric = check.part.metric
+        if metric is None or known.stored is None or not _scores_queries(metric):
+            continue
+        stored = known.stored.metrics.get(str(metric))
+        if stored is not None:
+            ids = stored.values if known.queries is None else known.queries.ids
+            each = [math.nan if query in known.waived else stored.values.get(query, math.nan) for query in ids]
+            found[str(metric)] = np.array(each, np.float64)
+    sizes = {each.size for each in found.values()}
+    return found if len(sizes) == 1 else {}
+
+
+def _scores_queries(metric: Metric) -> bool:
+    return metric.unit == "query" and metric.aggregate == "mean" and "reference" not in metric.needs
+
+
+def _usual(known: Known, metric: str, within: str, values: Floats) -> float | None:
+    """Return the spread that accepted changes and runs of the base branch had; None where only a guess is left."""
+    found = usual_spread(known.acceptances, known.runs, metric, within, values[~np.isnan(values)].tolist())
+    return None if found is None or found.assumed else found.spread
+
+
+def _drawn(values: Mapping[str, Floats], spreads: Mapping[str, float]) -> Mapping[str, Floats]:
+    """Draw changes for all metrics: a row for each, with its spread; no query gains or loses on average."""
+    table = np.array(list(values.values()))
+    metrics, queries = table.shape
+    tries = min(MOST, max(FEWEST, NUMBERS // (metrics * queries)))
+    draw = np.random.default_rng(0)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        likeness = np.corrcoef(np.nan_to_num(table)) if metrics > 1 else np.ones((1, 1))
+    likeness = np.where(np.isnan(likeness), np.eye(metrics), likeness)
+    roots, vectors = np.linalg.eigh(likeness)
+    mixed = vectors * np.sqrt(np.maximum(roots, 0.0))
+    normal = draw.standard_normal((tries, queries, metrics)) @ mixed.T
+    moved = draw.random((tries, queries)) < MOVED
+    return {name: _of_spread(normal[:, :, i] * moved, moved, spreads[name]) for i, name in enumerate(values)}
+
+
+def _of_spread(changes: Floats, moved: Mask, spread: float) -> Floats:
+    """Centre the changes of each query and scale all of them."""
+    centred = changes - moved * (changes.sum(axis=0) / np.maximum(moved.sum(axis=0), 1))
+    size = math.sqrt(float(np.mean(centred * centred)))
+    scaled: Floats = centred * (spread / size) if size else centred
+    return scaled
+
+
+def _tries(
+    check: Check,
+    known: Known,
+    values: Mapping[str, Floats],
+    changes: Mapping[str, Floats],
+    spreads: Mapping[str, float],
+) -> Tries | None:
+    """Return the drawn changes of one check; None where these cannot tell what the rule would say."""
+    asked, name = check.asked, str(check.part.metric)
+    if asked is None or check.part.metric is None or name not in changes or asked.kind.chances is None:
+        return None
+    steps = 1.0
+    if asked.kind.compares and not by_stored(asked):
+        if not asked.options.against.anchored:
+            return None
+        steps = math.sqrt(len(known.acceptances))  # what was accepted since the anchor moved it as well
+    inside = ~np.isnan(values[name])
+    if known.queries is not None:
+        inside &= check.slice.mask(known.queries)
+    elif check.slice.conditions:
+        return None
+    if not inside.any():
+        return None
+    own = _usual(known, name, str(check.slice), values[name][inside])
+    scale = steps * (1.0 if own is None or not spreads[name] else own / spreads[name])
+    weights = None if known.weights is None else known.weights[inside]
+    return Tries(
+        check.part, check.part.metric, check.slice, values[name][inside], scale * changes[name][:, inside], weights
+    )
+
+
+def _adjusted(told: Sequence[_Told]) -> list[Floats]:
+    """Return for each rule the p of every try, corrected as the gate corrects those of a run."""
+    none = np.ones(len(told[0].tries.changes))
+    tested = [place for place, each in enumerate(told) if each.chances.shown is not None]
+    if not tested:
+        return [none] * len(told)
+    example = [Tested(1.0, told[place].tries.changes[0], np.array([hash(told[place].tries.slice)])) for place in tested]
+    groups, worth = groups_of(example)
+    table = np.array([each.chances.shown.p for each in told if each.chances.shown is not None])
+    adjusted = np.minimum(1.0, table * math.fsum(worth))
+    for row in np.flatnonzero(table.min(axis=0) < 0.25).tolist():  # no level is higher
+        adjusted[:, row] = holm_of_groups(table[:, row], groups, worth)
+    found = [none] * len(told)
+    for place, each in zip(tested, adjusted, strict=True):
+        found[place] = each
+    return found

@@ -1,0 +1,147 @@
+"""Every run says how often a harmless change of the usual spread would turn the suite red, with all of its rules."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from pytest_ireval import Queries, load_registry, load_suite
+from pytest_ireval.baselines.baseline import StoredMetric
+from pytest_ireval.gate.chance_of_red import chance_of_red
+from pytest_ireval.gate.outlook import Known
+from pytest_ireval.rules.planning import planned
+from pytest_ireval.statistics.resolution import false_alarm
+
+HEAD = """\
+ireval: 1
+suite: many
+source: {run: now.txt}
+queries: queries.tsv
+weight: searches
+judgments: judgments.txt
+rules:
+"""
+EVIDENCE = "no_regression: {metric: nDCG@10, tolerance: 2%, decide_by: evidence}"
+
+
+@pytest.fixture
+def chance(tmp_path):
+    """What is said of a suite with these rules, on so many queries whose values have the mean 0.5."""
+
+    def ask(*rules, queries=400, spread=0.1, runs=None, weights=None):
+        path = tmp_path / "many.ireval.yaml"
+        for name in ("now.txt", "queries.tsv", "judgments.txt"):
+            (tmp_path / name).touch()  # they are not read
+        path.write_text(HEAD + "".join(f"  - {each}\n" for each in rules))
+        suite = load_suite(path, load_registry())
+        ids = tuple(f"q{i}" for i in range(queries))
+        columns = {"part": tuple(f"p{i % 10}" for i in range(queries)), "searches": ("1",) * queries}
+        asked = Queries(ids, ids, columns=columns)
+        values = np.random.default_rng(1).beta(1.2, 1.2, queries)
+        metrics = {
+            name: StoredMetric(1, "pytest-ireval", None, dict(zip(ids, (values + shift).tolist(), strict=True)))
+            for name, shift in (("nDCG@10", 0.0), ("RR@10", 0.001))
+        }
+        known = {(name, "all"): [spread] for name in metrics} if runs is None else runs
+        stored = SimpleNamespace(metrics=metrics, acceptances=())
+        weights = None if weights is None else np.array(weights, np.float64)
+        return chance_of_red(Known(suite, planned(suite, asked), asked, weights, frozenset(), stored, known))
+
+    return ask
+
+
+def test_where_no_change_was_seen_yet_it_is_unknown(chance):
+    assert chance(EVIDENCE, runs={}).share is None
+
+
+@pytest.mark.parametrize("tolerance", [0.5, 1, 2, 4])
+def test_an_observed_tolerance_is_broken_as_often_as_the_normal_distribution_says(chance, tolerance):
+    found = chance(f"no_regression: {{metric: nDCG@10, tolerance: {{absolute: {tolerance / 200}}}}}")
+
+    assert found.share == pytest.approx(false_alarm(tolerance / 200, 0.1, 400), abs=0.03)
+
+
+def test_one_rule_by_evidence_is_red_in_five_per_cent(chance):
+    assert 0.03 <= chance(EVIDENCE).share <= 0.065
+
+
+@pytest.mark.parametrize(("what", "least", "most"), [("observed", 0.05, 0.2), ("fail", 0.2, 1.0)])
+def test_what_follows_where_queries_cannot_tell_is_counted(chance, what, least, most):
+    rule = EVIDENCE.replace("2%", "1%").replace("}", f", on_inconclusive: {what}}}")
+
+    assert least < chance(rule).share <= most
+
+
+def test_many_rules_by_evidence_share_one_level(chance):
+    sliced = EVIDENCE.replace("}", ", per: part}")
+    alone = chance(EVIDENCE, queries=1000).share
+    many = chance(EVIDENCE, sliced, sliced.replace("nDCG", "RR"), queries=1000).share
+
+    assert alone <= 0.065
+    assert many <= 0.07
+
+
+def test_many_observed_tolerances_are_broken_far_more_often_than_one(chance):
+    one, many = (
+        chance(f"no_regression: {{metric: nDCG@10, tolerance: 3%{more}}}").share for more in ("", ", per: part")
+    )
+
+    assert one < 0.01
+    assert many > 0.5
+
+
+def test_a_budget_of_queries_is_counted(chance):
+    tight, loose = (chance(f"worsened: {{metric: nDCG@10, by_more_than: 0.2, at_most: {n}}}").share for n in (10, 40))
+
+    assert tight > 0.5
+    assert loose < 0.05
+
+
+def test_few_queries_with_most_of_the_traffic_are_few(chance):
+    rule = "no_regression: {metric: nDCG@10, tolerance: 2%, weighted: true}"
+    flat, steep = (chance(rule, weights=each).share for each in ([1] * 400, [100] * 10 + [1] * 390))
+
+    assert flat < 0.06 < steep
+
+
+def test_a_floor_counts_and_rules_about_lists_are_named(chance):
+    found = chance(
+        'threshold: {nDCG@10: ">= 0.4"}',
+        "churn: {overlap: RBO(p=0.9), below: 0.8, at_most: 10%}",
+        "expect: [{query: q1, document: d, top: 3}]",
+    )
+
+    assert found.share == 0.0
+    assert found.left_out == ("churn", "expect")
+
+
+def test_a_rule_that_only_warns_turns_nothing_red(chance):
+    assert (
+        chance("no_regression: {metric: nDCG@10, tolerance: 0.01%, on_fail: warn, name: loud}", EVIDENCE).share <= 0.065
+    )
+
+
+def test_the_same_suite_has_the_same_rate_every_time(chance):
+    assert chance(EVIDENCE) == chance(EVIDENCE)
+
+
+def test_a_run_says_it_on_every_face(shop):
+    shop.change(("tolerance: 5%}", "tolerance: 5%, decide_by: evidence, min_queries: 5}"))
+    shop.accept()
+    assert shop.run().stdout.str().count("unknown") == 1
+    for query in ("q01", "q03", "q07"):
+        shop.rankings[query].reverse()
+    shop.write()
+    shop.run("--ireval-update", "--ireval-force", "--ireval-reason", "other weights")
+
+    result = shop.run()
+
+    (suite,) = shop.results()["suites"]
+    assert suite["chance_of_red"]["left_out"] == ["expect"]
+    share = f"{100 * suite['chance_of_red']['share']:.0f}%"
+    result.stdout.fnmatch_lines(["suite  queries  judged  red by chance", f"shop        10      10  *{share}"])
+    page = (shop.path / "ireval-report/index.html").read_text()
+    assert (
+        f"A harmless change of the usual size would turn this suite red in {share} of cases (not counted: expect)."
+        in page
+    )
