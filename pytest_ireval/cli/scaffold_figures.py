@@ -20,6 +20,8 @@ LOW_MEAN = 0.1
 TRAFFIC = {"searches", "traffic", "volume", "count", "clicks", "frequency", "popularity", "weight"}
 """Words in the names of columns that say how often a query is asked."""
 FEW = 50
+MANY = 100
+"""From so many queries on, a mean is judged by evidence."""
 MOST_VALUES = 12
 FEWEST_QUERIES = 2
 

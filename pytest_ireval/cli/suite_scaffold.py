@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from pytest_ireval.cli.scaffold_figures import FEW, floor, needed_for, proposal, slices, weight_column
+from pytest_ireval.cli.scaffold_figures import FEW, MANY, floor, needed_for, proposal, slices, weight_column
 from pytest_ireval.plurals import counted, roughly
 from pytest_ireval.results.evaluation import Evaluation, MetricResult
 from pytest_ireval.retrieval.queries import Queries
@@ -116,7 +116,8 @@ def _judged_rules(known: Known) -> Iterator[str]:
     compared = [metric for metric in evaluation.metrics if metric.name.startswith(("nDCG", "RR"))]
     yield from _how_it_was_made(compared[0])
     for metric in compared:
-        yield f"  - no_regression: {{metric: {metric.name}, tolerance: {proposal(metric.values.values()).tolerance}}}"
+        made = proposal(metric.values.values())
+        yield f"  - no_regression: {{metric: {metric.name}, tolerance: {made.tolerance}{_evidence(made.queries)}}}"
     if known.queries:
         yield from _per_slice(compared[0], known.queries)
     yield ""
@@ -137,22 +138,30 @@ def _how_it_was_made(metric: MetricResult) -> Iterator[str]:
     yield f"  # The tolerance is the smallest drop that {queries} show in 80% of cases. It is a guess as yet, made of"
     yield f"  # how far values of {metric.name} lie apart (standard deviation {made.spread:.2f}): those of two"
     yield f"  # versions are taken to correlate by {LIKENESS}, as after small changes. Later, ireval plan knows more."
+    if made.queries >= MANY:
+        yield "  # Evidence decides: a fall fails where it is more than chance, and what cannot be told is a warning."
     if made.queries < FEW:
         yield f"  # {queries} are few: about {roughly(needed_for(0.02, values)):,} would show a drop of 2%."
+
+
+def _evidence(queries: int) -> str:
+    """Let evidence decide about a mean of many queries; a few are a contract about themselves."""
+    return ", decide_by: evidence" if queries >= MANY else ""
 
 
 def _per_slice(metric: MetricResult, queries: Queries) -> Iterator[str]:
     for column, found in slices(metric, queries):
         each = ", ".join(f"{quoted(value)}: {proposal(values).tolerance}" for value, values in found.items())
+        decided = _evidence(min(map(len, found.values())))
         yield f"  # The same for each {column}: a better head must not hide a broken tail."
-        yield f"  - no_regression: {{metric: {metric.name}, per: {quoted(column)}, tolerance: {{{each}}}}}"
+        yield f"  - no_regression: {{metric: {metric.name}, per: {quoted(column)}, tolerance: {{{each}}}{decided}}}"
         return
 
 
 def _churn() -> Iterator[str]:
     yield "  # How many queries may get a very different list; this needs no judgments. Look at the first changes,"
-    yield "  # and set it to what is usual here."
-    yield "  - churn: {overlap: RBO(p=0.9), below: 0.8, at_most: 10%}"
+    yield "  # set it to what is usual here, and take on_fail out: until then it only warns."
+    yield "  - churn: {overlap: RBO(p=0.9), below: 0.8, at_most: 10%, on_fail: warn}"
     yield ""
 
 
