@@ -61,7 +61,9 @@ def with_what_to_judge(
             found = _open(asked[each.id], material)
             listed += found.documents if found else ()
             if found is not None:
-                outcome = replace(each, facts=(*_break_even(found), *each.facts, *_facts(found)))
+                said = tuple(_break_even(found))
+                before, after = (said, ()) if _is_beyond(found) else ((), said)
+                outcome = replace(each, facts=(*before, *each.facts, *after, *_facts(found)))
         told.append(outcome)
     return tuple(told), _most_influential(listed)
 
@@ -120,8 +122,7 @@ def _break_even(found: Open) -> Iterator[str]:
     alone = alone[values.place]
     together = np.maximum(0.0, np.nan_to_num(seen.sign * (unjudged.all_new[values.place] - values.gain)))
     chances = np.where(together > 0, alone / np.where(together > 0, together, 1.0), 1.0)
-    fall = -seen.sign * mean_of(values.gain, weights)
-    allowed = found.tolerance.allowed(mean_of(values.before, weights))
+    fall, allowed = _fall(found)
     wanted = fall - allowed if fall > allowed else fall
     low, high = 0.0, 1.0
     if wanted <= 0 or mean_of(together, weights) < wanted:
@@ -131,6 +132,21 @@ def _break_even(found: Open) -> Iterator[str]:
         enough = mean_of(together * (1.0 - (1.0 - middle) ** chances), weights) >= wanted
         low, high = (low, middle) if enough else (middle, high)
     yield f"break-even: {_needed_words(found, new, high, fall, allowed)}; {_judges_words(found, new)}"
+
+
+def _fall(found: Open) -> tuple[float, float]:
+    """How far the figure fell, and how far it may."""
+    values = found.seen.paired()
+    weights = weights_of(found.seen, values, weighted=found.weighted)
+    if not values.place.size or weightless(weights):
+        return 0.0, 0.0
+    fall = -found.seen.sign * mean_of(values.gain, weights)
+    return fall, found.tolerance.allowed(mean_of(values.before, weights))
+
+
+def _is_beyond(found: Open) -> bool:
+    fall, allowed = _fall(found)
+    return fall > allowed
 
 
 def _needed_words(found: Open, new: Sequence[ToJudge], share: float, fall: float, allowed: float) -> str:

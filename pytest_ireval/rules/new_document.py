@@ -85,26 +85,23 @@ class NewDocument:
 @rule(name="new_document", options=NewDocumentOptions, compares=True, judged=False, lists=True)
 def new_document(options: NewDocumentOptions, seen: Seen) -> Ruling:
     """No single document that is new and unjudged comes to the top of more than so many queries."""
-    if options.at > seen.now.depth:
-        return Ruling(
-            "error", f"looks at the first {options.at} documents, and the suite keeps {seen.now.depth} (depth)"
-        )
+    top = options.at
+    if top > seen.now.depth:
+        return Ruling("error", f"looks at the first {top} documents, and the suite keeps {seen.now.depth} (depth)")
     compared = seen.on_both_sides()
     size = compared.size
-    if not size:
-        return Ruling("error", f"no query has a list on both sides{on(seen)}")
     expected = {seen.population.called(each) for each in options.expected}
-    found = [each for each in _new_documents(seen, compared, options.at, 2) if each.document not in expected]
+    found = [each for each in _new_documents(seen, compared, top, 2) if each.document not in expected]
     failing = [each for each in found if each.places.size > options.at_most.of(size) + ROUNDING]
     most = max((each.places.size for each in found), default=0)
     numbers = {"queries": float(most), "share": most / size}
     if not failing:
         too_many = f"more than {options.at_most} of {queries_of(seen, size)}"
-        return Ruling("pass", f"no document is new in the top {options.at} of {too_many}{on(seen)}", numbers=numbers)
+        return Ruling("pass", f"no document is new in the top {top} of {too_many}{on(seen)}", numbers=numbers)
     first = failing[0]
     return Ruling(
         "fail",
-        f"{_named(failing, options.at, size, on(seen))}; at most {options.at_most} are allowed",
+        f"{_named(failing, top, size, on(seen))}; at most {options.at_most} are allowed",
         f"{first.document} came to the top for {percent(first.places.size / size)} of the queries.",
         queries=tuple(seen.change(place) for place in first.places[:LISTED].tolist()),
         worst="queries with this document",

@@ -50,6 +50,15 @@ def test_without_a_tolerance_the_question_is_no_loss_at_all(town):
     ]
 
 
+def test_within_the_tolerance_it_stands_behind_the_figures_that_decide(town):
+    """RR fell by 9% of 0.55 behind new documents: within 10%, which is not ruled out, and beyond 2%."""
+    outcome = town((SAME, 180), (BELOW_NEW, 20)).only(EVIDENCE.replace("2%", "10%"))
+    beyond = town((SAME, 180), (BELOW_NEW, 20)).only(EVIDENCE)
+
+    assert outcome.facts.index(break_even(outcome)[0]) > 0
+    assert beyond.facts.index(break_even(beyond)[0]) == 0
+
+
 def test_one_document_has_no_share(town):
     outcome = town((SAME, 3), (BELOW_NEW, 1)).only(OBSERVED)
 
