@@ -37,6 +37,7 @@ EXAMPLES = {
     "- worsened: {metric: nDCG@10, by_more_than: 0.3, at_most: 5%, where: {segment: head}}\n"
     "- worsened: {metric: nDCG@10, by_more_than: 0.3, decide_by: evidence}",
     "churn": "- churn: {overlap: RBO(p=0.9), below: 0.8, at_most: 10%}",
+    "new_document": "- new_document: {at: 3, at_most: 5%}\n- new_document: {expected: [promo-17], on_fail: warn}",
     "expect": "- expect:\n    - {query: q001, document: q001-d0, top: 1}\n"
     "    - {query: q050, never: [banned-17], top: 10}\n"
     '    - {query: q044, order: [q044-d0, q044-d3], known_failure: "SEARCH-12"}',

@@ -42,17 +42,23 @@ def error_lines(error: IrevalError) -> list[str]:
 
 def too_few(asked: RuleAsked, seen: Seen) -> Ruling | None:
     """What is said where a slice has no queries to judge, or fewer than the rule wants."""
-    if seen.part.metric is None:
+    if seen.part.metric is None and not asked.kind.compares:
         return None
-    paired = asked.kind.compares and "reference" not in seen.part.metric.needs
-    values = seen.paired() if paired else seen.values()
-    count, wanted = values.now.size, asked.options.fewest
+    count, wanted = _counting(asked, seen), asked.options.fewest
     if not count:
         return _nothing_to_judge(asked, seen)
     if count < wanted and not _cannot_tell(asked, seen):
         headline = f"{seen.slice} has {counted(count, 'query')}, fewer than min_queries: {wanted}; not judged"
         return Ruling("inconclusive", headline)
     return None
+
+
+def _counting(asked: RuleAsked, seen: Seen) -> int:
+    """How many units of the slice the rule looks at; queries, where it is about no metric."""
+    if seen.part.metric is None:
+        return seen.on_both_sides().size
+    paired = asked.kind.compares and "reference" not in seen.part.metric.needs
+    return (seen.paired() if paired else seen.values()).now.size
 
 
 def _cannot_tell(asked: RuleAsked, seen: Seen) -> bool:

@@ -19,11 +19,14 @@ from pytest_ireval.gate.material import Material
 from pytest_ireval.gate.references import by_stored_baseline, reference_of, seen_of
 from pytest_ireval.gate.waivers import time_left
 from pytest_ireval.metrics.metric import Metric
+from pytest_ireval.plugins.kinds import Part
 from pytest_ireval.plurals import counted
 from pytest_ireval.results.outcome import Outcome
 from pytest_ireval.retrieval.doors import some
+from pytest_ireval.rules.new_document import NewDocumentOptions, expecting, prominent
 from pytest_ireval.rules.planning import INPUTS, LOWERING, Check
 from pytest_ireval.rules.ruling import Ruling
+from pytest_ireval.rules.seen import Seen
 from pytest_ireval.rules.side import Side
 from pytest_ireval.suites.suite import RuleAsked, Waiver
 
@@ -177,7 +180,48 @@ def _inputs(material: Material) -> Ruling:
     headline = f"{counted(counts.queries, 'query')}, {counts.judged} of them judged; rankings: {material.source}"
     unheld = locked and material.stored is None
     facts = ["judgments are locked, and there is no baseline to hold them against yet"] if unheld else []
-    return Ruling("pass", headline, facts=(*facts, *_facts(material)), warning=unheld)
+    ruling = Ruling("pass", headline, facts=(*facts, *_facts(material)), warning=unheld)
+    return _with_new_documents(material, ruling)
+
+
+def _with_new_documents(material: Material, ruling: Ruling) -> Ruling:
+    """Inconclusive where one new document is at the top of so many queries that no figure can tell what it is worth.
+
+    A rule about such documents that looks at all queries says itself how many are too many.
+    """
+    asked = [rule.options for rule in material.suite.rules if isinstance(rule.options, NewDocumentOptions)]
+    reference = _accepted(material)
+    if reference is None or any(not options.where for options in asked):
+        return ruling
+    called = material.population.called
+    expected = frozenset(called(document) for options in asked for document in options.expected)
+    found = prominent(Seen(material.population, material.now, reference, Part()), expected)
+    if not found.documents:
+        return ruling
+    them = "it" if len(found.documents) == 1 else "them"
+    judged = material.population.judgments is not None
+    return replace(
+        ruling,
+        verdict="inconclusive",
+        headline=found.words,
+        sentence=f"Metrics count {them} as irrelevant; no judgment says so." if judged else "",
+        facts=(
+            f"{f'judge {them}, or ' if judged else ''}if you expect {them} add the rule "
+            f"new_document: {{{expecting(found.documents)}}}",
+            ruling.headline,
+            *ruling.facts,
+        ),
+        warning=True,
+    )
+
+
+def _accepted(material: Material) -> Side | None:
+    """What rules compare with: the stored baseline, or the first reference that one names instead."""
+    if not any(rule.kind.compares for rule in material.suite.rules):
+        return None
+    if material.stored is not None:
+        return material.comparable
+    return next((each for each in material.others.values() if isinstance(each, Side)), None)
 
 
 def _facts(material: Material) -> Iterator[str]:

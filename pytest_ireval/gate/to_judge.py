@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,9 +19,14 @@ from pytest_ireval.rules.planning import INPUTS, Check
 from pytest_ireval.rules.question import mean_of, weightless, weights_of
 from pytest_ireval.rules.seen import Seen
 from pytest_ireval.rules.unjudged import Unjudged
+from pytest_ireval.suites.quantities import Tolerance, Tolerances
 
 MOST = 500
 """So many are listed for a suite: more than anybody judges before the next run."""
+STEPS = 40
+"""So many halvings find a share."""
+SLACK = 1e-6
+"""A share of a number of documents may be off by rounding."""
 
 
 class Open(NamedTuple):
@@ -32,6 +38,8 @@ class Open(NamedTuple):
     """Those of its slice."""
     weighted: bool
     """Whether its mean is."""
+    tolerance: Tolerance
+    """How far the figure may fall; not at all where the rule does not say."""
 
 
 def with_what_to_judge(
@@ -52,7 +60,10 @@ def with_what_to_judge(
         if each.id in asked:
             found = _open(asked[each.id], material)
             listed += found.documents if found else ()
-            outcome = replace(each, facts=(*each.facts, *(_facts(found) if found else ())))
+            if found is not None:
+                said = tuple(_break_even(found))
+                before, after = (said, ()) if _is_beyond(found) else ((), said)
+                outcome = replace(each, facts=(*before, *each.facts, *after, *_facts(found)))
         told.append(outcome)
     return tuple(told), _most_influential(listed)
 
@@ -85,7 +96,90 @@ def _open(check: Check, material: Material) -> Open | None:
         return None
     inside = set(np.array(seen.population.queries.ids, object)[seen.population.mask(seen.slice)].tolist())
     documents = tuple(each for each in found.documents if each.query in inside)
-    return Open(seen, found, documents, weighted=bool(getattr(check.asked and check.asked.options, "weighted", False)))
+    options = check.asked and check.asked.options
+    return Open(seen, found, documents, bool(getattr(options, "weighted", False)), _tolerance(options, seen))
+
+
+def _tolerance(options: Any, seen: Seen) -> Tolerance:
+    given = getattr(options, "tolerance", None)
+    tolerance = given.of(seen.slice.value) if isinstance(given, Tolerances) else given
+    return tolerance if isinstance(tolerance, Tolerance) else Tolerance()
+
+
+def _break_even(found: Open) -> Iterator[str]:
+    """How many of the new unjudged documents would have to be relevant, and how many judges found to be.
+
+    Each of them is relevant by the same chance. What a query gains by that is exact for one such document, and for
+    more where they add up; else it has the right slope at 0 and the right end at 1.
+    """
+    seen, values, unjudged = found.seen, found.seen.paired(), found.unjudged
+    new = [each for each in found.documents if each.now and not each.baseline and seen.sign * each.effect > 0]
+    weights = weights_of(seen, values, weighted=found.weighted)
+    if not new or unjudged.all_new is None or not values.place.size or weightless(weights):
+        return
+    alone = np.zeros(len(seen.population.queries))
+    np.add.at(alone, [seen.population.queries.position[each.query] for each in new], [abs(each.effect) for each in new])
+    alone = alone[values.place]
+    together = np.maximum(0.0, np.nan_to_num(seen.sign * (unjudged.all_new[values.place] - values.gain)))
+    chances = np.where(together > 0, alone / np.where(together > 0, together, 1.0), 1.0)
+    fall, allowed = _fall(found)
+    wanted = fall - allowed if fall > allowed else fall
+    low, high = 0.0, 1.0
+    if wanted <= 0 or mean_of(together, weights) < wanted:
+        return
+    for _ in range(STEPS):
+        middle = (low + high) / 2
+        enough = mean_of(together * (1.0 - (1.0 - middle) ** chances), weights) >= wanted
+        low, high = (low, middle) if enough else (middle, high)
+    yield f"break-even: {_needed_words(found, new, high, fall, allowed)}; {_judges_words(found, new)}"
+
+
+def _fall(found: Open) -> tuple[float, float]:
+    """How far the figure fell, and how far it may."""
+    values = found.seen.paired()
+    weights = weights_of(found.seen, values, weighted=found.weighted)
+    if not values.place.size or weightless(weights):
+        return 0.0, 0.0
+    fall = -found.seen.sign * mean_of(values.gain, weights)
+    return fall, found.tolerance.allowed(mean_of(values.before, weights))
+
+
+def _is_beyond(found: Open) -> bool:
+    fall, allowed = _fall(found)
+    return fall > allowed
+
+
+def _needed_words(found: Open, new: Sequence[ToJudge], share: float, fall: float, allowed: float) -> str:
+    count = math.ceil(share * len(new) - SLACK)
+    grade = found.unjudged.top_grade
+    be = "be relevant" if grade is None else f"have the top grade {grade:g}"
+    metric, verb = found.seen.metric, "fall" if found.seen.sign > 0 else "rise"
+    what = f"{metric} to {verb} by no more than the tolerance" if fall > allowed > 0 else f"{metric} not to {verb}"
+    if len(new) == 1:
+        return f"the new unjudged document would have to {be} for {what}"
+    of = f"{count} of {len(new)} new unjudged documents ({count / len(new):.0%})"
+    return f"{of} would have to {be} for {what}"
+
+
+def _judges_words(found: Open, new: Sequence[ToJudge]) -> str:
+    """The share among judged documents at those ranks, each rank as often as new documents stand there."""
+    there = found.unjudged.there
+    ranks = np.array([each.now for each in new], np.int64)
+    size = int(ranks.max()) + 1
+    often = np.bincount(ranks, minlength=size)
+    judged = relevant = np.zeros(size, np.int64)
+    if there is not None:
+        inside = found.seen.population.mask(found.seen.slice)[there.place] & (there.rank < size)
+        judged = np.bincount(there.rank[inside], minlength=size)
+        relevant = np.bincount(there.rank[inside & there.relevant], minlength=size)
+    known = (often > 0) & (judged > 0)
+    where = "at that rank" if np.count_nonzero(often) == 1 else "at those ranks"
+    if not known.any():
+        return f"no document {where} is judged"
+    share = float((often[known] * relevant[known] / judged[known]).sum() / often[known].sum())
+    if found.unjudged.top_grade is None:
+        return f"judges found {share:.0%} relevant {where}"
+    return f"judges gave it to {share:.0%} {where}"
 
 
 def _facts(found: Open) -> Iterator[str]:

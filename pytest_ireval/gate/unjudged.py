@@ -15,13 +15,13 @@ from pytest_ireval.gate.gathering import ORDERS_BY_JUDGMENTS, Gathered
 from pytest_ireval.gate.labelled_sides import Looking, Pair, pair_of
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.results.to_judge import ToJudge
-from pytest_ireval.retrieval.judged import Floats
-from pytest_ireval.retrieval.labelled import rows_of
+from pytest_ireval.retrieval.judged import Floats, Integers, Mask
+from pytest_ireval.retrieval.labelled import LEFT, TOP, Labellings, rows_of
 from pytest_ireval.retrieval.open_documents import listed
 from pytest_ireval.retrieval.queries import Queries
 from pytest_ireval.retrieval.rankings import Rankings
 from pytest_ireval.rules.side import Population, Side
-from pytest_ireval.rules.unjudged import Unjudged
+from pytest_ireval.rules.unjudged import JudgedThere, Unjudged
 from pytest_ireval.statistics.joint_bounds import Asked, Bounds, heeds_labels, joint_bounds
 from pytest_ireval.suites.suite import Suite
 
@@ -36,6 +36,8 @@ class Part(NamedTuple):
     condensed_now: Floats
     condensed_before: Floats
     bounds: Bounds
+    all_new: Floats
+    """The difference where all documents that are new and unjudged have the top label."""
 
 
 def unjudged(suite: Suite, base: Gathered, now: Side) -> Callable[[Side, Metric], Unjudged | None]:
@@ -92,7 +94,24 @@ def _part(pair: Pair) -> Part:
     now, before = pair.as_it_is()
     asked = _asked(pair, _difference)
     additive = pair.metric.adds_up and not pair.removed
-    return Part(pair, *pair.without_unjudged(), joint_bounds(asked, now - before, additive=additive))
+    bounds = joint_bounds(asked, now - before, additive=additive)
+    return Part(pair, *pair.without_unjudged(), bounds, _with_new_at_the_top(pair, now - before))
+
+
+def _with_new_at_the_top(pair: Pair, as_it_is: Floats) -> Floats:
+    found = pair.open
+    query = np.flatnonzero(found.counts)
+    first = np.concatenate((np.zeros(1, np.int64), np.cumsum(found.counts[query])))
+    now, before = pair.values(Labellings(query, first, np.where(_new(pair), TOP, LEFT).astype(np.int8)))
+    change = as_it_is.copy()
+    change[query] = now - before
+    return change
+
+
+def _new(pair: Pair) -> Mask:
+    """Which open documents the baseline does not list."""
+    new: Mask = (pair.open.now > 0) & (pair.open.before == 0)
+    return new
 
 
 def _asked(pair: Pair, value: Callable[[Floats, Floats], Floats]) -> Asked:
@@ -131,7 +150,33 @@ def _in_order(suite: Suite, population: Population, name: str, parts: Sequence[P
         best=low if lower_is_better else high,
         exact=_is_exact(suite, parts),
         documents=_documents(queries, name, parts),
+        all_new=placed([part.all_new for part in parts]),
+        there=_judged_there(parts[0].pair, place),
+        top_grade=_top_grade(population, parts[0].pair),
     )
+
+
+def _judged_there(pair: Pair, place: Integers) -> JudgedThere:
+    """Judged documents of both sides; of the first asking, as most are the same in all of them."""
+    ranks = np.unique(pair.open.now[_new(pair)])
+    lowest = pair.metric.settings.get("rel")
+    relevant_from = pair.top if lowest is None else lowest
+    found = []
+    for side in (pair.now.judged, pair.before.judged):
+        documents = listed(side)
+        query = np.repeat(np.arange(side.count), np.diff(documents.first))
+        rank = np.arange(query.size) - documents.first[query] + 1
+        rows = np.flatnonzero(~np.isnan(documents.grade) & np.isin(rank, ranks))
+        found.append((place[query[rows]], rank[rows], documents.grade[rows] >= relevant_from))
+    return JudgedThere(*(np.concatenate(column) for column in zip(*found, strict=True)))
+
+
+def _top_grade(population: Population, pair: Pair) -> float | None:
+    """None where relevant documents are all alike to the metric, or to the judges."""
+    assert population.judgments is not None  # noqa: S101 - a metric was scored by them
+    grades = population.judgments.grade
+    alike = pair.metric.settings.get("rel") is not None or (grades[grades > 0] == pair.top).all()
+    return None if alike else pair.top
 
 
 def _is_exact(suite: Suite, parts: Sequence[Part]) -> bool:

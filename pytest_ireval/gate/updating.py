@@ -22,7 +22,7 @@ from pytest_ireval.metrics.score import aggregated
 from pytest_ireval.results.suite_result import SuiteResult
 from pytest_ireval.retrieval.rankings import Rankings
 from pytest_ireval.retrieval.selection import of_queries, side_by_side
-from pytest_ireval.rules.planning import LOWERING
+from pytest_ireval.rules.planning import INPUTS, LOWERING
 from pytest_ireval.rules.side import Scored
 
 
@@ -109,6 +109,8 @@ def needs_reason(result: SuiteResult) -> str:
         return "queries of the baseline are gone"
     if any(outcome.compares and outcome.verdict == "inconclusive" for outcome in result.outcomes):
         return "a comparison was inconclusive"
+    if any(outcome.id == INPUTS and outcome.verdict == "inconclusive" for outcome in result.outcomes):
+        return "a new document is at the top of many queries"
     return ""
 
 

@@ -59,7 +59,7 @@ class RuleKind:
     slices: bool = True
     """Whether ``where`` and ``per`` make sense."""
     lists: bool = False
-    """Whether its metrics compare two lists (they need a ``reference``); metrics of other rules score one."""
+    """Whether it compares lists, not values. Its metrics, if any, need a ``reference``; those of others score one."""
     names_whole: bool = False
     """Whether the id of a verdict on all queries ends in ``all``."""
     tested: Callable[[Any, Any], float | Tested | None] | None = None

@@ -107,6 +107,14 @@ class Seen:
         place = np.flatnonzero(both)
         return Values(now.names, place, now.values[place], their[place])
 
+    def on_both_sides(self) -> NDArray[np.int64]:
+        """Places, among the queries of the suite, of those of the slice that have a ranking now and in the baseline."""
+        if self.baseline is None:
+            raise TypeError("this rule compares with nothing: say compares=True where it is made")
+        ids, now, before = self.population.queries.ids, self.now.position, self.baseline.position
+        places = np.flatnonzero(self.population.mask(self.slice)).tolist()
+        return np.array([place for place in places if ids[place] in now and ids[place] in before], np.int64)
+
     def _inside(self, found: Scored) -> NDArray[np.bool_]:
         if found.metric.unit == "query":
             return self.population.mask(self.slice)

@@ -3,9 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from pytest_ireval.results.to_judge import ToJudge
 from pytest_ireval.rules.side import Floats
+
+
+class JudgedThere(NamedTuple):
+    """Judged documents of both sides at the ranks where new unjudged ones stand now; arrays have an entry for each.
+
+    ``place`` is the query's place among those of the suite, ``relevant`` whether judges found the document so; for
+    metrics of grades, whether they gave it the top grade.
+    """
+
+    place: NDArray[np.int64]
+    rank: NDArray[np.int64]
+    relevant: NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,3 +44,9 @@ class Unjudged:
     """Why nothing can be said, the arrays being NaN: a metric that cannot be computed under labels that nobody gave."""
     documents: tuple[ToJudge, ...] = ()
     """Those whose judgment would move the metric's difference, the most influential first."""
+    all_new: Floats | None = None
+    """``now - before`` where the unjudged documents that the baseline does not list have the top label."""
+    there: JudgedThere | None = None
+    """What judges said of documents where those stand."""
+    top_grade: float | None = None
+    """The top label; None where relevant documents are all alike to the metric, or to the judges."""

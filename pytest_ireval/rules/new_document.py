@@ -1,0 +1,255 @@
+"""``new_document``: one document that is new must not come to the top of too many queries; needs no judgments."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field, model_validator
+
+from pytest_ireval.errors import shown
+from pytest_ireval.plugins.kinds import rule
+from pytest_ireval.plurals import counted
+from pytest_ireval.retrieval.ids import Ids
+from pytest_ireval.retrieval.rankings import Rankings
+from pytest_ireval.retrieval.scan.chunk import Words
+from pytest_ireval.rules.ruling import Ruling, percent
+from pytest_ireval.rules.seen import Seen
+from pytest_ireval.rules.wording import on, queries_of
+from pytest_ireval.suites.options import ComparingOptions
+from pytest_ireval.suites.values import AmountText, Texts, Whole
+
+TOP = 3
+"""People look at the first documents; lower ones move few metrics much."""
+SHARE = 0.05
+"""At rank 1 of so many queries one document can cost about what tolerances usually allow for a mean."""
+FEWEST = 5
+"""In fewer queries, and for fewer intents, a new document is one good or bad find."""
+HALF = 0.5
+"""On so many queries figures hang on one document, whatever the queries are after."""
+ROUNDING = 1e-9
+"""A share of a number of queries may be off by rounding."""
+NAMED = 3
+"""So many documents are named."""
+LISTED = 100
+"""So many queries are listed with a failure."""
+Integers = NDArray[np.int64]
+
+
+class NewDocumentOptions(ComparingOptions):
+    """How high a document counts, for how many queries it may be new there, and which documents are expected."""
+
+    at: Whole = Field(TOP, description="The first documents that are looked at.")
+    at_most: AmountText = Field(
+        "5%", validate_default=True, description="For how many queries one document may be new there: 5%, or 20."
+    )
+    expected: Texts = Field((), description="Ids of documents that may, such as a promoted product.")
+
+    @model_validator(mode="after")
+    def _can_fail(self) -> NewDocumentOptions:
+        if self.at_most.share is not None and self.at_most.share >= 1:
+            raise ValueError(f"at_most: {self.at_most} lets everything pass")
+        return self
+
+
+@dataclass(frozen=True, eq=False)
+class NewDocument:
+    """A document at the top of rankings whose baseline does not list it.
+
+    ``places`` are the queries without a judgment of it, as places among the queries of the suite; ``ranks`` belong to
+    them.
+    """
+
+    document: str
+    places: Integers
+    ranks: Integers
+    judged: int | None
+    """For how many other queries it is new at the top, and judged: metrics know its worth. None without judgments."""
+
+    def words(self, at: int, queries: int, where: str = "") -> str:
+        """``d7 is new in the top 3 of 40 of 400 queries (rank 1, unjudged)``."""
+        low, high = int(self.ranks.min()), int(self.ranks.max())
+        ranks = f"rank {low}" if low == high else f"ranks {low} to {high}"
+        of = f"{self.places.size} of {counted(queries, 'query')}{where}"
+        return f"{self.document} is new in the top {at} of {of} ({ranks}{self._judged()})"
+
+    def _judged(self) -> str:
+        if self.judged is None:
+            return ""
+        return f", unjudged there, judged for {counted(self.judged, 'other query')}" if self.judged else ", unjudged"
+
+
+@rule(name="new_document", options=NewDocumentOptions, compares=True, judged=False, lists=True)
+def new_document(options: NewDocumentOptions, seen: Seen) -> Ruling:
+    """No single document that is new and unjudged comes to the top of more than so many queries."""
+    top = options.at
+    if top > seen.now.depth:
+        return Ruling("error", f"looks at the first {top} documents, and the suite keeps {seen.now.depth} (depth)")
+    compared = seen.on_both_sides()
+    size = compared.size
+    expected = {seen.population.called(each) for each in options.expected}
+    found = [each for each in _new_documents(seen, compared, top, 2) if each.document not in expected]
+    failing = [each for each in found if each.places.size > options.at_most.of(size) + ROUNDING]
+    most = max((each.places.size for each in found), default=0)
+    numbers = {"queries": float(most), "share": most / size}
+    if not failing:
+        too_many = f"more than {options.at_most} of {queries_of(seen, size)}"
+        return Ruling("pass", f"no document is new in the top {top} of {too_many}{on(seen)}", numbers=numbers)
+    first = failing[0]
+    return Ruling(
+        "fail",
+        f"{_named(failing, top, size, on(seen))}; at most {options.at_most} are allowed",
+        f"{first.document} came to the top for {percent(first.places.size / size)} of the queries.",
+        queries=tuple(seen.change(place) for place in first.places[:LISTED].tolist()),
+        worst="queries with this document",
+        facts=(f"if you expect {'it' if len(failing) == 1 else 'them'}, add {expecting(failing)} to the rule",),
+        numbers=numbers,
+    )
+
+
+def expecting(found: Sequence[NewDocument]) -> str:
+    """How a rule says that documents are expected: ``expected: [d7]``."""
+    return f"expected: [{', '.join(shown(each.document) for each in found[:NAMED])}]"
+
+
+class Prominent(NamedTuple):
+    """New documents at the top of so many queries that figures may hang on them, and of how many queries that is."""
+
+    documents: Sequence[NewDocument]
+    queries: int
+
+    @property
+    def words(self) -> str:
+        """All of it in a line."""
+        return _named(self.documents, TOP, self.queries)
+
+
+def prominent(seen: Seen, expected: frozenset[str] = frozenset()) -> Prominent:
+    """New documents that a suite is warned of unless it expects them.
+
+    Variants of one intent count once, as a new document on top of all of them is one find; unless they are half of the
+    suite.
+    """
+    compared = seen.on_both_sides()
+    if compared.size < FEWEST:
+        return Prominent((), compared.size)
+    intent = _intents(seen, compared)
+    least = max(FEWEST, int(np.ceil(SHARE * np.unique(intent).size - ROUNDING)))
+    of = np.zeros(len(seen.population.queries), np.uint64)
+    of[compared] = intent
+    found = _new_documents(seen, compared, min(TOP, seen.now.depth), least)
+
+    def far(places: Integers) -> bool:
+        return np.unique(of[places]).size >= least or places.size >= max(FEWEST, HALF * compared.size)
+
+    return Prominent([each for each in found if each.document not in expected and far(each.places)], compared.size)
+
+
+def _named(found: Sequence[NewDocument], at: int, queries: int, where: str = "") -> str:
+    words = "; ".join(each.words(at, queries, where) for each in found[:NAMED])
+    return words if len(found) <= NAMED else f"{words}; and {counted(len(found) - NAMED, 'other document')}"
+
+
+class _Rows(NamedTuple):
+    """Documents of some queries: the query of each as a place among those of the suite, its rank and its key."""
+
+    place: Integers
+    rank: Integers
+    key: Words
+    ids: Ids
+
+
+def _rows(seen: Seen, rankings: Rankings, places: Integers, depth: int | None = None) -> _Rows:
+    """The first ``depth`` documents of some queries, or all of them; in the order of the queries and ranks."""
+    ids = seen.population.queries.ids
+    position = {query: i for i, query in enumerate(rankings.queries)}
+    known = np.array([position.get(ids[place], -1) for place in places.tolist()], np.int64)
+    places, known = places[known >= 0], known[known >= 0]
+    length = rankings.first[known + 1] - rankings.first[known]
+    length = length if depth is None else np.minimum(length, depth)
+    begin = np.cumsum(length) - length
+    rank = np.arange(int(length.sum())) - np.repeat(begin, length) + 1
+    documents = rankings.documents.take(np.repeat(rankings.first[known], length) + rank - 1)
+    return _Rows(np.repeat(places, length), rank, documents.keys(), documents)
+
+
+def _new_documents(seen: Seen, compared: Integers, at: int, least: int) -> list[NewDocument]:
+    """Documents that are new, and unjudged, in the top of ``least`` queries or more; those of most queries first."""
+    top = _rows(seen, seen.now.rankings[0], compared, at)
+    key, code, count = np.unique(top.key, return_inverse=True, return_counts=True)
+    kept = np.flatnonzero(count[code] >= least)
+    if not kept.size:
+        return []
+    pair = _pairs(seen, key, top.place[kept], top.key[kept])
+    new = ~np.isin(pair, _listed_before(seen, np.unique(top.place[kept]), key))
+    known = np.isin(pair, _judged(seen, key))
+    judgments = seen.population.judgments is not None
+    found = []
+    for each in np.flatnonzero(np.bincount(code[kept[new & ~known]], minlength=key.size) >= least).tolist():
+        ours = new & (code[kept] == each)
+        rows = kept[ours & ~known]
+        judged = int(np.count_nonzero(ours & known)) if judgments else None
+        found.append(NewDocument(top.ids[int(rows[0])], top.place[rows], top.rank[rows], judged))
+    return sorted(found, key=lambda one: (-one.places.size, one.document))
+
+
+def _pairs(seen: Seen, key: Words, place: Integers, of: Words) -> Integers:
+    """A number for each query and document, whose key is one of ``key``."""
+    return np.searchsorted(key, of) * len(seen.population.queries) + place
+
+
+def _listed_before(seen: Seen, places: Integers, key: Words) -> Integers:
+    """Such pairs of the baseline's rankings, of all askings."""
+    assert seen.baseline is not None  # noqa: S101 - it was asked for above
+    return np.concatenate(
+        [
+            _pairs(seen, key, rows.place[there], rows.key[there])
+            for rankings in seen.baseline.rankings
+            for rows in [_rows(seen, rankings, places)]
+            for there in [np.isin(rows.key, key)]
+        ]
+    )
+
+
+def _judged(seen: Seen, key: Words) -> Integers:
+    """Such pairs of the judgments."""
+    judgments = seen.population.judgments
+    if judgments is None:
+        return np.zeros(0, np.int64)
+    position = seen.population.queries.position
+    place = np.array([position.get(query, -1) for query in judgments.queries], np.int64)[judgments.query]
+    keys = judgments.documents.keys()
+    there = np.isin(keys, key) & (place >= 0)
+    return _pairs(seen, key, place[there], keys[there])
+
+
+def _intents(seen: Seen, compared: Integers) -> Words:
+    """A number for what each query is after: queries that begin with the same document in the baseline share it.
+
+    A document that is followed by different ones nearly everywhere, as a promoted one is, tells nothing: the next one
+    counts.
+    """
+    assert seen.baseline is not None  # noqa: S101 - it was asked for above
+    top = _rows(seen, seen.baseline.rankings[0], compared, TOP)
+    intent = compared.astype(np.uint64)
+    telling = ~_generic(top)
+    place, first = np.unique(top.place[telling], return_index=True)
+    intent[np.searchsorted(compared, place)] = top.key[telling][first]
+    return intent
+
+
+def _generic(top: _Rows) -> NDArray[np.bool_]:
+    """Which rows are of documents that have mostly different companions: more than one for two queries."""
+    row = np.arange(top.place.size)
+    first = np.searchsorted(top.place, top.place)
+    other = np.where(top.rank == 1, row + 1, first)
+    alone = (other >= row.size) | (top.place[np.minimum(other, row.size - 1)] != top.place)
+    companion = np.where(alone, np.uint64(0), top.key[np.minimum(other, row.size - 1)])
+    key, code, count = np.unique(top.key, return_inverse=True, return_counts=True)
+    pairs = np.unique(np.stack((code.astype(np.uint64), companion)), axis=1)
+    different = np.bincount(pairs[0].astype(np.int64), minlength=key.size)
+    generic: NDArray[np.bool_] = (2 * different > count)[code] & (count[code] > 1)
+    return generic

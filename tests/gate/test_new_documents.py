@@ -1,0 +1,447 @@
+"""A document that is new at the top of many queries is named; harmless changes stay quiet; a rule makes it red."""
+
+import random
+
+import pytest
+
+from pytest_ireval import load_suite, run_gate
+
+AGAINST = "against: {run: before.txt}"
+OBSERVED = f"no_regression: {{metric: RR@10, tolerance: 2%, {AGAINST}}}"
+EVIDENCE = f"no_regression: {{metric: RR@10, tolerance: 2%, decide_by: evidence, on_inconclusive: warn, {AGAINST}}}"
+CHURN = f"churn: {{overlap: RBO(p=0.9), below: 0.1, at_most: 99%, {AGAINST}}}"
+
+
+class Lists:
+    """Queries of ten documents each, of which at most one is relevant; ``now`` is what a test changes."""
+
+    def __init__(self, folder, queries=400, seed=1, judged=True):
+        self.folder, self.judged, self.random = folder, judged, random.Random(seed)
+        self.queries = [f"q{number:04}" for number in range(queries)]
+        self.before = {query: [f"{query}-d{place}" for place in range(10)] for query in self.queries}
+        self.grades = {query: dict.fromkeys(ids, 0) | {f"{query}-gone": 1} for query, ids in self.before.items()}
+        for query, ids in self.before.items():
+            rank = self.random.choice([1, 1, 2, 3, 4, 6, 9, 0, 0])
+            if rank:
+                self.grades[query][ids[rank - 1]] = 1
+        self.now = {query: list(ids) for query, ids in self.before.items()}
+        self.more = ""
+
+    def put(self, document, queries, at=1):
+        """A document at a rank; what stood there moves down."""
+        for query in queries:
+            self.now[query].insert(at - 1, document)
+
+    def some(self, share):
+        """Such a share of the queries, drawn at random."""
+        return self.random.sample(self.queries, round(share * len(self.queries)))
+
+    def gate(self, *rules):
+        for name, lists in (("before.txt", self.before), ("now.txt", self.now)):
+            lines = (f"{q} Q0 {d} {n} {99 - n} x\n" for q, ids in lists.items() for n, d in enumerate(ids[:10], 1))
+            (self.folder / name).write_text("".join(lines))
+        grades = (f"{q} 0 {d} {g}\n" for q, found in self.grades.items() for d, g in found.items())
+        (self.folder / "judgments.txt").write_text("".join(grades))
+        segments = (f"{q}\t\t{('head', 'tail')[n % 2]}\n" for n, q in enumerate(self.queries))
+        (self.folder / "queries.tsv").write_text("id\ttext\tsegment\n" + "".join(segments))
+        judgments = "judgments: judgments.txt\nmetrics: [RR@10]\n" if self.judged else ""
+        (self.folder / "shop.ireval.yaml").write_text(
+            "ireval: 1\nsuite: shop\nsource: {run: now.txt}\ndepth: 10\nqueries: queries.tsv\n"
+            f"{judgments}{self.more}rules:\n" + "".join(f"  - {rule}\n" for rule in rules)
+        )
+        self.result = run_gate(load_suite(self.folder / "shop.ireval.yaml"))
+        return {outcome.id: outcome for outcome in self.result.outcomes}
+
+    def inputs(self, *rules):
+        return self.gate(*(rules or (CHURN,)))["inputs"]
+
+
+@pytest.fixture
+def lists(tmp_path):
+    return lambda *given, **more: Lists(tmp_path, *given, **more)
+
+
+@pytest.mark.parametrize("rule", [OBSERVED, EVIDENCE, CHURN])
+def test_one_unjudged_document_on_top_of_all_rankings_is_named(lists, rule):
+    some = lists()
+    some.put("promo", some.queries)
+    inputs = some.inputs(rule)
+
+    assert (inputs.verdict, inputs.warning) == ("inconclusive", True)
+    assert inputs.headline == "promo is new in the top 3 of 400 of 400 queries (rank 1, unjudged)"
+    assert inputs.facts[0] == "judge it, or if you expect it add the rule new_document: {expected: ['promo']}"
+
+
+@pytest.mark.parametrize("judged", [True, False])
+@pytest.mark.parametrize(
+    ("queries", "share"), [(50, 0.1), (100, 0.05), (400, 0.05), (400, 0.1), (400, 0.3), (400, 1.0), (2000, 0.05)]
+)
+def test_it_is_named_from_a_few_percent_to_all_of_the_queries(lists, queries, share, judged):
+    some = lists(queries, judged=judged)
+    chosen = some.some(share)
+    some.put("promo", chosen, at=2)
+    inputs = some.inputs()
+
+    unjudged = ", unjudged" if judged else ""
+    assert inputs.verdict == "inconclusive"
+    assert inputs.headline == (f"promo is new in the top 3 of {len(chosen)} of {queries} queries (rank 2{unjudged})")
+
+
+def quiet(some):
+    """Under rules that compare, with and without judgments."""
+    inputs = [some.inputs(OBSERVED), some.inputs(CHURN)]
+    some.judged = False
+    inputs.append(some.inputs(CHURN))
+    return [(each.verdict, each.warning) for each in inputs] == [("pass", False)] * 3
+
+
+def nothing(some):
+    """The same rankings."""
+
+
+def shuffles(some):
+    for ids in some.now.values():
+        some.random.shuffle(ids)
+
+
+def a_tenth_is_replaced(some):
+    """Every query has a new document of its own on top; ids of other queries do not matter."""
+    for query in some.some(0.1):
+        some.put(f"{query}-new", [query])
+
+
+def every_list_is_new(some):
+    some.now = {query: [f"{query}-n{place}" for place in range(10)] for query in some.queries}
+
+
+def a_promotion_on_two_percent(some):
+    some.put("promo", some.some(0.02))
+
+
+def a_promotion_below_the_top(some):
+    some.put("promo", some.queries, at=4)
+
+
+def one_that_was_there_and_moved_up(some):
+    for ids in some.before.values():
+        ids[9] = "popular"
+    some.now = {query: ["popular", *ids[:9]] for query, ids in some.before.items()}
+
+
+def one_that_was_dropped(some):
+    for ids in some.before.values():
+        ids.insert(0, "promo")
+
+
+def many_that_are_new_in_a_few_queries_each(some):
+    for number in range(100):
+        some.put(f"new{number}", some.random.sample(some.queries, 4))
+
+
+def four_queries_of_a_small_suite(some):
+    some.queries = some.queries[:20]
+    for found in (some.before, some.now, some.grades):
+        for query in [each for each in found if each not in some.queries]:
+            del found[query]
+    some.put("promo", some.queries[:4])
+
+
+def one_find_for_all_variants_of_an_intent(some):
+    """Forty queries ask for one thing in other words, and have nearly the same list."""
+    shared = [f"intent-d{place}" for place in range(10)]
+    for query in some.queries[:40]:
+        ids = list(shared)
+        place = some.random.randrange(9)
+        ids[place], ids[place + 1] = (ids[place + 1], ids[place]) if place else (ids[0], ids[1])
+        some.before[query], some.now[query] = ids, ["better", *ids[:9]]
+        some.grades[query] |= dict.fromkeys(ids, 0)
+
+
+def two_documents_change_places_between_queries(some):
+    for one, other in zip(some.queries[::2], some.queries[1::2], strict=True):
+        some.now[one][0], some.now[other][0] = some.now[other][0], some.now[one][0]
+
+
+HARMLESS = [
+    nothing,
+    shuffles,
+    a_tenth_is_replaced,
+    every_list_is_new,
+    a_promotion_on_two_percent,
+    a_promotion_below_the_top,
+    one_that_was_there_and_moved_up,
+    one_that_was_dropped,
+    many_that_are_new_in_a_few_queries_each,
+    four_queries_of_a_small_suite,
+    one_find_for_all_variants_of_an_intent,
+    two_documents_change_places_between_queries,
+]
+
+
+@pytest.mark.parametrize("change", HARMLESS)
+def test_a_harmless_change_stays_quiet(lists, change):
+    some = lists()
+    change(some)
+
+    inputs = some.inputs(OBSERVED)
+    if change is every_list_is_new:  # another error says that ids may have been renamed
+        assert inputs.verdict == "error"
+        some.judged = False
+        assert some.inputs().verdict == "pass"
+    else:
+        assert quiet(some), inputs
+
+
+@pytest.mark.parametrize("grade", [0, 1])
+def test_a_document_that_is_judged_where_it_is_new_stays_quiet_as_metrics_know_it(lists, grade):
+    some = lists()
+    some.put("promo", some.queries)
+    for query in some.queries:
+        some.grades[query]["promo"] = grade
+
+    assert some.inputs(OBSERVED).verdict == "pass"
+
+
+def test_it_says_for_how_many_others_it_is_judged(lists):
+    some = lists()
+    some.put("promo", some.queries)
+    for query in some.queries[:100]:
+        some.grades[query]["promo"] = 0
+
+    assert some.inputs(OBSERVED).headline == (
+        "promo is new in the top 3 of 300 of 400 queries (rank 1, unjudged there, judged for 100 other queries)"
+    )
+
+
+def test_an_earlier_promotion_on_all_queries_hides_no_later_one(lists):
+    """All baseline rankings begin with one document; that says nothing of what queries are after."""
+    some = lists()
+    for query in some.queries:
+        some.before[query].insert(0, "old")
+        some.now[query] = ["promo", *some.before[query][1:]]
+
+    assert some.inputs().headline.startswith("promo is new in the top 3 of 400 of 400 queries (rank 1")
+
+
+@pytest.mark.parametrize("documents", [4, 12, 60])
+def test_a_catalogue_of_few_documents_hides_none(lists, documents):
+    some = lists(120, judged=False)
+    ids = [f"d{number}" for number in range(documents)]
+    some.before = {query: some.random.sample(ids, min(documents, 10)) for query in some.queries}
+    some.now = {query: list(found) for query, found in some.before.items()}
+
+    assert some.inputs().verdict == "pass"
+    some.put("promo", some.queries)
+    assert some.inputs().headline == "promo is new in the top 3 of 120 of 120 queries (rank 1)"
+
+
+def test_variants_of_one_intent_that_are_half_of_the_suite_count_one_by_one(lists):
+    some = lists(100, judged=False)
+    for query in some.queries[:50]:
+        some.before[query] = [f"intent-d{place}" for place in range(10)]
+        some.now[query] = ["better", *some.before[query]]
+
+    assert some.inputs().headline == "better is new in the top 3 of 50 of 100 queries (rank 1)"
+
+
+def test_several_documents_are_named_those_of_most_queries_first(lists):
+    some = lists(100)
+    for number in range(4):
+        some.put(f"new{number}", some.queries[25 * number : 25 * number + 20 - number])
+
+    assert some.inputs().headline == (
+        "new0 is new in the top 3 of 20 of 100 queries (rank 1, unjudged); "
+        "new1 is new in the top 3 of 19 of 100 queries (rank 1, unjudged); "
+        "new2 is new in the top 3 of 18 of 100 queries (rank 1, unjudged); and 1 other document"
+    )
+
+
+def test_it_is_new_only_where_no_answer_of_the_baseline_has_it(lists):
+    """A source that is asked twice, and lists the document in one of both answers."""
+    some = lists(20, judged=False)
+    some.put("promo", some.queries)
+    (some.folder / "other.py").write_text(
+        "from pathlib import Path\n\nasked = []\n\n"
+        "def search(text, *, query_id):\n"
+        "    asked.append(query_id)\n"
+        "    ids = [f'{query_id}-d{n}' for n in range(10)]\n"
+        "    return ids if asked.count(query_id) % 2 else ['promo', *ids[:9]]\n"
+    )
+    source = "{source: {python: 'other:search', repeat: 2}}"
+
+    assert some.inputs(CHURN).verdict == "inconclusive"
+    assert some.inputs(CHURN.replace("{run: before.txt}", source)).verdict == "pass"
+
+
+def test_a_rule_makes_it_red_and_lists_the_queries(lists):
+    some = lists()
+    some.put("promo", some.queries[:30], at=1)
+    found = some.gate(OBSERVED, f"new_document: {{{AGAINST}}}")
+    outcome = found["new_document::all"]
+
+    assert (found["inputs"].verdict, outcome.verdict) == ("pass", "fail")
+    assert outcome.headline == (
+        "promo is new in the top 3 of 30 of 400 queries (rank 1, unjudged); at most 5% are allowed"
+    )
+    assert [each.query for each in outcome.queries] == some.queries[:30]
+    assert outcome.queries[0].top[0].document == "promo"
+    assert outcome.facts == ("if you expect it, add expected: ['promo'] to the rule",)
+    assert outcome.numbers == {"queries": 30.0, "share": 0.075}
+
+
+@pytest.mark.parametrize(
+    ("options", "verdict"),
+    [
+        ("at_most: 30", "pass"),
+        ("at_most: 29", "fail"),
+        ("at_most: 7.5%", "pass"),
+        ("at: 1, at_most: 10", "pass"),
+        ("at: 2, at_most: 10", "fail"),
+        ("expected: promo", "pass"),
+        ("expected: [other, promo]", "pass"),
+        ("expected: [other]", "fail"),
+        ("where: {segment: head}, at_most: 15", "pass"),
+        ("where: {segment: head}, at_most: 14", "fail"),
+        ("min_queries: 400", "fail"),
+        ("min_queries: 401", "inconclusive"),
+    ],
+)
+def test_a_rule_says_how_high_how_often_and_what_is_expected(lists, options, verdict):
+    some = lists()
+    some.put("promo", some.queries[:30], at=2)
+
+    (outcome,) = (each for name, each in some.gate(f"new_document: {{{options}, {AGAINST}}}").items() if "new" in name)
+    assert outcome.verdict == verdict
+
+
+def test_a_rule_that_only_warns_is_a_warning(lists):
+    some = lists()
+    some.put("promo", some.queries)
+    found = some.gate(f"new_document: {{on_fail: warn, {AGAINST}}}")
+
+    assert (found["new_document::all"].verdict, found["new_document::all"].warning) == ("pass", True)
+    assert found["inputs"].verdict == "pass"
+
+
+def test_a_rule_of_some_queries_leaves_the_warning_for_the_others_but_for_what_it_expects(lists):
+    some = lists()
+    some.put("promo", some.queries)
+    rule = f"new_document: {{where: {{segment: head}}, {AGAINST}}}"
+
+    assert some.inputs(rule).verdict == "inconclusive"
+    assert some.inputs(rule.replace("where", "expected: promo, where")).verdict == "pass"
+
+
+def test_expected_documents_are_known_by_their_old_ids(lists):
+    some = lists()
+    some.put("promo-2", some.queries)
+    (some.folder / "ids.tsv").write_text("from\tto\npromo-1\tpromo-2\n")
+    some.more = "documents: {aliases: ids.tsv}\n"
+
+    assert some.gate(f"new_document: {{expected: promo-1, {AGAINST}}}")["new_document::all"].verdict == "pass"
+
+
+def test_a_waived_query_does_not_count(lists):
+    some = lists(20)
+    some.put("promo", some.queries[:5])
+    assert some.inputs().verdict == "inconclusive"
+    some.more = "waive: [{query: q0000, until: 2099-01-01, reason: later}]\n"
+
+    assert some.inputs().verdict == "pass"
+
+
+@pytest.mark.parametrize(
+    ("options", "complaint"),
+    [("at_most: 100%", "at_most: 100% lets everything pass"), ("at: 0", "at"), ("share: 5%", "share")],
+)
+def test_options_that_make_no_sense_are_refused(lists, options, complaint):
+    with pytest.raises(Exception, match=complaint) as caught:
+        lists(6).gate(f"new_document: {{{options}, {AGAINST}}}")
+    assert type(caught.value).__name__ == "SuiteError"
+
+
+def test_a_rule_that_looks_deeper_than_the_suite_keeps_is_an_error(lists):
+    outcome = lists(6).gate(f"new_document: {{at: 20, {AGAINST}}}")["new_document::all"]
+
+    assert outcome.verdict == "error"
+    assert outcome.headline == "looks at the first 20 documents, and the suite keeps 10 (depth)"
+
+
+def test_a_slice_of_waived_queries_alone_is_not_judged(lists):
+    some = lists(6)
+    some.more = (
+        "waive: [" + ", ".join(f"{{query: {q}, until: 2099-01-01, reason: x}}" for q in some.queries[::2]) + "]\n"
+    )
+    found = some.gate(f"new_document: {{per: segment, {AGAINST}}}")
+
+    assert [found[f"new_document::segment-{each}"].verdict for each in ("head", "tail")] == ["inconclusive", "pass"]
+
+
+@pytest.fixture
+def promoting(shop):
+    """A baseline under rules that tolerate everything, then one new document on top of all rankings."""
+    shop.suite = shop.suite.partition("rules:\n")[0] + "rules:\n  - no_regression: {metric: nDCG@10, tolerance: 90%}\n"
+    shop.write()
+    shop.accept()
+    for ids in shop.rankings.values():
+        ids.insert(0, "promo")
+    shop.write()
+    return shop
+
+
+def test_the_run_passes_with_a_prominent_warning(promoting):
+    result = promoting.run()
+
+    assert result.ret == 0
+    result.stdout.fnmatch_lines(
+        [
+            "inconclusive: shop.ireval.yaml:1: promo is new in the top 3 of 10 of 10 queries (rank 1,*",
+            "ireval: inconclusive: *",
+        ]
+    )
+    report = promoting.path / "ireval-report"
+    assert "promo is new in the top 3 of 10 of 10 queries (rank 1, unjudged)" in (report / "summary.md").read_text()
+    assert "promo is new in the top 3 of 10 of 10 queries (rank 1, unjudged)" in (report / "index.html").read_text()
+    assert "May land, but is not shown to be safe" in (report / "summary.md").read_text()
+
+
+def test_to_accept_it_takes_a_reason_and_then_it_is_new_no_more(promoting):
+    refused = promoting.run("--ireval-update")
+    assert refused.ret != 0
+    refused.stdout.fnmatch_lines(["*a new document is at the top of many queries*"])
+
+    assert promoting.run("--ireval-update", "--ireval-reason", "the autumn promotion").ret == 0
+    assert promoting.run().ret == 0
+    assert promoting.verdicts()["inputs"] == "pass"
+
+
+def test_a_red_rule_is_accepted_with_a_reason(promoting):
+    promoting.change(("rules:\n", "rules:\n  - new_document: {}\n"))
+    assert promoting.run().ret == 1
+    assert promoting.verdicts() == {
+        "inputs": "pass",
+        "new_document::all": "fail",
+        "no_regression::nDCG_10.all": "pass",
+    }
+
+    assert promoting.run("--ireval-update", "--ireval-reason", "the autumn promotion").ret == 0
+    assert promoting.run().ret == 0
+
+
+def test_without_a_baseline_the_rule_fails_as_others_that_compare(promoting):
+    promoting.change(("rules:\n", "rules:\n  - new_document: {expected: promo}\n"))
+    for path in (promoting.path / "baselines").iterdir():
+        path.unlink()
+
+    promoting.run()
+    assert promoting.verdicts()["new_document::all"] == "fail"
+    assert promoting.verdicts()["inputs"] == "pass"
+
+
+def test_neither_swapping_nor_planning_stumbles_over_a_rule_without_a_metric(promoting, ireval):
+    promoting.change(("rules:\n", "rules:\n  - new_document: {}\n"))
+
+    said = ireval("self-test", "shop.ireval.yaml", "--trials", "20").out
+    assert "new_document::all: a list that changed has changed whichever side it is on" in " ".join(said.split())
+    assert "new_document" not in ireval("plan", "shop.ireval.yaml").out
+    assert "2 rules" in ireval("check", "shop.ireval.yaml").out
