@@ -76,7 +76,7 @@ def p_of_worsened(options: WorsenedOptions, seen: Seen) -> float | None:
     question = Question(seen, seen.paired(), alpha=options.alpha)
     if question.gains.size < options.fewest:
         return None
-    return min(1.0, _tail(options, question).p * for_looks(options))
+    return min(1.0, _tail(options, question).p * for_looks(options, seen))
 
 
 @rule(name="worsened", options=WorsenedOptions, compares=True, tested=p_of_worsened)

@@ -60,7 +60,7 @@ class EvidenceOptions(ComparingOptions):
         "given, or it fails.",
     )
     looks: Whole = Field(
-        20, description="With evidence and against: anchor: how many changes are held against one anchor."
+        20, description="With evidence and against: anchor: how many accepted changes alpha is to last for."
     )
 
     @property
