@@ -59,9 +59,15 @@ def _spreads(material: Material, checks: Sequence[Check]) -> Iterator[tuple[str,
 def _steps(material: Material, checks: Sequence[Check]) -> Iterator[tuple[str, Step]]:
     anchor = _anchor_of(material)
     for held in anchored_figures(checks) if anchor is not None else ():
-        step, gone = _gain(material, held, material.comparable), _gain(material, held, anchor)
-        if min(step.size, gone.size) > 1:
-            yield _key(held), Step(float(step.mean()), _sd(step), _sd(gone))
+        step = _step(material, held, anchor)
+        if step is not None:
+            yield _key(held), step
+
+
+def _step(material: Material, held: Held, anchor: Side | None) -> Step | None:
+    """From the stored baseline to the rankings of now; None where one of them cannot be compared."""
+    step, gone = _gain(material, held, material.comparable), _gain(material, held, anchor)
+    return Step(float(step.mean()), _sd(step), _sd(gone)) if min(step.size, gone.size) > 1 else None
 
 
 def walk_of(material: Material, held: Held) -> Walk:
@@ -69,11 +75,9 @@ def walk_of(material: Material, held: Held) -> Walk:
     stored, anchor = material.stored, material.anchor
     since = () if stored is None or anchor is None else accepted_since(anchor, stored)
     changes = [AcceptedChange(each.date, each.reason, each.steps.get(_key(held))) for each in since]
-    step = _gain(material, held, material.comparable)
-    moving = material.comparable is None or bool(step.any())
-    gone = _gain(material, held, _anchor_of(material))
+    step = _step(material, held, _anchor_of(material))
     accepted = tuple(each for each in changes if each.moved)
-    return Walk(accepted, moving, *(_sd(gain) if gain.size > 1 else 0.0 for gain in (step, gone)))
+    return Walk(accepted, step is None or step.spread > 0 or step.change != 0, step)
 
 
 def _anchor_of(material: Material) -> Side | None:

@@ -121,7 +121,7 @@ def _facts(
     yield from drift_facts(question, figures)
     yield from numbers_words(figures, question.seen.tests, robustness)
     if not decision.identical and figures.p is not None:
-        yield from look_facts(question, options.looks, options.alpha)
+        yield from look_facts(question.seen, options.looks, options.alpha)
     if decision.safe and robustness is not None and robustness.worst.verdict != "pass":
         yield "judgments of unjudged documents could turn this pass into something else"
     ties = decided_by_ties(question, lambda other: decided(other.evidence, factor, options.alpha).verdict)

@@ -22,7 +22,7 @@ class AcceptedChange:
     @property
     def moved(self) -> bool:
         """Whether it may have moved the mean: one that kept no figures counts."""
-        return self.step is None or self.step.spread > 0
+        return self.step is None or self.step.spread > 0 or self.step.change != 0
 
 
 @dataclass(frozen=True)
@@ -33,10 +33,8 @@ class Walk:
     """Those that moved the mean, the oldest first."""
     moving: bool = True
     """Whether the rankings of now differ from what was accepted last, so that this run is one more look."""
-    spread: float = 0.0
-    """The standard deviation of the differences between what was accepted last and now."""
-    from_anchor: float = 0.0
-    """The standard deviation of the differences between the anchor and now."""
+    step: Step | None = None
+    """From what was accepted last to now; None where the stored baseline does not fit what is evaluated now."""
 
     @property
     def looks(self) -> int:
@@ -50,8 +48,7 @@ class Walk:
 
     def correlations(self) -> Iterator[float]:
         """Of each look with the next; where an acceptance kept no figures, as if all steps were alike."""
-        now = [Step(0.0, self.spread, self.from_anchor)] if self.moving else []
-        steps = [*(each.step for each in self.accepted), *now]
+        steps = [*(each.step for each in self.accepted), *([self.step] if self.moving else [])]
         for look, (before, after) in enumerate(pairwise(steps), 2):
             if before is None or after is None:
                 yield even_agreement(look)

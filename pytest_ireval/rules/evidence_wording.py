@@ -11,6 +11,7 @@ from pytest_ireval.rules.drift import AcceptedChange, Walk
 from pytest_ireval.rules.question import Question
 from pytest_ireval.rules.robustness import Robustness, robustness_of
 from pytest_ireval.rules.ruling import percent
+from pytest_ireval.rules.seen import Seen
 from pytest_ireval.rules.wording import moved, on
 from pytest_ireval.suites.quantities import Tolerance
 
@@ -184,9 +185,9 @@ def _named(change: AcceptedChange, relative: float) -> str:
     return f"{' '.join(part for part in (change.date[:10], change.reason) if part)} {sign}{percent(abs(relative))}"
 
 
-def look_facts(question: Question, looks: int, alpha: float) -> Iterator[str]:
-    """At which look this is, and what p counts."""
-    walk = question.seen.walk
+def look_facts(seen: Seen, looks: int, alpha: float) -> Iterator[str]:
+    """How many accepted changes there were since the anchor, and how small a p counts now."""
+    walk = seen.walk
     if walk is None:
         return
     level = walk.level(looks, alpha)

@@ -13,7 +13,7 @@ from pytest_ireval.plurals import counted
 from pytest_ireval.results.outcome import Verdict
 from pytest_ireval.rules.by_evidence import few_words, undecided
 from pytest_ireval.rules.deciding import factor_of, for_looks
-from pytest_ireval.rules.evidence_wording import p_words
+from pytest_ireval.rules.evidence_wording import look_facts, p_words
 from pytest_ireval.rules.figures import figures_of
 from pytest_ireval.rules.question import Question
 from pytest_ireval.rules.robustness import left_open_of
@@ -180,6 +180,7 @@ def _facts(options: WorsenedOptions, seen: Seen, tail: Tail) -> Iterator[str]:
             else ""
         )
         yield f"p {p_words(tail.p)}{corrected}"
+        yield from look_facts(seen, options.looks, options.alpha)
 
 
 def _allowed(options: WorsenedOptions, tail: Tail) -> dict[str, float]:

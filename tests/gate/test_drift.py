@@ -10,12 +10,13 @@ from pytest_ireval import load_suite
 from pytest_ireval.baselines.anchors import write_anchor
 from pytest_ireval.baselines.baseline import Acceptance
 from pytest_ireval.baselines.reading import read_baseline
-from pytest_ireval.baselines.spreads import NO_STEPS
+from pytest_ireval.baselines.spreads import NO_STEPS, Step
 from pytest_ireval.baselines.writing import delete_baseline, write_baseline
 from pytest_ireval.gate.gate import gate, plan_of
 from pytest_ireval.gate.judging import Circumstances
 from pytest_ireval.gate.updating import proposal_of
 from pytest_ireval.plugins.manager import installed
+from pytest_ireval.rules.drift import AcceptedChange, Walk
 
 QUERIES = 200
 EVIDENCE = "decide_by: evidence, on_inconclusive: warn"
@@ -301,3 +302,29 @@ def test_a_harmless_series_is_not_red(series, history):
     history(series)
 
     assert series.release().verdict in ("pass", "inconclusive")
+
+
+def test_every_rule_that_evidence_decides_says_at_which_look_it_is(series):
+    path = series.folder / "shop.ireval.yaml"
+    path.write_text(
+        path.read_text()
+        + f"  - worsened: {{metric: RR@10, by_more_than: 0.1, against: anchor, {EVIDENCE}}}\n"
+        + "  - equivalent: {metric: RR@10, tolerance: 3%, against: anchor, on_inconclusive: warn}\n"
+    )
+    series.step(1, lose=7, gain=7)
+    series.accept("one")
+    series.step(2, lose=7, gain=7)
+
+    outcomes = {each.id: each for each in series.gated().result.outcomes}
+
+    for name in ("worsened::RR_10", "equivalent::RR_10.all", RELEASE):
+        found = next(each for each in outcomes.values() if each.id.startswith(name))
+        assert any(fact.startswith("change 2 of 20 since the anchor: a p below ") for fact in found.facts), found
+
+
+def test_a_step_that_cannot_be_measured_counts_as_one_of_usual_size():
+    known = Walk((AcceptedChange("", "", Step(0.0, 1.0, 1.0)),), moving=True, step=Step(0.0, 1.0, 2**0.5))
+    unknown = Walk((AcceptedChange("", "", Step(0.0, 1.0, 1.0)),), moving=True)
+
+    assert list(unknown.correlations()) == pytest.approx(list(known.correlations()))
+    assert unknown.looks == 2
