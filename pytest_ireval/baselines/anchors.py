@@ -38,6 +38,16 @@ def write_anchor(folder: Path, baseline: Baseline, anchoring: Acceptance) -> tup
     return write_files(folder, name, encoded_baseline(anchor))
 
 
+def accepted_since(anchor: Baseline, stored: Baseline) -> tuple[Acceptance, ...]:
+    """What the baseline has accepted and the anchor has not, the oldest first.
+
+    After a merge the baseline may lack acceptances that the anchor has: one side was kept, and the other was accepted
+    once more. Those of the kept side are what led away from the anchor.
+    """
+    pinned = set(anchor.acceptances)
+    return tuple(each for each in stored.acceptances if each not in pinned)
+
+
 def anchor_words(anchoring: Acceptance) -> str:
     """``the anchor of 2026-03-01 (release 4.2)``."""
     return f"the anchor of {anchoring.date[:10]}{f' ({anchoring.reason})' if anchoring.reason else ''}"

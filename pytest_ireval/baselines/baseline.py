@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from pytest_ireval.baselines.spreads import NO_SPREADS, Spreads
+from pytest_ireval.baselines.spreads import NO_SPREADS, NO_STEPS, Spreads, Steps
 from pytest_ireval.retrieval.rankings import Rankings
 
 FORMAT = 1
@@ -25,6 +25,8 @@ class Acceptance(NamedTuple):
     forced: bool = False
     spreads: Spreads = NO_SPREADS
     """Of the differences to the baseline that it replaced; none of a first one, or where no value moved."""
+    steps: Steps = NO_STEPS
+    """Of each mean that a rule compares with the anchor; none where there was no anchor, or no such rule."""
 
 
 class StoredMetric(NamedTuple):

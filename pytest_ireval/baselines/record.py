@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from pytest_ireval.baselines.baseline import FORMAT, Acceptance, Baseline, Fingerprints, StoredMetric
 from pytest_ireval.baselines.fingerprints import fingerprint
-from pytest_ireval.baselines.spreads import spreads_said
+from pytest_ireval.baselines.spreads import spreads_said, steps_said
 from pytest_ireval.baselines.tab_lines import Damage
 from pytest_ireval.errors import BaselineError, Problem, shown
 
@@ -58,10 +58,10 @@ def _lines(baseline: Baseline, files: Mapping[str, str]) -> Iterator[str]:
 
 
 def _accepted(acceptance: Acceptance) -> dict[str, Any]:
-    """By name; spreads only if there are some, so that acceptances of earlier versions are the text they were."""
+    """By name; spreads and steps only if there are some: acceptances of earlier versions are the text they were."""
     said = dict(sorted(acceptance._asdict().items()))
-    spreads = dict(said.pop("spreads"))
-    return {**said, "spreads": spreads} if spreads else said
+    moved = {name: dict(said.pop(name)) for name in ("spreads", "steps")}
+    return {**said, **{name: figures for name, figures in moved.items() if figures}}
 
 
 def _metric(name: str, metric: StoredMetric) -> dict[str, Any]:
@@ -184,8 +184,8 @@ def _stored(said: Mapping[str, Any], values: dict[str, float]) -> StoredMetric:
 
 def _acceptance(said: Mapping[str, Any]) -> Acceptance:
     texts = {name: _str(said[name]) for name in ("date", "commit", "branch", "reason")}
-    spreads = spreads_said(said.get("spreads", {}))
-    return Acceptance(**texts, dirty=bool(said["dirty"]), forced=bool(said["forced"]), spreads=spreads)
+    spreads, steps = spreads_said(said.get("spreads", {})), steps_said(said.get("steps", {}))
+    return Acceptance(**texts, dirty=bool(said["dirty"]), forced=bool(said["forced"]), spreads=spreads, steps=steps)
 
 
 def _str(value: Any) -> str:

@@ -1,11 +1,11 @@
-"""How far the values of single queries moved with an acceptance: one standard deviation for each metric and slice."""
+"""How far the values of queries moved with an acceptance: spreads to plan with, and the step away from an anchor."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 DIGITS = 6
 """So many digits that matter are kept: what is planned with them is rough."""
@@ -57,3 +57,63 @@ def spreads_said(said: Any) -> Spreads:
         if isinstance(spread, bool) or not isinstance(spread, (int, float)) or not 0 < spread <= LARGEST:
             raise ValueError(f"{spread!r} is no spread of {key!r}")
     return Spreads(tuple(sorted((key, float(spread)) for key, spread in said.items())))
+
+
+class Step(NamedTuple):
+    """What an acceptance moved, for a mean that a rule compares with the anchor."""
+
+    change: float
+    """Of the mean, against the baseline that was replaced; in the metric's own direction."""
+    spread: float
+    """The standard deviation of the queries' differences to that baseline; 0 where nothing moved."""
+    from_anchor: float
+    """The standard deviation of the queries' differences to the anchor."""
+
+
+@dataclass(frozen=True)
+class Steps(Mapping[str, Step]):
+    """Steps by metric and slice; a value that can be a key itself."""
+
+    entries: tuple[tuple[str, Step], ...] = ()
+    """Sorted by name."""
+
+    def __getitem__(self, key: str) -> Step:
+        for name, step in self.entries:
+            if name == key:
+                return step
+        raise KeyError(key)
+
+    def __iter__(self) -> Iterator[str]:
+        return (name for name, _ in self.entries)
+
+    def __len__(self) -> int:
+        return len(self.entries)
+
+
+NO_STEPS = Steps()
+
+
+def steps_of(found: Iterable[tuple[str, Step]]) -> Steps:
+    """Rounded and sorted; a step with a figure that is no number is left out."""
+    rounded = {
+        key: Step(*(float(f"{each:.{DIGITS}g}") for each in step))
+        for key, step in found
+        if all(map(math.isfinite, step))
+    }
+    return Steps(tuple(sorted(rounded.items())))
+
+
+def steps_said(said: Any) -> Steps:
+    """The steps that a file holds; TypeError or ValueError where it holds something else."""
+    if not isinstance(said, dict):
+        raise TypeError("steps are no mapping")
+    for key, step in said.items():
+        if not isinstance(step, list) or len(step) != len(Step._fields) or not all(map(_is_number, step)):
+            raise ValueError(f"{step!r} is no step of {key!r}")
+        if min(step[1:]) < 0:
+            raise ValueError(f"{step!r} of {key!r} has a negative spread")
+    return Steps(tuple(sorted((key, Step(*map(float, step))) for key, step in said.items())))
+
+
+def _is_number(said: Any) -> bool:
+    return isinstance(said, (int, float)) and not isinstance(said, bool) and abs(said) <= LARGEST

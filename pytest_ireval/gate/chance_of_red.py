@@ -123,11 +123,11 @@ def _tries(
     asked, name = check.asked, str(check.part.metric)
     if asked is None or check.part.metric is None or name not in changes or asked.kind.chances is None:
         return None
-    steps = 1.0
+    accepted = 0
     if asked.kind.compares and not by_stored(asked):
         if not asked.options.against.anchored:
             return None
-        steps = math.sqrt(len(known.acceptances))  # what was accepted since the anchor moved it as well
+        accepted = max(0, len(known.acceptances) - 1)
     inside = ~np.isnan(values[name])
     if known.queries is not None:
         inside &= check.slice.mask(known.queries)
@@ -136,11 +136,10 @@ def _tries(
     if not inside.any():
         return None
     own = _usual(known, name, str(check.slice), values[name][inside])
-    scale = steps * (1.0 if own is None or not spreads[name] else own / spreads[name])
+    scale = math.sqrt(1 + accepted) * (1.0 if own is None or not spreads[name] else own / spreads[name])
     weights = None if known.weights is None else known.weights[inside]
-    return Tries(
-        check.part, check.part.metric, check.slice, values[name][inside], scale * changes[name][:, inside], weights
-    )
+    found = scale * changes[name][:, inside]
+    return Tries(check.part, check.part.metric, check.slice, values[name][inside], found, weights, accepted)
 
 
 def _adjusted(told: Sequence[_Told]) -> list[Floats]:

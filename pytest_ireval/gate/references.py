@@ -7,7 +7,8 @@ from functools import partial
 
 from pytest_ireval.errors import IrevalError
 from pytest_ireval.gate.material import Material
-from pytest_ireval.rules.planning import Check
+from pytest_ireval.gate.moved import walk_of
+from pytest_ireval.rules.planning import Check, Held, by_anchor
 from pytest_ireval.rules.seen import Seen
 from pytest_ireval.rules.side import Side
 
@@ -38,4 +39,6 @@ def seen_of(check: Check, material: Material) -> Seen:
         raise reference
     seen = Seen(material.population, material.now_beside(reference), reference, check.part, check.slice)
     seen = replace(seen, tie_orders=material.tie_orders)
+    if check.asked is not None and check.part.metric is not None and by_anchor(check.asked):
+        seen = replace(seen, walk=walk_of(material, Held(check.part.metric, check.slice)))
     return seen if reference is None else replace(seen, unjudged=partial(material.unjudged, reference))

@@ -10,14 +10,13 @@ import numpy as np
 from pytest_ireval.baselines.baseline import Acceptance, Baseline, StoredMetric
 from pytest_ireval.baselines.fingerprints import fingerprint_of_rankings
 from pytest_ireval.baselines.reading import read_record
-from pytest_ireval.baselines.spreads import NO_SPREADS, Spreads
 from pytest_ireval.errors import BaselineError, IrevalError
 from pytest_ireval.gate.against import definitions
 from pytest_ireval.gate.gathering import ORDERS_BY_JUDGMENTS
 from pytest_ireval.gate.judging import bring_back
 from pytest_ireval.gate.material import Material
 from pytest_ireval.gate.misfit import needs_scores
-from pytest_ireval.gate.moved import moved_by
+from pytest_ireval.gate.moved import NOTHING_MOVED, Moved, moved_by
 from pytest_ireval.metrics.score import aggregated
 from pytest_ireval.results.suite_result import SuiteResult
 from pytest_ireval.retrieval.rankings import Rankings
@@ -40,14 +39,14 @@ class Proposal:
     """Whether earlier acceptances cannot be kept: nobody can read them."""
     error: str = ""
     """Why no baseline can be made of what was measured."""
-    spreads: Spreads = NO_SPREADS
+    moved: Moved = NOTHING_MOVED
     """How far queries moved, by metric and slice."""
 
     def accepted(self, acceptance: Acceptance) -> Baseline | None:
         """The baseline to be written; None if there is nothing to accept."""
         if self.baseline is None:
             return None
-        told = acceptance._replace(spreads=self.spreads)
+        told = acceptance._replace(**self.moved._asdict())
         return replace(self.baseline, acceptances=(*self.baseline.acceptances, told))
 
 
@@ -64,7 +63,7 @@ def proposal_of(material: Material) -> Proposal:
         only_by_force=_only_by_force(material),
         history_lost=_history_lost(material),
         error=error,
-        spreads=moved_by(material) if baseline is not None else NO_SPREADS,
+        moved=moved_by(material) if baseline is not None else NOTHING_MOVED,
     )
 
 

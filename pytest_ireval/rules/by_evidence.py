@@ -10,11 +10,14 @@ import numpy as np
 
 from pytest_ireval.plurals import counted
 from pytest_ireval.results.outcome import SliceFigures, Verdict
-from pytest_ireval.rules.deciding import Decision, decided, factor_of, for_looks
+from pytest_ireval.rules.deciding import Decision, decided, factor_of, for_looks, for_tries
 from pytest_ireval.rules.evidence_wording import (
     change_words,
     decided_words,
+    drift_facts,
+    drift_words,
     drop_words,
+    look_facts,
     numbers_words,
     unjudged_words,
 )
@@ -38,7 +41,7 @@ def tested_p(options: EvidenceOptions, question: Question, p: Callable[[], float
     """What the suite's correction for many verdicts is made of; None where too few queries can tell anything."""
     if not question.about_a_mean or question.worth < options.fewest:
         return None
-    return min(1.0, p() * for_looks(options))
+    return min(1.0, p() * for_looks(options, question.seen))
 
 
 class Settled(NamedTuple):
@@ -78,7 +81,7 @@ def ruled_by_evidence(
     return Ruling(
         settled.verdict,
         f"{change_words(question, figures)}: {words}{settled.because}",
-        who_got_worse(seen, figures, changes),
+        " ".join(filter(None, (drift_words(question, figures), who_got_worse(seen, figures, changes)))),
         figures=(replace(figures, over=failed), *beside),
         queries=changes,
         facts=tuple(_facts(options, question, figures, decision, robustness, factor)),
@@ -130,7 +133,7 @@ def shown_of_mean(
         p, safe = np.ones(len(gains)), np.zeros(len(gains), bool)
     else:
         counted, allowed = gains[:, weigh.counted], margins[weigh.counted]
-        p = for_looks(options) * p_below(moments(influence(counted, weigh.shares)))
+        p = for_tries(options, tries) * p_below(moments(influence(counted, weigh.shares)))
         safe = p_above(moments(influence(counted + allowed, weigh.shares))) < options.alpha
     return Shown(p, safe, undecided_red(options, over), options.alpha)
 
@@ -159,7 +162,10 @@ def _facts(
     robustness: Robustness | None,
     factor: float,
 ) -> Iterator[str]:
+    yield from drift_facts(question, figures)
     yield from numbers_words(figures, question.seen.tests, robustness)
+    if not decision.identical and figures.p is not None:
+        yield from look_facts(question.seen, options.looks, options.alpha)
     if decision.safe and robustness is not None and robustness.worst.verdict != "pass":
         yield "judgments of unjudged documents could turn this pass into something else"
     ties = decided_by_ties(question, lambda other: decided(other.evidence, factor, options.alpha).verdict)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from statistics import NormalDist
 
 from pytest_ireval.results.outcome import Verdict
-from pytest_ireval.rules.question import LEVEL
+from pytest_ireval.rules.drift import AcceptedChange, Walk
 from pytest_ireval.rules.seen import Seen
-from pytest_ireval.statistics.looks import looks_constant
+from pytest_ireval.rules.tries import Tries
+from pytest_ireval.statistics.looks import levels_of_looks
 from pytest_ireval.statistics.mean_evidence import MeanEvidence
 from pytest_ireval.suites.options import EvidenceOptions
 
@@ -39,15 +39,25 @@ def decided(evidence: MeanEvidence, factor: float, alpha: float) -> Decision:
 def factor_of(options: EvidenceOptions, seen: Seen, p: float) -> float:
     """How many times the p is that counts: because of the suite's other verdicts, and of earlier looks."""
     if seen.adjusted is None:
-        return for_looks(options)
-    most = seen.tests * for_looks(options)
+        return for_looks(options, seen)
+    most = seen.tests * for_looks(options, seen)
     if not p:
         return most
     return max(1.0, seen.adjusted / p, most if seen.adjusted >= 1 else 0.0)  # a corrected p ends at 1
 
 
-def for_looks(options: EvidenceOptions) -> float:
-    """Against a reference that many changes are held against, one after the other, chance has many tries."""
+def for_looks(options: EvidenceOptions, seen: Seen) -> float:
+    """Chance has many tries where many changes are compared with one reference, so each look has a part of alpha."""
     if not options.against.anchored:
         return 1.0
-    return LEVEL / NormalDist().cdf(-looks_constant(options.looks))
+    if seen.walk is None:
+        return options.alpha / levels_of_looks((), options.looks, options.alpha)[-1]
+    return options.alpha / seen.walk.level(options.looks, options.alpha)
+
+
+def for_tries(options: EvidenceOptions, tries: Tries) -> float:
+    """Correct drawn changes for the looks that the accepted changes before them were."""
+    if not options.against.anchored:
+        return 1.0
+    earlier = (AcceptedChange("", "", None),) * tries.accepted
+    return options.alpha / Walk(earlier).level(options.looks, options.alpha)

@@ -13,7 +13,7 @@ from pytest_ireval.plurals import counted
 from pytest_ireval.results.outcome import SliceFigures
 from pytest_ireval.rules.by_evidence import few_words, numbers_of, shown_of_mean, tested_p, undecided
 from pytest_ireval.rules.deciding import factor_of
-from pytest_ireval.rules.evidence_wording import cannot_tell, change_words, no_weight_words, numbers_words
+from pytest_ireval.rules.evidence_wording import cannot_tell, change_words, look_facts, no_weight_words, numbers_words
 from pytest_ireval.rules.figures import figures_of
 from pytest_ireval.rules.question import Question, beyond, mean_of, weights_of
 from pytest_ireval.rules.robustness import left_open_of
@@ -85,7 +85,7 @@ def equivalent(options: EquivalentOptions, seen: Seen) -> Ruling:
         f"{figures.worse} of {figures.queries} queries got worse, {figures.better} better.",
         figures=(replace(figures, over=verdict == "fail"),),
         queries=changes,
-        facts=tuple(numbers_words(figures, seen.tests, None)),
+        facts=(*numbers_words(figures, seen.tests, None), *look_facts(seen, options.looks, options.alpha)),
         warning=warning,
         numbers=numbers_of(figures),
     )

@@ -7,10 +7,16 @@ from collections.abc import Iterator
 from pytest_ireval.plurals import counted, roughly
 from pytest_ireval.results.outcome import SliceFigures
 from pytest_ireval.rules.deciding import Decision
+from pytest_ireval.rules.drift import AcceptedChange, Walk
 from pytest_ireval.rules.question import Question
 from pytest_ireval.rules.robustness import Robustness, robustness_of
+from pytest_ireval.rules.ruling import percent
+from pytest_ireval.rules.seen import Seen
 from pytest_ireval.rules.wording import moved, on
 from pytest_ireval.suites.quantities import Tolerance
+
+NAMED = 3
+"""So many of the largest accepted losses are named."""
 
 
 def change_words(question: Question, figures: SliceFigures) -> str:
@@ -53,7 +59,8 @@ def cannot_tell(question: Question, figures: SliceFigures, what: str) -> str:
     if 0.5**changed >= question.alpha:  # chance alone moves all of them one way as often
         return f"{text}: only {changed} of them changed"
     if figures.p is not None and figures.adjusted is not None and figures.p < question.alpha <= figures.adjusted:
-        return f"{text}: one of {question.seen.tests} verdicts moves as much by chance"
+        many = f"{question.seen.tests} verdicts" if question.seen.tests > 1 else "many changes since one anchor"
+        return f"{text}: one of {many} moves as much by chance"
     if figures.needed is None or not figures.tolerance:
         return text
     if figures.needed <= figures.queries:
@@ -132,3 +139,62 @@ def p_words(p: float) -> str:
     if p < 1e-4:
         return "< .0001"
     return "1" if p >= 0.9995 else f"{p:.{4 if p < 0.001 else 3}f}".lstrip("0")
+
+
+def drift_words(question: Question, figures: SliceFigures) -> str:
+    """What accepted changes lost together; nothing where nothing was accepted since the anchor, or nothing was lost."""
+    walk, relative = question.seen.walk, figures.relative
+    change = figures.change
+    if walk is None or not walk.accepted or relative is None or change is None or question.seen.sign * change >= 0:
+        return ""
+    lost = "lost" if question.seen.sign > 0 else "added"
+    this = " and this one" if walk.moving else ""
+    origin = "" if question.seen.baseline is None else question.seen.baseline.origin
+    text = f"Since {origin}, {counted(len(walk.accepted), 'accepted change')}{this} {lost} {percent(abs(relative))}"
+    together = " together" if len(walk.accepted) + walk.moving > 1 else ""
+    return f"{text}{together}{_each(question, walk)}."
+
+
+def _each(question: Question, walk: Walk) -> str:
+    """Whether each stayed within the tolerance, if all of them are known."""
+    losses = [-question.seen.sign * each.step.change for each in walk.accepted if each.step is not None]
+    if question.tolerance is None or walk.unknown or len(losses) < 2 or max(losses) > (question.allowed or 0.0):
+        return ""
+    return f"; each accepted change stayed within {question.tolerance}"
+
+
+def drift_facts(question: Question, figures: SliceFigures) -> Iterator[str]:
+    """The accepted changes that lost most, and those that nothing is known of."""
+    walk, before = question.seen.walk, figures.baseline
+    if walk is None or not drift_words(question, figures):
+        return
+    sign = question.seen.sign
+    known = [(sign * each.step.change, each) for each in walk.accepted if each.step is not None]
+    losses = sorted(((change, each) for change, each in known if change < 0), key=lambda pair: (pair[0], pair[1].date))
+    if losses and before:
+        named = [_named(each, sign * change / abs(before)) for change, each in losses[:NAMED]]
+        yield f"largest accepted losses: {'; '.join(named)}" if sign > 0 else f"largest rises: {'; '.join(named)}"
+    if walk.unknown:
+        verb = "keeps" if walk.unknown == 1 else "keep"
+        yield f"{walk.unknown} of {counted(len(walk.accepted), 'accepted change')} {verb} no figures of this mean"
+
+
+def _named(change: AcceptedChange, relative: float) -> str:
+    """``2026-03-14 synonyms v2 -0.6%``."""
+    sign = "-" if relative < 0 else "+"
+    return f"{' '.join(part for part in (change.date[:10], change.reason) if part)} {sign}{percent(abs(relative))}"
+
+
+def look_facts(seen: Seen, looks: int, alpha: float) -> Iterator[str]:
+    """How many accepted changes there were since the anchor, and how small a p counts now."""
+    walk = seen.walk
+    if walk is None:
+        return
+    level = walk.level(looks, alpha)
+    if walk.looks > looks:
+        yield (
+            f"this is change {walk.looks} since the anchor, and looks is {looks}: chance turns more than "
+            f"{percent(alpha)} of neutral series red; pin a new anchor, or raise looks"
+        )
+    shown = f"{level:.2g}".lstrip("0")
+    yield f"change {walk.looks} of {max(looks, walk.looks)} since the anchor: a p below {shown} counts"

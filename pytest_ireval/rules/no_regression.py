@@ -11,7 +11,7 @@ from pydantic import Field, model_validator
 from pytest_ireval.plugins.kinds import Tested, rule
 from pytest_ireval.results.outcome import SliceFigures
 from pytest_ireval.rules.by_evidence import numbers_of, ruled_by_evidence, shown_of_mean, tested_p
-from pytest_ireval.rules.evidence_wording import no_weight_words, numbers_words, open_words
+from pytest_ireval.rules.evidence_wording import drift_facts, drift_words, no_weight_words, numbers_words, open_words
 from pytest_ireval.rules.figures import figure_of, figures_of
 from pytest_ireval.rules.question import Question, beyond, mean_of, weights_of
 from pytest_ireval.rules.ruling import Ruling, percent
@@ -126,7 +126,7 @@ def no_regression(options: NoRegressionOptions, seen: Seen) -> Ruling:
     return Ruling(
         "fail" if failed else "pass",
         f"{seen.metric} {moved(figures, absolute=bool(tolerance.absolute))}{on(seen)} (tolerance {tolerance})",
-        who_got_worse(seen, figures, changes),
+        " ".join(filter(None, (drift_words(question, figures), who_got_worse(seen, figures, changes)))),
         figures=(figures, *beside),
         queries=changes,
         facts=tuple(_facts(question, figures, failed=failed)),
@@ -168,6 +168,7 @@ def _beside(options: NoRegressionOptions, seen: Seen) -> Iterator[SliceFigures]:
 
 def _facts(question: Question, figures: SliceFigures, *, failed: bool) -> Iterator[str]:
     """What the figures do not say of themselves."""
+    yield from drift_facts(question, figures)
     tolerance = question.tolerance
     if tolerance and tolerance.relative and figures.baseline is not None and abs(figures.baseline) < LOW_BASELINE:
         yield (

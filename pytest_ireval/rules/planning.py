@@ -107,6 +107,22 @@ def held_figures(checks: Sequence[Check]) -> Iterator[Held]:
         yield from (Held(metric, each) for each in dict.fromkeys([WHOLE, *slices]))
 
 
+def by_anchor(asked: RuleAsked) -> bool:
+    """Whether a rule compares with the anchor."""
+    against = getattr(asked.options, "against", None)
+    return asked.kind.compares and against is not None and bool(against.anchored)
+
+
+def anchored_figures(checks: Sequence[Check]) -> Iterator[Held]:
+    """Each mean that a rule compares with the anchor, once for each slice."""
+    about = [
+        Held(check.part.metric, check.slice)
+        for check in checks
+        if check.asked and by_anchor(check.asked) and check.part.metric and check.part.metric.aggregate == "mean"
+    ]
+    yield from {(str(each.metric), each.slice): each for each in about}.values()
+
+
 def _slices(asked: RuleAsked, queries: Queries | None, problems: list[Problem]) -> Iterator[Slice]:
     """The slices of one rule; what no query fits is a problem, for a rule about nothing would always pass."""
     where, per = asked.options.where, asked.options.per

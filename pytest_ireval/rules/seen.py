@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.plugins.kinds import Part
 from pytest_ireval.results.outcome import Placed, QueryChange
+from pytest_ireval.rules.drift import Walk
 from pytest_ireval.rules.side import Floats, Population, Scored, Side
 from pytest_ireval.rules.slices import WHOLE, Slice
 from pytest_ireval.rules.unjudged import Unjudged
@@ -64,6 +65,8 @@ class Seen:
     """How many such verdicts the suite has."""
     unjudged: Callable[[Metric], Unjudged | None] = _nothing_unjudged
     """What unjudged documents leave open for a metric; None where there are none. Made when asked for."""
+    walk: Walk | None = None
+    """How the mean got here from the anchor; None for rules that do not compare with it."""
     tie_orders: Callable[[Metric], tuple[Floats, Floats] | None] = _nothing_tied
     """A metric's values of now with equal scores in the worst and in the best order; None where it does not matter."""
 

@@ -30,6 +30,8 @@ class Tries:
     """``now - before``, a row for each try."""
     weights: Floats | None
     """How much traffic each query stands for, if the suite says so."""
+    accepted: int = 0
+    """How many accepted changes lie between the reference and the rankings of now."""
 
     @property
     def sign(self) -> int:

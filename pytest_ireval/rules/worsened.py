@@ -13,8 +13,8 @@ from pytest_ireval.plugins.kinds import rule
 from pytest_ireval.plurals import counted
 from pytest_ireval.results.outcome import Verdict
 from pytest_ireval.rules.by_evidence import few_words, undecided, undecided_red
-from pytest_ireval.rules.deciding import factor_of, for_looks
-from pytest_ireval.rules.evidence_wording import p_words
+from pytest_ireval.rules.deciding import factor_of, for_looks, for_tries
+from pytest_ireval.rules.evidence_wording import look_facts, p_words
 from pytest_ireval.rules.figures import figures_of
 from pytest_ireval.rules.question import Question
 from pytest_ireval.rules.robustness import left_open_of
@@ -79,7 +79,7 @@ def p_of_worsened(options: WorsenedOptions, seen: Seen) -> float | None:
     question = Question(seen, seen.paired(), alpha=options.alpha)
     if question.gains.size < options.fewest:
         return None
-    return min(1.0, _tail(options, question).p * for_looks(options))
+    return min(1.0, _tail(options, question).p * for_looks(options, seen))
 
 
 def chances_of_worsened(options: WorsenedOptions, tries: Tries) -> Chances:
@@ -95,7 +95,7 @@ def chances_of_worsened(options: WorsenedOptions, tries: Tries) -> Chances:
         return Chances(over)
     p = np.ones(len(lost))
     if queries >= options.fewest:
-        p = for_looks(options) * np.array(
+        p = for_tries(options, tries) * np.array(
             [heads_at_most(*each) for each in zip(gained, np.add(lost, gained).tolist(), strict=True)]
         )
     bounds = {losses: rate_bound(losses, queries) * queries for losses in set(lost)}
@@ -206,6 +206,7 @@ def _facts(options: WorsenedOptions, seen: Seen, tail: Tail) -> Iterator[str]:
             else ""
         )
         yield f"p {p_words(tail.p)}{corrected}"
+        yield from look_facts(seen, options.looks, options.alpha)
 
 
 def _allowed(options: WorsenedOptions, tail: Tail) -> dict[str, float]:

@@ -1,58 +1,102 @@
-"""How far out a mean must lie to be a fall when it is looked at again and again: the constant for so many looks.
+"""How much evidence a fall needs when versions are compared with one anchor, one after the other.
 
-Versions that are compared with one anchor walk at random as long as nothing is lost. The constant is the number of
-standard errors that a walk with equal steps leaves, at any of its looks, in 5% of cases (S. Pocock 1977, Group
-sequential methods in the design and analysis of clinical trials, Biometrika 64(2): 191-199, here on one side). What is
-left of the walk is integrated look after look (P. Armitage, C. McPherson, B. Rowe 1969, Repeated significance tests on
-accumulating data, Journal of the Royal Statistical Society A 132(2): 235-244).
+Versions walk at random around their anchor as long as nothing is lost, and chance alone leads a walk below any fixed
+bound in the end. So the chance of a false alarm is spent look by look: after look k of K, the share (k / K)³ of alpha
+is spent (K. Lan, D. DeMets 1983, Discrete sequential boundaries for clinical trials, Biometrika 70(3): 659-663; the
+power family of K. Kim, D. DeMets 1987, Biometrika 74(1): 149-154). Most of it is left for late looks, where many small
+losses have come together.
+
+The walk that is left is integrated look after look (P. Armitage, C. McPherson, B. Rowe 1969, Repeated significance
+tests on accumulating data, Journal of the Royal Statistical Society A 132(2): 235-244). How much two looks agree is
+measured, not assumed: all looks share their queries, and scores end at 0 and 1, so what one change moved the next one
+often moves back.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 
 import numpy as np
 
 from pytest_ireval.statistics.differences import Floats
-from pytest_ireval.statistics.resolution import LEVEL
 from pytest_ireval.statistics.student import NORMAL
 
-STEP = 1 / 20
-"""Distance of the points of the grid, in standard deviations of one step of the walk."""
-
+STEP = 1 / 10
+"""Distance of the points of the grid, in standard errors."""
 FAR = 8.5
-"""Nothing is farther out than this many standard deviations."""
-
+"""Nothing is farther out than this many standard errors."""
 ENDING = (3 / 8, 7 / 6, 23 / 24)
 """Weights of the points beside the boundary (Gregory), so that the sum is the integral to the fourth order."""
+CLOSEST = 0.995
+"""Two looks count as no closer than this: the grid has no finer steps, and a lower correlation asks for more."""
+SPENDING = 3
+"""The power of the share of looks that is the share of alpha."""
+
+
+def agreement(one: float, other: float, step: float) -> float:
+    """The correlation of two looks whose spreads from the anchor are known, and that of the step between them."""
+    product = 2 * one * other
+    return min(1.0, max(0.0, (one * one + other * other - step * step) / product)) if product else 0.0
+
+
+def even_agreement(look: int) -> float:
+    """The correlation of a look with the one before, if all steps are alike and independent; from look 2 on."""
+    return math.sqrt((look - 1) / look)
+
+
+def levels_of_looks(correlations: Sequence[float], looks: int, alpha: float) -> tuple[float, ...]:
+    """The one-sided level at which each look is tested; ``correlations`` are those of each look with the next.
+
+    Without any there is one look. ``looks`` is for how many of them alpha is to last, and where there are more, for
+    these.
+    """
+    return _levels(tuple(min(CLOSEST, max(0.0, each)) for each in correlations), looks, alpha)
 
 
 @lru_cache
-def looks_constant(looks: int) -> float:
-    """The constant; for one look it is that of the plain one-sided test, 1.645."""
-    one, two = NORMAL.inv_cdf(1 - LEVEL), NORMAL.inv_cdf(1 - LEVEL / looks)
-    if looks == 1:
-        return one
-    one_left, two_left = (chance_to_leave(each, looks) - LEVEL for each in (one, two))
-    while abs(one - two) > 1e-9 and one_left != two_left:
-        one, one_left, two = two, two_left, two - two_left * (two - one) / (two_left - one_left)
-        two_left = chance_to_leave(two, looks) - LEVEL
-    return two
+def _levels(correlations: tuple[float, ...], looks: int, alpha: float) -> tuple[float, ...]:
+    lasting = max(looks, len(correlations) + 1)
+    levels = [alpha / lasting**SPENDING]
+    bound = -NORMAL.inv_cdf(levels[0])
+    points, masses = _below(bound, _normal)
+    for look, correlation in enumerate(correlations, 2):
+        spend = alpha * (look**SPENDING - (look - 1) ** SPENDING) / lasting**SPENDING
+        left = math.sqrt(1 - correlation * correlation)
+        bound = _bound(points * correlation, masses, left, spend)
+        levels.append(0.5 * math.erfc(bound / math.sqrt(2)))
+        points, masses = _below(bound, _moved(points * correlation, masses, left))
+    return tuple(levels)
 
 
-def chance_to_leave(constant: float, looks: int) -> float:
-    """The chance that a walk is, at one of its looks, more than so many of its standard deviations above 0."""
-    below = np.arange(math.ceil((constant + FAR) * math.sqrt(looks) / STEP), dtype=np.float64) * STEP
-    weights = np.full(below.size, STEP)
+def _below(bound: float, density: Callable[[Floats], Floats]) -> tuple[Floats, Floats]:
+    """Points below a bound, and how much of the walk is near each."""
+    points = bound - np.arange(math.ceil((bound + FAR) / STEP), dtype=np.float64) * STEP
+    weights = np.full(points.size, STEP)
     weights[: len(ENDING)] *= ENDING
-    density = _normal(constant - below)
-    reach = math.ceil(FAR / STEP)
-    moves = np.arange(-reach, reach + 1, dtype=np.float64) * STEP
-    for look in range(2, looks + 1):
-        rise = constant * (math.sqrt(look) - math.sqrt(look - 1))
-        density = np.convolve(density * weights, _normal(rise - moves))[reach:-reach]
-    return 1.0 - float(density @ weights)
+    return points, density(points) * weights
+
+
+def _moved(centres: Floats, masses: Floats, left: float) -> Callable[[Floats], Floats]:
+    """The density of the walk one look later."""
+
+    def density(points: Floats) -> Floats:
+        found: Floats = _normal((points[:, None] - centres[None, :]) / left) @ masses / left
+        return found
+
+    return density
+
+
+def _bound(centres: Floats, masses: Floats, left: float, spend: float) -> float:
+    """Where so much of the walk lies beyond; by halves, for that always ends."""
+    low, high = -FAR, FAR
+    scale = left * math.sqrt(2)
+    while high - low > 1e-7:
+        middle = (low + high) / 2
+        beyond = [math.erfc(each) for each in ((middle - centres) / scale).tolist()]
+        low, high = (middle, high) if 0.5 * float(masses @ np.array(beyond)) > spend else (low, middle)
+    return high
 
 
 def _normal(values: Floats) -> Floats:

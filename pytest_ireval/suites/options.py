@@ -65,7 +65,7 @@ class EvidenceOptions(ComparingOptions):
         "fails. The last two turn many harmless changes red.",
     )
     looks: Whole = Field(
-        20, description="With evidence and against: anchor: how many changes are held against one anchor."
+        20, description="With evidence and against: anchor: how many accepted changes alpha is to last for."
     )
 
     @property

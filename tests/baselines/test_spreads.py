@@ -11,7 +11,17 @@ from made_baselines import FIRST, SECOND, baseline_of
 
 from pytest_ireval.baselines.reading import read_baseline
 from pytest_ireval.baselines.record import decoded_record, encoded_record
-from pytest_ireval.baselines.spreads import NO_SPREADS, Spreads, spread_key, spreads_of, spreads_said
+from pytest_ireval.baselines.spreads import (
+    NO_SPREADS,
+    NO_STEPS,
+    Spreads,
+    Step,
+    spread_key,
+    spreads_of,
+    spreads_said,
+    steps_of,
+    steps_said,
+)
 from pytest_ireval.baselines.writing import write_baseline
 
 
@@ -72,3 +82,40 @@ def test_what_is_no_spread_is_refused(wrong):
 
 def test_nothing_is_no_spreads():
     assert Spreads() == NO_SPREADS == spreads_said({})
+
+
+def test_an_acceptance_keeps_its_steps_away_from_the_anchor(tmp_path):
+    steps = steps_of([("nDCG@10", Step(-0.00123456789, 0.09, 0.14)), ("RR@10", Step(0.0, 0.0, 0.5))])
+
+    write_baseline(tmp_path, baseline_of(acceptances=(FIRST, SECOND._replace(steps=steps))))
+
+    stored = read_baseline(tmp_path, "shop")
+    assert stored.acceptances == (FIRST, SECOND._replace(steps=steps))
+    last = json.loads((tmp_path / "shop.json").read_text().splitlines()[-3])
+    assert last["steps"] == {"RR@10": [0.0, 0.0, 0.5], "nDCG@10": [-0.00123457, 0.09, 0.14]}
+
+
+def test_an_acceptance_without_steps_is_the_text_that_earlier_versions_wrote():
+    text = encoded_record(baseline_of(acceptances=(FIRST,)), {})
+
+    assert b"steps" not in text
+    assert decoded_record(text).baseline.accepted.steps == NO_STEPS
+
+
+def test_a_mapping_of_steps_is_a_value():
+    one = steps_of([("a", Step(1.0, 2.0, 3.0)), ("b", Step(math.nan, 1.0, 1.0))])
+
+    assert dict(one) == {"a": Step(1.0, 2.0, 3.0)}
+    assert pickle.loads(pickle.dumps(one)) == one
+    assert {one: 1}[steps_said({"a": [1, 2, 3]})] == 1
+    with pytest.raises(KeyError):
+        one["b"]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [[], {"a": 1}, {"a": [1, 2]}, {"a": [1, 2, "3"]}, {"a": [1, -2, 3]}, {"a": [1, 2, True]}, {"a": [1, 2, 1e301]}],
+)
+def test_what_says_no_steps_is_refused(said):
+    with pytest.raises((TypeError, ValueError)):
+        steps_said(said)

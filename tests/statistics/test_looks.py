@@ -1,4 +1,4 @@
-"""The constants of repeated looks: the table, a normal distribution of many dimensions, and walks that are drawn."""
+"""The levels of repeated looks: worked by hand, a normal distribution of many dimensions, and walks that are drawn."""
 
 from statistics import NormalDist
 
@@ -6,35 +6,80 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from pytest_ireval.statistics.looks import chance_to_leave, looks_constant
+from pytest_ireval.statistics.looks import agreement, even_agreement, levels_of_looks
+
+EVEN = tuple(even_agreement(look) for look in range(2, 21))
+
+
+def bounds(levels):
+    return -np.array([NormalDist().inv_cdf(level) for level in levels])
+
+
+def share_red(walks, levels):
+    """Of walks, a row each, that are below the bound of a look at that look."""
+    return (walks > bounds(levels)).any(axis=1).mean()
 
 
 def test_one_look_is_the_plain_one_sided_test():
-    assert looks_constant(1) == NormalDist().inv_cdf(0.95)
-    assert chance_to_leave(looks_constant(1), 1) == pytest.approx(0.05, abs=1e-7)
+    assert levels_of_looks((), 1, 0.05) == (0.05,)
 
 
-@pytest.mark.parametrize(("looks", "constant"), [(5, 2.12), (10, 2.27), (20, 2.39), (50, 2.52)])
-def test_the_constants_of_the_table(looks, constant):
-    assert looks_constant(looks) == pytest.approx(constant, abs=0.005)
+def test_the_first_of_20_looks_has_a_small_part_of_alpha():
+    assert levels_of_looks((), 20, 0.05) == pytest.approx((0.05 / 8000,))
 
 
-@pytest.mark.parametrize("looks", [2, 3, 5])
-def test_a_walk_stays_below_as_often_as_its_normal_distribution_says(looks):
-    steps = np.arange(1, looks + 1)
-    correlations = np.sqrt(np.minimum.outer(steps, steps) / np.maximum.outer(steps, steps))
-    below = scipy.stats.multivariate_normal(cov=correlations, seed=1).cdf(np.full(looks, looks_constant(looks)))
+def test_most_of_alpha_is_left_for_late_looks():
+    found = bounds(levels_of_looks(EVEN, 20, 0.05))
+
+    assert found[[0, 4, 9, 14, 19]] == pytest.approx([4.369, 3.266, 2.645, 2.191, 1.805], abs=0.002)
+    assert list(found) == sorted(found, reverse=True)
+
+
+@pytest.mark.parametrize("correlation", [0.3, 0.7, 0.9])
+def test_two_looks_leave_as_often_as_their_normal_distribution_says(correlation):
+    found = bounds(levels_of_looks((correlation,), 2, 0.05))
+    below = scipy.stats.multivariate_normal(cov=[[1, correlation], [correlation, 1]]).cdf(found)
 
     assert below == pytest.approx(0.95, abs=2e-5)
 
 
-def test_walks_that_are_drawn_leave_in_5_percent_of_cases():
+def test_even_walks_that_are_drawn_leave_in_5_percent_of_cases():
     walks = np.random.default_rng(7).normal(size=(40_000, 20)).cumsum(axis=1) / np.sqrt(np.arange(1, 21))
 
-    assert (walks.max(axis=1) > looks_constant(20)).mean() == pytest.approx(0.05, abs=0.003)
+    assert share_red(walks, levels_of_looks(EVEN, 20, 0.05)) == pytest.approx(0.05, abs=0.003)
 
 
-def test_more_looks_need_more():
-    constants = [looks_constant(looks) for looks in range(1, 40)]
+def test_uneven_steps_leave_no_more_often_when_their_correlations_are_known():
+    spread = np.array([1.0] + [0.2] * 9 + [3.0] * 10)
+    far = np.sqrt(np.cumsum(spread**2))
+    walks = np.random.default_rng(7).normal(size=(40_000, 20)) * spread
+    known = [agreement(far[look], far[look + 1], spread[look + 1]) for look in range(19)]
 
-    assert constants == sorted(constants)
+    assert share_red(walks.cumsum(axis=1) / far, levels_of_looks(known, 20, 0.05)) == pytest.approx(0.05, abs=0.004)
+
+
+def test_walks_that_return_leave_no_more_often_when_their_correlations_are_known():
+    rng = np.random.default_rng(7)
+    versions = rng.normal(size=(40_000, 21))  # every change moves each score around the same level
+    walks = (versions[:, 1:] - versions[:, :1]) / np.sqrt(2)
+    known = levels_of_looks([agreement(1.0, 1.0, 1.0)] * 19, 20, 0.05)
+
+    assert share_red(walks, known) <= 0.05
+    assert share_red(walks, levels_of_looks(EVEN, 20, 0.05)) > 0.1  # as if the walk went on and on
+
+
+def test_the_correlation_of_two_looks_follows_from_three_spreads():
+    assert agreement(3.0, 5.0, 4.0) == pytest.approx(3 / 5)  # a step that is independent of the way before it
+    assert agreement(2.0, 2.0, 0.0) == 1.0
+    assert agreement(0.0, 2.0, 2.0) == 0.0  # back at the anchor there was nothing to agree with
+    assert agreement(1.0, 1.0, 2.0) == 0.0  # mirrored: no less than 0
+
+
+def test_more_looks_than_expected_share_alpha_as_if_they_had_been():
+    assert levels_of_looks(EVEN, 5, 0.05) == levels_of_looks(EVEN, 20, 0.05)
+
+
+def test_a_change_that_hardly_moves_the_mean_is_no_error():
+    levels = levels_of_looks([1.0, 0.0, 1.0], 4, 0.05)
+
+    assert all(0 < level < 0.05 for level in levels)

@@ -1,0 +1,330 @@
+"""Many small losses since an anchor: seen from the acceptances that the baseline keeps, and from nothing else."""
+
+import random
+from dataclasses import replace
+from datetime import date
+
+import pytest
+
+from pytest_ireval import load_suite
+from pytest_ireval.baselines.anchors import write_anchor
+from pytest_ireval.baselines.baseline import Acceptance
+from pytest_ireval.baselines.reading import read_baseline
+from pytest_ireval.baselines.spreads import NO_STEPS, Step
+from pytest_ireval.baselines.writing import delete_baseline, write_baseline
+from pytest_ireval.gate.gate import gate, plan_of
+from pytest_ireval.gate.judging import Circumstances
+from pytest_ireval.gate.updating import proposal_of
+from pytest_ireval.plugins.manager import installed
+from pytest_ireval.rules.drift import AcceptedChange, Walk
+
+QUERIES = 200
+EVIDENCE = "decide_by: evidence, on_inconclusive: warn"
+SUITE = """\
+ireval: 1
+suite: shop
+source: {run: now.txt}
+depth: 10
+judgments: judgments.txt
+metrics: [RR@10]
+rules:
+  - no_regression: {metric: RR@10, tolerance: 2%}
+  - no_regression: {metric: RR@10, tolerance: 2%, against: anchor, EVIDENCE, name: release}
+"""
+RELEASE = "no_regression::RR_10.all.release"
+
+
+def judged(query):
+    return f"q{query} 0 q{query}-good 1\n" + "".join(f"q{query} 0 q{query}-{place} 0\n" for place in range(1, 6))
+
+
+class Series:
+    """Versions of a search whose only relevant document has a rank in each query; each can be accepted."""
+
+    def __init__(self, folder, evidence=EVIDENCE):
+        self.folder = folder
+        self.ranks = [1 + query % 3 for query in range(QUERIES)]
+        self.day = 0
+        (folder / "judgments.txt").write_text("".join(map(judged, range(QUERIES))))
+        (folder / "shop.ireval.yaml").write_text(SUITE.replace("EVIDENCE", evidence))
+        self.accept("the first")
+        self.pin()
+
+    def pin(self):
+        write_anchor(self.folder / "baselines", self.stored, Acceptance("2026-03-01T00:00:00Z", reason="release 4.2"))
+
+    @property
+    def stored(self):
+        return read_baseline(self.folder / "baselines", "shop")
+
+    def gated(self):
+        (self.folder / "now.txt").write_text(
+            "".join(
+                f"q{q} Q0 q{q}-{'good' if place == rank else place} {place} {20 - place} x\n"
+                for q, rank in enumerate(self.ranks)
+                for place in range(1, 6)
+            )
+        )
+        suite = load_suite(self.folder / "shop.ireval.yaml")
+        plan = plan_of(suite, installed())
+        return gate(suite, installed(), plan, Circumstances(date(2026, 11, 22)))
+
+    def accept(self, reason):
+        """What this version is, accepted on the next day; the outcomes before it was."""
+        gated = self.gated()
+        self.day += 1
+        accepted = proposal_of(gated.material).accepted(
+            Acceptance(f"2026-03-{1 + self.day:02}T09:00:00Z", reason=reason)
+        )
+        if accepted is not None:
+            write_baseline(self.folder / "baselines", accepted)
+        return {outcome.id: outcome for outcome in gated.result.outcomes}
+
+    def release(self):
+        """The outcome of the rule that compares with the anchor."""
+        return next(outcome for outcome in self.gated().result.outcomes if outcome.id == RELEASE)
+
+    def step(self, seed, *, lose, gain):
+        """Some queries lose a rank, and others gain one."""
+        queries = random.Random(seed).sample(range(len(self.ranks)), 60)
+        losing = [q for q in queries if self.ranks[q] < 5][:lose]
+        gaining = [q for q in queries if self.ranks[q] > 1 and q not in losing][:gain]
+        for q in losing:
+            self.ranks[q] += 1
+        for q in gaining:
+            self.ranks[q] -= 1
+
+
+@pytest.fixture
+def series(tmp_path):
+    return Series(tmp_path)
+
+
+def test_small_losses_that_were_accepted_one_by_one_are_red_together(series):
+    found = []
+    for change in range(12):
+        series.step(change, lose=9, gain=4)
+        found.append(series.accept(f"change {change}"))
+
+    assert {each["no_regression::RR_10.all"].verdict for each in found} == {"pass"}
+    assert [each[RELEASE].verdict for each in found[:1] + found[-3:]] == ["pass", "inconclusive", "fail", "fail"]
+    said = found[-1][RELEASE]
+    assert said.sentence == (
+        "Since the anchor of 2026-03-01 (release 4.2), 11 accepted changes and this one lost 8.5% together; each "
+        "accepted change stayed within 2%. 73 of 200 queries got worse."
+    )
+    assert said.facts[0] == (
+        "largest accepted losses: 2026-03-04 change 1 -1.2%; 2026-03-09 change 6 -1.2%; 2026-03-08 change 5 -1.0%"
+    )
+    assert "change 12 of 20 since the anchor: a p below .0066 counts" in said.facts
+
+
+def test_the_verdict_is_the_same_before_and_after_the_change_is_accepted(series):
+    for change in range(4):
+        series.step(change, lose=9, gain=3)
+        before = series.accept(f"change {change}")[RELEASE]
+        after = series.release()
+
+        assert (after.verdict, after.headline) == (before.verdict, before.headline)
+        assert after.figures[0].adjusted == pytest.approx(before.figures[0].adjusted, rel=1e-3)
+
+
+def test_an_acceptance_keeps_its_step_for_each_mean_that_is_compared_with_the_anchor(series):
+    series.step(1, lose=9, gain=4)
+    series.accept("synonyms v2")
+    one = series.stored.accepted.steps
+    series.step(2, lose=0, gain=9)
+    series.accept("synonyms v3")
+    two = series.stored.accepted.steps
+
+    assert (list(one), list(two)) == (["RR@10"], ["RR@10"])
+    assert one["RR@10"].spread == one["RR@10"].from_anchor > 0  # the first step leads straight away from the anchor
+    assert one["RR@10"].change < 0 < two["RR@10"].change
+    assert two["RR@10"].from_anchor > two["RR@10"].spread
+
+
+def test_no_other_state_is_needed(series, tmp_path_factory):
+    for change in range(5):
+        series.step(change, lose=9, gain=4)
+        series.accept(f"change {change}")
+    here = series.release()
+    elsewhere = tmp_path_factory.mktemp("a-fresh-checkout")
+    for path in series.folder.rglob("*"):
+        if path.is_file() and "ireval-report" not in path.parts:
+            copy = elsewhere / path.relative_to(series.folder)
+            copy.parent.mkdir(exist_ok=True)
+            copy.write_bytes(path.read_bytes())
+    series.folder = elsewhere
+
+    assert series.release().facts == here.facts
+
+
+def test_steps_that_no_acceptance_kept_are_unknown_and_still_count(series):
+    for change in range(5):
+        series.step(change, lose=9, gain=4)
+        series.accept(f"change {change}")
+    stored = series.stored
+    plain = tuple(each._replace(steps=NO_STEPS) for each in stored.acceptances[:-2])
+    delete_baseline(series.folder / "baselines", "shop")
+    write_baseline(series.folder / "baselines", replace(stored, acceptances=(*plain, *stored.acceptances[-2:])))
+
+    said = series.release()
+
+    assert said.sentence.startswith("Since the anchor of 2026-03-01 (release 4.2), 5 accepted changes lost ")
+    assert "stayed within" not in said.sentence  # nobody knows
+    assert "3 of 5 accepted changes keep no figures of this mean" in said.facts
+    assert any(fact.startswith("change 5 of 20 since the anchor: ") for fact in said.facts)
+
+
+def test_a_new_anchor_begins_anew(series):
+    for change in range(6):
+        series.step(change, lose=9, gain=4)
+        series.accept(f"change {change}")
+    series.pin()
+    series.step(7, lose=2, gain=1)
+
+    said = series.release()
+
+    assert said.verdict != "fail"
+    assert not said.sentence.startswith("Since")
+    assert any(fact.startswith("change 1 of 20 since the anchor: ") for fact in said.facts)
+
+
+def test_more_changes_than_expected_are_said(tmp_path):
+    series = Series(tmp_path, f"{EVIDENCE}, looks: 2")
+    for change in range(3):
+        series.step(change, lose=5, gain=5)
+        series.accept(f"change {change}")
+
+    facts = series.release().facts
+
+    assert any(
+        fact.startswith("this is change 3 since the anchor, and looks is 2: ")
+        and fact.endswith("pin a new anchor, or raise looks")
+        for fact in facts
+    )
+
+
+def test_after_a_merge_the_acceptances_of_the_side_that_was_kept_count(series):
+    series.step(1, lose=9, gain=4)
+    series.accept("of both")
+    ours = series.stored
+    series.step(2, lose=9, gain=4)
+    series.accept("theirs")
+    series.pin()  # the other side was released
+    write = replace(ours, acceptances=ours.acceptances)
+    delete_baseline(series.folder / "baselines", "shop")
+    write_baseline(series.folder / "baselines", write)  # ireval resolve kept our side
+    series.step(3, lose=9, gain=4)
+    series.accept("theirs, accepted once more")
+    series.step(4, lose=9, gain=4)
+
+    said = series.release()
+
+    assert any(fact.startswith("change 2 of 20 since the anchor: ") for fact in said.facts)
+
+
+def unchanged(series):
+    series.accept("as it was")
+
+
+def neutral(series):
+    for change in range(5):
+        series.step(change, lose=7, gain=7)
+        series.accept("neutral")
+
+
+def better(series):
+    for change in range(5):
+        series.step(change, lose=3, gain=9)
+        series.accept("better")
+
+
+def lost_and_won_back(series):
+    before = list(series.ranks)
+    series.step(1, lose=20, gain=0)
+    series.accept("broken")
+    series.ranks = before
+    series.accept("repaired")
+
+
+def to_and_fro(series):
+    for change in range(6):
+        series.step(change // 2, lose=9, gain=9)
+        series.accept("to and fro")
+
+
+def one_query(series):
+    for _ in range(3):
+        series.ranks[0] = 1 + series.ranks[0] % 5
+        series.accept("one query")
+
+
+def one_small_loss(series):
+    series.step(1, lose=6, gain=4)
+
+
+def a_neutral_candidate(series):
+    series.step(1, lose=7, gain=7)
+    series.accept("accepted")
+    series.step(2, lose=8, gain=8)
+
+
+def judged_anew(series):
+    text = (series.folder / "judgments.txt").read_text()
+    (series.folder / "judgments.txt").write_text(text.replace("q7 0 q7-good 1", "q7 0 q7-good 2"))
+    series.accept("judged anew")
+
+
+def a_new_query(series):
+    series.ranks.append(1)
+    with open(series.folder / "judgments.txt", "a") as file:
+        file.write(judged(QUERIES))
+    series.accept("a new query")
+
+
+@pytest.mark.parametrize(
+    "history",
+    [
+        unchanged,
+        neutral,
+        better,
+        lost_and_won_back,
+        to_and_fro,
+        one_query,
+        one_small_loss,
+        a_neutral_candidate,
+        judged_anew,
+        a_new_query,
+    ],
+)
+def test_a_harmless_series_is_not_red(series, history):
+    history(series)
+
+    assert series.release().verdict in ("pass", "inconclusive")
+
+
+def test_every_rule_that_evidence_decides_says_at_which_look_it_is(series):
+    path = series.folder / "shop.ireval.yaml"
+    path.write_text(
+        path.read_text()
+        + f"  - worsened: {{metric: RR@10, by_more_than: 0.1, against: anchor, {EVIDENCE}}}\n"
+        + "  - equivalent: {metric: RR@10, tolerance: 3%, against: anchor, on_inconclusive: warn}\n"
+    )
+    series.step(1, lose=7, gain=7)
+    series.accept("one")
+    series.step(2, lose=7, gain=7)
+
+    outcomes = {each.id: each for each in series.gated().result.outcomes}
+
+    for name in ("worsened::RR_10", "equivalent::RR_10.all", RELEASE):
+        found = next(each for each in outcomes.values() if each.id.startswith(name))
+        assert any(fact.startswith("change 2 of 20 since the anchor: a p below ") for fact in found.facts), found
+
+
+def test_a_step_that_cannot_be_measured_counts_as_one_of_usual_size():
+    known = Walk((AcceptedChange("", "", Step(0.0, 1.0, 1.0)),), moving=True, step=Step(0.0, 1.0, 2**0.5))
+    unknown = Walk((AcceptedChange("", "", Step(0.0, 1.0, 1.0)),), moving=True)
+
+    assert list(unknown.correlations()) == pytest.approx(list(known.correlations()))
+    assert unknown.looks == 2
