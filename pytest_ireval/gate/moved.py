@@ -8,6 +8,7 @@ from pytest_ireval.baselines.spreads import NO_SPREADS, Spreads, spread_key, spr
 from pytest_ireval.gate.material import Material
 from pytest_ireval.plugins.kinds import Part
 from pytest_ireval.rules.planning import held_figures, needs_queries, planned
+from pytest_ireval.rules.question import Question
 from pytest_ireval.rules.seen import Seen
 from pytest_ireval.statistics.differences import differences
 
@@ -32,7 +33,9 @@ def _moved(material: Material) -> Iterator[tuple[str, float]]:
         values = seen.paired()
         gain = differences(values.now, values.before)
         if gain.size > 1:
-            yield spread_key(str(metric), str(within)), float(gain.std(ddof=1))
+            clustered = population.drawing is not None and population.drawing.clusters is not None
+            spread = Question(seen, values).evidence.sd if clustered else float(gain.std(ddof=1))
+            yield spread_key(str(metric), str(within)), spread
 
 
 def _unknown(seen: Seen) -> bool:

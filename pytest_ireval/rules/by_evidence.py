@@ -6,14 +6,16 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
-from pytest_ireval.plurals import counted
 from pytest_ireval.results.outcome import SliceFigures, Verdict
 from pytest_ireval.rules.deciding import Decision, decided, factor_of, for_looks
 from pytest_ireval.rules.evidence_wording import (
     change_words,
     decided_words,
+    drawing_words,
     drop_words,
+    lone_words,
     numbers_words,
+    size_words,
     unjudged_words,
 )
 from pytest_ireval.rules.question import Question
@@ -27,7 +29,7 @@ from pytest_ireval.suites.options import EvidenceOptions
 
 def tested_p(options: EvidenceOptions, question: Question, p: Callable[[], float]) -> float | None:
     """What the suite's correction for many verdicts is made of; None where too few queries can tell anything."""
-    if not question.about_a_mean or question.worth < options.fewest:
+    if not question.about_a_mean or question.worth < options.fewest or question.weighting.exact:
         return None
     return min(1.0, p() * for_looks(options))
 
@@ -46,7 +48,8 @@ def ruled_by_evidence(
     """``over`` says whether the observed fall is beyond the tolerance, which decides where evidence does not."""
     seen = question.seen
     factor = factor_of(options, seen, question.evidence.p_worse)
-    figures = replace(figures, adjusted=min(1.0, factor * question.evidence.p_worse))
+    if question.evidence.left:
+        figures = replace(figures, adjusted=min(1.0, factor * question.evidence.p_worse))
     decision = decided(question.evidence, factor, options.alpha)
     few = question.worth < options.fewest
     robustness = None if decision.identical or few else robustness_of(question, factor, options.fewest)
@@ -100,8 +103,14 @@ def undecided(options: EvidenceOptions, *, over: bool, tolerance: str) -> Settle
 
 def few_words(options: EvidenceOptions, question: Question) -> str:
     """Why nothing is tested."""
-    size = counted(question.gains.size, question.seen.metric.unit)
+    lone = lone_words(question)
+    if lone:
+        return lone
+    size = size_words(question)
     verb = "is" if question.gains.size == 1 else "are"
+    if question.clusters is not None:
+        worth = "" if question.worth == question.clusters else f", worth {question.worth} of equal weight"
+        return f"{size}{worth}: evidence takes {options.fewest} clusters"
     if question.worth < question.gains.size:
         size, verb = f"{size}, weighted worth {question.worth},", "are"
     return f"{size} {verb} fewer than the {options.fewest} that evidence takes"
@@ -116,6 +125,7 @@ def _facts(
     factor: float,
 ) -> Iterator[str]:
     yield from numbers_words(figures, question.seen.tests, robustness)
+    yield from drawing_words(question)
     if decision.safe and robustness is not None and robustness.worst.verdict != "pass":
         yield "judgments of unjudged documents could turn this pass into something else"
     ties = decided_by_ties(question, lambda other: decided(other.evidence, factor, options.alpha).verdict)

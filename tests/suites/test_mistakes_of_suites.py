@@ -8,8 +8,8 @@ from pytest_ireval import RuleOptions, load_registry
 from pytest_ireval.plugins.kinds import rule
 
 KEYS = (
-    "ireval, suite, owner, tags, source, depth, queries, weight, judgments, documents, metrics, ties, missing_queries, "
-    "no_relevant, rules, waive, watches, extends, add_rules, matrix, partial"
+    "ireval, suite, owner, tags, source, depth, queries, weight, cluster, population, judgments, documents, metrics, ties, "
+    "missing_queries, no_relevant, rules, waive, watches, extends, add_rules, matrix, partial"
 )
 KNOWN = load_registry().vocabulary.known
 JUDGED = BEGINNING + "judgments: judgments.txt\n"
