@@ -61,7 +61,8 @@ class Check:
 
 def needs_queries(suite: Suite) -> bool:
     """Whether the checks depend on what the queries file says."""
-    return any(asked.options.where or asked.options.per for asked in suite.rules)
+    drawn = bool(suite.cluster) or suite.population is not None
+    return drawn or any(asked.options.where or asked.options.per for asked in suite.rules)
 
 
 def planned(suite: Suite, queries: Queries | None, *, lowering: bool = False) -> tuple[Check, ...]:

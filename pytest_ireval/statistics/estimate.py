@@ -88,9 +88,9 @@ class _Part(NamedTuple):
 def _parts(rows: Floats, weigh: Weighting, scale: Floats, samples: list[Moments]) -> Iterator[_Part]:
     for stratum, sample in zip(weigh.strata, samples, strict=True):
         size = max(sample.size, 1)
-        known = stratum.left > 0 and sample.size > 1
-        spread = stratum.share * sample.sd / scale if known else np.zeros(len(rows))
-        skew = sample.skew if known else np.zeros(len(rows))
+        known = stratum.left == 0  # there is nothing to estimate
+        spread = np.zeros(len(rows)) if known else stratum.share * sample.sd / scale
+        skew = np.zeros(len(rows)) if known else sample.skew
         sigma = spread * math.sqrt((size - 1) / size)
         yield _Part(
             stratum.share * sample.mean,

@@ -37,6 +37,11 @@ class PopulationKeys(Options):
     @model_validator(mode="after")
     def _fits_together(self) -> PopulationKeys:
         by_stratum = bool(self.size) and "" not in self.size
+        if self.strata and "" in self.size:
+            raise UnfitError(
+                "one size for all strata does not say how many queries of each were drawn",
+                allowed="allowed: size: {VALUE: 1000, …}, one for each stratum",
+            )
         if self.strata and not (self.shares or by_stratum):
             raise UnfitError(
                 "the share of each stratum is missing",
@@ -46,11 +51,6 @@ class PopulationKeys(Options):
         if not self.strata and (self.shares or by_stratum):
             what = "shares" if self.shares else "a size for each stratum"
             raise UnfitError(f"{what} needs strata", "add strata: COLUMN, the column that has the stratum of a query")
-        if self.strata and "" in self.size:
-            raise UnfitError(
-                "one size for all strata does not say how many queries of each were drawn",
-                allowed="allowed: size: {VALUE: 1000, …}, one for each stratum",
-            )
         if not self.strata and not self.size:
             raise UnfitError("population is empty", allowed="allowed: {size: 1000}, or {strata: COLUMN, shares: {…}}")
         total = sum(self.shares.values())
