@@ -14,6 +14,7 @@ from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.suites.editor_schema import model_schema
 from pytest_ireval.suites.editor_types import WORDS
 from pytest_ireval.suites.options import ComparingOptions, RuleOptions, SourceOptions
+from pytest_ireval.suites.population_keys import PopulationKeys
 from pytest_ireval.suites.suite_keys import (
     DocumentsKeys,
     JudgmentsKeys,
@@ -63,6 +64,7 @@ def tables(registry: Registry) -> Mapping[str, list[str]]:
         "queries": list(_table(QueriesKeys)),
         "judgments": list(_table(JudgmentsKeys)),
         "documents": list(_table(DocumentsKeys)),
+        "population": list(_table(PopulationKeys)),
         "waive": list(_table(WaiverKeys)),
         "every rule": list(_table(RuleOptions)),
         "every comparing rule": list(_table(ComparingOptions, RuleOptions)),

@@ -62,7 +62,7 @@ def _row(each: Outlook) -> list[str]:
     usual = each.usual
     alarm = "-" if each.false_alarm is None else f"{100 * each.false_alarm:.0f}%"
     return [
-        f"{each.queries:,}",
+        f"{each.queries:,}" if each.clusters is None else f"{each.queries:,} in {each.clusters:,}",
         "-" if usual is None else magnitude(usual.spread),
         "-" if usual is None else "assumed" if usual.assumed else usual.origin,
         "no drop" if each.hopeless else "-" if each.resolution is None else magnitude(each.resolution),
@@ -88,6 +88,11 @@ def _meaning(found: Sequence[Outlook]) -> Iterator[str]:
         "needs: how many queries would show the drop beside it. "
         "false alarms: how often a harmless change of this spread falls by more than that."
     )
+    if any(each.clusters is not None for each in found):
+        yield (
+            "queries: 60 in 12 are 60 queries in 12 clusters. As long as the spread is assumed, a cluster is taken for "
+            "one query."
+        )
     if any(each.usual is not None and each.usual.assumed for each in found):
         yield (
             f"assumed: nothing was accepted since the first baseline that moved these queries, so values of two "
@@ -118,6 +123,7 @@ def _plain(each: Outlook) -> dict[str, Any]:
         "slice": each.slice,
         "weighted": each.weighted,
         "queries": each.queries,
+        "clusters": each.clusters,
         "mean": each.mean,
         "spread": each.usual.spread if each.usual is not None else None,
         "spread_from": each.usual.origin if each.usual is not None else None,

@@ -9,6 +9,8 @@ from pytest_ireval.errors import BaselineMisfitError, InputError, IrevalError
 from pytest_ireval.plurals import counted
 from pytest_ireval.results.outcome import VERDICTS
 from pytest_ireval.results.plain import from_plain, to_plain
+from pytest_ireval.rules.evidence_wording import size_words
+from pytest_ireval.rules.question import Question
 from pytest_ireval.rules.ruling import Ruling
 from pytest_ireval.rules.seen import Seen
 from pytest_ireval.suites.suite import RuleAsked
@@ -47,8 +49,12 @@ def too_few(asked: RuleAsked, seen: Seen) -> Ruling | None:
     count, wanted = _counting(asked, seen), asked.options.fewest
     if not count:
         return _nothing_to_judge(asked, seen)
+    size = counted(count, "query")
+    if getattr(asked.options, "by_evidence", False) and seen.population.drawing is not None:
+        question = Question(seen, seen.paired())
+        count, size = question.worth, size_words(question)
     if count < wanted and not _cannot_tell(asked, seen):
-        headline = f"{seen.slice} has {counted(count, 'query')}, fewer than min_queries: {wanted}; not judged"
+        headline = f"{seen.slice} has {size}, fewer than min_queries: {wanted}; not judged"
         return Ruling("inconclusive", headline)
     return None
 

@@ -28,6 +28,7 @@ NUMBERS = 400_000
 """So many values are drawn, at most."""
 MOST, FEWEST = 1000, 100
 """Changes that are drawn."""
+UNSEEN = "no accepted change has shown yet how far queries usually move"
 MOVED = 0.3
 """The share of the queries that a change moves, as after a changed weight or synonym."""
 
@@ -38,7 +39,9 @@ def chance_of_red(known: Known) -> ChanceOfRed:
     values = _values(known, asked)
     spreads = {name: _usual(known, name, "all", each) or 0.0 for name, each in values.items()}
     if not any(spreads.values()):  # one that no change has moved yet is taken to stay where it is
-        return ChanceOfRed(None, tuple(dict.fromkeys(check.family for check in asked)))
+        return _unknown(asked, UNSEEN)
+    if known.drawing is not None:
+        return _unknown(asked, "changes are drawn query by query, and these queries lie in clusters or strata")
     changes = _drawn(values, spreads)
     told: list[_Told] = []
     left_out: dict[str, None] = {}
@@ -51,9 +54,13 @@ def chance_of_red(known: Known) -> ChanceOfRed:
         else:
             told.append(_Told(tries, chances))
     if not told:
-        return ChanceOfRed(None, tuple(left_out))
+        return _unknown(asked, "no rule that turns it red compares a mean")
     red = np.any([each.chances.failed(p) for each, p in zip(told, _adjusted(told), strict=True)], axis=0)
     return ChanceOfRed(float(red.mean()), tuple(left_out))
+
+
+def _unknown(asked: Sequence[Check], why: str) -> ChanceOfRed:
+    return ChanceOfRed(None, tuple(dict.fromkeys(check.family for check in asked)), why)
 
 
 @dataclass(frozen=True, eq=False)

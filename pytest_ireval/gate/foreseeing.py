@@ -15,6 +15,7 @@ from pytest_ireval.history import spreads
 from pytest_ireval.history.place import history_for
 from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.plurals import counted, magnitude, roughly
+from pytest_ireval.rules.drawing import drawing_of
 from pytest_ireval.rules.no_regression import LOW_BASELINE
 from pytest_ireval.rules.planning import planned
 from pytest_ireval.suites.suite import Suite
@@ -27,7 +28,9 @@ def known_of(suite: Suite, registry: Registry, today: date) -> Known:
     record = read_record(suite.baselines, suite.name)
     waived = frozenset(waiver.query for waiver in suite.waivers if waiver.until >= today)
     weights = None if queries is None else weights_of(suite, queries)
-    return with_runs(Known(suite, checks, queries, weights, waived, None if record is None else record.baseline))
+    drawing = None if queries is None else drawing_of(suite, queries)
+    stored = None if record is None else record.baseline
+    return with_runs(Known(suite, checks, queries, weights, waived, stored, drawing=drawing))
 
 
 def with_runs(known: Known) -> Known:
@@ -77,6 +80,7 @@ def shown_by(each: Outlook) -> str:
     metric = each.check.part.metric
     drop = "rise" if metric is not None and metric.direction == "lower" else "drop"
     queries = counted(each.queries, metric.unit if metric is not None else "query")
+    queries += "" if each.clusters is None else f" in {counted(each.clusters, 'cluster')}"
     if each.hopeless:
         return f"{queries} cannot show any {drop}"
     return f"{queries} can show a {drop} of {magnitude(each.resolution or 0.0)}"

@@ -24,7 +24,8 @@ from pytest_ireval.retrieval.judgments import Judgments
 from pytest_ireval.retrieval.queries import Queries
 from pytest_ireval.retrieval.rankings import Rankings
 from pytest_ireval.retrieval.selection import first_documents
-from pytest_ireval.rules.side import Floats, Population
+from pytest_ireval.rules.drawing import drawing_of, drawing_problems
+from pytest_ireval.rules.side import Drawing, Floats, Population
 from pytest_ireval.sources.asking import answers
 from pytest_ireval.sources.request import Request
 from pytest_ireval.suites.suite import SourceAsked, Suite
@@ -104,7 +105,8 @@ def gathered(
     elif judgments is not None:
         _refuse_unknown(judgments, queries)
     waived = frozenset(waiver.query for waiver in suite.waivers if waiver.until >= today)
-    population = Population(queries, judgments, weights_of(suite, queries), waived, names.called)
+    weights = weights_of(suite, queries)
+    population = Population(queries, judgments, weights, waived, names.called, checked_drawing(suite, queries))
     return Gathered(population, _setting(suite, registry, judgments, progress), names, written)
 
 
@@ -173,6 +175,14 @@ def weights_of(suite: Suite, queries: Queries) -> Floats | None:
     if problems:
         raise InputError(*problems[:5], *([f"… and {len(problems) - 5} more"] if len(problems) > 5 else []))
     return np.array(weights, np.float64)
+
+
+def checked_drawing(suite: Suite, queries: Queries) -> Drawing | None:
+    """How the queries were drawn."""
+    problems = list(drawing_problems(suite, queries))
+    if problems:
+        raise InputError(*problems)
+    return drawing_of(suite, queries)
 
 
 def rankings_of(

@@ -21,6 +21,7 @@ from pytest_ireval.rules.planning import (
     needs_queries,
     planned,
 )
+from pytest_ireval.rules.question import Question
 from pytest_ireval.rules.seen import Seen
 from pytest_ireval.rules.side import Floats, Side
 from pytest_ireval.statistics.differences import differences
@@ -53,7 +54,7 @@ def _spreads(material: Material, checks: Sequence[Check]) -> Iterator[tuple[str,
     for held in held_figures(checks):
         gain = _gain(material, held, material.comparable)
         if gain.size > 1:
-            yield _key(held), _sd(gain)
+            yield _key(held), _clustered(material, held) or _sd(gain)
 
 
 def _steps(material: Material, checks: Sequence[Check]) -> Iterator[tuple[str, Step]]:
@@ -94,6 +95,15 @@ def _gain(material: Material, held: Held, reference: Side | None) -> Floats:
         return np.zeros(0)
     values = Seen(material.population, material.now, reference, Part(metric=held.metric), held.slice).paired()
     return differences(values.now, values.before)
+
+
+def _clustered(material: Material, held: Held) -> float | None:
+    """The spread of single queries with the same error of the mean; None where queries lie in no clusters."""
+    drawing = material.population.drawing
+    if drawing is None or drawing.clusters is None:
+        return None
+    seen = Seen(material.population, material.now, material.comparable, Part(metric=held.metric), held.slice)
+    return Question(seen, seen.paired()).evidence.sd
 
 
 def _key(held: Held) -> str:

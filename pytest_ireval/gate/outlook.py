@@ -7,15 +7,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import numpy as np
+
 from pytest_ireval.baselines.baseline import Acceptance, Baseline, StoredMetric
 from pytest_ireval.gate.usual_spread import UsualSpread, usual_spread
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.retrieval.queries import Queries
 from pytest_ireval.rules.figures import room_of
 from pytest_ireval.rules.planning import Check, by_stored
-from pytest_ireval.rules.side import Floats
+from pytest_ireval.rules.side import Drawing, Floats
 from pytest_ireval.rules.slices import WHOLE, Slice
 from pytest_ireval.statistics.resolution import LEVEL, false_alarm, queries_needed, resolution
+from pytest_ireval.statistics.weighting import Sampling, Weighting, weighting
 from pytest_ireval.suites.quantities import Tolerance, Tolerances
 from pytest_ireval.suites.suite import Suite
 
@@ -37,6 +40,8 @@ class Known:
     """By metric and slice, the spreads that earlier runs saw, the newest last."""
     trouble: str = ""
     """Why nobody knows what earlier runs saw, though there is a history."""
+    drawing: Drawing | None = None
+    """How the queries were drawn."""
 
     @property
     def acceptances(self) -> tuple[Acceptance, ...]:
@@ -78,6 +83,8 @@ class Outlook:
     """The level of its test: what evidence may err, shared by all verdicts of the suite that evidence decides."""
     blocks: bool = True
     """Whether it turns a run red."""
+    clusters: int | None = None
+    """In how many clusters the queries lie; None where each was drawn for itself."""
 
     @property
     def mean_of(self) -> str:
@@ -138,7 +145,9 @@ def _outlook(known: Known, check: Check, metric: Metric, drop: Tolerance | None,
         allowed, relative = tolerance.allowed(mean), bool(tolerance.relative)
         found = replace(found, asked=str(tolerance), tolerance=allowed, relative=relative)
     usual = usual_spread(known.acceptances, known.runs, found.metric, found.slice, values)
-    return found if usual is None else _foreseen(replace(found, usual=usual), _worth(known, check, metric))
+    weigh = _weighting(known, check, metric)
+    found = replace(found, clusters=None if weigh is None or weigh.clusters is None else weigh.units)
+    return found if usual is None else _foreseen(replace(found, usual=usual), weigh, _share(known, metric))
 
 
 def _tests(known: Known) -> int:
@@ -146,17 +155,43 @@ def _tests(known: Known) -> int:
     return sum(check.asked is not None and getattr(check.asked.options, "by_evidence", False) for check in known.checks)
 
 
-def _foreseen(found: Outlook, worth: float) -> Outlook:
-    """With what so many queries of the usual spread can show; weighted ones are worth less."""
+def _foreseen(found: Outlook, weigh: Weighting | None, share: float) -> Outlook:
+    """With what so many queries of the usual spread can show; weighted ones are worth less.
+
+    The spread that earlier changes had says how alike the queries of a cluster are. One that is assumed does not, so
+    a cluster is then taken for one query. ``share`` is that of the population that one query is.
+    """
+    worth, per_unit = _worth(weigh, clustered=found.usual is not None and found.usual.assumed)
     spread = found.usual.spread / math.sqrt(worth) if found.usual else math.nan
-    found = replace(found, resolution=resolution(spread, found.queries))
+    left = 1 - found.queries * share
+    if left <= 0:
+        return found  # the queries are the population: chance decides nothing
+    smallest = resolution(spread, found.queries, per_unit=per_unit)
+    found = replace(found, resolution=None if smallest is None else smallest * math.sqrt(left))
     if not found.tolerance:
         return found
+    needed = queries_needed(spread, found.tolerance, found.alpha, per_unit)
     return replace(
         found,
-        needed=queries_needed(spread, found.tolerance, found.alpha),
-        false_alarm=false_alarm(found.tolerance, spread, found.queries),
+        needed=needed if needed is None or not share else math.ceil(needed / (1 + needed * share)),
+        false_alarm=false_alarm(found.tolerance, spread * math.sqrt(left), found.queries),
     )
+
+
+def _worth(weigh: Weighting | None, *, clustered: bool) -> tuple[float, float]:
+    """How many queries of equal weight one is worth, and how many make one degree of freedom."""
+    if weigh is None or not weigh.effective:
+        return 1.0, 1.0
+    queries = weigh.units if weigh.clusters is None else weigh.clusters.size
+    if weigh.clusters is None:
+        return weigh.effective / queries, 1.0
+    return weigh.effective / queries if clustered else 1.0, queries / weigh.effective
+
+
+def _share(known: Known, metric: Metric) -> float:
+    """The share of the population that one query is; 0 where nobody said how many there are."""
+    size = known.drawing.size if known.drawing is not None and metric.unit == "query" else None
+    return 0.0 if size is None else 1 / size
 
 
 def _values(known: Known, metric: Metric, within: Slice) -> list[float]:
@@ -182,17 +217,21 @@ def _listed(known: Known, within: Slice) -> int:
     return 0 if known.queries is None else sum(query not in known.waived for query in _inside(known.queries, within))
 
 
-def _worth(known: Known, check: Check, metric: Metric) -> float:
-    """How many queries of equal weight one query of a weighted rule is worth; 1 where it is not weighted."""
-    weighted = check.asked is not None and getattr(check.asked.options, "weighted", False)
+def _weighting(known: Known, check: Check, metric: Metric) -> Weighting | None:
+    """What each query of a rule counts and which belong together; None where nothing is known of them."""
+    options = check.asked.options if check.asked is not None else None
+    weighted, drawing = getattr(options, "weighted", False), known.drawing
     stored = known.stored.metrics.get(str(metric)) if known.stored is not None else None
-    if not weighted or known.queries is None or known.weights is None or stored is None:
-        return 1.0
-    weight = dict(zip(known.queries.ids, known.weights.tolist(), strict=True))
-    inside = _inside(known.queries, check.slice)
-    weights = [weight[query] for query in inside if _value(stored, query, known) is not None]
-    squares = math.fsum(each * each for each in weights)
-    return math.fsum(weights) ** 2 / squares / len(weights) if squares else 1.0
+    if known.queries is None or stored is None or metric.unit != "query":
+        return None
+    inside = [known.queries.position[query] for query in _inside(known.queries, check.slice)]
+    place = np.array([row for row in inside if _value(stored, known.queries.ids[row], known) is not None], np.int64)
+    weights = known.weights[place] if weighted and known.weights is not None else None
+    clusters = None if drawing is None or drawing.clusters is None else drawing.clusters[place]
+    if drawing is not None and drawing.strata is not None and getattr(options, "decide_by", "") == "evidence":
+        sampling = Sampling(clusters, drawing.strata.codes[place], drawing.strata.shares)
+        return weighting(weights, place.size, sampling)
+    return None if weights is None and clusters is None else weighting(weights, place.size, Sampling(clusters))
 
 
 def _tolerance(options: Any, within: Slice) -> Tolerance | None:

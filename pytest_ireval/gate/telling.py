@@ -161,7 +161,9 @@ def _chance(material: Material, checks: Sequence[Check]) -> ChanceOfRed | None:
     population = material.population
     queries, weights = population.queries, population.weights
     waived = frozenset(query for query, counts in zip(queries.ids, population.counting, strict=True) if not counts)
-    return chance_of_red(with_runs(Known(material.suite, tuple(checks), queries, weights, waived, material.stored)))
+    drawing = population.drawing
+    known = Known(material.suite, tuple(checks), queries, weights, waived, material.stored, drawing=drawing)
+    return chance_of_red(with_runs(known))
 
 
 def _table(material: Material, side: Side) -> QueryTable:

@@ -16,7 +16,8 @@ def sight_words(each: SliceFigures, moved: str) -> str:
     """
     if each.resolution is None:
         return ""
-    queries = counted(each.queries, "query")
+    within = "" if each.clusters is None else f" in {counted(each.clusters, 'cluster')}"
+    queries = f"{counted(each.queries, 'query')}{within}"
     if each.hopeless:
         said = f"{queries} cannot show any {moved} that there could be"
     else:

@@ -179,10 +179,7 @@ def chance_share(chance: ChanceOfRed | None) -> str:
 def chance_words(chance: ChanceOfRed) -> str:
     """The same as a sentence, with the rules that it does not count."""
     if chance.share is None:
-        return (
-            "How often a harmless change would turn this suite red is unknown: no accepted change has shown yet how "
-            "far queries usually move."
-        )
+        return f"How often a harmless change would turn this suite red is unknown: {chance.why}."
     not_counted = f" (not counted: {', '.join(chance.left_out)})" if chance.left_out else ""
     often = f"in {chance_share(chance)} of cases"
     often = f"in {chance_share(chance)} of cases"

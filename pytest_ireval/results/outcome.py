@@ -53,6 +53,8 @@ class SliceFigures:
     """How many queries of equal weight the weighted ones are worth; None where the mean is not weighted."""
     level: float = 0.90
     """Of the interval."""
+    clusters: int | None = None
+    """In how many clusters the queries lie; None where each was drawn for itself."""
 
     @property
     def change(self) -> float | None:

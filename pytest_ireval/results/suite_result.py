@@ -143,6 +143,8 @@ class ChanceOfRed:
     """None: nobody has seen yet how far queries usually move."""
     left_out: tuple[str, ...] = ()
     """Kinds of rules that this does not count, because drawn changes say nothing about them."""
+    why: str = ""
+    """Why nothing is known."""
 
 
 @dataclass(frozen=True)

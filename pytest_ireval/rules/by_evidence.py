@@ -8,17 +8,19 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pytest_ireval.plurals import counted
 from pytest_ireval.results.outcome import SliceFigures, Verdict
 from pytest_ireval.rules.deciding import Decision, decided, factor_of, for_looks, for_tries
 from pytest_ireval.rules.evidence_wording import (
     change_words,
     decided_words,
+    drawing_words,
     drift_facts,
     drift_words,
     drop_words,
+    lone_words,
     look_facts,
     numbers_words,
+    size_words,
     unjudged_words,
 )
 from pytest_ireval.rules.figures import needed_for
@@ -30,16 +32,16 @@ from pytest_ireval.rules.tie_breaking import decided_by_ties
 from pytest_ireval.rules.tries import Mask, Shown, Tries
 from pytest_ireval.rules.wording import who_got_worse
 from pytest_ireval.rules.worst import worst_changes
-from pytest_ireval.statistics.moments import moments
+from pytest_ireval.statistics.estimate import estimated
 from pytest_ireval.statistics.one_sided import FEWEST, p_above, p_below
-from pytest_ireval.statistics.weighting import influence, weighting
+from pytest_ireval.statistics.weighting import weighting
 from pytest_ireval.suites.options import EvidenceOptions
 from pytest_ireval.suites.quantities import Tolerance
 
 
 def tested_p(options: EvidenceOptions, question: Question, p: Callable[[], float]) -> float | None:
     """What the suite's correction for many verdicts is made of; None where too few queries can tell anything."""
-    if not question.about_a_mean or question.worth < options.fewest:
+    if not question.about_a_mean or question.worth < options.fewest or question.weighting.exact:
         return None
     return min(1.0, p() * for_looks(options, question.seen))
 
@@ -64,7 +66,8 @@ def ruled_by_evidence(
     """Judge a mean; ``over`` tells whether the observed fall is beyond the tolerance, ``beyond`` is a broken limit."""
     seen = question.seen
     factor = factor_of(options, seen, question.evidence.p_worse)
-    figures = replace(figures, adjusted=min(1.0, factor * question.evidence.p_worse))
+    if question.evidence.left:
+        figures = replace(figures, adjusted=min(1.0, factor * question.evidence.p_worse))
     if factor > 1 and figures.needed is not None and question.allowed:  # what other verdicts cost is paid in queries
         figures = replace(figures, needed=needed_for(question, question.allowed, options.alpha / factor))
     decision = decided(question.evidence, factor, options.alpha)
@@ -133,8 +136,8 @@ def shown_of_mean(
         p, safe = np.ones(len(gains)), np.zeros(len(gains), bool)
     else:
         counted, allowed = gains[:, weigh.counted], margins[weigh.counted]
-        p = for_tries(options, tries) * p_below(moments(influence(counted, weigh.shares)))
-        safe = p_above(moments(influence(counted + allowed, weigh.shares))) < options.alpha
+        p = for_tries(options, tries) * p_below(estimated(counted, weigh))
+        safe = p_above(estimated(counted + allowed, weigh)) < options.alpha
     return Shown(p, safe, undecided_red(options, over), options.alpha)
 
 
@@ -147,8 +150,14 @@ def undecided_red(options: EvidenceOptions, over: Mask) -> Mask:
 
 def few_words(options: EvidenceOptions, question: Question) -> str:
     """Why nothing is tested."""
-    size = counted(question.gains.size, question.seen.metric.unit)
+    lone = lone_words(question)
+    if lone:
+        return lone
+    size = size_words(question)
     verb = "is" if question.gains.size == 1 else "are"
+    if question.clusters is not None:
+        worth = "" if question.worth == question.clusters else f", worth {question.worth} of equal weight"
+        return f"{size}{worth}: evidence takes {options.fewest} clusters"
     if question.worth < question.gains.size:
         size, verb = f"{size}, weighted worth {question.worth},", "are"
     return f"{size} {verb} fewer than the {options.fewest} that evidence takes"
@@ -166,6 +175,7 @@ def _facts(
     yield from numbers_words(figures, question.seen.tests, robustness)
     if not decision.identical and figures.p is not None:
         yield from look_facts(question.seen, options.looks, options.alpha)
+    yield from drawing_words(question)
     if decision.safe and robustness is not None and robustness.worst.verdict != "pass":
         yield "judgments of unjudged documents could turn this pass into something else"
     ties = decided_by_ties(question, lambda other: decided(other.evidence, factor, options.alpha).verdict)

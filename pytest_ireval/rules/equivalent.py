@@ -13,7 +13,14 @@ from pytest_ireval.plurals import counted
 from pytest_ireval.results.outcome import SliceFigures
 from pytest_ireval.rules.by_evidence import few_words, numbers_of, shown_of_mean, tested_p, undecided
 from pytest_ireval.rules.deciding import factor_of
-from pytest_ireval.rules.evidence_wording import cannot_tell, change_words, look_facts, no_weight_words, numbers_words
+from pytest_ireval.rules.evidence_wording import (
+    cannot_tell,
+    change_words,
+    drawing_words,
+    look_facts,
+    no_weight_words,
+    numbers_words,
+)
 from pytest_ireval.rules.figures import figures_of
 from pytest_ireval.rules.question import Question, beyond, mean_of, weights_of
 from pytest_ireval.rules.robustness import left_open_of
@@ -77,6 +84,7 @@ def equivalent(options: EquivalentOptions, seen: Seen) -> Ruling:
     tests = _tests(question)
     factor = factor_of(options, seen, tests.p_moved)
     figures = replace(figures, p=tests.p_moved, adjusted=min(1.0, factor * tests.p_moved))
+    figures = figures if question.evidence.left else replace(figures, p=None, adjusted=None)
     verdict, words, warning = _decided(options, question, figures, factor)
     changes = worst_changes(seen, question.values, failed=verdict != "pass")
     return Ruling(
@@ -85,7 +93,11 @@ def equivalent(options: EquivalentOptions, seen: Seen) -> Ruling:
         f"{figures.worse} of {figures.queries} queries got worse, {figures.better} better.",
         figures=(replace(figures, over=verdict == "fail"),),
         queries=changes,
-        facts=(*numbers_words(figures, seen.tests, None), *look_facts(seen, options.looks, options.alpha)),
+        facts=(
+            *numbers_words(figures, seen.tests, None),
+            *look_facts(seen, options.looks, options.alpha),
+            *drawing_words(question),
+        ),
         warning=warning,
         numbers=numbers_of(figures),
     )
@@ -94,13 +106,14 @@ def equivalent(options: EquivalentOptions, seen: Seen) -> Ruling:
 def _question(options: EquivalentOptions, seen: Seen) -> Question:
     values = seen.paired()
     weights = weights_of(seen, values, weighted=options.weighted)
-    return Question(seen, values, options.tolerance, options.alpha, weights)
+    return Question(seen, values, options.tolerance, options.alpha, weights, stratified=True)
 
 
 def _tests(question: Question) -> Equivalence:
     """Whether it moved, and whether by less than is allowed."""
     allowed = 0.0 if question.margins is None else question.margins
-    return equivalence(question.gains, allowed, weights=question.weights)
+    weights, sampling = question.drawn
+    return equivalence(question.gains, allowed, weights=weights, sampling=sampling)
 
 
 def _enough(options: EquivalentOptions, question: Question) -> bool:

@@ -22,6 +22,8 @@ NAMED = 3
 def change_words(question: Question, figures: SliceFigures) -> str:
     """``nDCG@10 fell by 0.0080 (90% interval -0.021 to +0.005)``."""
     text = f"{question.seen.metric} {moved(figures, absolute=True)}{on(question.seen)}"
+    if question.evidence.changed and not question.evidence.left:
+        return f"{text} (exact: these queries are the population)"
     if figures.low is None or figures.high is None:
         return text
     return f"{text} ({figures.level * 100:.4g}% interval {figures.low:+.3f} to {figures.high:+.3f})"
@@ -53,11 +55,11 @@ def decided_words(question: Question, figures: SliceFigures, decision: Decision)
 
 def cannot_tell(question: Question, figures: SliceFigures, what: str) -> str:
     """``200 queries cannot tell …; 520 would``."""
-    size = counted(figures.queries, question.seen.metric.unit)
-    text = f"{size} cannot tell {what}"
-    changed = figures.worse + figures.better
+    text = f"{size_words(question)} cannot tell {what}"
+    changed = question.evidence.moved
     if 0.5**changed >= question.alpha:  # chance alone moves all of them one way as often
-        return f"{text}: only {changed} of them changed"
+        units = "of them" if question.clusters is None else f"of the {question.clusters} clusters"
+        return f"{text}: only {changed} {units} changed"
     if figures.p is not None and figures.adjusted is not None and figures.p < question.alpha <= figures.adjusted:
         many = f"{question.seen.tests} verdicts" if question.seen.tests > 1 else "many changes since one anchor"
         return f"{text}: one of {many} moves as much by chance"
@@ -66,6 +68,46 @@ def cannot_tell(question: Question, figures: SliceFigures, what: str) -> str:
     if figures.needed <= figures.queries:
         return f"{text}: the change lies between the two"
     return f"{text}; {roughly(figures.needed):,} would"
+
+
+def size_words(question: Question) -> str:
+    """``60 queries``, ``60 queries in 12 clusters``."""
+    size = counted(question.gains.size, question.seen.metric.unit)
+    return size if question.clusters is None else f"{size} in {counted(question.clusters, 'cluster')}"
+
+
+def lone_words(question: Question) -> str:
+    """Strata that have too few units to show how much these differ; nothing where all have enough."""
+    drawing = question.seen.population.drawing
+    strata = drawing.strata if drawing is not None else None
+    if strata is None or not question.weighting.lone:
+        return ""
+    unit = "query" if drawing is None or drawing.clusters is None else "cluster"
+    there = dict.fromkeys(question.weighting.lone, 0)
+    codes = strata.codes[question.values.place][question.weighting.counted]
+    there |= {place: 1 for place in there if (codes == place).any()}
+    named = [f"{strata.column}={strata.names[place]} has {counted(found, unit)}" for place, found in there.items()]
+    return f"{', '.join(named)} with a value: evidence takes two of each stratum"
+
+
+def drawing_words(question: Question) -> Iterator[str]:
+    """What was known of how the queries were drawn, and changed the evidence."""
+    drawing, evidence = question.seen.population.drawing, question.evidence
+    if drawing is None or not evidence.changed:
+        return
+    if question.clusters is not None:
+        yield f"{size_words(question)}: variants of one intent count together"
+    sampling = question.drawn[1]
+    if (
+        sampling is not None
+        and sampling.strata is not None
+        and drawing.strata is not None
+        and question.weighting.strata
+    ):
+        yield f"mean of the strata by their shares: {drawing.strata}"
+    if 0 < evidence.left < 1:
+        part = f" of a population of {drawing.size:,}" if drawing.size is not None else ""
+        yield f"these queries are a large part{part}: the interval is {1 - evidence.left**0.5:.0%} shorter"
 
 
 def _beyond(question: Question) -> bool:

@@ -13,6 +13,7 @@ from pytest_ireval.results.outcome import SliceFigures
 from pytest_ireval.rules.question import Question, mean_of, weightless
 from pytest_ireval.rules.seen import Seen, Values
 from pytest_ireval.rules.side import Floats
+from pytest_ireval.statistics.mean_evidence import MeanEvidence
 from pytest_ireval.statistics.one_sided import FEWEST
 from pytest_ireval.statistics.resolution import false_alarm, queries_needed, resolution
 
@@ -28,12 +29,13 @@ def figures_of(question: Question) -> SliceFigures:
     found = SliceFigures(
         slice=str(seen.slice),
         queries=int(gains.size),
-        now=figure_of(seen, values.now, question.weights),
-        baseline=figure_of(seen, values.before, question.weights),
+        now=figure_of(seen, values.now, question.shares),
+        baseline=figure_of(seen, values.before, question.shares),
         worse=int(np.count_nonzero(gains < 0)),
         better=int(np.count_nonzero(gains > 0)),
         same=int(np.count_nonzero(gains == 0)),
         share=seen.population.share(seen.slice),
+        clusters=question.clusters,
         tolerance=question.allowed if gains.size and not question.weightless else None,
     )
     return _with_evidence(found, question) if question.about_a_mean and gains.any() else found
@@ -51,7 +53,10 @@ def figure_of(seen: Seen, values: Floats, weights: Floats | None) -> float | Non
 def _with_evidence(found: SliceFigures, question: Question) -> SliceFigures:
     """With interval, spread, resolution and p, which there are for means alone, and only where something changed."""
     evidence, allowed, sign = question.evidence, found.tolerance, question.seen.sign
+    if not evidence.left:  # the change of the population is known: there is nothing to estimate
+        return replace(found, room=None if found.baseline is None else room_of(question.seen.metric, found.baseline))
     low, high = sorted((sign * evidence.low, sign * evidence.high)) if _has_interval(question) else (None, None)
+    spread = evidence.sd * math.sqrt(evidence.left)
     return replace(
         found,
         low=low,
@@ -60,8 +65,8 @@ def _with_evidence(found: SliceFigures, question: Question) -> SliceFigures:
         sd=_known(evidence.sd),
         skew=_known(evidence.skew),
         p=evidence.p_worse,
-        resolution=resolution(evidence.sd, evidence.queries),
-        false_alarm=None if allowed is None else false_alarm(allowed, evidence.sd, evidence.queries),
+        resolution=resolution(spread, evidence.queries, per_unit=_per_unit(evidence)),
+        false_alarm=None if allowed is None else false_alarm(allowed, spread, evidence.queries),
         needed=needed_for(question, allowed, question.alpha) if allowed else None,
         room=None if found.baseline is None else room_of(question.seen.metric, found.baseline),
         effective=None if question.weights is None else evidence.effective,
@@ -79,8 +84,16 @@ def _has_interval(question: Question) -> bool:
 def needed_for(question: Question, drop: float, level: float) -> int | None:
     """Return how many queries such as these, with as many among them that have no weight, show a drop at a level."""
     evidence = question.evidence
-    counting = queries_needed(evidence.sd, drop, level)
-    return None if counting is None else math.ceil(counting * question.gains.size / evidence.queries)
+    counting = queries_needed(evidence.sd, drop, level, _per_unit(evidence))
+    if counting is None:
+        return None
+    share = (1 - evidence.left) / evidence.queries  # of the population that one query is
+    return math.ceil(counting / (1 + counting * share) * question.gains.size / evidence.queries)
+
+
+def _per_unit(evidence: MeanEvidence) -> float:
+    """How many queries make one degree of freedom; 1 unless they were drawn in clusters or strata."""
+    return 1.0 if evidence.degrees == evidence.queries - 1 else evidence.queries / (evidence.degrees + 1)
 
 
 def room_of(metric: Metric, mean: float) -> float | None:

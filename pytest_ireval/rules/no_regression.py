@@ -137,13 +137,13 @@ def no_regression(options: NoRegressionOptions, seen: Seen) -> Ruling:
 def _question(options: NoRegressionOptions, seen: Seen, tolerance: Tolerance) -> Question:
     values = seen.paired()
     weights = weights_of(seen, values, weighted=options.weighted)
-    return Question(seen, values, tolerance, options.alpha, weights)
+    return Question(seen, values, tolerance, options.alpha, weights, stratified=options.by_evidence)
 
 
 def _over(question: Question, limit: Tolerance | None = None) -> bool:
     """Tell whether the observed figure fell by more than the limit, or else than the tolerance."""
     allowed = (question.allowed or 0.0) if limit is None else limit.allowed(question.baseline)
-    now, before = (figure_of(question.seen, each, question.weights) or 0.0 for each in question.values[2:])
+    now, before = (figure_of(question.seen, each, question.shares) or 0.0 for each in question.values[2:])
     drop = -question.seen.sign * (now - before)
     return bool(beyond(drop, allowed, before))
 
@@ -153,7 +153,8 @@ def _beside(options: NoRegressionOptions, seen: Seen) -> Iterator[SliceFigures]:
 
     def compared(each: Seen) -> SliceFigures:
         values = each.paired()
-        return figures_of(Question(each, values, weights=weights_of(each, values, weighted=options.weighted)))
+        weights = weights_of(each, values, weighted=options.weighted)
+        return figures_of(Question(each, values, weights=weights, stratified=options.by_evidence))
 
     if seen.slice.conditions:
         yield compared(seen.of(WHOLE))

@@ -10,6 +10,7 @@ from pytest_ireval.errors import Problem, SuiteError, did_you_mean
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.plugins.kinds import Part
 from pytest_ireval.retrieval.queries import Queries
+from pytest_ireval.rules.drawing import drawing_problems
 from pytest_ireval.rules.ids import slug
 from pytest_ireval.rules.named_queries import unknown_column, unknown_names
 from pytest_ireval.rules.slices import WHOLE, Slice, one_value, slice_of
@@ -60,7 +61,8 @@ class Check:
 
 def needs_queries(suite: Suite) -> bool:
     """Whether the checks depend on what the queries file says."""
-    return any(asked.options.where or asked.options.per for asked in suite.rules)
+    drawn = bool(suite.cluster) or suite.population is not None
+    return drawn or any(asked.options.where or asked.options.per for asked in suite.rules)
 
 
 def planned(suite: Suite, queries: Queries | None, *, lowering: bool = False) -> tuple[Check, ...]:
@@ -70,7 +72,7 @@ def planned(suite: Suite, queries: Queries | None, *, lowering: bool = False) ->
     held against them. With ``lowering`` the baseline is held against that of another branch.
     """
     problems: list[Problem] = list(_no_rules(suite))
-    problems += unknown_names(suite, queries) if queries is not None else ()
+    problems += (*unknown_names(suite, queries), *drawing_problems(suite, queries)) if queries is not None else ()
     checks = [Check(INPUTS, suite.place)]
     for asked in suite.rules:
         slices = list(_slices(asked, queries, problems))

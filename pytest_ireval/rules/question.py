@@ -7,11 +7,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+
 from pytest_ireval.rules.seen import Seen, Values
-from pytest_ireval.rules.side import Floats
+from pytest_ireval.rules.side import Floats, Strata
+from pytest_ireval.rules.slices import WHOLE, Mask
 from pytest_ireval.statistics.differences import differences
 from pytest_ireval.statistics.mean_evidence import MeanEvidence, mean_evidence
-from pytest_ireval.statistics.weighting import weighting
+from pytest_ireval.statistics.weighting import Counts, Sampling, Weighting, weighting
 from pytest_ireval.suites.quantities import Tolerance
 
 LEVEL = 0.05
@@ -32,6 +35,8 @@ class Question:
     """One for each unit, where the mean is weighted."""
     told: Floats | None = None
     """Other gains of the same units, where the question is about labels that nobody gave."""
+    stratified: bool = False
+    """Whether the mean is that of the population whose strata are known, and not that of these queries."""
 
     @property
     def about_a_mean(self) -> bool:
@@ -39,9 +44,35 @@ class Question:
         return self.seen.metric.aggregate == "mean" and self.values.now.size > 1 and not self.weightless
 
     @cached_property
+    def drawn(self) -> tuple[Floats | None, Sampling | None]:
+        """The weights of the units, and how they were drawn; None where nothing is known."""
+        return drawn(self.seen, self.values, self.weights, stratified=self.stratified)
+
+    @cached_property
+    def weighting(self) -> Weighting:
+        """What each unit counts, and which units belong together."""
+        weights, sampling = self.drawn
+        return weighting(weights, self.gains.size, sampling)
+
+    @property
     def worth(self) -> int:
-        """How many queries of equal weight these are worth."""
-        return weighting(self.weights, self.gains.size).worth
+        """How many queries, or clusters of queries, of equal weight these are worth; 0 where a stratum has too few."""
+        return 0 if self.weighting.lone else self.weighting.worth
+
+    @property
+    def clusters(self) -> int | None:
+        """How many clusters the queries are; None where each is drawn for itself."""
+        return None if self.weighting.clusters is None else self.weighting.units
+
+    @cached_property
+    def shares(self) -> Floats | None:
+        """What each unit counts in the mean: by its weight and by its stratum; None where all count the same."""
+        weights, sampling = self.drawn
+        if sampling is None or sampling.strata is None or self.weighting.shares is None:
+            return weights
+        shares = np.zeros(self.gains.size)
+        shares[self.weighting.counted] = self.weighting.shares
+        return shares
 
     @property
     def weightless(self) -> bool:
@@ -58,7 +89,7 @@ class Question:
     @cached_property
     def baseline(self) -> float:
         """The mean of the baseline; of no values, nothing."""
-        return mean_of(self.values.before, self.weights) if self.values.before.size else 0.0
+        return mean_of(self.values.before, self.shares) if self.values.before.size else 0.0
 
     @property
     def allowed(self) -> float | None:
@@ -77,7 +108,8 @@ class Question:
     @cached_property
     def evidence(self) -> MeanEvidence:
         """All tests of the mean."""
-        return mean_evidence(self.gains, self.margins, alpha=self.alpha, weights=self.weights)
+        weights, sampling = self.drawn
+        return mean_evidence(self.gains, self.margins, alpha=self.alpha, weights=weights, sampling=sampling)
 
 
 def beyond(moved: Any, allowed: float, baseline: float) -> Any:
@@ -101,3 +133,51 @@ def weights_of(seen: Seen, values: Values, *, weighted: bool) -> Floats | None:
     """What each unit counts; None where all count the same."""
     weights = seen.population.weights
     return weights[values.place] if weighted and weights is not None else None
+
+
+def drawn(
+    seen: Seen, values: Values, weights: Floats | None, *, stratified: bool
+) -> tuple[Floats | None, Sampling | None]:
+    """The weights of units, and how they were drawn: variants of an intent together, strata each for itself."""
+    drawing = seen.population.drawing
+    if drawing is None or seen.metric.unit != "query":
+        return weights, None
+    place = values.place
+    clusters = None if drawing.clusters is None else drawing.clusters[place]
+    if drawing.strata is None:
+        left = 1.0 if drawing.size is None else drawing.left(_sampled(seen))
+        return weights, Sampling(clusters, left=left)
+    if not stratified:
+        return weights, Sampling(clusters)
+    inside, codes = seen.population.mask(seen.slice), drawing.strata.codes
+    whole = np.bincount(codes[seen.population.counting], minlength=len(drawing.strata.names))
+    part = np.bincount(codes[inside], minlength=len(drawing.strata.names))
+    if ((part > 0) & (part < whole)).any():  # a slice of strata: how much of each it has is itself a guess
+        return _by_stratum(drawing.strata, whole, place, weights), Sampling(clusters)
+    shares = np.where(part > 0, drawing.strata.shares, 0.0)
+    return weights, Sampling(clusters, codes[place], shares, drawing.left(_sampled(seen)))
+
+
+def _by_stratum(strata: Strata, whole: Counts, place: Counts, weights: Floats | None) -> Floats:
+    """Weights that give each stratum its share, whatever part of it is looked at."""
+    found: Floats = (strata.shares / np.maximum(whole, 1))[strata.codes[place]]
+    return found if weights is None else found * weights
+
+
+def _sampled(seen: Seen) -> Mask:
+    """The queries that were looked at: those with a value on both sides, and those that have none by their nature.
+
+    A query that is not judged, or that one side does not rank, was not looked at.
+    """
+
+    def look() -> Mask:
+        population, sides = seen.population, [side for side in (seen.now, seen.baseline) if side is not None]
+        found = np.zeros(len(population.queries), bool)
+        found[seen.of(WHOLE).paired().place] = True
+        for row in np.flatnonzero(population.counting & ~found).tolist():
+            query = population.queries.ids[row]
+            judged = population.judgments is None or query.encode() in population.judgments.position
+            found[row] = judged and all(query in side.position for side in sides)
+        return found
+
+    return seen.now.remembered(("sampled", id(seen.baseline), str(seen.metric)), look)

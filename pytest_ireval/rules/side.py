@@ -16,6 +16,8 @@ from pytest_ireval.retrieval.judgments import Judgments
 from pytest_ireval.retrieval.queries import Queries
 from pytest_ireval.retrieval.rankings import Rankings
 from pytest_ireval.rules.slices import Mask, Slice
+from pytest_ireval.statistics.weighting import Counts
+from pytest_ireval.suites.quantities import percent
 
 T = TypeVar("T")
 Floats = NDArray[np.float64]
@@ -94,6 +96,42 @@ def _place(rankings: Rankings, query: str) -> int:
 
 
 @dataclass(frozen=True, eq=False)
+class Strata:
+    """The parts of a population from which queries were drawn each for itself."""
+
+    column: str
+    names: tuple[str, ...]
+    codes: Counts
+    """The stratum of each query, as its place in ``names``."""
+    shares: Floats
+    """The share of the population that each stratum has."""
+    sizes: Floats
+    """How many queries each stratum has in the population; NaN where nobody said."""
+
+    def __str__(self) -> str:
+        pairs = zip(self.names, self.shares.tolist(), strict=True)
+        return ", ".join(f"{self.column}={name} {percent(round(share, 4))}" for name, share in pairs)
+
+
+@dataclass(frozen=True, eq=False)
+class Drawing:
+    """What is known of how queries were drawn; arrays have an entry for each query of the suite."""
+
+    clusters: Counts | None = None
+    """Equal numbers: variants of one intent."""
+    strata: Strata | None = None
+    size: int | None = None
+    """How many queries the whole population has."""
+
+    def left(self, drawn: Mask) -> Floats | float:
+        """The share of the population that was not drawn: of all, or of each stratum."""
+        if self.strata is not None:
+            found = np.bincount(self.strata.codes[drawn], minlength=len(self.strata.names))
+            return np.where(np.isnan(self.strata.sizes), 1.0, np.maximum(0.0, 1 - found / self.strata.sizes))
+        return 1.0 if self.size is None else max(0.0, 1 - np.count_nonzero(drawn) / self.size)
+
+
+@dataclass(frozen=True, eq=False)
 class Population:
     """The queries of a suite: what is known of each, and which do not count for now."""
 
@@ -104,6 +142,8 @@ class Population:
     waived: frozenset[str] = frozenset()
     called: Callable[[str], str] = str
     """What a document is called now, if the suite has other names for it."""
+    drawing: Drawing | None = None
+    """How the queries were drawn; None: one by one, from as many as there may be."""
 
     @cached_property
     def counting(self) -> Mask:

@@ -14,7 +14,7 @@ from pytest_ireval.plurals import counted
 from pytest_ireval.results.outcome import Verdict
 from pytest_ireval.rules.by_evidence import few_words, undecided, undecided_red
 from pytest_ireval.rules.deciding import factor_of, for_looks, for_tries
-from pytest_ireval.rules.evidence_wording import look_facts, p_words
+from pytest_ireval.rules.evidence_wording import look_facts, p_words, size_words
 from pytest_ireval.rules.figures import figures_of
 from pytest_ireval.rules.question import Question
 from pytest_ireval.rules.robustness import left_open_of
@@ -26,6 +26,7 @@ from pytest_ireval.rules.wording import much_worse, on, queries_of
 from pytest_ireval.rules.worst import worst_changes
 from pytest_ireval.statistics.differences import TIE
 from pytest_ireval.statistics.severe import NetSevere, heads_at_most, net_severe, rate_bound
+from pytest_ireval.statistics.weighting import Sampling, weighting
 from pytest_ireval.suites.options import EvidenceOptions
 from pytest_ireval.suites.values import AmountText, MetricText, Number
 
@@ -65,11 +66,15 @@ class Tail(NamedTuple):
     gains: int
     p: float
     queries: int
+    worth: float
+    """How many of them were drawn each for itself: of clusters, as many as clusters of equal size would be."""
 
     @property
     def most(self) -> float:
         """The share of queries that lose so much is no higher than this, in 95% of cases."""
-        return rate_bound(self.losses, self.queries)
+        if self.worth == self.queries:
+            return rate_bound(self.losses, self.queries)
+        return rate_bound(self.losses * self.worth / self.queries, self.worth)
 
 
 def p_of_worsened(options: WorsenedOptions, seen: Seen) -> float | None:
@@ -77,9 +82,8 @@ def p_of_worsened(options: WorsenedOptions, seen: Seen) -> float | None:
     if not options.by_evidence:
         return None
     question = Question(seen, seen.paired(), alpha=options.alpha)
-    if question.gains.size < options.fewest:
-        return None
-    return min(1.0, _tail(options, question).p * for_looks(options, seen))
+    tail = _tail(options, question)
+    return None if tail.worth < options.fewest else min(1.0, tail.p * for_looks(options, seen))
 
 
 def chances_of_worsened(options: WorsenedOptions, tries: Tries) -> Chances:
@@ -140,8 +144,12 @@ def _told(options: WorsenedOptions, question: Question, factor: float) -> _Told:
 
 
 def _tail(options: WorsenedOptions, question: Question) -> Tail:
-    found: NetSevere = net_severe(question.gains, options.by_more_than + ROUNDING)
-    return Tail(found.losses, found.gains, found.p, int(question.gains.size))
+    sampling = question.drawn[1]
+    clusters = None if sampling is None else sampling.clusters
+    found: NetSevere = net_severe(question.gains, options.by_more_than + ROUNDING, clusters)
+    size = int(question.gains.size)
+    worth = weighting(None, size, Sampling(clusters)).effective if clusters is not None else float(size)
+    return Tail(found.losses, found.gains, found.p, size, worth)
 
 
 def _too_many(options: WorsenedOptions, tail: Tail) -> bool:
@@ -174,12 +182,12 @@ def _by_evidence(options: WorsenedOptions, question: Question, factor: float) ->
     balance = f"{tail.gains} {'gain' if question.seen.sign > 0 else 'lose'} as much"
     if options.at_most is not None and tail.most * tail.queries <= options.at_most.of(tail.queries):
         return _Told("pass", f"{balance}; more than {options.at_most} is ruled out")
-    if min(1.0, factor * tail.p) < options.alpha and tail.queries >= options.fewest:
+    if min(1.0, factor * tail.p) < options.alpha and tail.worth >= options.fewest:
         return _Told("fail", f"{balance}: more than chance")
     if options.at_most is None:
         return _without_limit(options, question, tail, balance)
     settled = undecided(options, over=_too_many(options, tail), tolerance=str(options.at_most))
-    words = f"{balance}: {tail.queries} queries cannot tell whether more than {options.at_most} do{settled.because}"
+    words = f"{balance}: {size_words(question)} cannot tell whether more than {options.at_most} do{settled.because}"
     return _Told(settled.verdict, words, settled.warning)
 
 
@@ -188,8 +196,8 @@ def _without_limit(options: WorsenedOptions, question: Question, tail: Tail, bal
     if tail.losses <= tail.gains:
         return _Told("pass", f"{balance}: no more than chance")
     settled = undecided(options, over=True, tolerance=f"{tail.gains} {'query' if tail.gains == 1 else 'queries'}")
-    enough = tail.queries >= options.fewest
-    words = f"{tail.queries} queries cannot tell whether that is chance" if enough else few_words(options, question)
+    enough = tail.worth >= options.fewest
+    words = f"{size_words(question)} cannot tell whether that is chance" if enough else few_words(options, question)
     return _Told(settled.verdict, f"{balance}: {words}{settled.because}", settled.warning)
 
 

@@ -11,14 +11,14 @@ from typing import NamedTuple
 import numpy as np
 
 from pytest_ireval.statistics.differences import TIE, Floats
-from pytest_ireval.statistics.moments import Moments, moments
+from pytest_ireval.statistics.estimate import Estimate, estimated
 from pytest_ireval.statistics.one_sided import FEWEST, p_above, p_below
 from pytest_ireval.statistics.sign_flip import sign_flip
-from pytest_ireval.statistics.student import t_quantile
-from pytest_ireval.statistics.weighting import Counts, Weighting, influence, weighting
+from pytest_ireval.statistics.student import t_quantiles
+from pytest_ireval.statistics.weighting import Counts, Sampling, Weighting, weighting
 
 FEW_CHANGED = 20
-"""Up to so many changed queries all ways to swap their scores must agree, too: a t test trusts large numbers."""
+"""Up to so many changed units all ways to swap their scores must agree, too: a t test trusts large numbers."""
 
 
 class MeanEvidence(NamedTuple):
@@ -30,6 +30,12 @@ class MeanEvidence(NamedTuple):
     where few queries changed, the exact sign flip's; 1 below five queries or where nothing changed. ``p_safe`` is the
     chance of so small a fall if it were the margin, the larger of the t test's and Hall's; 0 where nothing changed,
     otherwise 1 below five queries or without a margin. Weighted queries are as many as they are worth.
+
+    A unit is a query, or a cluster of queries that were drawn together. ``units`` counts them, ``moved`` those whose
+    sum is not 0, ``degrees`` are the degrees of freedom. ``sd`` is always per query: the spread that queries drawn one
+    by one would have with the same standard error. ``left`` is the share of its square that a finite population
+    leaves, 0 where these queries are the population. ``lone`` counts the strata with fewer than two units: with one
+    of them both p are 1.
     """
 
     queries: int
@@ -43,6 +49,11 @@ class MeanEvidence(NamedTuple):
     skew: float
     p_worse: float
     p_safe: float
+    units: int = 0
+    moved: int = 0
+    degrees: float = 0.0
+    left: float = 1.0
+    lone: int = 0
 
 
 def mean_evidence(
@@ -51,14 +62,15 @@ def mean_evidence(
     *,
     alpha: float = 0.05,
     weights: Floats | None = None,
+    sampling: Sampling | None = None,
 ) -> MeanEvidence:
-    """The evidence of one comparison; bounds are at ``alpha`` each.
+    """The evidence of one comparison; bounds are at ``alpha`` each. ``sampling`` says how the queries were drawn.
 
     ``margins`` is how far the mean may fall: a number, or one for each query, whose mean it then is. The share 0.02 of
     each query's baseline value is the margin "2% of the baseline mean", and the noise of that mean counts.
     """
     rows = np.asarray(differences, dtype=np.float64)[None, :]
-    return mean_evidences(rows, margins, alpha=alpha, weights=weights)[0]
+    return mean_evidences(rows, margins, alpha=alpha, weights=weights, sampling=sampling)[0]
 
 
 def mean_evidences(
@@ -67,41 +79,53 @@ def mean_evidences(
     *,
     alpha: float = 0.05,
     weights: Floats | None = None,
+    sampling: Sampling | None = None,
 ) -> list[MeanEvidence]:
     """The evidence of many comparisons of the same queries, a row each; ``margins`` may have a row for each, too."""
     rows = np.where(np.abs(rows) < TIE, 0.0, rows)
-    weigh = weighting(weights, rows.shape[1])
+    weigh = weighting(weights, rows.shape[1], sampling)
     allowed = None if margins is None else np.broadcast_to(np.asarray(margins, dtype=np.float64), rows.shape)
     counted = rows[:, weigh.counted]
-    sample = moments(influence(counted, weigh.shares))
+    sample = estimated(counted, weigh)
     changed = np.count_nonzero(counted, axis=1)
-    error = sample.sd / np.sqrt(max(sample.size, 1))
-    half = error * t_quantile(1 - alpha, sample.size - 1) if sample.size > 1 else error
     columns = (
         sample.mean,
         sample.sd,
-        error,
-        sample.mean - half,
-        sample.mean + half,
+        sample.error,
+        *bounds(sample, alpha),
         sample.skew,
         p_worse(counted, changed, sample, weigh),
         _p_safe(counted, changed, None if allowed is None else allowed[:, weigh.counted], weigh),
+        np.full(len(rows), sample.units),
+        np.count_nonzero(weigh.sums(counted), axis=1),
+        np.broadcast_to(np.asarray(sample.degrees, dtype=np.float64), len(rows)),
+        np.broadcast_to(np.asarray(sample.left, dtype=np.float64), len(rows)),
+        np.full(len(rows), len(weigh.lone)),
     )
     figures = zip(*(column.tolist() for column in columns), strict=True)
     return [
-        MeanEvidence(sample.size, many, weigh.effective, *row)
+        MeanEvidence(sample.queries, many, weigh.effective, *row)
         for many, row in zip(changed.tolist(), figures, strict=True)
     ]
 
 
-def p_worse(rows: Floats, changed: Counts, sample: Moments, weigh: Weighting) -> Floats:
+def bounds(sample: Estimate, alpha: float) -> tuple[Floats, Floats]:
+    """The one-sided bounds of each mean; a whole population has its mean for both."""
+    if sample.exact:
+        return sample.mean, sample.mean
+    half = sample.error * t_quantiles(1 - alpha, sample.degrees) if sample.units > 1 else sample.error
+    return sample.mean - half, sample.mean + half
+
+
+def p_worse(rows: Floats, changed: Counts, sample: Estimate, weigh: Weighting) -> Floats:
     """For each row the chance of such a fall if there were none."""
-    if weigh.worth < FEWEST:
+    if weigh.worth < FEWEST or weigh.lone:
         return np.ones(len(rows))
     found = p_below(sample)
-    for place in np.flatnonzero(changed <= FEW_CHANGED).tolist():
-        moved = rows[place] if weigh.shares is None else rows[place] * weigh.shares
-        found[place] = max(found[place], sign_flip(moved).p_lower)
+    if not weigh.exact:
+        sums = weigh.sums(rows)
+        for place in np.flatnonzero(np.count_nonzero(sums, axis=1) <= FEW_CHANGED).tolist():
+            found[place] = max(found[place], sign_flip(sums[place]).p_lower)
     found[changed == 0] = 1.0
     return found
 
@@ -110,9 +134,9 @@ def _p_safe(rows: Floats, changed: Counts, allowed: Floats | None, weigh: Weight
     """For each row the chance of so small a fall if it were the margin."""
     if not rows.shape[1]:
         return np.ones(len(rows))  # no query says that nothing changed
-    if allowed is None or weigh.worth < FEWEST:
+    if allowed is None or weigh.worth < FEWEST or weigh.lone:
         return np.where(changed == 0, 0.0, 1.0)
-    return np.where(changed == 0, 0.0, p_above(moments(influence(shifted(rows, allowed), weigh.shares))))
+    return np.where(changed == 0, 0.0, p_above(estimated(shifted(rows, allowed), weigh)))
 
 
 def shifted(rows: Floats, by: Floats) -> Floats:

@@ -13,14 +13,16 @@ MOST = 1e15
 """More queries than anybody has."""
 
 
-def resolution(sd: float, queries: int, level: float = LEVEL) -> float | None:
+def resolution(sd: float, queries: int, level: float = LEVEL, per_unit: float = 1.0) -> float | None:
     """The smallest true drop of the mean that a one-sided t test shows in 80% of cases; None without spread.
 
-    ``sd`` is the standard deviation of the differences, ``level`` that of the test.
+    ``sd`` is the standard deviation of the differences, ``level`` that of the test. Where queries were drawn in
+    clusters, ``per_unit`` is how many of them make one degree of freedom.
     """
-    if queries < 2 or not math.isfinite(sd):
+    degrees = queries - 1 if per_unit == 1 else queries / per_unit - 1
+    if degrees < 1 or not math.isfinite(sd):
         return None
-    return noncentrality(level, POWER, queries - 1) * sd / math.sqrt(queries)
+    return noncentrality(level, POWER, degrees) * sd / math.sqrt(queries)
 
 
 def false_alarm(tolerance: float, sd: float, queries: int) -> float | None:
@@ -33,7 +35,7 @@ def false_alarm(tolerance: float, sd: float, queries: int) -> float | None:
     return 0.5 * math.erfc(tolerance / error / math.sqrt(2))
 
 
-def queries_needed(sd: float, drop: float, level: float = LEVEL) -> int | None:
+def queries_needed(sd: float, drop: float, level: float = LEVEL, per_unit: float = 1.0) -> int | None:
     """How many queries of this spread have a resolution of ``drop`` or less; None where no number has."""
     if not (math.isfinite(sd) and drop > 0):
         return None
@@ -42,15 +44,15 @@ def queries_needed(sd: float, drop: float, level: float = LEVEL) -> int | None:
     if too_few > MOST:
         return None
     least, step = max(1, int(too_few)), 1
-    while not _shows(sd, least + step, drop, level):
+    while not _shows(sd, least + step, drop, level, per_unit):
         least, step = least + step, step * 2
     most = least + step
     while most - least > 1:
         middle = (least + most) // 2
-        least, most = (least, middle) if _shows(sd, middle, drop, level) else (middle, most)
+        least, most = (least, middle) if _shows(sd, middle, drop, level, per_unit) else (middle, most)
     return most
 
 
-def _shows(sd: float, queries: int, drop: float, level: float) -> bool:
-    smallest = resolution(sd, queries, level)
+def _shows(sd: float, queries: int, drop: float, level: float, per_unit: float) -> bool:
+    smallest = resolution(sd, queries, level, per_unit)
     return smallest is not None and smallest <= drop

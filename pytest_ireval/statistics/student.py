@@ -22,7 +22,7 @@ MANY = 100
 NORMAL = NormalDist()
 
 
-def t_quantile(share: float, df: int) -> float:
+def t_quantile(share: float, df: float) -> float:
     """The value that ``share`` of a t distribution lies below."""
     if df < MANY:
         from scipy.special import stdtrit
@@ -39,7 +39,14 @@ def t_quantile(share: float, df: int) -> float:
     return z + math.fsum(term / df**power for power, term in enumerate(terms, 1))
 
 
-def noncentrality(level: float, power: float, df: int) -> float:
+def t_quantiles(share: float, df: Floats | float) -> Floats | float:
+    """The same of several distributions."""
+    if isinstance(df, np.ndarray):
+        return np.array([t_quantile(share, each) for each in df.tolist()])
+    return t_quantile(share, df)
+
+
+def noncentrality(level: float, power: float, df: float) -> float:
     """How many standard errors a true mean must lie from 0 for a one-sided t test to find it so often."""
     critical = t_quantile(1 - level, df)
     if df < MANY:
@@ -50,8 +57,14 @@ def noncentrality(level: float, power: float, df: int) -> float:
     return critical * (1 - 1 / (4 * df)) - NORMAL.inv_cdf(1 - power) * spread
 
 
-def shares_below(values: Floats, df: int) -> Floats:
-    """For each value the share of a t distribution that lies below it; small shares are right, however small."""
+def shares_below(values: Floats, df: Floats | float) -> Floats:
+    """For each value the share of a t distribution that lies below it; small shares are right, however small.
+
+    ``df`` is one number, or one for each value.
+    """
+    if isinstance(df, np.ndarray):
+        pairs = zip(values.tolist(), df.tolist(), strict=True)
+        return np.array([float(shares_below(np.array([value]), each)[0]) for value, each in pairs])
     if df < MANY:
         from scipy.special import stdtr
 
@@ -60,7 +73,7 @@ def shares_below(values: Floats, df: int) -> Floats:
     return np.array([_share_below(value, df) for value in values.tolist()])
 
 
-def _share_below(t: float, df: int) -> float:
+def _share_below(t: float, df: float) -> float:
     """Half the incomplete beta function of ``df / (df + t²)``, taken from the end where its fraction converges."""
     a, square = df / 2, t * t / df
     if not math.isfinite(square):

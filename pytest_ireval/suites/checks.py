@@ -119,10 +119,18 @@ def _queries(read: Read) -> Iterator[Problem]:
     """Columns are columns of the queries; that there are none is one mistake."""
     if read.has("queries"):
         return
-    if read.values.get("weight"):
-        where = read.at("weight", KEY)
-        yield Problem("weight is a column of the queries, and the suite names no queries", str(where.place), where.path)
-        return
+    strata = getattr(read.values.get("population"), "strata", "")
+    named = [
+        ("weight", ("weight",)),
+        ("cluster", ("cluster",)),
+        *([("strata", ("population", "strata"))] if strata else []),
+    ]
+    for name, location in named:
+        if name == "strata" or read.values.get(name):
+            where = read.at(*location, KEY)
+            complaint = f"{name} is a column of the queries, and the suite names no queries"
+            yield Problem(complaint, str(where.place), where.path)
+            return
     for placed, key in ((placed, key) for placed in read.rules for key in ("where", "per")):
         if getattr(placed.asked.options, key, None):
             path = (*placed.path, placed.asked.kind.name, key)

@@ -18,6 +18,7 @@ ROUNDING = 1e-12
 
 A_BOUND = "bound: write '>= 0.85' (or <=, >, <)"
 A_TOLERANCE = "tolerance: write 1% (of the baseline) or {absolute: 0.01}"
+A_SHARE = "share: write 60%, above 0% and up to 100%"
 AN_AMOUNT = "amount: write 2 (so many) or 5% (of all)"
 
 
@@ -121,6 +122,17 @@ def _not_negative(number: float, value: Any) -> float:
     if number < 0:
         raise UnfitError(f"{str(value)!r} is negative: a tolerance says how far a figure may get worse, from 0 up")
     return number
+
+
+def share(value: Any) -> float:
+    """``60%`` as 0.6."""
+    if isinstance(value, float):
+        return value
+    match = PERCENT.fullmatch(plain(value, A_SHARE))
+    number = number_of(match[1], A_SHARE) if match else 0.0
+    if not 0 < number <= 100:
+        raise unfit(value, A_SHARE)
+    return number / 100
 
 
 def amount(value: Any) -> Amount:

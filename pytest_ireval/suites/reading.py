@@ -189,6 +189,15 @@ def tolerances(value: dict[str, Tolerance]) -> Tolerances:
     return Tolerances(value.get("default"), others)
 
 
+def sizes(value: Any) -> Any:
+    """One size for all stands under no name."""
+    if isinstance(value, dict):
+        if not value:
+            raise UnfitError("no size is given", allowed="allowed: 1000, or {head: 1000, tail: 50000}")
+        return value
+    return {"": value}
+
+
 def against(value: Any, info: ValidationInfo) -> Reference:
     """The stored baseline, the anchor, or a source."""
     if isinstance(value, Reference):

@@ -76,6 +76,21 @@ class SourceAsked:
 
 
 @dataclass(frozen=True)
+class PopulationAsked:
+    """What the queries of a suite were drawn from."""
+
+    place: Place
+    strata: str = ""
+    """The column of the queries that has the stratum of each."""
+    shares: Mapping[str, float] = field(default_factory=dict)
+    """By stratum, its share of the population; empty: the sizes say it."""
+    size: int | None = None
+    """How many queries the whole population has."""
+    sizes: Mapping[str, int] = field(default_factory=dict)
+    """The same by stratum."""
+
+
+@dataclass(frozen=True)
 class RuleAsked:
     """A rule with its options."""
 
@@ -138,6 +153,10 @@ class Suite:
     queries: FileAsked | None = None
     weight: str = ""
     """The column of the queries that says how much traffic each stands for."""
+    cluster: str = ""
+    """The column of the queries whose equal values are variants of one intent."""
+    population: PopulationAsked | None = None
+    """What the queries were drawn from; None: nobody said."""
     judgments: JudgmentsAsked | None = None
     documents: DocumentsAsked = DocumentsAsked()
     metrics: tuple[Metric, ...] = ()
@@ -151,6 +170,8 @@ class Suite:
     """Empty: nobody said what it depends on."""
     weight_place: Place | None = None
     """Where ``weight`` stands, if it was given."""
+    cluster_place: Place | None = None
+    """Where ``cluster`` stands, if it was given."""
 
     @property
     def depth(self) -> int:
@@ -163,10 +184,10 @@ class Suite:
         return self.path.parent / "baselines"
 
     def columns(self) -> Iterator[str]:
-        """Columns of the queries that rules and weights name."""
+        """Columns of the queries that rules, weights, clusters and strata name."""
         for asked in self.rules:
             yield from asked.options.where
             if asked.options.per:
                 yield asked.options.per
-        if self.weight:
-            yield self.weight
+        strata = self.population.strata if self.population else ""
+        yield from (column for column in (self.weight, self.cluster, strata) if column)

@@ -13,6 +13,7 @@ from pytest_ireval.results.evaluation import MissingQueries, NoRelevant, Ties, U
 from pytest_ireval.retrieval.formats.reader import Content, Grades
 from pytest_ireval.suites import editor_types
 from pytest_ireval.suites.options import Options
+from pytest_ireval.suites.population_keys import PopulationKeys
 from pytest_ireval.suites.reading import registry_of
 from pytest_ireval.suites.scalars import UnfitError, place_of
 from pytest_ireval.suites.source_models import RELATIVE, source_asked
@@ -185,6 +186,18 @@ class SuiteKeys(Options):
         "",
         description="A column of the queries: how much traffic a query stands for.",
         examples=["searches_per_day"],
+    )
+    cluster: Text = Field(
+        "",
+        description="A column of the queries: those with the same value are variants of one intent, and count as one "
+        "when chance is estimated. A query with an empty cell is a cluster of its own.",
+        examples=["intent"],
+    )
+    population: PopulationKeys | None = Field(
+        None,
+        json_schema_extra={editor_types.WORDS: "mapping"},
+        description="What the queries were drawn from: strata with known shares, or so many queries.",
+        examples=["{size: 1000}"],
     )
     judgments: JudgmentsKeys | None = Field(
         None,

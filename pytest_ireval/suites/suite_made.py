@@ -9,8 +9,9 @@ from typing import Any
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.results.evaluation import Policies
 from pytest_ireval.suites.checks import Read
+from pytest_ireval.suites.population_keys import PopulationKeys
 from pytest_ireval.suites.scalars import Keys
-from pytest_ireval.suites.suite import DocumentsAsked, FileAsked, JudgmentsAsked, Suite, Waiver
+from pytest_ireval.suites.suite import DocumentsAsked, FileAsked, JudgmentsAsked, PopulationAsked, Suite, Waiver
 from pytest_ireval.suites.suite_keys import DocumentsKeys, JudgmentsKeys, QueriesKeys, SuiteKeys
 
 
@@ -30,6 +31,8 @@ def suite_made(read: Read, values: Mapping[str, str], own: Keys, files: list[Pat
         source=given["source"],
         queries=_file(given["queries"]),
         weight=given["weight"],
+        cluster=given["cluster"],
+        population=_population(given["population"], read),
         judgments=_judgments(judgments) if judgments else None,
         documents=DocumentsAsked(documents.aliases, documents.collapse, documents.size),
         metrics=_metrics(given["metrics"], read),
@@ -42,6 +45,7 @@ def suite_made(read: Read, values: Mapping[str, str], own: Keys, files: list[Pat
         files=tuple(files),
         watches=given["watches"],
         weight_place=read.at("weight").place if given["weight"] else None,
+        cluster_place=read.at("cluster").place if given["cluster"] else None,
     )
 
 
@@ -65,6 +69,14 @@ def _file(keys: QueriesKeys | JudgmentsKeys | None) -> FileAsked | None:
 def _judgments(keys: JudgmentsKeys) -> JudgmentsAsked:
     file = FileAsked(keys.file.path, keys.file.place, keys.format or None)
     return JudgmentsAsked(file, keys.relevant_from, keys.scale, keys.lock)
+
+
+def _population(keys: PopulationKeys | None, read: Read) -> PopulationAsked | None:
+    if keys is None:
+        return None
+    sizes = dict(keys.size)
+    place = read.at("population", "strata").place if keys.strata else read.at("population").place
+    return PopulationAsked(place, keys.strata, dict(keys.shares), sizes.pop("", None), sizes)
 
 
 def _policies(given: Mapping[str, Any]) -> Policies:

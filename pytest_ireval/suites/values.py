@@ -31,6 +31,8 @@ __all__ = [
     "PathText",
     "PathTexts",
     "Reference",
+    "ShareText",
+    "SizesText",
     "Text",
     "Texts",
     "Tolerance",
@@ -118,6 +120,16 @@ TolerancesText = Annotated[
 """A tolerance, or one for each value of ``per``: ``{head: 1%, default: 3%}``."""
 AmountText = Annotated[Amount, typed(quantities.amount, editor_types.AMOUNT)]
 """``2``, or ``5%`` of all."""
+ShareText = Annotated[float, typed(quantities.share, editor_types.SHARE)]
+"""``60%``, above 0."""
+SizesText = Annotated[
+    dict[str, int],
+    GetPydanticSchema(
+        lambda _source, handler: handler.generate_schema(Annotated[dict[Text, Whole], BeforeValidator(reading.sizes)]),
+        lambda _schema, _handler: dict(editor_types.SIZES),
+    ),
+]
+"""A number under the name "", or one for each value: ``1000``, ``{head: 1000, tail: 50000}``."""
 DurationText = Annotated[float, BeforeValidator(reading.duration), WithJsonSchema(editor_types.DURATION)]
 """Seconds: ``30s``, ``500ms``, ``2m``."""
 DayText = Annotated[date, BeforeValidator(reading.day), WithJsonSchema(editor_types.DAY)]

@@ -181,3 +181,41 @@ def test_a_weighted_mean_is_named_beside_the_plain_one(suite):
         "RR@10",
         "nDCG@10, weighted",
     ]
+
+
+def test_a_cluster_is_taken_for_one_query_as_long_as_the_spread_is_assumed(suite, tmp_path):
+    rows = [line.split("\t") for line in (tmp_path / "queries.tsv").read_text().splitlines()]
+    lines = ["\t".join([*row, "intent" if n == 0 else f"i{n // 5}"]) for n, row in enumerate(rows)]
+    (tmp_path / "queries.tsv").write_text("\n".join(lines) + "\n")
+    plain = foreseen(suite)[:3]
+    suite.write_text(SUITE.replace("weight: searches", "weight: searches\ncluster: intent"))
+    whole, head, tail = foreseen(suite)[:3]
+
+    assert [(each.queries, each.clusters) for each in (whole, head, tail)] == [(50, 11), (40, 9), (10, 3)]
+    assert [each.usual.assumed for each in (whole, head, tail)] == [False, True, False]
+    # the spread that was seen has in it how alike variants are: only degrees of freedom are fewer
+    assert plain[0].resolution < whole.resolution < plain[0].resolution * 1.1
+    assert head.resolution > plain[1].resolution * (40 / 9) ** 0.5
+
+
+def test_the_queries_that_are_left_of_a_population_limit_what_can_be_missed(suite):
+    plain = foreseen(suite)
+    suite.write_text(SUITE.replace("weight: searches", "weight: searches\npopulation: {size: 100}"))
+    half = foreseen(suite)
+    suite.write_text(SUITE.replace("weight: searches", "weight: searches\npopulation: {size: 50}"))
+
+    assert half[0].resolution == pytest.approx(plain[0].resolution * 0.5**0.5)
+    assert half[0].needed < 100
+    assert (foreseen(suite)[0].resolution, foreseen(suite)[0].needed) == (None, None)
+
+
+def test_strata_of_unequal_shares_are_worth_fewer_queries(suite):
+    evidence = SUITE.replace("tolerance: 2%}", "tolerance: 2%, decide_by: evidence}")
+    suite.write_text(evidence)
+    plain = foreseen(suite)
+    shares = "weight: searches\npopulation: {strata: segment, shares: {head: 20%, tail: 80%}}"
+    suite.write_text(evidence.replace("weight: searches", shares))
+    worth = 1 / (0.2**2 / 40 + 0.8**2 / 10)
+
+    assert foreseen(suite)[0].resolution == pytest.approx(plain[0].resolution * (50 / worth) ** 0.5)
+    assert foreseen(suite)[1].resolution == plain[1].resolution  # a rule that observation decides

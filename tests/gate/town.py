@@ -13,7 +13,7 @@ class Town:
     0: it is not listed; below 0: documents above it are new, so that nobody has judged them.
     """
 
-    def __init__(self, folder, ranks, *, weights=None, order=None, names="q{:04}"):
+    def __init__(self, folder, ranks, *, weights=None, order=None, names="q{:04}", intents=None, segments=None):
         self.folder = folder
         folder.mkdir(exist_ok=True)
         self.queries = [names.format(number) for number in range(len(ranks))]
@@ -21,8 +21,12 @@ class Town:
         if order is not None:
             random.Random(order).shuffle(self.rows)
         weights = weights or [1] * len(ranks)
+        segments = segments or [SEGMENTS[i % 2] for i in range(len(ranks))]
+        head, more = ("\tintent", lambda i: f"\t{intents[i]}") if intents else ("", lambda _: "")
         self.put(
-            "queries.tsv", "id\ttext\tsegment\tsearches\n", lambda i, q: f"{q}\t\t{SEGMENTS[i % 2]}\t{weights[i]}\n"
+            "queries.tsv",
+            f"id\ttext\tsegment\tsearches{head}\n",
+            lambda i, q: f"{q}\t\t{segments[i]}\t{weights[i]}{more(i)}\n",
         )
         self.put(
             "judgments.txt", "", lambda i, q: f"{q} 0 {q}-good 1\n" + "".join(f"{q} 0 {q}-bad{n} 0\n" for n in range(5))

@@ -32,6 +32,25 @@ def by_name(found):
     return {each.name: each for each in found.mutants}
 
 
+def test_variants_of_one_intent_change_places_together(shop):
+    shop.accept()
+    shop.change()
+    shop.searches = [1 + number // 5 for number in range(60)]  # the column of the intents
+    shop.more = "cluster: searches\n"
+    shop.rules = "  - no_regression: {metric: nDCG@5, tolerance: {absolute: 0.002}}\n"
+    material = shop.material()
+    now, before = (side.scored["nDCG@5"].values for side in (material.now, material.baseline))
+    staged = stage(shop)
+    firsts = np.array([material.population.queries.columns["searches"].index(str(1 + n // 5)) for n in range(60)])
+    coins = [(drawn(staged.urn, "swap", trial) < 0.5)[firsts] for trial in range(100)]
+    drops = [float(np.where(coin, now - before, before - now).mean()) for coin in coins]
+
+    whole, _ = false_alarms(staged, staged.material, 100)
+
+    assert whole.alarms == sum(drop > 0.002 for drop in drops)
+    assert len({tuple(coin[:5]) for coin in coins}) == 2
+
+
 def test_a_coin_turns_a_tight_tolerance_red_as_often_as_the_sign_of_the_mean_says(shop):
     shop.accept()
     shop.change()

@@ -40,6 +40,8 @@ source: {run: [a.trec, b.trec], repeat: 2}
 depth: 20
 queries: {file: queries.tsv, format: table}
 weight: searches_per_day
+cluster: intent
+population: {strata: segment, shares: {head: 60%, tail: 40%}, size: {head: 100, tail: 50000}}
 judgments: {file: judgments.txt, relevant_from: 1, scale: {0: no, 3: perfect}, lock: true, unjudged: removed}
 documents: {aliases: ids.tsv, size: 1000}
 metrics: [nDCG@10, "nDCG(gain='exp')@10", ndcg_cut_10]
@@ -60,6 +62,7 @@ waive:
 """,
     "ireval: 1\nextends: ../common.yaml\nadd_rules: [{threshold: {AP: '>= 0.1'}}]\n",
     "partial: true\ndepth: 5\n",
+    BEGINNING + "queries: queries.tsv\npopulation: {size: 1000}\n",
     BEGINNING + "depth: ${DEPTH}\nties: ${TIES:-trec}\nmatrix: {locale: [de, fr], size: [1, 2]}\n",
 ]
 
@@ -77,6 +80,8 @@ def test_good_suites_fit(schema, text):
         (BEGINNING + "metricz: [AP]\n", [""]),
         (BEGINNING + "depth: 0\n", ["depth"]),
         (BEGINNING + "depth: deep\n", ["depth"]),
+        (BEGINNING + "population: {size: few}\n", ["population/size"]),
+        (BEGINNING + "population: {strata: a, shares: {head: 0.6}}\n", ["population/shares/head"]),
         (BEGINNING + "ties: tre\n", ["ties"]),
         (BEGINNING + "judgments: {fil: a}\n", ["judgments"]),
         (BEGINNING + "rules: [{no_regresion: {metric: AP, tolerance: 1%}}]\n", ["rules/0"]),

@@ -8,8 +8,8 @@ from pytest_ireval import RuleOptions, load_registry
 from pytest_ireval.plugins.kinds import rule
 
 KEYS = (
-    "ireval, suite, owner, tags, source, depth, queries, weight, judgments, documents, metrics, ties, missing_queries, "
-    "no_relevant, rules, waive, watches, extends, add_rules, matrix, partial"
+    "ireval, suite, owner, tags, source, depth, queries, weight, cluster, population, judgments, documents, metrics, "
+    "ties, missing_queries, no_relevant, rules, waive, watches, extends, add_rules, matrix, partial"
 )
 KNOWN = load_registry().vocabulary.known
 JUDGED = BEGINNING + "judgments: judgments.txt\n"
@@ -140,6 +140,14 @@ rules:
         (
             BEGINNING + "weight: hits\n",
             "shop.yaml:4:1: weight\n  weight is a column of the queries, and the suite names no queries",
+        ),
+        (
+            BEGINNING + "cluster: intent\n",
+            "shop.yaml:4:1: cluster\n  cluster is a column of the queries, and the suite names no queries",
+        ),
+        (
+            BEGINNING + "population: {strata: segment, shares: {head: 100%}}\n",
+            "shop.yaml:4:14: population > strata\n  strata is a column of the queries, and the suite names no queries",
         ),
         (
             BEGINNING + "metrics: [AP]\n",
