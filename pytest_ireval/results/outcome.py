@@ -131,7 +131,9 @@ class Outcome:
     figures: tuple[SliceFigures, ...] = ()
     """The line that decides first, then what stands beside it."""
     queries: tuple[QueryChange, ...] = ()
-    """The queries it rests on, the worst first; all of them."""
+    """The queries it rests on, the worst first; all of them, or the worst 10,000."""
+    more_queries: int = 0
+    """How many more queries it rests on than ``queries`` lists."""
     worst: str = "worst queries"
     """What the list of queries is called."""
     facts: tuple[str, ...] = ()
@@ -143,6 +145,11 @@ class Outcome:
     missing_baseline: bool = False
     numbers: Mapping[str, float] = field(default_factory=dict)
     """For programs: value, baseline, change, tolerance and the like."""
+
+    @property
+    def query_count(self) -> int:
+        """How many queries it rests on, listed or not."""
+        return len(self.queries) + self.more_queries
 
     @property
     def place(self) -> str:

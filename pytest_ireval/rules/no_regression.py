@@ -73,13 +73,14 @@ def no_regression(options: NoRegressionOptions, seen: Seen) -> Ruling:
         return ruled_by_evidence(options, question, figures, beside, over=_over(question))
     failed = _over(question)
     figures = replace(figures, over=failed)
-    changes = worst_changes(seen, question.values, failed=failed)
+    worst = worst_changes(seen, question.values, failed=failed)
     return Ruling(
         "fail" if failed else "pass",
         f"{seen.metric} {moved(figures, absolute=bool(tolerance.absolute))}{on(seen)} (tolerance {tolerance})",
-        who_got_worse(seen, figures, changes),
+        who_got_worse(seen, figures, worst),
         figures=(figures, *beside),
-        queries=changes,
+        queries=worst.queries,
+        more_queries=worst.more,
         facts=tuple(_facts(question, figures, failed=failed)),
         numbers=numbers_of(figures),
     )
