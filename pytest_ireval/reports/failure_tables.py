@@ -60,7 +60,7 @@ def _slices(figures: Sequence[SliceFigures], spacing: Spacing, most: int) -> lis
     """Without baselines there is no change to be shown."""
     compared = any(each.baseline is not None for each in figures)
     header = ["", *(["baseline"] if compared else []), "now", *(["change", ""] if compared else [])]
-    rows = [[each.slice, *_values(each, compared)] for each in figures]
+    rows = [[each.label, *_values(each, compared)] for each in figures]
     if spacing.counts or not compared:
         header.append("queries")
         rows = [[*row, f"{each.queries:,}"] for row, each in zip(rows, figures, strict=True)]

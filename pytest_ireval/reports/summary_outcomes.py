@@ -62,7 +62,7 @@ def _figures(outcome: Outcome) -> str:
 
 
 def _row(each: SliceFigures, compared: bool) -> list[str]:
-    name = inert(each.slice, 80)
+    name = inert(each.label, 80)
     cells = [f"**{name}**" if each.over and name else name]
     cells += [figure(each.baseline)] if compared else []
     cells.append(figure(each.now))

@@ -11,7 +11,7 @@ from pytest_ireval.reports.cause_text import cause_sentence
 from pytest_ireval.reports.figures import change, figure, interval, percent
 from pytest_ireval.reports.whose import RED, whose_lines
 from pytest_ireval.results.cause import Cause
-from pytest_ireval.results.outcome import VERDICTS, Outcome, Verdict, worst_of
+from pytest_ireval.results.outcome import VERDICTS, Outcome, SliceFigures, Verdict, worst_of
 from pytest_ireval.results.suite_result import Counts, MetricFigures, RunResult, SuiteResult
 from pytest_ireval.text_table import cut, laid_out, printable, width, wrapped
 
@@ -92,7 +92,7 @@ def _once(name: str) -> Iterator[str]:
 
 def metric_rows(suite: SuiteResult) -> list[list[str]]:
     """A row a metric, then one for each kind of rule without a metric that did not pass."""
-    rows = [_row(suite, metric) for metric in suite.metrics]
+    rows = [row for metric in suite.metrics for row in _rows_of(suite, metric)]
     others = sorted((each for each in suite.outcomes if not each.metric), key=lambda each: each.kind)
     for kind, outcomes in groupby(others, key=lambda each: each.kind):
         if words := _verdict_of(list(outcomes)):
@@ -102,7 +102,31 @@ def metric_rows(suite: SuiteResult) -> list[list[str]]:
     return rows
 
 
-def _row(suite: SuiteResult, metric: MetricFigures) -> list[str]:
+def _rows_of(suite: SuiteResult, metric: MetricFigures) -> Iterator[list[str]]:
+    """A row in which every query counts the same; below it the weighted mean, if rules decide by it."""
+    weighted = [each for each in _about(suite, metric.name) if any(line.weighted for line in each.figures)]
+    yield _row(suite, metric, weighted)
+    if weighted:
+        own = [line for each in weighted if not each.against for line in each.figures if line.slice == "all"]
+        yield _weighted_row(metric, own[0] if own else None, _verdict_of(weighted) or "pass")
+
+
+def _weighted_row(metric: MetricFigures, line: SliceFigures | None, verdict: str) -> list[str]:
+    """The figures of all queries as the rules have them; without any where rules are about slices alone."""
+    if line is None:
+        return [f"{metric.name}, weighted", *["-"] * 5, verdict]
+    return [
+        f"{metric.name}, weighted",
+        figure(line.now),
+        figure(line.baseline),
+        change(line.change),
+        "-" if line.low is None or line.high is None else interval(line.low, line.high),
+        "-" if line.resolution is None else magnitude(line.resolution),
+        verdict,
+    ]
+
+
+def _row(suite: SuiteResult, metric: MetricFigures, weighted: Sequence[Outcome]) -> list[str]:
     name = metric.name if metric.aggregate == "mean" else f"{metric.name} ({metric.aggregate})"
     low, high = metric.low, metric.high
     return [
@@ -112,8 +136,16 @@ def _row(suite: SuiteResult, metric: MetricFigures) -> list[str]:
         change(metric.change),
         "-" if low is None or high is None else interval(low, high),
         "-" if metric.resolution is None else magnitude(metric.resolution),
-        "error" if metric.error else _verdict_of(_about(suite, metric.name)) or metric.verdict or "-",
+        "error" if metric.error else _plain_verdict(suite, metric, weighted),
     ]
+
+
+def _plain_verdict(suite: SuiteResult, metric: MetricFigures, weighted: Sequence[Outcome]) -> str:
+    """Of the rules in which every query counts the same."""
+    plain = [each for each in _about(suite, metric.name) if each not in weighted]
+    if weighted:
+        return _verdict_of(plain) or ("pass" if plain else "-")
+    return _verdict_of(plain) or metric.verdict or "-"
 
 
 def _about(suite: SuiteResult, metric: str) -> list[Outcome]:

@@ -53,6 +53,13 @@ class SliceFigures:
     """How many queries of equal weight the weighted ones are worth; None where the mean is not weighted."""
     level: float = 0.90
     """Of the interval."""
+    weighted: bool = False
+    """Whether queries count as often as they are asked; else every query counts the same."""
+
+    @property
+    def label(self) -> str:
+        """The slice, and whether its figures are weighted: ``all``, ``segment=tail, weighted``."""
+        return f"{self.slice}, weighted" if self.weighted else self.slice
 
     @property
     def change(self) -> float | None:

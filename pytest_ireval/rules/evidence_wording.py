@@ -9,13 +9,13 @@ from pytest_ireval.results.outcome import SliceFigures
 from pytest_ireval.rules.deciding import Decision
 from pytest_ireval.rules.question import Question
 from pytest_ireval.rules.robustness import Robustness, robustness_of
-from pytest_ireval.rules.wording import moved, on
+from pytest_ireval.rules.wording import metric_words, moved, on
 from pytest_ireval.suites.quantities import Tolerance
 
 
 def change_words(question: Question, figures: SliceFigures) -> str:
     """``nDCG@10 fell by 0.0080 (90% interval -0.021 to +0.005)``."""
-    text = f"{question.seen.metric} {moved(figures, absolute=True)}{on(question.seen)}"
+    text = f"{metric_words(question.seen, figures)} {moved(figures, absolute=True)}{on(question.seen)}"
     if figures.low is None or figures.high is None:
         return text
     return f"{text} ({figures.level * 100:.4g}% interval {figures.low:+.3f} to {figures.high:+.3f})"

@@ -34,6 +34,7 @@ def figures_of(question: Question) -> SliceFigures:
         same=int(np.count_nonzero(gains == 0)),
         share=seen.population.share(seen.slice),
         tolerance=question.allowed if gains.size and not question.weightless else None,
+        weighted=question.weights is not None,
     )
     return _with_evidence(found, question) if question.about_a_mean and gains.any() else found
 

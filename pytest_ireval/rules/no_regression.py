@@ -17,7 +17,7 @@ from pytest_ireval.rules.ruling import Ruling, percent
 from pytest_ireval.rules.seen import Seen
 from pytest_ireval.rules.slices import WHOLE, one_value, slice_of
 from pytest_ireval.rules.tie_breaking import decided_by_ties
-from pytest_ireval.rules.wording import moved, on, who_got_worse
+from pytest_ireval.rules.wording import metric_words, moved, on, who_got_worse
 from pytest_ireval.rules.worst import worst_changes
 from pytest_ireval.suites.options import EvidenceOptions, WeightedOptions
 from pytest_ireval.suites.quantities import Tolerance
@@ -76,7 +76,7 @@ def no_regression(options: NoRegressionOptions, seen: Seen) -> Ruling:
     worst = worst_changes(seen, question.values, failed=failed)
     return Ruling(
         "fail" if failed else "pass",
-        f"{seen.metric} {moved(figures, absolute=bool(tolerance.absolute))}{on(seen)} (tolerance {tolerance})",
+        f"{metric_words(seen, figures)} {moved(figures, absolute=bool(tolerance.absolute))}{on(seen)} (tolerance {tolerance})",
         who_got_worse(seen, figures, worst),
         figures=(figures, *beside),
         queries=worst.queries,

@@ -23,6 +23,11 @@ def queries_of(seen: Seen, count: int) -> str:
     return f"{count} {kind}{word if count == 1 else plural(word)}"
 
 
+def metric_words(seen: Seen, figures: SliceFigures) -> str:
+    """``nDCG@10``, ``weighted nDCG@10``."""
+    return f"weighted {seen.metric}" if figures.weighted else str(seen.metric)
+
+
 def moved(figures: SliceFigures, *, absolute: bool) -> str:
     """``fell 31.1%``, ``rose by 0.0123``, ``did not change``."""
     change = figures.change or 0.0
