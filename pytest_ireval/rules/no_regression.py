@@ -74,9 +74,10 @@ def no_regression(options: NoRegressionOptions, seen: Seen) -> Ruling:
     failed = _over(question)
     figures = replace(figures, over=failed)
     worst = worst_changes(seen, question.values, failed=failed)
+    fell = f"{metric_words(seen, figures)} {moved(figures, absolute=bool(tolerance.absolute))}"
     return Ruling(
         "fail" if failed else "pass",
-        f"{metric_words(seen, figures)} {moved(figures, absolute=bool(tolerance.absolute))}{on(seen)} (tolerance {tolerance})",
+        f"{fell}{on(seen)} (tolerance {tolerance})",
         who_got_worse(seen, figures, worst),
         figures=(figures, *beside),
         queries=worst.queries,
