@@ -104,48 +104,22 @@ def metric_rows(suite: SuiteResult) -> list[list[str]]:
 
 def _rows_of(suite: SuiteResult, metric: MetricFigures) -> Iterator[list[str]]:
     """A row in which every query counts the same; below it the weighted mean, if rules decide by it."""
-    weighted = [each for each in _about(suite, metric.name) if any(line.weighted for line in each.figures)]
-    yield _row(suite, metric, weighted)
-    if weighted:
-        own = [line for each in weighted if not each.against for line in each.figures if line.slice == "all"]
-        yield _weighted_row(metric, own[0] if own else None, _verdict_of(weighted) or "pass")
-
-
-def _weighted_row(metric: MetricFigures, line: SliceFigures | None, verdict: str) -> list[str]:
-    """The figures of all queries as the rules have them; without any where rules are about slices alone."""
-    if line is None:
-        return [f"{metric.name}, weighted", *["-"] * 5, verdict]
-    return [
-        f"{metric.name}, weighted",
-        figure(line.now),
-        figure(line.baseline),
-        change(line.change),
-        "-" if line.low is None or line.high is None else interval(line.low, line.high),
-        "-" if line.resolution is None else magnitude(line.resolution),
-        verdict,
-    ]
-
-
-def _row(suite: SuiteResult, metric: MetricFigures, weighted: Sequence[Outcome]) -> list[str]:
+    about = _about(suite, metric.name)
+    weighted = [each for each in about if any(line.weighted for line in each.figures)]
+    plain = [each for each in about if each not in weighted]
     name = metric.name if metric.aggregate == "mean" else f"{metric.name} ({metric.aggregate})"
-    low, high = metric.low, metric.high
-    return [
-        name,
-        figure(metric.now),
-        figure(metric.baseline),
-        change(metric.change),
-        "-" if low is None or high is None else interval(low, high),
-        "-" if metric.resolution is None else magnitude(metric.resolution),
-        "error" if metric.error else _plain_verdict(suite, metric, weighted),
-    ]
-
-
-def _plain_verdict(suite: SuiteResult, metric: MetricFigures, weighted: Sequence[Outcome]) -> str:
-    """Of the rules in which every query counts the same."""
-    plain = [each for each in _about(suite, metric.name) if each not in weighted]
+    unsaid = ("pass" if plain else "-") if weighted else metric.verdict or "-"
+    yield _row(name, metric, "error" if metric.error else _verdict_of(plain) or unsaid)
     if weighted:
-        return _verdict_of(plain) or ("pass" if plain else "-")
-    return _verdict_of(plain) or metric.verdict or "-"
+        lines = (line for each in weighted if not each.against for line in each.figures if line.slice == "all")
+        none = SliceFigures("all", 0, None)
+        yield _row(f"{metric.name}, weighted", next(lines, none), _verdict_of(weighted) or "pass")
+
+
+def _row(name: str, of: MetricFigures | SliceFigures, verdict: str) -> list[str]:
+    can_show = "-" if of.resolution is None else magnitude(of.resolution)
+    certain = "-" if of.low is None or of.high is None else interval(of.low, of.high)
+    return [name, figure(of.now), figure(of.baseline), change(of.change), certain, can_show, verdict]
 
 
 def _about(suite: SuiteResult, metric: str) -> list[Outcome]:

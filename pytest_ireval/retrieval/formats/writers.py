@@ -160,7 +160,7 @@ def _unfit(path: FilePath, complaint: str, suggestion: str = "") -> InputError:
     return InputError(Problem(complaint, place=os.fspath(path), suggestion=suggestion))
 
 
-def put(files: Mapping[FilePath, Iterable[str]]) -> None:
+def put(files: Mapping[FilePath, Iterable[str] | bytes]) -> None:
     """Write all files beside the old ones, then put them in their place: nothing is written if one cannot be."""
     ready: dict[str, Path] = {}
     try:
@@ -168,8 +168,8 @@ def put(files: Mapping[FilePath, Iterable[str]]) -> None:
             target = Path(path)
             handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
             ready[temporary] = target
-            with open(handle, "w", encoding="utf-8", newline="") as file:
-                file.writelines(lines)
+            with open(handle, "wb") as file:
+                file.writelines([lines] if isinstance(lines, bytes) else (line.encode() for line in lines))
             os.chmod(temporary, 0o666 & ~_umask())
         for temporary, target in [*ready.items()]:
             os.replace(temporary, target)
