@@ -184,8 +184,9 @@ class RunFiles:
             if not text:
                 path.unlink(missing_ok=True)
                 return ""
-            encoded = text if isinstance(text, bytes) else text.encode("utf-8", "backslashreplace")
-            put({path: encoded})  # a file may be called what is no UTF-8
+            if isinstance(text, str):  # a file may be called what is no UTF-8
+                text = text.encode("utf-8", "backslashreplace").decode()
+            put({path: text if isinstance(text, bytes) else [text]})
         except OSError as error:
             return error.strerror or str(error)
         if self._shown(path) not in self.written:
