@@ -3,7 +3,7 @@
     python benchmarks/gate_speed.py                              the sizes that are promised
     python benchmarks/gate_speed.py --queries 100 --suites 20    a quick look
 
-Prints three ratios of wall times and which limits they keep; the exit code is 1 if one is missed. Commands take turns
+Prints four ratios of wall times and which limits they keep; the exit code is 1 if one is missed. Commands take turns
 (`interleave.py`). Everything it needs is written below --folder, the same every time.
 """
 
@@ -102,17 +102,19 @@ def read_options() -> argparse.Namespace:
     add = parser.add_argument
     add("--queries", type=int, default=5000, help="of the large suite; default: 5000")
     add("--suites", type=int, default=1000, help="to be collected; default: 1000")
+    add("--worse", type=int, default=200_000, help="queries of the suite that all got worse; default: 200,000")
     add("--rounds", type=int, default=7, help="rounds after the first, which is dropped; default: 7")
     add("--folder", type=Path, default=Path(__file__).parent / "data" / "gate", help="of the files")
     return parser.parse_args()
 
 
 def promised(options: argparse.Namespace) -> Iterator[Promise]:
-    """The three promises and what else is told, their files written."""
-    large, many, idle = (options.folder / name for name in ("large", "many", "idle"))
+    """The four promises and what else is told, their files written."""
+    large, many, idle, worse = (options.folder / name for name in ("large", "many", "idle", "worse"))
     write_large(large, options.queries)
     write_many(many, options.suites)
     write(idle / "test_nothing.py", NOTHING)
+    write_worse(worse, options.worse)
     asked = f"{options.queries:,} queries, {len(METRICS)} metrics, 40 rules"
     gate = run(large / "suites", "--ireval", "--ireval-report=none")
     yield Promise(f"{asked}, against reading the files", 3, gate, run(large / "test_read.py"))
@@ -121,15 +123,17 @@ def promised(options: argparse.Namespace) -> Iterator[Promise]:
     yield Promise(
         collected, 15, run(many, "--ireval", "--collect-only"), run(many, "--collect-only", "-p", "no:ireval")
     )
+    same, lost = (run(worse, "--ireval", "--ireval-report=none", ranked=side) for side in ("before", "now"))
+    yield Promise(f"{options.worse:,} queries that all got worse, against none that did", 1.5, lost, same)
     yield Promise("without --ireval, against no plugin at all", 1.03, run(idle), run(idle, "-p", "no:ireval"))
 
 
-def run(path: Path, *options: str) -> Contestant:
-    """A run of pytest; its output is kept beside the folder."""
+def run(path: Path, *options: str, ranked: str = "") -> Contestant:
+    """A run of pytest; its output is kept beside the folder. ``ranked`` names rankings where there are several."""
     words = [word.strip("-").replace(":", "-") for word in options if word != "-p"]
-    name = "-".join([path.name.replace(".", "-"), *words])
+    name = "-".join(filter(None, [path.name.replace(".", "-"), *words, ranked]))
     command = (sys.executable, "-m", "pytest", *QUIET, *options, str(path))
-    return Contestant(name, command, path.parent / f"{name}.out", {"CI": ""})
+    return Contestant(name, command, path.parent / f"{name}.out", {"CI": "", "RANKED": ranked})
 
 
 def write(path: Path, text: str) -> None:
@@ -198,6 +202,33 @@ def suite_with_40_rules(query: str) -> Iterator[str]:
     yield "  - churn: {overlap: Overlap@10, below: 0.5, at_most: 99%}"
     yield f"  - expect: [{{query: {query}, document: {query}-000, top: {LISTED}}}]"
     yield f"  - expect: [{{query: {query}, never: [nowhere], top: 10}}]"
+
+
+def write_worse(folder: Path, queries: int) -> None:
+    """One suite whose queries all lose half of their value; its rules warn, so that the command ends well."""
+    names = [f"q{number:07}" for number in range(queries)]
+    rows = [f"{q}\twords of {q}\t{1 + i % 50}" for i, q in enumerate(names)]
+    write(folder / "queries.tsv", "\n".join(["id\ttext\tsearches", *rows]) + "\n")
+    write(folder / "judgments.txt", "".join(f"{q} 0 {q}-a 1\n{q} 0 {q}-b 0\n" for q in names))
+    for name, order in (("before", "ab"), ("now", "ba")):
+        ranked = (f"{q} Q0 {q}-{each} {rank} {-rank} shop\n" for q in names for rank, each in enumerate(order, 1))
+        write(folder / f"{name}.trec", "".join(ranked))
+    lines = [
+        "ireval: 1",
+        "suite: worse",
+        'source: {run: "${RANKED:-before}.trec"}',
+        "depth: 10",
+        "queries: queries.tsv",
+        "weight: searches",
+        "judgments: judgments.txt",
+        "metrics: [RR@10]",
+        "rules:",
+        "  - no_regression: {metric: RR@10, tolerance: 1%, on_fail: warn}",
+        "  - worsened: {metric: RR@10, by_more_than: 0.3, at_most: 10%, on_fail: warn}",
+        '  - threshold: {RR@10: ">= 0.9", on_fail: warn}',
+    ]
+    write(folder / "worse.ireval.yaml", "\n".join(lines) + "\n")
+    accept(folder)
 
 
 def write_many(folder: Path, suites: int) -> None:

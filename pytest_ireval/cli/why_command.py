@@ -27,7 +27,13 @@ from pytest_ireval.explaining.why import why
 @click.option(
     "--suite",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="A suite instead of files: its baseline, and what its source returns now.",
+    help="A suite instead of files: its baseline, and the rankings of the last run.",
+)
+@click.option("--ask", is_flag=True, help="With --suite: ask the source again, instead of reading the last run.")
+@click.option(
+    "--report",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="With --suite: the folder with the report of the last run. Unless given: ireval-report.",
 )
 @click.option("--named", metavar="SUITE", help="Which suite of a file that has several.")
 @click.option("--format", "form", default="table", type=click.Choice(list(FORMATS)), help="How to print it.")
@@ -45,6 +51,8 @@ def command(
     other: str | None,
     query: str | None,
     suite: Path | None,
+    ask: bool,
+    report: Path | None,
     named: str | None,
     form: str,
     lines: int | None,
@@ -54,16 +62,18 @@ def command(
 
     With OTHER rankings, show what moved from RANKINGS to OTHER, what each document contributes in both, and the
     arithmetic of both. Files as in `ireval evaluate`; one of them may be - for standard input. With --suite, no files
-    are named: judgments, rankings and policies are those of the suite.
+    are named: judgments and policies are those of the suite, and rankings those of the last run.
     """
     if suite is not None:
         _refuse_files((judgments, rankings, other), policies)
         from pytest_ireval.cli.why_suite import why_in_suite
 
         with LateBar() as progress:
-            explanation = why_in_suite(suite, named, metric, query, progress)
+            explanation = why_in_suite(suite, named, metric, query, progress, ask=ask, report=report)
         click.echo(FORMATS[form](explanation, lines), nl=False)
         return
+    if ask or report is not None:
+        raise click.UsageError("--ask and --report belong to --suite")
     if judgments is None or rankings is None:
         raise click.UsageError("name the files: ireval why METRIC JUDGMENTS RANKINGS, or a suite: --suite FILE")
     if [judgments, rankings, other].count("-") > 1:

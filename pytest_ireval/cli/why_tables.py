@@ -47,7 +47,8 @@ def _answer(explanation: Explanation) -> list[str]:
     files = f"judgments: {explanation.judgments}; rankings: {first.rankings}"
     if other is not None:
         files += f" (A) -> {other.rankings} (B)"
-    return [f"{explanation.metric} of query {query}: {values}", files]
+    explains = [f"explained: {explanation.explains}"] if explanation.explains else []
+    return [f"{explanation.metric} of query {query}: {values}", files, *explains]
 
 
 def _told(metric: str, explained: Explained, lines: int | None) -> Iterator[Block]:

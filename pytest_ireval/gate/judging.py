@@ -64,15 +64,20 @@ def judged(check: Check, material: Material, circumstances: Circumstances, famil
     plain = replace(plain, compares=asked.kind.compares)
     reference = reference_of(check, material) if asked.kind.compares else None
     if asked.kind.compares and reference is None:
-        return _without_baseline(plain, material)
+        return _lenient(asked, _without_baseline(plain, material))
     if isinstance(reference, MissingAnchorError):
-        return without_anchor(plain, reference)
+        return _lenient(asked, without_anchor(plain, reference))
     told = errors_told(asked, lambda: _ruling(check, asked, material, family))
     outcome = _with(plain, told.ruling)
     if asked.kind.compares and isinstance(reference, Side) and not by_stored_baseline(check, material):
         outcome = replace(outcome, against=reference.origin)
     if by_stored_baseline(check, material):
         outcome = replace(outcome, acceptable=told.ruling.verdict == "fail" or told.mendable)
+    return _lenient(asked, outcome)
+
+
+def _lenient(asked: RuleAsked, outcome: Outcome) -> Outcome:
+    """The same; a failure of a rule that says ``on_fail: warn`` is a warning, whatever the failure is."""
     if outcome.verdict == "fail" and asked.options.on_fail == "warn":
         return replace(outcome, verdict="pass", warning=True)
     return outcome
@@ -109,6 +114,7 @@ def _with(plain: Outcome, ruling: Ruling) -> Outcome:
         sentence=ruling.sentence,
         figures=ruling.figures,
         queries=ruling.queries,
+        more_queries=ruling.more_queries,
         worst=ruling.worst,
         facts=ruling.facts,
         warning=ruling.warning,

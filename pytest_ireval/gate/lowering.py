@@ -123,13 +123,15 @@ def _lowered(lowered: Sequence[Compared], found: Sequence[Compared], at: AtBase,
     beside = [each for each in found if each not in lowered and each.held.slice == WHOLE]
     several = len({str(each.held.metric) for each in (*lowered, *beside)}) > 1
     metric = str(worst.held.metric)
+    queries = worst_changes(worst.seen, worst.values, failed=True)
     before, now = worst.figures.baseline or 0.0, worst.figures.now or 0.0
     return Ruling(
         "fail" if fails else "pass",
         f"the branch lowers its baseline: {worst}{more}",
         f"Baseline is what was accepted at {at.base}; now is what this branch has accepted.",
         figures=tuple(_line(each, several=several) for each in (*lowered, *beside)),
-        queries=worst_changes(worst.seen, worst.values, failed=True),
+        queries=queries.queries,
+        more_queries=queries.more,
         worst=f"worst by {metric}",
         warning=not fails,
         numbers={"value": now, "baseline": before, "change": now - before},

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from pytest_ireval.gate.last_run import KeptRankings
 from pytest_ireval.gate.named_files import files_of
 from pytest_ireval.gate.updating import Proposal
 from pytest_ireval.results.suite_result import SuiteResult
@@ -58,6 +59,8 @@ class Evaluated:
     result: SuiteResult
     proposal: Proposal | None = None
     """What accepting it takes; None where inputs are broken, or nothing is to be accepted."""
+    rankings: KeptRankings | None = None
+    """What `ireval why` explains later; None where inputs are broken, or the run writes no files."""
 
 
 @dataclass

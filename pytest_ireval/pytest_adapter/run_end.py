@@ -11,6 +11,7 @@ from typing import Protocol
 
 import pytest
 
+from pytest_ireval.gate.last_run import KeptRankings, packed
 from pytest_ireval.plurals import counted
 from pytest_ireval.pytest_adapter.accepting import Accepting
 from pytest_ireval.pytest_adapter.affected import Affected, nobody, told
@@ -106,11 +107,19 @@ class RunEnd:
             self.result, self.files.using = with_sections(
                 self.result, self.collected.suites, self.plugins, self.files.using
             )
+            self.files.rankings = packed(self.result, list(self._kept()))
         self.unwritten = self.files.write(self.result)
         self.unsaid = append_step_summary(self.files.summary, with_problem(self.result, self.unwritten))
         self.history.append(with_problem(self.result, self.unwritten))
         if exitstatus == pytest.ExitCode.OK or self._nobody(exitstatus):
             session.exitstatus = self._exit_status(self.result)
+
+    def _kept(self) -> Iterator[KeptRankings]:
+        """The rankings of each suite that was evaluated."""
+        for suite in self.collected.suites:
+            evaluated = self.found.found(suite.name) if suite.selected else None
+            if evaluated is not None and evaluated.rankings is not None:
+                yield evaluated.rankings
 
     def _nobody(self, exitstatus: int) -> bool:
         """Whether nothing was run because no change concerns any suite."""

@@ -14,6 +14,7 @@ import pytest
 import pytest_ireval
 from pytest_ireval.errors import IrevalError, Problem, ReportError, one_line
 from pytest_ireval.gate.circumstances import moment_of, written
+from pytest_ireval.gate.last_run import FILE as RANKINGS
 from pytest_ireval.pytest_adapter.code_host import source_links
 from pytest_ireval.pytest_adapter.judged_by_hand import kept
 from pytest_ireval.reports.anchors import PAGE, link_to, rule_anchor
@@ -44,6 +45,8 @@ class RunFiles:
     """What draws the page; None: our own templates."""
     undrawn: str = ""
     """Why these could not."""
+    rankings: bytes = b""
+    """What the rankings of the run are kept as; nothing where there are none."""
 
     @property
     def results(self) -> Path | None:
@@ -121,7 +124,7 @@ class RunFiles:
             return _unwritten(self.results, error.strerror or str(error))
         return ""
 
-    def _put_all(self, texts: Mapping[Path, str]) -> dict[Path, str]:
+    def _put_all(self, texts: Mapping[Path, str | bytes]) -> dict[Path, str]:
         """Write each file; returns why the others could not be written."""
         return {path: reason for path, text in texts.items() if (reason := self._put(path, text))}
 
@@ -132,7 +135,7 @@ class RunFiles:
                 with suppress(OSError):
                     path.unlink()
 
-    def _texts(self, result: RunResult, page: str) -> dict[Path, str]:
+    def _texts(self, result: RunResult, page: str) -> dict[Path, str | bytes]:
         """Return the text of each file, the results first; an empty text removes its file."""
         if self.folder is None or self.results is None:
             return {}
@@ -140,6 +143,7 @@ class RunFiles:
             self.results: results_text(result),
             self.folder / PAGE: page,
             **{self.folder / name: text for name, text in self._others(result).items()},
+            self.folder / RANKINGS: self.rankings,
         }
 
     def redrawn(self, result: RunResult) -> dict[str, str]:
@@ -175,12 +179,14 @@ class RunFiles:
         name = "" if self.folder is None or self.folder.name == FOLDER else self.folder.name
         return summary_text(result, source_links(self.root), name, self.everything)
 
-    def _put(self, path: Path, text: str) -> str:
+    def _put(self, path: Path, text: str | bytes) -> str:
         try:
             if not text:
                 path.unlink(missing_ok=True)
                 return ""
-            put({path: [text.encode("utf-8", "backslashreplace").decode()]})  # a file may be called what is no UTF-8
+            if isinstance(text, str):  # a file may be called what is no UTF-8
+                text = text.encode("utf-8", "backslashreplace").decode()
+            put({path: text if isinstance(text, bytes) else [text]})
         except OSError as error:
             return error.strerror or str(error)
         if self._shown(path) not in self.written:

@@ -115,6 +115,7 @@ class EvaluationSession:
             self.text,
             self.accepting.accepts,
             self.accepting.asked,
+            files_of(self.config, self.config.option).folder is not None,
             self.shared,
             self._another,
         )

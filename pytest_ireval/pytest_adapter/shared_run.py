@@ -14,6 +14,7 @@ from typing import Any
 
 from pytest_ireval.baselines.lock import PAUSE, locked_if_free
 from pytest_ireval.errors import IrevalError, Problem
+from pytest_ireval.gate.last_run import KeptRankings
 from pytest_ireval.gate.updating import Proposal
 from pytest_ireval.pytest_adapter.planned_suite import Collected, Evaluated
 from pytest_ireval.pytest_adapter.undisturbed import without_collecting
@@ -24,6 +25,7 @@ CHANGES = "changes"
 COLLECTED = "collected"
 RESULT = "result"
 PROPOSAL = "proposal"
+RANKINGS = "rankings"
 
 
 @dataclass(frozen=True)
@@ -66,7 +68,8 @@ class SharedRun:
         home = self._home(name)
         result: SuiteResult | None = _read(home / RESULT)
         proposal: Proposal | None = _read(home / PROPOSAL)
-        return None if result is None else Evaluated(result, proposal)
+        rankings: KeptRankings | None = _read(home / RANKINGS)
+        return None if result is None else Evaluated(result, proposal, rankings)
 
     def tell(self, collected: Collected) -> None:
         """Every worker collects the same; the last one to tell is believed."""
@@ -94,6 +97,7 @@ class SharedRun:
 
 def _hand_over(home: Path, evaluated: Evaluated) -> None:
     _write(home / PROPOSAL, evaluated.proposal)
+    _write(home / RANKINGS, evaluated.rankings)
     _write(home / RESULT, evaluated.result)  # last: with it the suite counts as evaluated
 
 

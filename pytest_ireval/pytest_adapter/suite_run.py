@@ -9,6 +9,7 @@ from typing import Literal
 from pytest_ireval.errors import IrevalError
 from pytest_ireval.gate.gate import Plan, gate
 from pytest_ireval.gate.judging import Circumstances
+from pytest_ireval.gate.last_run import kept_rankings
 from pytest_ireval.gate.updating import proposal_of
 from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.pytest_adapter.code_host import as_printed
@@ -39,6 +40,8 @@ class SuiteRun:
     accepts: Accepts = "nothing"
     proposes: bool = False
     """Whether the run writes baselines."""
+    keeps: bool = False
+    """Whether the run writes files, and keeps its rankings with them."""
     shared: SharedRun | None = None
     """None: there is one process."""
     meanwhile: Callable[[], bool] = lambda: False
@@ -77,8 +80,11 @@ class SuiteRun:
     def _gated(self) -> Evaluated:
         with as_they_are(), without_collecting():
             gated = gate(self.suite, self.registry, self.plan, self.circumstances, set(self.planned.selected))
-            material = gated.material if self.proposes else None
-            return Evaluated(gated.result, None if material is None else proposal_of(material))
+            material = gated.material
+            if material is None:
+                return Evaluated(gated.result)
+            proposal = proposal_of(material) if self.proposes else None
+            return Evaluated(gated.result, proposal, kept_rankings(material) if self.keeps else None)
 
     def _in_any_case(self, evaluate: Callable[[], Evaluated]) -> Evaluated:
         """What was evaluated, or an error for everything that was selected."""

@@ -60,7 +60,7 @@ def _slices(figures: Sequence[SliceFigures], spacing: Spacing, most: int) -> lis
     """Without baselines there is no change to be shown."""
     compared = any(each.baseline is not None for each in figures)
     header = ["", *(["baseline"] if compared else []), "now", *(["change", ""] if compared else [])]
-    rows = [[each.slice, *_values(each, compared)] for each in figures]
+    rows = [[each.label, *_values(each, compared)] for each in figures]
     if spacing.counts or not compared:
         header.append("queries")
         rows = [[*row, f"{each.queries:,}"] for row, each in zip(rows, figures, strict=True)]
@@ -115,7 +115,7 @@ def query_lines(outcome: Outcome, depth: int, limit: int, shown: int | None) -> 
     lines = table[0]
     for row, note in zip(table[1:], notes, strict=True):
         lines = [*lines, *row, *note]
-    return [*lines, *_more(len(outcome.queries) - len(queries), len(queries)), *_top(queries[0], limit)]
+    return [*lines, *_more(outcome, len(queries)), *_top(queries[0], limit)]
 
 
 def _queries(queries: Sequence[QueryChange], outcome: Outcome, depth: int, limit: int) -> list[list[str]]:
@@ -181,12 +181,15 @@ def grade_words(placed: Placed) -> str:
     return "not judged" if placed.grade is None else f"grade {placed.grade:g}"
 
 
-def _more(left: int, shown: int) -> Iterator[str]:
+def _more(outcome: Outcome, shown: int) -> Iterator[str]:
     """How many queries are not shown, and what shows them."""
-    if left and left + shown <= 10:
+    left, listed = outcome.query_count - shown, len(outcome.queries)
+    if left and outcome.query_count <= 10:
         yield f"  … and {left} more: -v shows {'it' if left == 1 else 'them'}"
     elif left:
-        yield f"  … and {left:,} more: {'-v shows ten, ' if shown < 10 else ''}-vv shows all"
+        most = "all" if not outcome.more_queries else f"the worst {listed:,}"
+        ways = [*(["-v shows ten"] if shown < 10 else []), *([f"-vv shows {most}"] if shown < listed else [])]
+        yield f"  … and {left:,} more" + (f": {', '.join(ways)}" if ways else "")
 
 
 def _top(query: QueryChange, limit: int) -> list[str]:

@@ -65,7 +65,8 @@ def _figures(suite: SuiteResult, name: Labels) -> Iterator[tuple[str, Labels, fl
     for outcome in suite.outcomes:
         if outcome.metric and outcome.compares and not outcome.against:
             for each in outcome.figures:
-                labels = (*name, ("metric", outcome.metric), ("slice", each.slice))
+                weighted = (("weighted", "true"),) if each.weighted else ()
+                labels = (*name, ("metric", outcome.metric), ("slice", each.slice), *weighted)
                 yield from _four(labels, each.now, each.baseline, each.change, each.resolution)
 
 

@@ -62,7 +62,7 @@ def _figures(outcome: Outcome) -> str:
 
 
 def _row(each: SliceFigures, compared: bool) -> list[str]:
-    name = inert(each.slice, 80)
+    name = inert(each.label, 80)
     cells = [f"**{name}**" if each.over and name else name]
     cells += [figure(each.baseline)] if compared else []
     cells.append(figure(each.now))
@@ -97,8 +97,8 @@ def _queries(outcome: Outcome, depth: int) -> str:
     header = [outcome.worst, "text", inert(outcome.metric) or "value"]
     header += ["best document was" if compared else "best document", "now at"]
     lines = [table(header, [_query(each, depth) for each in shown])]
-    if len(outcome.queries) > QUERIES:
-        lines.append(f"… and {len(outcome.queries) - QUERIES:,} more queries")
+    if outcome.query_count > QUERIES:
+        lines.append(f"… and {outcome.query_count - QUERIES:,} more queries")
     if top := _top(shown[0]):
         lines.append(top)
     return "\n\n".join(lines)

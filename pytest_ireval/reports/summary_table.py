@@ -11,7 +11,7 @@ from pytest_ireval.reports.cause_text import cause_sentence
 from pytest_ireval.reports.figures import change, figure, interval, percent
 from pytest_ireval.reports.whose import RED, whose_lines
 from pytest_ireval.results.cause import Cause
-from pytest_ireval.results.outcome import VERDICTS, Outcome, Verdict, worst_of
+from pytest_ireval.results.outcome import VERDICTS, Outcome, SliceFigures, Verdict, worst_of
 from pytest_ireval.results.suite_result import ChanceOfRed, Counts, MetricFigures, RunResult, SuiteResult
 from pytest_ireval.text_table import cut, laid_out, printable, width, wrapped
 
@@ -92,7 +92,7 @@ def _once(name: str) -> Iterator[str]:
 
 def metric_rows(suite: SuiteResult) -> list[list[str]]:
     """A row a metric, then one for each kind of rule without a metric that did not pass."""
-    rows = [_row(suite, metric) for metric in suite.metrics]
+    rows = [row for metric in suite.metrics for row in _rows_of(suite, metric)]
     others = sorted((each for each in suite.outcomes if not each.metric), key=lambda each: each.kind)
     for kind, outcomes in groupby(others, key=lambda each: each.kind):
         if words := _verdict_of(list(outcomes)):
@@ -102,18 +102,24 @@ def metric_rows(suite: SuiteResult) -> list[list[str]]:
     return rows
 
 
-def _row(suite: SuiteResult, metric: MetricFigures) -> list[str]:
+def _rows_of(suite: SuiteResult, metric: MetricFigures) -> Iterator[list[str]]:
+    """A row in which every query counts the same; below it the weighted mean, if rules decide by it."""
+    about = _about(suite, metric.name)
+    weighted = [each for each in about if any(line.weighted for line in each.figures)]
+    plain = [each for each in about if each not in weighted]
     name = metric.name if metric.aggregate == "mean" else f"{metric.name} ({metric.aggregate})"
-    low, high = metric.low, metric.high
-    return [
-        name,
-        figure(metric.now),
-        figure(metric.baseline),
-        change(metric.change),
-        "-" if low is None or high is None else interval(low, high),
-        "-" if metric.resolution is None else magnitude(metric.resolution),
-        "error" if metric.error else _verdict_of(_about(suite, metric.name)) or metric.verdict or "-",
-    ]
+    unsaid = ("pass" if plain else "-") if weighted else metric.verdict or "-"
+    yield _row(name, metric, "error" if metric.error else _verdict_of(plain) or unsaid)
+    if weighted:
+        lines = (line for each in weighted if not each.against for line in each.figures if line.slice == "all")
+        none = SliceFigures("all", 0, None)
+        yield _row(f"{metric.name}, weighted", next(lines, none), _verdict_of(weighted) or "pass")
+
+
+def _row(name: str, of: MetricFigures | SliceFigures, verdict: str) -> list[str]:
+    can_show = "-" if of.resolution is None else magnitude(of.resolution)
+    certain = "-" if of.low is None or of.high is None else interval(of.low, of.high)
+    return [name, figure(of.now), figure(of.baseline), change(of.change), certain, can_show, verdict]
 
 
 def _about(suite: SuiteResult, metric: str) -> list[Outcome]:

@@ -100,7 +100,8 @@ def _told(finding: Finding) -> str:
         return f"{outcome.headline.partition(chr(10))[0]} in {suite.name}"
     share = 100 * abs(first.relative)
     worse = f"{share:.0f}%" if share >= 9.95 else f"{share:.1f}%"
-    figures = f"{outcome.metric} {figure(first.baseline)} -> {figure(first.now)}"
+    metric = f"weighted {outcome.metric}" if first.weighted else outcome.metric
+    figures = f"{metric} {figure(first.baseline)} -> {figure(first.now)}"
     return f"{_whom(first.slice)} in {suite.name} got {worse} worse ({figures})"
 
 

@@ -99,6 +99,8 @@ class Explanation:
     other: Explained | None = None
     moves: tuple[Move, ...] = ()
     """Every document of both tables, best rank first."""
+    explains: str = ""
+    """In a suite, which rankings stand beside the baseline: of which run, or what the source returns now, and why."""
 
     def to_dict(self) -> Mapping[str, Any]:
         """The JSON form."""

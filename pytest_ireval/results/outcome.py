@@ -55,6 +55,13 @@ class SliceFigures:
     """Of the interval."""
     clusters: int | None = None
     """In how many clusters the queries lie; None where each was drawn for itself."""
+    weighted: bool = False
+    """Whether queries count as often as they are asked; else every query counts the same."""
+
+    @property
+    def label(self) -> str:
+        """The slice, and whether its figures are weighted: ``all``, ``segment=tail, weighted``."""
+        return f"{self.slice}, weighted" if self.weighted else self.slice
 
     @property
     def change(self) -> float | None:
@@ -133,7 +140,9 @@ class Outcome:
     figures: tuple[SliceFigures, ...] = ()
     """The line that decides first, then what stands beside it."""
     queries: tuple[QueryChange, ...] = ()
-    """The queries it rests on, the worst first; all of them."""
+    """The queries it rests on, the worst first; all of them, or the worst 10,000."""
+    more_queries: int = 0
+    """How many more queries it rests on than ``queries`` lists."""
     worst: str = "worst queries"
     """What the list of queries is called."""
     facts: tuple[str, ...] = ()
@@ -145,6 +154,11 @@ class Outcome:
     missing_baseline: bool = False
     numbers: Mapping[str, float] = field(default_factory=dict)
     """For programs: value, baseline, change, tolerance and the like."""
+
+    @property
+    def query_count(self) -> int:
+        """How many queries it rests on, listed or not."""
+        return len(self.queries) + self.more_queries
 
     @property
     def place(self) -> str:

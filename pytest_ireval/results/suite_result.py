@@ -15,7 +15,7 @@ from pytest_ireval.results.to_judge import ToJudge
 
 @dataclass(frozen=True)
 class MetricFigures:
-    """One metric over the whole suite."""
+    """One metric over the whole suite; every query counts the same, whatever weights a rule uses."""
 
     name: str
     direction: str
@@ -52,7 +52,7 @@ class MetricFigures:
 
 @dataclass(frozen=True)
 class SliceRow:
-    """One metric on one slice of the queries, whether a rule is about it or not."""
+    """One metric on one slice of the queries, whether a rule is about it or not; every query counts the same."""
 
     metric: str
     figures: SliceFigures

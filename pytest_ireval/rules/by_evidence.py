@@ -79,14 +79,15 @@ def ruled_by_evidence(
         else Settled("fail", f"; it fell by more than the hard limit of {beyond}")
     )
     failed = settled.verdict == "fail"
-    changes = worst_changes(seen, question.values, failed=settled.verdict != "pass")
+    worst = worst_changes(seen, question.values, failed=settled.verdict != "pass")
     words = few_words(options, question) if few else decided_words(question, figures, decision)
     return Ruling(
         settled.verdict,
         f"{change_words(question, figures)}: {words}{settled.because}",
-        " ".join(filter(None, (drift_words(question, figures), who_got_worse(seen, figures, changes)))),
+        " ".join(filter(None, (drift_words(question, figures), who_got_worse(seen, figures, worst)))),
         figures=(replace(figures, over=failed), *beside),
-        queries=changes,
+        queries=worst.queries,
+        more_queries=worst.more,
         facts=tuple(_facts(options, question, figures, decision, robustness, factor)),
         warning=settled.warning,
         numbers={**numbers_of(figures), "p": question.evidence.p_worse, "p_safe": question.evidence.p_safe},

@@ -61,13 +61,15 @@ def churn(options: ChurnOptions, seen: Seen) -> Ruling:
     figures = SliceFigures(
         str(seen.slice), size, float(values.now.mean()), share=seen.population.share(seen.slice), over=failed
     )
+    different = lowest_values(seen, values, failed=failed, first=count)
     return Ruling(
         "fail" if failed else "pass",
         f"the list of {queries_of(seen, count)} of {size} ({percent(count / size)}) changed to {seen.metric} below "
         f"{options.below:g}{on(seen)} (at most {options.at_most})",
         f"{queries_of(seen, count)} of {size} got a very different list.",
         figures=(figures,),
-        queries=tuple(replace(each, baseline=None) for each in lowest_values(seen, values, failed=failed)[:count]),
+        queries=tuple(replace(each, baseline=None) for each in different.queries),
+        more_queries=different.more,
         worst="most different lists",
         numbers={"changed": float(count), "share": count / size},
     )

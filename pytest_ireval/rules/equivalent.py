@@ -86,13 +86,14 @@ def equivalent(options: EquivalentOptions, seen: Seen) -> Ruling:
     figures = replace(figures, p=tests.p_moved, adjusted=min(1.0, factor * tests.p_moved))
     figures = figures if question.evidence.left else replace(figures, p=None, adjusted=None)
     verdict, words, warning = _decided(options, question, figures, factor)
-    changes = worst_changes(seen, question.values, failed=verdict != "pass")
+    worst = worst_changes(seen, question.values, failed=verdict != "pass")
     return Ruling(
         verdict,
         f"{change_words(question, figures)}: {words}",
         f"{figures.worse} of {figures.queries} queries got worse, {figures.better} better.",
         figures=(replace(figures, over=verdict == "fail"),),
-        queries=changes,
+        queries=worst.queries,
+        more_queries=worst.more,
         facts=(
             *numbers_words(figures, seen.tests, None),
             *look_facts(seen, options.looks, options.alpha),

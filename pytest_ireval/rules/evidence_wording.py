@@ -12,7 +12,7 @@ from pytest_ireval.rules.question import Question
 from pytest_ireval.rules.robustness import Robustness, robustness_of
 from pytest_ireval.rules.ruling import percent
 from pytest_ireval.rules.seen import Seen
-from pytest_ireval.rules.wording import moved, on
+from pytest_ireval.rules.wording import metric_words, moved, on
 from pytest_ireval.suites.quantities import Tolerance
 
 NAMED = 3
@@ -21,7 +21,7 @@ NAMED = 3
 
 def change_words(question: Question, figures: SliceFigures) -> str:
     """``nDCG@10 fell by 0.0080 (90% interval -0.021 to +0.005)``."""
-    text = f"{question.seen.metric} {moved(figures, absolute=True)}{on(question.seen)}"
+    text = f"{metric_words(question.seen, figures)} {moved(figures, absolute=True)}{on(question.seen)}"
     if question.evidence.changed and not question.evidence.left:
         return f"{text} (exact: these queries are the population)"
     if figures.low is None or figures.high is None:

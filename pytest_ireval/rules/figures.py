@@ -37,6 +37,7 @@ def figures_of(question: Question) -> SliceFigures:
         share=seen.population.share(seen.slice),
         clusters=question.clusters,
         tolerance=question.allowed if gains.size and not question.weightless else None,
+        weighted=question.weights is not None,
     )
     return _with_evidence(found, question) if question.about_a_mean and gains.any() else found
 

@@ -19,7 +19,7 @@ from pytest_ireval.rules.seen import Seen
 from pytest_ireval.rules.slices import WHOLE, one_value, slice_of
 from pytest_ireval.rules.tie_breaking import decided_by_ties
 from pytest_ireval.rules.tries import Chances, Tries
-from pytest_ireval.rules.wording import moved, on, who_got_worse
+from pytest_ireval.rules.wording import metric_words, moved, on, who_got_worse
 from pytest_ireval.rules.worst import worst_changes
 from pytest_ireval.suites.options import EvidenceOptions, WeightedOptions
 from pytest_ireval.suites.quantities import Tolerance
@@ -122,13 +122,15 @@ def no_regression(options: NoRegressionOptions, seen: Seen) -> Ruling:
         return ruled_by_evidence(options, question, figures, beside, over=_over(question), beyond=broken)
     failed = _over(question)
     figures = replace(figures, over=failed)
-    changes = worst_changes(seen, question.values, failed=failed)
+    worst = worst_changes(seen, question.values, failed=failed)
+    fell = f"{metric_words(seen, figures)} {moved(figures, absolute=bool(tolerance.absolute))}"
     return Ruling(
         "fail" if failed else "pass",
-        f"{seen.metric} {moved(figures, absolute=bool(tolerance.absolute))}{on(seen)} (tolerance {tolerance})",
-        " ".join(filter(None, (drift_words(question, figures), who_got_worse(seen, figures, changes)))),
+        f"{fell}{on(seen)} (tolerance {tolerance})",
+        " ".join(filter(None, (drift_words(question, figures), who_got_worse(seen, figures, worst)))),
         figures=(figures, *beside),
-        queries=changes,
+        queries=worst.queries,
+        more_queries=worst.more,
         facts=tuple(_facts(question, figures, failed=failed)),
         numbers=numbers_of(figures),
     )

@@ -19,6 +19,8 @@ class Ruling:
     figures: tuple[SliceFigures, ...] = ()
     queries: tuple[QueryChange, ...] = ()
     """The worst first; :meth:`Seen.change` makes one."""
+    more_queries: int = 0
+    """How many more there are than ``queries`` lists."""
     worst: str = "worst queries"
     facts: tuple[str, ...] = ()
     warning: bool = False

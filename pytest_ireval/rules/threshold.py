@@ -136,12 +136,14 @@ def threshold(options: ThresholdOptions, seen: Seen) -> Ruling:  # noqa: ARG001 
     short = int(np.count_nonzero(~np.all([bound.holding(values.now) for bound in limit.bounds], axis=0)))
     share = seen.population.share(seen.slice)
     figures = SliceFigures(str(seen.slice), values.now.size, value, share=share, over=failed)
+    lowest = lowest_values(seen, values, failed=failed)
     return Ruling(
         "fail" if failed else "pass",
         f"{name} is {value:.4f}{on(seen)} (must be {limit})",
         f"{short} of {queries_of(seen, values.now.size)} {'is' if short == 1 else 'are'} outside {limit}.",
         figures=(figures, *_whole(seen, limit)),
-        queries=lowest_values(seen, values, failed=failed),
+        queries=lowest.queries,
+        more_queries=lowest.more,
         worst="lowest queries" if seen.sign > 0 else "highest queries",
         numbers={"value": value, **{_name_of(bound): bound.value for bound in limit.bounds}},
     )

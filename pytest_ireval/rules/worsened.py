@@ -115,16 +115,17 @@ def worsened(options: WorsenedOptions, seen: Seen) -> Ruling:
     factor = factor_of(options, seen, tail.p)
     told = _sure(options, question, factor) if options.by_evidence else _observed(options, tail)
     failed = told.verdict == "fail"
-    changes = worst_changes(seen, question.values, failed=failed, least=options.by_more_than)
+    worst = worst_changes(seen, question.values, failed=failed, least=options.by_more_than)
     verb = ("loses" if tail.losses == 1 else "lose") if seen.sign > 0 else ("gains" if tail.losses == 1 else "gain")
     ties = decided_by_ties(question, lambda other: _told(options, other, factor).verdict)
     return Ruling(
         told.verdict,
         f"{queries_of(seen, tail.losses)} of {tail.queries} {verb} more than {options.by_more_than:g} of {seen.metric}"
         f"{on(seen)} ({told.words})",
-        much_worse(seen, changes, tail.losses, tail.queries),
+        much_worse(seen, worst, tail.losses, tail.queries),
         figures=(replace(figures_of(question), over=failed),),
-        queries=changes,
+        queries=worst.queries,
+        more_queries=worst.more,
         facts=(*_facts(options, seen, tail), *([ties] if ties else [])),
         warning=told.warning,
         numbers={"worsened": float(tail.losses), "gained": float(tail.gains), **_allowed(options, tail)},

@@ -125,6 +125,59 @@ def test_locked_judgments_that_were_edited_are_an_error(shop):
     result.assert_outcomes(errors=5, passed=2)
 
 
+WARNING_RULES = (("tolerance: 5%}\n", "tolerance: 5%, on_fail: warn}\n"), ("at_most: 2}", "at_most: 2, on_fail: warn}"))
+COMPARING = ("no_regression::nDCG_10.all", "worsened::nDCG_10")
+
+
+def only_warning(shop, *more):
+    """The shop's rules about the whole compare and only warn; those by segment are gone."""
+    segments = "  - no_regression: {metric: nDCG@10, per: segment, tolerance: {head: 10%, default: 5%}}\n"
+    shop.change((segments, ""), *WARNING_RULES, *more)
+
+
+def test_without_a_baseline_a_rule_that_only_warns_warns(shop):
+    only_warning(shop)
+
+    result = shop.run()
+
+    assert result.ret == 0
+    assert {shop.verdicts()[name] for name in COMPARING} == {"pass"}
+    result.stdout.fnmatch_lines(["*warning: shop.ireval.yaml:13: there is no baseline to compare with*"])
+    outcomes = {each["id"]: each for each in shop.results()["suites"][0]["outcomes"]}
+    assert all(outcomes[name]["warning"] and outcomes[name]["missing_baseline"] for name in COMPARING)
+
+
+def test_a_first_baseline_of_rules_that_only_warn_is_accepted_like_others(shop):
+    only_warning(shop)
+
+    accepted = shop.run("--ireval-update-new")
+
+    assert accepted.ret == 0
+    accepted.stdout.fnmatch_lines(["*shop: first baseline*"])
+    assert shop.run().ret == 0
+    assert not any(each["warning"] for each in shop.results()["suites"][0]["outcomes"])
+
+
+def test_without_a_baseline_the_other_rules_stay_red(shop):
+    only_warning(shop, (", at_most: 2, on_fail: warn}", ", at_most: 2}"))
+
+    result = shop.run()
+
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    assert [shop.verdicts()[name] for name in COMPARING] == ["pass", "fail"]
+
+
+def test_without_an_anchor_a_rule_that_only_warns_warns(shop):
+    only_warning(shop, ("at_most: 2, on_fail: warn}", "at_most: 2, on_fail: warn, against: anchor}"))
+    shop.accept()
+
+    result = shop.run()
+
+    assert result.ret == 0
+    assert set(shop.verdicts().values()) == {"pass"}
+    result.stdout.fnmatch_lines(["*warning: shop.ireval.yaml:14: there is no anchor to compare with*"])
+
+
 def test_a_rule_that_only_warns_is_never_red(shop):
     shop.change(('  - threshold: {nDCG@10: ">= 0.5"}', '  - threshold: {P@3: ">= 1", on_fail: warn}'))
     shop.rankings["q01"] = ["q01-d0", "q01-d3", "q01-d1", "q01-d2"]

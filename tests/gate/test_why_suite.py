@@ -1,4 +1,7 @@
-"""``ireval why --suite``: the baseline beside what the source returns now, under the policies of the suite."""
+"""``ireval why --suite``: the baseline beside the rankings of the last run, under the policies of the suite."""
+
+import shutil
+import zipfile
 
 import pytest
 
@@ -10,11 +13,172 @@ def accepted(shop):
     return shop
 
 
+WHY = ("why", "nDCG@10", "--suite", "shop.ireval.yaml", "--query", "q03")
+BY_VARIABLE = ("source: {run: rankings.txt}", 'source: {run: "${SHOP_RANKINGS:-rankings.txt}"}')
+OF_THE_RUN = "explained: the rankings of the run of 20"
+ASKED = "explained: what the source returns now"
+
+
+@pytest.fixture
+def red(shop, monkeypatch):
+    """A shop whose last run was red, under a variable that is no longer set."""
+    shop.pytester.chdir()
+    shop.change(BY_VARIABLE)
+    shop.accept()
+    shop.rankings["q03"] = ["q03-n1", "q03-d0"]
+    shop.write()
+    (shop.path / "rankings.txt").rename(shop.path / "worse.txt")
+    del shop.rankings["q03"][0]
+    shop.rankings["q03"] += ["q03-d1", "q03-d2", "q03-d3"]
+    shop.write()
+    monkeypatch.setenv("SHOP_RANKINGS", "worse.txt")
+    assert shop.run().ret == pytest.ExitCode.TESTS_FAILED
+    monkeypatch.delenv("SHOP_RANKINGS")
+    return shop
+
+
+def explained(ireval, *more):
+    """The line with both values, and the one that says what was explained."""
+    lines = ireval(*WHY, *more).out.splitlines()
+    values = next(line for line in lines if line.startswith("nDCG@10 of query"))
+    return values, next(line for line in lines if line.startswith("explained: "))
+
+
+def test_the_run_that_was_red_is_explained_under_another_environment(red, ireval):
+    values, what = explained(ireval)
+
+    assert values.startswith("nDCG@10 of query q03: 1.0000 -> 0.3")
+    assert what.startswith(OF_THE_RUN)
+    assert what.endswith("; --ask asks the source again")
+    assert "(A) -> run: worse.txt (B)" in ireval(*WHY).out
+
+
+def test_ask_asks_the_source_again(red, ireval):
+    assert explained(ireval, "--ask") == ("nDCG@10 of query q03: 1.0000 -> 1.0000 (+0.0000)", ASKED)
+
+
+def test_the_run_is_found_from_below_its_folder_and_where_report_says(red, ireval, monkeypatch):
+    shutil.copytree(red.path / "ireval-report", red.path / "kept")
+    below = red.path / "below"
+    below.mkdir()
+    monkeypatch.chdir(below)
+    suite = ("why", "nDCG@10", "--suite", "../shop.ireval.yaml", "--query", "q03")
+    found = ireval(*suite).out
+
+    shutil.rmtree(red.path / "ireval-report")
+
+    assert found.startswith("nDCG@10 of query q03: 1.0000 -> 0.3")
+    assert ireval(*suite, "--report", "../kept").out == found
+    assert ireval(*suite).out.splitlines()[2] == f"{ASKED}; there is no run of this suite in ireval-report"
+
+
+def test_workers_of_xdist_keep_the_rankings_as_one_process_does(red, ireval, monkeypatch):
+    one = (red.path / "ireval-report/rankings.zip").read_bytes()
+    monkeypatch.setenv("SHOP_RANKINGS", "worse.txt")
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1795374000")
+    red.run("-p", "xdist", "-n0")
+    alone = (red.path / "ireval-report/rankings.zip").read_bytes()
+    red.run("-p", "xdist", "-n2")
+    monkeypatch.delenv("SHOP_RANKINGS")
+
+    assert (red.path / "ireval-report/rankings.zip").read_bytes() == alone != one
+    values, what = explained(ireval)
+    assert values.startswith("nDCG@10 of query q03: 1.0000 -> 0.3")
+    assert what.startswith(OF_THE_RUN)
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (lambda shop: shop.change(("tolerance: 5%}", "tolerance: 6%}")), "the suite file changed since the run of 20"),
+        (lambda shop: shop.judgments["q01"].update({"q01-d3": 1}), "the judgments changed since the run of 20"),
+    ],
+)
+def test_where_what_it_was_judged_by_has_changed_that_is_said_and_the_source_asked(red, ireval, change, says):
+    change(red)
+    red.write()
+
+    values, what = explained(ireval)
+
+    assert values == "nDCG@10 of query q03: 1.0000 -> 1.0000 (+0.0000)"
+    assert what.startswith(f"{ASKED}; {says}")
+
+
+def test_a_setting_that_a_variable_changed_is_said(shop, ireval, monkeypatch):
+    shop.pytester.chdir()
+    shop.change(("depth: 10", "depth: ${SHOP_DEPTH:-10}"))
+    shop.accept()
+    monkeypatch.setenv("SHOP_DEPTH", "12")
+
+    assert explained(ireval)[1].startswith(f"{ASKED}; a variable that the suite file names changed since the run of 20")
+
+
+def test_what_changes_no_judgment_still_explains_the_run(red, ireval):
+    for text in ("queries.tsv", "rankings.txt"):
+        (red.path / text).write_bytes((red.path / text).read_bytes() + b"\n" * (text == "queries.tsv"))
+    judgments = (red.path / "judgments.txt").read_text().splitlines(keepends=True)
+    (red.path / "judgments.txt").write_text("".join(reversed(judgments)))
+    (red.path / "notes.txt").write_text("nothing of the suite")
+
+    assert explained(ireval)[1].startswith(OF_THE_RUN)
+
+
+def test_a_baseline_that_was_accepted_after_the_run_is_said(red, ireval, monkeypatch):
+    monkeypatch.setenv("SHOP_RANKINGS", "worse.txt")
+    other = red.path / "other"
+    assert red.run("--ireval-update", "--ireval-reason", "fine", f"--ireval-report={other}").ret == 0
+
+    assert explained(ireval)[1].endswith("; the baseline was accepted after this run")
+
+
+def test_no_rankings_of_an_earlier_run_are_left(red):
+    file = red.path / "ireval-report/rankings.zip"
+    assert file.is_file()
+    (red.path / "judgments.txt").write_text("q03 0 q03-d0 no-number\n")
+
+    result = red.run()
+
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    assert not file.exists()
+    assert "rankings.zip" not in result.stdout.str()
+
+
+def test_a_file_that_is_damaged_is_told_with_what_to_do(red, ireval):
+    file = red.path / "ireval-report/rankings.zip"
+    whole = file.read_bytes()
+    for content in (b"", whole[:50], whole[: len(whole) // 2], b"PK" + whole, whole.replace(b"nDCG", b"")):
+        file.write_bytes(content)
+        result = ireval(*WHY)
+        assert result.code in (0, 2)
+        if result.code:
+            assert "is damaged: these are not the rankings of a run" in result.err
+            assert "--ask" in result.err
+    with zipfile.ZipFile(file, "w") as made:
+        made.writestr("run.json", '{"format": 2}')
+    assert "has format 2; this version reads format 1" in ireval(*WHY).err
+
+
+def test_a_run_names_the_commit_it_was_made_at(red, ireval):
+    git = red.pytester.run
+    for command in (("init", "-q"), ("add", "."), ("-c", "user.name=a", "-c", "user.email=b", "commit", "-qm", "c")):
+        assert git("git", *command).ret == 0
+    (commit,) = git("git", "rev-parse", "HEAD").outlines
+    red.run()
+
+    assert f"Z at {commit[:10]}" in explained(ireval)[1]
+
+
+def test_ask_and_report_belong_to_a_suite(red, ireval):
+    for more in (("--ask",), ("--report", "ireval-report")):
+        result = ireval("why", "RR", "judgments.txt", "rankings.txt", "--query", "q01", *more)
+        assert (result.code, "--ask and --report belong to --suite" in result.err) == (2, True)
+
+
 def test_the_baseline_stands_beside_the_ranking_of_now(accepted, ireval):
     accepted.rankings["q03"] = ["q03-n1", "q03-d0"]
     accepted.write()
 
-    out = ireval("why", "nDCG@10", "--suite", "shop.ireval.yaml", "--query", "q03").out
+    out = ireval(*WHY, "--ask").out
 
     assert out.startswith("nDCG@10 of query q03: 1.0000 -> 0.3")
     assert "judgments: judgments.txt; rankings: the baseline of 2026-11-1" in out
@@ -26,7 +190,7 @@ def test_without_a_query_the_one_that_changed_most_is_explained(accepted, ireval
     accepted.rankings["q07"] = ["q07-n1"]
     accepted.write()
 
-    assert ireval("why", "P@3", "--suite", "shop.ireval.yaml").out.startswith(
+    assert ireval("why", "P@3", "--suite", "shop.ireval.yaml", "--ask").out.startswith(
         "P@3 of query q07 (the largest difference of 10 queries): 1.0000 -> 0.0000 (-1.0000)\n"
     )
 

@@ -160,16 +160,15 @@ def _unfit(path: FilePath, complaint: str, suggestion: str = "") -> InputError:
     return InputError(Problem(complaint, place=os.fspath(path), suggestion=suggestion))
 
 
-def put(files: Mapping[FilePath, Iterable[str]]) -> None:
+def put(files: Mapping[FilePath, Iterable[str] | bytes]) -> None:
     """Write all files beside the old ones, then put them in their place: nothing is written if one cannot be."""
     ready: dict[str, Path] = {}
     try:
-        for path, lines in files.items():
+        for path, content in files.items():
             target = Path(path)
             handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
             ready[temporary] = target
-            with open(handle, "w", encoding="utf-8", newline="") as file:
-                file.writelines(lines)
+            _fill(handle, content)
             os.chmod(temporary, 0o666 & ~_umask())
         for temporary, target in [*ready.items()]:
             os.replace(temporary, target)
@@ -177,6 +176,15 @@ def put(files: Mapping[FilePath, Iterable[str]]) -> None:
     finally:
         for temporary in ready:
             Path(temporary).unlink(missing_ok=True)
+
+
+def _fill(handle: int, content: Iterable[str] | bytes) -> None:
+    if isinstance(content, bytes):
+        with open(handle, "wb") as binary:
+            binary.write(content)
+        return
+    with open(handle, "w", encoding="utf-8", newline="") as file:
+        file.writelines(content)
 
 
 def _umask() -> int:

@@ -1,0 +1,149 @@
+"""The rankings of a run, kept beside its results, so that ``ireval why`` explains what that run was judged by."""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from pytest_ireval.baselines.baseline import Baseline, Fingerprints
+from pytest_ireval.baselines.fingerprints import fingerprint, fingerprint_of_text
+from pytest_ireval.baselines.stored_rankings import decoded_rankings, encoded_rankings
+from pytest_ireval.baselines.tab_lines import Damage
+from pytest_ireval.errors import InputError, Problem
+from pytest_ireval.gate.material import Material
+from pytest_ireval.gate.misfit import needs_scores
+from pytest_ireval.results.suite_result import RunResult
+from pytest_ireval.retrieval.rankings import Rankings
+from pytest_ireval.suites.suite import Suite
+
+FILE = "rankings.zip"
+INDEX = "run.json"
+FORMAT = 1
+LARGEST = 4 << 30
+"""Bytes of a file in it; more were made to fill the memory."""
+SHORT = 10
+"""So many digits of a commit are shown."""
+
+
+class KeptRankings(NamedTuple):
+    """The rankings of one suite, and what they were judged by. Plain data: a worker hands it over."""
+
+    name: str
+    text: bytes
+    record: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class LastRun:
+    """What the file of a run says of one suite."""
+
+    date: str
+    commit: str
+    dirty: bool
+    rankings: Rankings
+    record: Mapping[str, Any]
+
+    def __str__(self) -> str:
+        at = f" at {self.commit[:SHORT]}" if self.commit else ""
+        return f"the run of {self.date}{at}{' with uncommitted changes' if self.commit and self.dirty else ''}"
+
+
+def kept_rankings(material: Material) -> KeptRankings:
+    """What is kept of a suite: the rankings that were scored, of the first asking."""
+    suite, rankings = material.suite, material.now.rankings[0]
+    count = np.diff(rankings.first)
+    depth = max(suite.depth, int(count.max(initial=0)))
+    more = np.flatnonzero(rankings.retrieved > count).tolist()
+    prints = material.fingerprints
+    record = {
+        "source": material.source,
+        "depth": depth,
+        "scored": needs_scores(suite),
+        "retrieved": {rankings.queries[i]: int(rankings.retrieved[i]) for i in more},
+        "suite": _print_of_files(suite),
+        "judgments": prints.judgments,
+        "policies": prints.policies,
+        "baseline": baseline_print(material.stored),
+    }
+    return KeptRankings(suite.name, encoded_rankings(rankings, depth, scored=needs_scores(suite)), record)
+
+
+def packed(run: RunResult, kept: Sequence[KeptRankings]) -> bytes:
+    """The file of a run; nothing where no suite has rankings. The same bytes for the same content."""
+    if not kept:
+        return b""
+    suites = [{"name": each.name, "file": f"{number}.tsv", **each.record} for number, each in enumerate(kept)]
+    index = {"format": FORMAT, "date": run.date, "commit": run.commit, "dirty": run.dirty, "suites": suites}
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as file:
+        file.writestr(zipfile.ZipInfo(INDEX), json.dumps(index, sort_keys=True), zipfile.ZIP_DEFLATED)
+        for number, each in enumerate(kept):
+            file.writestr(zipfile.ZipInfo(f"{number}.tsv"), each.text, zipfile.ZIP_DEFLATED)
+    return content.getvalue()
+
+
+def last_run(path: Path, suite: Suite) -> LastRun | None:
+    """What the run that wrote this file says of a suite; None where it did not judge the suite."""
+    try:
+        with zipfile.ZipFile(path) as file:
+            return _read(path, file, suite)
+    except OSError as error:
+        raise InputError(Problem(f"cannot be read: {error.strerror or error}", str(path))) from error
+    except (
+        *(zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError),
+        *(KeyError, TypeError, ValueError, AttributeError, RecursionError, OverflowError, Damage),
+    ) as error:
+        suggestion = "run pytest --ireval again, or ask the source: --ask"
+        raise InputError(
+            Problem("is damaged: these are not the rankings of a run", str(path), (), suggestion)
+        ) from error
+
+
+def _read(path: Path, file: zipfile.ZipFile, suite: Suite) -> LastRun | None:
+    index = json.loads(_content(file, INDEX))
+    if index["format"] != FORMAT:
+        complaint = f"has format {index['format']!r}; this version reads format {FORMAT}"
+        raise InputError(Problem(complaint, str(path), (), "ask the source: --ask"))
+    for record in index["suites"]:
+        if record["name"] == suite.name:
+            data = _content(file, record["file"])
+            rankings = decoded_rankings(data, record["depth"], record["source"], scored=record["scored"])
+            counts = zip(rankings.queries, rankings.retrieved.tolist(), strict=True)
+            retrieved = [record["retrieved"].get(query, count) for query, count in counts]
+            rankings = replace(rankings, retrieved=np.array(retrieved, np.int64))
+            return LastRun(str(index["date"]), str(index["commit"]), bool(index["dirty"]), rankings, record)
+    return None
+
+
+def _content(file: zipfile.ZipFile, name: str) -> bytes:
+    if file.getinfo(name).file_size > LARGEST:
+        raise ValueError(name)
+    return file.read(name)
+
+
+def changed_since(run: LastRun, suite: Suite, now: Fingerprints) -> Iterator[str]:
+    """What is no longer as that run saw it, so that its rankings would be judged in another way."""
+    if run.record["suite"] != _print_of_files(suite):
+        yield "the suite file"
+    elif run.record["policies"] != now.policies:
+        yield "a variable that the suite file names"
+    if run.record["judgments"] != now.judgments:
+        yield "the judgments"
+
+
+def baseline_print(stored: Baseline | None) -> str:
+    """Which baseline it is: a name for its acceptances."""
+    return "" if stored is None else fingerprint_of_text(json.dumps([each.date for each in stored.acceptances]))
+
+
+def _print_of_files(suite: Suite) -> str:
+    """Of the suite file and of those that it extends."""
+    return fingerprint(b"\0".join(path.read_bytes() for path in suite.files or (suite.path,)))
