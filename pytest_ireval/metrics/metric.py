@@ -79,6 +79,10 @@ class Metric:
     """Whether a query's value is a sum over its documents of what the rank is worth times what the grade is worth,
     divided by something that depends only on which grades the judged documents have; or a function of the arguments.
     Then the bounds under labels of unjudged documents are exact."""
+    tie_order: Callable[..., Any] | None = None
+    """``tie_order(grade, **arguments)``: what documents of these grades are worth to the metric, NaN for an unjudged
+    document. Among equal scores the best order has the most worth first, the worst order has it last. It may return
+    None where no such order is known; then orders are tried one by one."""
     version: int = 1
     """Goes up when the definition changes: values of two versions are not comparable."""
     steps: Callable[..., Steps] | None = None
@@ -258,6 +262,10 @@ def _nonsense(metric: Metric) -> str:
             f"range {metric.range!r} is not a pair (least, greatest), as (0, 1)",
         ),
         (metric.steps is None or callable(metric.steps), f"steps {metric.steps!r} is no function"),
+        (
+            metric.tie_order is None or callable(metric.tie_order),
+            f"tie_order {metric.tie_order!r} is not a function",
+        ),
         (
             reasons,
             f"not_promised {metric.not_promised!r} is not a reason for each promise, as {{promise: reason}}",
