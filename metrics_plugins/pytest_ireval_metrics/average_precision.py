@@ -37,6 +37,7 @@ def divisor_of(judged: JudgedRankings, rel: float, denominator: str, cutoff: int
 @metric(
     name="AP",
     tie_order=by_relevance,
+    binary=True,
     steps=steps_in("averages", "average_precision_steps"),
     spellings={"MAP": {}, "map_cut_{cutoff}": {}, "average_precision": {}},
 )
@@ -61,6 +62,7 @@ def average_precision(
 @metric(
     name="GMAP",
     tie_order=by_relevance,
+    binary=True,
     steps=steps_in("averages", "average_precision_steps"),
     aggregate="geometric",
     spellings={"gm_map": {}, "gm_ap": {}},
@@ -79,6 +81,7 @@ def geometric_map(judged: JudgedRankings, *, rel: Rel = 1, judged_only: JudgedOn
 @metric(
     name="YAAP",
     tie_order=by_relevance,
+    binary=True,
     steps=steps_in("averages", "yaap_steps"),
     range=(-np.inf, np.inf),
     no_relevant=None,

@@ -22,6 +22,7 @@ def _shown(judged: JudgedRankings, cutoff: int | None) -> NDArray[np.int64]:
 @metric(
     name="FallOut",
     tie_order=by_relevance,
+    binary=True,
     steps=steps_in("contingency", "fall_out_steps"),
     direction="lower",
     no_relevant=None,
@@ -54,6 +55,7 @@ def _by_worth(
 @metric(
     name="Utility",
     tie_order=_by_worth,
+    binary=True,
     not_promised={"perfect_is_best": "where noise is worth something, the longest list is best"},
     steps=steps_in("contingency", "utility_steps"),
     range=(-np.inf, np.inf),
@@ -92,6 +94,7 @@ def utility(
 
 @metric(
     name="Accuracy",
+    binary=True,
     not_promised={"promotion_never_harms": "a document that comes in at the cutoff stands below all others there"},
     steps=steps_in("contingency", "accuracy_steps"),
 )

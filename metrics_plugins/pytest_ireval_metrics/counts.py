@@ -78,6 +78,7 @@ def relevant(judged: JudgedRankings, *, rel: Rel = 1) -> Floats:
 @metric(
     name="NumRelRet",
     tie_order=by_relevance,
+    binary=True,
     steps=steps_in("counts", "number_found_steps"),
     range=(0, np.inf),
     aggregate="sum",

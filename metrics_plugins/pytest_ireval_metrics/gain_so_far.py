@@ -135,7 +135,7 @@ def normalised_gain(judged: JudgedRankings, *, gains: Gains = None, judged_only:
     return ratio(judged.sum(worth), np.bincount(best.query, best.gain, minlength=judged.count))
 
 
-@metric(name="binG", tie_order=by_relevance, steps=steps_in("gain_so_far", "bing_steps"))
+@metric(name="binG", tie_order=by_relevance, binary=True, steps=steps_in("gain_so_far", "bing_steps"))
 def binary_gain(judged: JudgedRankings, *, rel: Rel = 1, judged_only: JudgedOnly = False) -> Floats:
     """Mean, over all relevant documents, of a discount that counts the documents above that are not relevant.
 

@@ -38,7 +38,7 @@ def _sampled_relevance(grade: Floats, *, rel: float, **_: Any) -> Floats:
     return np.where(grade < min(0.0, rel), 0.5, by_relevance(grade, rel=rel))
 
 
-@metric(name="Bpref", tie_order=_sampled_relevance, steps=steps_in("samples", "bpref_steps"))
+@metric(name="Bpref", tie_order=_sampled_relevance, binary=True, steps=steps_in("samples", "bpref_steps"))
 def bpref(
     judged: JudgedRankings,
     *,
@@ -59,6 +59,7 @@ def bpref(
 @metric(
     name="GMBpref",
     tie_order=_sampled_relevance,
+    binary=True,
     steps=steps_in("samples", "bpref_steps"),
     aggregate="geometric",
     spellings={"gm_bpref": {}},
@@ -75,6 +76,7 @@ def geometric_bpref(judged: JudgedRankings, *, rel: Rel = 1) -> Floats:
 
 @metric(
     name="infAP",
+    binary=True,
     steps=steps_in("samples", "inferred_ap_steps"),
     not_promised={"promotion_never_harms": "a grade below 0 is pooled, not judged: such a document may be relevant"},
 )

@@ -27,6 +27,7 @@ def interpolated_precision(judged: JudgedRankings, level: float, rel: float, rou
 @metric(
     name="IPrec",
     tie_order=by_relevance,
+    binary=True,
     at="recall",
     spellings={"iprec_at_recall_{recall}": {}},
     steps=steps_in("interpolation", "iprec_steps"),
@@ -52,6 +53,7 @@ def iprec(
 @metric(
     name="IPrecAvg",
     tie_order=by_relevance,
+    binary=True,
     spellings={"11pt_avg": {}},
     steps=steps_in("interpolation", "iprec_average_steps"),
 )

@@ -27,6 +27,7 @@ def harmonic(precision: Floats, recall: Floats, beta: float) -> Floats:
 @metric(
     name="P",
     tie_order=by_relevance,
+    binary=True,
     steps=steps_in("precision", "precision_steps"),
     spellings={"Precision": {}, "P_{cutoff}": {}, "precision_{cutoff}": {}},
     reference="trec_eval P",
@@ -46,6 +47,7 @@ def precision(judged: JudgedRankings, *, cutoff: Cutoff, rel: Rel = 1, judged_on
 @metric(
     name="R",
     tie_order=by_relevance,
+    binary=True,
     steps=steps_in("precision", "recall_steps"),
     spellings={"Recall": {}, "recall_{cutoff}": {}},
     additive=True,
@@ -64,6 +66,7 @@ def recall(judged: JudgedRankings, *, cutoff: Cutoff, rel: Rel = 1, judged_only:
 @metric(
     name="CappedR",
     tie_order=by_relevance,
+    binary=True,
     steps=steps_in("precision", "capped_recall_steps"),
     spellings={"R_cap": {}, "recall_cap_{cutoff}": {}, "relative_P_{cutoff}": {}},
     additive=True,
@@ -82,6 +85,7 @@ def capped_recall(judged: JudgedRankings, *, cutoff: Cutoff, rel: Rel = 1, judge
 @metric(
     name="F",
     tie_order=by_relevance,
+    binary=True,
     steps=steps_in("precision", "f_steps"),
     spellings={"F1": {"beta": 1}},
     additive=True,
@@ -103,6 +107,7 @@ def f_at_cutoff(
 @metric(
     name="SetP",
     tie_order=by_relevance,
+    binary=True,
     steps=steps_in("precision", "set_precision_steps"),
     spellings={"set_P": {}, "SetRelP": {"relative": True}, "set_relative_P": {"relative": True}},
 )
@@ -125,6 +130,7 @@ def set_precision(
 @metric(
     name="SetR",
     tie_order=by_relevance,
+    binary=True,
     steps=steps_in("precision", "recall_steps"),
     spellings={"set_recall": {}},
     additive=True,
@@ -142,6 +148,7 @@ def set_recall(judged: JudgedRankings, *, rel: Rel = 1) -> Floats:
 @metric(
     name="SetF",
     tie_order=by_relevance,
+    binary=True,
     steps=steps_in("precision", "f_steps"),
     spellings={"set_F": {}, "set_F_{beta^2}": {}},
 )
@@ -157,7 +164,13 @@ def set_f(judged: JudgedRankings, *, beta: Beta = 1, rel: Rel = 1, judged_only: 
     return harmonic(ratio(found, judged.retrieved), ratio(found, judged.relevant_count(rel)), beta)
 
 
-@metric(name="SetAP", tie_order=by_relevance, steps=steps_in("precision", "set_ap_steps"), spellings={"set_map": {}})
+@metric(
+    name="SetAP",
+    tie_order=by_relevance,
+    binary=True,
+    steps=steps_in("precision", "set_ap_steps"),
+    spellings={"set_map": {}},
+)
 def set_ap(judged: JudgedRankings, *, rel: Rel = 1, judged_only: JudgedOnly = False) -> Floats:
     """Average precision of a set without order: precision times recall of all retrieved documents.
 
@@ -173,6 +186,7 @@ def set_ap(judged: JudgedRankings, *, rel: Rel = 1, judged_only: JudgedOnly = Fa
 @metric(
     name="Success",
     tie_order=by_relevance,
+    binary=True,
     steps=steps_in("precision", "success_steps"),
     spellings={"success_{cutoff}": {}, "hit": {}, "hit_rate": {}, "HitRate": {}},
 )
@@ -190,6 +204,7 @@ def success(judged: JudgedRankings, *, cutoff: Cutoff, rel: Rel = 1, judged_only
 @metric(
     name="RR",
     tie_order=by_relevance,
+    binary=True,
     steps=steps_in("precision", "reciprocal_rank_steps"),
     spellings={"MRR": {}, "recip_rank": {}, "RR_{cutoff}": {}},
 )
@@ -212,6 +227,7 @@ def reciprocal_rank(
 @metric(
     name="Rprec",
     tie_order=by_relevance,
+    binary=True,
     steps=steps_in("precision", "r_precision_steps"),
     spellings={"Rprec_mult_{multiple}": {}},
 )

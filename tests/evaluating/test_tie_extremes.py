@@ -116,10 +116,7 @@ def all_values(name, grades, lists, references, policies):
 
 def low_and_high(name, direction, grades, lists, references, policies):
     """What the two policies make of every query, the lower value first."""
-    ends = [
-        evaluate(grades, lists, name, ties=ties, reference=references, **policies).metrics[0]
-        for ties in ENDS
-    ]
+    ends = [evaluate(grades, lists, name, ties=ties, reference=references, **policies).metrics[0] for ties in ENDS]
     values = [end.values for end in ends]
     return (values if direction != "lower" else values[::-1]), ends
 
