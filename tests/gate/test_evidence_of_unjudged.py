@@ -55,6 +55,12 @@ def test_an_observed_fall_says_whether_judgments_could_undo_it(town):
     assert "it fell by more than is allowed, whatever grades the 20 unjudged documents get" in certain.facts
 
 
+def test_one_unjudged_document_gets_one_grade(town):
+    outcome = town((SAME, 40), (LOSS, 40), (BELOW_NEW, 1)).only("no_regression: {metric: RR@10, tolerance: 2%}")
+
+    assert "it fell by more than is allowed, whatever grade the 1 unjudged document gets" in outcome.facts
+
+
 @pytest.mark.parametrize("rule", [BY_EVIDENCE, "no_regression: {metric: RR@10, tolerance: 2%}"])
 def test_lists_of_nothing_but_unjudged_documents_leave_nothing_to_look_at(rule, town):
     some = town((SAME, 30))
