@@ -23,6 +23,8 @@ ONE_BY_ONE = {"documents", "attributes", "subtopics", "preferences", "reference"
 """Needs of metrics that tell documents of the same grade apart."""
 STEPS = (6, 24, 120, 720)
 """Queries with about as many orders are tried together; none is tried in more orders than the last number."""
+ALL_ROWS = 200_000
+"""Queries are tried without the others only where orders of all of them would make more rows."""
 TRIED_ROWS = 4_000_000
 """So many rows are made of all orders together: about a second."""
 
@@ -159,8 +161,14 @@ class _Search:
         for some_queries in self._parts(orders.count):
             mask = np.zeros(self.judged.count, bool)
             mask[some_queries] = True
-            chosen = mask[query]
-            ranks[chosen] = self._best_ranks(only(self.judged, mask), ranks[chosen], best[mask])
+            count = np.where(mask, orders.count, 1).astype(np.int64)
+            together = query.size * int(count.max()) <= ALL_ROWS
+            if not together and "alone_or_together" in self.metric.not_promised:
+                continue  # its value of a query depends on the others
+            looked = np.ones(mask.size, bool) if together else mask
+            chosen, now = mask[query], looked[query]
+            found = self._best_ranks(only(self.judged, looked), count[looked], ranks[now], best[looked])
+            ranks[chosen] = found[chosen[now]]
             proven |= mask
         return Extreme(with_ranks(self.judged, ranks), proven)
 
@@ -185,10 +193,9 @@ class _Search:
             if within.any():
                 yield here[within]
 
-    def _best_ranks(self, judged: JudgedRankings, ranks: Integers, best: Floats) -> Integers:
+    def _best_ranks(self, judged: JudgedRankings, count: Integers, ranks: Integers, best: Floats) -> Integers:
         """The ranks of all orders that are best; ``ranks`` where none has a better value than these."""
         orders = self._orders(judged)
-        count = orders.count.astype(np.int64)
         number = np.full(judged.count, -1)
         for tried in range(int(count.max())):
             values = self._values(judged, orders.ranks(np.minimum(tried, count - 1)))
