@@ -33,6 +33,8 @@ rules:
 FAMILIES = {3: 1, 12: 4, 30: 10}
 """How many verdicts, and on how many slices: three metrics on each."""
 IN_A_SLICE = 200
+NOISE = 1.2
+"""Standard deviation of what a score has besides the grade."""
 
 
 class Drawn(NamedTuple):
@@ -123,7 +125,7 @@ def red_of_init(changes: int, queries: int = 200) -> int:
     """How many harmless changes turn the suite red that ``ireval init`` writes, as it was written."""
     chance = random.Random(11)
     grades = {f"q{i}": {f"d{d}": chance.choice((0, 0, 0, 1, 2, 3)) for d in range(30)} for i in range(queries)}
-    noise = {query: {d: chance.gauss(0, 1.2) for d in found} for query, found in grades.items()}
+    noise = {query: {d: chance.gauss(0, NOISE) for d in found} for query, found in grades.items()}
     with tempfile.TemporaryDirectory() as made:
         folder = Path(made)
         _put(folder / "judgments.txt", (f"{q} 0 {d} {g}" for q, found in grades.items() for d, g in found.items()))
@@ -140,11 +142,16 @@ def red_of_init(changes: int, queries: int = 200) -> int:
 def _red(
     folder: Path, grades: dict[str, dict[str, int]], noise: dict[str, dict[str, float]], chance: random.Random
 ) -> bool:
-    """Whether it is red after the noise of three in ten queries was drawn again: neither better nor worse."""
-    drawn = {q: {d: chance.gauss(0, 1.2) for d in n} if chance.random() < 0.3 else n for q, n in noise.items()}
+    """Whether it is red after three in ten queries were ranked otherwise, neither better nor worse."""
+    drawn = {q: _moved(found, chance) if chance.random() < 0.3 else found for q, found in noise.items()}
     _ranked(folder / "now.txt", grades, drawn)
     result = run_gate(load_suite(folder / "first.ireval.yaml", REGISTRY), registry=REGISTRY)
     return result.verdict in ("fail", "error")
+
+
+def _moved(noise: dict[str, float], chance: random.Random) -> dict[str, float]:
+    """Other noise of the same size, which correlates with what it was by 0.8: so a changed weight moves scores."""
+    return {document: 0.8 * was + 0.6 * chance.gauss(0, NOISE) for document, was in noise.items()}
 
 
 def _ranked(path: Path, grades: dict[str, dict[str, int]], noise: dict[str, dict[str, float]]) -> None:

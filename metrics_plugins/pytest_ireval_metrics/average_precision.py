@@ -1,11 +1,12 @@
 """Average precision, and what was made of it: GMAP, YAAP and GAP."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pytest_ireval import JudgedRankings, MetricError, Param, condensed, metric, ratio
+from pytest_ireval_metrics.gains import by_relevance
 from pytest_ireval_metrics.steps_when_asked import steps_in
 from pytest_ireval_metrics.vocabulary import Denominator, Depth, JudgedOnly, Rel
 
@@ -35,6 +36,8 @@ def divisor_of(judged: JudgedRankings, rel: float, denominator: str, cutoff: int
 
 @metric(
     name="AP",
+    tie_order=by_relevance,
+    binary=True,
     steps=steps_in("averages", "average_precision_steps"),
     spellings={"MAP": {}, "map_cut_{cutoff}": {}, "average_precision": {}},
 )
@@ -58,6 +61,8 @@ def average_precision(
 
 @metric(
     name="GMAP",
+    tie_order=by_relevance,
+    binary=True,
     steps=steps_in("averages", "average_precision_steps"),
     aggregate="geometric",
     spellings={"gm_map": {}, "gm_ap": {}},
@@ -73,7 +78,14 @@ def geometric_map(judged: JudgedRankings, *, rel: Rel = 1, judged_only: JudgedOn
     return ratio(sum_of_precisions(judged, None, rel), judged.relevant_count(rel))
 
 
-@metric(name="YAAP", steps=steps_in("averages", "yaap_steps"), range=(-np.inf, np.inf), no_relevant=None)
+@metric(
+    name="YAAP",
+    tie_order=by_relevance,
+    binary=True,
+    steps=steps_in("averages", "yaap_steps"),
+    range=(-np.inf, np.inf),
+    no_relevant=None,
+)
 def yet_another_average_precision(judged: JudgedRankings, *, rel: Rel = 1, judged_only: JudgedOnly = False) -> Floats:
     """Average precision on a scale that can be averaged over easy and hard queries alike; below 0 for most.
 
@@ -87,7 +99,12 @@ def yet_another_average_precision(judged: JudgedRankings, *, rel: Rel = 1, judge
     return np.log(odds).astype(np.float64)
 
 
-@metric(name="GAP", steps=steps_in("averages", "gap_steps"))
+def _by_share_of_readers(grade: Floats, *, thresholds: Thresholds = None, **_: Any) -> Floats:
+    share = _share_of_readers(np.nan_to_num(grade), thresholds)
+    return np.where(np.isnan(grade), 0.0, np.where(share > 0, share, share - 1.0))
+
+
+@metric(name="GAP", tie_order=_by_share_of_readers, steps=steps_in("averages", "gap_steps"))
 def graded_average_precision(
     judged: JudgedRankings, *, cutoff: Depth = None, thresholds: Thresholds = None, judged_only: JudgedOnly = False
 ) -> Floats:

@@ -12,7 +12,7 @@ from pytest_ireval_metrics.blended_ratio import (
     blended_ratio,
     relevant_hits,
 )
-from pytest_ireval_metrics.gains import gain_of
+from pytest_ireval_metrics.gains import by_relevant_gain, gain_of
 from pytest_ireval_metrics.steps_when_asked import steps_in
 from pytest_ireval_metrics.vocabulary import Depth, Gains, JudgedOnly, Rel
 
@@ -23,6 +23,7 @@ Mask = NDArray[np.bool_]
 
 @metric(
     name="OMeasure",
+    tie_order=by_relevant_gain,
     steps=steps_in("blended_ratio", "o_measure_steps"),
     range=blended_range,
     spellings={"O_measure": {}},
@@ -115,6 +116,7 @@ def preferred_rank(judged: JudgedRankings, among: Mask) -> Integers:
 
 @metric(
     name="RMeasure",
+    tie_order=by_relevant_gain,
     steps=steps_in("blended_ratio", "r_measure_steps"),
     range=blended_range,
     spellings={"R_measure": {}},

@@ -1,11 +1,12 @@
 """Metrics that weigh relevant documents against others: FallOut, Utility and Accuracy."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pytest_ireval import JudgedRankings, MetricError, Param, condensed, metric, ratio
+from pytest_ireval_metrics.gains import by_relevance
 from pytest_ireval_metrics.sets_and_ranks import relevant_within
 from pytest_ireval_metrics.steps_when_asked import steps_in
 from pytest_ireval_metrics.vocabulary import Cutoff, Depth, JudgedOnly, Rel
@@ -20,6 +21,8 @@ def _shown(judged: JudgedRankings, cutoff: int | None) -> NDArray[np.int64]:
 
 @metric(
     name="FallOut",
+    tie_order=by_relevance,
+    binary=True,
     steps=steps_in("contingency", "fall_out_steps"),
     direction="lower",
     no_relevant=None,
@@ -39,8 +42,20 @@ def fall_out(judged: JudgedRankings, *, cutoff: Cutoff, rel: Rel = 1) -> Floats:
     return ratio(others, (judged.collection or 0) - judged.relevant_count(rel))
 
 
+def _by_worth(
+    grade: Floats, *, hit: float, noise: float, miss: float, rest: float, rel: float, **_: Any
+) -> Floats | None:
+    """Known where showing a relevant document gains and showing another one loses, or the reverse."""
+    gained, lost = hit - miss, noise - rest
+    if gained >= 0 >= lost:
+        return by_relevance(grade, rel=rel)
+    return -by_relevance(grade, rel=rel) if gained <= 0 <= lost else None
+
+
 @metric(
     name="Utility",
+    tie_order=_by_worth,
+    binary=True,
     not_promised={"perfect_is_best": "where noise is worth something, the longest list is best"},
     steps=steps_in("contingency", "utility_steps"),
     range=(-np.inf, np.inf),
@@ -79,6 +94,7 @@ def utility(
 
 @metric(
     name="Accuracy",
+    binary=True,
     not_promised={"promotion_never_harms": "a document that comes in at the cutoff stands below all others there"},
     steps=steps_in("contingency", "accuracy_steps"),
 )

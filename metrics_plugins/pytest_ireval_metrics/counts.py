@@ -1,9 +1,12 @@
 """Counts of what was judged and retrieved, and shares of judged documents."""
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
 from pytest_ireval import JudgedRankings, metric, ratio
+from pytest_ireval_metrics.gains import by_nothing, by_relevance
 from pytest_ireval_metrics.sets_and_ranks import relevant_within
 from pytest_ireval_metrics.steps_when_asked import steps_in
 from pytest_ireval_metrics.vocabulary import AnyRel, Cutoff, Depth, Rel
@@ -11,8 +14,13 @@ from pytest_ireval_metrics.vocabulary import AnyRel, Cutoff, Depth, Rel
 Floats = NDArray[np.float64]
 
 
+def _judged_first(grade: Floats, **_: Any) -> Floats:
+    return (~np.isnan(grade)).astype(np.float64)
+
+
 @metric(
     name="NumQ",
+    tie_order=by_nothing,
     steps=steps_in("counts", "number_of_queries_steps"),
     aggregate="sum",
     direction="neither",
@@ -50,6 +58,7 @@ def retrieved(judged: JudgedRankings, *, rel: AnyRel = None) -> Floats:
 
 @metric(
     name="NumRel",
+    tie_order=by_nothing,
     steps=steps_in("counts", "number_relevant_steps"),
     range=(0, np.inf),
     aggregate="sum",
@@ -68,6 +77,8 @@ def relevant(judged: JudgedRankings, *, rel: Rel = 1) -> Floats:
 
 @metric(
     name="NumRelRet",
+    tie_order=by_relevance,
+    binary=True,
     steps=steps_in("counts", "number_found_steps"),
     range=(0, np.inf),
     aggregate="sum",
@@ -84,7 +95,7 @@ def relevant_retrieved(judged: JudgedRankings, *, cutoff: Depth = None, rel: Rel
     return relevant_within(judged, cutoff, rel)
 
 
-@metric(name="Judged", steps=steps_in("counts", "judged_steps"), no_relevant=None)
+@metric(name="Judged", tie_order=_judged_first, steps=steps_in("counts", "judged_steps"), no_relevant=None)
 def judged_share(judged: JudgedRankings, *, cutoff: Depth = None) -> Floats:
     """Share of the first documents that are judged, relevant or not.
 
@@ -120,6 +131,7 @@ def not_relevant_retrieved(judged: JudgedRankings, *, rel: Rel = 1) -> Floats:
 
 @metric(
     name="Unjudged",
+    tie_order=_judged_first,
     steps=steps_in("counts", "unjudged_steps"),
     direction="lower",
     no_relevant=None,

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pytest_ireval import JudgedRankings, Param, condensed, metric, ratio
-from pytest_ireval_metrics.gains import discount_at, gain_of, gain_range
+from pytest_ireval_metrics.gains import by_gain, by_nothing, discount_at, gain_of, gain_range
 from pytest_ireval_metrics.steps_when_asked import steps_in
 from pytest_ireval_metrics.vocabulary import Cutoff, Depth, Discount, Gain, Gains, JudgedOnly, LogBase
 
@@ -70,7 +70,19 @@ def _ndcg_range(settings: Mapping[str, Any]) -> tuple[float, float]:
     return gain_range(settings, 1.0)
 
 
-@metric(name="CG", steps=steps_in("gains", "cumulated_gain_steps"), range=_dcg_range, no_relevant=None, additive=True)
+def _by_gain_over_judged(grade: Floats, *, ideal: str, **settings: Any) -> Floats | None:
+    """With the ideal of what was retrieved, what a depth cuts off changes the ideal, too: there is no such order."""
+    return by_gain(grade, **settings) if ideal == "judged" else None
+
+
+@metric(
+    name="CG",
+    tie_order=by_gain,
+    steps=steps_in("gains", "cumulated_gain_steps"),
+    range=_dcg_range,
+    no_relevant=None,
+    additive=True,
+)
 def cumulated_gain(
     judged: JudgedRankings,
     *,
@@ -91,6 +103,7 @@ def cumulated_gain(
 
 @metric(
     name="DCG",
+    tie_order=by_gain,
     steps=steps_in("gains", "dcg_steps"),
     range=_dcg_range,
     no_relevant=None,
@@ -121,6 +134,7 @@ def dcg(
 
 @metric(
     name="IDCG",
+    tie_order=by_nothing,
     steps=steps_in("gains", "ideal_dcg_steps"),
     range=_dcg_range,
     direction="neither",
@@ -148,6 +162,7 @@ def ideal_dcg(
 
 @metric(
     name="nDCG",
+    tie_order=_by_gain_over_judged,
     steps=steps_in("gains", "ndcg_steps"),
     range=_ndcg_range,
     no_relevant=None,

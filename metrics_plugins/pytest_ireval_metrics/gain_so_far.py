@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from pytest_ireval import JudgedRankings, condensed, metric, ratio
 from pytest_ireval_metrics.cumulated_gain import BestGains, best_of_judged
-from pytest_ireval_metrics.gains import discount_at, gain_of, gain_range
+from pytest_ireval_metrics.gains import by_gain, by_relevance, discount_at, gain_of, gain_range
 from pytest_ireval_metrics.steps_when_asked import steps_in
 from pytest_ireval_metrics.vocabulary import Gains, JudgedOnly, Rel
 
@@ -60,6 +60,7 @@ class _Cumulated:
 
 @metric(
     name="nDCGRel",
+    tie_order=by_gain,
     steps=steps_in("gain_so_far", "ndcg_rel_steps"),
     range=_range,
     no_relevant=None,
@@ -109,7 +110,13 @@ def ndcg_at_levels(judged: JudgedRankings, *, gains: Gains = None, judged_only: 
     return ratio(total + at_the_end, levels + longer)
 
 
-@metric(name="G", steps=steps_in("gain_so_far", "g_steps"), range=_range, no_relevant=None, spellings={"G_{gains}": {}})
+@metric(
+    name="G",
+    steps=steps_in("gain_so_far", "g_steps"),
+    range=_range,
+    no_relevant=None,
+    spellings={"G_{gains}": {}},
+)
 def normalised_gain(judged: JudgedRankings, *, gains: Gains = None, judged_only: JudgedOnly = False) -> Floats:
     """Gain discounted by what was lost on the way and not by rank: a document behind good ones keeps its worth.
 
@@ -128,7 +135,7 @@ def normalised_gain(judged: JudgedRankings, *, gains: Gains = None, judged_only:
     return ratio(judged.sum(worth), np.bincount(best.query, best.gain, minlength=judged.count))
 
 
-@metric(name="binG", steps=steps_in("gain_so_far", "bing_steps"))
+@metric(name="binG", tie_order=by_relevance, binary=True, steps=steps_in("gain_so_far", "bing_steps"))
 def binary_gain(judged: JudgedRankings, *, rel: Rel = 1, judged_only: JudgedOnly = False) -> Floats:
     """Mean, over all relevant documents, of a discount that counts the documents above that are not relevant.
 

@@ -1,11 +1,12 @@
 """Metrics made for judgments that are known to be incomplete."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pytest_ireval import JudgedRankings, Param, metric, ratio
+from pytest_ireval_metrics.gains import by_relevance
 from pytest_ireval_metrics.steps_when_asked import steps_in
 from pytest_ireval_metrics.vocabulary import Rel
 
@@ -32,7 +33,12 @@ def preferences_kept(judged: JudgedRankings, rel: float, denominator: str) -> Fl
     return ratio(judged.sum(1.0 - share, judged.relevant(rel)), count)
 
 
-@metric(name="Bpref", steps=steps_in("samples", "bpref_steps"))
+def _sampled_relevance(grade: Floats, *, rel: float, **_: Any) -> Floats:
+    """Relevant documents, then those that are not judged, pooled or not, then those that are judged not relevant."""
+    return np.where(grade < min(0.0, rel), 0.5, by_relevance(grade, rel=rel))
+
+
+@metric(name="Bpref", tie_order=_sampled_relevance, binary=True, steps=steps_in("samples", "bpref_steps"))
 def bpref(
     judged: JudgedRankings,
     *,
@@ -50,7 +56,14 @@ def bpref(
     return preferences_kept(judged, rel, denominator)
 
 
-@metric(name="GMBpref", steps=steps_in("samples", "bpref_steps"), aggregate="geometric", spellings={"gm_bpref": {}})
+@metric(
+    name="GMBpref",
+    tie_order=_sampled_relevance,
+    binary=True,
+    steps=steps_in("samples", "bpref_steps"),
+    aggregate="geometric",
+    spellings={"gm_bpref": {}},
+)
 def geometric_bpref(judged: JudgedRankings, *, rel: Rel = 1) -> Floats:
     """Bpref, summed up by the geometric mean: a gain on a bad query weighs as much as on a good one.
 
@@ -63,6 +76,7 @@ def geometric_bpref(judged: JudgedRankings, *, rel: Rel = 1) -> Floats:
 
 @metric(
     name="infAP",
+    binary=True,
     steps=steps_in("samples", "inferred_ap_steps"),
     not_promised={"promotion_never_harms": "a grade below 0 is pooled, not judged: such a document may be relevant"},
 )

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pytest_ireval import JudgedRankings, Param, condensed, metric
+from pytest_ireval_metrics.gains import by_relevance
 from pytest_ireval_metrics.recall_levels import LEVELS, needed_documents
 from pytest_ireval_metrics.steps_when_asked import steps_in
 from pytest_ireval_metrics.vocabulary import JudgedOnly, Rel, Rounding
@@ -25,6 +26,8 @@ def interpolated_precision(judged: JudgedRankings, level: float, rel: float, rou
 
 @metric(
     name="IPrec",
+    tie_order=by_relevance,
+    binary=True,
     at="recall",
     spellings={"iprec_at_recall_{recall}": {}},
     steps=steps_in("interpolation", "iprec_steps"),
@@ -47,7 +50,13 @@ def iprec(
     return interpolated_precision(judged, recall, rel, rounding)
 
 
-@metric(name="IPrecAvg", spellings={"11pt_avg": {}}, steps=steps_in("interpolation", "iprec_average_steps"))
+@metric(
+    name="IPrecAvg",
+    tie_order=by_relevance,
+    binary=True,
+    spellings={"11pt_avg": {}},
+    steps=steps_in("interpolation", "iprec_average_steps"),
+)
 def iprec_average(
     judged: JudgedRankings, *, rel: Rel = 1, rounding: Rounding = "nearest", judged_only: JudgedOnly = False
 ) -> Floats:

@@ -15,6 +15,7 @@ from pytest_ireval_metrics.blended_ratio import (
     collected,
     relevant_hits,
 )
+from pytest_ireval_metrics.gains import by_relevant_gain
 from pytest_ireval_metrics.steps_when_asked import steps_in
 from pytest_ireval_metrics.vocabulary import Denominator, Depth, Gains, JudgedOnly, Rel
 
@@ -23,6 +24,7 @@ Floats = NDArray[np.float64]
 
 @metric(
     name="Q",
+    tie_order=by_relevant_gain,
     steps=steps_in("blended_ratio", "q_steps"),
     range=blended_range,
     spellings={"Q_measure": {}, "QMeasure": {}},
@@ -48,7 +50,7 @@ def q_measure(
     return ratio(judged.sum(blended, relevant_hits(judged, rel, cutoff)), divisor_of(judged, rel, denominator, cutoff))
 
 
-@metric(name="AWP", steps=steps_in("blended_ratio", "awp_steps"), range=blended_range)
+@metric(name="AWP", tie_order=by_relevant_gain, steps=steps_in("blended_ratio", "awp_steps"), range=blended_range)
 def average_weighted_precision(
     judged: JudgedRankings,
     *,

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pytest_ireval import JudgedRankings, Param, condensed, metric, ratio
+from pytest_ireval_metrics.gains import by_relevance
 from pytest_ireval_metrics.steps_when_asked import steps_in
 from pytest_ireval_metrics.vocabulary import Beta, Cutoff, Depth, JudgedOnly, Rel, Relative
 
@@ -25,6 +26,8 @@ def harmonic(precision: Floats, recall: Floats, beta: float) -> Floats:
 
 @metric(
     name="P",
+    tie_order=by_relevance,
+    binary=True,
     steps=steps_in("precision", "precision_steps"),
     spellings={"Precision": {}, "P_{cutoff}": {}, "precision_{cutoff}": {}},
     reference="trec_eval P",
@@ -43,6 +46,8 @@ def precision(judged: JudgedRankings, *, cutoff: Cutoff, rel: Rel = 1, judged_on
 
 @metric(
     name="R",
+    tie_order=by_relevance,
+    binary=True,
     steps=steps_in("precision", "recall_steps"),
     spellings={"Recall": {}, "recall_{cutoff}": {}},
     additive=True,
@@ -60,6 +65,8 @@ def recall(judged: JudgedRankings, *, cutoff: Cutoff, rel: Rel = 1, judged_only:
 
 @metric(
     name="CappedR",
+    tie_order=by_relevance,
+    binary=True,
     steps=steps_in("precision", "capped_recall_steps"),
     spellings={"R_cap": {}, "recall_cap_{cutoff}": {}, "relative_P_{cutoff}": {}},
     additive=True,
@@ -75,7 +82,14 @@ def capped_recall(judged: JudgedRankings, *, cutoff: Cutoff, rel: Rel = 1, judge
     return ratio(relevant_within(judged, cutoff, rel), np.minimum(judged.relevant_count(rel), cutoff))
 
 
-@metric(name="F", steps=steps_in("precision", "f_steps"), spellings={"F1": {"beta": 1}}, additive=True)
+@metric(
+    name="F",
+    tie_order=by_relevance,
+    binary=True,
+    steps=steps_in("precision", "f_steps"),
+    spellings={"F1": {"beta": 1}},
+    additive=True,
+)
 def f_at_cutoff(
     judged: JudgedRankings, *, cutoff: Cutoff, beta: Beta = 1, rel: Rel = 1, judged_only: JudgedOnly = False
 ) -> Floats:
@@ -92,6 +106,8 @@ def f_at_cutoff(
 
 @metric(
     name="SetP",
+    tie_order=by_relevance,
+    binary=True,
     steps=steps_in("precision", "set_precision_steps"),
     spellings={"set_P": {}, "SetRelP": {"relative": True}, "set_relative_P": {"relative": True}},
 )
@@ -111,7 +127,14 @@ def set_precision(
     return ratio(relevant_within(judged, None, rel), divisor)
 
 
-@metric(name="SetR", steps=steps_in("precision", "recall_steps"), spellings={"set_recall": {}}, additive=True)
+@metric(
+    name="SetR",
+    tie_order=by_relevance,
+    binary=True,
+    steps=steps_in("precision", "recall_steps"),
+    spellings={"set_recall": {}},
+    additive=True,
+)
 def set_recall(judged: JudgedRankings, *, rel: Rel = 1) -> Floats:
     """Share of the relevant documents that were retrieved at all.
 
@@ -122,7 +145,13 @@ def set_recall(judged: JudgedRankings, *, rel: Rel = 1) -> Floats:
     return ratio(relevant_within(judged, None, rel), judged.relevant_count(rel))
 
 
-@metric(name="SetF", steps=steps_in("precision", "f_steps"), spellings={"set_F": {}, "set_F_{beta^2}": {}})
+@metric(
+    name="SetF",
+    tie_order=by_relevance,
+    binary=True,
+    steps=steps_in("precision", "f_steps"),
+    spellings={"set_F": {}, "set_F_{beta^2}": {}},
+)
 def set_f(judged: JudgedRankings, *, beta: Beta = 1, rel: Rel = 1, judged_only: JudgedOnly = False) -> Floats:
     """Harmonic mean of precision and recall of all retrieved documents.
 
@@ -135,7 +164,13 @@ def set_f(judged: JudgedRankings, *, beta: Beta = 1, rel: Rel = 1, judged_only: 
     return harmonic(ratio(found, judged.retrieved), ratio(found, judged.relevant_count(rel)), beta)
 
 
-@metric(name="SetAP", steps=steps_in("precision", "set_ap_steps"), spellings={"set_map": {}})
+@metric(
+    name="SetAP",
+    tie_order=by_relevance,
+    binary=True,
+    steps=steps_in("precision", "set_ap_steps"),
+    spellings={"set_map": {}},
+)
 def set_ap(judged: JudgedRankings, *, rel: Rel = 1, judged_only: JudgedOnly = False) -> Floats:
     """Average precision of a set without order: precision times recall of all retrieved documents.
 
@@ -150,6 +185,8 @@ def set_ap(judged: JudgedRankings, *, rel: Rel = 1, judged_only: JudgedOnly = Fa
 
 @metric(
     name="Success",
+    tie_order=by_relevance,
+    binary=True,
     steps=steps_in("precision", "success_steps"),
     spellings={"success_{cutoff}": {}, "hit": {}, "hit_rate": {}, "HitRate": {}},
 )
@@ -166,6 +203,8 @@ def success(judged: JudgedRankings, *, cutoff: Cutoff, rel: Rel = 1, judged_only
 
 @metric(
     name="RR",
+    tie_order=by_relevance,
+    binary=True,
     steps=steps_in("precision", "reciprocal_rank_steps"),
     spellings={"MRR": {}, "recip_rank": {}, "RR_{cutoff}": {}},
 )
@@ -185,7 +224,13 @@ def reciprocal_rank(
     return judged.sum(1.0 / judged.hits.rank, first)
 
 
-@metric(name="Rprec", steps=steps_in("precision", "r_precision_steps"), spellings={"Rprec_mult_{multiple}": {}})
+@metric(
+    name="Rprec",
+    tie_order=by_relevance,
+    binary=True,
+    steps=steps_in("precision", "r_precision_steps"),
+    spellings={"Rprec_mult_{multiple}": {}},
+)
 def r_precision(
     judged: JudgedRankings,
     *,

@@ -1,12 +1,12 @@
 """Metrics that follow a reader down the list until she stops: ERR and RBP."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pytest_ireval import JudgedRankings, Param, condensed, metric, perfect, ratio
-from pytest_ireval_metrics.gains import satisfaction, scale_top
+from pytest_ireval_metrics.gains import by_gain, by_relevance, satisfaction, scale_top
 from pytest_ireval_metrics.steps_when_asked import steps_in
 from pytest_ireval_metrics.vocabulary import Depth, JudgedOnly, MaxGrade, Persistence
 
@@ -28,7 +28,19 @@ def expected_reciprocal_rank(judged: JudgedRankings, cutoff: int | None, max_gra
     return judged.sum(reaches * stops / hits.rank, None if cutoff is None else hits.rank <= cutoff)
 
 
-@metric(name="ERR", steps=steps_in("readers", "err_steps"), spellings={"err_{cutoff}": {}})
+def _by_grade(grade: Floats, **_: Any) -> Floats:
+    return by_gain(grade)
+
+
+def _by_gain_or_relevance(grade: Floats, *, rel: float | None, **_: Any) -> Floats:
+    return by_gain(grade) if rel is None else by_relevance(grade, rel=rel)
+
+
+def _unjudged_first(grade: Floats, **_: Any) -> Floats:
+    return np.isnan(grade).astype(np.float64)
+
+
+@metric(name="ERR", tie_order=_by_grade, steps=steps_in("readers", "err_steps"), spellings={"err_{cutoff}": {}})
 def err(
     judged: JudgedRankings,
     *,
@@ -47,7 +59,7 @@ def err(
     return expected_reciprocal_rank(judged, cutoff, scale_top(max_grade, judged), gain)
 
 
-@metric(name="nERR", steps=steps_in("readers", "nerr_steps"))
+@metric(name="nERR", tie_order=_by_grade, steps=steps_in("readers", "nerr_steps"))
 def nerr(
     judged: JudgedRankings,
     *,
@@ -68,7 +80,13 @@ def nerr(
     return ratio(expected_reciprocal_rank(judged, cutoff, top, gain), best)
 
 
-@metric(name="RBP", steps=steps_in("readers", "rbp_steps"), spellings={"rbp_p={p}": {}}, additive=True)
+@metric(
+    name="RBP",
+    tie_order=_by_gain_or_relevance,
+    steps=steps_in("readers", "rbp_steps"),
+    spellings={"rbp_p={p}": {}},
+    additive=True,
+)
 def rank_biased_precision(
     judged: JudgedRankings,
     *,
@@ -100,6 +118,7 @@ def rank_biased_precision(
 
 @metric(
     name="RBPResidual",
+    tie_order=_unjudged_first,
     steps=steps_in("readers", "rbp_residual_steps"),
     direction="neither",
     no_relevant=None,

@@ -6,7 +6,13 @@ from collections.abc import Iterator
 from itertools import combinations
 
 from pytest_ireval.cli.comparison_marks import BETTER, WORSE, how_tested, letters, p_text
-from pytest_ireval.cli.evaluation_text import figure, notes_on_queries, notes_on_relevance, policies_note
+from pytest_ireval.cli.evaluation_text import (
+    note_on_tried_orders,
+    notes_on_queries,
+    notes_on_relevance,
+    open_to,
+    policies_note,
+)
 from pytest_ireval.plurals import counted, plural
 from pytest_ireval.results.comparison import Comparison
 
@@ -97,6 +103,7 @@ def _notes_on_rankings(comparison: Comparison) -> Iterator[str]:
         yield from (f"{signs[name]} {name}: {note}" for note in notes_on_queries(evaluation))
     yield from notes_on_relevance(next(iter(comparison.rankings.values())))
     for name, evaluation in comparison.rankings.items():
-        open_to = [f"{m.name} {figure(m.ties.low)} to {figure(m.ties.high)}" for m in evaluation.metrics if m.ties]
-        if open_to:
-            yield f"{signs[name]} {name}: equal scores leave open: {', '.join(open_to)}"
+        left_open = [f"{m.name} {open_to(m.ties)}" for m in evaluation.metrics if m.ties]
+        if left_open:
+            yield f"{signs[name]} {name}: equal scores leave open: {', '.join(left_open)}"
+        yield from (f"{signs[name]} {name}: {note}" for note in note_on_tried_orders(evaluation))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from pytest_ireval.plurals import counted
-from pytest_ireval.results.evaluation import UNITS, Evaluation, MetricResult
+from pytest_ireval.results.evaluation import UNITS, Evaluation, MetricResult, TieSpread
 from pytest_ireval.text_table import printable, table
 
 LISTED = 5
@@ -32,7 +32,7 @@ def _figures(evaluation: Evaluation) -> str:
         row = [name, figure(metric.value, metric.aggregate), str(len(metric.values))]
         if tied:
             ties = metric.ties
-            row += [str(ties.queries), f"{figure(ties.low)} to {figure(ties.high)}"] if ties else ["", ""]
+            row += [str(ties.queries), open_to(ties)] if ties else ["", ""]
         rows.append(row)
     return table(header, rows, right)
 
@@ -42,6 +42,21 @@ def figure(value: float | None, aggregate: str = "mean") -> str:
     if value is None:
         return "-"
     return f"{value:.0f}" if aggregate == "sum" and value.is_integer() else f"{value:.4f}"
+
+
+def open_to(ties: TieSpread) -> str:
+    """What the worst and the best order of equal scores make of a metric."""
+    return f"{'' if ties.proven else 'about '}{figure(ties.low)} to {figure(ties.high)}"
+
+
+def note_on_tried_orders(evaluation: Evaluation) -> Iterator[str]:
+    """Metrics for which there are too many orders of equal scores to try all of them."""
+    names = [metric.name for metric in evaluation.metrics if metric.ties and not metric.ties.proven]
+    if names:
+        yield (
+            f"about: too many orders of equal scores to try all of them ({', '.join(names)}); "
+            "a worse or a better order may exist"
+        )
 
 
 def notes(evaluation: Evaluation) -> Iterator[str]:
@@ -54,8 +69,9 @@ def notes(evaluation: Evaluation) -> Iterator[str]:
     if any(metric.ties for metric in evaluation.metrics):
         yield (
             "open: queries whose value depends on the order of equal scores; "
-            "other orders: with relevant documents last, and first, among equal scores"
+            "other orders: with equal scores in the worst and in the best order for the metric"
         )
+    yield from note_on_tried_orders(evaluation)
 
 
 def policies_note(evaluation: Evaluation) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
     from pytest_ireval.retrieval.rankings import Rankings
 
 EXPECTED = 3
+TOP = 3
 """So many expectations are proposed."""
 SHORTEST, LONGEST = 20, 100
 """So many documents of each ranking count at least and at most, unless somebody changes ``depth``."""
@@ -120,11 +120,25 @@ def _evaluated(judgments: Named, rankings: Rankings, depth: int) -> Evaluation:
 
 
 def _first(rankings: Rankings, evaluation: Evaluation | None) -> tuple[tuple[str, str], ...]:
-    """Queries and the document that stands first: those with the top grade, or the first there are."""
+    """Return queries with the document that stands first: of the top grade, and the farthest ahead of the fourth.
+
+    A document that a harmless change moves below the top three is no example of what must not break.
+    """
     best = evaluation.metrics[-1].values if evaluation else {}
     queries = [query for query in rankings.queries if not evaluation or best.get(query) == 1.0]
-    lists = ((query, rankings.ranking(query)) for query in queries)
-    return tuple(islice(((query, documents[0]) for query, documents in lists if documents), EXPECTED))
+    ahead = sorted((query for query in queries if _lead(rankings, query)), key=lambda query: -_lead(rankings, query))
+    chosen = set(ahead[:EXPECTED] or queries[:EXPECTED])
+    lists = ((query, rankings.ranking(query)) for query in queries if query in chosen)
+    return tuple((query, documents[0]) for query, documents in lists if documents)
+
+
+def _lead(rankings: Rankings, query: str) -> float:
+    """How far the score of the first document is ahead of the fourth, as a share of all scores of the list."""
+    place = rankings.queries.index(query)
+    scores = rankings.score[rankings.first[place] : rankings.first[place + 1]]
+    if scores.size <= TOP or scores[0] == scores[-1]:
+        return 0.0
+    return float((scores[0] - scores[TOP]) / (scores[0] - scores[-1]))
 
 
 def _tell(shown: str) -> None:

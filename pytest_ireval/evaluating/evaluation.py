@@ -10,7 +10,7 @@ import numpy as np
 from pytest_ireval.errors import InputError, Problem
 from pytest_ireval.evaluating.policies import MissingQueries, NoRelevant, Ties, Unjudged
 from pytest_ireval.evaluating.setting import Companions, Setting, refuse_missing, set_up
-from pytest_ireval.evaluating.told import as_told, shortened, tied
+from pytest_ireval.evaluating.told import BY_JUDGMENTS, any_ties, as_told, extreme, shortened
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.metrics.score import Scores, counting, score
 from pytest_ireval.plugins.registry import Registry
@@ -23,7 +23,6 @@ from pytest_ireval.retrieval.formats.recognised import Format
 from pytest_ireval.retrieval.judged import JudgedRankings, Mask
 from pytest_ireval.retrieval.judgments import Judgments
 from pytest_ireval.retrieval.rankings import Rankings
-from pytest_ireval.retrieval.ties import reordered
 from pytest_ireval.retrieval.views import only
 
 SAME = 1e-12
@@ -96,24 +95,24 @@ def _results(
     metrics: Sequence[Metric], judged: JudgedRankings, policies: Policies, origin: str
 ) -> Iterator[MetricResult]:
     """One result a metric; the orders that equal scores allow are scored too where there are any."""
-    any_ties = tied(judged).any()
-    views = [as_told(judged, policies, origin)]
-    if any_ties:
-        views += [shortened(reordered(judged, best_first=best), policies) for best in (True, False)]
+    told = as_told(judged, policies, origin) if policies.ties not in BY_JUDGMENTS else None
     for metric in metrics:
-        scores = _counted(score(metric, views[0]), policies)
-        yield _result(scores, _spread(scores, views, policies) if any_ties else None)
+        view = told or as_told(judged, policies, origin, metric)
+        scores = _counted(score(metric, view), policies)
+        yield _result(scores, _spread(scores, judged, policies) if any_ties(judged, metric) else None)
 
 
-def _spread(told: Scores, views: Sequence[JudgedRankings], policies: Policies) -> TieSpread | None:
+def _spread(told: Scores, judged: JudgedRankings, policies: Policies) -> TieSpread | None:
     """How far equal scores leave the metric open; None when no value depends on their order."""
-    scores = [told, *(_counted(score(told.metric, view), policies) for view in views[1:])]
+    ends = [extreme(judged, told.metric, policies, best=best) for best in (True, False)]
+    scores = [told, *(_counted(score(told.metric, shortened(end.judged, policies)), policies) for end in ends)]
     values = np.array([each.values for each in scores])
     depends = np.ptp(values, axis=0) > SAME
     figures = [each.aggregate for each in scores if each.aggregate is not None]
     if not depends.any() or not figures:
         return None
-    return TieSpread(int(np.count_nonzero(depends)), min(figures), max(figures))
+    proven = all(bool(end.proven.all()) for end in ends)
+    return TieSpread(int(np.count_nonzero(depends)), min(figures), max(figures), proven)
 
 
 def _counted(scores: Scores, policies: Policies) -> Scores:

@@ -86,8 +86,8 @@ def _facts(judged: JudgedRankings, policies: Policies) -> list[str]:
         orders = {
             "trec": "by document id descending",
             "input": "as they stand",
-            "pessimistic": "relevant documents last",
-            "optimistic": "relevant documents first",
+            "pessimistic": "the worst order for the metric",
+            "optimistic": "the best order for the metric",
         }
         count = int(np.count_nonzero(tied))
         facts.append(

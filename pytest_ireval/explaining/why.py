@@ -66,7 +66,8 @@ def why(
     companions = Companions(sessions, timings, attributes, preferences, reference)
     found = [setting.brought(source, companions, documents=True) for source in (rankings, other) if source is not None]
     name, proposed = (query, "") if query is not None else _proposed(wanted, found, policies)
-    single = [as_told(_only(each.judged, name, setting.judgments.origin), policies, each.origin) for each in found]
+    alone = [each._replace(judged=_only(each.judged, name, setting.judgments.origin)) for each in found]
+    single = [as_told(each.judged, policies, each.origin, wanted) for each in alone]
     first = explained(wanted, single[0], found[0].origin, policies)
     second = explained(wanted, single[1], found[1].origin, policies) if other is not None else None
     return Explanation(
@@ -106,7 +107,7 @@ def _proposed(metric: Metric, rankings: Sequence[Brought], policies: Policies) -
                 suggestion=f"say --query {queries[0]}, or query={queries[0]!r} from Python",
             )
         )
-    views = [explainable(metric, as_told(each.judged, policies, each.origin)) for each in rankings]
+    views = [explainable(metric, as_told(each.judged, policies, each.origin, metric)) for each in rankings]
     before, after = (score(metric, view).values for view in views)
     change = np.abs(after - before)
     if (change <= ROUNDING * np.maximum(np.abs(before), 1)).all():

@@ -11,18 +11,21 @@ import numpy as np
 
 from pytest_ireval.errors import MetricError
 from pytest_ireval.gate.asking import error_lines
-from pytest_ireval.gate.gathering import ORDERS_BY_JUDGMENTS, Gathered
+from pytest_ireval.gate.gathering import Gathered
 from pytest_ireval.gate.labelled_sides import Looking, Pair, pair_of
 from pytest_ireval.metrics.metric import Metric
+from pytest_ireval.metrics.score import bounds_of
+from pytest_ireval.plurals import counted
 from pytest_ireval.results.to_judge import ToJudge
 from pytest_ireval.retrieval.judged import Floats, Integers, Mask
-from pytest_ireval.retrieval.labelled import LEFT, TOP, Labellings, rows_of
+from pytest_ireval.retrieval.labelled import LEFT, Labellings, rows_of
 from pytest_ireval.retrieval.open_documents import listed
 from pytest_ireval.retrieval.queries import Queries
 from pytest_ireval.retrieval.rankings import Rankings
 from pytest_ireval.rules.side import Population, Side
 from pytest_ireval.rules.unjudged import JudgedThere, Unjudged
-from pytest_ireval.statistics.joint_bounds import Asked, Bounds, heeds_labels, joint_bounds
+from pytest_ireval.statistics.differences import TIE
+from pytest_ireval.statistics.joint_bounds import Alone, Asked, Bounds, Shape, heeds_labels, joint_bounds
 from pytest_ireval.suites.suite import Suite
 
 NOT_OF_LABELS = {"reference", "unjudged", "subtopics", "sessions", "preferences", "timings"}
@@ -73,9 +76,9 @@ def _left_open(looking: Looking, reference: Side, metric: Metric) -> Unjudged | 
     undefined = np.isnan(told.values - before.values)
     valued = frozenset(query for query, no in zip(told.names, undefined.tolist(), strict=True) if not no)
     pairs = [pair_of(looking, metric, both, valued) for both in _askings(looking.now, reference)]
-    if not any(pair.open.query.size and pair.top > 0 and _heeds_labels(pair) for pair in pairs):
+    if not any(pair.open.query.size and pair.scale[-1] > 0 and _heeds_labels(pair) for pair in pairs):
         return None
-    return _in_order(looking.suite, looking.base.population, name, [_part(pair) for pair in pairs])
+    return _in_order(looking.base.population, name, [_part(pair) for pair in pairs])
 
 
 def _askings(now: Side, reference: Side) -> Iterator[tuple[Rankings, Rankings]]:
@@ -93,8 +96,11 @@ def _heeds_labels(pair: Pair) -> bool:
 def _part(pair: Pair) -> Part:
     now, before = pair.as_it_is()
     asked = _asked(pair, _difference)
-    additive = pair.metric.adds_up and not pair.removed
-    bounds = joint_bounds(asked, now - before, additive=additive)
+    bounds = joint_bounds(asked, now - before, _shape(pair), unknown=pair.unknown)
+    endless = np.isinf(bounds.low) | np.isinf(bounds.high)
+    if endless.any():
+        queries = counted(int(np.count_nonzero(endless)), "query")
+        raise MetricError(f"too many unjudged documents to try all grades of, in {queries}")
     return Part(pair, *pair.without_unjudged(), bounds, _with_new_at_the_top(pair, now - before))
 
 
@@ -102,7 +108,7 @@ def _with_new_at_the_top(pair: Pair, as_it_is: Floats) -> Floats:
     found = pair.open
     query = np.flatnonzero(found.counts)
     first = np.concatenate((np.zeros(1, np.int64), np.cumsum(found.counts[query])))
-    now, before = pair.values(Labellings(query, first, np.where(_new(pair), TOP, LEFT).astype(np.int8)))
+    now, before = pair.values(Labellings(query, first, np.where(_new(pair), pair.scale.size, LEFT)))
     change = as_it_is.copy()
     change[query] = now - before
     return change
@@ -114,9 +120,28 @@ def _new(pair: Pair) -> Mask:
     return new
 
 
+def _shape(pair: Pair) -> Shape:
+    """What the metric says of its values."""
+    metric = pair.metric
+    low, high = bounds_of(metric)
+    ends = (low - high, high - low)
+    if pair.removed or pair.ordered:
+        return Shape(range=ends)
+    if metric.adds_up:
+        return Shape(plain=True) if math.isinf(high) else Shape(steps=pair.steps(), range=ends)
+    if not metric.binary or pair.scale.size != 2 or "promotion_never_harms" in metric.not_promised:
+        return Shape(range=ends)
+
+    def alone(value: Callable[[Floats, Floats], Floats], ranks: Integers) -> Alone:
+        return Alone(lambda labels: value(*pair.values(labels)), ranks)
+
+    return Shape(alone=(alone(_now, pair.open.now), alone(_before, pair.open.before)), range=ends)
+
+
 def _asked(pair: Pair, value: Callable[[Floats, Floats], Floats]) -> Asked:
     """What is asked of both sides under labels."""
-    return Asked(pair.open.first, rows_of(pair.now) + rows_of(pair.before), lambda labels: value(*pair.values(labels)))
+    rows = rows_of(pair.now) + rows_of(pair.before)
+    return Asked(pair.open.first, rows, lambda labels: value(*pair.values(labels)), pair.scale.size)
 
 
 def _now(now: Floats, before: Floats) -> Floats:  # noqa: ARG001 - as all of these
@@ -131,7 +156,7 @@ def _difference(now: Floats, before: Floats) -> Floats:
     return now - before
 
 
-def _in_order(suite: Suite, population: Population, name: str, parts: Sequence[Part]) -> Unjudged:
+def _in_order(population: Population, name: str, parts: Sequence[Part]) -> Unjudged:
     """The means of all askings in the order of the suite's queries."""
     queries = population.queries
     place = np.array([queries.position[query] for query in parts[0].pair.now.judged.queries], np.int64)
@@ -148,7 +173,7 @@ def _in_order(suite: Suite, population: Population, name: str, parts: Sequence[P
         condensed_before=placed([part.condensed_before for part in parts]),
         worst=high if lower_is_better else low,
         best=low if lower_is_better else high,
-        exact=_is_exact(suite, parts),
+        exact=_is_exact(parts),
         documents=_documents(queries, name, parts),
         all_new=placed([part.all_new for part in parts]),
         there=_judged_there(parts[0].pair, place),
@@ -160,7 +185,7 @@ def _judged_there(pair: Pair, place: Integers) -> JudgedThere:
     """Judged documents of both sides; of the first asking, as most are the same in all of them."""
     ranks = np.unique(pair.open.now[_new(pair)])
     lowest = pair.metric.settings.get("rel")
-    relevant_from = pair.top if lowest is None else lowest
+    relevant_from = float(pair.scale[-1]) if lowest is None else lowest
     found = []
     for side in (pair.now.judged, pair.before.judged):
         documents = listed(side)
@@ -175,18 +200,13 @@ def _top_grade(population: Population, pair: Pair) -> float | None:
     """None where relevant documents are all alike to the metric, or to the judges."""
     assert population.judgments is not None  # noqa: S101 - a metric was scored by them
     grades = population.judgments.grade
-    alike = pair.metric.settings.get("rel") is not None or (grades[grades > 0] == pair.top).all()
-    return None if alike else pair.top
+    alike = pair.metric.settings.get("rel") is not None or (grades[grades > 0] == float(pair.scale[-1])).all()
+    return None if alike else float(pair.scale[-1])
 
 
-def _is_exact(suite: Suite, parts: Sequence[Part]) -> bool:
-    """Labels of several askings are not followed through all of them, nor how they would order equal scores."""
-    return (
-        len(parts) == 1
-        and parts[0].bounds.exact
-        and not parts[0].pair.thinned
-        and suite.policies.ties not in ORDERS_BY_JUDGMENTS
-    )
+def _is_exact(parts: Sequence[Part]) -> bool:
+    """Labels of several askings are not followed through all of them: their bounds may be too wide."""
+    return len(parts) == 1 and parts[0].bounds.exact
 
 
 def _documents(queries: Queries, name: str, parts: Sequence[Part]) -> tuple[ToJudge, ...]:
@@ -201,10 +221,12 @@ def _documents(queries: Queries, name: str, parts: Sequence[Part]) -> tuple[ToJu
 
 
 def _moving(queries: Queries, name: str, part: Part) -> Iterator[ToJudge]:
-    """Documents of one pair of askings."""
+    """Documents of one pair of askings; all those of a query that no document moves alone, but some do together."""
     pair, effect = part.pair, part.bounds.effect
     names = pair.now.judged.queries
-    rows = np.flatnonzero(effect)
+    unmoved = np.bincount(pair.open.query[effect != 0], minlength=pair.now.judged.count) == 0
+    moved_together = unmoved & (part.bounds.high - part.bounds.low > TIE)
+    rows = np.flatnonzero((effect != 0) | moved_together[pair.open.query])
     query, now, before = pair.open.query[rows], pair.open.now[rows], pair.open.before[rows]
     ours, theirs = listed(pair.now.judged), listed(pair.before.judged)
     there = now > 0

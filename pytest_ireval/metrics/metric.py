@@ -78,7 +78,14 @@ class Metric:
     additive: bool | Callable[[Mapping[str, Any]], bool] = False
     """Whether a query's value is a sum over its documents of what the rank is worth times what the grade is worth,
     divided by something that depends only on which grades the judged documents have; or a function of the arguments.
-    Then the bounds under labels of unjudged documents are exact."""
+    Documents of the same worth are then the same to it. A metric whose range has no upper end is such a sum, divided by
+    nothing. Then the bounds under labels of unjudged documents are exact."""
+    binary: bool = False
+    """Whether a grade matters only by being ``rel`` or above, or being below 0: all others are the same to it."""
+    tie_order: Callable[..., Any] | None = None
+    """``tie_order(grade, **arguments)``: what documents of these grades are worth to the metric, NaN for an unjudged
+    document. Among equal scores the best order has the most worth first, the worst order has it last. It may return
+    None where no such order is known; then orders are tried one by one."""
     version: int = 1
     """Goes up when the definition changes: values of two versions are not comparable."""
     steps: Callable[..., Steps] | None = None
@@ -258,6 +265,10 @@ def _nonsense(metric: Metric) -> str:
             f"range {metric.range!r} is not a pair (least, greatest), as (0, 1)",
         ),
         (metric.steps is None or callable(metric.steps), f"steps {metric.steps!r} is no function"),
+        (
+            metric.tie_order is None or callable(metric.tie_order),
+            f"tie_order {metric.tie_order!r} is not a function",
+        ),
         (
             reasons,
             f"not_promised {metric.not_promised!r} is not a reason for each promise, as {{promise: reason}}",

@@ -27,9 +27,11 @@ class TieSpread:
     queries: int
     """Queries whose value depends on the order of equal scores."""
     low: float
-    """The lowest aggregate of three orders of equal scores: the one taken, relevant documents first, and last."""
+    """The lowest aggregate of three orders of equal scores: the one taken, the best, and the worst for the metric."""
     high: float
     """The highest."""
+    proven: bool = True
+    """Whether no order gives less or more; otherwise there were too many orders to try all of them."""
 
 
 @dataclass(frozen=True)

@@ -6,14 +6,13 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pytest_ireval.retrieval.judged import Documents, Floats, Hits, Integers, JudgedRankings
 from pytest_ireval.retrieval.judgments import Ideal
 from pytest_ireval.retrieval.open_documents import OpenDocuments, listed
 
-LEFT, IRRELEVANT, TOP = 0, 1, 2
-"""Labels: left unjudged; grade 0; the top of the scale."""
+LEFT = 0
+"""The label of a document that is left unjudged; label n is the n-th grade of a scale."""
 
 
 class Labellings(NamedTuple):
@@ -24,7 +23,7 @@ class Labellings(NamedTuple):
 
     query: Integers
     first: Integers
-    label: NDArray[np.int8]
+    label: Integers
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,8 +67,8 @@ def template(judged: JudgedRankings, found: OpenDocuments, ranks: Integers) -> T
     )
 
 
-def labelled(made: Template, labels: Labellings, top: float, *, documents: bool) -> JudgedRankings:
-    """A query for each labelling, judged so; ``documents``: with all that are listed, for metrics that need them."""
+def labelled(made: Template, labels: Labellings, scale: Floats, *, documents: bool) -> JudgedRankings:
+    """A query for each labelling, judged on a ``scale`` of grades; with all ``documents`` that are listed, if asked."""
     judged, query = made.judged, labels.query
     names = np.array(judged.queries, object)[query] if query.size else np.zeros(0, object)
     return replace(
@@ -77,9 +76,9 @@ def labelled(made: Template, labels: Labellings, top: float, *, documents: bool)
         queries=tuple(names.tolist()),
         retrieved=judged.retrieved[query],
         present=judged.present[query],
-        hits=_hits(made, labels, top),
-        ideal=_ideal(judged, labels, top),
-        documents=_documents(made, labels, top) if documents else None,
+        hits=_hits(made, labels, scale),
+        ideal=_ideal(judged, labels, scale),
+        documents=_documents(made, labels, scale) if documents else None,
         subtopics=None,
         sessions=None,
         preferences=None,
@@ -96,7 +95,7 @@ def rows_of(made: Template) -> Integers:
     return length + np.diff(made.judged.first_ideal) + made.open.counts
 
 
-def _hits(made: Template, labels: Labellings, top: float) -> Hits:
+def _hits(made: Template, labels: Labellings, scale: Floats) -> Hits:
     """The judged documents with those that are labelled, by rank."""
     rows, number = _gathered(made.first, labels.query)
     label = _labels_at(made.opened[rows], number, labels, made.open)
@@ -107,7 +106,7 @@ def _hits(made: Template, labels: Labellings, top: float) -> Hits:
     return Hits(
         query=number,
         rank=made.rank[rows],
-        grade=_grades(made.grade[rows], made.opened[rows], label, top),
+        grade=_grades(made.grade[rows], made.opened[rows], label, scale),
         judgment=made.judgment[rows],
         score=documents.score[place],
         tied_from=documents.tied_from[place],
@@ -115,14 +114,14 @@ def _hits(made: Template, labels: Labellings, top: float) -> Hits:
     )
 
 
-def _documents(made: Template, labels: Labellings, top: float) -> Documents:
+def _documents(made: Template, labels: Labellings, scale: Floats) -> Documents:
     """All documents that are listed, with the grades that they have now."""
     documents = listed(made.judged)
     rows, number = _gathered(documents.first, labels.query)
     opened = np.full(documents.grade.size, -1, np.int64)
     opened[made.place] = made.opened
     label = _labels_at(opened[rows], number, labels, made.open)
-    grade = _grades(documents.grade[rows], opened[rows], label, top)
+    grade = _grades(documents.grade[rows], opened[rows], label, scale)
     first = np.searchsorted(number, np.arange(labels.query.size + 1)).astype(np.int64)
     return documents.at(rows, first)._replace(grade=np.where(label == LEFT, np.nan, grade))
 
@@ -135,40 +134,28 @@ def _gathered(first: Integers, query: Integers) -> tuple[Integers, Integers]:
     return np.arange(number.size) + (first[query] - begin)[number], number
 
 
-def _labels_at(opened: Integers, number: Integers, labels: Labellings, found: OpenDocuments) -> NDArray[np.int8]:
+def _labels_at(opened: Integers, number: Integers, labels: Labellings, found: OpenDocuments) -> Integers:
     """The label of each row; of a judged document, one that is not ``LEFT``."""
-    label = np.full(opened.size, IRRELEVANT, np.int8)
+    label = np.full(opened.size, LEFT + 1, np.int64)
     at = np.flatnonzero(opened >= 0)
     of = number[at]
     label[at] = labels.label[labels.first[of] + opened[at] - found.first[labels.query[of]]]
     return label
 
 
-def _grades(grade: Floats, opened: Integers, label: NDArray[np.int8], top: float) -> Floats:
-    grades: Floats = np.where(opened >= 0, np.where(label == TOP, top, 0.0), grade)
+def _grades(grade: Floats, opened: Integers, label: Integers, scale: Floats) -> Floats:
+    grades: Floats = np.where(opened >= 0, np.append(np.nan, scale)[label], grade)
     return grades
 
 
-def _ideal(judged: JudgedRankings, labels: Labellings, top: float) -> Ideal:
-    """All judged documents by grade descending: new ones of the top grade first, irrelevant ones before grades < 0."""
-    ideal, query = judged.ideal, labels.query
-    tops, zeros = _counted(labels, TOP), _counted(labels, IRRELEVANT)
-    above = np.bincount(ideal.query[ideal.grade >= 0], minlength=judged.count)[query]
-    old = np.diff(judged.first_ideal)[query]
-    number = np.repeat(np.arange(query.size), tops + old + zeros)
-    length = tops + old + zeros
-    at = np.arange(number.size) - (np.cumsum(length) - length)[number]
-    after_tops = at - tops[number]
-    is_top, below = after_tops < 0, after_tops >= above[number] + zeros[number]
-    is_old = ~is_top & ((after_tops < above[number]) | below)
-    grade = np.where(is_top, top, 0.0)
-    row = judged.first_ideal[query][number] + after_tops - np.where(below, zeros[number], 0)
-    grade[is_old] = ideal.grade[row[is_old]]
-    return Ideal(number, at + 1, grade)
-
-
-def _counted(labels: Labellings, which: int) -> Integers:
-    """How often a label occurs in each labelling."""
-    total = np.concatenate((np.zeros(1, np.int64), np.cumsum(labels.label == which)))
-    found: Integers = total[labels.first[1:]] - total[labels.first[:-1]]
-    return found
+def _ideal(judged: JudgedRankings, labels: Labellings, scale: Floats) -> Ideal:
+    """All judged documents, the new ones among them, by grade descending."""
+    rows, number = _gathered(judged.first_ideal, labels.query)
+    given = np.flatnonzero(labels.label != LEFT)
+    of = np.repeat(np.arange(labels.query.size), np.diff(labels.first))[given]
+    number = np.concatenate((number, of))
+    grade = np.concatenate((judged.ideal.grade[rows], scale[labels.label[given] - 1]))
+    order = np.lexsort((-grade, number))
+    number = number[order]
+    first = np.searchsorted(number, np.arange(labels.query.size))
+    return Ideal(number, np.arange(number.size) - first[number] + 1, grade[order])

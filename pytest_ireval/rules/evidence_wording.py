@@ -156,7 +156,8 @@ def open_words(question: Question) -> Iterator[str]:
         return
     if robustness.best_change < -(question.allowed or 0.0):
         fell = "it fell" if robustness.sign > 0 else "it rose"
-        yield f"whatever the {counted(robustness.documents, 'unjudged document')} are, {fell} by more than is allowed"
+        them = counted(robustness.documents, "unjudged document")
+        yield f"{fell} by more than is allowed, {_whatever(robustness)} the {them} {_get(robustness)}"
     else:
         yield from _bounds(robustness)
 
@@ -166,8 +167,20 @@ def _bounds(robustness: Robustness) -> Iterator[str]:
     low, high = sorted(robustness.sign * each + 0.0 for each in (robustness.worst_change, robustness.best_change))
     yield (
         f"{counted(robustness.documents, 'unjudged document')}: the change lies between {about}"
-        f"{low:+.3f} and {high:+.3f} whatever they are; {_without(robustness)}"
+        f"{low:+.3f} and {high:+.3f}, {_whatever(robustness)} {_they(robustness)}; {_without(robustness)}"
     )
+
+
+def _whatever(robustness: Robustness) -> str:
+    return "whatever grade" if robustness.documents == 1 else "whatever grades"
+
+
+def _get(robustness: Robustness) -> str:
+    return "gets" if robustness.documents == 1 else "get"
+
+
+def _they(robustness: Robustness) -> str:
+    return "it gets" if robustness.documents == 1 else "they get"
 
 
 def _signed(skew: float) -> str:

@@ -1,47 +1,67 @@
 """How low and how high a difference can come under labels that nobody knows, where both sides share the labels.
 
-For each query its open documents get the top label one by one, which gives each an effect; then in the order of these
-effects the first, the first two, … and the last, the last two, …: where a difference adds up over documents, over an
-ideal that depends only on how many are relevant, one of these is the lowest and one the highest there is. For other
-differences all labellings are tried where there are few enough; what is found else is approximate.
+For each query all labellings are tried, where there are few enough. Of values that are a sum over documents, divided by
+something that depends only on how many documents have which label, fewer are enough: whatever the numbers are, the
+lowest and the highest difference give the labels in the order of what one label does to each document. A plain sum
+needs every document once with every label. What is left gets bounds that are not exact: of values that look only at
+which documents are relevant each side alone, with its documents labelled from the top and from the bottom; of others
+the range of the values. No bound is narrower than what labels can do.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pytest_ireval.retrieval.labelled import IRRELEVANT, LEFT, TOP, Labellings
+from pytest_ireval.retrieval.labelled import Labellings
 from pytest_ireval.statistics.differences import TIE, Floats, Mask
+from pytest_ireval.statistics.labellings import (
+    Labels,
+    differ,
+    in_digits,
+    in_steps,
+    labellings_of,
+    leading,
+    numbered,
+    one_above,
+    one_alone,
+    one_among,
+    same_label,
+    steps_of,
+)
 
 Integers = NDArray[np.int64]
 Difference = Callable[[Labellings], Floats]
 """The difference for each labelling."""
-Chosen = Callable[[Integers, Integers], Mask]
-"""Which documents get the top label, by their places in the order of their query and the numbers of the labellings."""
-
-ENUMERATED = 12
-"""Of so many open documents all labellings are tried."""
+ENUMERATED = 4096
+"""So many labellings of a query are tried."""
+HEEDED = 64
+"""So many of them show whether labels matter."""
+STEPPED = 50_000
+"""So many labellings in the order of effects are tried of a query."""
 ROWS, TRIED_ROWS = 40_000_000, 12_000_000
 """So many rows labellings may make in the order of effects, and all labellings of some queries: some seconds."""
 TOGETHER = 1_000_000
 """So many rows are held at once."""
+ANYTHING = (-np.inf, np.inf)
 
 
 @dataclass(frozen=True, eq=False)
 class Asked:
     """Queries with open documents: those of query i are ``first[i]`` to ``first[i + 1]``.
 
-    ``rows`` is what one labelling of each query costs: so many rows are made for it.
+    ``rows`` is what one labelling of each query costs: so many rows are made for it. Labels are 1 to ``labels``, the
+    last is the top.
     """
 
     first: Integers
     rows: Integers
     difference: Difference
+    labels: int = 2
 
     @property
     def count(self) -> Integers:
@@ -49,10 +69,33 @@ class Asked:
         return np.diff(self.first)
 
 
+class Alone(NamedTuple):
+    """One side's values, which never fall (or never rise) when a relevant document changes places with a worse one.
+
+    ``ranks`` are those of the open documents, 0 where they do not stand.
+    """
+
+    value: Difference
+    ranks: Integers
+
+
+class Shape(NamedTuple):
+    """What is known of the values, whatever the labels are."""
+
+    plain: bool = False
+    """Whether they are a sum over documents, divided by nothing."""
+    steps: Sequence[int] = ()
+    """Of a sum that is divided by something that depends on the labels alone: labels of different worth, ascending."""
+    alone: tuple[Alone, Alone] | None = None
+    """Both sides, where labels are only relevant and not relevant."""
+    range: tuple[float, float] = ANYTHING
+    """Between what the difference lies."""
+
+
 class Bounds(NamedTuple):
     """Per query the lowest and the highest difference; per open document what the top label does to its query's.
 
-    ``exact``: no labels give less or more.
+    ``exact``: some labels give just these.
     """
 
     low: Floats
@@ -61,41 +104,72 @@ class Bounds(NamedTuple):
     exact: bool
 
 
-def joint_bounds(asked: Asked, as_it_is: Floats, *, additive: bool, budget: int = TRIED_ROWS) -> Bounds:
-    """Bounds that hold the differences ``as_it_is``; ``additive`` ones do not tell unjudged from irrelevant."""
+def joint_bounds(
+    asked: Asked,
+    as_it_is: Floats,
+    shape: Shape,
+    *,
+    unknown: Mask | None = None,
+    tried_rows: int = TRIED_ROWS,
+    stepped_rows: int = ROWS,
+) -> Bounds:
+    """Bounds that hold the differences ``as_it_is``; of ``unknown`` queries no labelling is tried."""
     count = asked.count
     effect = effects(asked, as_it_is)
     low, high = as_it_is.copy(), as_it_is.copy()
-    tried = np.zeros(count.size, bool) if additive else _affordable(asked, budget)
+    left = count > 0
+    if unknown is not None:
+        _widen_to(low, high, unknown, shape.range)
+        left &= ~unknown
+    exact = unknown is None or not unknown.any()
+    if shape.plain:
+        added = _added_up(asked, as_it_is, left)
+        return Bounds(np.minimum(low, added[0]), np.maximum(high, added[1]), effect, exact)
+    labellings, steps = labellings_of(asked.labels, count), steps_of(count, len(shape.steps))
+    stepped = left & (steps <= STEPPED) & (2 * steps < labellings)
+    stepped = _affordable(stepped, 2 * steps * asked.rows, stepped_rows)
+    if stepped.any():
+        _step(asked, shape.steps, stepped, low, high)
+        left &= ~stepped
+    tried = _affordable(left & (labellings <= ENUMERATED), labellings * asked.rows, tried_rows)
     if tried.any():
-        number, query = _numbered(1 << np.where(tried, count, 0), tried)
-        _widen(low, high, query, _values(asked, query, number, _binary, IRRELEVANT))
-    left = (count > 0) & ~tried
-    if left.any():
-        other = LEFT if additive else IRRELEVANT
-        place = places(asked.first, effect)
-        for order in (place, np.repeat(count, count) - 1 - place):
-            number, query = _numbered(count + 1, left)
-            _widen(low, high, query, _values(asked, query, number, _leading, other, order))
-    return Bounds(low, high, effect, additive or not left.any())
+        number, query = numbered(labellings, tried)
+        _widen(low, high, query, _values(asked, query, number, in_digits(asked.labels)))
+        left &= ~tried
+    if left.any() and shape.alone is not None:
+        _widen_by_sides(asked, shape.alone, left, low, high)
+        within = (np.maximum(low, shape.range[0]), np.minimum(high, shape.range[1]))
+        low[left], high[left] = within[0][left], within[1][left]
+    elif left.any():
+        _widen_to(low, high, left, shape.range)
+    return Bounds(low, high, effect, exact and not left.any())
 
 
 def effects(asked: Asked, as_it_is: Floats) -> Floats:
-    """What the top label of one open document alone does to the difference of its query; 0 within rounding."""
-    number, query = _numbered(asked.count, asked.count > 0)
-    effect: Floats = _values(asked, query, number, np.equal, LEFT) - as_it_is[query]
-    effect[np.abs(effect) <= TIE] = 0.0
+    """What one label of one open document alone does to the difference of its query; 0 within rounding.
+
+    It is the top label's, or where that does nothing that of the label which does most.
+    """
+    found = _each_alone(asked, as_it_is, asked.count > 0)
+    found[np.abs(found) <= TIE] = 0.0
+    most = found[np.arange(found.shape[0]), np.abs(found).argmax(axis=1)]
+    effect: Floats = np.where(found[:, -1] != 0, found[:, -1], most)
     return effect
 
 
 def heeds_labels(asked: Asked) -> bool:
-    """Whether values differ among labels: all documents at the top or none of them, or one alone."""
+    """Whether values differ among labels: one for all documents, one document alone, or some of all labellings."""
     wanted = asked.count > 0
-    return any(
-        _differ(query, _values(asked, query, number, chosen, IRRELEVANT))
-        for chosen, count in ((_all, 2 * wanted), (_one, (asked.count + 1) * wanted))
-        for number, query in [_numbered(count, wanted)]
-    )
+    every = numbered(asked.labels * wanted, wanted)
+    alone = numbered((asked.labels * asked.count + 1) * wanted, wanted)
+    if differ(every[1], _values(asked, every[1], every[0], same_label)) or differ(
+        alone[1], _values(asked, alone[1], alone[0], one_among(asked.labels))
+    ):
+        return True
+    some = np.minimum(labellings_of(asked.labels, asked.count), HEEDED)
+    number, query = numbered(some, wanted)
+    spread = number * (labellings_of(asked.labels, asked.count) // np.maximum(some, 1))[query]
+    return differ(query, _values(asked, query, spread, in_digits(asked.labels)))
 
 
 def affordable(count: Integers, rows: Integers, budget: int = ROWS) -> int:
@@ -117,51 +191,70 @@ def places(first: Integers, effect: Floats) -> Integers:
     return place
 
 
-def _affordable(asked: Asked, budget: int) -> Mask:
-    """Which queries can have all their labellings tried: those with the fewest first."""
-    count = asked.count
-    few = (count > 0) & (count <= ENUMERATED)
-    cost = np.where(few, (1 << np.minimum(count, ENUMERATED)) * asked.rows, 0)
-    order = np.argsort(cost, kind="stable")
-    within = np.zeros(count.size, bool)
-    within[order] = np.cumsum(cost[order]) <= budget
-    found: Mask = few & within
+def _each_alone(asked: Asked, as_it_is: Floats, wanted: Mask) -> Floats:
+    """A row for each open document, a column for each label: what it alone does to the difference of its query."""
+    number, query = numbered(asked.count * asked.labels, wanted)
+    moved = _values(asked, query, number, one_alone(asked.labels)) - as_it_is[query]
+    found = np.zeros((int(asked.first[-1]), asked.labels))
+    found[np.repeat(wanted, asked.count)] = moved.reshape(-1, asked.labels)
     return found
 
 
-def _numbered(count: Integers, wanted: Mask) -> tuple[Integers, Integers]:
-    """``count`` labellings of each wanted query: their numbers from 0, and their queries."""
-    some = np.where(wanted, count, 0)
-    query = np.repeat(np.arange(some.size), some)
-    return np.arange(query.size) - (np.cumsum(some) - some)[query], query
+def _added_up(asked: Asked, as_it_is: Floats, wanted: Mask) -> tuple[Floats, Floats]:
+    """Of a plain sum: every document with the label that does most."""
+    alone = _each_alone(asked, as_it_is, wanted)
+    query = np.repeat(np.arange(asked.count.size), asked.count)
+    ends = (np.bincount(query, end, asked.count.size) for end in (alone.min(axis=1), alone.max(axis=1)))
+    low, high = (as_it_is + end for end in ends)
+    return low, high
 
 
-def _all(place: Integers, number: Integers) -> Mask:
-    """All documents where the labelling's number is not 0."""
-    return (number > 0) & (place >= 0)
+def _step(asked: Asked, steps: Sequence[int], wanted: Mask, low: Floats, high: Floats) -> None:
+    """Widen bounds of sums over a divisor by the labellings that give better labels to higher effects, or to lower."""
+    lowest, highest = steps[0], steps[-1]
+    number, query = numbered(asked.count, wanted)
+    effect = np.zeros(int(asked.first[-1]))
+    effect[np.repeat(wanted, asked.count)] = _values(asked, query, number, one_above(lowest, highest))
+    place = places(asked.first, effect)
+    worth = np.array(steps, np.int64)
+    number, query = numbered(steps_of(asked.count, len(steps)), wanted)
+    for order in (place, np.repeat(asked.count, asked.count) - 1 - place):
+        _widen(low, high, query, _values(asked, query, number, in_steps(worth), order))
 
 
-def _one(place: Integers, number: Integers) -> Mask:
-    """The document at the place, counted from 1, that the labelling's number says."""
-    chosen: Mask = place + 1 == number
-    return chosen
+def _widen_by_sides(asked: Asked, sides: tuple[Alone, Alone], wanted: Mask, low: Floats, high: Floats) -> None:
+    """Widen bounds by what each side alone can have, for every number of relevant documents."""
+    number, query = numbered(asked.count + 1, wanted)
+    ends = []
+    for side in sides:
+        alone = Asked(asked.first, asked.rows, side.value, asked.labels)
+        height = -np.where(side.ranks > 0, side.ranks, np.iinfo(np.int32).max).astype(np.float64)
+        place = places(asked.first, height)
+        orders = (place, np.repeat(asked.count, asked.count) - 1 - place)
+        values = [_values(alone, query, number, leading(asked.labels), order) for order in orders]
+        ends.append((np.minimum(*values), np.maximum(*values)))
+    (now_low, now_high), (before_low, before_high) = ends
+    _widen(low, high, query, now_low - before_high)
+    _widen(low, high, query, now_high - before_low)
 
 
-def _leading(place: Integers, number: Integers) -> Mask:
-    """The documents at the first places, as many as the labelling's number says."""
-    return place < number
+def _widen_to(low: Floats, high: Floats, queries: Mask, ends: tuple[float, float]) -> None:
+    low[queries] = np.minimum(low[queries], ends[0])
+    high[queries] = np.maximum(high[queries], ends[1])
 
 
-def _binary(place: Integers, number: Integers) -> Mask:
-    """The labelling's number in binary."""
-    chosen: Mask = (number >> place) & 1 == 1
-    return chosen
+def _affordable(wanted: Mask, cost: Integers, budget: int) -> Mask:
+    """The cheapest of the wanted queries."""
+    cost = np.where(wanted, cost, 0)
+    order = np.argsort(cost, kind="stable")
+    within = np.zeros(cost.size, bool)
+    within[order] = np.cumsum(cost[order]) <= budget
+    found: Mask = wanted & within
+    return found
 
 
-def _values(
-    asked: Asked, query: Integers, number: Integers, chosen: Chosen, other: int, order: Integers | None = None
-) -> Floats:
-    """The differences of labellings; documents that are not ``chosen`` have the ``other`` label."""
+def _values(asked: Asked, query: Integers, number: Integers, label: Labels, order: Integers | None = None) -> Floats:
+    """The differences of labellings."""
     made = [np.zeros(0)]
     for part in _parts(asked.rows[query]):
         own, count = query[part], asked.count[query[part]]
@@ -170,14 +263,8 @@ def _values(
         place = np.arange(of.size) - first[of]
         if order is not None:
             place = order[asked.first[own[of]] + place]
-        label = np.where(chosen(place, number[part][of]), TOP, other).astype(np.int8)
-        made.append(asked.difference(Labellings(own, first, label)))
+        made.append(asked.difference(Labellings(own, first, label(number[part][of], place, count[of]))))
     return np.concatenate(made)
-
-
-def _differ(query: Integers, values: Floats) -> bool:
-    """Whether a query, whose values stand together, has several."""
-    return bool(((query[1:] == query[:-1]) & (values[1:] != values[:-1])).any())
 
 
 def _parts(rows: Integers) -> Iterator[slice]:

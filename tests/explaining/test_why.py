@@ -104,12 +104,12 @@ TIED = {"q": {"a": 1.0, "b": 1.0, "c": 1.0}}
         (
             "optimistic",
             ("b", "c", "a"),
-            "2 judged documents share scores with others; ties: relevant documents first",
+            "2 judged documents share scores with others; ties: the best order for the metric",
         ),
         (
             "pessimistic",
             ("a", "c", "b"),
-            "2 judged documents share scores with others; ties: relevant documents last",
+            "2 judged documents share scores with others; ties: the worst order for the metric",
         ),
     ],
 )

@@ -154,7 +154,12 @@ def test_ties(ireval, trec_files, ties, expected):
     outcome = ireval("evaluate", *files, "-m", "RR", "--ties", ties, "--format", "json")
 
     assert json.loads(outcome.out)["metrics"]["RR"]["value"] == pytest.approx(expected)
-    assert json.loads(outcome.out)["metrics"]["RR"]["ties"] == {"queries": 1, "low": pytest.approx(1 / 3), "high": 1}
+    assert json.loads(outcome.out)["metrics"]["RR"]["ties"] == {
+        "queries": 1,
+        "low": pytest.approx(1 / 3),
+        "high": 1,
+        "proven": True,
+    }
 
 
 def test_ties_in_the_order_of_the_file_differ_from_those_by_id(ireval, trec_files):

@@ -44,7 +44,7 @@ class TwoSides:
         self.look = unjudged(suite, self.gathered, self.now)
 
     def _read(self, lists):
-        scored = {query: [(document, -rank) for rank, document in enumerate(ids)] for query, ids in lists.items()}
+        scored = {query: [_scored(rank, each) for rank, each in enumerate(ids)] for query, ids in lists.items()}
         return as_rankings(scored, self.setting.registry.readers, None, self.setting.how)
 
     def left_open(self, name):
@@ -58,3 +58,8 @@ class TwoSides:
 
 def _askings(side):
     return side if isinstance(side, list) else [side]
+
+
+def _scored(rank, each):
+    """A document under a score that falls, or under its own if it has one."""
+    return each if isinstance(each, tuple) else (each, -rank)

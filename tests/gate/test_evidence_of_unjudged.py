@@ -50,9 +50,15 @@ def test_an_observed_fall_says_whether_judgments_could_undo_it(town):
     certain = town((SAME, 40), (LOSS, 40), (BELOW_NEW, 20)).only(observed)
 
     assert (undone.verdict, certain.verdict) == ("fail", "fail")
-    open_yet = "the change lies between -0.200 and +0.000 whatever they are; without them the change is +0.000"
+    open_yet = "the change lies between -0.200 and +0.000, whatever grades they get; without them the change is +0.000"
     assert f"40 unjudged documents: {open_yet}" in undone.facts
-    assert "whatever the 20 unjudged documents are, it fell by more than is allowed" in certain.facts
+    assert "it fell by more than is allowed, whatever grades the 20 unjudged documents get" in certain.facts
+
+
+def test_one_unjudged_document_gets_one_grade(town):
+    outcome = town((SAME, 40), (LOSS, 40), (BELOW_NEW, 1)).only("no_regression: {metric: RR@10, tolerance: 2%}")
+
+    assert "it fell by more than is allowed, whatever grade the 1 unjudged document gets" in outcome.facts
 
 
 @pytest.mark.parametrize("rule", [BY_EVIDENCE, "no_regression: {metric: RR@10, tolerance: 2%}"])

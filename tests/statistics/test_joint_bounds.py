@@ -7,9 +7,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_ireval.retrieval.labelled import TOP
-from pytest_ireval.statistics.joint_bounds import Asked, affordable, effects, heeds_labels, joint_bounds, places
+from pytest_ireval.statistics.joint_bounds import (
+    ANYTHING,
+    Alone,
+    Asked,
+    Shape,
+    affordable,
+    effects,
+    heeds_labels,
+    joint_bounds,
+    places,
+)
 
+SUM = Shape(steps=(1, 2))
 weights = st.lists(st.floats(-1, 1).map(lambda x: round(x, 3)), max_size=7)
 
 
@@ -20,7 +30,7 @@ def asked_of(queries, value):
     def difference(labels):
         return np.array(
             [
-                value([w for w, one in zip(queries[query], labels.label[start:end], strict=True) if one == TOP])
+                value([w for w, one in zip(queries[query], labels.label[start:end], strict=True) if one == 2])
                 for query, start, end in zip(labels.query, labels.first[:-1], labels.first[1:], strict=True)
             ],
             np.float64,
@@ -46,7 +56,7 @@ def all_values(query, value):
 
 @given(queries=st.lists(weights, min_size=1, max_size=4))
 def test_prefixes_of_the_order_of_effects_are_enough_for_a_sum_over_an_ideal(queries):
-    found = joint_bounds(asked_of(queries, over_an_ideal), np.full(len(queries), 0.2), additive=True)
+    found = joint_bounds(asked_of(queries, over_an_ideal), np.full(len(queries), 0.2), SUM)
 
     for i, query in enumerate(queries):
         values = all_values(query, over_an_ideal)
@@ -56,7 +66,7 @@ def test_prefixes_of_the_order_of_effects_are_enough_for_a_sum_over_an_ideal(que
 
 @given(queries=st.lists(weights, min_size=1, max_size=4))
 def test_a_difference_that_does_not_add_up_is_tried_under_all_labels(queries):
-    found = joint_bounds(asked_of(queries, first_alone), np.zeros(len(queries)), additive=False)
+    found = joint_bounds(asked_of(queries, first_alone), np.zeros(len(queries)), Shape())
 
     for i, query in enumerate(queries):
         values = all_values(query, first_alone)
@@ -65,15 +75,36 @@ def test_a_difference_that_does_not_add_up_is_tried_under_all_labels(queries):
 
 
 @given(queries=st.lists(weights, min_size=1, max_size=4))
-def test_beyond_the_budget_bounds_lie_inside_the_true_ones_hold_what_is_and_are_called_approximate(queries):
-    found = joint_bounds(asked_of(queries, first_alone), np.zeros(len(queries)), additive=False, budget=0)
+def test_beyond_the_budget_bounds_are_the_range_and_called_approximate(queries):
+    found = joint_bounds(asked_of(queries, first_alone), np.zeros(len(queries)), Shape(range=(-9, 9)), tried_rows=0)
 
     assert found.exact == (not any(queries))
-    assert (found.low <= 0).all()
-    assert (found.high >= 0).all()
-    for i, query in enumerate(queries):
-        values = [0, *all_values(query, first_alone)]
-        assert min(values) - 1e-12 <= found.low[i] <= found.high[i] <= max(values) + 1e-12
+    assert found.low.tolist() == [-9 if query else 0 for query in queries]
+    assert found.high.tolist() == [9 if query else 0 for query in queries]
+
+
+def test_queries_that_labels_cannot_be_tried_for_have_the_range():
+    unknown = np.array([True, False])
+    found = joint_bounds(asked_of([[0.5], [0.5]], sum), np.zeros(2), Shape(range=ANYTHING), unknown=unknown)
+
+    assert (found.low.tolist(), found.high.tolist(), found.exact) == ([-np.inf, 0], [np.inf, 0.5], False)
+
+
+@given(queries=st.lists(weights, min_size=1, max_size=4))
+def test_of_a_plain_sum_every_document_has_the_label_that_does_most(queries):
+    found = joint_bounds(asked_of(queries, sum), np.zeros(len(queries)), Shape(plain=True))
+
+    assert found.low == pytest.approx([sum(w for w in query if w < 0) for query in queries])
+    assert found.high == pytest.approx([sum(w for w in query if w > 0) for query in queries])
+    assert found.exact
+
+
+def test_each_side_alone_holds_what_both_can_do_together():
+    """Two documents that stand first and second on both sides, where the second is worth less or more."""
+    sides = tuple(Alone(asked_of([[1, second]], sum).difference, np.array([1, 2])) for second in (0.5, 0.25))
+    found = joint_bounds(asked_of([[0, 0.25]], sum), np.zeros(1), Shape(alone=sides), tried_rows=0)
+
+    assert (found.low.tolist(), found.high.tolist(), found.exact) == ([-0.5], [0.75], False)
 
 
 def test_the_effect_is_that_of_one_document_alone():
@@ -102,7 +133,7 @@ def test_what_heeds_labels(value, heeds):
 def test_many_labellings_are_made_in_parts(monkeypatch):
     monkeypatch.setattr("pytest_ireval.statistics.joint_bounds.TOGETHER", 3)
     queries = [[0.5, -0.5, 0.25], [], [1.0, 1.0]]
-    found = joint_bounds(asked_of(queries, sum), np.zeros(3), additive=True)
+    found = joint_bounds(asked_of(queries, sum), np.zeros(3), SUM)
 
     assert (found.low.tolist(), found.high.tolist()) == ([-0.5, 0.0, 0.0], [0.75, 0.0, 2.0])
 

@@ -1,0 +1,219 @@
+"""Bounds hold whatever grades judges give to unjudged documents: against all grades of a scale, for every metric."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+from sides import REGISTRY, TwoSides
+
+from pytest_ireval import per_query_metric
+
+SCALES = {
+    "0 and 1": {0: 0, 1: 1, 2: 1},
+    "0 to 3": {0: 0, 1: 1, 2: 2, 3: 3},
+    "with gaps": {0: 0, 1: 2, 2: 5},
+    "below 0": {0: -1, 1: 0, 2: 1, 3: 2},
+    "a top that no document has": {0: 0, 1: 1},
+}
+"""Grades that judged documents draw from."""
+TOPS = {"a top that no document has": 3.0}
+GRADES = {
+    "0 and 1": (0, 1),
+    "0 to 3": (0, 1, 2, 3),
+    "with gaps": (0, 1, 2, 3, 4, 5),
+    "below 0": (-1, 0, 1, 2),
+    "a top that no document has": (0, 1, 2, 3),
+}
+"""Grades that a judge could give."""
+VARIANTS = {
+    "nDCG": [
+        "nDCG@2",
+        "nDCG(gain='exp')",
+        "nDCG(ideal='retrieved')@3",
+        "nDCG(gains={1: 3, 2: 0.5})",
+        "nDCG(judged_only=True)",
+    ],
+    "DCG": ["DCG@2", "DCG(gains={1: 3, 2: 0.5})", "DCG(gains={0: -1, 1: 2})"],
+    "RBP": ["RBP(rel=2)", "RBP@2"],
+    "AP": ["AP@2", "AP(rel=2)", "AP(judged_only=True)"],
+    "RR": ["RR@2"],
+    "ERR": ["ERR@2", "ERR(gain='ntcir')"],
+    "Q": ["Q@2", "Q(rel=2)", "Q(beta=0)"],
+    "GAP": ["GAP(thresholds={1: 0.2, 2: 0.8})"],
+    "Bpref": ["Bpref(denominator='R')", "Bpref(rel=2)"],
+    "Utility": ["Utility(hit=-1, noise=2, miss=0.5)"],
+    "F": ["F(beta=2)@3"],
+}
+PLAIN = {"IPrec": "IPrec@0.5"}
+WITHOUT_LABELS = {"reference", "unjudged", "subtopics", "sessions", "preferences", "timings", "collection"}
+
+
+def names_of(metric):
+    """A metric under its own arguments and under others."""
+    plain = f"{metric.name}@3" if "cutoff" in metric.missing else metric.name
+    return [PLAIN.get(metric.name, plain), *VARIANTS.get(metric.name, [])]
+
+
+NAMES = [
+    name
+    for metric in REGISTRY.metrics.values()
+    if metric.unit == "query" and metric.direction != "neither" and not metric.needs & WITHOUT_LABELS
+    if metric.name not in ("Judged", "Unjudged")  # no grade is better than another for them
+    for name in names_of(metric)
+]
+
+
+def drawn(chance, grades, open_documents):
+    """Grades of judged documents, and two lists that share some; so many documents are unjudged."""
+    judged = {f"j{i}": int(chance.choice(list(grades.values()))) for i in range(4)} | {"missed": max(grades.values())}
+    free = [f"u{i}" for i in range(open_documents)]
+    pool = [*free, *(f"j{i}" for i in range(4))]
+    lists = [[str(each) for each in chance.permutation(pool)[: int(chance.integers(2, 7))]] for _ in range(2)]
+    return judged, *lists
+
+
+def listed_open(judged, now, before, cutoff):
+    """The unjudged documents that stand within the cutoff on one of the sides."""
+    return sorted({each for side in (now, before) for each in side[:cutoff]} - set(judged))
+
+
+def differences(name, judged, now, before, labellings, top):
+    """``now - before`` under each labelling, by a path that knows nothing of unjudged documents."""
+    queries = {f"q{i}": {**judged, **labels} for i, labels in enumerate(labellings)}
+    sides = (dict.fromkeys(queries, side) for side in (now, before))
+    return TwoSides(queries, *sides, [name], policies={"scale": top}).difference(str(REGISTRY.parse_metrics([name])[0]))
+
+
+def looked_at(name, scale, seed):
+    """Bounds of some queries beside the lowest and the highest difference of all labellings."""
+    chance = np.random.default_rng([seed, len(name), len(scale)])
+    metric = REGISTRY.parse_metrics([name])[0]
+    moves_up = metric.settings.get("judged_only") or metric.settings.get("ideal") == "retrieved"
+    cutoff = None if moves_up else metric.settings.get("cutoff")
+    top = TOPS.get(scale, float(max(SCALES[scale].values())))
+    for _ in range(4):
+        judged, now, before = drawn(chance, SCALES[scale], 2 if len(GRADES[scale]) > 4 else 3)
+        judged |= {f"used{grade}": grade for grade in SCALES[scale].values()}
+        found = TwoSides({"q": judged}, {"q": now}, {"q": before}, [name], policies={"scale": top})
+        free = listed_open(judged, now, before, cutoff)
+        labellings = [dict(zip(free, each, strict=True)) for each in product(GRADES[scale], repeat=len(free))]
+        values = [*differences(name, judged, now, before, labellings, top), *found.difference(str(metric))]
+        yield found.left_open(str(metric)), metric, min(values), max(values)
+
+
+@pytest.mark.parametrize("scale", SCALES)
+@pytest.mark.parametrize("name", NAMES)
+def test_bounds_are_the_lowest_and_the_highest_difference_of_all_grades(name, scale):
+    for found, metric, low, high in looked_at(name, scale, 1):
+        if found is None:
+            assert high - low == pytest.approx(0, abs=1e-12)
+            continue
+        assert found.exact
+        ends = (found.worst[0], found.best[0])[:: -1 if metric.direction == "lower" else 1]
+        assert ends == (pytest.approx(low, abs=1e-12), pytest.approx(high, abs=1e-12))
+
+
+@pytest.mark.parametrize("scale", SCALES)
+@pytest.mark.parametrize("name", NAMES)
+def test_bounds_of_more_grades_than_can_be_tried_are_wide_enough(name, scale, monkeypatch):
+    monkeypatch.setattr("pytest_ireval.statistics.joint_bounds.ENUMERATED", 1)
+    monkeypatch.setattr("pytest_ireval.statistics.joint_bounds.STEPPED", 1)
+    for found, metric, low, high in looked_at(name, scale, 2):
+        if found is None or found.error:
+            continue
+        ends = (found.worst[0], found.best[0])[:: -1 if metric.direction == "lower" else 1]
+        assert ends[0] <= low + 1e-12
+        assert ends[1] >= high - 1e-12
+        tight = ends == (pytest.approx(low, abs=1e-12), pytest.approx(high, abs=1e-12))
+        assert tight or not found.exact
+
+
+@pytest.mark.parametrize("scale", SCALES)
+@pytest.mark.parametrize("name", [name for name in NAMES if REGISTRY.parse_metrics([name])[0].adds_up])
+def test_in_the_order_of_effects_the_bounds_of_sums_are_exact(name, scale, monkeypatch):
+    monkeypatch.setattr("pytest_ireval.statistics.joint_bounds.ENUMERATED", 1)
+    monkeypatch.setattr(
+        "pytest_ireval.statistics.joint_bounds.labellings_of", lambda _, count: np.full(count.shape, 10**6)
+    )
+    for found, _, low, high in looked_at(name, scale, 3):
+        if found is not None:
+            ends = (found.worst[0], found.best[0])
+            assert found.exact
+            assert ends == (pytest.approx(low, abs=1e-12), pytest.approx(high, abs=1e-12))
+
+
+@pytest.mark.parametrize("scale", SCALES)
+@pytest.mark.parametrize("name", [name for name in NAMES if REGISTRY.parse_metrics([name])[0].binary])
+def test_a_metric_that_asks_only_what_is_relevant_tells_no_other_grades_apart(name, scale):
+    metric = REGISTRY.parse_metrics([name])[0]
+    rel = metric.settings["rel"]
+    chance = np.random.default_rng(5)
+    kinds = [
+        [g for g in GRADES[scale] if (g >= rel, g >= 0) == kind]
+        for kind in ((True, True), (False, True), (False, False))
+    ]
+    for _ in range(10):
+        judged, now, before = drawn(chance, SCALES[scale], 1)
+        same = {document: next(kind[0] for kind in kinds if grade in kind) for document, grade in judged.items()}
+        first, second = (
+            TwoSides({"q": each}, {"q": now}, {"q": before}, [name], policies={"scale": 5.0}).difference(str(metric))
+            for each in (judged, same)
+        )
+        assert first == pytest.approx(second, abs=1e-12)
+
+
+@pytest.mark.parametrize("ties", ["optimistic", "pessimistic"])
+@pytest.mark.parametrize("name", ["nDCG@2", "AP", "RR", "ERR", "P@2", "DCG@2", "PMeasure"])
+def test_grades_that_order_equal_scores_are_followed(name, ties):
+    judged = {"j0": 1, "j1": 0, "missed": 2}
+    now = {"q": [("u0", 2), ("j0", 2), ("u1", 1), ("j1", 1)]}
+    before = {"q": [("j0", 3), ("u1", 2), ("j1", 2), ("u0", 2)]}
+    found = TwoSides({"q": judged}, now, before, [name], policies={"ties": ties})
+    labellings = [dict(zip(("u0", "u1"), each, strict=True)) for each in product((0, 1, 2), repeat=2)]
+    queries = {f"q{i}": {**judged, **labels} for i, labels in enumerate(labellings)}
+    sides = (dict.fromkeys(queries, side["q"]) for side in (now, before))
+    values = [
+        *TwoSides(queries, *sides, [name], policies={"ties": ties}).difference(name),
+        *found.difference(name),
+    ]
+
+    bounds = found.left_open(name)
+    if bounds is None:
+        assert np.ptp(values) == 0
+        return
+    assert bounds.worst[0] <= min(values) + 1e-12
+    assert bounds.best[0] >= max(values) - 1e-12
+    if bounds.exact:
+        assert (bounds.worst[0], bounds.best[0]) == (pytest.approx(min(values)), pytest.approx(max(values)))
+
+
+def test_a_grade_in_the_middle_can_be_the_best():
+    """The top grade makes the ideal larger than it helps."""
+    judgments = {"a": 3, "b": 0, "c": 2, "d": 1, "e": 2, "f": 3, "g": 2}
+    now, before = {"q": ["a", "u", "e", "b"]}, {"q": ["b", "c", "u", "e"]}
+    found = TwoSides({"q": judgments}, now, before, ["nDCG@3"]).left_open("nDCG@3")
+    graded = [TwoSides({"q": {**judgments, "u": grade}}, now, before, ["nDCG@3"]) for grade in range(4)]
+
+    assert [each.difference("nDCG@3")[0] for each in graded] == pytest.approx(
+        [0.4647, 0.4869, 0.5091, 0.4898], abs=5e-5
+    )
+    assert (found.worst[0], found.best[0]) == (pytest.approx(0.4647, abs=5e-5), pytest.approx(0.5091, abs=5e-5))
+
+
+def test_documents_that_count_only_together_are_listed():
+    @per_query_metric(name="Both", no_relevant=None)
+    def both(ranking):
+        """Whether the first two documents are relevant."""
+        return float(len(ranking.grades) > 1 and min(ranking.grades[:2]) > 0)
+
+    found = TwoSides({"q": {"j": 1}}, {"q": ["u0", "u1"]}, {"q": ["j"]}, [both]).left_open("Both")
+
+    assert (found.worst[0], found.best[0]) == (0, 1)
+    assert {each.document for each in found.documents} == {"u0", "u1"}
+
+
+def test_a_query_with_too_many_documents_for_a_metric_without_ends_is_not_bounded(monkeypatch):
+    monkeypatch.setattr("pytest_ireval.statistics.joint_bounds.ENUMERATED", 1)
+    found = TwoSides({"q": {"j": 1, "n": -1}}, {"q": ["u0", "j"]}, {"q": ["j"]}, ["YAAP"])
+
+    assert found.left_open("YAAP").error == "too many unjudged documents to try all grades of, in 1 query"
