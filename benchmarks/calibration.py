@@ -113,8 +113,8 @@ def as_shipped(asked: int, suites: int, changes: int) -> Iterator[str]:
                     yield f"MISSED: {profile.name}, {scenario}, {queries} queries: {told}"
     for each in families(suites):
         print(
-            f"{each.verdicts} verdicts by evidence, {each.tries} suites: any is red in {each.any_red:.1%} without a change, "
-            f"a slice of 200 queries that fell by 5% is seen in {each.seen:.0%}"
+            f"{each.verdicts} verdicts by evidence, {each.tries} suites: any is red in {each.any_red:.1%} without a "
+            f"change, a slice of 200 queries that fell by 5% is seen in {each.seen:.0%}"
         )
         if each.any_red > MOST_RED + 2 * math.sqrt(MOST_RED * (1 - MOST_RED) / each.tries):
             yield f"MISSED: {each.verdicts} verdicts: red in {each.any_red:.1%} of cases, promised at most {MOST_RED:.0%}"
