@@ -117,7 +117,8 @@ def as_shipped(asked: int, suites: int, changes: int) -> Iterator[str]:
             f"change, a slice of 200 queries that fell by 5% is seen in {each.seen:.0%}"
         )
         if each.any_red > MOST_RED + 2 * math.sqrt(MOST_RED * (1 - MOST_RED) / each.tries):
-            yield f"MISSED: {each.verdicts} verdicts: red in {each.any_red:.1%} of cases, promised at most {MOST_RED:.0%}"
+            share = f"red in {each.any_red:.1%} of cases, promised at most {MOST_RED:.0%}"
+            yield f"MISSED: {each.verdicts} verdicts: {share}"
     red = red_of_init(changes)
     print(f"the suite that ireval init writes: red in {red} of {changes} harmless changes")
     if red > MOST_RED * changes:
