@@ -43,7 +43,7 @@ HEEDED = 64
 """So many of them show whether labels matter."""
 STEPPED = 50_000
 """So many labellings in the order of effects are tried of a query."""
-ROWS, TRIED_ROWS = 40_000_000, 12_000_000
+ROWS, TRIED_ROWS = 40_000_000, 24_000_000
 """So many rows labellings may make in the order of effects, and all labellings of some queries: some seconds."""
 TOGETHER = 1_000_000
 """So many rows are held at once."""
