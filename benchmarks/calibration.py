@@ -134,9 +134,9 @@ def smallest_shown(null: Population, queries: int) -> float:
 def judged(population: Population, queries: int, tries: int) -> dict[str, Shares]:
     """How often each rule fails and passes query sets drawn from a population."""
     counts = {rule: np.zeros(2) for rule in RULES}
-    for before, differences in drawn(population, queries, tries):
+    for before, change in drawn(population, queries, tries):
         for rule, decide in RULES.items():
-            counts[rule] += [each.sum() for each in decide(before, differences)]
+            counts[rule] += [each.sum() for each in decide(before, change)]
     return {rule: Shares(fails / tries, passes / tries, tries) for rule, (fails, passes) in counts.items()}
 
 

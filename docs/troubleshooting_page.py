@@ -97,7 +97,8 @@ def _sentences(tree: ast.Module) -> Iterator[str]:
 
 def _is_sentence(text: str) -> bool:
     bare = re.sub(r"<[^>]*>", "", text)
-    return " " in bare.strip() and not text.startswith(("#", "<!doctype")) and len(re.findall(r"[a-z]{2,}", bare)) >= SENTENCE
+    silent = text.startswith(("#", "<!doctype"))
+    return " " in bare.strip() and not silent and len(re.findall(r"[a-z]{2,}", bare)) >= SENTENCE
 
 
 def _said(call: ast.Call, passing: Mapping[str, Sequence[str]]) -> dict[str, ast.expr]:
