@@ -94,7 +94,7 @@ NO_STEPS = Steps()
 
 
 def steps_of(found: Iterable[tuple[str, Step]]) -> Steps:
-    """Rounded and sorted; a step with a figure that is no number is left out."""
+    """Rounded and sorted; a step with a figure that is not a number is left out."""
     rounded = {
         key: Step(*(float(f"{each:.{DIGITS}g}") for each in step))
         for key, step in found

@@ -21,7 +21,7 @@ TRAFFIC = {"searches", "traffic", "volume", "count", "clicks", "frequency", "pop
 """Words in the names of columns that say how often a query is asked."""
 FEW = 50
 MANY = 100
-"""From so many queries on, a mean is judged by evidence."""
+"""From this many queries on, a mean is judged by evidence."""
 MOST_VALUES = 12
 FEWEST_QUERIES = 2
 

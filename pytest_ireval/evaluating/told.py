@@ -26,7 +26,7 @@ STEPS = (6, 24, 120, 720)
 ALL_ROWS = 200_000
 """Queries are tried without the others only where orders of all of them would make more rows."""
 TRIED_ROWS = 4_000_000
-"""So many rows are made of all orders together: about a second."""
+"""This many rows are made of all orders together: about a second."""
 
 
 class Extreme(NamedTuple):

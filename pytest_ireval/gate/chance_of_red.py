@@ -25,7 +25,7 @@ from pytest_ireval.rules.tries import Chances, Mask, Tries
 from pytest_ireval.statistics.multiplicity import holm_of_groups
 
 NUMBERS = 400_000
-"""So many values are drawn, at most."""
+"""This many values are drawn, at most."""
 MOST, FEWEST = 1000, 100
 """Changes that are drawn."""
 UNSEEN = "no accepted change has shown yet how far queries usually move"

@@ -191,7 +191,7 @@ def _inputs(material: Material) -> Ruling:
 
 
 def _with_new_documents(material: Material, ruling: Ruling) -> Ruling:
-    """Inconclusive where one new document is at the top of so many queries that no figure can tell what it is worth.
+    """Inconclusive where one new document is at the top of this many queries that no figure can tell what it is worth.
 
     A rule about such documents that looks at all queries says itself how many are too many.
     """

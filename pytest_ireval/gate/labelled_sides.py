@@ -35,7 +35,7 @@ TRIED_QUERIES, TRIED_LABELLINGS = 200, 32
 WHOLE_GRADES = 20
 """Up to this top of a scale of whole numbers, each of them is a grade, whether or not a document has it."""
 COMPARED_GRADES = 12
-"""Of so many grades all are tried as the one that a third document has."""
+"""Of this many grades all are tried as the one that a third document has."""
 
 
 @dataclass(frozen=True, eq=False)

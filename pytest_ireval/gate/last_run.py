@@ -30,7 +30,7 @@ FORMAT = 1
 LARGEST = 4 << 30
 """Bytes of a file in it; more were made to fill the memory."""
 SHORT = 10
-"""So many digits of a commit are shown."""
+"""This many digits of a commit are shown."""
 
 
 class KeptRankings(NamedTuple):

@@ -66,13 +66,13 @@ def _steps(material: Material, checks: Sequence[Check]) -> Iterator[tuple[str, S
 
 
 def _step(material: Material, held: Held, anchor: Side | None) -> Step | None:
-    """From the stored baseline to the rankings of now; None where one of them cannot be compared."""
+    """From the stored baseline to the current rankings; None where one of them cannot be compared."""
     step, gone = _gain(material, held, material.comparable), _gain(material, held, anchor)
     return Step(float(step.mean()), _sd(step), _sd(gone)) if min(step.size, gone.size) > 1 else None
 
 
 def walk_of(material: Material, held: Held) -> Walk:
-    """How a mean got from the anchor to the rankings of now: by committed acceptances, and by this change."""
+    """How a mean got from the anchor to the current rankings: by committed acceptances, and by this change."""
     stored, anchor = material.stored, material.anchor
     since = () if stored is None or anchor is None else accepted_since(anchor, stored)
     changes = [AcceptedChange(each.date, each.reason, each.steps.get(_key(held))) for each in since]

@@ -156,7 +156,7 @@ def _tests(known: Known) -> int:
 
 
 def _foreseen(found: Outlook, weigh: Weighting | None, share: float) -> Outlook:
-    """With what so many queries of the usual spread can show; weighted ones are worth less.
+    """With what this many queries of the usual spread can show; weighted ones are worth less.
 
     The spread that earlier changes had says how alike the queries of a cluster are. One that is assumed does not, so
     a cluster is then taken for one query. ``share`` is that of the population that one query is.
@@ -189,7 +189,7 @@ def _worth(weigh: Weighting | None, *, clustered: bool) -> tuple[float, float]:
 
 
 def _share(known: Known, metric: Metric) -> float:
-    """The share of the population that one query is; 0 where nobody said how many there are."""
+    """The share of the population that one query is; 0 where its size is unknown."""
     size = known.drawing.size if known.drawing is not None and metric.unit == "query" else None
     return 0.0 if size is None else 1 / size
 

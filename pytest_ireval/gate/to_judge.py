@@ -24,7 +24,7 @@ from pytest_ireval.suites.quantities import Tolerance, Tolerances
 MOST = 500
 """So many are listed for a suite: more than anybody judges before the next run."""
 STEPS = 40
-"""So many halvings find a share."""
+"""This many halvings find a share."""
 SLACK = 1e-6
 """A share of a number of documents may be off by rounding."""
 

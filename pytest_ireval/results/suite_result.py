@@ -140,7 +140,7 @@ class ChanceOfRed:
     """How often a harmless change of the usual spread would turn a suite red."""
 
     share: float | None
-    """None: nobody has seen yet how far queries usually move."""
+    """None: no accepted change has shown yet how far queries usually move."""
     left_out: tuple[str, ...] = ()
     """Kinds of rules that this does not count, because drawn changes say nothing about them."""
     why: str = ""

@@ -1,4 +1,4 @@
-"""How the queries of a suite were drawn: in clusters, from strata with known shares, from so many queries."""
+"""How the queries of a suite were drawn: in clusters, from strata with known shares, from this many queries."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pytest_ireval.statistics.weighting import FEWEST_UNITS, Counts
 from pytest_ireval.suites.suite import PopulationAsked, Suite
 
 LISTED = 5
-"""So many mistakes of one kind are listed."""
+"""This many mistakes of one kind are listed."""
 
 
 def drawing_of(suite: Suite, queries: Queries) -> Drawing | None:

@@ -1,4 +1,4 @@
-"""How a mean got from an anchor to the rankings of now: the accepted changes, and how often it was looked at."""
+"""How a mean got from an anchor to the current rankings: the accepted changes, and how often it was looked at."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ class AcceptedChange:
 
 @dataclass(frozen=True)
 class Walk:
-    """How a mean got from the anchor to the rankings of now, all of it read from committed acceptances."""
+    """How a mean got from the anchor to the current rankings, all of it read from committed acceptances."""
 
     accepted: tuple[AcceptedChange, ...] = ()
     """Those that moved the mean, the oldest first."""
     moving: bool = True
-    """Whether the rankings of now differ from what was accepted last, so that this run is one more look."""
+    """Whether the current rankings differ from what was accepted last, so that this run is one more look."""
     step: Step | None = None
     """From what was accepted last to now; None where the stored baseline does not fit what is evaluated now."""
 
@@ -56,7 +56,7 @@ class Walk:
                 yield agreement(before.from_anchor, after.from_anchor, after.spread)
 
     def level(self, looks: int, alpha: float) -> float:
-        """The level at which this look is tested, so that ``alpha`` lasts for so many of them."""
+        """The level at which this look is tested, so that ``alpha`` lasts for this many of them."""
         return self.levels(looks, alpha)[-1]
 
     def levels(self, looks: int, alpha: float) -> tuple[float, ...]:

@@ -16,7 +16,7 @@ from pytest_ireval.rules.wording import metric_words, moved, on
 from pytest_ireval.suites.quantities import Tolerance
 
 NAMED = 3
-"""So many of the largest accepted losses are named."""
+"""This many of the largest accepted losses are named."""
 
 
 def change_words(question: Question, figures: SliceFigures) -> str:

@@ -25,17 +25,17 @@ from pytest_ireval.suites.values import AmountText, Texts, Whole
 TOP = 3
 """People look at the first documents; lower ones move few metrics much."""
 SHARE = 0.05
-"""At rank 1 of so many queries one document can cost about what tolerances usually allow for a mean."""
+"""At rank 1 of this many queries one document can cost about what tolerances usually allow for a mean."""
 FEWEST = 5
 """In fewer queries, and for fewer intents, a new document is one good or bad find."""
 HALF = 0.5
-"""On so many queries figures hang on one document, whatever the queries are after."""
+"""On this many queries figures hang on one document, whatever the queries are after."""
 ROUNDING = 1e-9
 """A share of a number of queries may be off by rounding."""
 NAMED = 3
-"""So many documents are named."""
+"""This many documents are named."""
 LISTED = 100
-"""So many queries are listed with a failure."""
+"""This many queries are listed with a failure."""
 Integers = NDArray[np.int64]
 
 
@@ -84,7 +84,7 @@ class NewDocument:
 
 @rule(name="new_document", options=NewDocumentOptions, compares=True, judged=False, lists=True)
 def new_document(options: NewDocumentOptions, seen: Seen) -> Ruling:
-    """No single document that is new and unjudged comes to the top of more than so many queries."""
+    """No single document that is new and unjudged comes to the top of more than this many queries."""
     top = options.at
     if top > seen.now.depth:
         return Ruling("error", f"looks at the first {top} documents, and the suite keeps {seen.now.depth} (depth)")
@@ -116,7 +116,7 @@ def expecting(found: Sequence[NewDocument]) -> str:
 
 
 class Prominent(NamedTuple):
-    """New documents at the top of so many queries that figures may hang on them, and of how many queries that is."""
+    """New documents at the top of this many queries that figures may hang on them, and of how many queries that is."""
 
     documents: Sequence[NewDocument]
     queries: int

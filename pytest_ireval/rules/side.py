@@ -106,7 +106,7 @@ class Strata:
     shares: Floats
     """The share of the population that each stratum has."""
     sizes: Floats
-    """How many queries each stratum has in the population; NaN where nobody said."""
+    """How many queries each stratum has in the population; NaN where it is unknown."""
 
     def __str__(self) -> str:
         pairs = zip(self.names, self.shares.tolist(), strict=True)

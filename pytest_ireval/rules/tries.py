@@ -31,7 +31,7 @@ class Tries:
     weights: Floats | None
     """How much traffic each query stands for, if the suite says so."""
     accepted: int = 0
-    """How many accepted changes lie between the reference and the rankings of now."""
+    """How many accepted changes lie between the reference and the current rankings."""
 
     @property
     def sign(self) -> int:

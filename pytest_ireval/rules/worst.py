@@ -15,7 +15,7 @@ SHOWN_WITHOUT_FAILURE = 5
 WITH_DOCUMENTS = 200
 """The documents of so many queries are looked up."""
 MOST_LISTED = 10_000
-"""A list ends here: an object for each of a million queries takes a minute, and nobody reads them."""
+"""A list ends here: an object for each of a million queries takes a minute, and no reader looks at them."""
 
 
 class Worst(NamedTuple):

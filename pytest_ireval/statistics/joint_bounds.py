@@ -38,11 +38,11 @@ Integers = NDArray[np.int64]
 Difference = Callable[[Labellings], Floats]
 """The difference for each labelling."""
 ENUMERATED = 4096
-"""So many labellings of a query are tried."""
+"""This many labellings of a query are tried."""
 HEEDED = 64
-"""So many of them show whether labels matter."""
+"""This many of them show whether labels matter."""
 STEPPED = 50_000
-"""So many labellings in the order of effects are tried of a query."""
+"""This many labellings in the order of effects are tried of a query."""
 ROWS, TRIED_ROWS = 40_000_000, 24_000_000
 """So many rows labellings may make in the order of effects, and all labellings of some queries: some seconds."""
 TOGETHER = 1_000_000
@@ -54,7 +54,7 @@ ANYTHING = (-np.inf, np.inf)
 class Asked:
     """Queries with open documents: those of query i are ``first[i]`` to ``first[i + 1]``.
 
-    ``rows`` is what one labelling of each query costs: so many rows are made for it. Labels are 1 to ``labels``, the
+    ``rows`` is what one labelling of each query costs: this many rows are made for it. Labels are 1 to ``labels``, the
     last is the top.
     """
 

@@ -96,7 +96,7 @@ def in_steps(worth: Integers) -> Labels:
 
 @lru_cache(maxsize=200)
 def _borders(count: int, borders: int) -> Integers:
-    """All ways to part ``count`` places by so many borders."""
+    """All ways to part ``count`` places by this many borders."""
     ways = list(combinations_with_replacement(range(count + 1), borders))
     return np.array(ways, np.int64).reshape(len(ways), borders)
 

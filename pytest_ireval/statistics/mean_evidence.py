@@ -18,7 +18,7 @@ from pytest_ireval.statistics.student import t_quantiles
 from pytest_ireval.statistics.weighting import Counts, Sampling, Weighting, weighting
 
 FEW_CHANGED = 20
-"""Up to so many changed units all ways to swap their scores must agree, too: a t test trusts large numbers."""
+"""Up to this many changed units all ways to swap their scores must agree, too: a t test trusts large numbers."""
 
 
 class MeanEvidence(NamedTuple):

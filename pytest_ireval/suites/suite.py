@@ -156,7 +156,7 @@ class Suite:
     cluster: str = ""
     """The column of the queries whose equal values are variants of one intent."""
     population: PopulationAsked | None = None
-    """What the queries were drawn from; None: nobody said."""
+    """What the queries were drawn from; None: unknown."""
     judgments: JudgmentsAsked | None = None
     documents: DocumentsAsked = DocumentsAsked()
     metrics: tuple[Metric, ...] = ()

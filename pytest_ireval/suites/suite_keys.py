@@ -196,7 +196,7 @@ class SuiteKeys(Options):
     population: PopulationKeys | None = Field(
         None,
         json_schema_extra={editor_types.WORDS: "mapping"},
-        description="What the queries were drawn from: strata with known shares, or so many queries.",
+        description="What the queries were drawn from: strata with known shares, or this many queries.",
         examples=["{size: 1000}"],
     )
     judgments: JudgmentsKeys | None = Field(
