@@ -126,15 +126,16 @@ def _first(rankings: Rankings, evaluation: Evaluation | None) -> tuple[tuple[str
     """
     best = evaluation.metrics[-1].values if evaluation else {}
     queries = [query for query in rankings.queries if not evaluation or best.get(query) == 1.0]
-    ahead = sorted((query for query in queries if _lead(rankings, query)), key=lambda query: -_lead(rankings, query))
+    places = {query: place for place, query in enumerate(rankings.queries)}
+    leads = {query: _lead(rankings, places[query]) for query in queries}
+    ahead = sorted((query for query in queries if leads[query]), key=lambda query: -leads[query])
     chosen = set(ahead[:EXPECTED] or queries[:EXPECTED])
     lists = ((query, rankings.ranking(query)) for query in queries if query in chosen)
     return tuple((query, documents[0]) for query, documents in lists if documents)
 
 
-def _lead(rankings: Rankings, query: str) -> float:
+def _lead(rankings: Rankings, place: int) -> float:
     """How far the score of the first document is ahead of the fourth, as a share of all scores of the list."""
-    place = rankings.queries.index(query)
     scores = rankings.score[rankings.first[place] : rankings.first[place + 1]]
     if scores.size <= TOP or scores[0] == scores[-1]:
         return 0.0

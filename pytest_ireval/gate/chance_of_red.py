@@ -17,7 +17,7 @@ from pytest_ireval.gate.family import groups_of
 from pytest_ireval.gate.outlook import Known
 from pytest_ireval.gate.usual_spread import usual_spread
 from pytest_ireval.metrics.metric import Metric
-from pytest_ireval.plugins.kinds import Tested
+from pytest_ireval.plugins.kinds import MeanTest
 from pytest_ireval.results.suite_result import ChanceOfRed
 from pytest_ireval.rules.planning import Check, by_stored
 from pytest_ireval.rules.side import Floats
@@ -26,36 +26,43 @@ from pytest_ireval.statistics.multiplicity import holm_of_groups
 
 NUMBERS = 400_000
 """This many values are drawn, at most."""
-MOST, FEWEST = 1000, 100
+VERDICTS = 50_000
+"""This many verdicts are asked for, at most."""
+MOST, FEWEST = 1000, 200
 """Changes that are drawn."""
 UNSEEN = "no accepted change has shown yet how far queries usually move"
+NO_MEAN = "no rule that turns it red compares a mean"
 MOVED = 0.3
 """The share of the queries that a change moves, as after a changed weight or synonym."""
 
 
 def chance_of_red(known: Known) -> ChanceOfRed:
     """Ask all rules that turn the suite red; without a known spread nothing can be said."""
-    asked = [check for check in known.checks if check.asked is not None and check.asked.options.on_fail == "fail"]
-    values = _values(known, asked)
-    spreads = {name: _usual(known, name, "all", each) or 0.0 for name, each in values.items()}
-    if not any(spreads.values()):  # one that no change has moved yet is taken to stay where it is
-        return _unknown(asked, UNSEEN)
-    if known.drawing is not None:
-        return _unknown(asked, "changes are drawn query by query, and these queries lie in clusters or strata")
-    changes = _drawn(values, spreads)
+    judged = [check for check in known.checks if check.asked is not None]
+    asked = [check for check in judged if check.asked is not None and check.asked.options.on_fail == "fail"]
+    if not asked:
+        return ChanceOfRed(0.0, ())
+    values = _values(known, judged)  # those that only warn are corrected with the others
+    spreads = {name: found for name, each in values.items() if (found := _usual(known, name, "all", each))}
+    why = "" if spreads else UNSEEN if values else NO_MEAN
+    if why or known.drawing is not None:
+        return _unknown(asked, why or "changes are drawn query by query, and these queries lie in clusters or strata")
+    changes = _drawn({name: values[name] for name in spreads}, spreads, len(judged))
     told: list[_Told] = []
     left_out: dict[str, None] = {}
-    for check in asked:
+    for check in judged:
         tries = _tries(check, known, values, changes, spreads)
-        ask = check.asked.kind.chances if check.asked is not None else None
-        chances = None if tries is None or ask is None or check.asked is None else ask(check.asked.options, tries)
-        if tries is None or chances is None:
-            left_out[check.family] = None
-        else:
-            told.append(_Told(tries, chances))
-    if not told:
-        return _unknown(asked, "no rule that turns it red compares a mean")
-    red = np.any([each.chances.failed(p) for each, p in zip(told, _adjusted(told), strict=True)], axis=0)
+        if tries is not None and _never_judged(check, tries):
+            continue
+        chances = None if tries is None else _asked_of(check, tries)
+        if tries is not None and chances is not None:
+            told.append(_Told(tries, chances, check in asked))
+        elif check in asked:
+            left_out[f"{check.family} {check.part.metric}" if check.part.metric else check.family] = None
+    if not any(each.blocks for each in told):
+        return _unknown(asked, NO_MEAN) if left_out else ChanceOfRed(0.0, ())
+    failed = [each.chances.failed(p) for each, p in zip(told, _adjusted(told), strict=True) if each.blocks]
+    red = np.any(failed, axis=0)
     return ChanceOfRed(float(red.mean()), tuple(left_out))
 
 
@@ -67,22 +74,42 @@ def _unknown(asked: Sequence[Check], why: str) -> ChanceOfRed:
 class _Told:
     tries: Tries
     chances: Chances
+    blocks: bool
+
+
+def _never_judged(check: Check, tries: Tries) -> bool:
+    """Tell whether the gate reports so few queries without asking the rule, as too_few says."""
+    if check.asked is None or tries.before.size >= check.asked.options.fewest:
+        return False
+    itself = getattr(check.asked.options, "by_evidence", False) and not check.slice.conditions
+    return not (check.asked.options.judges_few or itself)
+
+
+def _asked_of(check: Check, tries: Tries) -> Chances | None:
+    """Return what the rule makes of the tries; None where its code cannot tell."""
+    if check.asked is None or check.asked.kind.chances is None:
+        return None
+    try:
+        found: Chances | None = check.asked.kind.chances(check.asked.options, tries)
+    except Exception:  # noqa: BLE001 - a plugin's code: the figure is for information, the verdict stays
+        return None
+    return found
 
 
 def _values(known: Known, asked: Sequence[Check]) -> Mapping[str, Floats]:
     """Return the baseline's values of each metric of queries, in the order of the queries; NaN where there is none."""
     found: dict[str, Floats] = {}
+    every = () if known.stored is None else [query for each in known.stored.metrics.values() for query in each.values]
+    ids = tuple(dict.fromkeys(every)) if known.queries is None else known.queries.ids
     for check in asked:
         metric = check.part.metric
         if metric is None or known.stored is None or not _scores_queries(metric):
             continue
         stored = known.stored.metrics.get(str(metric))
         if stored is not None:
-            ids = stored.values if known.queries is None else known.queries.ids
             each = [math.nan if query in known.waived else stored.values.get(query, math.nan) for query in ids]
             found[str(metric)] = np.array(each, np.float64)
-    sizes = {each.size for each in found.values()}
-    return found if len(sizes) == 1 else {}
+    return found
 
 
 def _scores_queries(metric: Metric) -> bool:
@@ -95,11 +122,11 @@ def _usual(known: Known, metric: str, within: str, values: Floats) -> float | No
     return None if found is None or found.assumed else found.spread
 
 
-def _drawn(values: Mapping[str, Floats], spreads: Mapping[str, float]) -> Mapping[str, Floats]:
+def _drawn(values: Mapping[str, Floats], spreads: Mapping[str, float], checks: int) -> Mapping[str, Floats]:
     """Draw changes for all metrics: a row for each, with its spread; no query gains or loses on average."""
     table = np.array(list(values.values()))
     metrics, queries = table.shape
-    tries = min(MOST, max(FEWEST, NUMBERS // (metrics * queries)))
+    tries = min(MOST, max(FEWEST, min(NUMBERS // (metrics * queries), VERDICTS // checks)))
     draw = np.random.default_rng(0)
     with np.errstate(invalid="ignore", divide="ignore"):
         likeness = np.corrcoef(np.nan_to_num(table)) if metrics > 1 else np.ones((1, 1))
@@ -134,30 +161,37 @@ def _tries(
     if asked.kind.compares and not by_stored(asked):
         if not asked.options.against.anchored:
             return None
-        accepted = max(0, len(known.acceptances) - 1)
+        if known.since_anchor is None:
+            return None
+        accepted = known.since_anchor
     inside = ~np.isnan(values[name])
     if known.queries is not None:
         inside &= check.slice.mask(known.queries)
     elif check.slice.conditions:
         return None
-    if not inside.any():
+    weights = None if known.weights is None else known.weights[inside]
+    if not inside.any() or (weights is not None and not weights.any()):
         return None
     own = _usual(known, name, str(check.slice), values[name][inside])
     scale = math.sqrt(1 + accepted) * (1.0 if own is None or not spreads[name] else own / spreads[name])
-    weights = None if known.weights is None else known.weights[inside]
     found = scale * changes[name][:, inside]
-    return Tries(check.part, check.part.metric, check.slice, values[name][inside], found, weights, accepted)
+    before, units = values[name][inside], np.flatnonzero(inside)
+    return Tries(check.part, check.part.metric, check.slice, before, found, units, weights, accepted)
 
 
 def _adjusted(told: Sequence[_Told]) -> list[Floats]:
     """Return for each rule the p of every try, corrected as the gate corrects those of a run."""
     none = np.ones(len(told[0].tries.changes))
-    tested = [place for place, each in enumerate(told) if each.chances.shown is not None]
+    tested = [n for n, each in enumerate(told) if each.chances.shown is not None and each.chances.shown.p.min() < 1]
     if not tested:
         return [none] * len(told)
-    example = [Tested(1.0, told[place].tries.changes[0], np.array([hash(told[place].tries.slice)])) for place in tested]
+    shown = [each for place in tested if (each := told[place].chances.shown) is not None]
+    example = [
+        MeanTest(1.0, told[place].tries.changes[0], None if each.alone else told[place].tries.units)
+        for place, each in zip(tested, shown, strict=True)
+    ]
     groups, worth = groups_of(example)
-    table = np.array([each.chances.shown.p for each in told if each.chances.shown is not None])
+    table = np.array([each.p for each in shown])
     adjusted = np.minimum(1.0, table * math.fsum(worth))
     for row in np.flatnonzero(table.min(axis=0) < 0.25).tolist():  # no level is higher
         adjusted[:, row] = holm_of_groups(table[:, row], groups, worth)

@@ -38,6 +38,8 @@ class Known:
     """The accepted baseline; its rankings are not looked at."""
     runs: Mapping[tuple[str, str], Sequence[float]] = field(default_factory=dict)
     """By metric and slice, the spreads that earlier runs saw, the newest last."""
+    since_anchor: int | None = None
+    """How many changes were accepted since the anchor was pinned; None: not looked at, or there is no anchor."""
     trouble: str = ""
     """Why nobody knows what earlier runs saw, though there is a history."""
     drawing: Drawing | None = None

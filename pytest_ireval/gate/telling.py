@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
+from pytest_ireval.baselines.anchors import accepted_since
+from pytest_ireval.baselines.baseline import StoredMetric
 from pytest_ireval.errors import IrevalError
 from pytest_ireval.gate.acceptances import acceptances_of, baseline_info
 from pytest_ireval.gate.asking import error_lines
@@ -162,8 +166,29 @@ def _chance(material: Material, checks: Sequence[Check]) -> ChanceOfRed | None:
     queries, weights = population.queries, population.weights
     waived = frozenset(query for query, counts in zip(queries.ids, population.counting, strict=True) if not counts)
     drawing = population.drawing
-    known = Known(material.suite, tuple(checks), queries, weights, waived, material.stored, drawing=drawing)
+    since = None if material.anchor is None else len(tuple(accepted_since(material.anchor, material.stored)))
+    stored = replace(material.stored, metrics={**material.stored.metrics, **_scored_again(material)})
+    known = Known(material.suite, tuple(checks), queries, weights, waived, stored, drawing=drawing, since_anchor=since)
     return chance_of_red(with_runs(known))
+
+
+def _scored_again(material: Material) -> Mapping[str, StoredMetric]:
+    """The baseline's values under the judgments and metrics of this run, if they could be compared."""
+    scored = {} if material.comparable is None else material.comparable.scored
+    return {
+        name: StoredMetric(
+            each.metric.version,
+            "",
+            None,
+            {
+                query: value
+                for query, value in zip(each.names, each.values.tolist(), strict=True)
+                if not math.isnan(value)
+            },
+        )
+        for name, each in scored.items()
+        if each.metric.unit == "query"
+    }
 
 
 def _table(material: Material, side: Side) -> QueryTable:

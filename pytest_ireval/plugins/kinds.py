@@ -28,7 +28,7 @@ class Part(NamedTuple):
     """Keys below the rule's own that lead to it, so that messages name its line."""
 
 
-class Tested(NamedTuple):
+class MeanTest(NamedTuple):
     """The p of a fall of a mean, and the values whose mean it is about: what other metrics do on the same queries."""
 
     p: float
@@ -62,10 +62,10 @@ class RuleKind:
     """Whether it compares lists, not values. Its metrics, if any, need a ``reference``; those of others score one."""
     names_whole: bool = False
     """Whether the id of a verdict on all queries ends in ``all``."""
-    tested: Callable[[Any, Any], float | Tested | None] | None = None
+    tested: Callable[[Any, Any], float | MeanTest | None] | None = None
     """``tested(options, seen)``: the p under which it would fail by evidence, or None if evidence does not decide.
 
-    A :class:`Tested` has the values as well, so that metrics that move together are corrected less. The gate asks it
+    A :class:`MeanTest` has the values as well, so that metrics that move together are corrected less. The gate asks it
     for every verdict of the suite, and hands the corrected p to ``judge`` as ``seen.adjusted``.
     """
     chances: Callable[[Any, Any], Any] | None = None
@@ -115,7 +115,7 @@ def rule(
     slices: bool = True,
     lists: bool = False,
     names_whole: bool = False,
-    tested: Callable[[Any, Any], float | Tested | None] | None = None,
+    tested: Callable[[Any, Any], float | MeanTest | None] | None = None,
     chances: Callable[[Any, Any], Any] | None = None,
 ) -> Callable[[Callable[..., Any]], RuleKind]:
     """Make a kind of rule of ``function(options, seen) -> Ruling``; the docstring's first paragraph is its summary."""

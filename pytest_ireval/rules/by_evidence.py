@@ -112,6 +112,8 @@ def _settled(
     if over and options.on_inconclusive == "observed" and robustness is not None and not robustness.falling:
         because = f"; what was observed is more than {drop_words(question)}, but {unjudged_words(robustness)}"
         return Settled("inconclusive", because, warning=True)
+    if few and question.seen.slice.conditions and options.on_inconclusive != "fail":
+        return Settled("inconclusive")  # it is asked for its hard limit alone
     return undecided(options, over=over, tolerance=drop_words(question))
 
 
@@ -135,10 +137,13 @@ def shown_of_mean(
     margins = tolerance.relative * toward * tries.before + tolerance.absolute
     if weigh.worth < max(options.fewest, FEWEST):
         p, safe = np.ones(len(gains)), np.zeros(len(gains), bool)
+        if tries.slice.conditions and options.on_inconclusive != "fail":
+            over = np.zeros(len(gains), bool)  # not judged, but for a hard limit
     else:
         counted, allowed = gains[:, weigh.counted], margins[weigh.counted]
         p = for_tries(options, tries) * p_below(estimated(counted, weigh))
         safe = p_above(estimated(counted + allowed, weigh)) < options.alpha
+    safe |= ~gains.any(axis=1)  # nothing changed
     return Shown(p, safe, undecided_red(options, over), options.alpha)
 
 

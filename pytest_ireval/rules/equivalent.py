@@ -64,7 +64,7 @@ def chances_of_equivalent(options: EquivalentOptions, tries: Tries) -> Chances:
     both = tries, replace(tries, changes=-tries.changes)
     fell, rose = (shown_of_mean(options, each, options.tolerance, weights, over) for each in both)
     p = np.minimum(1.0, 2 * np.minimum(fell.p, rose.p))
-    return Chances(np.zeros(over.size, bool), fell._replace(p=p, safe=fell.safe & rose.safe))
+    return Chances(np.zeros(over.size, bool), fell._replace(alone=True, p=p, safe=fell.safe & rose.safe))
 
 
 @rule(

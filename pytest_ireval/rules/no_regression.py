@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 from pydantic import Field, model_validator
 
-from pytest_ireval.plugins.kinds import Tested, rule
+from pytest_ireval.plugins.kinds import MeanTest, rule
 from pytest_ireval.results.outcome import SliceFigures
 from pytest_ireval.rules.by_evidence import numbers_of, ruled_by_evidence, shown_of_mean, tested_p
 from pytest_ireval.rules.evidence_wording import drift_facts, drift_words, no_weight_words, numbers_words, open_words
@@ -73,7 +73,7 @@ class NoRegressionOptions(EvidenceOptions, WeightedOptions):
                 raise ValueError(f"hard_limit: {limit} is less than the tolerance of {each}: it is the outer limit")
 
 
-def p_of_no_regression(options: NoRegressionOptions, seen: Seen) -> Tested | None:
+def p_of_no_regression(options: NoRegressionOptions, seen: Seen) -> MeanTest | None:
     """The p of a fall, if evidence decides."""
     tolerance = options.tolerance.of(seen.slice.value)
     if not options.by_evidence or tolerance is None:
@@ -81,7 +81,7 @@ def p_of_no_regression(options: NoRegressionOptions, seen: Seen) -> Tested | Non
     question = _question(options, seen, tolerance)
     p = tested_p(options, question, lambda: question.evidence.p_worse)
     gains = question.gains if question.weights is None else question.gains * question.weights
-    return None if p is None else Tested(p, gains, question.values.place)
+    return None if p is None else MeanTest(p, gains, question.values.place)
 
 
 def chances_of_no_regression(options: NoRegressionOptions, tries: Tries) -> Chances | None:

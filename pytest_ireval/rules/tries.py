@@ -28,6 +28,8 @@ class Tries:
     """The value of each query in the baseline."""
     changes: Floats
     """``now - before``, a row for each try."""
+    units: NDArray[np.int64]
+    """The places of the queries in the suite: rules with the same ones are corrected together."""
     weights: Floats | None
     """How much traffic each query stands for, if the suite says so."""
     accepted: int = 0
@@ -59,6 +61,8 @@ class Shown(NamedTuple):
     undecided: Mask
     """Whether it fails if evidence tells neither."""
     alpha: float
+    alone: bool = False
+    """Whether the gate corrects it as a test of its own."""
 
 
 class Chances(NamedTuple):

@@ -104,7 +104,7 @@ def chances_of_worsened(options: WorsenedOptions, tries: Tries) -> Chances:
         )
     bounds = {losses: rate_bound(losses, queries) * queries for losses in set(lost)}
     safe = np.array([bounds[losses] <= allowed for losses in lost]) if allowed is not None else ~over
-    return Chances(np.zeros(len(lost), bool), Shown(p, safe, undecided_red(options, over), options.alpha))
+    return Chances(np.zeros(len(lost), bool), Shown(p, safe, undecided_red(options, over), options.alpha, alone=True))
 
 
 @rule(name="worsened", options=WorsenedOptions, compares=True, tested=p_of_worsened, chances=chances_of_worsened)

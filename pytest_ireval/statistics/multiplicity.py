@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import lru_cache
 
 import numpy as np
 
@@ -45,11 +46,13 @@ def holm_of_groups(p: Floats, groups: Sequence[Sequence[int]], worth: Sequence[f
     """
     group_of = {place: number for number, group in enumerate(groups) for place in group}
     left, adjusted, highest = [len(group) for group in groups], np.full(p.shape, np.nan), 0.0
+    factor = math.fsum(min(float(many), most) for many, most in zip(left, worth, strict=True))
     for place in np.argsort(p, kind="stable").tolist():
-        factor = math.fsum(min(float(many), most) for many, most in zip(left, worth, strict=True))
         highest = max(highest, min(1.0, factor * float(p[place])))
         adjusted[place] = highest
-        left[group_of[place]] -= 1
+        group = group_of[place]
+        factor -= min(float(left[group]), worth[group]) - min(left[group] - 1.0, worth[group])
+        left[group] -= 1
     return adjusted
 
 
@@ -67,8 +70,14 @@ def worth_of_tests(rows: Floats, level: float) -> float:
         return float(len(rows))
     values, vectors = np.linalg.eigh(np.corrcoef(moving))
     root = vectors * np.sqrt(np.maximum(values, 0.0))
-    drawn = np.random.default_rng(0).standard_normal((DRAWS, len(moving))) @ root.T
+    drawn = _normal(len(moving)) @ root.T
     far = NORMAL.inv_cdf(1 - level)
     share = float((np.mean(drawn.max(axis=1) > far) + np.mean(drawn.min(axis=1) < -far)) / 2)
     share += 2 * math.sqrt(share / (2 * DRAWS))
     return still + min(float(len(moving)), max(1.0, share / level))
+
+
+@lru_cache(maxsize=8)
+def _normal(columns: int) -> Floats:
+    """Independent normal values, the same in every call."""
+    return np.random.default_rng(0).standard_normal((DRAWS, columns))

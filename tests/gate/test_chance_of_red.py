@@ -28,7 +28,7 @@ EVIDENCE = "no_regression: {metric: nDCG@10, tolerance: 2%, decide_by: evidence}
 def chance(tmp_path):
     """What is said of a suite with these rules, on so many queries whose values have the mean 0.5."""
 
-    def ask(*rules, queries=400, spread=0.1, runs=None, weights=None):
+    def ask(*rules, queries=400, spread=0.1, runs=None, weights=None, lacks=0):
         path = tmp_path / "many.ireval.yaml"
         for name in ("now.txt", "queries.tsv", "judgments.txt"):
             (tmp_path / name).touch()  # they are not read
@@ -42,6 +42,8 @@ def chance(tmp_path):
             name: StoredMetric(1, "pytest-ireval", None, dict(zip(ids, (values + shift).tolist(), strict=True)))
             for name, shift in (("nDCG@10", 0.0), ("RR@10", 0.001))
         }
+        for query in ids[:lacks]:
+            del metrics["RR@10"].values[query]
         known = {(name, "all"): [spread] for name in metrics} if runs is None else runs
         stored = SimpleNamespace(metrics=metrics, acceptances=())
         weights = None if weights is None else np.array(weights, np.float64)
@@ -112,7 +114,7 @@ def test_a_floor_counts_and_rules_about_lists_are_named(chance):
     )
 
     assert found.share == 0.0
-    assert found.left_out == ("churn", "expect")
+    assert found.left_out == ("churn RBO", "expect")
 
 
 def test_a_rule_that_only_warns_turns_nothing_red(chance):
@@ -145,3 +147,37 @@ def test_a_run_says_it_on_every_face(shop):
         f"A harmless change of the usual size would turn this suite red in {share} of cases (not counted: expect)."
         in page
     )
+
+
+def test_metrics_that_lack_values_of_different_queries_are_corrected_apart(chance):
+    assert 0.03 <= chance(EVIDENCE, EVIDENCE.replace("nDCG", "RR"), lacks=3).share <= 0.07
+
+
+def test_slices_that_are_never_judged_turn_nothing_red(chance):
+    few = "no_regression: {metric: nDCG@10, tolerance: 1%, per: part, min_queries: 50}"
+    tiny = EVIDENCE.replace("}", ", per: part, on_inconclusive: observed, min_queries: 50}")
+
+    assert chance(few).share == 0.0
+    assert chance(tiny).share == 0.0
+    assert 0.03 <= chance(EVIDENCE, tiny.replace("}", ", name: parts}")).share <= 0.065
+
+
+def test_a_metric_whose_spread_is_unknown_is_not_counted_and_named(chance):
+    found = chance(EVIDENCE, 'threshold: {RR@10: ">= 0.4"}', runs={("nDCG@10", "all"): [0.1]})
+
+    assert found.left_out == ("threshold RR@10",)
+    assert 0.03 <= found.share <= 0.065
+
+
+def test_an_anchor_that_is_not_pinned_is_not_counted(chance):
+    found = chance(EVIDENCE, "no_regression: {metric: nDCG@10, tolerance: 1%, against: anchor, name: far}")
+
+    assert found.left_out == ("no_regression nDCG@10",)
+
+
+def test_a_slice_without_traffic_is_not_counted_where_rules_are_weighted(chance):
+    weights = [0 if i % 10 == 0 else 1 for i in range(400)]
+    found = chance("no_regression: {metric: nDCG@10, tolerance: 20%, weighted: true, per: part}", weights=weights)
+
+    assert found.left_out == ("no_regression nDCG@10",)
+    assert found.share < 0.05

@@ -1,9 +1,12 @@
 """``decide_by: evidence``: what so many queries show, what they cannot tell, and what follows from that."""
 
+import numpy as np
 import pytest
 from town import Town
 
 from pytest_ireval.errors import SuiteError
+from pytest_ireval.gate.family import _checked
+from pytest_ireval.plugins.kinds import MeanTest
 
 BY_EVIDENCE = "no_regression: {metric: RR@10, tolerance: 2%, decide_by: evidence}"
 SAME = (2, 2)
@@ -108,6 +111,19 @@ def test_a_hard_limit_holds_on_a_slice_with_too_few_queries_to_be_evidence(town)
         "no_regression::RR_10.segment-head": "fail",
         "no_regression::RR_10.segment-tail": "fail",
     }
+
+
+def test_a_hard_limit_that_holds_judges_a_small_slice_by_nothing_else(town):
+    more = "per: segment, on_inconclusive: observed, hard_limit: 90%"
+    found = town((LOSS, 4), (SAME, 26)).gate(rule(BY_EVIDENCE, more))
+
+    assert {each.verdict for name, each in found.items() if name != "inputs"} == {"inconclusive"}
+
+
+@pytest.mark.parametrize("p", [float("nan"), -0.1, 1.5, MeanTest(0.5, None, np.arange(3))])
+def test_what_a_plugin_says_of_its_p_is_checked(p):
+    with pytest.raises(ValueError, match=r"its p is|one gain for each unit"):
+        _checked(p)
 
 
 @pytest.mark.parametrize(
@@ -299,7 +315,7 @@ def test_equal_weights_are_no_weights(town):
     plain = town(*kinds).only(BY_EVIDENCE)
     weighted = town(*kinds, weights=[7] * 200).only(rule(BY_EVIDENCE, "weighted: true"))
 
-    assert weighted.headline == plain.headline
+    assert weighted.headline == f"weighted {plain.headline}"
     assert weighted.figures[0].p == pytest.approx(plain.figures[0].p, abs=1e-12)
 
 
