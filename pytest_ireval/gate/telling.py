@@ -17,7 +17,6 @@ from pytest_ireval.gate.chance_of_red import chance_of_red
 from pytest_ireval.gate.curves import curves_of
 from pytest_ireval.gate.distributions import distributions_of
 from pytest_ireval.gate.documents import documents_of
-from pytest_ireval.gate.foreseeing import with_runs
 from pytest_ireval.gate.material import Material
 from pytest_ireval.gate.outlook import Known
 from pytest_ireval.gate.recall_precision import relevant_from
@@ -169,7 +168,7 @@ def _chance(material: Material, checks: Sequence[Check]) -> ChanceOfRed | None:
     since = None if material.anchor is None else len(tuple(accepted_since(material.anchor, material.stored)))
     stored = replace(material.stored, metrics={**material.stored.metrics, **_scored_again(material)})
     known = Known(material.suite, tuple(checks), queries, weights, waived, stored, drawing=drawing, since_anchor=since)
-    return chance_of_red(with_runs(known))
+    return chance_of_red(known)
 
 
 def _scored_again(material: Material) -> Mapping[str, StoredMetric]:

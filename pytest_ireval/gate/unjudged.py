@@ -73,20 +73,12 @@ def _left_open(looking: Looking, reference: Side, metric: Metric) -> Unjudged | 
     metric = told.metric
     if metric.unit != "query" or metric.direction == "neither" or metric.needs & NOT_OF_LABELS:
         return None
-    if _all_judged(looking.now) and _all_judged(reference):
-        return None
     undefined = np.isnan(told.values - before.values)
     valued = frozenset(query for query, no in zip(told.names, undefined.tolist(), strict=True) if not no)
     pairs = [pair_of(looking, metric, both, valued) for both in _askings(looking.now, reference)]
     if not any(pair.open.query.size and pair.scale[-1] > 0 and _heeds_labels(pair) for pair in pairs):
         return None
     return _in_order(looking.base.population, name, [_part(pair) for pair in pairs])
-
-
-def _all_judged(side: Side) -> bool:
-    """Tell at once whether a side that was asked once lists judged documents alone."""
-    found = side.judgedness
-    return found is not None and len(side.rankings) == 1 and bool((found.listed == found.judged).all())
 
 
 def _askings(now: Side, reference: Side) -> Iterator[tuple[Rankings, Rankings]]:

@@ -11,7 +11,7 @@ from pytest_ireval.history.rows import JOINED, Row, Wanted, rows
 Point = Row
 """A run, as a point of a trend: its moment, value, change, spread, verdict, and whether it was accepted, and why."""
 SPREADS = f"""SELECT figures.metric, figures.slice, figures.sd {JOINED}
-    WHERE suites.name = ? AND (suites.accepted OR (runs.branch = ? AND runs.branch <> '')) AND figures.sd > 0
+    WHERE suites.name = ? AND (suites.accepted OR runs.branch = ?) AND figures.sd > 0
     ORDER BY runs.date, runs.id, figures.id"""
 
 

@@ -97,19 +97,27 @@ def template_folder() -> Path:
     return inside if inside.is_dir() else PACKAGE.parent / "templates"
 
 
-@lru_cache(maxsize=16)
 def environment(*folders: Path) -> jinja2.Environment:
     """Load templates from folders, the first of them first; without folders, from ours.
 
-    It escapes every value and stops at an unknown name. It is made once, because compiling our templates takes longer
-    than filling them in; Jinja compiles a file again when the file changes.
+    It escapes every value and stops at an unknown name. That of our own templates is made once, because compiling them
+    takes longer than filling them in. A user's folder may get another file at any time.
     """
+    return _ours() if folders in ((), (template_folder(),)) else _made(*folders)
+
+
+@lru_cache(maxsize=1)
+def _ours() -> jinja2.Environment:
+    return _made(template_folder())
+
+
+def _made(*folders: Path) -> jinja2.Environment:
     import jinja2
 
     from pytest_ireval.reports.page_filters import FILTERS
     from pytest_ireval.reports.template_errors import Unknown
 
-    found = jinja2.FileSystemLoader(folders or [template_folder()])
+    found = jinja2.FileSystemLoader(folders)
     ours = jinja2.PrefixLoader({OURS: jinja2.FileSystemLoader(template_folder())})
     made = jinja2.Environment(
         loader=jinja2.ChoiceLoader([found, ours]),

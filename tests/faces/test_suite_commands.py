@@ -67,8 +67,8 @@ rules:
   - worsened: {metric: nDCG@10, by_more_than: 0.3, at_most: 5%}
 
   # How many queries may get a very different list; this needs no judgments. Look at the first changes,
-  # and set it to what is usual here.
-  - churn: {overlap: RBO(p=0.9), below: 0.8, at_most: 10%}
+  # set it to what is usual here, and take on_fail out: until then it only warns.
+  - churn: {overlap: RBO(p=0.9), below: 0.8, at_most: 10%, on_fail: warn}
 
   # What must not break, whatever the means say. These have the top grade and stand first now;
   # put in those that you care about.

@@ -89,7 +89,7 @@ def test_weights_give_the_weighted_mean_and_its_standard_error():
     d, w = draw.normal(-0.01, 0.1, 40), draw.lognormal(size=40)
     mean = (w * d).sum() / w.sum()
     error = math.sqrt(40 / 39 * (w**2 * (d - mean) ** 2).sum()) / w.sum()
-    half = scipy.stats.t.ppf(0.95, 39) * error
+    half = scipy.stats.t.ppf(0.95, w.sum() ** 2 / (w**2).sum() - 1) * error
 
     found = mean_evidence(d, weights=w)
 
