@@ -41,6 +41,15 @@ tests were run with many, in another environment."""
 pytest_plugins = ["pytester", "command_line", "golden_files"]
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_cmdline_main(config):
+    """Every core, unless -n says otherwise. It is not among addopts: suites run in a checkout without pytest-xdist."""
+    option = config.option
+    alone = hasattr(config, "workerinput") or option.usepdb or not config.pluginmanager.hasplugin("xdist")
+    if not alone and option.numprocesses is None and option.dist == "no":
+        option.numprocesses, option.dist = "auto", "worksteal"
+
+
 WITHOUT_HYPOTHESIS = "-p no:hypothesispytest"
 """For every pytest that a test starts, and for its workers: loading hypothesis takes each as long as our gate."""
 
