@@ -103,12 +103,13 @@ def environment(*folders: Path) -> jinja2.Environment:
     It escapes every value and stops at an unknown name. That of our own templates is made once, because compiling them
     takes longer than filling them in. A user's folder may get another file at any time.
     """
-    return _ours() if folders in ((), (template_folder(),)) else _made(*folders)
+    ours = template_folder()
+    return _kept(ours) if folders in ((), (ours,)) else _made(*folders)
 
 
 @lru_cache(maxsize=1)
-def _ours() -> jinja2.Environment:
-    return _made(template_folder())
+def _kept(ours: Path) -> jinja2.Environment:
+    return _made(ours)
 
 
 def _made(*folders: Path) -> jinja2.Environment:
