@@ -153,7 +153,7 @@ def _outlook(known: Known, check: Check, metric: Metric, drop: Tolerance | None,
 
 
 def _tests(known: Known) -> int:
-    """Count the verdicts that evidence decides: Holm's correction holds the smallest p against so many."""
+    """Count the verdicts that evidence decides: the smallest p is multiplied by this number."""
     return sum(check.asked is not None and getattr(check.asked.options, "by_evidence", False) for check in known.checks)
 
 
