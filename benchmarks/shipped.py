@@ -5,6 +5,7 @@ A query has one document for each side and metric, whose grade is its score; CG@
 
 from __future__ import annotations
 
+import os
 import random
 import subprocess
 import sys
@@ -135,7 +136,8 @@ def red_of_init(changes: int, queries: int = 200) -> int:
         command += ["queries.tsv", "--rankings", "now.txt", "--name", "first", "--output", "first.ireval.yaml"]
         subprocess.run(command, cwd=folder, check=True, capture_output=True)
         pytest = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--ireval", "--ireval-update-new"]
-        subprocess.run(pytest, cwd=folder, check=True, capture_output=True)
+        at_home = {**os.environ, "CI": ""}  # a first baseline is accepted where a person would: CI refuses
+        subprocess.run(pytest, cwd=folder, env=at_home, check=True, capture_output=True)
         return sum(_red(folder, grades, noise, chance) for _ in range(changes))
 
 

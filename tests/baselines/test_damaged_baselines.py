@@ -7,7 +7,7 @@ from contextlib import suppress
 
 import pytest
 import zstandard
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from made_baselines import FIRST, SECOND, baseline_of, content
 
@@ -274,7 +274,6 @@ pieces = st.lists(
 ).map(b"".join)
 
 
-@settings(max_examples=150)
 @given(pieces, st.booleans())
 def test_no_text_at_all_leads_to_anything_but_content_or_damage(text, scored):
     heads = f"# ireval rankings, format 1, depth 9{', with scores' * scored}\n".encode(), HEAD

@@ -4,7 +4,7 @@ import re
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from made_baselines import FIRST, GRADES, LISTS, SECOND, baseline_of, content
 
@@ -237,7 +237,6 @@ lists = st.dictionaries(ids, st.lists(ids, unique=True, max_size=5), min_size=1,
 grades = st.dictionaries(ids, st.dictionaries(ids, st.floats(-9, 9), min_size=1, max_size=4), min_size=1, max_size=4)
 
 
-@settings(max_examples=40)
 @given(lists=lists, grades=grades, suite=st.sampled_from(["shop", "ä b", "a.rankings"]))
 def test_any_ids_come_back_as_they_were(tmp_path_factory, lists, grades, suite):
     folder = tmp_path_factory.mktemp("baselines")

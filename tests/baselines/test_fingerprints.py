@@ -3,7 +3,7 @@
 import re
 from dataclasses import replace
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_ireval.baselines import fingerprints
@@ -62,7 +62,6 @@ grades = st.dictionaries(
 )
 
 
-@settings(max_examples=60)
 @given(grades, grades)
 def test_judgments_have_one_fingerprint_if_and_only_if_they_are_the_same(one, other):
     turned = {query: dict(reversed(of_query.items())) for query, of_query in reversed(one.items())}
@@ -75,7 +74,6 @@ def test_judgments_have_one_fingerprint_if_and_only_if_they_are_the_same(one, ot
         )
 
 
-@settings(max_examples=60)
 @given(grades)
 def test_the_grades_that_are_kept_are_those_that_were_given(given_grades):
     kept = of_judgments(given_grades).grades

@@ -121,8 +121,15 @@ def low_and_high(name, direction, grades, lists, references, policies):
     return (values if direction != "lower" else values[::-1]), ends
 
 
-@pytest.mark.parametrize("policies", POLICIES, ids=str)
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(
+    ("name", "policies"),
+    [
+        pytest.param(name, policies, marks=() if number % len(POLICIES) == place else pytest.mark.slow)
+        for number, name in enumerate(NAMES)
+        for place, policies in enumerate(POLICIES)
+    ],
+    ids=str,
+)
 def test_no_order_is_below_the_worst_or_above_the_best(name, policies):
     metric = REGISTRY.parse_metrics([name])[0]
     policies = {"scale": 3, "collection": 50, **policies}

@@ -71,7 +71,7 @@ def damaged(draw):
 @given(data=st.one_of(damaged(), trees.map(json.dumps).map(str.encode), st.binary(max_size=60)))
 @example(data=b"PAR1" * 4)
 @example(data=b"\x1f\x8b" + b"a" * 20)
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_a_file_is_read_or_refused_and_nothing_else(tmp_path, content, name, data):
     path = tmp_path / "file"
     path.write_bytes(data)

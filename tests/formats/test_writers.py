@@ -24,7 +24,7 @@ judgments_from_table = judgments_from(
 )
 ids = st.text("aä☃0-_.,;:'", min_size=1, max_size=6)
 texts = st.text(st.characters(exclude_categories=["Cs", "Cc"]), max_size=10)
-modest = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+modest = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 @pytest.mark.parametrize("ending", ["tsv", "csv", "jsonl", "txt"])

@@ -63,6 +63,18 @@ NAMES = [
 ]
 
 
+def on_every_scale(names):
+    """Each name on one of the scales in turn, and on the others in the long search."""
+    return pytest.mark.parametrize(
+        ("name", "scale"),
+        [
+            pytest.param(name, scale, marks=() if number % len(SCALES) == place else pytest.mark.slow)
+            for number, name in enumerate(names)
+            for place, scale in enumerate(SCALES)
+        ],
+    )
+
+
 def drawn(chance, grades, open_documents):
     """Grades of judged documents, and two lists that share some; so many documents are unjudged."""
     judged = {f"j{i}": int(chance.choice(list(grades.values()))) for i in range(4)} | {"missed": max(grades.values())}
@@ -101,8 +113,7 @@ def looked_at(name, scale, seed):
         yield found.left_open(str(metric)), metric, min(values), max(values)
 
 
-@pytest.mark.parametrize("scale", SCALES)
-@pytest.mark.parametrize("name", NAMES)
+@on_every_scale(NAMES)
 def test_bounds_are_the_lowest_and_the_highest_difference_of_all_grades(name, scale):
     for found, metric, low, high in looked_at(name, scale, 1):
         if found is None:
@@ -113,8 +124,7 @@ def test_bounds_are_the_lowest_and_the_highest_difference_of_all_grades(name, sc
         assert ends == (pytest.approx(low, abs=1e-12), pytest.approx(high, abs=1e-12))
 
 
-@pytest.mark.parametrize("scale", SCALES)
-@pytest.mark.parametrize("name", NAMES)
+@on_every_scale(NAMES)
 def test_bounds_of_more_grades_than_can_be_tried_are_wide_enough(name, scale, monkeypatch):
     monkeypatch.setattr("pytest_ireval.statistics.joint_bounds.ENUMERATED", 1)
     monkeypatch.setattr("pytest_ireval.statistics.joint_bounds.STEPPED", 1)
@@ -128,8 +138,7 @@ def test_bounds_of_more_grades_than_can_be_tried_are_wide_enough(name, scale, mo
         assert tight or not found.exact
 
 
-@pytest.mark.parametrize("scale", SCALES)
-@pytest.mark.parametrize("name", [name for name in NAMES if REGISTRY.parse_metrics([name])[0].adds_up])
+@on_every_scale(name for name in NAMES if REGISTRY.parse_metrics([name])[0].adds_up)
 def test_in_the_order_of_effects_the_bounds_of_sums_are_exact(name, scale, monkeypatch):
     monkeypatch.setattr("pytest_ireval.statistics.joint_bounds.ENUMERATED", 1)
     monkeypatch.setattr(
@@ -142,8 +151,7 @@ def test_in_the_order_of_effects_the_bounds_of_sums_are_exact(name, scale, monke
             assert ends == (pytest.approx(low, abs=1e-12), pytest.approx(high, abs=1e-12))
 
 
-@pytest.mark.parametrize("scale", SCALES)
-@pytest.mark.parametrize("name", [name for name in NAMES if REGISTRY.parse_metrics([name])[0].binary])
+@on_every_scale(name for name in NAMES if REGISTRY.parse_metrics([name])[0].binary)
 def test_a_metric_that_asks_only_what_is_relevant_tells_no_other_grades_apart(name, scale):
     metric = REGISTRY.parse_metrics([name])[0]
     rel = metric.settings["rel"]

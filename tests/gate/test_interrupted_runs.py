@@ -74,7 +74,9 @@ def home(tmp_path_factory, shop_in):
     return home
 
 
-@pytest.mark.parametrize("step", [pytest.param(1, marks=pytest.mark.slow, id="each"), pytest.param(20, id="some")])
+@pytest.mark.parametrize(
+    "step", [pytest.param(1, marks=pytest.mark.slow, id="each"), pytest.param(20, marks=pytest.mark.ci, id="some")]
+)
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_run_that_is_disturbed_at_any_moment(kind, step, home):
     command = [sys.executable, DRIVER, home, kind, str(step)]

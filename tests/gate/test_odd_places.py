@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 PYTEST = (sys.executable, "-m", "pytest", "-p", "no:cacheprovider")
+pytestmark = pytest.mark.ci
 posix = pytest.mark.skipif(os.name != "posix", reason="needs a POSIX system")
 
 

@@ -15,6 +15,8 @@ from pytest_ireval.results.suite_result import SuiteResult
 
 pytest.importorskip("xdist", reason="pytest-xdist is not installed")
 
+pytestmark = pytest.mark.ci
+
 MODES = ("load", "each")
 MORE_MODES = [
     pytest.param(mode, marks=pytest.mark.slow) for mode in ("worksteal", "loadscope", "loadfile", "loadgroup")

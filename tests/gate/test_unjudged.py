@@ -4,7 +4,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from sides import TwoSides
 
@@ -156,7 +156,6 @@ def values_under(labellings, grades, now, before, metrics, policies):
     return {name: found.difference(name) for name in found.metrics}
 
 
-@settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
 @given(now=lists, before=lists, grades=st.dictionaries(st.sampled_from(DOCUMENTS), st.integers(0, 1), max_size=4))
 @pytest.mark.parametrize(
     ("names", "policies"),

@@ -5,7 +5,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from made_runs import COMMIT, outcome, run, suite, tail
 
@@ -134,7 +134,6 @@ WHOLE = [
 ]
 
 
-@settings(max_examples=40)
 @given(st.lists(st.lists(st.sampled_from(KNOWN), max_size=4), max_size=5))
 def test_in_whatever_pieces_and_order_it_is_rebuilt_the_history_is_the_same(pieces):
     folder = Path(tempfile.mkdtemp())

@@ -42,7 +42,7 @@ def blocks(page, language):
     return [code for found, _, code in BLOCK.findall(page.read_text(encoding="utf-8")) if found == language]
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture
 def beside_the_examples(monkeypatch, tmp_path_factory):
     """What the pages show runs where the examples are, and leaves nothing behind."""
     folder = tmp_path_factory.mktemp("documentation")
@@ -53,13 +53,17 @@ def beside_the_examples(monkeypatch, tmp_path_factory):
 
 
 @each_page
+@pytest.mark.usefixtures("beside_the_examples")
 def test_python_blocks_of_a_page_run_one_after_the_other(page):
     namespace = {"__name__": "documentation"}
     for number, code in enumerate(blocks(page, "python"), 1):
         exec(compile(code, f"{page.name}, block {number}", "exec", dont_inherit=True), namespace)
 
 
-@each_page
+@pytest.mark.parametrize(
+    "page",
+    [pytest.param(page, marks=() if page.name == "README.md" else pytest.mark.ci, id=page.name) for page in PAGES],
+)
 def test_files_and_commands_of_a_page_do_what_it_shows(page, ireval, beside_the_examples):
     for language, title, text in BLOCK.findall(page.read_text(encoding="utf-8")):
         if title:

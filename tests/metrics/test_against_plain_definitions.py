@@ -2,7 +2,7 @@
 
 import plain_definitions as plain
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_ireval import evaluate
@@ -120,7 +120,6 @@ DEFINITIONS = {
 }
 
 
-@settings(deadline=None, max_examples=120)
 @given(st.lists(query(), min_size=1, max_size=6))
 def test_every_metric_equals_its_definition(queries):
     judgments, rankings = {}, {}

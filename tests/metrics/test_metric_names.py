@@ -1,7 +1,7 @@
 """One parser, one printer: every accepted spelling, the canonical text, and what is said of mistakes."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_ireval import MetricNameError, load_registry
@@ -231,7 +231,6 @@ values_by_kind = {
 }
 
 
-@settings(deadline=None, max_examples=300)
 @given(st.data())
 def test_printing_and_reading_round_trip_over_all_metrics_and_values(data):
     metric = data.draw(st.sampled_from(sorted(REGISTRY.metrics.values(), key=str)))
@@ -254,7 +253,6 @@ def test_printing_and_reading_round_trip_over_all_metrics_and_values(data):
     assert again.settings == whole.settings
 
 
-@settings(deadline=None, max_examples=300)
 @given(st.text(max_size=30) | st.text("nDCGP@()[]{}=,:'\"10.-_ ", max_size=30))
 def test_any_text_is_a_metric_or_a_clear_error(text):
     try:

@@ -1,7 +1,7 @@
 """Whatever its arguments and the rankings are, a built-in metric keeps the promises that it makes of itself."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_ireval import MetricError, evaluate, load_registry
@@ -45,7 +45,6 @@ def data(draw):
 
 @pytest.mark.parametrize("metric", METRICS, ids=lambda metric: metric.name)
 def test_values_are_numbers_within_the_range(metric):
-    @settings(deadline=None, max_examples=40)
     @given(whole_metrics(metric), data())
     def check(whole, judged_rankings):
         try:

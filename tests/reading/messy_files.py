@@ -4,16 +4,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from slow_reader import BYTE_ORDER_MARK
 
 LENGTHS = [1, 2, 7, 8, 9, 15, 16, 17, 31, 32, 33, 40, 63, 64, 65, 72, 130, 1000, 3990]
-
-
-def examples(count: int) -> settings:
-    """So many examples, however long they take."""
-    return settings(max_examples=count, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 class MessyFiles(NamedTuple):

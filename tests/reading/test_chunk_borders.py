@@ -6,7 +6,7 @@ from random import Random
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from messy_files import examples, messy_files
+from messy_files import messy_files
 from plain import plain_hits, plain_judgments, plain_rankings
 from slow_reader import first_places, slow_hits, slow_judgments, slow_rankings
 from trec_doors import judged_in_file, read_judgments, read_rankings
@@ -93,7 +93,6 @@ def test_ranges_for_threads_give_the_same_rankings(written, data, threads):
 
 
 @given(messy_files(), st.integers(1, 300), st.integers(1, 40), st.booleans())
-@examples(80)
 def test_any_file_in_chunks_and_ranges_of_any_size(written, files, size, threads, by_id):
     with chunks_of(size, threads):
         judgments = read_judgments(written(files.judgments, "judgments.txt"))

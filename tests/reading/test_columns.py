@@ -3,7 +3,6 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from messy_files import examples
 
 from pytest_ireval.retrieval.scan.chunk import Chunk
 from pytest_ireval.retrieval.scan.tokens import BadLines, columns
@@ -44,7 +43,6 @@ def found(text, width, wanted, exact):
 
 
 @given(texts(6, wider=3))
-@examples(250)
 def test_columns_of_lines_with_extra_words(text):
     lines = split(text)
 
@@ -53,7 +51,6 @@ def test_columns_of_lines_with_extra_words(text):
 
 
 @given(texts(4, wider=0), st.lists(st.integers(0, 3), min_size=1, unique=True))
-@examples(250)
 def test_some_columns_of_lines_of_exact_width(text, wanted):
     lines = split(text)
 
@@ -62,7 +59,6 @@ def test_some_columns_of_lines_of_exact_width(text, wanted):
 
 
 @given(st.lists(st.sampled_from(["a", "b", " ", " ", "#", "\t", "\n", "\r\n"]), max_size=40))
-@examples(400)
 def test_any_text_has_the_columns_that_splitting_finds_or_is_refused(pieces):
     text = "".join(pieces) + "\n"
     lines = split(text)

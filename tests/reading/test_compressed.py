@@ -10,7 +10,7 @@ import pytest
 import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
-from messy_files import examples, messy_files
+from messy_files import messy_files
 from plain import plain_judgments, plain_rankings
 from slow_reader import slow_judgments, slow_rankings
 from trec_doors import read_judgments, read_rankings
@@ -77,7 +77,6 @@ def test_compressed_data_may_be_cut_anywhere(written, monkeypatch, compress, siz
 
 
 @given(messy_files(), st.sampled_from([gzip.compress, zstd]))
-@examples(60)
 def test_any_file_may_be_compressed(written, files, compress):
     rankings = read_rankings(written(compress(files.rankings)))
     judgments = read_judgments(written(compress(files.judgments)))

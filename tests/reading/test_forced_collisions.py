@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from messy_files import examples, messy_files
+from messy_files import messy_files
 from plain import plain_hits, plain_judgments, plain_rankings
 from slow_reader import slow_hits, slow_judgments, slow_rankings
 from trec_doors import judged_in_file, read_judgments, read_rankings
@@ -50,7 +50,6 @@ def test_a_document_with_the_key_of_a_judged_one_is_not_judged(written, monkeypa
 
 
 @given(messy_files(), st.integers(1, 15))
-@examples(60)
 def test_judgments_whose_ids_collide_are_hashed_with_another_seed(written, files, good_seed):
     with pytest.MonkeyPatch.context() as patch:
         hashed_by(patch, one_key_below(good_seed))
@@ -88,7 +87,6 @@ def test_judgments_that_collide_under_every_seed_are_refused(refusal, monkeypatc
 
 
 @given(messy_files())
-@examples(60)
 def test_documents_that_collide_are_no_repetitions(written, files):
     with pytest.MonkeyPatch.context() as patch:
         hashed_by(patch, one_key_below(1))

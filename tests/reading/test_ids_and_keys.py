@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from messy_files import examples, ids, long_ids
+from messy_files import ids, long_ids
 
 from pytest_ireval.retrieval.ids import Ids, concatenated
 from pytest_ireval.retrieval.scan.chunk import Chunk, joined
@@ -32,7 +32,6 @@ def key(text, before="", behind="", seed=0):
 
 
 @given(st.lists(ids, min_size=1, max_size=10))
-@examples(200)
 def test_equal_ids_have_equal_keys_and_others_do_not(texts):
     found = keys_of(*spans(texts)).tolist()
 
@@ -41,7 +40,6 @@ def test_equal_ids_have_equal_keys_and_others_do_not(texts):
 
 
 @given(ids, ids, ids, st.integers(0, 15))
-@examples(150)
 def test_a_key_does_not_depend_on_where_the_id_stands(text, before, behind, seed):
     alone = key(text, seed=seed)
 
@@ -77,7 +75,6 @@ def test_numbered_ids_do_not_collide():
 
 
 @given(st.lists(st.sampled_from(["a", "b", "ab", "b" * 8, "ab" * 8, "bb" * 8, "a" + "b" * 40, "é"]), max_size=20))
-@examples(200)
 def test_groups_of_equal_neighbours_begin_where_groupby_finds_them(texts):
     lengths = [len(list(group)) for _, group in groupby(texts)]
 
@@ -85,7 +82,6 @@ def test_groups_of_equal_neighbours_begin_where_groupby_finds_them(texts):
 
 
 @given(st.lists(st.tuples(ids, ids), max_size=6), st.lists(ids, max_size=4))
-@examples(200)
 def test_same_bytes_are_equal_texts(pairs, equal):
     ours, (start, end) = spans([one for one, _ in pairs] + equal)
     theirs, (their_start, their_end) = spans([other for _, other in pairs] + equal)
@@ -95,7 +91,6 @@ def test_same_bytes_are_equal_texts(pairs, equal):
 
 
 @given(long_ids, st.data())
-@examples(150)
 def test_same_bytes_sees_a_change_at_any_place(text, data):
     at = data.draw(st.integers(0, len(text) - 1))
     other = text[:at] + ("y" if text[at] != "y" else "z") + text[at + 1 :]
@@ -105,7 +100,6 @@ def test_same_bytes_sees_a_change_at_any_place(text, data):
 
 
 @given(st.lists(keys, unique=True, max_size=60), st.lists(keys, max_size=30), st.data())
-@examples(300)
 def test_pairs_are_found_where_a_dictionary_finds_them(judged, others, data):
     wanted = data.draw(st.permutations([*others, *(data.draw(st.lists(st.sampled_from(judged))) if judged else [])]))
 
@@ -117,7 +111,6 @@ def test_pairs_are_found_where_a_dictionary_finds_them(judged, others, data):
 
 
 @given(st.lists(keys, max_size=40))
-@examples(200)
 def test_keys_that_are_not_unique_are_suspects(values):
     suspects = JudgedPairs(np.array(values, np.uint64)).suspects()
 
@@ -125,7 +118,6 @@ def test_keys_that_are_not_unique_are_suspects(values):
 
 
 @given(st.lists(st.tuples(st.sampled_from("qrs"), st.one_of(st.sampled_from("abcd"), ids)), min_size=1, max_size=25))
-@examples(250)
 def test_repeated_documents_are_those_that_a_dictionary_finds(rows):
     rows = sorted(rows, key=lambda row: row[0])
     text = "".join(f"{query} Q0 {document} 1 1 t\n" for query, document in rows)
@@ -138,7 +130,6 @@ def test_repeated_documents_are_those_that_a_dictionary_finds(rows):
 
 
 @given(st.lists(ids, max_size=8), st.data())
-@examples(100)
 def test_a_column_of_ids_is_a_list_of_texts(texts, data):
     column = Ids.of(texts)
     rows = data.draw(st.lists(st.integers(0, len(texts) - 1))) if texts else []

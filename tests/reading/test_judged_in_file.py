@@ -3,7 +3,7 @@
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
-from messy_files import examples, messy_files
+from messy_files import messy_files
 from plain import hit_columns, plain_hits, plain_retrieved
 from slow_reader import Place, slow_hits, slow_judgments, slow_rankings
 from trec_doors import judged_in_file, read_judgments, read_rankings
@@ -18,7 +18,6 @@ def read_both(written, rankings, judgments, by_id=True):
 
 
 @given(messy_files(), st.booleans())
-@examples(120)
 def test_the_hits_found_while_reading_are_those_of_the_slow_reader(written, files, by_id):
     judgments, judged = read_both(written, *files, by_id)
 
@@ -29,7 +28,6 @@ def test_the_hits_found_while_reading_are_those_of_the_slow_reader(written, file
 
 
 @given(messy_files(), st.booleans())
-@examples(120)
 def test_judging_whole_rankings_gives_the_same_as_looking_for_judged_documents(written, files, by_id):
     judgments, sparse = read_both(written, *files, by_id)
     dense = judge(judgments, read_rankings(written(files.rankings), by_id=by_id))
@@ -41,7 +39,6 @@ def test_judging_whole_rankings_gives_the_same_as_looking_for_judged_documents(w
 
 
 @given(messy_files(), st.integers(1, 5))
-@examples(100)
 def test_judging_the_first_documents_forgets_those_behind_the_depth(written, files, depth):
     judgments = read_judgments(written(files.judgments, "judgments.txt"))
     judged = judge(judgments, read_rankings(written(files.rankings), depth))
@@ -60,7 +57,6 @@ def test_judging_the_first_documents_forgets_those_behind_the_depth(written, fil
 
 
 @given(messy_files())
-@examples(100)
 def test_judged_rankings_know_the_grade_of_every_document(written, files):
     judgments = read_judgments(written(files.judgments, "judgments.txt"))
     judged = judge(judgments, read_rankings(written(files.rankings)))

@@ -3,14 +3,13 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from messy_files import examples, messy_files, numbers
+from messy_files import messy_files, numbers
 from plain import plain_judgments
 from slow_reader import slow_judgments
 from trec_doors import read_judgments
 
 
 @given(messy_files())
-@examples(120)
 def test_any_judgments_file_reads_as_the_slow_reader_reads_it(written, files):
     judgments = read_judgments(written(files.judgments))
 
@@ -21,7 +20,6 @@ def test_any_judgments_file_reads_as_the_slow_reader_reads_it(written, files):
 
 
 @given(st.lists(numbers, min_size=1, max_size=8))
-@examples(120)
 def test_declared_float_grades_are_the_numbers_that_float_reads(written, texts):
     lines = "".join(f"q 0 d{i} {text}\n" for i, text in enumerate(texts))
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from messy_files import examples, signs
 from messy_files import numbers as messy_numbers
+from messy_files import signs
 
 from pytest_ireval.retrieval.scan.chunk import joined
 from pytest_ireval.retrieval.scan.numbers import exactly, numbers, whole_numbers_only
@@ -36,13 +36,11 @@ def agree(texts):
 
 
 @given(st.lists(messy_numbers, min_size=1, max_size=12))
-@examples(400)
 def test_numbers_of_all_kinds_side_by_side(texts):
     agree(texts)
 
 
 @given(st.data(), st.integers(1, 25), st.integers(0, 25))
-@examples(400)
 def test_numbers_of_one_format(data, digits, places):
     whole = st.text("0123456789", min_size=digits, max_size=digits)
     fraction = st.text("0123456789", min_size=places, max_size=places)
@@ -50,19 +48,16 @@ def test_numbers_of_one_format(data, digits, places):
 
 
 @given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=8))
-@examples(200)
 def test_the_shortest_text_of_any_float(values):
     agree([repr(value) for value in values])
 
 
 @given(st.lists(st.integers(-(10**26), 10**26), min_size=1, max_size=8))
-@examples(200)
 def test_whole_numbers_of_any_length(values):
     agree([str(value) for value in values])
 
 
 @given(st.lists(messy_numbers, min_size=1, max_size=12), st.data())
-@examples(150)
 def test_exactly_reads_some_rows_as_float_does(texts, data):
     rows = data.draw(st.lists(st.integers(0, len(texts) - 1)))
 
@@ -157,7 +152,6 @@ def test_what_is_no_number_is_refused(text, complaint, neighbours):
 
 
 @given(st.text("0123456789.+-eE_xnaif", min_size=1, max_size=30))
-@examples(500)
 def test_any_text_is_a_finite_number_or_refused(text):
     try:
         value = float(text)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from messy_files import examples, ids
+from messy_files import ids
 from plain import plain_judgments, plain_rankings
 from slow_reader import Place, Ranking
 from trec_doors import read_judgments, read_rankings
@@ -99,7 +99,6 @@ def test_data_frames_with_whole_numbers_as_ids():
 
 
 @given(st.dictionaries(ids, st.dictionaries(ids, finite, min_size=1, max_size=6), min_size=1, max_size=4))
-@examples(80)
 def test_any_mapping_is_what_the_file_of_its_numbers_is(written, rankings):
     lines = [f"{q} Q0 {d} 1 {score!r} t\n" for q, ranking in rankings.items() for d, score in ranking.items()]
 
@@ -109,7 +108,6 @@ def test_any_mapping_is_what_the_file_of_its_numbers_is(written, rankings):
 
 
 @given(st.dictionaries(ids, st.dictionaries(ids, finite, min_size=1, max_size=6), min_size=1, max_size=4))
-@examples(60)
 def test_any_mapping_of_grades_is_what_the_file_of_its_numbers_is(written, grades):
     lines = [f"{q} 0 {d} {grade!r}\n" for q, documents in grades.items() for d, grade in documents.items()]
 

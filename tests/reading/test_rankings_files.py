@@ -3,14 +3,13 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from messy_files import examples, messy_files
+from messy_files import messy_files
 from plain import plain_rankings
 from slow_reader import Place, first_places, slow_rankings
 from trec_doors import read_rankings
 
 
 @given(messy_files(), st.booleans())
-@examples(120)
 def test_any_rankings_file_reads_as_the_slow_reader_reads_it(written, files, by_id):
     rankings = read_rankings(written(files.rankings), by_id=by_id)
 
@@ -20,7 +19,6 @@ def test_any_rankings_file_reads_as_the_slow_reader_reads_it(written, files, by_
 
 
 @given(messy_files(), st.integers(0, 6), st.booleans())
-@examples(100)
 def test_a_depth_keeps_the_first_documents_and_all_that_is_known_of_them(written, files, depth, by_id):
     rankings = read_rankings(written(files.rankings), depth, by_id=by_id)
 

@@ -8,7 +8,7 @@ import pytest
 import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
-from messy_files import examples, messy_files
+from messy_files import messy_files
 from trec_doors import judged_in_file, read_judgments, read_rankings
 
 from pytest_ireval.errors import InputError
@@ -170,7 +170,6 @@ def test_a_file_with_a_zero_byte_is_refused(read, refusal, data, line):
 
 
 @given(st.one_of(st.binary(max_size=200), st.text("aq0 .1\t\r\n#-e\0\ufeffé", max_size=80).map(str.encode)))
-@examples(300)
 def test_random_bytes_are_read_or_refused_and_nothing_else(written, data):
     path = written(data)
     judgments = read_judgments(written(b"q 0 d 1\n", "judgments.txt"))
@@ -183,7 +182,6 @@ def test_random_bytes_are_read_or_refused_and_nothing_else(written, data):
 
 
 @given(messy_files(), st.data())
-@examples(100)
 def test_a_file_with_one_byte_changed_is_read_or_refused_and_nothing_else(written, files, data):
     for read, text in ((read_rankings, files.rankings), (read_judgments, files.judgments)):
         at = data.draw(st.integers(0, len(text) - 1))
@@ -195,7 +193,6 @@ def test_a_file_with_one_byte_changed_is_read_or_refused_and_nothing_else(writte
 
 
 @given(st.sampled_from([gzip.compress(MANY_LINES), zstandard.compress(MANY_LINES)]), st.data())
-@examples(150)
 def test_a_compressed_file_with_one_byte_changed_is_read_or_refused_and_nothing_else(written, compressed, data):
     at = data.draw(st.integers(0, len(compressed) - 1))
     path = written(compressed[:at] + data.draw(st.binary(max_size=2)) + compressed[at + 1 :])

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from messy_files import examples
 from plain import hit_columns
 from trec_doors import judged_in_file
 
@@ -74,7 +73,6 @@ def precision(grades):
 
 @pytest.mark.parametrize("value", [discounted_gain, discounted_gain_of_judged, relevant_before_others, precision])
 @given(rankings_with_ties, rankings_with_ties)
-@examples(60)
 def test_no_order_is_better_than_the_best_and_none_worse_than_the_worst(value, first, second):
     judged = judged_from([first, second])
     best, worst = reordered(judged, best_first=True), reordered(judged, best_first=False)
@@ -86,7 +84,6 @@ def test_no_order_is_better_than_the_best_and_none_worse_than_the_worst(value, f
 
 
 @given(st.lists(rankings_with_ties, min_size=1, max_size=3), st.booleans())
-@examples(150)
 def test_documents_and_hits_are_put_in_the_same_order(lists, best_first):
     judged = reordered(judged_from(lists), best_first=best_first)
 
@@ -96,7 +93,6 @@ def test_documents_and_hits_are_put_in_the_same_order(lists, best_first):
 
 
 @given(st.lists(rankings_with_ties, min_size=1, max_size=3), st.booleans())
-@examples(100)
 def test_hits_stay_sorted_and_keep_their_judgment_score_and_span(lists, best_first):
     before = judged_from(lists)
     after = reordered(before, best_first=best_first)
@@ -129,7 +125,6 @@ def test_without_ties_nothing_moves():
 
 
 @given(st.lists(rankings_with_ties, min_size=1, max_size=3), st.booleans())
-@examples(100)
 def test_hits_alone_are_put_in_the_order_that_whole_rankings_are(written, lists, best_first):
     whole = judged_from(lists)
     lines = [f"q{i} Q0 d{j} 1 {score} t\n" for i, ranking in enumerate(lists) for j, (score, _) in enumerate(ranking)]

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from messy_files import examples
 
 from pytest_ireval.retrieval.companions import with_companions
 from pytest_ireval.retrieval.from_objects import judgments_from, rankings_from
@@ -77,7 +76,6 @@ def spans_of(judged, query):
 
 
 @given(several, st.integers(1, 9))
-@examples(150)
 def test_a_cut_ranking_is_the_beginning_of_the_list(lists, depth):
     judged = cut(judged_from(lists), depth)
 
@@ -90,7 +88,6 @@ def test_a_cut_ranking_is_the_beginning_of_the_list(lists, depth):
 
 
 @given(several, st.integers(1, 9))
-@examples(150)
 def test_a_cut_ranking_is_the_one_that_is_read_to_that_depth(lists, depth):
     judged, read = cut(judged_from(lists), depth), judged_from(lists, depth)
 
@@ -108,7 +105,6 @@ def test_equal_scores_put_in_another_order_stay_within_the_cut():
 
 
 @given(several)
-@examples(150)
 def test_a_condensed_ranking_is_the_list_without_unjudged_documents(lists):
     judged = condensed(judged_from(lists))
 
@@ -128,7 +124,6 @@ def test_documents_of_a_condensed_ranking_are_tied_as_its_hits_are():
 
 
 @given(several)
-@examples(100)
 def test_a_perfect_ranking_holds_all_judged_documents_by_grade(lists):
     judged = perfect(judged_from(lists))
 
@@ -147,7 +142,6 @@ def test_a_perfect_ranking_has_the_companions_of_the_ranking_it_is_asked_for():
 
 
 @given(several, st.data())
-@examples(150)
 def test_some_queries_alone_are_as_they_were_among_the_others(lists, data):
     mask = data.draw(st.lists(st.booleans(), min_size=len(lists), max_size=len(lists)))
     whole = judged_from(lists)

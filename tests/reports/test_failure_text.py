@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_ireval.reports.failure_text import failure_text
@@ -437,7 +437,6 @@ NAMES = st.text(st.sampled_from("aä語\n\x1b\u200b\u0301"), min_size=1, max_siz
 VALUES = st.floats(0, 1)
 
 
-@settings(max_examples=200)
 @given(
     figures=st.lists(
         st.builds(

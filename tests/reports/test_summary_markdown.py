@@ -5,7 +5,7 @@ import re
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from markdown_pages import Page
 from runs import ALL, FAILED, GREEN, PASSED, RUN, SHOP, TAIL, UNFINISHED, WARNED, lost, red_rules, suites
@@ -497,7 +497,6 @@ def harmless(text):
     return page
 
 
-@settings(max_examples=50)
 @given(texts, texts, texts, texts)
 def test_nothing_that_data_say_acts(a, b, c, d):
     text = summary_text(hostile_run(a, b, c, d), LINKS)
@@ -507,7 +506,6 @@ def test_nothing_that_data_say_acts(a, b, c, d):
     assert len([t for t in page.tokens if t.type == "heading_open"]) == len(re.findall(r"^#{3,4} ", text, re.M))
 
 
-@settings(max_examples=50)
 @given(texts, texts, st.integers(0, 9000))
 def test_whatever_is_left_out_the_rest_is_whole(a, b, room):
     run = hostile_run(a, b, a, b)

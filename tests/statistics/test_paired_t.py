@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 import scipy.stats
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_ireval.statistics.differences import differences
@@ -103,7 +103,6 @@ def test_the_size_of_the_scores_does_not_matter(scale):
     assert found["low"] < found["mean"] < found["high"]
 
 
-@settings(max_examples=50, deadline=None)
 @given(some_differences)
 def test_exchanging_the_two_systems_mirrors_everything(values):
     found, mirrored = one(values), one(-values)
@@ -114,7 +113,6 @@ def test_exchanging_the_two_systems_mirrors_everything(values):
     assert mirrored["low"] == -found["high"]
 
 
-@settings(max_examples=50, deadline=None)
 @given(some_differences, st.randoms())
 def test_the_order_of_queries_does_not_matter(values, random):
     shuffled = list(values)
@@ -123,7 +121,6 @@ def test_the_order_of_queries_does_not_matter(values, random):
     assert one(shuffled)["p"] == pytest.approx(one(values)["p"], rel=1e-6, abs=1e-12)
 
 
-@settings(max_examples=50, deadline=None)
 @given(some_differences)
 def test_the_interval_excludes_0_exactly_when_p_is_below_alpha(values):
     found = one(values)

@@ -41,7 +41,6 @@ def test_the_worked_example_of_the_texts():
     assert (round(12 / 512, 4), round(24 / 512, 4)) == (0.0234, 0.0469)
 
 
-@settings(max_examples=60, deadline=None)
 @given(tenths)
 def test_it_is_the_share_of_all_patterns(values):
     found = sign_flip(values)
