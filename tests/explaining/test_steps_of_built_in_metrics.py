@@ -9,7 +9,11 @@ from pytest_ireval.testing.arguments import variants
 from pytest_ireval.testing.data import corner_cases, random_data
 
 METRICS = sorted(load_registry().metrics.values(), key=lambda metric: metric.name)
-CASES = [pytest.param(variant, id=str(variant)) for metric in METRICS for variant in variants(metric)]
+CASES = [
+    pytest.param(variant, id=str(variant), marks=pytest.mark.slow if number > 1 else ())
+    for metric in METRICS
+    for number, variant in enumerate(variants(metric))
+]
 WITHOUT_SHARES = {
     "NumQ": "a query is no document",
     "NumRel": "no ranking changes it",

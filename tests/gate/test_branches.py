@@ -382,6 +382,7 @@ def test_git_is_asked_for_the_merge_base_once_for_all_suites(branch, monkeypatch
     assert sorted(calls) == ["cat-file"] * 4 + ["ls-tree", "merge-base", "rev-parse"]
 
 
+@pytest.mark.ci
 def test_in_parallel_runs_it_is_the_same(branch):
     pytest.importorskip("xdist", reason="pytest-xdist is not installed")
     branch.accept(**WORSE)

@@ -336,6 +336,7 @@ def in_parallel(monorepo, *arguments):
     )
 
 
+@pytest.mark.ci
 def test_workers_choose_the_same_suites(monorepo):
     monorepo.suite("careful", "")
     monorepo.commit("one more")
@@ -353,6 +354,7 @@ def test_workers_choose_the_same_suites(monorepo):
     assert monorepo.results()["unaffected"] == ["ads"]
 
 
+@pytest.mark.ci
 def test_a_parallel_run_that_concerns_nobody_is_a_pass(monorepo):
     result = in_parallel(monorepo)
 

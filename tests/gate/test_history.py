@@ -256,6 +256,7 @@ def test_a_figure_that_went_wrong_is_said_and_the_run_is_remembered(second):
     assert len(runs(second)) == 2
 
 
+@pytest.mark.ci
 def test_with_several_processes_the_trends_are_the_same(second):
     pytest.importorskip("xdist", reason="pytest-xdist is not installed")
     second.run()

@@ -273,6 +273,7 @@ def test_what_is_short_depends_on_the_plan_and_not_on_what_ran_first(red):
     assert told_whole(red.run().stdout.str()) == FIRST_OF_THE_PLAN
 
 
+@pytest.mark.ci
 def test_with_several_processes_the_same_are_short_and_marked_once(in_github, monkeypatch):
     pytest.importorskip("xdist", reason="pytest-xdist is not installed")
     page = in_github.path / "step.md"

@@ -120,6 +120,7 @@ def test_a_conftest_sees_the_suites_that_it_serves(add):
     assert found == {"latency": ["other", "shop"], "below": ["other"]}
 
 
+@pytest.mark.ci
 def test_with_several_processes_the_section_is_asked_once_and_the_same(add):
     pytest.importorskip("xdist", reason="pytest-xdist is not installed")
     (folder := add().path / "suites").mkdir()

@@ -32,7 +32,7 @@ def odd(options, seen):
 def ireval_rules():
     return [odd]
 """
-PARALLEL = pytest.param(("-n1",), id="parallel")
+PARALLEL = pytest.param(("-n1",), id="parallel", marks=pytest.mark.ci)
 
 
 @pytest.fixture
@@ -46,9 +46,7 @@ def odd(shop):
 
     def run(ruling, *arguments):
         (folder / "conftest.py").write_text(RULES.replace("{ruling}", ruling))
-        result = shop.pytester.runpytest_subprocess(
-            "--ireval", "-p", "no:cacheprovider", "--ireval-update-new", *arguments
-        )
+        result = shop.run("--ireval-update-new", *arguments)
         (suite,) = shop.results()["suites"]
         return result, next(each for each in suite["outcomes"] if each["kind"] == "odd")
 

@@ -58,7 +58,9 @@ def test_who_wants_no_colour_gets_none(red, monkeypatch):
     assert ESCAPE not in red.run().stdout.str()
 
 
-@pytest.mark.parametrize("flags", [(), ("-n2",)], ids=["alone", "parallel"])
+@pytest.mark.parametrize(
+    "flags", [pytest.param((), id="alone"), pytest.param(("-n2",), marks=pytest.mark.ci, id="parallel")]
+)
 def test_a_failure_is_coloured_in_the_terminal_and_in_no_file(red, monkeypatch, flags):
     monkeypatch.setenv("FORCE_COLOR", "1")
 

@@ -72,6 +72,7 @@ def test_the_run_is_found_from_below_its_folder_and_where_report_says(red, ireva
     assert ireval(*suite).out.splitlines()[2] == f"{ASKED}; there is no run of this suite in ireval-report"
 
 
+@pytest.mark.ci
 def test_workers_of_xdist_keep_the_rankings_as_one_process_does(red, ireval, monkeypatch):
     one = (red.path / "ireval-report/rankings.zip").read_bytes()
     monkeypatch.setenv("SHOP_RANKINGS", "worse.txt")
