@@ -44,6 +44,9 @@ def open_documents(now: JudgedRankings, before: JudgedRankings, cutoff: int | No
     Where the lists are the same no label moves the difference; unless ``scores`` count, too, which may differ then.
     """
     ours, theirs = listed(now), listed(before)
+    if not (np.isnan(ours.grade).any() or np.isnan(theirs.grade).any()):
+        nothing = np.zeros(0, np.int64)
+        return OpenDocuments(np.zeros(now.count + 1, np.int64), nothing, nothing, nothing)
     there, back = ranks_in(theirs, ours), ranks_in(ours, theirs)
     our_query, their_query = _queries(ours), _queries(theirs)
     open_now, only_before = np.isnan(ours.grade), np.isnan(theirs.grade) & (back == 0)

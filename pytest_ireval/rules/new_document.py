@@ -136,11 +136,13 @@ def prominent(seen: Seen, expected: frozenset[str] = frozenset()) -> Prominent:
     compared = seen.on_both_sides()
     if compared.size < FEWEST:
         return Prominent((), compared.size)
+    found = _new_documents(seen, compared, min(TOP, seen.now.depth), FEWEST)
+    if not found:
+        return Prominent((), compared.size)
     intent = _intents(seen, compared)
     least = max(FEWEST, int(np.ceil(SHARE * np.unique(intent).size - ROUNDING)))
     of = np.zeros(len(seen.population.queries), np.uint64)
     of[compared] = intent
-    found = _new_documents(seen, compared, min(TOP, seen.now.depth), least)
 
     def far(places: Integers) -> bool:
         return np.unique(of[places]).size >= least or places.size >= max(FEWEST, HALF * compared.size)
@@ -187,11 +189,15 @@ def _new_documents(seen: Seen, compared: Integers, at: int, least: int) -> list[
     new = ~np.isin(pair, _listed_before(seen, np.unique(top.place[kept]), key))
     known = np.isin(pair, _judged(seen, key))
     judgments = seen.population.judgments is not None
+    unjudged = kept[new & ~known]
+    by_document = unjudged[np.argsort(code[unjudged], kind="stable")]
+    often = np.bincount(code[unjudged], minlength=key.size)
+    end = np.cumsum(often)
+    told = np.bincount(code[kept[new & known]], minlength=key.size)
     found = []
-    for each in np.flatnonzero(np.bincount(code[kept[new & ~known]], minlength=key.size) >= least).tolist():
-        ours = new & (code[kept] == each)
-        rows = kept[ours & ~known]
-        judged = int(np.count_nonzero(ours & known)) if judgments else None
+    for each in np.flatnonzero(often >= least).tolist():
+        rows = by_document[end[each] - often[each] : end[each]]
+        judged = int(told[each]) if judgments else None
         found.append(NewDocument(top.ids[int(rows[0])], top.place[rows], top.rank[rows], judged))
     return sorted(found, key=lambda one: (-one.places.size, one.document))
 

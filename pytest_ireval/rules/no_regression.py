@@ -154,6 +154,10 @@ def _beside(options: NoRegressionOptions, seen: Seen) -> Iterator[SliceFigures]:
     """All queries, and the other slices of the same column."""
 
     def compared(each: Seen) -> SliceFigures:
+        asked = (each.population, each.baseline, str(each.metric), each.slice, options.weighted, options.by_evidence)
+        return each.now.remembered(("beside", *asked), lambda: figures(each))  # once, and not for every slice again
+
+    def figures(each: Seen) -> SliceFigures:
         values = each.paired()
         weights = weights_of(each, values, weighted=options.weighted)
         return figures_of(Question(each, values, weights=weights, stratified=options.by_evidence))
