@@ -28,7 +28,7 @@ EVIDENCE = "no_regression: {metric: nDCG@10, tolerance: 2%, decide_by: evidence}
 def chance(tmp_path):
     """What is said of a suite with these rules, on so many queries whose values have the mean 0.5."""
 
-    def ask(*rules, queries=400, spread=0.1, runs=None, weights=None, lacks=0):
+    def ask(*rules, queries=400, spread=0.1, runs=None, weights=None, lacks=0, since_anchor=None):
         path = tmp_path / "many.ireval.yaml"
         for name in ("now.txt", "queries.tsv", "judgments.txt"):
             (tmp_path / name).touch()  # they are not read
@@ -47,7 +47,10 @@ def chance(tmp_path):
         known = {(name, "all"): [spread] for name in metrics} if runs is None else runs
         stored = SimpleNamespace(metrics=metrics, acceptances=())
         weights = None if weights is None else np.array(weights, np.float64)
-        return chance_of_red(Known(suite, planned(suite, asked), asked, weights, frozenset(), stored, known))
+        checks = planned(suite, asked)
+        return chance_of_red(
+            Known(suite, checks, asked, weights, frozenset(), stored, known, since_anchor=since_anchor)
+        )
 
     return ask
 
@@ -181,3 +184,100 @@ def test_a_slice_without_traffic_is_not_counted_where_rules_are_weighted(chance)
 
     assert found.left_out == ("no_regression nDCG@10",)
     assert found.share < 0.05
+
+
+def test_each_change_that_was_accepted_since_the_anchor_was_pinned_adds_to_the_chance(chance):
+    anchored = "no_regression: {metric: nDCG@10, tolerance: 1%, against: anchor, name: far}"
+    first, fifth = (chance(anchored, since_anchor=count).share for count in (0, 4))
+
+    assert first == chance(anchored.replace(", against: anchor", "")).share
+    assert fifth == pytest.approx(false_alarm(0.005, 0.1 * 5**0.5, 400), abs=0.04)
+    assert first < fifth
+
+
+def share_of(shop, again=("--ireval-report", "ireval-report")):
+    shop.run(*again)
+    (suite,) = shop.results()["suites"]
+    return suite["chance_of_red"]
+
+
+@pytest.fixture
+def moving(shop):
+    """A shop with one observed rule, whose baseline saw a change of three queries."""
+    shop.suite = shop.suite[: shop.suite.index("rules:")]
+    shop.suite += "rules:\n  - no_regression: {metric: nDCG@10, tolerance: 2%}\n"
+    shop.write()
+    shop.accept()
+    for query in ("q01", "q03", "q07"):
+        shop.rankings[query].reverse()
+    shop.write()
+    shop.run("--ireval-update", "--ireval-force", "--ireval-reason", "other weights")
+    return shop
+
+
+def test_a_run_counts_what_was_accepted_since_its_anchor(moving, ireval, monkeypatch):
+    monkeypatch.chdir(moving.path)
+    moving.change(("tolerance: 2%", "tolerance: 2%, against: anchor"))
+    assert ireval("anchor", "shop.ireval.yaml", "--reason", "release 4.2").code == 0
+    none = share_of(moving)["share"]
+    for query in ("q02", "q04"):
+        moving.rankings[query].reverse()
+        moving.write()
+        moving.run("--ireval-update", "--ireval-force", "--ireval-reason", "more of them")
+
+    assert share_of(moving)["share"] > none > 0
+
+
+def test_the_values_of_the_baseline_are_those_that_the_judgments_of_now_give_it(moving):
+    """A tolerance is a share of the mean: where all that it lists is good by now, it is larger, and rarely broken."""
+    moving.change(("tolerance: 2%", "tolerance: 10%"))
+    before = share_of(moving)["share"]
+    for grades in moving.judgments.values():
+        grades.update(dict.fromkeys(grades, 3))
+    moving.write()
+
+    assert share_of(moving)["share"] < before
+
+
+BREAKS = """\
+from pytest_ireval import Ruling, RuleOptions, MetricText, hookimpl, rule
+
+
+class Options(RuleOptions):
+    metric: MetricText
+
+
+def broken(options, tries):
+    raise RuntimeError("no table of chances")
+
+
+@rule(name="odd", options=Options, compares=True, chances=broken)
+def odd(options, seen):
+    '''Never fails.'''
+    return Ruling("pass", "fine")
+
+
+@hookimpl
+def ireval_rules():
+    return [odd]
+"""
+
+
+def test_a_rule_of_a_plugin_that_cannot_tell_its_chance_is_named_and_judged_as_ever(moving):
+    moving.change(("rules:\n", "rules:\n  - odd: {metric: nDCG@10}\n"))
+    (moving.path / "conftest.py").write_text(BREAKS)
+
+    found = share_of(moving)
+
+    assert found["left_out"] == ["odd nDCG@10"]
+    assert 0 < found["share"] < 1
+    assert set(moving.verdicts().values()) == {"pass"}
+    assert any(each.startswith("odd") for each in moving.verdicts())
+
+
+def test_of_changes_that_move_no_query_no_rule_fails(chance):
+    found = chance(
+        EVIDENCE, "worsened: {metric: nDCG@10, by_more_than: 0.1, at_most: 1%}", runs={("nDCG@10", "all"): [1e-12]}
+    )
+
+    assert found.share == 0.0
