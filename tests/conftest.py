@@ -51,8 +51,9 @@ def pytest_cmdline_main(config):
         option.numprocesses, option.dist = "auto", "worksteal"
 
 
-WITHOUT_HYPOTHESIS = "-p no:hypothesispytest"
-"""For every pytest that a test starts, and for its workers: loading hypothesis takes each as long as our gate."""
+WITHOUT_HYPOTHESIS = "-p no:hypothesispytest -p no:randomly"
+"""For every pytest that a test starts, and for its workers: loading hypothesis takes each as long as our gate, and the
+tests may be run in random order, but not what they start."""
 
 
 @pytest.fixture(scope="session", autouse=True)
