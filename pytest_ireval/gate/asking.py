@@ -46,17 +46,36 @@ def too_few(asked: RuleAsked, seen: Seen) -> Ruling | None:
     """What is said where a slice has no queries to judge, or fewer than the rule wants."""
     if seen.part.metric is None and not asked.kind.compares:
         return None
-    count, wanted = _counting(asked, seen), asked.options.fewest
+    count, size = _size(asked, seen)
     if not count:
         return _nothing_to_judge(asked, seen)
-    size = counted(count, "query")
-    if getattr(asked.options, "by_evidence", False) and seen.population.drawing is not None:
-        question = Question(seen, seen.paired())
-        count, size = question.worth, size_words(question)
-    if count < wanted and not _cannot_tell(asked, seen):
-        headline = f"{seen.slice} has {size}, fewer than min_queries: {wanted}; not judged"
+    if count < asked.options.fewest and not _cannot_tell(asked, seen):
+        headline = f"{seen.slice} has {size}, fewer than min_queries: {asked.options.fewest}; not judged"
         return Ruling("inconclusive", headline)
     return None
+
+
+def judges(asked: RuleAsked, seen: Seen) -> bool:
+    """Whether the rule has enough to look at; what only says that it cannot tell, as it has too little, judges nothing.
+
+    A rule that is about no metric and compares nothing looks at lists, of which there is always one.
+    """
+    if seen.part.metric is None and not asked.kind.compares:
+        return True
+    count, _ = _size(asked, seen)
+    if count >= max(1, asked.options.fewest):
+        return True
+    observed = getattr(asked.options, "on_inconclusive", "warn") != "warn" and _cannot_tell(asked, seen)
+    return bool(count) and (asked.options.judges_few or observed)  # then something else than evidence decides
+
+
+def _size(asked: RuleAsked, seen: Seen) -> tuple[float, str]:
+    """How many queries the slice has, or is worth where they were drawn in clusters or strata; and in words."""
+    count = _counting(asked, seen)
+    if count and getattr(asked.options, "by_evidence", False) and seen.population.drawing is not None:
+        question = Question(seen, seen.paired())
+        return question.worth, size_words(question)
+    return count, counted(count, "query")
 
 
 def _counting(asked: RuleAsked, seen: Seen) -> int:

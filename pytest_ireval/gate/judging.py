@@ -11,7 +11,7 @@ from typing import NamedTuple
 from pytest_ireval.baselines.at_base import Base
 from pytest_ireval.errors import BaselineError, BaselineMisfitError, IrevalError, MissingAnchorError
 from pytest_ireval.gate.anchor import without_anchor
-from pytest_ireval.gate.asking import error_lines, error_ruling, errors_told, too_few
+from pytest_ireval.gate.asking import error_lines, error_ruling, errors_told, judges, too_few
 from pytest_ireval.gate.changed_ids import changed_ids
 from pytest_ireval.gate.family import Family, family_of
 from pytest_ireval.gate.lowering import lowering
@@ -50,7 +50,58 @@ def judged_all(
     """The outcomes of all checks of a suite, or of the ``selected`` ones; what is corrected for, is it for all."""
     family = family_of(checks, material)
     chosen = [check for check in checks if selected is None or check.id in selected]
-    return tuple(judged(check, material, circumstances, family) for check in chosen)
+    found = tuple(judged(check, material, circumstances, family) for check in chosen)
+    if any(outcome.id == INPUTS and outcome.verdict == "pass" for outcome in found) and _nothing_judged(
+        checks, material
+    ):
+        return tuple(_none_judged(each, checks, material) if each.id == INPUTS else each for each in found)
+    return found
+
+
+def _nothing_judged(checks: Sequence[Check], material: Material) -> bool:
+    """Whether no rule of the suite has anything to judge; a rule that is an error, or red, says so itself."""
+    return not any(_judges(check, material) for check in checks if check.asked is not None)
+
+
+def _judges(check: Check, material: Material) -> bool:
+    asked = check.asked
+    if asked is None or (asked.kind.compares and not isinstance(reference_of(check, material), Side)):
+        return True
+    try:
+        return judges(asked, seen_of(check, material))
+    except IrevalError:
+        return True
+
+
+def _none_judged(inputs: Outcome, checks: Sequence[Check], material: Material) -> Outcome:
+    """The outcome of the inputs of a suite whose rules judged nothing."""
+    said = "no rule of this suite judged anything"
+    if not material.population.counting.any():
+        said += ": all queries are waived"
+    facts = (inputs.headline, *inputs.facts)
+    if material.suite.nothing_judged == "pass":
+        allowed = f"{said}; the suite allows it (nothing_judged: pass)"
+        return replace(inputs, warning=True, headline=allowed, facts=facts)
+    new = [check for check in checks if check.asked and check.asked.kind.compares and _is_new(check, material)]
+    way = "accept the rankings of now" if new else "give it more queries, or lower min_queries"
+    if not material.population.counting.any():
+        way = "end a waiver"
+    return replace(
+        inputs,
+        verdict="fail",
+        headline=said,
+        sentence="A suite that judges nothing finds nothing, whatever the change does.",
+        facts=(f"{way}; a suite that may judge nothing says nothing_judged: pass", *facts),
+        acceptable=bool(new),
+    )
+
+
+def _is_new(check: Check, material: Material) -> bool:
+    """Whether the baseline has no query of the check's slice yet."""
+    seen = seen_of(check, material)
+    position = {} if seen.baseline is None else seen.baseline.position
+    inside = check.slice.mask(material.population.queries)
+    return not any(q in position for q, there in zip(material.population.queries.ids, inside, strict=True) if there)
 
 
 def judged(check: Check, material: Material, circumstances: Circumstances, family: Family) -> Outcome:
@@ -155,6 +206,15 @@ def _ruling(check: Check, asked: RuleAsked, material: Material, family: Family) 
 def _waiver(waiver: Waiver, material: Material, today: date) -> Ruling:
     if waiver.query not in material.population.queries.position:
         return Ruling("error", f"waives query {waiver.query!r}, which is not in {material.population.queries.origin}")
+    longest = material.suite.longest_waiver
+    if (days := (waiver.until - today).days) > longest:
+        return Ruling(
+            "fail",
+            f"the waiver of {waiver.query} lasts until {waiver.until}, {counted(days, 'more day')}; "
+            f"{counted(longest, 'day')} are allowed",
+            "A waiver that nobody has to renew is forgotten.",
+            facts=("let it end earlier, or give the suite a longest_waiver in days",),
+        )
     if waiver.until < today:
         return Ruling(
             "fail",

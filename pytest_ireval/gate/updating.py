@@ -169,6 +169,8 @@ def _rankings(material: Material) -> tuple[Rankings, ...]:
         parts = [of_queries(rankings, lambda query: query not in waived)[0]]
         if before:
             parts.append(of_queries(before[number % len(before)], waived.__contains__)[0])
+        if not any(map(len, parts)):
+            raise BaselineError("all queries are waived: there is no ranking that could be accepted")
         made.append(side_by_side([part for part in parts if len(part)], rankings.origin))
     return tuple(made)
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.plugins.kinds import Part, RuleKind, SourceKind
@@ -164,6 +164,10 @@ class Suite:
     policies: Policies = field(default_factory=lambda: Policies("trec", "error", "zero", "irrelevant", depth=100))
     rules: tuple[RuleAsked, ...] = ()
     waivers: tuple[Waiver, ...] = ()
+    longest_waiver: int = 365
+    """How many days a waiver may last."""
+    nothing_judged: Literal["fail", "pass"] = "fail"
+    """What becomes of the suite where no rule judges anything."""
     files: tuple[Path, ...] = ()
     """All YAML files that were read for it."""
     watches: tuple[Watch, ...] = ()

@@ -245,6 +245,17 @@ class SuiteKeys(Options):
         "after they are red.",
         examples=['[{query: q017, until: 2027-04-01, reason: "SEARCH-9"}]'],
     )
+    longest_waiver: Whole = Field(
+        365,
+        description="How many days a waiver may last from today; one that ends later is red.",
+        examples=["90"],
+    )
+    nothing_judged: Literal["fail", "pass"] = Field(
+        "fail",
+        description="What becomes of a suite of which no rule judged anything, because all queries are waived, are "
+        "new, or are fewer than `min_queries`: it fails, unless this says pass.",
+        examples=["pass"],
+    )
     watches: Watches = Field(
         (),
         description="Files besides its own that it depends on, as globs: with `--ireval-changed-since REF` it takes "

@@ -1,0 +1,120 @@
+"""A suite of which no rule judged anything is red: it finds nothing, whatever a change does."""
+
+import pytest
+
+ALL_WAIVED = "waive:\n" + "".join(f"  - {{query: q{i:02}, until: 2027-01-01, reason: feed}}\n" for i in range(1, 11))
+HEAD = "metrics: [nDCG@10, P@3]\n"
+NO_REGRESSION = "no_regression: {metric: nDCG@10, tolerance: 5%}"
+EVIDENCE = "no_regression: {metric: nDCG@10, tolerance: 5%, decide_by: evidence}"
+FEW = "no_regression: {metric: nDCG@10, tolerance: 5%, min_queries: 11}"
+
+
+@pytest.fixture
+def ruled(shop):
+    """Gives the suite these rules, accepts it, and runs it again."""
+
+    def run(*rules, more="", change=lambda: None):
+        rules = "rules:\n" + "".join(f"  - {rule}\n" for rule in rules)
+        start = shop.suite[: shop.suite.index("rules:")]
+        shop.suite = f"{start}nothing_judged: pass\n{rules}"
+        shop.write()
+        assert shop.run("--ireval-update-new").ret == 0
+        shop.suite = start + more + rules
+        shop.write()
+        change()
+        return shop.run()
+
+    return run
+
+
+@pytest.mark.parametrize(
+    ("rules", "more", "way"),
+    [
+        ([NO_REGRESSION], ALL_WAIVED, "end a waiver"),
+        ([FEW], "", "give it more queries, or lower min_queries"),
+        ([FEW, 'threshold: {nDCG@10: ">= 0.5", min_queries: 11}'], "", "give it more queries, or lower min_queries"),
+        ([EVIDENCE], "", "give it more queries, or lower min_queries"),
+        (["worsened: {metric: P@3, by_more_than: 0.1, at_most: 2, min_queries: 40}"], "", "give it more queries"),
+        (["churn: {overlap: Overlap@3, below: 0.5, at_most: 10%, min_queries: 40}"], "", "give it more queries"),
+        (["no_regression: {metric: nDCG@10, per: segment, tolerance: 5%, min_queries: 7}"], "", "give it more queries"),
+    ],
+    ids=["all waived", "too few", "several rules", "too few for evidence", "worsened", "churn", "slices"],
+)
+def test_it_is_red_and_says_what_to_do(shop, ruled, rules, more, way):
+    def worse():
+        shop.rankings = {query: documents[::-1] for query, documents in shop.rankings.items()}
+        shop.write()
+
+    result = ruled(*rules, more=more, change=worse)
+
+    assert result.ret == 1
+    verdicts = shop.verdicts()
+    assert verdicts.pop("inputs") == "fail"
+    assert set(verdicts.values()) <= {"inconclusive", "pass"}  # a waiver passes
+    inputs = shop.results()["suites"][0]["outcomes"][0]
+    assert inputs["headline"].startswith("no rule of this suite judged anything")
+    assert inputs["facts"][0].startswith(way)
+
+
+def test_a_suite_may_say_that_it_may_judge_nothing(shop, ruled):
+    result = ruled(FEW, more="nothing_judged: pass\n")
+
+    assert result.ret == 0
+    result.stdout.fnmatch_lines(["warning: *no rule of this suite judged anything; the suite allows it*"])
+
+
+def test_a_slice_of_new_queries_alone_is_red_until_it_is_accepted(shop, ruled):
+    def added():
+        for what in (shop.rankings, shop.judgments):
+            what["q11"] = what["q01"]
+        shop.write()
+        path = shop.path / "queries.tsv"
+        path.write_text(path.read_text().replace("\ttail\t", "\thead\t") + "q11\twords\ttail\t2\n")
+
+    result = ruled("no_regression: {metric: nDCG@10, tolerance: 5%, where: {segment: tail}}", change=added)
+
+    assert (result.ret, shop.verdicts()["inputs"]) == (1, "fail")
+    assert shop.results()["suites"][0]["outcomes"][0]["facts"][0].startswith("accept the rankings of now")
+    accepted = shop.run("--ireval-update", "--ireval-reason", "other queries")
+    assert accepted.ret == 0, accepted.stdout.str()
+    assert shop.run().ret == 0
+
+
+@pytest.mark.parametrize(
+    ("rules", "more"),
+    [
+        ([NO_REGRESSION, FEW.replace("}", ", name: few}")], ""),
+        ([FEW, 'threshold: {nDCG@10: ">= 0.5"}'], ""),
+        ([FEW, "expect: [{query: q01, document: q01-d0, top: 3}]"], ""),
+        ([EVIDENCE.replace("}", ", min_queries: 10}")], ""),
+        ([EVIDENCE.replace("}", ", on_inconclusive: observed}")], ""),
+        (
+            [EVIDENCE.replace("}", ", on_inconclusive: observed}")],
+            "waive: [{query: q01, until: 2027-01-01, reason: x}]\n",
+        ),
+        ([NO_REGRESSION.replace("}", ", on_fail: warn}")], ""),
+        (["no_regression: {metric: nDCG@10, per: segment, tolerance: 5%, min_queries: 5}"], ""),
+        ([FEW, "churn: {overlap: Overlap@3, below: 0.5, at_most: 10%}"], ""),
+        ([NO_REGRESSION], ALL_WAIVED.rpartition("  - ")[0]),
+    ],
+)
+def test_one_rule_that_judges_something_is_enough(shop, ruled, rules, more):
+    assert ruled(*rules, more=more).ret == 0
+    assert shop.verdicts()["inputs"] == "pass"
+
+
+@pytest.mark.parametrize(
+    ("more", "until", "code"),
+    [
+        ("", "2027-11-18", 0),
+        ("", "2027-11-20", 1),
+        ("longest_waiver: 30\n", "2027-01-01", 1),
+        ("longest_waiver: 4000\n", "2037-01-01", 0),
+    ],
+)
+def test_a_waiver_has_a_longest_term(shop, ruled, more, until, code):
+    result = ruled(NO_REGRESSION, more=f"{more}waive: [{{query: q01, until: {until}, reason: feed}}]\n")
+
+    assert result.ret == code, result.stdout.str()
+    if code:
+        result.stdout.fnmatch_lines([f"*the waiver of q01 lasts until {until}, * more days; * days are allowed*"])
