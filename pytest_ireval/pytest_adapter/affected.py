@@ -15,6 +15,7 @@ from pytest_ireval.plurals import counted
 from pytest_ireval.pytest_adapter.planned_suite import PlannedSuite
 from pytest_ireval.pytest_adapter.suite_files import RuleItem
 from pytest_ireval.repositories.changed_files import Changes
+from pytest_ireval.repositories.git import short_name
 from pytest_ireval.results.suite_result import RunResult, SuiteResult
 from pytest_ireval.rules.planning import INPUTS, Check
 from pytest_ireval.suites.suite import Suite
@@ -108,7 +109,7 @@ def told(result: RunResult, since: str | None, suites: Sequence[PlannedSuite]) -
         result,
         suites=tuple(_explained(suite, reasons[suite.name] or "") for suite in result.suites),
         verdict="pass" if passes else result.verdict,
-        changed_since=since,
+        changed_since=short_name(since),
         unaffected=tuple(name for name, reason in reasons.items() if reason is None),
     )
 

@@ -26,6 +26,7 @@ from pytest_ireval.pytest_adapter.run_plugins import RunPlugins
 from pytest_ireval.pytest_adapter.run_sections import with_sections
 from pytest_ireval.pytest_adapter.suite_ending import ended
 from pytest_ireval.pytest_adapter.terminal import summarise
+from pytest_ireval.repositories.git import short_name
 from pytest_ireval.results.suite_result import RunResult, SuiteResult
 
 
@@ -101,7 +102,7 @@ class RunEnd:
         took_part = [file for suite in self.collected.suites if suite.selected for file in suite.files]
         result = self.files.result_of(suites, self.moment, problems, self.accepting.written, took_part)
         reason = self.accepting.reason.strip() if result.accepted else ""
-        result = replace(result, base=branch_of(self.config).base, reason=reason)
+        result = replace(result, base=short_name(branch_of(self.config).base), reason=reason)
         self.result = self.history.with_trends(told(result, self.affected.since, self.collected.suites))
         if self.files.folder is not None:
             self.result, self.files.using = with_sections(

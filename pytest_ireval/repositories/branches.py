@@ -9,10 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pytest_ireval.errors import BaselineError, Problem, closest, shown
-from pytest_ireval.repositories.git import asked, git
+from pytest_ireval.repositories.git import DIGITS, asked, full_name, git, short_name
 
-DIGITS = 7
-"""So many digits of a commit are shown."""
 BRANCH = re.compile(r"(?!HEAD\b|[0-9a-f]{7,64}$)[\w][\w./-]*")
 """What may be a branch: no HEAD~1, no commit."""
 
@@ -45,6 +43,7 @@ def merge_base(ref: str, top: Path) -> MergeBase:
         raise BaselineError(Problem("has no commit yet, so no branch to hold baselines against", place=str(top)))
     known = _known(ref, top)
     commit, shallow = _commit(top, known), _ends(top)
+    known = short_name(known)
     answer = asked(top, "merge-base", "--all", commit, head)
     if answer.status not in (0, 1):
         raise BaselineError(Problem(f"git finds no merge base of HEAD and {known}: {answer.said}", place=str(top)))
@@ -53,7 +52,7 @@ def merge_base(ref: str, top: Path) -> MergeBase:
         raise BaselineError(_unrelated(known, commit, shallow=bool(shallow)))
     if shallow and found[0] not in (head, commit) and _may_be_another(top, head, commit, found, shallow):
         raise BaselineError(_cut_off(found[0], known))
-    return MergeBase(top, found[0], known, tuple(_notes(ref, known, found, head)))
+    return MergeBase(top, found[0], known, tuple(_notes(short_name(ref), known, found, head)))
 
 
 def _notes(ref: str, known: str, found: list[str], head: str) -> Iterator[str]:
@@ -93,15 +92,17 @@ def _commit(top: Path, ref: str) -> str:
 
 
 def _known(ref: str, top: Path) -> str:
-    """The ref as git knows it: a branch that is not here may be that of ``origin``."""
+    """The ref in full, where it is one; a branch that is not here may be that of ``origin``."""
     for each in (ref, f"origin/{ref}"):
-        if _commit(top, each):
-            return each
+        full = full_name(each, top)
+        if full and _commit(top, full):
+            return full
     raise BaselineError(_unknown(ref, top))
 
 
 def _unknown(ref: str, top: Path) -> Problem:
     listed = git(top, "for-each-ref", "--format=%(refname:short)", "refs/heads", "refs/remotes", "refs/tags") or b""
+    ref = short_name(ref)
     by_branch: dict[str, str] = {}
     for name in os.fsdecode(listed).split():
         by_branch.setdefault(name.removeprefix("origin/"), name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 from collections.abc import Iterable
 from pathlib import Path
@@ -17,6 +18,12 @@ OF_HOOKS = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX")
 """Git sets them for hooks, relative to another folder; the repository is the one that holds the files."""
 AT_ONCE = 500
 """So many files are named in one call: a command line has an end."""
+FOLDERS = ("refs/", "refs/tags/", "refs/heads/", "refs/remotes/", "")
+"""Where git looks for a name, in its order; a full name is its own."""
+SUFFIX = r"[~^:]|@\{"
+"""Begins what says which commit before a ref is meant."""
+DIGITS = 7
+"""So many digits of a commit are shown."""
 WITHOUT_BASELINES = (":(top)", ":(top,exclude,glob)**/baselines/**")
 
 
@@ -61,9 +68,48 @@ def _any_untracked(folder: Path, files: Iterable[Path]) -> bool:
     return False
 
 
+def full_name(ref: str, folder: Path) -> str:
+    """``refs/remotes/origin/main~2`` for ``origin/main~2``; the same for what names no ref, as the id of a commit.
+
+    Where a tag and a branch have one name, git takes the tag, and so whoever may push tags would choose the base. An
+    error where several refs have this name and are not the same commit.
+    """
+    name = re.split(SUFFIX, ref, maxsplit=1)[0]
+    rest = ref[len(name) :]
+    if not name or name.startswith("-") or name in ("HEAD", "@"):
+        return ref
+    said = git(
+        folder,
+        "for-each-ref",
+        "--format=%(objectname) %(*objectname) %(refname)",
+        *(f"{each}{name}" for each in FOLDERS),
+    )
+    found = {}
+    for line in os.fsdecode(said or b"").splitlines():
+        of_tag, commit, full = line.split(" ")
+        if full.endswith(name) and full.removesuffix(name) in FOLDERS:  # git also lists what lies below such a name
+            found[full] = commit or of_tag
+    if len(set(found.values())) > 1:
+        several = ", ".join(f"{full} ({commit[:DIGITS]})" for full, commit in sorted(found.items()))
+        best = max(found, key=lambda full: FOLDERS.index(full.removesuffix(name)))
+        raise BaselineError(
+            Problem(
+                f"{len(found)} refs are named {shown(name)}, and they are different commits: {several}",
+                suggestion=f"write {best}{rest} if you mean the branch",
+            )
+        )
+    return f"{min(found)}{rest}" if found else ref
+
+
+def short_name(ref: str) -> str:
+    """As people write it."""
+    return re.sub("^refs/(heads|remotes|tags)/", "", ref)
+
+
 def content_at(ref: str, path: Path) -> bytes | None:
     """What was in a file at a ref; None where there was no such file. An error if there is no such ref."""
     folder = standing(path.absolute().parent)
+    ref = full_name(ref, folder)
     _checked_commit(ref, folder)
     return blob(f"{ref}:./{_below(path, folder)}", folder)
 

@@ -70,7 +70,7 @@ def worth_of_tests(rows: Floats, level: float) -> float:
     still = len(rows) - len(moving)
     if len(moving) < 2:
         return float(len(rows))
-    correlations = np.corrcoef(moving)
+    correlations = np.array(np.corrcoef(moving), np.float64, ndmin=2)
     values, vectors = np.linalg.eigh(correlations)
     free = _normal(len(moving)) @ (vectors * np.sqrt(np.maximum(values, 0.0))).T
     first = np.arange(len(free)) % len(moving)  # the test that is below the level in this draw

@@ -134,8 +134,8 @@ def test_the_report_of_an_earlier_run_is_not_taken_for_this_one(repository, ends
     ("inputs", "event", "options"),
     [
         ({}, {}, []),
-        ({}, {"github.base_ref": "main"}, ["--ireval-base=origin/main"]),
-        ({}, {"github.base_ref": "release/2"}, ["--ireval-base=origin/release/2"]),
+        ({}, {"github.base_ref": "main"}, ["--ireval-base=refs/remotes/origin/main"]),
+        ({}, {"github.base_ref": "release/2"}, ["--ireval-base=refs/remotes/origin/release/2"]),
         ({}, {"github.event.merge_group.base_sha": "5d1c0a7"}, ["--ireval-base=5d1c0a7"]),
         ({"base": "v2"}, {"github.base_ref": "main"}, ["--ireval-base=v2"]),
         ({"base": "none"}, {"github.base_ref": "main"}, []),
@@ -143,7 +143,7 @@ def test_the_report_of_an_earlier_run_is_not_taken_for_this_one(repository, ends
         (
             {"changed-since": "base"},
             {"github.base_ref": "main"},
-            ["--ireval-base=origin/main", "--ireval-changed-since=origin/main"],
+            ["--ireval-base=refs/remotes/origin/main", "--ireval-changed-since=refs/remotes/origin/main"],
         ),
         ({"changed-since": "base"}, {}, []),
         ({"changed-since": "base", "base": "none"}, {"github.base_ref": "main"}, []),
@@ -189,7 +189,10 @@ def test_a_quote_without_an_end_is_an_error_and_no_gate_without_arguments(reposi
 
 @pytest.mark.parametrize("name", ["$(touch${IFS}seen)", "`touch${IFS}seen`", "a;touch${IFS}seen", "--ireval-update"])
 def test_the_name_of_a_branch_is_never_code_and_never_an_option(repository, name):
-    assert called(repository, event={"github.base_ref": name}) == [f"--ireval-base=origin/{name}", "suites/"]
+    assert called(repository, event={"github.base_ref": name}) == [
+        f"--ireval-base=refs/remotes/origin/{name}",
+        "suites/",
+    ]
     assert not (repository.folder / "seen").exists()
 
 

@@ -193,7 +193,10 @@ def test_gitlab_keeps_the_files_that_the_gate_writes():
 @pytest.mark.parametrize(
     ("environment", "options"),
     [
-        ({"CI_MERGE_REQUEST_TARGET_BRANCH_NAME": "a$(touch${IFS}seen)"}, ["--ireval-base=origin/a$(touch${IFS}seen)"]),
+        (
+            {"CI_MERGE_REQUEST_TARGET_BRANCH_NAME": "a$(touch${IFS}seen)"},
+            ["--ireval-base=refs/remotes/origin/a$(touch${IFS}seen)"],
+        ),
         ({}, []),
     ],
 )
@@ -245,7 +248,7 @@ def test_jenkins_installs_into_an_environment_of_its_own(repository):
         ["-m", "pip", "install", "-r", "requirements.txt"],
         [
             *("-m", "pytest", "--ireval", "suites/", "--junit-xml=ireval-report/junit.xml"),
-            "--ireval-base=origin/a$(touch${IFS}seen)",
+            "--ireval-base=refs/remotes/origin/a$(touch${IFS}seen)",
         ],
     ]
     assert not (repository.folder / "seen").exists()

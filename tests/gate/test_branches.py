@@ -458,3 +458,65 @@ def test_sessions_are_held_over_the_queries_that_both_baselines_have(branch):
 
     assert found["verdict"] == "fail"
     assert found["headline"] == "the branch lowers its baseline: SessRel 5.4000 -> 4.8000 on all"
+
+
+HIDDEN = ("tag", "main"), ("tag", "origin/main"), ("update-ref", "refs/main"), ("update-ref", "refs/origin/main")
+
+
+@pytest.mark.parametrize(("command", "name"), HIDDEN, ids="-".join)
+def test_a_tag_that_has_the_name_of_the_base_hides_nothing(branch, command, name):
+    """Git would take the tag: HEAD as its own base lowers nothing."""
+    branch.git("update-ref", "refs/remotes/origin/main", "main")
+    branch.accept(**WORSE)
+    branch.git(command, name, "HEAD")
+    base = name.removeprefix("refs/")
+
+    result = branch.run(*FAILS, base=base)
+
+    result.assert_outcomes(passed=7, errors=1)
+    full = "refs/heads/main" if base == "main" else "refs/remotes/origin/main"
+    result.stdout.fnmatch_lines([f"*2 refs are named '{base}', and they are different commits*", f"*write {full} if*"])
+    branch.run(*FAILS, base=full).assert_outcomes(passed=7, failed=1)
+
+
+@pytest.mark.parametrize(
+    "base",
+    [
+        "main",
+        "origin/main",
+        "refs/heads/main",
+        "refs/remotes/origin/main",
+        "v1",
+        "refs/tags/v1",
+        "noted",
+        "main~0",
+        "HEAD~2",
+    ],
+)
+def test_a_name_that_is_one_commit_is_taken(branch, base):
+    for command in (
+        ("update-ref", "refs/remotes/origin/main", "main"),
+        ("tag", "v1", "main"),
+        ("tag", "v1-rc", "HEAD"),
+    ):
+        branch.git(*command)
+    branch.git("tag", "-a", "-m", "noted", "noted", "main")
+    branch.git("tag", "origin/main", "main")  # the same commit
+    branch.git("branch", "main-2", "HEAD")
+    branch.accept(**WORSE)
+
+    assert branch.outcome(*FAILS, base=base)["verdict"] == "fail"
+
+
+def test_a_commit_by_its_id_is_taken(branch):
+    branch.accept(**WORSE)
+
+    assert branch.outcome(*FAILS, base=branch.base)["verdict"] == "fail"
+
+
+def test_a_ref_with_a_suffix_is_looked_up_without_it(branch):
+    branch.accept(**WORSE)
+    branch.git("tag", "main", "HEAD")
+
+    branch.run(*FAILS, base="main~0").assert_outcomes(passed=7, errors=1)
+    assert branch.outcome(*FAILS, base="refs/heads/main~0")["verdict"] == "fail"
