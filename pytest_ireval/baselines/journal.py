@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from pytest_ireval.baselines.files import RECORD, baseline_files, path_of
+from pytest_ireval.baselines.files import ENDING, RECORD, baseline_files, path_of
 from pytest_ireval.baselines.fingerprints import fingerprint
 
 MANIFEST = "journal"
@@ -51,7 +51,10 @@ def journal_of(folder: Path, name: str) -> Journal | None:
     place = committed(folder, name)
     try:
         said = json.loads((place / MANIFEST).read_bytes())
-        return Journal(place, said["before"], said["after"], tuple(said["endings"]))
+        endings = tuple(said["endings"])
+        if not all(ENDING.fullmatch(ending) for ending in endings):  # another name would lead out of the folder
+            return Journal(place)
+        return Journal(place, said["before"], said["after"], endings)
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:

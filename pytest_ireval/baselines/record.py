@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from pytest_ireval.baselines.baseline import FORMAT, Acceptance, Baseline, Fingerprints, StoredMetric
+from pytest_ireval.baselines.files import ENDING
 from pytest_ireval.baselines.fingerprints import fingerprint
 from pytest_ireval.baselines.spreads import spreads_said, steps_said
 from pytest_ireval.baselines.tab_lines import Damage
@@ -174,6 +175,8 @@ def _record(said: Mapping[str, Any]) -> Record:
     )
     baseline.accepted  # noqa: B018 - a baseline that nobody accepted is none
     files = {_str(ending): _str(value) for ending, value in said["files"].items() if ending != OWN}
+    if strange := next((ending for ending in files if not ENDING.fullmatch(ending)), None):
+        raise Damage(f"names a file {shown(strange)}, which is none of a baseline")
     return Record(baseline, _whole(said["askings"]), files)
 
 

@@ -210,6 +210,7 @@ def test_a_changed_byte_anywhere_is_an_error(folder):
         ("depth", "ten"),
         ("askings", -1),
         ("files", {"json": "0" * 16}),
+        ("files", {"json": "0" * 16, "../up": "0" * 16}),
         ("files", None),
         ("plugins", 5),
     ],
@@ -224,6 +225,18 @@ def test_a_record_that_claims_to_be_sound_and_has_another_shape_is_an_error(fold
     path.write_text(text.replace("0" * 16, fingerprint(text.encode())))
 
     assert complaint(folder).startswith("baselines/shop.json\n  ")
+
+
+def test_a_record_names_no_file_that_is_none_of_a_baseline():
+    text = encoded_baseline(baseline_of())["json"].decode()
+    said = json.loads(text)
+    text = text.replace(said["files"]["json"], "0" * 16).replace('"judgments.tsv"', '"../judgments.tsv"')
+    data = text.replace("0" * 16, fingerprint(text.encode())).encode()
+
+    with pytest.raises(Damage) as damage:
+        decoded_record(data)
+
+    assert damage.value.complaint == "names a file '../judgments.tsv', which is none of a baseline"
 
 
 @pytest.mark.parametrize("text", ["[" * 100_000, "[1]", "null", '{"format": ' + "9" * 5000 + "}", "", "{}"])

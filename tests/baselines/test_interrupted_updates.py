@@ -1,6 +1,7 @@
 """Whatever happens while a baseline is written, it is the old one or the new one, in all of its files."""
 
 import errno
+import json
 import os
 import random
 import signal
@@ -252,6 +253,25 @@ def test_an_update_that_was_interrupted_counts_and_reading_it_writes_nothing(tmp
 
     assert content(read_baseline(tmp_path, "shop")) == content(NEW)
     assert {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*")} == before
+
+
+@pytest.mark.parametrize("way", ["/abs", "../up", "x/../../up", "", ".lock", "json\n", 7, ["json"]])
+def test_a_journal_leads_to_no_file_outside_of_its_folder(tmp_path, monkeypatch, way):
+    """It may have come with a branch of somebody else."""
+    folder = tmp_path / "baselines"
+    interrupted(folder, monkeypatch)
+    outside = tmp_path / "up"
+    outside.write_text("mine")
+    manifest = folder / ".shop.commit/journal"
+    said = json.loads(manifest.read_text())
+    said["endings"] = ["json", str(outside) if way == "/abs" else way]
+    manifest.write_text(json.dumps(said))
+
+    with pytest.raises(BaselineError, match="holds an update that was interrupted"):
+        read_baseline(folder, "shop")
+    assert not finish_interrupted(folder, "shop")
+    assert outside.read_text() == "mine"
+    assert [path.name for path in tmp_path.iterdir() if path != folder] == ["up"]
 
 
 def test_an_update_that_was_interrupted_can_be_finished(tmp_path, monkeypatch):
