@@ -15,8 +15,10 @@ from pytest_ireval.evaluating.evaluation import evaluate
 from pytest_ireval.gate.circumstances import moment_of, written
 from pytest_ireval.gate.gate import run_gate
 from pytest_ireval.metrics.metric import Metric
+from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.pytest_adapter.adopting import ADOPTING
 from pytest_ireval.pytest_adapter.branch import Branch, branch_of
+from pytest_ireval.pytest_adapter.claims import CLAIMS, claim
 from pytest_ireval.pytest_adapter.code_host import as_printed
 from pytest_ireval.pytest_adapter.run_plugins import RunPlugins, plugins_of
 from pytest_ireval.pytest_adapter.terminal import width_of
@@ -24,13 +26,15 @@ from pytest_ireval.reports.failure_text import failure_text
 from pytest_ireval.results.evaluation import Evaluation
 from pytest_ireval.results.suite_result import SuiteResult
 from pytest_ireval.suites.loading import load_suite, load_suites
+from pytest_ireval.suites.suite import Suite
 
 
 class Gatekeeper:
     """What a Python test can ask for. Paths are relative to the test's file; what cannot be done fails the test."""
 
-    def __init__(self, file: Path, plugins: RunPlugins, width: int, branch: Branch) -> None:
+    def __init__(self, file: Path, plugins: RunPlugins, width: int, branch: Branch, claimed: list[str]) -> None:
         self.file = file
+        self.claimed = claimed
         self.plugins = plugins
         self.width = width
         self.branch = branch
@@ -48,15 +52,14 @@ class Gatekeeper:
         path = self._path(suite)
         with _told():
             registry = self.plugins.registry_beside(path)
-            return run_gate(load_suite(path, registry), registry=registry, **self.branch._asdict())
+            return self._gated(load_suite(path, registry), registry)
 
     def gates(self, suites: str | os.PathLike[str]) -> tuple[SuiteResult, ...]:
         """The results of all suites of a file with a matrix."""
         path = self._path(suites)
         with _told():
             registry = self.plugins.registry_beside(path)
-            suites_there = load_suites(path, registry)
-            return tuple(run_gate(suite, registry=registry, **self.branch._asdict()) for suite in suites_there)
+            return tuple(self._gated(suite, registry) for suite in load_suites(path, registry))
 
     def check(self, suites: str | os.PathLike[str]) -> tuple[SuiteResult, ...]:
         """The same; the test fails with what the gate has to say of everything that is no pass."""
@@ -65,6 +68,10 @@ class Gatekeeper:
         if texts:
             pytest.fail(as_printed("\n\n".join(texts)), pytrace=False)
         return results
+
+    def _gated(self, suite: Suite, registry: Registry) -> SuiteResult:
+        self.claimed.append(claim(suite.baselines, suite.name))
+        return run_gate(suite, registry=registry, **self.branch._asdict())
 
     def _failures(self, result: SuiteResult) -> Iterator[str]:
         if result.error:
@@ -98,4 +105,5 @@ def gatekeeper(request: pytest.FixtureRequest) -> Gatekeeper:
     with _told():
         plugins: RunPlugins = adopting.plugins if adopting is not None else plugins_of(request.config)
         branch = branch_of(request.config)
-    return Gatekeeper(request.path, plugins, width_of(request.config), branch)
+    claimed = request.node.stash.setdefault(CLAIMS, [])
+    return Gatekeeper(request.path, plugins, width_of(request.config), branch, claimed)

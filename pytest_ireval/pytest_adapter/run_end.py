@@ -16,6 +16,7 @@ from pytest_ireval.plurals import counted
 from pytest_ireval.pytest_adapter.accepting import Accepting
 from pytest_ireval.pytest_adapter.affected import Affected, nobody, told
 from pytest_ireval.pytest_adapter.branch import branch_of
+from pytest_ireval.pytest_adapter.claims import REPORTED, claim, folders_named_whole, unclaimed
 from pytest_ireval.pytest_adapter.code_host import append_step_summary, tell_code_host
 from pytest_ireval.pytest_adapter.coloured import colour
 from pytest_ireval.pytest_adapter.planned_suite import Collected, Evaluated, PlannedSuite
@@ -65,6 +66,8 @@ class RunEnd:
         self.reported = Reported()
         self.uncollected: dict[str, str] = {}
         """The text of what could not be collected, by node."""
+        self.claimed: set[str] = set()
+        """Baselines of suites that Python tests have gated."""
         self.unwritten = ""
         self.unsaid = ""
         self.lost: tuple[str, ...] = ()
@@ -83,6 +86,7 @@ class RunEnd:
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """A verdict counts once its report is here; nobody has shown it yet."""
         self.reported.take(report)
+        self.claimed.update(getattr(report, REPORTED, ()))
         colour(report)
 
     def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
@@ -96,7 +100,7 @@ class RunEnd:
             return
         if self.accepting.asked:
             self.accepting.accept(self.collected.suites, self._ending, self.moment)
-        self.lost = tuple(self._lost())
+        self.lost = (*self._lost(), *self._vanished(session))
         problems = (*self.uncollected.values(), *self.lost, *self.accepting.problems)
         suites = [self._ended(suite) for suite in self.collected.suites if suite.selected]
         took_part = [file for suite in self.collected.suites if suite.selected for file in suite.files]
@@ -146,6 +150,14 @@ class RunEnd:
             if missing and any(each in (suite.path, *suite.path.parents) for each in named):
                 count = counted(len(missing), "verdict")
                 yield f"{suite.name}: {count} neither run nor deselected, though the command line names it whole"
+
+    def _vanished(self, session: pytest.Session) -> Iterator[str]:
+        """Baselines that no suite claims, where everything in some folders was asked for and collected."""
+        if self.uncollected or self.affected.since or session.shouldstop or session.shouldfail:
+            return
+        claimed = self.claimed | {claim(suite.baselines, suite.name) for suite in self.collected.suites}
+        for folder in folders_named_whole(self.config):
+            yield from unclaimed(self.config, folder, claimed)
 
     def _exit_status(self, result: RunResult) -> pytest.ExitCode:
         """Of a run in which no test failed: whatever made pytest content, a run without a pass is not green."""

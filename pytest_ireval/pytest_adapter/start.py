@@ -13,6 +13,7 @@ import pytest
 
 from pytest_ireval.errors import IrevalError, Problem
 from pytest_ireval.gate.circumstances import moment_of
+from pytest_ireval.pytest_adapter import claims
 from pytest_ireval.pytest_adapter.accepting import Accepting, accepting_of
 from pytest_ireval.pytest_adapter.adopting import ADOPTING, Adopting
 from pytest_ireval.pytest_adapter.affected import Affected, affected_of
@@ -38,6 +39,7 @@ class Handed(NamedTuple):
 
 def start(config: pytest.Config) -> None:
     """Begin; anything wrong with the plugins or the options ends the run here."""
+    config.pluginmanager.register(claims, "ireval-claims")
     try:
         if hasattr(config, "workerinput"):
             _start_worker(config, Handed(*config.workerinput[HANDED]))

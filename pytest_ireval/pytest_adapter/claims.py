@@ -1,0 +1,73 @@
+"""Baselines that no suite claims: in a run over a whole folder they say that a suite has vanished."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Generator, Iterator
+from fnmatch import fnmatch
+from pathlib import Path
+
+import pytest
+
+from pytest_ireval.baselines.files import ANCHOR, COMPRESSED, names_in, near, path_of, rankings_ending
+
+CLAIMS = pytest.StashKey[list[str]]()
+"""Of a test: the baselines of the suites that it has gated itself, as :func:`claim` names them."""
+REPORTED = "ireval_claims"
+"""The same of the report of a test, which also comes from a worker."""
+NARROWING = ("keyword", "markexpr", "ignore", "ignore_glob", "deselect", "lf", "failedfirst", "stepwise")
+"""Options after which a suite may be missing because somebody asked for fewer."""
+BASELINES = "baselines"
+
+
+def claim(folder: Path, name: str) -> str:
+    """How a baseline is named here."""
+    return os.path.join(os.path.realpath(folder), name)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """The report of a test says what the test claims, so that a worker's says it, too."""
+    report = yield
+    claimed = item.stash.get(CLAIMS, [])
+    if claimed:
+        setattr(report, REPORTED, claimed)
+    return report
+
+
+def folders_named_whole(config: pytest.Config) -> list[Path]:
+    """The folders that the command line asks for, if it asks for folders alone and for all that is in them."""
+    option = config.option
+    if any(getattr(option, each, None) for each in NARROWING) or any("::" in each for each in config.args):
+        return []
+    named = [Path(os.path.abspath(config.invocation_params.dir / each)) for each in config.args]
+    return named if all(each.is_dir() for each in named) else []
+
+
+def unclaimed(config: pytest.Config, folder: Path, claimed: Collection[str]) -> Iterator[str]:
+    """What is to be said of each baseline below a folder, where pytest would look for suites, that nobody claims."""
+    passed_by = config.getini("norecursedirs")
+    for place, folders, _ in os.walk(folder):
+        folders[:] = sorted(
+            each
+            for each in folders
+            if not any(fnmatch(each, pattern) for pattern in passed_by)
+            and not os.path.isfile(os.path.join(place, each, "pyvenv.cfg"))
+        )
+        if os.path.basename(place) != BASELINES:
+            continue
+        here = Path(place)
+        names = {name.removesuffix(ANCHOR) for name in names_in(here) if _is_ours(here, name)}
+        for name in sorted(names):
+            if claim(here, name) not in claimed:
+                stem = near(here / name)
+                yield (
+                    f"{stem}.json: no suite claims this baseline: was its suite renamed, moved or deleted? Bring the "
+                    f"suite back; or `ireval prune {near(here)} --yes` deletes the baseline"
+                )
+
+
+def _is_ours(folder: Path, name: str) -> bool:
+    """Whether it is a baseline, and no other file of that kind in a folder of that name."""
+    rankings = path_of(folder, name, rankings_ending(1))
+    return rankings.exists() or rankings.with_name(rankings.name + COMPRESSED).exists()
