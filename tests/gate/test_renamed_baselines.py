@@ -13,7 +13,9 @@ def rename(branch, *, history):
         branch.accept("--ireval-force", **WORSE)
         return
     branch.rank(**WORSE)
-    assert branch.shop.run("--ireval-update-new").ret == 0
+    result = branch.shop.run("--ireval-update-new")
+    assert (result.ret, branch.shop.results()["accepted"]) == (1, ["store"])
+    result.stdout.fnmatch_lines(["problem: baselines/shop.json: no suite claims this baseline*"])
     branch.commit("renamed")
 
 
