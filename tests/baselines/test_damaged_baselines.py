@@ -171,6 +171,17 @@ def test_scores_that_are_none(lines, said, line):
     assert (damage.value.complaint, damage.value.line) == (said, line)
 
 
+@pytest.mark.parametrize("depth", [1, 2, 5])
+def test_a_list_of_exactly_the_depth_is_sound_and_one_more_document_is_not(depth):
+    documents = [f"d{i}" for i in range(depth + 1)]
+    head = f"# ireval rankings, format 1, depth {depth}\n"
+    whole = decoded_rankings(f"{head}q\t{chr(9).join(documents[:-1])}\n".encode(), depth, "x", scored=False)
+
+    assert whole.ranking("q") == documents[:-1]
+    with pytest.raises(Damage, match=f"has more than {depth} documents"):
+        decoded_rankings(f"{head}q\t{chr(9).join(documents)}\n".encode(), depth, "x", scored=False)
+
+
 def test_files_cut_off_anywhere_are_an_error(folder):
     for path in baseline_files(folder, "shop"):
         whole = path.read_bytes()

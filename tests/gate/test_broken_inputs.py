@@ -125,6 +125,24 @@ def test_a_slice_that_no_query_has_is_a_mistake_of_the_suite(accepted):
     )
 
 
+@pytest.mark.parametrize(("lacking", "more"), [(4, ""), (5, ""), (6, " and 1 more"), (9, " and 4 more")])
+def test_of_many_values_without_a_tolerance_five_are_named_and_the_others_counted(accepted, lacking, more):
+    accepted.change(("{head: 10%, default: 5%}", "{head: 10%}"))
+    path = accepted.path / "queries.tsv"
+    head, *rows = path.read_text().splitlines()
+    parts = [f"p{min(i, lacking - 1)}" if i < 9 else "head" for i in range(10)]
+    rows = [
+        row.replace("\thead\t", f"\t{part}\t").replace("\ttail\t", f"\t{part}\t")
+        for row, part in zip(rows, parts, strict=True)
+    ]
+    path.write_text("\n".join([head, *rows]) + "\n")
+
+    result = accepted.run()
+
+    named = ", ".join(f"p{i}" for i in range(min(5, lacking)))
+    result.stdout.fnmatch_lines([f"  no tolerance is given for segment={named}{more}"])
+
+
 def test_what_a_suite_names_is_held_against_queries_that_are_read_anyway(accepted):
     accepted.change(("weight: searches", "weight: serches"), ("{head: 10%, default: 5%}", "{head: 10%}"))
 
