@@ -175,8 +175,9 @@ def _record(said: Mapping[str, Any]) -> Record:
     )
     baseline.accepted  # noqa: B018 - a baseline that nobody accepted is none
     files = {_str(ending): _str(value) for ending, value in said["files"].items() if ending != OWN}
-    if strange := next((ending for ending in files if not ENDING.fullmatch(ending)), None):
-        raise Damage(f"names a file {shown(strange)}, which is none of a baseline")
+    for ending in files:
+        if not ENDING.fullmatch(ending):
+            raise Damage(f"names a file {shown(ending)}, which is none of a baseline")
     return Record(baseline, _whole(said["askings"]), files)
 
 

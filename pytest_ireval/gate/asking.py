@@ -46,9 +46,9 @@ def too_few(asked: RuleAsked, seen: Seen) -> Ruling | None:
     """What is said where a slice has no queries to judge, or fewer than the rule wants."""
     if seen.part.metric is None and not asked.kind.compares:
         return None
-    count, size = _size(asked, seen)
-    if not count:
+    if not _counting(asked, seen):
         return _nothing_to_judge(asked, seen)
+    count, size = _size(asked, seen)
     if count < asked.options.fewest and not _cannot_tell(asked, seen):
         headline = f"{seen.slice} has {size}, fewer than min_queries: {asked.options.fewest}; not judged"
         return Ruling("inconclusive", headline)
@@ -56,9 +56,9 @@ def too_few(asked: RuleAsked, seen: Seen) -> Ruling | None:
 
 
 def judges(asked: RuleAsked, seen: Seen) -> bool:
-    """Whether the rule has enough to look at; what only says that it cannot tell, as it has too little, judges nothing.
+    """Whether the rule has enough queries to judge; a rule that can only report that it has too few judges nothing.
 
-    A rule that is about no metric and compares nothing looks at lists, of which there is always one.
+    A rule without a metric and without a baseline looks at lists, and there is always one.
     """
     if seen.part.metric is None and not asked.kind.compares:
         return True
@@ -66,7 +66,7 @@ def judges(asked: RuleAsked, seen: Seen) -> bool:
     if count >= max(1, asked.options.fewest):
         return True
     observed = getattr(asked.options, "on_inconclusive", "warn") != "warn" and _cannot_tell(asked, seen)
-    return bool(count) and (asked.options.judges_few or observed)  # then something else than evidence decides
+    return bool(count) and (asked.options.judges_few or observed)  # the observed change decides then
 
 
 def _size(asked: RuleAsked, seen: Seen) -> tuple[float, str]:

@@ -51,9 +51,8 @@ def judged_all(
     family = family_of(checks, material)
     chosen = [check for check in checks if selected is None or check.id in selected]
     found = tuple(judged(check, material, circumstances, family) for check in chosen)
-    if any(outcome.id == INPUTS and outcome.verdict == "pass" for outcome in found) and _nothing_judged(
-        checks, material
-    ):
+    sound = any(outcome.id == INPUTS and outcome.verdict in ("pass", "inconclusive") for outcome in found)
+    if sound and _nothing_judged(checks, material):
         return tuple(_none_judged(each, checks, material) if each.id == INPUTS else each for each in found)
     return found
 
@@ -83,14 +82,14 @@ def _none_judged(inputs: Outcome, checks: Sequence[Check], material: Material) -
         allowed = f"{said}; the suite allows it (nothing_judged: pass)"
         return replace(inputs, warning=True, headline=allowed, facts=facts)
     new = [check for check in checks if check.asked and check.asked.kind.compares and _is_new(check, material)]
-    way = "accept the rankings of now" if new else "give it more queries, or lower min_queries"
+    way = "accept the current rankings" if new else "give it more queries, or lower min_queries"
     if not material.population.counting.any():
         way = "end a waiver"
     return replace(
         inputs,
         verdict="fail",
         headline=said,
-        sentence="A suite that judges nothing finds nothing, whatever the change does.",
+        sentence="A suite that judges nothing cannot find a bad change.",
         facts=(f"{way}; a suite that may judge nothing says nothing_judged: pass", *facts),
         acceptable=bool(new),
     )
@@ -211,9 +210,9 @@ def _waiver(waiver: Waiver, material: Material, today: date) -> Ruling:
         return Ruling(
             "fail",
             f"the waiver of {waiver.query} lasts until {waiver.until}, {counted(days, 'more day')}; "
-            f"{counted(longest, 'day')} are allowed",
-            "A waiver that nobody has to renew is forgotten.",
-            facts=("let it end earlier, or give the suite a longest_waiver in days",),
+            f"{counted(longest, 'day')} {'is' if longest == 1 else 'are'} allowed",
+            "A waiver has to be renewed from time to time, so that nobody forgets it.",
+            facts=("set an earlier day, or raise longest_waiver of the suite (in days)",),
         )
     if waiver.until < today:
         return Ruling(

@@ -9,14 +9,16 @@ from pathlib import Path
 
 import pytest
 
-from pytest_ireval.baselines.files import ANCHOR, COMPRESSED, names_in, near, path_of, rankings_ending
+from pytest_ireval.baselines.anchors import suite_of
+from pytest_ireval.baselines.files import RECORD, names_in, near, path_of
+from pytest_ireval.baselines.record import is_record
 
 CLAIMS = pytest.StashKey[list[str]]()
 """Of a test: the baselines of the suites that it has gated itself, as :func:`claim` names them."""
 REPORTED = "ireval_claims"
 """The same of the report of a test, which also comes from a worker."""
-NARROWING = ("keyword", "markexpr", "ignore", "ignore_glob", "deselect", "lf", "failedfirst", "stepwise")
-"""Options after which a suite may be missing because somebody asked for fewer."""
+NARROWING = ("keyword", "markexpr", "ignore", "ignore_glob", "deselect", "lf", "stepwise")
+"""Options that leave tests out on purpose: then a suite may be missing."""
 BASELINES = "baselines"
 
 
@@ -45,7 +47,7 @@ def folders_named_whole(config: pytest.Config) -> list[Path]:
 
 
 def unclaimed(config: pytest.Config, folder: Path, claimed: Collection[str]) -> Iterator[str]:
-    """What is to be said of each baseline below a folder, where pytest would look for suites, that nobody claims."""
+    """A message for each baseline below the folder that no suite claims, in folders where pytest looks for suites."""
     passed_by = config.getini("norecursedirs")
     for place, folders, _ in os.walk(folder):
         folders[:] = sorted(
@@ -57,7 +59,7 @@ def unclaimed(config: pytest.Config, folder: Path, claimed: Collection[str]) -> 
         if os.path.basename(place) != BASELINES:
             continue
         here = Path(place)
-        names = {name.removesuffix(ANCHOR) for name in names_in(here) if _is_ours(here, name)}
+        names = {suite_of(name) for name in names_in(here) if _is_ours(path_of(here, name, RECORD))}
         for name in sorted(names):
             if claim(here, name) not in claimed:
                 stem = near(here / name)
@@ -67,7 +69,9 @@ def unclaimed(config: pytest.Config, folder: Path, claimed: Collection[str]) -> 
                 )
 
 
-def _is_ours(folder: Path, name: str) -> bool:
-    """Whether it is a baseline, and no other file of that kind in a folder of that name."""
-    rankings = path_of(folder, name, rankings_ending(1))
-    return rankings.exists() or rankings.with_name(rankings.name + COMPRESSED).exists()
+def _is_ours(path: Path) -> bool:
+    """Whether it is the record of a baseline, and not JSON of somebody else; one that cannot be read may be."""
+    try:
+        return is_record(path)
+    except OSError:
+        return path.is_file()

@@ -156,8 +156,8 @@ class RunEnd:
         if self.uncollected or self.affected.since or session.shouldstop or session.shouldfail:
             return
         claimed = self.claimed | {claim(suite.baselines, suite.name) for suite in self.collected.suites}
-        for folder in folders_named_whole(self.config):
-            yield from unclaimed(self.config, folder, claimed)
+        folders = folders_named_whole(self.config)
+        yield from dict.fromkeys(said for folder in folders for said in unclaimed(self.config, folder, claimed))
 
     def _exit_status(self, result: RunResult) -> pytest.ExitCode:
         """Of a run in which no test failed: whatever made pytest content, a run without a pass is not green."""

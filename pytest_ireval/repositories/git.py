@@ -23,7 +23,7 @@ FOLDERS = ("refs/", "refs/tags/", "refs/heads/", "refs/remotes/", "")
 SUFFIX = r"[~^:]|@\{"
 """Begins what says which commit before a ref is meant."""
 DIGITS = 7
-"""So many digits of a commit are shown."""
+"""Messages show this many digits of a commit."""
 WITHOUT_BASELINES = (":(top)", ":(top,exclude,glob)**/baselines/**")
 
 
@@ -71,8 +71,8 @@ def _any_untracked(folder: Path, files: Iterable[Path]) -> bool:
 def full_name(ref: str, folder: Path) -> str:
     """``refs/remotes/origin/main~2`` for ``origin/main~2``; the same for what names no ref, as the id of a commit.
 
-    Where a tag and a branch have one name, git takes the tag, and so whoever may push tags would choose the base. An
-    error where several refs have this name and are not the same commit.
+    If a tag and a branch have the same name, git takes the tag: anybody who may push tags could choose the base. So
+    several refs of one name are an error, unless they are the same commit.
     """
     name = re.split(SUFFIX, ref, maxsplit=1)[0]
     rest = ref[len(name) :]
@@ -98,7 +98,7 @@ def full_name(ref: str, folder: Path) -> str:
                 suggestion=f"write {best}{rest} if you mean the branch",
             )
         )
-    return f"{min(found)}{rest}" if found else ref
+    return f"{min(found)}{rest}" if found and not rest.startswith("@{") else ref  # main@{u} is asked of a short name
 
 
 def short_name(ref: str) -> str:

@@ -257,7 +257,7 @@ def test_an_update_that_was_interrupted_counts_and_reading_it_writes_nothing(tmp
 
 @pytest.mark.parametrize("way", ["/abs", "../up", "x/../../up", "", ".lock", "json\n", 7, ["json"]])
 def test_a_journal_leads_to_no_file_outside_of_its_folder(tmp_path, monkeypatch, way):
-    """It may have come with a branch of somebody else."""
+    """Somebody else's branch may have brought it."""
     folder = tmp_path / "baselines"
     interrupted(folder, monkeypatch)
     outside = tmp_path / "up"

@@ -520,3 +520,11 @@ def test_a_ref_with_a_suffix_is_looked_up_without_it(branch):
 
     branch.run(*FAILS, base="main~0").assert_outcomes(passed=7, errors=1)
     assert branch.outcome(*FAILS, base="refs/heads/main~0")["verdict"] == "fail"
+
+
+def test_the_upstream_of_a_branch_is_taken(branch):
+    branch.git("branch", "--set-upstream-to", "main", "change")
+    branch.accept(**WORSE)
+
+    assert branch.outcome(*FAILS, base="change@{upstream}")["verdict"] == "fail"
+    assert branch.outcome(*FAILS, base="@{u}")["verdict"] == "fail"

@@ -56,6 +56,19 @@ def test_it_is_red_and_says_what_to_do(shop, ruled, rules, more, way):
     assert inputs["facts"][0].startswith(way)
 
 
+def test_a_new_document_everywhere_does_not_hide_it(shop, ruled):
+    """Such a document alone makes the inputs inconclusive, which is no red."""
+
+    def promoted():
+        shop.rankings = {query: ["promoted", *documents] for query, documents in shop.rankings.items()}
+        shop.write()
+
+    result = ruled(FEW, change=promoted)
+
+    assert (result.ret, shop.verdicts()["inputs"]) == (1, "fail")
+    assert "promoted" in str(shop.results()["suites"][0]["outcomes"][0]["facts"])
+
+
 def test_a_suite_may_say_that_it_may_judge_nothing(shop, ruled):
     result = ruled(FEW, more="nothing_judged: pass\n")
 
@@ -74,7 +87,7 @@ def test_a_slice_of_new_queries_alone_is_red_until_it_is_accepted(shop, ruled):
     result = ruled("no_regression: {metric: nDCG@10, tolerance: 5%, where: {segment: tail}}", change=added)
 
     assert (result.ret, shop.verdicts()["inputs"]) == (1, "fail")
-    assert shop.results()["suites"][0]["outcomes"][0]["facts"][0].startswith("accept the rankings of now")
+    assert shop.results()["suites"][0]["outcomes"][0]["facts"][0].startswith("accept the current rankings")
     accepted = shop.run("--ireval-update", "--ireval-reason", "other queries")
     assert accepted.ret == 0, accepted.stdout.str()
     assert shop.run().ret == 0
