@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Collection, Generator, Iterator
 from fnmatch import fnmatch
 from pathlib import Path
@@ -17,8 +18,10 @@ CLAIMS = pytest.StashKey[list[str]]()
 """Of a test: the baselines of the suites that it has gated itself, as :func:`claim` names them."""
 REPORTED = "ireval_claims"
 """The same of the report of a test, which also comes from a worker."""
-NARROWING = ("keyword", "markexpr", "ignore", "ignore_glob", "deselect", "lf", "stepwise")
+NARROWING = ("ignore", "ignore_glob", "deselect", "lf", "stepwise")
 """Options that leave tests out on purpose: then a suite may be missing."""
+CHOOSING = re.compile("-[A-Za-z]*[km]")
+"""-k and -m on the command line do so, too."""
 BASELINES = "baselines"
 
 
@@ -40,7 +43,10 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
 def folders_named_whole(config: pytest.Config) -> list[Path]:
     """The folders that the command line asks for, if it asks for folders alone and for all that is in them."""
     option = config.option
-    if any(getattr(option, each, None) for each in NARROWING) or any("::" in each for each in config.args):
+    asked = config.invocation_params.args  # -m of a project's addopts leaves out slow tests, and no suite
+    if any(CHOOSING.match(each) for each in asked) or any(getattr(option, each, None) for each in NARROWING):
+        return []
+    if any("::" in each for each in config.args):
         return []
     named = [Path(os.path.abspath(config.invocation_params.dir / each)) for each in config.args]
     return named if all(each.is_dir() for each in named) else []

@@ -138,6 +138,15 @@ def test_a_run_that_was_asked_for_less_misses_nothing(two, arguments):
     assert result.ret == 0, result.stdout.str()
 
 
+def test_marks_in_the_settings_of_a_project_are_no_narrower_run(two):
+    """Many projects leave out their slow tests so."""
+    (two.path / "pytest.ini").write_text("[pytest]\naddopts = -m 'not slow'\nmarkers = slow: takes long\n")
+    assert two.run("suites").ret == 0
+    (two.path / "suites/one/shop.ireval.yaml").unlink()
+
+    assert two.run("suites").ret == 1
+
+
 def other_json(folder):
     (folder / "baselines").mkdir()
     (folder / "baselines/chart.json").write_text("{}")
