@@ -46,6 +46,8 @@ class Param:
     """Other names of the parameter, each with what other packages call its values."""
 
 
+LARGEST = 10**15 - 1
+"""Whole numbers beyond it are slips, and what is computed with them would not be exact."""
 CUTOFF = Param("how many documents from the top count", low=1, high=10**9)
 """What ``cutoff`` means in every metric."""
 
@@ -88,6 +90,8 @@ class Parameter:
         elif self.kind == "text" and isinstance(value, str) and repr(value)[1:-1] != value:
             raise ValueError(f"{self.name}={value!r} holds a character that a metric's name cannot show")
         elif self.kind == "int" and isinstance(value, Integral) and not isinstance(value, bool):
+            if abs(int(value)) > LARGEST:
+                raise ValueError(f"{self.name} has more than 15 digits")
             return int(value)
         elif type(value) is {"bool": bool, "text": str}.get(self.kind):
             return value

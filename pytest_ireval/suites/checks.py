@@ -10,6 +10,7 @@ from pytest_ireval.baselines.anchors import is_anchor, suite_of
 from pytest_ireval.baselines.files import ANCHOR
 from pytest_ireval.errors import Problem
 from pytest_ireval.metrics.metric import Metric
+from pytest_ireval.metrics.parameters import text_of
 from pytest_ireval.suites.mistakes import KEY, Spot, spot
 from pytest_ireval.suites.scalars import Items, Keys
 from pytest_ireval.suites.suite import Place, RuleAsked
@@ -86,8 +87,9 @@ def _cutoff(metric: Metric) -> float:
 
 
 def _too_deep(metric: Metric, depth: int, place: Place, path: tuple[str, ...]) -> Problem:
-    complaint = f"{metric} looks at {_cutoff(metric):g} documents of a ranking, and depth is {depth}"
-    return Problem(complaint, str(place), path, f"write depth: {_cutoff(metric):g}, or more")
+    cutoff = text_of(_cutoff(metric))
+    complaint = f"{metric} looks at {cutoff} documents of a ranking, and depth is {depth}"
+    return Problem(complaint, str(place), path, f"write depth: {cutoff}, or more")
 
 
 def _position(metric: Metric, listed: list[Any]) -> int:

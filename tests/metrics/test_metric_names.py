@@ -148,6 +148,7 @@ def test_two_texts_with_one_canonical_form_are_one_metric():
         ("IPrec", "'IPrec', column 1\n  IPrec needs a recall"),
         ("Rprec@3", "'Rprec@3', column 6\n  Rprec takes nothing behind @"),
         ("P@0", "'P@0', column 1\n  P: cutoff=0 is out of range (at least 1)"),
+        (f"P@{10**15}", "'P@1000000000000000', column 1\n  P: cutoff has more than 15 digits"),
         ("P_0", "'P_0'\n  P: cutoff=0 is out of range (at least 1)"),
         ("P@-1", "'P@-1', column 1\n  P: cutoff=-1 is out of range (at least 1)"),
         ("P@1.5", "'P@1.5', column 1\n  P: cutoff=1.5 is not a whole number"),

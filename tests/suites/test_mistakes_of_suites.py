@@ -161,6 +161,12 @@ rules:
             "  write depth: 10, or more",
         ),
         (
+            JUDGED + "metrics: [P@1000000]\n",
+            "shop.yaml:5:11: metrics > 1\n"
+            "  P@1000000 looks at 1000000 documents of a ranking, and depth is 100\n"
+            "  write depth: 1000000, or more",
+        ),
+        (
             JUDGED + "depth: 5\nrules:\n  - threshold: {nDCG@10: '> 0'}\n",
             "shop.yaml:7:17: rules > 1 > threshold\n"
             "  nDCG@10 looks at 10 documents of a ranking, and depth is 5\n"
