@@ -1,8 +1,8 @@
 """Several files that change together: staged in a folder beside, committed by its rename, then put into place.
 
-``.NAME.new`` holds files that nobody looks at yet. Its rename to ``.NAME.commit`` is the moment of change: from then on
-readers take what lies there first, and every writer begins by putting it into place. Moves need no room on the disk,
-and may be repeated from any point.
+``.NAME.new`` holds files that nobody looks at yet. Its rename to ``.NAME.commit`` is the moment of change: every writer
+begins by putting into place what lies there. Moves need no room on the disk, and may be repeated from any point. Nobody
+reads the baseline meanwhile: who finds such a folder waits for its writer, or says that the writer has died.
 """
 
 from __future__ import annotations
@@ -14,8 +14,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from pytest_ireval.baselines.files import ENDING, RECORD, baseline_files, path_of
+from pytest_ireval.baselines.files import ENDING, RECORD, baseline_files, near, path_of
 from pytest_ireval.baselines.fingerprints import fingerprint
+from pytest_ireval.errors import BaselineError, Problem
+from pytest_ireval.repositories.git import git
 
 MANIFEST = "journal"
 
@@ -34,6 +36,35 @@ class Journal(NamedTuple):
     def fits(self, record: Path) -> bool:
         """Whether ``record`` is the one that is replaced, or its replacement."""
         return _print_of(record) in (self.before, self.after)
+
+    @property
+    def tracked(self) -> bool:
+        """Whether git has it: then it came with a commit, and it is no update of anybody here."""
+        return bool(git(self.folder.parent, "ls-files", "-z", "--", self.folder.name))
+
+    def checked(self, record: Path) -> Journal:
+        """Itself, if it can be put into place beside ``record``."""
+        if self.refused is not None:
+            raise self._error(f"holds an update that was interrupted, and cannot be read: {self.refused.strerror}")
+        if self.tracked:
+            complaint = "is in git, and belongs to an update that was interrupted: no baseline may come from there"
+            raise self._error(complaint, f"git rm -r {near(self.folder)}; if the update is wanted, accept anew")
+        if not self.fits(record):
+            complaint = "holds an update that was interrupted, of a baseline that is not the one beside it any more"
+            raise self._error(complaint, "remove the folder; if the update is still wanted, accept anew")
+        return self
+
+    def left_over(self, record: Path) -> BaselineError:
+        """What is said to those who want to read ``record``."""
+        self.checked(record)
+        return self._error(
+            "holds an update that was interrupted, so it is open which baseline counts",
+            f"ireval resolve finishes it, and so does the same update; to give it up, remove the folder, and "
+            f"git checkout -- {near(record)} and the files beside it",
+        )
+
+    def _error(self, complaint: str, suggestion: str = "") -> BaselineError:
+        return BaselineError(Problem(complaint, place=str(near(self.folder)), suggestion=suggestion))
 
 
 def staging(folder: Path, name: str) -> Path:
@@ -85,6 +116,8 @@ def put_into_place(folder: Path, name: str) -> bool:
     journal = journal_of(folder, name)
     if journal is not None and journal.refused is not None:
         raise journal.refused
+    if journal is not None and journal.tracked:
+        journal.checked(path_of(folder, name, RECORD))
     if journal is None or not journal.fits(path_of(folder, name, RECORD)):
         _drop(committed(folder, name))
         _drop(staging(folder, name))

@@ -52,6 +52,18 @@ def locked_if_free(folder: Path) -> Iterator[bool]:
         _let_go(handle)
 
 
+def is_held(folder: Path) -> bool:
+    """Whether somebody has the lock of ``folder``. Nothing is written, for whoever asks may be allowed to read only."""
+    try:
+        handle = _opened(folder / LOCK, os.O_RDWR if sys.platform == "win32" else os.O_RDONLY)
+    except OSError:
+        return False  # without a file nobody has it
+    try:
+        return not _taken(handle)
+    finally:
+        _let_go(handle)
+
+
 _HANDLES: set[int] = set()
 """Open ones of this process."""
 
@@ -72,8 +84,8 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_let_all_go)
 
 
-def _opened(path: Path) -> int:
-    handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+def _opened(path: Path, how: int = os.O_RDWR | os.O_CREAT) -> int:
+    handle = os.open(path, how, 0o666)
     _HANDLES.add(handle)
     return handle
 

@@ -22,7 +22,8 @@ from pytest_ireval.baselines.files import (
     rankings_ending,
 )
 from pytest_ireval.baselines.fingerprints import fingerprint
-from pytest_ireval.baselines.journal import Journal, journal_of
+from pytest_ireval.baselines.journal import journal_of
+from pytest_ireval.baselines.lock import WAIT, is_held
 from pytest_ireval.baselines.record import Record, decoded_record
 from pytest_ireval.baselines.stored_judgments import decoded_grades
 from pytest_ireval.baselines.stored_rankings import decoded_rankings
@@ -33,7 +34,6 @@ from pytest_ireval.repositories.pointers import is_pointer
 
 CONFLICT = re.compile(rb"^(<{7}|>{7}|\|{7})( |$)", re.MULTILINE)
 LACKS_CONTENT = "is a pointer of Git LFS, and not the content"
-ATTEMPTS = 50
 PIECE = 1 << 22
 LARGEST = 4 << 30
 """Bytes of what is unpacked; text that unpacks to more was made to fill the memory."""
@@ -63,12 +63,14 @@ def read_record(folder: Path, name: str, ref: str = "") -> Record | None:
 def _steady(read: Callable[[Load, Place], Found | None], folder: Path, name: str) -> Found | None:
     """Read again for as long as another process writes the files; an error counts if they stayed as they were."""
     checked_name(name)
-    for _ in range(ATTEMPTS):
+    deadline = time.monotonic() + WAIT
+    while time.monotonic() < deadline:
         before = _state(folder, name)
         try:
+            _refuse_interrupted(folder, name)
             return read(_in_folder(folder, name), _places(folder, name))
         except BaselineError:
-            if _state(folder, name) == before:
+            if _state(folder, name) == before and not (before[0] and is_held(folder)):
                 raise
         time.sleep(PAUSE)
     complaint = "is written again and again by another process, and cannot be read"
@@ -204,47 +206,29 @@ def _places(folder: Path, name: str, ref: str = "") -> Place:
 
 
 def _in_folder(folder: Path, name: str) -> Load:
-    journal = journal_of(folder, name)
-    if journal is not None:
-        _refuse_stale(journal, folder, name)
-
     def load(ending: str) -> bytes | None:
-        for path in ([journal.folder / ending] if journal else []) + [path_of(folder, name, ending)]:
-            try:
-                return path.read_bytes()
-            except FileNotFoundError:
-                continue
-            except OSError as error:
-                raise BaselineError(Problem(f"cannot be read: {error.strerror}", place=str(near(path)))) from error
-        return None
+        path = path_of(folder, name, ending)
+        try:
+            return path.read_bytes()
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise BaselineError(Problem(f"cannot be read: {error.strerror}", place=str(near(path)))) from error
 
     return load
 
 
-def _refuse_stale(journal: Journal, folder: Path, name: str) -> None:
-    """An update that was interrupted may only be taken for done beside the files it was about to replace."""
-    if journal.refused is not None:
-        complaint = f"holds an update that was interrupted, and cannot be read: {journal.refused.strerror}"
-        raise BaselineError(Problem(complaint, place=str(near(journal.folder))))
-    if not journal.fits(path_of(folder, name, RECORD)):
-        complaint = "holds an update that was interrupted, of a baseline that is not the one beside it any more"
-        suggestion = "remove the folder; if the update is still wanted, accept anew"
-        raise BaselineError(Problem(complaint, place=str(near(journal.folder)), suggestion=suggestion))
+def _refuse_interrupted(folder: Path, name: str) -> None:
+    """What lies in the folder of an update was never compared with a base, and is no baseline."""
+    journal = journal_of(folder, name)
+    if journal is not None:
+        raise journal.left_over(path_of(folder, name, RECORD))
 
 
 def _state(folder: Path, name: str) -> tuple[object, ...]:
     """Return a value that changes when another process writes the files."""
     journal = journal_of(folder, name)
-    paths = [*baseline_files(folder, name), *(_files_in(journal.folder) if journal else [])]
-    return (journal and journal.folder, *(_stamp(path) for path in paths))
-
-
-def _files_in(folder: Path) -> list[Path]:
-    """List a folder; it is empty if the writer has removed it by now."""
-    try:
-        return sorted(folder.iterdir())
-    except FileNotFoundError:
-        return []
+    return (journal and journal.folder, *(_stamp(path) for path in baseline_files(folder, name)))
 
 
 def _stamp(path: Path) -> tuple[str, int, int, int] | None:

@@ -41,6 +41,7 @@ IGNORED = """\
 # Of the lock and of updates that did not finish.
 .lock
 .*.new/
+.*.commit/
 """
 BESIDE = {".gitattributes": ATTRIBUTES, ".gitignore": IGNORED}
 
@@ -128,8 +129,9 @@ def finish_interrupted(folder: Path, name: str, *, wait: float = WAIT) -> bool:
         return False
     with _told(folder, name), locked(folder, wait):
         journal = journal_of(folder, name)
-        fits = journal is not None and journal.fits(path_of(folder, name, RECORD))
-        return fits and put_into_place(folder, name)
+        if journal is not None:
+            journal.checked(path_of(folder, name, RECORD))
+        return journal is not None and put_into_place(folder, name)
 
 
 def delete_baseline(folder: Path, name: str, *, wait: float = WAIT) -> tuple[Path, ...]:
@@ -173,6 +175,6 @@ def _told(folder: Path, name: str) -> Iterator[None]:
             drop_unfinished(folder, name)
             state = "nothing was changed"
         else:
-            state = "the new baseline counts, but not all of its files are in place; the next update finishes that"
+            state = "not all files of the new baseline are in place; ireval resolve, or the same update, finishes that"
         complaint = f"cannot be written: {error.strerror or error}; {state}"
         raise BaselineError(Problem(complaint, place=str(near(path_of(folder, name, RECORD))))) from error

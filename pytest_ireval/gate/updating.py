@@ -41,6 +41,8 @@ class Proposal:
     """Why no baseline can be made of what was measured."""
     moved: Moved = NOTHING_MOVED
     """How far queries moved, by metric and slice."""
+    finished: bool = False
+    """Whether an update that was interrupted had to be finished first."""
 
     def accepted(self, acceptance: Acceptance) -> Baseline | None:
         """The baseline to be written; None if there is nothing to accept."""
@@ -50,8 +52,8 @@ class Proposal:
         return replace(self.baseline, acceptances=(*self.baseline.acceptances, told))
 
 
-def proposal_of(material: Material) -> Proposal:
-    """What accepting this material would mean."""
+def proposal_of(material: Material, *, finished: bool = False) -> Proposal:
+    """What accepting this material would mean; ``finished``: an update that was interrupted is in place now."""
     error, baseline = "", None
     try:
         baseline = _measured(material)
@@ -64,6 +66,7 @@ def proposal_of(material: Material) -> Proposal:
         history_lost=_history_lost(material),
         error=error,
         moved=moved_by(material) if baseline is not None else NOTHING_MOVED,
+        finished=finished,
     )
 
 

@@ -23,6 +23,7 @@ from pytest_ireval.suites.twins import twin_of
 
 Endings = Callable[[PlannedSuite], tuple[Evaluated | None, Collection[str]]]
 """What a suite came to, and which of its verdicts were reported."""
+FINISHED = "an update that was interrupted is finished now"
 LOST = "its history is lost: the new baseline does not know the acceptances before this one"
 
 
@@ -68,6 +69,8 @@ class Accepting:
     ) -> str:
         """Nothing, or what is in the way."""
         proposal = None if evaluated is None else evaluated.proposal
+        if proposal is not None and proposal.finished:
+            self.told.append(f"{suite.name}: {FINISHED}")
         if proposal is not None and proposal.exists and not self.update:
             return ""  # --ireval-update-new leaves it alone
         if not suite.all_selected or set(reported) != set(suite.planned):

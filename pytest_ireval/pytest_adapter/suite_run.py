@@ -6,7 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal
 
-from pytest_ireval.errors import IrevalError
+from pytest_ireval.baselines.writing import finish_interrupted
+from pytest_ireval.errors import BaselineError, IrevalError
 from pytest_ireval.gate.gate import Plan, gate
 from pytest_ireval.gate.judging import Circumstances
 from pytest_ireval.gate.last_run import kept_rankings
@@ -79,12 +80,20 @@ class SuiteRun:
 
     def _gated(self) -> Evaluated:
         with as_they_are(), without_collecting():
+            finished = self.proposes and self._finished()
             gated = gate(self.suite, self.registry, self.plan, self.circumstances, set(self.planned.selected))
             material = gated.material
             if material is None:
                 return Evaluated(gated.result)
-            proposal = proposal_of(material) if self.proposes else None
+            proposal = proposal_of(material, finished=finished) if self.proposes else None
             return Evaluated(gated.result, proposal, kept_rankings(material) if self.keeps else None)
+
+    def _finished(self) -> bool:
+        """Whether an interrupted update is in place now; why one cannot be is said where the baseline is read."""
+        try:
+            return finish_interrupted(self.suite.baselines, self.suite.name)
+        except BaselineError:
+            return False
 
     def _in_any_case(self, evaluate: Callable[[], Evaluated]) -> Evaluated:
         """What was evaluated, or an error for everything that was selected."""

@@ -53,3 +53,11 @@ def plain(rankings, *, scored=False):
         if not scored:
             lists[query] = [document for document, _ in lists[query]]
     return lists
+
+
+OLD = baseline_of(rankings=baseline_of().rankings * 3)
+NEW = baseline_of({"q1": ["z"], "q2": ["y", "x"]}, {"q1": {"z": 2}}, acceptances=(FIRST, SECOND))
+LEFT_OVER = (
+    "holds an update that was interrupted, so it is open which baseline counts\n"
+    "  ireval resolve finishes it, and so does the same update; to give it up, remove the folder, and "
+)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-FOLDER = Path(__file__).parents[2] / "examples" / "baselines"
+FOLDER = Path(__file__).parents[2] / "examples" / "accepted"
 
 
 @pytest.mark.skipif(not FOLDER.is_dir(), reason="needs a checkout of the project")

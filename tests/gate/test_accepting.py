@@ -4,6 +4,8 @@ import subprocess
 
 import pytest
 
+from pytest_ireval.baselines import writing
+
 
 @pytest.fixture
 def changed(shop):
@@ -428,3 +430,51 @@ def test_commands_of_a_matrix_name_the_suite(two):
     assert "  accept:   pytest --ireval shop.ireval.yaml::fr --ireval-update-new\n" in new
     assert "  why:      ireval why nDCG@10 --suite shop.ireval.yaml --named shop.fr --query q10\n" in red
     assert '  accept:   pytest --ireval shop.ireval.yaml::fr --ireval-update --ireval-reason "..."\n' in red
+
+
+def interrupted(shop, monkeypatch):
+    """An update dies when its files are about to be put into place."""
+    with monkeypatch.context() as patch:
+        patch.setattr(writing, "put_into_place", lambda *_: False)
+        assert shop.run("--ireval-update", "--ireval-reason", "synonyms v2").ret == 0
+
+
+def test_an_update_that_was_interrupted_is_an_error_until_the_same_update_finishes_it(changed, monkeypatch):
+    before = changed.baseline_files()
+    interrupted(changed, monkeypatch)
+
+    result = changed.run()
+
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    assert changed.results()["verdict"] == "error"
+    said = " ".join(result.stdout.str().split())
+    assert "baselines/.shop.commit: holds an update that was interrupted, so it is open which baseline counts" in said
+    assert "ireval resolve finishes it, and so does the same update" in said
+    assert {name: changed.baseline_files()[name] for name in before} == before
+
+    again = changed.run("--ireval-update", "--ireval-reason", "synonyms v2")
+
+    assert again.ret == 0
+    again.stdout.fnmatch_lines(
+        [
+            "shop: an update that was interrupted is finished now",
+            "shop: nothing to accept, all is as in the baseline",
+        ]
+    )
+    assert changed.baseline_files().keys() == before.keys()
+    assert changed.baseline_files()["shop.json"].count(b"synonyms v2") == 1
+    assert changed.run().ret == 0
+
+
+def test_what_has_changed_since_an_update_that_was_interrupted_is_accepted_after_it(changed, monkeypatch):
+    interrupted(changed, monkeypatch)
+    changed.rankings["q09"] = ["q09-n1", "q09-n2", "q09-n3"]
+    changed.write()
+
+    result = changed.run("--ireval-update", "--ireval-reason", "stemming")
+
+    assert result.ret == 0
+    result.stdout.fnmatch_lines(["shop: an update that was interrupted is finished now"])
+    record = changed.baseline_files()["shop.json"]
+    assert 0 < record.index(b"synonyms v2") < record.index(b"stemming")
+    assert changed.run().ret == 0

@@ -6,6 +6,7 @@ import pytest
 from branches import FAILS, LOWERING, REASON, WORSE
 
 from pytest_ireval import load_suite, run_gate
+from pytest_ireval.baselines import writing
 from pytest_ireval.plugins.conftests import Conftests
 
 
@@ -528,3 +529,22 @@ def test_the_upstream_of_a_branch_is_taken(branch):
 
     assert branch.outcome(*FAILS, base="change@{upstream}")["verdict"] == "fail"
     assert branch.outcome(*FAILS, base="@{u}")["verdict"] == "fail"
+
+
+@pytest.mark.parametrize("arguments", [(), ("--ireval-update", "--ireval-reason", "x", "--ireval-force")])
+def test_an_update_that_somebody_has_committed_halfway_is_no_way_around_the_base(branch, monkeypatch, arguments):
+    with monkeypatch.context() as patch:
+        patch.setattr(writing, "put_into_place", lambda *_: False)
+        branch.accept(**WORSE)
+    branch.git("add", "--force", "baselines/.shop.commit")
+    branch.commit("halfway")
+    before = branch.shop.baseline_files()
+    assert ".shop.commit/journal" in branch.git("ls-files", "baselines")
+
+    result = branch.shop.run("--ireval-base", "main", *FAILS, *arguments)
+
+    assert result.ret != 0
+    said = " ".join(result.stdout.str().split())
+    assert "is in git, and belongs to an update that was interrupted: no baseline may come from there" in said
+    assert branch.shop.results()["verdict"] == "error"
+    assert branch.shop.baseline_files() == before
