@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from pytest_ireval.sources.request import Request
     from pytest_ireval.statistics.mean_evidence import MeanEvidence, mean_evidence
     from pytest_ireval.suites.loading import load_suite, load_suites
+    from pytest_ireval.suites.loosening import Looser
     from pytest_ireval.suites.options import ComparingOptions, EvidenceOptions, RuleOptions, SourceOptions
     from pytest_ireval.suites.scalars import UnfitError
     from pytest_ireval.suites.suite import Suite
@@ -123,6 +124,7 @@ _HOMES = {
     "sources.request": ("Request",),
     "suites.loading": ("load_suite", "load_suites"),
     "statistics.mean_evidence": ("MeanEvidence", "mean_evidence"),
+    "suites.loosening": ("Looser",),
     "suites.options": ("ComparingOptions", "EvidenceOptions", "RuleOptions", "SourceOptions"),
     "suites.suite": ("Suite",),
     "suites.scalars": ("UnfitError",),
@@ -169,6 +171,7 @@ __all__ = [
     "JudgedRankings",
     "Judgments",
     "Listing",
+    "Looser",
     "MeanEvidence",
     "Metric",
     "MetricError",

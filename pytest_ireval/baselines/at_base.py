@@ -61,8 +61,6 @@ class AtBase:
     """Whether it was called otherwise, or lay elsewhere."""
     gone: tuple[str, ...] = ()
     """Other baselines that the branch has no more, named if this one was not found under its name: .json files."""
-    changed: tuple[str, ...] = ()
-    """Files of the suite that are not as they were."""
 
 
 def baseline_at_base(base: Base, folder: Path, name: str, stored: Baseline | None, suite: Named) -> AtBase:
@@ -83,7 +81,7 @@ def baseline_at_base(base: Base, folder: Path, name: str, stored: Baseline | Non
     if stored is not None and not renamed and _is_same(content[record], path_of(folder, name, RECORD)):
         return AtBase(tree.base, stored, same=True, files=paths)
     found = _read(tree.base, prefix, {**content, **tree.contents(files)})
-    return AtBase(tree.base, found, False, paths, renamed, known.gone, _changed(tree, suite))
+    return AtBase(tree.base, found, False, paths, renamed, known.gone)
 
 
 def _read(base: MergeBase, prefix: str, contents: Mapping[str, bytes]) -> Baseline | None:
@@ -112,11 +110,3 @@ def _is_same(record: bytes, path: Path) -> bool:
         return plain_line_ends(record) == plain_line_ends(path.read_bytes())
     except OSError:
         return False
-
-
-def _changed(tree: Tree, suite: Named) -> tuple[str, ...]:
-    """The suite's own files that differ; one outside of the repository cannot be known."""
-    top = tree.base.top
-    inside = [path for file in suite.files if (path := file.resolve()).is_relative_to(top)]
-    paths = [path.relative_to(top).as_posix() for path in inside]
-    return tuple(path for path in paths if path in tree.changes)

@@ -44,7 +44,7 @@ class Known(NamedTuple):
 def name_at_base(tree: Tree, home: str, stored: Baseline | None, suite: Named) -> Known:
     """By the suite's own file; by acceptances, which a renamed baseline continues; or by the queries it is about."""
     gone = [each for each in dict.fromkeys(_gone(tree)) if not _pinned(each)]
-    then = b"".join(_contents(tree, [_from_top(tree, suite.files[0])]).values())
+    then = b"".join(_contents(tree, [path_from_top(tree, suite.files[0])]).values())
     before = _said_in(then)
     record = f"{home}/{before}{suite.ending}.{RECORD}".removeprefix("./")
     if not before or record not in tree.files_in(home):
@@ -57,7 +57,7 @@ def _gone(tree: Tree) -> Iterator[str]:
     """Baselines that are not on the disk, and those whose suites are not."""
     deleted = [path for path, status in tree.changes.items() if status == "D" and not _is_there(tree.base.top / path)]
     yield from (path for path in deleted if BASELINE.fullmatch(path))
-    for path, name in _called_in(tree, [path for path in deleted if path.endswith(YAML)]).items():
+    for path, name in called_in(tree, [path for path in deleted if path.endswith(YAML)]).items():
         home = f"{_folder(path)}/baselines".removeprefix("./")
         own = re.compile(rf"{re.escape(f'{home}/{name}')}(\..+)?\.{RECORD}")
         yield from (each for each in tree.files_in(home) if own.fullmatch(each))
@@ -98,7 +98,7 @@ def _said_in(content: bytes) -> str:
     return found[1].decode("utf-8", "replace").strip() if found else ""
 
 
-def _called_in(tree: Tree, paths: Sequence[str]) -> dict[str, str]:
+def called_in(tree: Tree, paths: Sequence[str]) -> dict[str, str]:
     """What files of suites called them then; none for a file that was not there, or does not say."""
     said = {path: _said_in(content) for path, content in _contents(tree, paths).items()}
     return {path: name for path, name in said.items() if name}
@@ -109,7 +109,7 @@ def _contents(tree: Tree, paths: Sequence[str]) -> dict[str, bytes]:
     return tree.contents({path: content for path in paths if (content := tree.files_in(_folder(path)).get(path))})
 
 
-def _from_top(tree: Tree, file: Path) -> str:
+def path_from_top(tree: Tree, file: Path) -> str:
     """As git calls a file, be it a link or not; nothing if it lies outside of the repository."""
     path, top = file.parent.resolve() / file.name, tree.base.top
     return path.relative_to(top).as_posix() if path.is_relative_to(top) else ""

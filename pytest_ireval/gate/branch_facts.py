@@ -33,8 +33,6 @@ def since(at: AtBase, stored: Baseline) -> Iterator[str]:
         yield f"{counted(len(unknown), 'acceptance')} of the base {verb} not part of this baseline, {last}"
     if at.renamed:
         yield f"the baseline was called {at.files[0]} then"
-    if at.changed:
-        yield f"changed since then, so rules may be others: {', '.join(at.changed)}"
 
 
 def _accepted(acceptance: Acceptance) -> str:
@@ -49,10 +47,6 @@ def lost_queries(population: Population, at: AtBase, held: HeldAgainst) -> Itera
     """Queries that counted at the base and count no more: figures over the others do not show what became of them."""
     if at.same or at.baseline is None or held.ours is None or held.theirs is None:
         return
-    known = {query for rankings in at.baseline.rankings for query in rankings.queries}
-    gone = sorted(known.difference(population.queries.ids))
-    if gone:
-        yield f"{counted(len(gone), 'query')} of the base not in the suite any more, so not compared: {some(gone)}"
     lost = dict.fromkeys(
         query
         for name, before in held.theirs.scored.items()

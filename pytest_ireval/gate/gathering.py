@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -79,11 +80,12 @@ class Answered(NamedTuple):
     not_asked: tuple[str, ...]
 
 
-def queries_of(suite: Suite, registry: Registry) -> Queries | None:
-    """What the queries file says; None if the suite names none."""
-    if suite.queries is None:
+def queries_of(suite: Suite, registry: Registry, path: Path | None = None) -> Queries | None:
+    """What the queries file says, or the one at ``path``; None if the suite names none."""
+    asked = suite.queries
+    if asked is None:
         return None
-    return as_queries(near(suite.queries.path), registry.readers, suite.queries.format, "queries: {file: …, format: …}")
+    return as_queries(near(path or asked.path), registry.readers, asked.format, "queries: {file: …, format: …}")
 
 
 def gathered(
@@ -96,7 +98,7 @@ def gathered(
         read_groups(near(documents.collapse.path)) if documents.collapse else {},
     )
     queries = queries if queries is not None else queries_of(suite, registry)
-    written = _judgments(suite, registry, progress)
+    written = judgments_of(suite, registry, progress)
     judgments = None if written is None else names.in_judgments(written)
     if queries is None:
         if judgments is None:
@@ -110,13 +112,16 @@ def gathered(
     return Gathered(population, _setting(suite, registry, judgments, progress), names, written)
 
 
-def _judgments(suite: Suite, registry: Registry, progress: Progress) -> Judgments | None:
+def judgments_of(
+    suite: Suite, registry: Registry, progress: Progress = SILENT, path: Path | None = None
+) -> Judgments | None:
+    """What the judgments file says, or the one at ``path``; None if the suite names none."""
     if suite.judgments is None:
         return None
     file = suite.judgments.file
     grades = "float" if suite.policies.grades == "float" else "integer"
     how = Reading("float" if grades == "float" else "integer", progress=progress)
-    return as_judgments(near(file.path), registry.readers, file.format, how, FORMAT, FLOAT_GRADES)
+    return as_judgments(near(path or file.path), registry.readers, file.format, how, FORMAT, FLOAT_GRADES)
 
 
 def _setting(suite: Suite, registry: Registry, judgments: Judgments | None, progress: Progress) -> Setting | None:

@@ -14,10 +14,11 @@ from pytest_ireval.gate.anchor import without_anchor
 from pytest_ireval.gate.asking import error_lines, error_ruling, errors_told, judges, too_few
 from pytest_ireval.gate.changed_ids import changed_ids
 from pytest_ireval.gate.family import Family, family_of
-from pytest_ireval.gate.lowering import lowering
+from pytest_ireval.gate.lowering import lowering, with_weaker
 from pytest_ireval.gate.material import Material
 from pytest_ireval.gate.references import by_stored_baseline, reference_of, seen_of
 from pytest_ireval.gate.waivers import time_left
+from pytest_ireval.gate.weakened import weakened
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.plugins.kinds import Part
 from pytest_ireval.plurals import counted
@@ -226,8 +227,14 @@ def _waiver(waiver: Waiver, material: Material, today: date) -> Ruling:
 
 
 def _lowering(check: Check, material: Material, circumstances: Circumstances) -> Ruling:
+    fails = circumstances.lowering_fails
     try:
-        return lowering(check.held, material, fails=circumstances.lowering_fails)
+        ruling = lowering(check.held, material, fails=fails)
+        if circumstances.base is None:
+            return ruling
+        tree = circumstances.base.of(material.suite.path.parent)
+        found = weakened(material.suite, material.registry, tree, material.population.queries)
+        return with_weaker(ruling, found, tree.base, fails=fails)
     except IrevalError as error:
         return error_ruling(error)
 

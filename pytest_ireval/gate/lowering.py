@@ -15,11 +15,13 @@ from pytest_ireval.errors import BaselineError
 from pytest_ireval.gate.branch_facts import lost_queries, since
 from pytest_ireval.gate.held import refuse_too_little
 from pytest_ireval.gate.material import Material
+from pytest_ireval.gate.weakened import Weakened
 from pytest_ireval.plugins.kinds import Part
 from pytest_ireval.plurals import counted
+from pytest_ireval.repositories.branches import MergeBase
 from pytest_ireval.results.outcome import SliceFigures
 from pytest_ireval.rules.figures import figures_compared
-from pytest_ireval.rules.planning import Held
+from pytest_ireval.rules.planning import Held, by_stored
 from pytest_ireval.rules.ruling import Ruling
 from pytest_ireval.rules.seen import Seen, Values
 from pytest_ireval.rules.slices import WHOLE
@@ -66,6 +68,8 @@ def lowering(held: Sequence[Held], material: Material, *, fails: bool) -> Ruling
         raise against.beginning.error or BaselineError("nobody knows where this branch began")
     if stored is None and material.baseline_error is not None:
         raise material.baseline_error
+    if not any(by_stored(asked) for asked in material.suite.rules):
+        return Ruling("pass", f"no rule compares with the baseline; the suite is as strict as at {at.base}")
     if at.baseline is None:
         return _new(at, stored)
     if stored is None:
@@ -77,6 +81,25 @@ def lowering(held: Sequence[Held], material: Material, *, fails: bool) -> Ruling
     facts = (*lost, *since(at, stored)) if not lowered else (*since(at, stored), *lost)
     warning = said.warning or (said.verdict == "pass" and bool(lost))
     return replace(said, facts=(*facts, *_unpaired(held, found), *at.base.notes), warning=warning)
+
+
+def with_weaker(ruling: Ruling, found: Weakened, base: MergeBase, *, fails: bool) -> Ruling:
+    """The same with what else makes the suite weaker; ``fails`` says what that is."""
+    other = tuple(f"not as it was: {each}" for each in found.other)
+    if not found.weaker:
+        return replace(ruling, facts=(*ruling.facts, *other))
+    if ruling.verdict != "pass" or ruling.warning:
+        headline = f"{ruling.headline}; and the suite is weaker than it was"
+        return replace(ruling, headline=headline, facts=(*found.weaker, *other, *ruling.facts))
+    first, *rest = found.weaker
+    return replace(
+        ruling,
+        verdict="fail" if fails else "pass",
+        headline=f"the suite is weaker than at {base}: {first}{f', and {len(rest)} more' if rest else ''}",
+        sentence="A weaker suite lets changes pass that it would have stopped.",
+        facts=(*rest, *other, ruling.headline, *ruling.facts),
+        warning=not fails,
+    )
 
 
 def _new(at: AtBase, stored: Baseline | None) -> Ruling:

@@ -15,6 +15,10 @@ INI = "ireval_baseline_lowering"
 MODES = ("report", "fail")
 
 
+BASE = pytest.StashKey[Base]()
+"""What git has said of the base so far."""
+
+
 class Branch(NamedTuple):
     """The git ref, empty if none is given; and whether a lowered baseline fails."""
 
@@ -40,4 +44,6 @@ def branch_of(config: pytest.Config) -> Branch:
 def circumstances_of(config: pytest.Config, today: date) -> Circumstances:
     """For all suites of a process; what git says of the base is remembered there."""
     base, fails = branch_of(config)
-    return Circumstances(today, Base(base) if base else None, fails)
+    if base and BASE not in config.stash:
+        config.stash[BASE] = Base(base)
+    return Circumstances(today, config.stash.get(BASE, None), fails)

@@ -13,6 +13,9 @@ import pytest
 from pytest_ireval.baselines.anchors import suite_of
 from pytest_ireval.baselines.files import RECORD, names_in, near, path_of
 from pytest_ireval.baselines.record import is_record
+from pytest_ireval.errors import IrevalError
+from pytest_ireval.repositories.changed_files import absent_submodules
+from pytest_ireval.repositories.repository import root_of
 
 CLAIMS = pytest.StashKey[list[str]]()
 """Of a test: the baselines of the suites that it has gated itself, as :func:`claim` names them."""
@@ -73,6 +76,26 @@ def unclaimed(config: pytest.Config, folder: Path, claimed: Collection[str]) -> 
                     f"{stem}.json: no suite claims this baseline: was its suite renamed, moved or deleted? Bring the "
                     f"suite back; or `ireval prune {near(here)} --yes` deletes the baseline"
                 )
+
+
+def absent(folder: Path) -> Iterator[tuple[str, bool]]:
+    """A message for each submodule below the folder that is not there, and whether suites may be expected in it.
+
+    Who runs the whole repository has other submodules as well; who names a folder inside of it means the suites there.
+    """
+    try:
+        paths = absent_submodules(folder)
+    except IrevalError:  # git does not say
+        return
+    for path in paths:
+        ours = root_of(folder) != Path(os.path.realpath(folder))
+        yield (
+            (
+                f"{near(path)}: this submodule is not checked out, so nobody knows which suites it holds: "
+                f"git submodule update --init {near(path)}"
+            ),
+            ours,
+        )
 
 
 def _is_ours(path: Path) -> bool:

@@ -11,12 +11,15 @@ from typing import Protocol
 
 import pytest
 
+from pytest_ireval.baselines.at_base import Base
+from pytest_ireval.errors import BaselineError
 from pytest_ireval.gate.last_run import KeptRankings, packed
+from pytest_ireval.gate.vanished import vanished
 from pytest_ireval.plurals import counted
 from pytest_ireval.pytest_adapter.accepting import Accepting
 from pytest_ireval.pytest_adapter.affected import Affected, nobody, told
-from pytest_ireval.pytest_adapter.branch import branch_of
-from pytest_ireval.pytest_adapter.claims import REPORTED, claim, folders_named_whole, unclaimed
+from pytest_ireval.pytest_adapter.branch import BASE, branch_of
+from pytest_ireval.pytest_adapter.claims import REPORTED, absent, claim, folders_named_whole, unclaimed
 from pytest_ireval.pytest_adapter.code_host import append_step_summary, tell_code_host
 from pytest_ireval.pytest_adapter.coloured import colour
 from pytest_ireval.pytest_adapter.planned_suite import Collected, Evaluated, PlannedSuite
@@ -100,11 +103,15 @@ class RunEnd:
             return
         if self.accepting.asked:
             self.accepting.accept(self.collected.suites, self._ending, self.moment)
-        self.lost = (*self._lost(), *self._vanished(session))
+        gone, fails = tuple(self._vanished(session)), branch_of(self.config).lowering_fails
+        missing = dict(each for folder in self._whole(session) for each in absent(folder))
+        self.lost = (*self._lost(), *self._unclaimed(session), *(said for said, ours in missing.items() if ours))
+        self.lost += gone if fails else ()
+        warnings = (*(said for said, ours in missing.items() if not ours), *(() if fails else gone))
         problems = (*self.uncollected.values(), *self.lost, *self.accepting.problems)
         suites = [self._ended(suite) for suite in self.collected.suites if suite.selected]
         took_part = [file for suite in self.collected.suites if suite.selected for file in suite.files]
-        result = self.files.result_of(suites, self.moment, problems, self.accepting.written, took_part)
+        result = self.files.result_of(suites, self.moment, problems, warnings, self.accepting.written, took_part)
         reason = self.accepting.reason.strip() if result.accepted else ""
         result = replace(result, base=short_name(branch_of(self.config).base), reason=reason)
         self.result = self.history.with_trends(told(result, self.affected.since, self.collected.suites))
@@ -151,13 +158,35 @@ class RunEnd:
                 count = counted(len(missing), "verdict")
                 yield f"{suite.name}: {count} neither run nor deselected, though the command line names it whole"
 
-    def _vanished(self, session: pytest.Session) -> Iterator[str]:
-        """Baselines that no suite claims, where everything in some folders was asked for and collected."""
-        if self.uncollected or self.affected.since or session.shouldstop or session.shouldfail:
+    def _whole(self, session: pytest.Session) -> list[Path]:
+        """Folders of which everything was asked for and collected."""
+        if self.uncollected or session.shouldstop or session.shouldfail:
+            return []
+        return folders_named_whole(self.config)
+
+    def _unclaimed(self, session: pytest.Session) -> Iterator[str]:
+        """Baselines that no suite claims, in folders that were run whole."""
+        if self.affected.since:
             return
         claimed = self.claimed | {claim(suite.baselines, suite.name) for suite in self.collected.suites}
-        folders = folders_named_whole(self.config)
+        folders = self._whole(session)
         yield from dict.fromkeys(said for folder in folders for said in unclaimed(self.config, folder, claimed))
+
+    def _vanished(self, session: pytest.Session) -> Iterator[str]:
+        """What was there at the base and is gone, in folders that were run whole."""
+        ref = branch_of(self.config).base or self.affected.since
+        folders = self._whole(session) if ref else []
+        names: dict[Path, set[str]] = {}
+        for suite in self.collected.suites:
+            names.setdefault(suite.path, set()).add(suite.name)
+        base, told = self.config.stash.get(BASE, None) or Base(ref or ""), dict[str, None]()
+        for folder in folders:
+            try:
+                told |= dict.fromkeys(vanished(base.of(folder), folders, names, self.plugins.registry_for))
+            except BaselineError as error:
+                reason = " ".join(str(error).split())
+                told[f"nobody knows which suites are gone: {reason}"] = None
+        yield from told
 
     def _exit_status(self, result: RunResult) -> pytest.ExitCode:
         """Of a run in which no test failed: whatever made pytest content, a run without a pass is not green."""

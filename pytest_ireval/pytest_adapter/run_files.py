@@ -74,6 +74,7 @@ class RunFiles:
         suites: Sequence[SuiteResult],
         moment: datetime,
         problems: Sequence[str],
+        warnings: Sequence[str],
         accepted: Sequence[str],
         took_part: Iterable[Path] = (),
     ) -> RunResult:
@@ -90,6 +91,7 @@ class RunFiles:
             dirty=dirty,
             accepted=tuple(accepted),
             problems=tuple(problems),
+            warnings=tuple(warnings),
         )
 
     def write(self, result: RunResult) -> str:

@@ -63,6 +63,7 @@ def _red(run: RunResult, verdict: Verdict) -> Iterator[Annotation]:
 
 
 def _warnings(run: RunResult) -> Iterator[Annotation]:
+    yield from (Annotation("warning", "", 0, "pytest-ireval", each[:LONGEST]) for each in run.warnings)
     for suite in run.suites:
         for each in suite.outcomes:
             if each.warning and each.verdict in ("pass", "inconclusive"):

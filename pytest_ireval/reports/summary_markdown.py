@@ -18,6 +18,7 @@ from pytest_ireval.results.suite_result import RunResult, SuiteResult
 LIMIT = 65_000
 """Characters; a comment on a code host holds 65,535, and whoever posts it may add a line."""
 LISTED = 20
+FACTS = 5
 """So many suites that took no part are named."""
 NOWHERE = SourceLinks()
 OPEN = 12
@@ -54,6 +55,7 @@ def _parts(run: RunResult, links: SourceLinks, key: str) -> Iterator[Part]:
         yield from _red(suite, run.date, links, first)
         first -= sum(each.verdict in RED for each in suite.outcomes)
     yield from _optional(LOWERED, _lowered(run, links))
+    yield from _optional(LOWERED, _warnings(run))
     yield from _figures(run.suites)
     yield from _optional(NOTES, _notes(run))
     yield from _optional(REASONS, _last(run))
@@ -137,11 +139,25 @@ def _lowered(run: RunResult, links: SourceLinks) -> str:
         return ""
     lines = [f"{told_in_a_line(each, suite, links)}{_fact(each)}" for suite, each in lowered[:LISTED]]
     more = [f"* … and {len(lowered) - LISTED:,} more"] if len(lowered) > LISTED else []
-    return "\n".join(["### This branch lowers its own baseline", "", *lines, *more])
+    lower = any(each.numbers for _, each in lowered)
+    title = "### This branch lowers its own baseline" if lower else "### This branch makes its suite weaker"
+    return "\n".join([title, "", *lines, *more])
 
 
 def _fact(outcome: Outcome) -> str:
-    return f": {inert(outcome.facts[0])}" if outcome.facts else ""
+    """What else there is to say, or the beginning of it."""
+    shown = "; ".join(map(inert, outcome.facts[:FACTS]))
+    more = f"; and {len(outcome.facts) - FACTS:,} more" if len(outcome.facts) > FACTS else ""
+    return f": {shown}{more}" if shown else ""
+
+
+def _warnings(run: RunResult) -> str:
+    """What is to be known of the run as a whole."""
+    if not run.warnings:
+        return ""
+    lines = [f"* {inert(each)}" for each in run.warnings[:LISTED]]
+    more = [f"* … and {len(run.warnings) - LISTED:,} more"] if len(run.warnings) > LISTED else []
+    return "\n".join(["### To know of this run", "", *lines, *more])
 
 
 def _figures(suites: Sequence[SuiteResult]) -> Iterator[Part]:

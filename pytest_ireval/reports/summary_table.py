@@ -36,6 +36,7 @@ def summary_lines(run: RunResult, limit: int = 80, files: Sequence[str] = ()) ->
         [f"written: {printable(file)}" for file in files],
         affected_lines(run, limit),
         [printable(line) for problem in run.problems for line in f"problem: {problem}".splitlines()],
+        [line for warning in run.warnings for line in wrapped(f"warning: {printable(warning)}", limit, then="  ")],
         [*whose_lines(run, limit), *verdict_lines(run, limit)],
     ]
     return [line for part in parts if part for line in (*part, "")][:-1]

@@ -134,7 +134,7 @@ def _without_accepting(kinds: set[str]) -> str:
     if kinds == {"waive"}:
         return "renew the waiver, or take it out."
     if kinds == {"lowering"}:
-        return "take the acceptance back; or, if this is wanted, who may merge decides: no new baseline settles it."
+        return "take it back; or, if this is wanted, who may merge decides: no new baseline settles it."
     return "mend it; no new baseline settles this."
 
 
@@ -183,10 +183,16 @@ def _good(run: RunResult) -> Iterator[str]:
     if accepted:
         verb, now = ("was", "is") if accepted == 1 else ("were", "are")
         yield f"{accepted:,} {verb} against the change and {now} accepted"
-    if lowered := [suite.name for suite in run.suites if any(lowers(each) for each in suite.outcomes)]:
+    if lowered := [suite.name for suite in run.suites if any(lowers(each) and each.numbers for each in suite.outcomes)]:
         yield f"but this branch lowers its own baseline of {_some(lowered)}"
+    if weaker := [suite.name for suite in run.suites if any(lowers(e) and not e.numbers for e in suite.outcomes)]:
+        yield f"but this branch makes the suite weaker: {_some(weaker)}"
     if warnings:
         yield f"{counted(warnings, 'warning')}"
+    if run.warnings:
+        yield f"but {'; '.join(run.warnings[:NAMED])}"
+    if len(run.warnings) > NAMED:
+        yield f"and {len(run.warnings) - NAMED:,} more"
     if run.accepted:
         yield f"accepted as the new baseline: {_some(run.accepted)}"
     if run.unaffected:
@@ -194,7 +200,7 @@ def _good(run: RunResult) -> Iterator[str]:
 
 
 def lowers(outcome: Outcome) -> bool:
-    """Whether the branch itself made the baseline lower, and that is let through."""
+    """Whether the branch itself made the baseline lower, or the suite weaker, and that is let through."""
     return outcome.kind == "lowering" and outcome.warning and outcome.verdict == "pass"
 
 

@@ -71,6 +71,16 @@ def known_files(root: Path) -> Files:
     return _files({*(name for _, name in entries), *untracked}, folders)
 
 
+def absent_submodules(folder: Path) -> list[Path]:
+    """Submodules below a folder that are not checked out, so that nobody sees what they hold."""
+    root = root_of(folder)
+    if root is None or not (root / ".gitmodules").is_file():
+        return []
+    paths = [root / name for head, name in _entries(root) if head.startswith(SUBMODULE)]
+    real = os.path.realpath(folder)
+    return [path for path in paths if path.is_relative_to(real) and not (path.is_dir() and any(path.iterdir()))]
+
+
 def _entries(root: Path) -> list[tuple[bytes, str]]:
     """What is in the index: mode and content, and the name."""
     entries = [entry.partition(b"\t") for entry in _said(root, "ls-files", "--stage")]

@@ -239,6 +239,8 @@ class RunResult:
     """Suites whose baseline this run wrote."""
     problems: tuple[str, ...] = ()
     """What keeps the run from a pass besides the suites: files that could not be collected, baselines not written."""
+    warnings: tuple[str, ...] = ()
+    """What a reader should know of the run besides its suites: suites that are gone, checks that nobody looked at."""
     base: str = ""
     """The git ref whose merge base the branch's baselines were held against; empty: none was asked for."""
     changed_since: str = ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Annotated
 
 import numpy as np
 from pydantic import Field, model_validator
@@ -14,6 +15,7 @@ from pytest_ireval.rules.ruling import Ruling, percent
 from pytest_ireval.rules.seen import Seen
 from pytest_ireval.rules.wording import on, queries_of
 from pytest_ireval.rules.worst import lowest_values
+from pytest_ireval.suites.loosening import LESS
 from pytest_ireval.suites.options import ComparingOptions
 from pytest_ireval.suites.values import AmountText, MetricText, Number
 
@@ -25,7 +27,7 @@ class ChurnOptions(ComparingOptions):
     """How alike two lists have to be, and for how many queries they need not."""
 
     overlap: MetricText = Field(description="How alike two lists are: RBO(p=0.9), Overlap@10, or another such metric.")
-    below: Number = Field(description="A list has changed when it is less alike than this.")
+    below: Annotated[Number, LESS] = Field(description="A list has changed when it is less alike than this.")
     at_most: AmountText = Field(description="How many queries may have such a list: 10%, or 3.")
 
     @model_validator(mode="after")

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
-from typing import Any
+from typing import Annotated, Any
 
 from pydantic import Field, GetJsonSchemaHandler, model_validator
 from pydantic.json_schema import JsonSchemaValue
@@ -13,6 +14,7 @@ from pytest_ireval.plugins.kinds import Part, rule
 from pytest_ireval.results.outcome import Verdict
 from pytest_ireval.rules.ruling import Ruling
 from pytest_ireval.rules.seen import Seen
+from pytest_ireval.suites.loosening import IN_PARTS
 from pytest_ireval.suites.options import Options, RuleOptions
 from pytest_ireval.suites.values import Text, Texts, Whole
 
@@ -38,6 +40,21 @@ class Expectation(Options):
             raise ValueError("an order takes two or more different documents")
         return self
 
+    def looser_than(self, other: Expectation) -> bool:
+        """Whether it holds more easily, or may fail, or is about something else."""
+        mine, theirs = self.top or math.inf, other.top or math.inf
+        if self.never:
+            easier = mine < theirs or not set(other.never) <= set(self.never)
+        else:
+            easier = mine > theirs or (self.document, self.order) != (other.document, other.order)
+        return easier or self.query != other.query or (bool(self.known_failure) and not other.known_failure)
+
+    def __str__(self) -> str:
+        documents = ", ".join((*self.never, *self.order)) or self.document
+        within = f" in the first {self.top}" if self.top else ""
+        what = f"{'never ' if self.never else ''}{documents}{within}"
+        return f"{what}, a known failure" if self.known_failure else what
+
     @property
     def label(self) -> str:
         """Its place in ids: ``q044.order``."""
@@ -47,7 +64,7 @@ class Expectation(Options):
 class ExpectOptions(RuleOptions):
     """A list of expectations."""
 
-    expectations: tuple[Expectation, ...]
+    expectations: Annotated[tuple[Expectation, ...], IN_PARTS]
 
     @model_validator(mode="before")
     @classmethod

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,7 @@ from pytest_ireval.retrieval.scan.chunk import Words
 from pytest_ireval.rules.ruling import Ruling, percent
 from pytest_ireval.rules.seen import Seen
 from pytest_ireval.rules.wording import on, queries_of
+from pytest_ireval.suites.loosening import LESS, MORE
 from pytest_ireval.suites.options import ComparingOptions
 from pytest_ireval.suites.values import AmountText, Texts, Whole
 
@@ -42,11 +43,11 @@ Integers = NDArray[np.int64]
 class NewDocumentOptions(ComparingOptions):
     """How high a document counts, for how many queries it may be new there, and which documents are expected."""
 
-    at: Whole = Field(TOP, description="The first documents that are looked at.")
+    at: Annotated[Whole, LESS] = Field(TOP, description="The first documents that are looked at.")
     at_most: AmountText = Field(
         "5%", validate_default=True, description="For how many queries one document may be new there: 5%, or 20."
     )
-    expected: Texts = Field((), description="Ids of documents that may, such as a promoted product.")
+    expected: Annotated[Texts, MORE] = Field((), description="Ids of documents that may, such as a promoted product.")
 
     @model_validator(mode="after")
     def _can_fail(self) -> NewDocumentOptions:

@@ -82,7 +82,7 @@ def planned(suite: Suite, queries: Queries | None, *, lowering: bool = False) ->
             problems.append(Problem(f"{asked.kind.name} has no part to judge: nothing could fail", str(asked.place)))
         for part, place in zip(asked.parts, asked.places, strict=True):
             checks += [Check(_id(asked, part, each), place, asked, part, each) for each in slices]
-    if lowering and any(by_stored(asked) for asked in suite.rules):
+    if lowering:
         checks.append(Check(LOWERING, suite.place, held=tuple(held_figures(checks))))
     checks += [Check(f"{WAIVE}::{slug(waiver.query)}", waiver.place, waiver=waiver) for waiver in suite.waivers]
     problems += _clashes(checks)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from pydantic import Field, GetJsonSchemaHandler, model_validator
@@ -20,6 +20,7 @@ from pytest_ireval.rules.seen import Seen, Values
 from pytest_ireval.rules.tries import Chances, Tries
 from pytest_ireval.rules.wording import on, queries_of
 from pytest_ireval.rules.worst import lowest_values
+from pytest_ireval.suites.loosening import IN_PARTS
 from pytest_ireval.suites.options import RuleOptions
 from pytest_ireval.suites.values import Bound, BoundText, MetricText, Number, Text, Texts
 
@@ -33,6 +34,14 @@ class Limit(NamedTuple):
     of: str
     bounds: tuple[Bound, ...]
 
+    def looser_than(self, other: Limit) -> bool:
+        """Whether it lets more pass: a bound is gone, or is looser."""
+        for theirs in other.bounds:
+            mine = next((each for each in self.bounds if each.sign[0] == theirs.sign[0]), None)
+            if mine is None or mine.looser_than(theirs):
+                return True
+        return False
+
     def __str__(self) -> str:
         return " and ".join(map(str, self.bounds))
 
@@ -40,14 +49,14 @@ class Limit(NamedTuple):
 class ThresholdOptions(RuleOptions):
     """Short: a metric and its bound, ``nDCG@10: ">= 0.85"``, as many as you like; long: metric, of, min, max."""
 
-    metric: MetricText | None = Field(None, description="Long form: the metric.")
-    of: Text = Field(
+    metric: Annotated[MetricText | None, IN_PARTS] = Field(None, description="Long form: the metric.")
+    of: Annotated[Text, IN_PARTS] = Field(
         "", description=f"Long form: which figure of its values, {FIGURES_IN_WORDS}. Unless given: its own."
     )
-    min: Number | None = Field(None, description="Long form: the least value allowed.")
-    max: Number | None = Field(None, description="Long form: the greatest value allowed.")
-    limits: dict[MetricText, BoundText] = Field(default_factory=dict, description="Short form.")
-    written: Texts = Field((), description="The metrics of the short form as they are written.")
+    min: Annotated[Number | None, IN_PARTS] = Field(None, description="Long form: the least value allowed.")
+    max: Annotated[Number | None, IN_PARTS] = Field(None, description="Long form: the greatest value allowed.")
+    limits: Annotated[dict[MetricText, BoundText], IN_PARTS] = Field(default_factory=dict, description="Short form.")
+    written: Annotated[Texts, IN_PARTS] = Field((), description="The metrics of the short form as they are written.")
 
     @model_validator(mode="before")
     @classmethod

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 from pydantic import Field, model_validator
@@ -27,6 +27,7 @@ from pytest_ireval.rules.worst import worst_changes
 from pytest_ireval.statistics.differences import TIE
 from pytest_ireval.statistics.severe import NetSevere, heads_at_most, net_severe, rate_bound
 from pytest_ireval.statistics.weighting import Sampling, weighting
+from pytest_ireval.suites.loosening import MORE, Looser
 from pytest_ireval.suites.options import EvidenceOptions
 from pytest_ireval.suites.values import AmountText, MetricText, Number
 
@@ -38,8 +39,10 @@ class WorsenedOptions(EvidenceOptions):
     """A metric, what counts as worse, and for how many queries that is allowed."""
 
     metric: MetricText = Field(description="The metric.")
-    by_more_than: Number = Field(ge=0, description="A query counts when its value gets worse by more than this.")
-    at_most: AmountText | None = Field(
+    by_more_than: Annotated[Number, MORE] = Field(
+        ge=0, description="A query counts when its value gets worse by more than this."
+    )
+    at_most: Annotated[AmountText | None, Looser("more", without="strictest")] = Field(
         None,
         description="How many queries may: 2, or 5%. With evidence it may be left out: as many as get better as much.",
     )

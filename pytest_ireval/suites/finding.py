@@ -28,10 +28,14 @@ def is_suite(path: Path, *, named: bool = False) -> bool:
     """
     if path.suffix not in (".yaml", ".yml"):
         return False
-    head = head_of(path)
+    return says_suite(path.stem, head_of(path), named=named)
+
+
+def says_suite(stem: str, head: bytes, *, named: bool = False) -> bool:
+    """The same of a YAML file of which the name and the beginning are known."""
     if PARTIAL.search(head) and not named:
         return False
-    if path.stem.endswith(".ireval") or named:
+    if stem.endswith(".ireval") or named:
         return True
     return bool(MARK.search(head) or (JUDGMENTS.search(head) and DECIDES.search(head)))
 

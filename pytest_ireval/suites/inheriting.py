@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,7 @@ from typing import Any
 from pytest_ireval.errors import Problem
 from pytest_ireval.suites.scalars import File, Items, Keys, Scalar, put
 from pytest_ireval.suites.variables import with_environment
-from pytest_ireval.suites.yaml_tree import read_tree
+from pytest_ireval.suites.yaml_tree import read_tree, tree_of_bytes
 
 DEEPEST = 20
 NOT_INHERITED = ("ireval", "partial", "extends", "add_rules")
@@ -41,17 +41,25 @@ def shown_path(path: Path) -> str:
         return path.as_posix()
 
 
+Contents = Callable[[Path], bytes | None]
+"""What is in a file, if not what lies on the disk; None: there is no such file."""
+
+
 def gathered(
-    path: Path, environment: Mapping[str, str], shown: str | None = None, chain: tuple[Path, ...] = ()
+    path: Path,
+    environment: Mapping[str, str],
+    shown: str | None = None,
+    chain: tuple[Path, ...] = (),
+    contents: Contents | None = None,
 ) -> Gathered:
     """What the file at ``path`` says; ``chain`` are the files that led to it."""
     file = File(shown or shown_path(path), str(path.parent))
-    read = read_tree(path, file)
+    read = read_tree(path, file) if contents is None else tree_of_bytes(contents(path) or b"", file)
     problems = list(read.problems)
     own = with_environment(read.top, environment, problems) if read.variables else read.top
     here = Gathered(own, own, problems=problems, files=[path], whole=read.whole)
     here.unknown = problems[len(read.problems) :]
-    bases = [_base(text, (*chain, path), environment, here) for text in _named(own, here)]
+    bases = [_base(text, (*chain, path), environment, here, contents) for text in _named(own, here)]
     _merge(here, [base for base in bases if base is not None])
     return here
 
@@ -70,7 +78,9 @@ def _named(own: Keys, here: Gathered) -> list[Scalar]:
     return []
 
 
-def _base(text: Scalar, chain: tuple[Path, ...], environment: Mapping[str, str], here: Gathered) -> Gathered | None:
+def _base(
+    text: Scalar, chain: tuple[Path, ...], environment: Mapping[str, str], here: Gathered, contents: Contents | None
+) -> Gathered | None:
     """What another file says; its problems are problems here."""
     path = Path(os.path.abspath(os.path.join(text.folder, text.strip())))
     complaint = ""
@@ -78,12 +88,12 @@ def _base(text: Scalar, chain: tuple[Path, ...], environment: Mapping[str, str],
         complaint = f"{text} extends this file: " + " > ".join(map(shown_path, [*chain[chain.index(path) :], path]))
     elif len(chain) > DEEPEST:
         complaint = f"files extend each other over more than {DEEPEST} levels"
-    elif not os.path.isfile(path):
+    elif not (os.path.isfile(path) if contents is None else contents(path) is not None):
         complaint = f"there is no file {shown_path(path)}"
     if complaint:
         here.problems.append(Problem(complaint, str(text.place), ("extends",)))
         return None
-    base = gathered(path, environment, chain=chain)
+    base = gathered(path, environment, chain=chain, contents=contents)
     here.problems += base.problems
     here.unknown += base.unknown
     here.files += [each for each in base.files if each not in here.files]

@@ -17,14 +17,14 @@ from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.plugins.manager import installed
 from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.suites.checks import Placed, Read, checked
-from pytest_ireval.suites.inheriting import Gathered, gathered
+from pytest_ireval.suites.inheriting import Contents, Gathered, gathered
 from pytest_ireval.suites.matrix import combinations, named
 from pytest_ireval.suites.mistakes import KEY, Spot, key_problem, problems_of, spot
 from pytest_ireval.suites.rule_models import context_of, rule_asked
 from pytest_ireval.suites.scalars import Keys, put
 from pytest_ireval.suites.source_models import read_source
 from pytest_ireval.suites.suite import Suite
-from pytest_ireval.suites.suite_keys import FORMAT, SuiteKeys
+from pytest_ireval.suites.suite_keys import CONTENTS, FORMAT, SuiteKeys
 from pytest_ireval.suites.suite_made import suite_made
 from pytest_ireval.suites.variables import with_values
 
@@ -42,15 +42,17 @@ def load_suites(
     *,
     environment: Mapping[str, str] = os.environ,
     shown: str | None = None,
+    contents: Contents | None = None,
 ) -> tuple[Suite, ...]:
     """The suites of a file: one, or several if it has a matrix. Raises SuiteError with all its mistakes.
 
     Names are looked up in ``registry``; unless given, in what is installed. ``shown`` is the file as messages show it.
+    ``contents`` says what is in YAML files, where they are not to be read from the disk.
     """
     registry = registry if registry is not None else installed()
-    found = gathered(Path(os.path.abspath(path)), environment, shown)
+    found = gathered(Path(os.path.abspath(path)), environment, shown, contents=contents)
     problems = found.problems
-    suites = _suites(found, registry) if found.whole and _is_suite(found, problems) else ()
+    suites = _suites(found, registry, contents) if found.whole and _is_suite(found, problems) else ()
     if problems:
         raise SuiteError(*_first(list(_in_order(_causes(problems, found.unknown), found))))
     return suites
@@ -91,7 +93,7 @@ def _is_suite(found: Gathered, problems: list[Problem]) -> bool:
     return True
 
 
-def _suites(found: Gathered, registry: Registry) -> tuple[Suite, ...]:
+def _suites(found: Gathered, registry: Registry, contents: Contents | None) -> tuple[Suite, ...]:
     """One for each combination of the matrix; problems are added to what was found."""
     suites = []
     for values in combinations(found.tree, [rule for _, _, rule in found.rules], found.problems):
@@ -103,7 +105,7 @@ def _suites(found: Gathered, registry: Registry) -> tuple[Suite, ...]:
             rules = [(k, n, with_values(v, values, found.problems, (k, str(n + 1)))) for k, n, v in rules]
             found.unknown += found.problems[known:]
         wrong: list[Problem] = []
-        read = _read(tree, rules, registry, wrong)
+        read = _read(tree, rules, registry, wrong, contents)
         if "suite" in read.values:
             read.values["suite"] = named(found.tree["suite"], read.values["suite"], values)
         wrong += checked(read)
@@ -113,7 +115,13 @@ def _suites(found: Gathered, registry: Registry) -> tuple[Suite, ...]:
     return tuple(suites)
 
 
-def _read(tree: Keys, rules: list[tuple[str, int, Any]], registry: Registry, problems: list[Problem]) -> Read:
+def _read(
+    tree: Keys,
+    rules: list[tuple[str, int, Any]],
+    registry: Registry,
+    problems: list[Problem],
+    contents: Contents | None,
+) -> Read:
     """Everything that can be read, each key by itself, so that one mistake does not hide another."""
     start = Spot((), tree.place)
     meant = _check_keys(tree, start, problems)
@@ -123,14 +131,16 @@ def _read(tree: Keys, rules: list[tuple[str, int, Any]], registry: Registry, pro
         if key in BY_HAND or key not in SuiteKeys.model_fields:
             continue
         try:
-            values[str(key)] = _readers()[key].validate_python({key: written}, context=context_of(registry))[key]
+            context = {**context_of(registry), CONTENTS: contents}
+            values[str(key)] = _readers()[key].validate_python({key: written}, context=context)[key]
         except ValidationError as error:
             wrong.add(str(key))
             problems += problems_of(error, tree, start, SuiteKeys)
     if "metrics" in wrong:
         values["metrics"] = _readable(tree["metrics"], registry)
     if "source" in tree:
-        values["source"] = read_source(tree["source"], registry, spot(tree, ("source", KEY), start), problems)
+        wrong_of_source = problems if contents is None else []  # what it was need not be there any more
+        values["source"] = read_source(tree["source"], registry, spot(tree, ("source", KEY), start), wrong_of_source)
     placed = []
     for key, number, rule in rules:
         place = getattr(rule, "place", tree.place)

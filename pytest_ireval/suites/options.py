@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from pytest_ireval.suites.loosening import LESS, MORE, words
 from pytest_ireval.suites.values import STORED, Against, Filter, Flag, Number, Text, Texts, Whole
 
 FEWEST_FOR_EVIDENCE = 20
@@ -27,8 +28,10 @@ class RuleOptions(Options):
     )
     per: Text = Field("", description="A column of the queries: one verdict for each of its values.")
     tags: Texts = Field((), description="Marks of its tests: pytest --ireval -m nightly.")
-    on_fail: Literal["fail", "warn"] = Field("fail", description="warn: reported and never red.")
-    min_queries: Whole = Field(1, description="A slice with fewer queries is reported and not judged.")
+    on_fail: Annotated[Literal["fail", "warn"], words("fail", "warn")] = Field(
+        "fail", description="warn: reported and never red."
+    )
+    min_queries: Annotated[Whole, MORE] = Field(1, description="A slice with fewer queries is reported and not judged.")
 
     @property
     def fewest(self) -> int:
@@ -52,19 +55,19 @@ class ComparingOptions(RuleOptions):
 class EvidenceOptions(ComparingOptions):
     """What can be said of every rule that evidence can decide."""
 
-    decide_by: Literal["observed", "evidence"] = Field(
+    decide_by: Annotated[Literal["observed", "evidence"], words("observed", "evidence")] = Field(
         "observed",
         description="What decides: the change that was observed, or what these queries are evidence for.",
     )
-    alpha: Number = Field(
+    alpha: Annotated[Number, LESS] = Field(
         0.05, gt=0, le=0.25, description="With evidence: how often chance may turn a harmless change red."
     )
-    on_inconclusive: Literal["warn", "observed", "fail"] = Field(
+    on_inconclusive: Annotated[Literal["warn", "observed", "fail"], words("fail", "observed", "warn")] = Field(
         "warn",
         description="With evidence, where these queries cannot tell: a warning, or the observed change decides, or it "
         "fails. The last two turn many harmless changes red.",
     )
-    looks: Whole = Field(
+    looks: Annotated[Whole, MORE] = Field(
         20, description="With evidence and against: anchor: how many accepted changes alpha is to last for."
     )
 

@@ -38,6 +38,13 @@ class Bound(NamedTuple):
         lenient = {">=": -slack, "<=": slack, ">": slack, "<": -slack}[self.sign]
         return SIGNS[self.sign](values, self.value + lenient)
 
+    def looser_than(self, other: Bound) -> bool:
+        """Whether it lets more pass; one of another direction may."""
+        if self.sign[0] != other.sign[0]:
+            return True
+        further = other.value - self.value if self.sign[0] == ">" else self.value - other.value
+        return further > 0 or (further == 0 and len(self.sign) > len(other.sign))
+
     def __str__(self) -> str:
         return f"{self.sign} {self.value:.10g}"
 
@@ -51,6 +58,10 @@ class Tolerance(NamedTuple):
     def allowed(self, baseline: float) -> float:
         """How far, from this baseline."""
         return abs(baseline) * self.relative + self.absolute
+
+    def looser_than(self, other: Tolerance) -> bool:
+        """Whether it allows more; of a share and an amount nobody can tell."""
+        return self.relative > other.relative or self.absolute > other.absolute
 
     def __str__(self) -> str:
         return f"{self.absolute:.10g}" if self.absolute else percent(self.relative)
@@ -67,6 +78,8 @@ class Tolerances:
         """The tolerance of the slice with that value; None if none was given."""
         return self.by_value.get(value, self.default)
 
+    on_slice = of
+
 
 @dataclass(frozen=True)
 class Amount:
@@ -78,6 +91,12 @@ class Amount:
     def of(self, total: float) -> float:
         """How many of ``total`` that are."""
         return float(self.count) if self.count is not None else (self.share or 0.0) * total
+
+    def looser_than(self, other: Amount) -> bool:
+        """Whether it allows more; of a number and a share nobody can tell."""
+        if (self.count is None) != (other.count is None):
+            return True
+        return (self.count or 0) > (other.count or 0) or (self.share or 0.0) > (other.share or 0.0)
 
     def __str__(self) -> str:
         return str(self.count) if self.count is not None else percent(self.share or 0.0)

@@ -35,6 +35,10 @@ FORMAT = "1"
 """The version of the form of suites."""
 
 
+CONTENTS = "contents"
+"""In the context of a validation: what is in files that are not read from the disk."""
+
+
 def _existing(value: Any, info: ValidationInfo) -> FileAsked:
     """The file at a path, which is there."""
     from pydantic import TypeAdapter
@@ -42,7 +46,8 @@ def _existing(value: Any, info: ValidationInfo) -> FileAsked:
     if isinstance(value, FileAsked):
         return value
     path = TypeAdapter(PathText).validate_python(value, context=info.context)
-    if not os.path.exists(path):
+    contents = (info.context or {}).get(CONTENTS)
+    if not (os.path.exists(path) or (contents is not None and contents(path) is not None)):
         raise UnfitError(f"there is no such file: {value}", RELATIVE)
     return FileAsked(path, place_of(value))
 

@@ -44,8 +44,13 @@ def read_tree(path: Path, file: File) -> Tree:
         data = b"" if size > LARGEST else path.read_bytes()
     except OSError as error:
         return _nothing(file, f"cannot be read: {error.strerror}")
-    if size > LARGEST:
-        return _nothing(file, f"is larger than {LARGEST >> 20} MiB, and no suite is")
+    return tree_of_bytes(data, file) if size <= LARGEST else _too_large(file)
+
+
+def tree_of_bytes(data: bytes, file: File) -> Tree:
+    """The same of what is known to be in the file."""
+    if len(data) > LARGEST:
+        return _too_large(file)
     try:
         data.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -71,6 +76,10 @@ def tree_of(data: bytes, file: File) -> Tree:
         what = "is empty" if builder.top is None or builder.top == "" else "is no mapping"
         builder.problems.append(Problem(f"{what}: a suite begins with a line 'ireval: 1'", file.shown))
     return Tree(put(Keys(), file, 1, 1), tuple(builder.problems), whole=False)
+
+
+def _too_large(file: File) -> Tree:
+    return _nothing(file, f"is larger than {LARGEST >> 20} MiB, and no suite is")
 
 
 def _nothing(file: File, complaint: str, line: int = 0) -> Tree:

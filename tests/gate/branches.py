@@ -30,6 +30,13 @@ class Branch:
         self.git("commit", "--quiet", "--allow-empty", "-m", message)
         return self.git("rev-parse", "HEAD")
 
+    def begin_with(self, *replacements):
+        """The suite is another one on ``main`` already."""
+        self.git("checkout", "--quiet", "main")
+        self.shop.change(*replacements)
+        self.base = self.commit("another suite")[:7]
+        self.git("checkout", "--quiet", "-B", "change")
+
     def rank(self, **lists):
         """Documents of some queries, by their ends: ``q10="n1 d0"``."""
         for query, ends in lists.items():

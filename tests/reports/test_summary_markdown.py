@@ -319,7 +319,12 @@ def test_next_is_what_settles_it():
 
 def test_a_branch_that_lowers_its_baseline_is_shown_openly():
     lowering = replace(
-        WARNED, id="lowering", kind="lowering", headline="nDCG@10 of the baseline fell 3%", facts=("reason: x",)
+        WARNED,
+        id="lowering",
+        kind="lowering",
+        headline="nDCG@10 of the baseline fell 3%",
+        facts=("reason: x", "reason: y"),
+        numbers={"change": -0.03},
     )
 
     text = summary_text(
@@ -328,13 +333,35 @@ def test_a_branch_that_lowers_its_baseline_is_shown_openly():
 
     assert (
         "### This branch lowers its own baseline\n\n* product-search: nDCG@10 of the baseline fell 3% "
-        "(`suites/product-search.ireval.yaml:24`): reason: x\n" in text
+        "(`suites/product-search.ireval.yaml:24`): reason: x; reason: y\n" in text
     )
     assert "Baselines were held against those of the merge base with `origin/main`" in text
     assert text.splitlines()[1] == (
         "**Safe to land**: all 2 checks passed; but this branch lowers its own baseline of product-search."
     )
     assert text.count("of the baseline fell 3%") == 1
+
+
+def test_a_branch_that_makes_its_suite_weaker_is_shown_openly():
+    weaker = [f"expect::q{number}: top 3 -> top 4" for number in range(7)]
+    lowering = replace(
+        WARNED, id="lowering", kind="lowering", headline="the suite is weaker than at abc", facts=tuple(weaker)
+    )
+
+    text = summary_text(
+        replace(GREEN, base="origin/main", suites=(replace(GREEN.suites[0], outcomes=(PASSED, lowering)),))
+    )
+
+    assert text.splitlines()[1].endswith("but this branch makes the suite weaker: product-search.")
+    assert "### This branch makes its suite weaker\n\n* product-search: the suite is weaker than at abc" in text
+    assert "q4: top 3 -> top 4; and 2 more\n" in text
+
+
+def test_what_is_to_be_known_of_the_run_stands_beside_the_verdict():
+    text = summary_text(replace(GREEN, warnings=("the suite <ads> is gone", "b", *"cd")))
+
+    assert text.splitlines()[1].endswith("; but the suite &lt;ads> is gone; b; and 2 more.")
+    assert "### To know of this run\n\n* the suite &lt;ads> is gone\n* b\n" in text
 
 
 def test_checks_that_nobody_asked_for_are_counted():
@@ -585,7 +612,7 @@ def test_equal_runs_are_told_in_equal_words():
         ("waive", "renew the waiver, or take it out."),
         (
             "lowering",
-            "take the acceptance back; or, if this is wanted, who may merge decides: no new baseline settles it.",
+            "take it back; or, if this is wanted, who may merge decides: no new baseline settles it.",
         ),
         ("threshold", "mend it; no new baseline settles this."),
     ],

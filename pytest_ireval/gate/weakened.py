@@ -1,0 +1,292 @@
+"""What makes a suite weaker than it was where its branch began, besides a lower baseline.
+
+The suite is read as it was then, from git, with today's plugins; its verdicts, options, queries and judgments are
+compared with those of now. What lets more pass is named as such; what may, as a difference.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterator, Sequence, Sized
+from pathlib import Path
+from typing import NamedTuple, TypeVar
+
+from pytest_ireval.baselines.renamed import called_in, path_from_top
+from pytest_ireval.errors import IrevalError
+from pytest_ireval.gate.gathering import judgments_of, queries_of
+from pytest_ireval.plugins.registry import Registry
+from pytest_ireval.plurals import counted
+from pytest_ireval.repositories.tree import Tree
+from pytest_ireval.retrieval.doors import some
+from pytest_ireval.retrieval.judgments import Judgments
+from pytest_ireval.retrieval.queries import Queries
+from pytest_ireval.rules.planning import Check, planned
+from pytest_ireval.suites.loading import load_suites
+from pytest_ireval.suites.loosening import Changed, changed_options, looser_part, told
+from pytest_ireval.suites.suite import FileAsked, Suite, Waiver
+
+NAMED = 10
+"""So many verdicts that are gone are named."""
+SELECTING = ("name", "where", "per")
+"""Options that decide which verdicts there are, and are seen by these."""
+POLICIES = {
+    "missing_queries": ("error", "zero", "ignore"),
+    "no_relevant": ("error", "zero", "ignore"),
+    "unjudged": ("irrelevant", "removed"),
+    "ties": ("error", "pessimistic", "trec", "input", "optimistic"),
+}
+"""Keys of a suite whose values are words, the strictest first."""
+SETTINGS = ("depth", "weight", "cluster", "population", "documents", "tags")
+"""Keys that may make it weaker or not."""
+LONGEST = 400
+"""So much of an error is told."""
+Read = TypeVar("Read")
+
+
+class Weakened(NamedTuple):
+    """Lines about what is not as it was."""
+
+    weaker: tuple[str, ...] = ()
+    other: tuple[str, ...] = ()
+    """What may let more pass, or less."""
+
+
+AS_IT_WAS = Weakened()
+
+
+def weakened(suite: Suite, registry: Registry, tree: Tree, queries: Queries) -> Weakened:
+    """The suite beside what it was in ``tree``; nothing of one that is new. ``queries`` are those of now."""
+    own = _path_then(suite, tree)
+    files = [path_from_top(tree, path) for path in _read_by(suite)]
+    if not own or (own == files[0] and not any(path in tree.changes for path in files)):
+        return AS_IT_WAS
+    try:
+        then = _suite_then(suite, own, registry, tree)
+        if then is None:
+            return AS_IT_WAS
+        asked = _queries_then(then, registry, tree, queries)
+        before, now = planned(then, asked), planned(suite, queries)
+    except IrevalError as error:
+        said = " ".join(line.strip() for line in str(error).splitlines())
+        return Weakened((f"what it was cannot be compared: {said[:LONGEST]}",))
+    found = [*_of_checks(before, now), *_of_suite(then, suite)]
+    weaker = [*_dropped(before, now), *(line for line, looser in found if looser)]
+    weaker += [*_of_waivers(then.waivers, suite.waivers), *_of_watches(then, suite)]
+    weaker += [*_of_queries(asked, queries), *_of_judgments(then, suite, registry, tree)]
+    return Weakened(tuple(weaker), tuple(line for line, looser in found if not looser))
+
+
+def suites_then(path: Path, registry: Registry, tree: Tree) -> tuple[Suite, ...]:
+    """The suites that a file held; ``path`` is where it would lie."""
+    return load_suites(path, registry, contents=lambda file: content_then(tree, path_from_top(tree, file)))
+
+
+def _read_by(suite: Suite) -> Iterator[Path]:
+    """Its YAML files, and those that hold queries, judgments and what is said about documents."""
+    yield from suite.files or (suite.path,)
+    judgments = suite.judgments.file if suite.judgments else None
+    for asked in (suite.queries, judgments, suite.documents.aliases, suite.documents.collapse):
+        if asked is not None:
+            yield asked.path
+
+
+def content_then(tree: Tree, path: str) -> bytes | None:
+    """What was in a file; None if it was not there."""
+    name = tree.files_in(path.rpartition("/")[0] or ".").get(path) if path else None
+    return None if name is None else tree.contents({path: name})[path]
+
+
+def _path_then(suite: Suite, tree: Tree) -> str:
+    """Where the suite's own file was; empty if it is new."""
+    own = path_from_top(tree, suite.path)
+    if own in tree.files_in(own.rpartition("/")[0] or "."):
+        return own
+    gone = [path for path, status in tree.changes.items() if status == "D" and path.endswith((".yaml", ".yml"))]
+    ending = "".join(f".{value}" for value in suite.values.values())
+    wanted = suite.name.removesuffix(ending)
+    return next((path for path, name in called_in(tree, gone).items() if name == wanted), "")
+
+
+def _suite_then(suite: Suite, own: str, registry: Registry, tree: Tree) -> Suite | None:
+    """The one of its file that has its name, or its values of the matrix; None if there was none."""
+    content = content_then(tree, own) or b""
+    if b"ireval" not in content:
+        return None
+    found = suites_then(tree.base.top / own, registry, tree)
+    for each in found:
+        if each.name == suite.name:
+            return each
+    return next((each for each in found if each.values == suite.values), None)
+
+
+def _queries_then(then: Suite, registry: Registry, tree: Tree, queries: Queries) -> Queries:
+    """Those of its file, as it was, or else those that were judged."""
+    if then.queries is not None:
+        return _as_it_was(then.queries, tree, lambda path: queries_of(then, registry, path)) or queries
+    if then.judgments is None or path_from_top(tree, then.judgments.file.path) not in tree.changes:
+        return queries
+    judgments = _judgments_then(then, registry, tree)
+    return queries if judgments is None else Queries(judgments.queries, ("",) * len(judgments.queries))
+
+
+def _judgments_then(then: Suite, registry: Registry, tree: Tree) -> Judgments | None:
+    if then.judgments is None:
+        return None
+    return _as_it_was(then.judgments.file, tree, lambda path: judgments_of(then, registry, path=path))
+
+
+def _as_it_was(asked: FileAsked, tree: Tree, read: Callable[[Path], Read]) -> Read:
+    """What a reader makes of a file's content of then, under the file's own name; of now, where git has none."""
+    path = path_from_top(tree, asked.path)
+    content = content_then(tree, path) if path in tree.changes else None
+    if content is None:
+        return read(asked.path)
+    with tempfile.TemporaryDirectory(prefix="ireval-then-") as folder:
+        file = Path(folder, asked.path.name)
+        file.write_bytes(content)
+        return read(file)
+
+
+def _matching(check: Check) -> tuple[object, ...]:
+    """What stays the same if a rule is only given another name."""
+    kind = check.asked.kind.name if check.asked else check.family
+    return kind, str(check.part.metric), check.part.label, check.slice
+
+
+def _pairs(before: Sequence[Check], now: Sequence[Check]) -> Iterator[tuple[Check, Check | None]]:
+    """Each check of a rule with what has become of it."""
+    by_id = {check.id: check for check in now}
+    known = {check.id for check in before}
+    free = {_matching(check): check for check in now if check.id not in known}
+    for check in before:
+        if check.asked is not None:
+            yield check, by_id.get(check.id) or free.get(_matching(check))
+
+
+def _dropped(before: Sequence[Check], now: Sequence[Check]) -> Iterator[str]:
+    gone = [check.id for check, other in _pairs(before, now) if other is None]
+    yield from (f"the check {each} is gone" for each in gone[:NAMED])
+    if len(gone) > NAMED:
+        yield f"{counted(len(gone) - NAMED, 'more check')} are gone"
+
+
+def _of_checks(before: Sequence[Check], now: Sequence[Check]) -> Iterator[tuple[str, bool]]:
+    """Changed options, each with whether it lets more pass: once for all verdicts of which it is so."""
+    found: dict[tuple[str, Changed], list[str]] = {}
+    for check, other in _pairs(before, now):
+        if check.asked is None or other is None or other.asked is None:
+            continue
+        values = check.slice.value, other.slice.value
+        changes = [*changed_options(check.asked.options, other.asked.options, values)]
+        changes += looser_part(check.part.asked, other.part.asked)
+        for each in changes:
+            if each.name not in SELECTING:
+                found.setdefault((check.family, each), []).append(other.id)
+    for (_, change), ids in found.items():
+        named = ids[0] if len(ids) == 1 else f"{ids[0]} and {len(ids) - 1} more"
+        yield f"{named}: {_moved(change.name, change.before, change.now)}", change.looser
+
+
+def _moved(name: str, before: str, now: str) -> str:
+    return f"{name} {before} -> {now}".strip()
+
+
+def _of_suite(then: Suite, now: Suite) -> Iterator[tuple[str, bool]]:
+    for key, order in POLICIES.items():
+        one, other = getattr(then.policies, key), getattr(now.policies, key)
+        if order.index(other) > order.index(one):
+            yield _moved(key, one, other), True
+    if now.longest_waiver > then.longest_waiver:
+        yield _moved("longest_waiver", str(then.longest_waiver), str(now.longest_waiver)), True
+    if now.nothing_judged == "pass" != then.nothing_judged:
+        yield "nothing_judged: pass", True
+    if then.judgments is not None and then.judgments.lock and not (now.judgments and now.judgments.lock):
+        yield "judgments are locked no more", True
+    for key in SETTINGS:
+        one, other = getattr(then, key), getattr(now, key)
+        if one != other and _same_but_place(one) != _same_but_place(other):
+            simple = isinstance(one, str | int | tuple) and isinstance(other, str | int | tuple)
+            yield _moved(key, told(one), told(other)) if simple else f"{key} is not what it was", False
+    of_then, of_now = then.judgments, now.judgments
+    if of_then is not None and of_now is not None:
+        if of_then.relevant_from != of_now.relevant_from:
+            yield _moved("relevant_from", told(of_then.relevant_from), told(of_now.relevant_from)), False
+        if of_then.scale != of_now.scale:
+            yield "the scale of the judgments is not what it was", False
+        if of_then.file.path.name != of_now.file.path.name:
+            yield f"judgments are {of_now.file.path.name}, and were {of_then.file.path.name}", False
+    if then.source is not None and _asked(then) != _asked(now):
+        yield "the source is not what it was", False
+
+
+def _same_but_place(value: object) -> object:
+    """Of something a suite asks for, all but where it stands."""
+    known = getattr(value, "__dataclass_fields__", None)
+    if known is None:
+        return value
+    return tuple(_same_but_place(getattr(value, name)) for name in known if name != "place")
+
+
+def _asked(suite: Suite) -> object:
+    return None if suite.source is None else (suite.source.kind.name, suite.source.options)
+
+
+def _of_waivers(then: Sequence[Waiver], now: Sequence[Waiver]) -> Iterator[str]:
+    until = {each.query: each.until for each in then}
+    for each in now:
+        before = until.get(each.query)
+        if before is None:
+            yield f"{each.query} is waived until {each.until}: {each.reason}"
+        elif each.until > before:
+            yield f"{each.query} is waived until {each.until}, and was until {before}: {each.reason}"
+
+
+def _of_watches(then: Suite, now: Suite) -> Iterator[str]:
+    """Globs by which the suite took part, and exceptions that keep it from doing so."""
+    if not now.watches:
+        return
+    if not then.watches:
+        yield "takes part only where what it watches has changed"
+        return
+    kept, known = {each.text for each in now.watches}, {each.text for each in then.watches}
+    yield from (f"watches {each.text} no more" for each in then.watches if not each.excludes and each.text not in kept)
+    yield from (
+        f"does not watch {each.text[1:]} any more" for each in now.watches if each.excludes and each.text not in known
+    )
+
+
+def _of_queries(then: Queries, now: Queries) -> Iterator[str]:
+    known = set(now.ids)
+    gone = [query for query in then.ids if query not in known]
+    if gone:
+        yield f"{counted(len(gone), 'query')} {_are(gone)} gone: {some(gone)}"
+
+
+def _of_judgments(then: Suite, now: Suite, registry: Registry, tree: Tree) -> Iterator[str]:
+    """Judged pairs that are gone."""
+    if then.judgments is None:
+        return
+    if now.judgments is None:
+        yield "there are no judgments any more"
+        return
+    same_file = then.judgments.file.path == now.judgments.file.path
+    if same_file and path_from_top(tree, then.judgments.file.path) not in tree.changes:
+        return
+    before = _pairs_of(_judgments_then(then, registry, tree))
+    after = _pairs_of(judgments_of(now, registry))
+    gone = [pair for pair in before if pair not in after]
+    if gone:
+        queries = list(dict.fromkeys(query for query, _ in gone))
+        what = f"{counted(len(gone), 'judgment')} {_are(gone)} gone"
+        yield f"{what}, of {counted(len(queries), 'query')}: {some(queries)}"
+
+
+def _pairs_of(judgments: Judgments | None) -> dict[tuple[str, str], None]:
+    if judgments is None:
+        return {}
+    named = (judgments.queries[query] for query in judgments.query.tolist())
+    return dict.fromkeys(zip(named, judgments.documents.texts(), strict=True))
+
+
+def _are(those: Sized) -> str:
+    return "is" if len(those) == 1 else "are"

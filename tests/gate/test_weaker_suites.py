@@ -1,0 +1,266 @@
+"""With a base, everything that makes a suite weaker is named, and nothing that does not."""
+
+import pytest
+from branches import FAILS, WORSE
+
+RULES = """\
+  - threshold: {nDCG@10: ">= 0.5", P@3: ">= 0.3"}
+  - no_regression: {metric: nDCG@10, tolerance: 5%}
+  - no_regression: {metric: nDCG@10, per: segment, tolerance: {head: 10%, default: 5%}}
+  - worsened: {metric: nDCG@10, by_more_than: 0.9, at_most: 2}
+  - churn: {overlap: RBO(p=0.9), below: 0.5, at_most: 50%}
+  - expect:
+      - {query: q01, document: q01-d0, top: 3}
+      - {query: q02, never: [q02-n9], top: 3}
+"""
+EVIDENCE = "no_regression: {metric: P@3, tolerance: 5%, decide_by: evidence, alpha: 0.05, min_queries: 3"
+
+
+@pytest.fixture
+def strict(branch):
+    """A branch that has changed nothing yet."""
+    branch.begin_with((branch.shop.suite.partition("rules:\n")[2], RULES))
+    return branch
+
+
+def weaker(branch, *arguments):
+    """The lines about what is weaker, of a run that is green but for that."""
+    branch.commit("something")
+    found = branch.outcome(*arguments)
+    begins = f"the suite is weaker than at {branch.base}, the merge base with main: "
+    if not found["headline"].startswith(begins):
+        assert (found["verdict"], found["warning"]) == ("pass", False), found
+        return []
+    assert (found["verdict"], found["warning"]) == ("pass", True)
+    assert branch.said.ret == 0
+    said = found["headline"].removeprefix(begins)
+    first, _, more = said.rpartition(", and ")
+    rest = [] if not first else found["facts"][: int(more.split()[0])]
+    return [first or said, *rest]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        (">= 0.5", ">= 0.4", "threshold::nDCG_10: >= 0.5 -> >= 0.4"),
+        (">= 0.3", "> 0.2", "threshold::P_3: >= 0.3 -> > 0.2"),
+        (', P@3: ">= 0.3"', "", "the check threshold::P_3 is gone"),
+        ("tolerance: 5%}", "tolerance: 6%}", "no_regression::nDCG_10.all: tolerance 5% -> 6%"),
+        ("tolerance: 5%}", "tolerance: {absolute: 0.01}}", "no_regression::nDCG_10.all: tolerance 5% -> 0.01"),
+        ("tolerance: 5%}", "tolerance: 5%, on_fail: warn}", "no_regression::nDCG_10.all: on_fail fail -> warn"),
+        (
+            "default: 5%}",
+            "default: 9%}",
+            "no_regression::nDCG_10.segment-tail: tolerance 5% -> 9%",
+        ),
+        (
+            "per: segment, tolerance: {head: 10%, default: 5%}",
+            "where: {segment: head}, tolerance: 10%",
+            "the check no_regression::nDCG_10.segment-tail is gone",
+        ),
+        ("by_more_than: 0.9", "by_more_than: 0.95", "worsened::nDCG_10: by_more_than 0.9 -> 0.95"),
+        ("at_most: 2}", "at_most: 3}", "worsened::nDCG_10: at_most 2 -> 3"),
+        ("at_most: 2}", "at_most: 1%}", "worsened::nDCG_10: at_most 2 -> 1%"),
+        ("at_most: 2}", "at_most: 2, min_queries: 7}", "worsened::nDCG_10: min_queries 1 -> 7"),
+        ("below: 0.5", "below: 0.4", "churn::RBO: below 0.5 -> 0.4"),
+        ("q01-d0, top: 3", "q01-d0, top: 4", "expect::q01.q01-d0: q01-d0 in the first 3 -> q01-d0 in the first 4"),
+        (
+            "[q02-n9], top: 3",
+            "[q02-n9], top: 2",
+            "expect::q02.never: never q02-n9 in the first 3 -> never q02-n9 in the first 2",
+        ),
+        (
+            "q01-d0, top: 3",
+            "q01-d0, top: 3, known_failure: S-1",
+            "expect::q01.q01-d0: q01-d0 in the first 3 -> q01-d0 in the first 3, a known failure",
+        ),
+        ("  - churn: {overlap: RBO(p=0.9), below: 0.5, at_most: 50%}\n", "", "the check churn::RBO is gone"),
+        ("rules:\n", "missing_queries: zero\nrules:\n", "missing_queries error -> zero"),
+        ("rules:\n", "longest_waiver: 400\nrules:\n", "longest_waiver 365 -> 400"),
+        ("rules:\n", "nothing_judged: pass\nrules:\n", "nothing_judged: pass"),
+        (
+            "rules:\n",
+            "waive:\n  - {query: q03, until: 2026-12-01, reason: feed}\nrules:\n",
+            "q03 is waived until 2026-12-01: feed",
+        ),
+        (
+            "rules:\n",
+            "watches: [src/**]\nrules:\n",
+            "takes part only where what it watches has changed",
+        ),
+    ],
+)
+def test_what_makes_a_suite_weaker_is_named(strict, old, new, said):
+    strict.shop.change((old, new))
+
+    assert weaker(strict) == [said]
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("rules:\n", "# a comment\nrules:\n"),
+        (">= 0.5", ">= 0.6"),
+        ("tolerance: 5%}", "tolerance: 4%}"),
+        ("tolerance: 5%}", "tolerance: 5.0%, name: overall}"),
+        ("default: 5%}", "default: 5%, tail: 1%}"),
+        ("at_most: 2}", "at_most: 1}"),
+        ("below: 0.5", "below: 0.6"),
+        ("q01-d0, top: 3", "q01-d0, top: 1"),
+        ("[q02-n9], top: 3", "[q02-n9, q02-n8], top: 4"),
+        ("rules:\n", "longest_waiver: 30\nrules:\n"),
+        ("@search-team", "@shop-team"),
+        ("  - churn", '  - threshold: {RR@10: ">= 0.1"}\n  - churn'),
+    ],
+)
+def test_what_does_not_make_it_weaker_is_not(strict, old, new):
+    strict.shop.change((old, new))
+
+    assert weaker(strict) == []
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("alpha: 0.05", "alpha: 0.01", ["alpha 0.05 -> 0.01"]),
+        (", alpha: 0.05", ", on_inconclusive: warn", []),
+        ("decide_by: evidence, alpha: 0.05", "decide_by: observed", []),
+        ("min_queries: 3", "min_queries: 4", ["min_queries 3 -> 4"]),
+        ("min_queries: 3", "min_queries: 3, hard_limit: 20%", []),
+        ("tolerance: 5%", "tolerance: 5%, weighted: true", None),
+    ],
+)
+def test_options_of_evidence(branch, old, new, said):
+    branch.begin_with(("  - worsened", f"  - {EVIDENCE}}}\n  - worsened"))
+    branch.shop.change((EVIDENCE, EVIDENCE.replace(old, new)))
+
+    if said is None:  # nobody can say in which direction
+        branch.commit("something")
+        found = branch.outcome()
+        assert (found["verdict"], found["warning"]) == ("pass", False)
+        assert found["facts"] == ["not as it was: no_regression::P_3.all: weighted false -> true"]
+    else:
+        assert weaker(branch) == [f"no_regression::P_3.all: {each}" for each in said]
+
+
+def test_it_fails_where_a_lowered_baseline_does(strict):
+    strict.shop.change((">= 0.5", ">= 0.4"), ("at_most: 2}", "at_most: 3}"))
+
+    found = strict.outcome(*FAILS)
+
+    assert strict.said.ret == pytest.ExitCode.TESTS_FAILED
+    assert (found["verdict"], found["warning"]) == ("fail", False)
+    assert found["headline"].endswith(": threshold::nDCG_10: >= 0.5 -> >= 0.4, and 1 more")
+    assert found["facts"][0] == "worsened::nDCG_10: at_most 2 -> 3"
+
+
+def test_a_lowered_baseline_comes_first(strict):
+    strict.shop.change(("by_more_than: 0.9", "by_more_than: 0.95"))
+    strict.accept(**WORSE)
+
+    found = strict.outcome()
+
+    assert found["headline"].startswith("the branch lowers its baseline: ")
+    assert found["headline"].endswith("; and the suite is weaker than it was")
+    assert found["facts"][0] == "worsened::nDCG_10: by_more_than 0.9 -> 0.95"
+
+
+def test_what_a_suite_shares_counts_as_its_own(strict):
+    common = strict.path / "common.yaml"
+    strict.git("checkout", "--quiet", "main")
+    common.write_text("partial: true\nmissing_queries: error\n")
+    strict.shop.change(("rules:\n", "extends: common.yaml\nrules:\n"))
+    strict.base = strict.commit("a shared file")[:7]
+    strict.git("checkout", "--quiet", "-B", "change")
+    common.write_text("partial: true\nmissing_queries: ignore\n")
+
+    assert weaker(strict) == ["missing_queries error -> ignore"]
+
+
+def test_queries_judgments_and_slices_that_are_gone(strict):
+    gone = ("q07", "q08", "q09", "q10")
+    queries = strict.path / "queries.tsv"
+    for name in ("queries.tsv", "judgments.txt", "rankings.txt"):
+        path = strict.path / name
+        kept = [line for line in path.read_text().splitlines(True) if not line.startswith(gone)]
+        path.write_text("".join(kept))
+    assert "tail" not in queries.read_text()
+    strict.shop.run("--ireval-update", "--ireval-reason", "fewer")
+
+    assert weaker(strict) == [
+        "the check no_regression::nDCG_10.segment-tail is gone",
+        "4 queries are gone: 'q07', 'q08', 'q09', 'q10'",
+        "16 judgments are gone, of 4 queries: 'q07', 'q08', 'q09', 'q10'",
+    ]
+
+
+def test_a_judgment_that_is_gone(strict):
+    del strict.shop.judgments["q04"]["q04-d2"]
+    strict.shop.judgments["q05"]["q05-d9"] = 1
+    strict.shop.write()
+
+    assert weaker(strict) == ["1 judgment is gone, of 1 query: 'q04'"]
+
+
+def test_files_that_moved_are_still_compared(strict):
+    (strict.path / "data").mkdir()
+    for name in ("queries.tsv", "judgments.txt"):
+        strict.git("mv", name, f"data/{name}")
+    text = strict.shop.suite.replace("queries.tsv", "data/queries.tsv").replace("judgments.txt", "data/judgments.txt")
+    (strict.path / "shop.ireval.yaml").write_text(text)
+    assert weaker(strict) == []
+
+    (strict.path / "shop.ireval.yaml").write_text(text.replace(">= 0.5", ">= 0.4"))
+
+    assert weaker(strict) == ["threshold::nDCG_10: >= 0.5 -> >= 0.4"]
+
+
+def test_a_suite_in_another_file_is_still_compared(strict):
+    strict.git("mv", "shop.ireval.yaml", "kiosk.ireval.yaml")
+    (strict.path / "kiosk.ireval.yaml").write_text(strict.shop.suite.replace(">= 0.5", ">= 0.4"))
+
+    assert weaker(strict) == ["threshold::nDCG_10: >= 0.5 -> >= 0.4"]
+
+
+def test_a_suite_that_could_not_be_read_then_is_said_not_to_be_compared(strict):
+    strict.git("checkout", "--quiet", "main")
+    (strict.path / "shop.ireval.yaml").write_text(strict.shop.suite.replace("threshold", "treshold"))
+    strict.base = strict.commit("misspelt")[:7]
+    strict.git("checkout", "--quiet", "-B", "change")
+    (strict.path / "shop.ireval.yaml").write_text(strict.shop.suite)
+
+    (said,) = weaker(strict)
+
+    assert said.startswith("what it was cannot be compared: shop.ireval.yaml:")
+    assert "unknown" in said
+
+
+def test_a_new_suite_is_weaker_than_nothing(strict):
+    text = strict.shop.suite.replace("suite: shop", "suite: blog")
+    (strict.path / "blog.ireval.yaml").write_text(text)
+    strict.commit("another suite")
+
+    strict.run("blog.ireval.yaml", "-k", "lowering").assert_outcomes(passed=1, deselected=10)
+
+
+def test_a_change_of_an_option_that_says_no_direction_is_told(strict):
+    (strict.path / "conftest.py").write_text(
+        "from pytest_ireval import RuleOptions, Ruling, hookimpl, rule\n"
+        "class LimitOptions(RuleOptions):\n"
+        "    limit: int = 1\n"
+        "@rule(name='limit', options=LimitOptions, judged=False)\n"
+        "def limit(options, seen):\n"
+        "    '''A rule of somebody else.'''\n"
+        "    return Ruling('pass', 'fine')\n"
+        "@hookimpl\n"
+        "def ireval_rules():\n"
+        "    return [limit]\n"
+    )
+    strict.begin_with(("rules:\n", "rules:\n  - limit: {limit: 3}\n"))
+    strict.shop.change(("{limit: 3}", "{limit: 5}"))
+    strict.commit("something")
+
+    found = strict.outcome()
+
+    assert (found["verdict"], found["warning"]) == ("pass", False)
+    assert found["facts"] == ["not as it was: limit::all: limit 3 -> 5"]
