@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -33,6 +33,14 @@ def since(at: AtBase, stored: Baseline) -> Iterator[str]:
         yield f"{counted(len(unknown), 'acceptance')} of the base {verb} not part of this baseline, {last}"
     if at.renamed:
         yield f"the baseline was called {at.files[0]} then"
+
+
+def plugins_gone(at: AtBase, plugins: Sequence[str]) -> Iterator[str]:
+    """Distributions that took part when the base was accepted, and take none now; another version is no loss."""
+    now = {each.partition(" ")[0] for each in plugins}
+    for each in at.baseline.plugins if at.baseline is not None else ():
+        if each.partition(" ")[0] not in now:
+            yield f"the base was accepted with the plugin {each}, which takes no part now"
 
 
 def _accepted(acceptance: Acceptance) -> str:

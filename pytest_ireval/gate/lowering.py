@@ -12,7 +12,7 @@ from pytest_ireval.baselines.baseline import Baseline
 from pytest_ireval.baselines.changes import changed_queries
 from pytest_ireval.baselines.files import near
 from pytest_ireval.errors import BaselineError
-from pytest_ireval.gate.branch_facts import lost_queries, since
+from pytest_ireval.gate.branch_facts import lost_queries, plugins_gone, since
 from pytest_ireval.gate.held import refuse_too_little
 from pytest_ireval.gate.material import Material
 from pytest_ireval.gate.weakened import Weakened
@@ -79,6 +79,7 @@ def lowering(held: Sequence[Held], material: Material, *, fails: bool) -> Ruling
     lost = tuple(lost_queries(material.population, at, against))
     said = _lowered(lowered, found, at, fails=fails) if lowered else _not_lowered(held, found, at, stored)
     facts = (*lost, *since(at, stored)) if not lowered else (*since(at, stored), *lost)
+    facts += tuple(plugins_gone(at, material.registry.distributions))
     warning = said.warning or (said.verdict == "pass" and bool(lost))
     return replace(said, facts=(*facts, *_unpaired(held, found), *at.base.notes), warning=warning)
 

@@ -1,7 +1,12 @@
 """With a base, everything that makes a suite weaker is named, and nothing that does not."""
 
+from dataclasses import replace
+
 import pytest
 from branches import FAILS, WORSE
+
+from pytest_ireval.baselines.reading import read_baseline
+from pytest_ireval.baselines.writing import encoded_baseline, write_files
 
 RULES = """\
   - threshold: {nDCG@10: ">= 0.5", P@3: ">= 0.3"}
@@ -264,3 +269,18 @@ def test_a_change_of_an_option_that_says_no_direction_is_told(strict):
 
     assert (found["verdict"], found["warning"]) == ("pass", False)
     assert found["facts"] == ["not as it was: limit::all: limit 3 -> 5"]
+
+
+def test_a_plugin_that_takes_no_part_any_more_is_told(strict):
+    folder = strict.path / "baselines"
+    strict.git("checkout", "--quiet", "main")
+    accepted = replace(read_baseline(folder, "shop"), plugins=("acme-metrics 2.1", "pytest-ireval 0.0.9"))
+    write_files(folder, "shop", encoded_baseline(accepted))
+    strict.commit("accepted on another machine")
+    strict.git("checkout", "--quiet", "-B", "change")
+    strict.commit("begun")
+
+    found = strict.outcome()
+
+    assert found["verdict"] == "pass"
+    assert found["facts"] == ["the base was accepted with the plugin acme-metrics 2.1, which takes no part now"]
