@@ -18,7 +18,7 @@ from pytest_ireval.history.kept import KeptRun, kept_run
 from pytest_ireval.history.place import history_for, history_near
 from pytest_ireval.history.pruning import Old, old_runs, prune
 from pytest_ireval.plurals import counted
-from pytest_ireval.reports.results_json import RESULTS, run_of
+from pytest_ireval.reports.results_json import RESULTS, refuse_contradictions, run_of
 
 
 @click.command(name="prune")
@@ -100,7 +100,7 @@ def _runs(files: list[Path]) -> tuple[list[KeptRun], list[str]]:
     unread = []
     for file in files:
         try:
-            run = run_of(file.read_text(encoding="utf-8"), str(file))
+            run = refuse_contradictions(run_of(file.read_text(encoding="utf-8"), str(file)), str(file))
             kept = kept_run(run, "results", str(file))
         except IrevalError as error:
             unread.append(str(error))

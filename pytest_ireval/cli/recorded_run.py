@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from pytest_ireval.errors import InputError, Problem
-from pytest_ireval.reports.results_json import RESULTS, run_of
+from pytest_ireval.reports.results_json import RESULTS, refuse_contradictions, run_of
 from pytest_ireval.results.suite_result import RunResult
 
 
@@ -21,4 +21,4 @@ def recorded_run(results: Path) -> RunResult:
         raise InputError(Problem("there are no results of a run", str(path), suggestion=suggestion)) from error
     except OSError as error:
         raise InputError(Problem(f"cannot be read: {error.strerror or error}", str(path))) from error
-    return run_of(text, str(path))
+    return refuse_contradictions(run_of(text, str(path)), str(path))

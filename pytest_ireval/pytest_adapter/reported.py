@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 import pytest
@@ -32,6 +32,11 @@ class Reported:
     def verdicts(self, suite: PlannedSuite) -> set[str]:
         """The ids of what was reported."""
         return {check for node, check in suite.nodes.items() if node in self.nodes}
+
+    def failed_tests(self, suites: Iterable[PlannedSuite]) -> tuple[str, ...]:
+        """Failed tests that are no verdict of a suite."""
+        ours = {node for suite in suites for node in suite.nodes}
+        return tuple(sorted(node for node in self.failed if node not in ours))
 
     def disturbed(self, suite: PlannedSuite, evaluated: Evaluated | None) -> set[str]:
         """Those of them whose test failed though the verdict is not against the change: something else failed."""

@@ -111,9 +111,12 @@ class RunEnd:
         problems = (*self.uncollected.values(), *self.lost, *self.accepting.problems)
         suites = [self._ended(suite) for suite in self.collected.suites if suite.selected]
         took_part = [file for suite in self.collected.suites if suite.selected for file in suite.files]
-        result = self.files.result_of(suites, self.moment, problems, warnings, self.accepting.written, took_part)
-        reason = self.accepting.reason.strip() if result.accepted else ""
-        result = replace(result, base=short_name(branch_of(self.config).base), reason=reason)
+        failed = self.reported.failed_tests(self.collected.suites)
+        result = self.files.result_of(suites, self.moment, problems, failed, took_part)
+        accepted = tuple(self.accepting.written)
+        reason = self.accepting.reason.strip() if accepted else ""
+        base = short_name(branch_of(self.config).base)
+        result = replace(result, accepted=accepted, reason=reason, warnings=warnings, base=base)
         self.result = self.history.with_trends(told(result, self.affected.since, self.collected.suites))
         if self.files.folder is not None:
             self.result, self.files.using = with_sections(

@@ -25,7 +25,7 @@ from pytest_ireval.reports.summary_markdown import summary_text
 from pytest_ireval.reports.templates import Templates, templates
 from pytest_ireval.reports.to_judge_table import to_judge_text
 from pytest_ireval.repositories.git import commit_state
-from pytest_ireval.results.outcome import worst_of
+from pytest_ireval.results.outcome import Verdict, worst_of
 from pytest_ireval.results.suite_result import RunResult, SuiteResult
 from pytest_ireval.retrieval.formats.writers import put
 
@@ -74,12 +74,12 @@ class RunFiles:
         suites: Sequence[SuiteResult],
         moment: datetime,
         problems: Sequence[str],
-        warnings: Sequence[str],
-        accepted: Sequence[str],
+        failed_tests: Sequence[str] = (),
         took_part: Iterable[Path] = (),
     ) -> RunResult:
         """What the run came to; ``took_part`` are the files of the suites."""
-        verdict = worst_of(tuple(suite.verdict for suite in suites))
+        of_tests: tuple[Verdict, ...] = ("fail",) if failed_tests else ()
+        verdict = worst_of((*(suite.verdict for suite in suites), *of_tests))
         commit, branch, dirty = commit_state(self.root, took_part)
         return RunResult(
             version=pytest_ireval.__version__,
@@ -89,9 +89,8 @@ class RunFiles:
             commit=commit,
             branch=branch,
             dirty=dirty,
-            accepted=tuple(accepted),
             problems=tuple(problems),
-            warnings=tuple(warnings),
+            failed_tests=tuple(failed_tests),
         )
 
     def write(self, result: RunResult) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from pytest_ireval.errors import InputError, Problem
+from pytest_ireval.results.outcome import VERDICTS, Verdict
 from pytest_ireval.results.plain import from_plain, to_plain
 from pytest_ireval.results.suite_result import RunResult
 
@@ -37,6 +38,36 @@ def run_of(text: str, place: str = "results.json") -> RunResult:
         found = f"format {data.get('format')!r}" if isinstance(data, dict) else type(data).__name__
         raise InputError(Problem(f"{found} cannot be read as results; this version reads format {FORMAT}", place))
     return from_plain({key: value for key, value in data.items() if key != "format"}, RunResult, place)
+
+
+def refuse_contradictions(run: RunResult, place: str) -> RunResult:
+    """The run, if no whole of it is said to be better than its parts; no run writes such a file."""
+    if wrong := next(_contradictions(run), ""):
+        complaint = f"contradicts itself, so somebody has edited it: {wrong}"
+        raise InputError(Problem(complaint, place, suggestion="run the suites again, and take the file of that run"))
+    return run
+
+
+def _contradictions(run: RunResult) -> Iterator[str]:
+    """Where a whole is said to be better than its parts."""
+    for suite in run.suites:
+        for each in suite.outcomes:
+            if _better(suite.verdict, each.verdict):
+                yield f"suite {suite.name} is said to {_be(suite.verdict)}, and its {each.id} to {_be(each.verdict)}"
+        if _better(run.verdict, suite.verdict):
+            yield f"the run is said to {_be(run.verdict)}, and suite {suite.name} to {_be(suite.verdict)}"
+    if run.failed_tests and _better(run.verdict, "fail"):
+        yield f"the run is said to {_be(run.verdict)}, and {run.failed_tests[0]} to fail"
+    if run.verdict != "error" and (run.problems or not (run.suites or run.unaffected)):
+        yield f"the run is said to {_be(run.verdict)}, and {run.problems[0] if run.problems else 'no suite was judged'}"
+
+
+def _better(one: Verdict, other: Verdict) -> bool:
+    return VERDICTS.index(one) < VERDICTS.index(other)
+
+
+def _be(verdict: Verdict) -> str:
+    return verdict if verdict in ("pass", "fail") else f"be {verdict}" if verdict == "inconclusive" else "be an error"
 
 
 def _laid_out(value: Any, depth: int = 0) -> Iterator[str]:

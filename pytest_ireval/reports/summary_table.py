@@ -300,6 +300,8 @@ def _verdict(run: RunResult) -> str:
         if names:
             named = f" ({_some(names)})" if verdict != "pass" else ""
             said.append(f"{counted(len(names), 'suite')} {_DONE[verdict]}{named}")
+    if run.failed_tests:
+        said.append(f"{counted(len(run.failed_tests), 'Python test')} failed")
     return f"ireval: {run.verdict}: {', '.join(said)}; {verdicts_in_words(run.suites)}"
 
 

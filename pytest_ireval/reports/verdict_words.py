@@ -38,14 +38,20 @@ def findings(run: RunResult, verdict: str) -> list[Finding]:
 def words_of(run: RunResult) -> Words:
     """The whole run in two sentences."""
     failed = findings(run, "fail")
-    if failed:
-        return Words("Not safe to land", "; ".join(_against(run, failed)), _next(failed))
+    if failed or (run.failed_tests and run.verdict == "fail"):
+        return Words("Not safe to land", "; ".join(_against(run, failed)), _next(failed) if failed else MEND_TESTS)
     if run.verdict == "error" or not (run.suites or run.unaffected):
         return Words("Could not be judged", "; ".join(_unjudged(run)), MEND)
     doubtful = findings(run, "inconclusive")
     if doubtful:
         return Words("May land, but is not shown to be safe", "; ".join(_good(run)), _more(run, doubtful))
-    return Words("Safe to land", "; ".join(_good(run)))
+    reason = "; ".join(_good(run))
+    if not run.suites:
+        return Words("Nothing was judged", reason)
+    if _unasked(run):
+        return Words("Passed, but not everything was looked at", reason)
+    warnings = len(run.warnings) + sum(each.warning for suite in run.suites for each in suite.outcomes)
+    return Words(f"Safe to land, with {counted(warnings, 'warning')}" if warnings else "Safe to land", reason)
 
 
 def _more(run: RunResult, doubtful: Sequence[Finding]) -> str:
@@ -57,6 +63,7 @@ def _more(run: RunResult, doubtful: Sequence[Finding]) -> str:
     return "look at what is inconclusive before it lands."
 
 
+MEND_TESTS = "mend what these tests found; pytest has shown it."
 MEND = "put right what is named here and run again; until then nobody knows whether the change does harm."
 
 
@@ -66,6 +73,12 @@ def _against(run: RunResult, failed: Sequence[Finding]) -> Iterator[str]:
     yield from told[:NAMED]
     if len(told) > NAMED:
         yield f"and {len(told) - NAMED:,} more"
+    if run.failed_tests:
+        tests = "the Python test" if len(run.failed_tests) == 1 else f"{len(run.failed_tests):,} Python tests"
+        yield f"{tests} {_some(run.failed_tests)} failed"
+    if not failed:
+        yield from _good(run)
+        return
     checks = sum(len(suite.outcomes) for suite in run.suites)
     suites = len({suite.name for suite, _ in failed})
     where = f" in {suites} of {len(run.suites)} suites" if len(run.suites) > 1 else ""
@@ -176,7 +189,7 @@ def _good(run: RunResult) -> Iterator[str]:
     if passed or doubtful:
         whole = f"all {passed:,}" if passed > 1 else f"{passed}"
         yield f"{whole if passed == len(every) else f'{passed:,} of {len(every):,}'} {_checks(len(every))} passed"
-    if unasked := sum(len({*suite.planned} - {each.id for each in suite.outcomes}) for suite in run.suites):
+    if unasked := _unasked(run):
         yield f"{unasked:,} {_checks(unasked)} not asked for"
     if doubtful:
         yield f"{doubtful:,} inconclusive"
@@ -197,6 +210,11 @@ def _good(run: RunResult) -> Iterator[str]:
         yield f"accepted as the new baseline: {_some(run.accepted)}"
     if run.unaffected:
         yield f"{counted(len(run.unaffected), 'suite')} took no part, for nothing they watch has changed"
+
+
+def _unasked(run: RunResult) -> int:
+    """How many checks of the suites nobody asked for."""
+    return sum(len({*suite.planned} - {each.id for each in suite.outcomes}) for suite in run.suites)
 
 
 def lowers(outcome: Outcome) -> bool:

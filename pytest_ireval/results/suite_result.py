@@ -239,6 +239,8 @@ class RunResult:
     """Suites whose baseline this run wrote."""
     problems: tuple[str, ...] = ()
     """What keeps the run from a pass besides the suites: files that could not be collected, baselines not written."""
+    failed_tests: tuple[str, ...] = ()
+    """Tests in Python of the same run that failed, a gate that calls the fixture among them."""
     warnings: tuple[str, ...] = ()
     """What a reader should know of the run besides its suites: suites that are gone, checks that nobody looked at."""
     base: str = ""

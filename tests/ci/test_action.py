@@ -7,7 +7,7 @@ import venv
 from pathlib import Path
 
 import pytest
-from steps import EXPRESSION, load, value_of
+from steps import EXPRESSION, NO_PASSES, load, value_of
 
 ROOT = Path(__file__).parents[2]
 ACTION = ROOT / "action.yml"
@@ -40,8 +40,8 @@ def act(repository, inputs=(), event=(), **environment):
 
 def called(repository, inputs=(), event=()):
     """The arguments that pytest was given."""
-    code, text, _ = act(repository, {"install": "", **dict(inputs)}, event, PYTEST_ENDS_WITH="0")
-    assert code == 0, text
+    code, text, _ = act(repository, {"install": "", **dict(inputs)}, event, PYTEST_ENDS_WITH="5")
+    assert code == 5, text
     (call,) = repository.python_calls()
     assert call[:4] == ["-m", "pytest", "--ireval", "--ireval-report=ireval-report"]
     return call[4:]
@@ -114,6 +114,20 @@ def test_the_exit_code_of_pytest_is_that_of_the_step(repository, code):
         "results": "",
         "summary": "",
     }
+
+
+@pytest.mark.parametrize("way", NO_PASSES, ids=lambda way: way.__name__)
+def test_a_run_that_judges_nothing_is_no_pass(repository, way):
+    report = repository.folder / "ireval-report"
+    report.mkdir()
+    (report / "results.json").write_text('{"verdict": "pass"}')
+    way(repository.folder)
+
+    code, text, outputs = act(repository, {"install": ""})
+
+    assert code == 1
+    assert (outputs["verdict"], outputs["exit-code"]) == ("error", "0")
+    assert "pytest ended with 0, and the verdict of the run is error: that is no pass" in text
 
 
 @pytest.mark.parametrize("ends", [{"PIP_ENDS_WITH": "1"}, {"PYTEST_ENDS_WITH": "4"}])

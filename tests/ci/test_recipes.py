@@ -2,12 +2,13 @@
 
 import json
 import re
+import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
 from jenkinsfile import shell_steps
-from steps import EXPRESSION, load
+from steps import EXPRESSION, NO_PASSES, load
 
 import pytest_ireval
 
@@ -162,6 +163,16 @@ def gitlab(repository, **environment):
     return machine.bash("\n".join(job["script"]), shell=["sh", "-e"])
 
 
+def jenkins_job(repository):
+    """In a workspace that is wiped first."""
+    shutil.rmtree(repository.folder / "ireval-report")
+    return jenkins(repository)
+
+
+def gitlab_job(repository):
+    return gitlab(repository)
+
+
 def test_gitlab_gates_a_merge_request_against_its_target(repository):
     repository.branch("synonyms", "accepted")
 
@@ -181,6 +192,17 @@ def test_gitlab_gates_the_main_branch_and_a_red_rule_is_red(repository):
     assert ran.code == 1
     assert json.loads((report / "results.json").read_bytes())["base"] == ""
     assert 'failures="1"' in (report / "junit.xml").read_text()
+
+
+@pytest.mark.parametrize("job", [gitlab_job, jenkins_job], ids=["gitlab", "jenkins"])
+@pytest.mark.parametrize("way", NO_PASSES, ids=lambda way: way.__name__)
+def test_a_run_that_judges_nothing_is_no_pass(repository, job, way):
+    report = repository.folder / "ireval-report"
+    report.mkdir()
+    (report / "results.json").write_text('{"verdict": "pass"}')
+    way(repository.folder)
+
+    assert job(repository).code == 2
 
 
 def test_gitlab_keeps_the_files_that_the_gate_writes():
@@ -203,10 +225,11 @@ def test_gitlab_keeps_the_files_that_the_gate_writes():
 def test_gitlab_calls_pytest_once_with(repository, environment, options):
     ran = gitlab(repository, PYTEST_ENDS_WITH="0", **environment)
 
-    assert ran.code == 0, ran.text
+    assert ran.code == 2, ran.text  # it ended with 0, and there is no verdict
     assert repository.python_calls() == [
         ["-m", "pip", "install", "-r", "requirements.txt"],
         ["-m", "pytest", "--ireval", "suites/", "--junit-xml=ireval-report/junit.xml", *options],
+        ["-m", "pytest_ireval", "verdict"],
     ]
     assert not (repository.folder / "seen").exists()
 
@@ -242,7 +265,7 @@ def test_jenkins_gates_the_main_branch_and_a_red_rule_is_red(repository):
 def test_jenkins_installs_into_an_environment_of_its_own(repository):
     ran = jenkins(repository, PYTEST_ENDS_WITH="0", CHANGE_TARGET="a$(touch${IFS}seen)")
 
-    assert ran.code == 0, ran.text
+    assert ran.code == 2, ran.text  # it ended with 0, and there is no verdict
     assert repository.python_calls() == [
         ["-m", "venv", "--clear", str(repository.folder.parent / "workspace tmp" / "venv")],
         ["-m", "pip", "install", "-r", "requirements.txt"],
@@ -250,6 +273,7 @@ def test_jenkins_installs_into_an_environment_of_its_own(repository):
             *("-m", "pytest", "--ireval", "suites/", "--junit-xml=ireval-report/junit.xml"),
             "--ireval-base=refs/remotes/origin/a$(touch${IFS}seen)",
         ],
+        ["-m", "pytest_ireval", "verdict"],
     ]
     assert not (repository.folder / "seen").exists()
 

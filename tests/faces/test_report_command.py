@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -176,3 +177,78 @@ def test_a_section_is_drawn_with_a_template_that_was_put_right_since(shop, ireva
 
     assert "<p>@search-team</p>" in (shop / "index.html").read_text()
     assert "is not shown" not in (shop / "summary.md").read_text()
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (lambda run: run.update(verdict="pass"), "the run is said to pass, and suite shop-0 to fail"),
+        (
+            lambda run: run["suites"][0].update(verdict="inconclusive"),
+            "suite shop-0 is said to be inconclusive, and its ",
+        ),
+        (
+            lambda run: run.update(verdict="fail", problems=["a baseline is gone"]),
+            "the run is said to fail, and a baseline is gone",
+        ),
+        (
+            lambda run: run.update(verdict="pass", suites=[], problems=[], unaffected=[]),
+            "the run is said to pass, and no suite was judged",
+        ),
+        (
+            lambda run: run.update(
+                verdict="inconclusive", suites=[], problems=[], unaffected=["shop"], failed_tests=["test_x.py::test_x"]
+            ),
+            "the run is said to be inconclusive, and test_x.py::test_x to fail",
+        ),
+    ],
+)
+@pytest.mark.parametrize("command", ["report", "verdict"])
+def test_results_that_contradict_themselves_are_refused(results, ireval, change, says, command):
+    run = json.loads(results.read_text())
+    change(run)
+    results.write_text(json.dumps(run))
+
+    done = ireval(command)
+
+    assert done.code == 2
+    assert done.err.startswith(
+        f"error: ireval-report/results.json\n  contradicts itself, so somebody has edited it: {says}"
+    )
+    assert [path.name for path in results.parent.iterdir()] == ["results.json"]
+
+
+@pytest.mark.parametrize(
+    ("verdict", "code", "says"),
+    [
+        ("pass", 0, "Nothing was judged: 1 suite took no part, for nothing they watch has changed.\n"),
+        ("fail", 1, "Not safe to land: the Python test test_x.py::test_x failed; 1 suite took no part"),
+        ("error", 2, "Could not be judged: a baseline is gone.\n"),
+    ],
+)
+def test_the_verdict_is_told_with_an_exit_code(results, ireval, verdict, code, says):
+    run = replace(
+        full_run(),
+        verdict=verdict,
+        suites=(),
+        unaffected=("shop",),
+        failed_tests=("test_x.py::test_x",) if verdict == "fail" else (),
+        problems=("a baseline is gone",) if verdict == "error" else (),
+        warnings=(),
+        accepted=(),
+    )
+    results.write_text(results_text(run))
+
+    done = ireval("verdict", "ireval-report")
+
+    assert (done.code, done.err) == (code, "")
+    assert done.out.startswith(says)
+
+
+def test_a_run_that_left_no_results_has_no_verdict(ireval, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+    done = ireval("verdict")
+
+    assert done.code != 0
+    assert "there are no results of a run" in done.err

@@ -337,7 +337,7 @@ def test_a_branch_that_lowers_its_baseline_is_shown_openly():
     )
     assert "Baselines were held against those of the merge base with `origin/main`" in text
     assert text.splitlines()[1] == (
-        "**Safe to land**: all 2 checks passed; but this branch lowers its own baseline of product-search."
+        "**Safe to land, with 1 warning**: all 2 checks passed; but this branch lowers its own baseline of product-search."
     )
     assert text.count("of the baseline fell 3%") == 1
 
@@ -367,7 +367,7 @@ def test_what_is_to_be_known_of_the_run_stands_beside_the_verdict():
 def test_checks_that_nobody_asked_for_are_counted():
     run = replace(GREEN, suites=(replace(GREEN.suites[0], planned=(PASSED.id, "churn::RBO", "expect::q1")),))
 
-    assert first_lines(run) == "**Safe to land**: 1 check passed; 2 checks not asked for."
+    assert first_lines(run) == "**Passed, but not everything was looked at**: 1 check passed; 2 checks not asked for."
 
 
 def test_who_took_no_part_is_named():
@@ -380,10 +380,18 @@ def test_who_took_no_part_is_named():
     assert "`shop-19` and 5 more\n" in text
 
 
-def test_nothing_to_judge_is_safe_where_nothing_watched_has_changed():
+def test_where_nothing_watched_has_changed_nothing_is_called_safe():
     run = replace(GREEN, suites=(), unaffected=("shop",))
 
-    assert first_lines(run) == ("**Safe to land**: 1 suite took no part, for nothing they watch has changed.")
+    assert first_lines(run) == ("**Nothing was judged**: 1 suite took no part, for nothing they watch has changed.")
+
+
+def test_python_tests_that_failed_are_part_of_the_verdict():
+    run = replace(GREEN, verdict="fail", failed_tests=("tests/test_gate.py::test_shop", "b", "c"))
+
+    assert first_lines(run).startswith(
+        "**Not safe to land**: 3 Python tests tests/test_gate.py::\u200btest_shop, b and 1 more failed; 1 check passed."
+    )
 
 
 @pytest.mark.parametrize(("key", "line"), [("", ""), ("nightly", ": nightly"), ("a --> b", ": a-b")])
