@@ -31,7 +31,7 @@ LAYERS = [
     ({"reports"}, {"jinja2", "markupsafe"}),
     ({"pytest_adapter"}, {"pytest"}),
     ({"testing"}, {"pytest", "numpy"}),
-    ({"cli"}, {"click", "rich"}),
+    ({"cli", "__main__"}, {"click", "rich"}),
 ]
 """The faces share the last number in the plan; here each has its own, and none imports one above it."""
 
