@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from pytest_ireval.secrets import hidden
+
 SHOWN_CHARACTERS = 120
 """An id or a line longer than this is cut in messages; the place says where the whole of it is."""
 
@@ -33,6 +35,7 @@ class Problem:
 
 
 def _cut(part: str) -> str:
+    part = hidden(part)
     return part if len(part) <= LONGEST else f"{part[:LONGEST]}…"
 
 
@@ -137,4 +140,5 @@ def did_you_mean(word: str, known: Iterable[str], closeness: float = 0.6) -> str
 
 def shown(text: str) -> str:
     """``text`` quoted for a message, cut when it is very long."""
+    text = hidden(text)
     return repr(text) if len(text) <= SHOWN_CHARACTERS else f"{text[:SHOWN_CHARACTERS]!r}…"

@@ -56,6 +56,15 @@ WITHOUT_HYPOTHESIS = "-p no:hypothesispytest -p no:randomly"
 tests may be run in random order, but not what they start."""
 
 
+@pytest.fixture(autouse=True)
+def no_secrets(monkeypatch):
+    """What one test calls a secret is none for the next."""
+    from pytest_ireval.secrets import KNOWN
+
+    monkeypatch.setattr(KNOWN, "_names", {})
+    monkeypatch.setattr(KNOWN, "_pattern", None)
+
+
 @pytest.fixture(scope="session", autouse=True)
 def started_without_hypothesis():
     """What tests start with ``subprocess``."""

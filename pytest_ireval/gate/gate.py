@@ -32,6 +32,7 @@ from pytest_ireval.gate.waivers import endings
 from pytest_ireval.plugins.manager import installed
 from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.progress import SILENT, Progress
+from pytest_ireval.results.shown import shown_result
 from pytest_ireval.results.suite_result import SuiteResult
 from pytest_ireval.retrieval.queries import Queries
 from pytest_ireval.rules.planning import LOWERING, Check, needs_queries, planned
@@ -96,9 +97,9 @@ def gate(
         material = material_of(suite, registry, circumstances.today, progress, plan.queries, base)
     except IrevalError as error:
         outcomes = tuple(broken_outcome(check, error) for check in chosen)
-        return Gated(broken_result(suite, registry, plan.checks, outcomes, error), None)
+        return Gated(shown_result(broken_result(suite, registry, plan.checks, outcomes, error)), None)
     outcomes = judged_all(plan.checks, material, circumstances, selected)
-    return Gated(result_of(material, plan.checks, outcomes), material)
+    return Gated(shown_result(result_of(material, plan.checks, outcomes)), material)
 
 
 def material_of(

@@ -11,6 +11,7 @@ import pytest
 from pytest_ireval.reports.annotations import annotation_lines, without_commands
 from pytest_ireval.reports.markdown_text import SourceLinks
 from pytest_ireval.results.suite_result import RunResult
+from pytest_ireval.secrets import hidden
 
 MARKS_FAILURES = "pytest_github_actions_annotate_failures"
 """A plugin that marks tests that failed; it passes over those that could not be set up, which our errors are."""
@@ -25,6 +26,7 @@ def in_github() -> bool:
 
 def as_printed(text: str) -> str:
     """A text that may hold anything, as it is printed: a runner obeys lines that look like commands."""
+    text = hidden(text)
     return without_commands(text) if in_github() else text
 
 

@@ -31,7 +31,12 @@ from pytest_ireval.pytest_adapter.run_sections import with_sections
 from pytest_ireval.pytest_adapter.suite_ending import ended
 from pytest_ireval.pytest_adapter.terminal import summarise
 from pytest_ireval.repositories.git import short_name
-from pytest_ireval.results.suite_result import RunResult, SuiteResult
+from pytest_ireval.results.suite_result import RunResult, Section, SuiteResult
+from pytest_ireval.secrets import hidden, hidden_in
+
+
+def _shown(section: Section) -> Section:
+    return replace(section, data=hidden_in(section.data), problem=hidden(section.problem))
 
 
 class Found(Protocol):
@@ -122,6 +127,7 @@ class RunEnd:
             self.result, self.files.using = with_sections(
                 self.result, self.collected.suites, self.plugins, self.files.using
             )
+            self.result = replace(self.result, sections=tuple(map(_shown, self.result.sections)))
             self.files.rankings = packed(self.result, list(self._kept()))
         self.unwritten = self.files.write(self.result)
         self.unsaid = append_step_summary(self.files.summary, with_problem(self.result, self.unwritten))

@@ -28,6 +28,7 @@ from pytest_ireval.repositories.git import commit_state
 from pytest_ireval.results.outcome import Verdict, worst_of
 from pytest_ireval.results.suite_result import RunResult, SuiteResult
 from pytest_ireval.retrieval.formats.writers import put
+from pytest_ireval.secrets import hidden
 
 OFF = "none"
 TO_JUDGE = "to_judge.tsv"
@@ -89,7 +90,7 @@ class RunFiles:
             commit=commit,
             branch=branch,
             dirty=dirty,
-            problems=tuple(problems),
+            problems=tuple(map(hidden, problems)),
             failed_tests=tuple(failed_tests),
         )
 

@@ -13,7 +13,7 @@ import pytest
 
 from pytest_ireval.errors import IrevalError, Problem
 from pytest_ireval.gate.circumstances import moment_of
-from pytest_ireval.pytest_adapter import claims
+from pytest_ireval.pytest_adapter import claims, shown_reports
 from pytest_ireval.pytest_adapter.accepting import Accepting, accepting_of
 from pytest_ireval.pytest_adapter.adopting import ADOPTING, Adopting
 from pytest_ireval.pytest_adapter.affected import Affected, affected_of
@@ -23,6 +23,7 @@ from pytest_ireval.pytest_adapter.run_files import begin, files_of
 from pytest_ireval.pytest_adapter.run_templates import templates_of
 from pytest_ireval.pytest_adapter.session import SESSION, EvaluationSession
 from pytest_ireval.pytest_adapter.shared_run import SharedRun
+from pytest_ireval.pytest_adapter.shown_reports import keep_declared
 from pytest_ireval.pytest_adapter.terminal import width_of
 
 HANDED = "ireval"
@@ -40,6 +41,8 @@ class Handed(NamedTuple):
 def start(config: pytest.Config) -> None:
     """Begin; anything wrong with the plugins or the options ends the run here."""
     config.pluginmanager.register(claims, "ireval-claims")
+    config.pluginmanager.register(shown_reports, "ireval-shown-reports")
+    keep_declared(config)
     try:
         if hasattr(config, "workerinput"):
             _start_worker(config, Handed(*config.workerinput[HANDED]))

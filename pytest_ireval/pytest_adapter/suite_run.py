@@ -19,6 +19,7 @@ from pytest_ireval.pytest_adapter.planned_suite import Evaluated, PlannedSuite
 from pytest_ireval.pytest_adapter.shared_run import SharedRun
 from pytest_ireval.pytest_adapter.undisturbed import as_they_are, without_collecting
 from pytest_ireval.results.outcome import Outcome
+from pytest_ireval.results.shown import shown_result
 from pytest_ireval.results.suite_result import SuiteResult
 from pytest_ireval.rules.planning import Check
 from pytest_ireval.suites.suite import Suite
@@ -102,7 +103,8 @@ class SuiteRun:
         except KeyboardInterrupt:
             raise
         except BaseException as error:  # noqa: BLE001 - not a verdict must get lost, so anything is an error of all
-            return Evaluated(crashed(self.suite, self.registry, self.plan, set(self.planned.selected), error))
+            broken = crashed(self.suite, self.registry, self.plan, set(self.planned.selected), error)
+            return Evaluated(shown_result(broken))
 
     def text(self, outcome: Outcome) -> str:
         """What a terminal shows of it."""

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from pytest_ireval.secrets import hidden
 from pytest_ireval.sources.foreign_text import within
 from pytest_ireval.suites.suite import SourceAsked
 
@@ -18,7 +19,8 @@ def described(source: SourceAsked, folder: Path | None = None) -> str:
     """The kind with its options that are not at their defaults: ``python: shop:search, mode: all``.
 
     Paths are relative to ``folder``, that of the suite unless given. Options made with ``Field(…, repr=False)`` are
-    left out: secrets, and what makes no difference to the answer, such as a time limit.
+    left out: secrets, and what makes no difference to the answer, such as a time limit. Values of variables that may be
+    secrets are shown as they are written.
     """
     folder = folder or Path(source.place.file).absolute().parent
     fields = type(source.options).model_fields
@@ -30,7 +32,7 @@ def described(source: SourceAsked, folder: Path | None = None) -> str:
             fields[name].repr and value != fields[name].get_default(call_default_factory=True)
         ):
             said.append(f"{name}: {_text(value, folder)}")
-    return ", ".join(said)
+    return hidden(", ".join(said))
 
 
 def _text(value: Any, folder: Path) -> str:

@@ -8,6 +8,8 @@ import sysconfig
 import traceback
 from pathlib import Path
 
+from pytest_ireval.secrets import hidden
+
 LONGEST_LINE = 300
 LAST_LINES = 10
 CONTROL = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|[^\S \n]|[\x00-\x09\x0b-\x1f\x7f-\x9f]")
@@ -19,7 +21,7 @@ INSTALLED = tuple({sysconfig.get_path(name) + os.sep for name in ("purelib", "pl
 
 def tidy(text: str) -> list[str]:
     """Its lines that are not blank, each cut when it is very long."""
-    lines = CONTROL.sub(" ", text.replace("\r\n", "\n").replace("\r", "\n")).split("\n")
+    lines = CONTROL.sub(" ", hidden(text).replace("\r\n", "\n").replace("\r", "\n")).split("\n")
     return [line.rstrip()[:LONGEST_LINE] for line in lines if line.strip()]
 
 

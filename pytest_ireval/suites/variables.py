@@ -7,12 +7,15 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from pytest_ireval.errors import Problem, closest, shown
+from pytest_ireval.secrets import keep
 from pytest_ireval.suites.scalars import Items, Keys, Scalar, put
 
 VARIABLE = re.compile(r"\$(?:(?P<escaped>\$)|\{(?P<name>[A-Za-z_]\w*)(?::-(?P<default>[^}]*))?\}|(?P<other>\{))")
 PLACEHOLDER = re.compile(r"(?<!\$)(?:\{\{(?P<literal>[A-Za-z_]\w*)\}\}|\{(?P<name>[A-Za-z_]\w*)\})")
 OF_THEIR_OWN = ("source", "against")
 """Below these keys kinds may have placeholders of their own."""
+NO_SECRETS = ("run", "python", "format", "queries_format", "folder", "timeout", "repeat")
+"""Options of sources that name files, code and the like."""
 
 
 def with_environment(tree: Keys, environment: Mapping[str, str], problems: list[Problem]) -> Keys:
@@ -31,6 +34,8 @@ def with_environment(tree: Keys, environment: Mapping[str, str], problems: list[
                 )
                 return match.group()
             found = environment.get(match["name"])
+            if found and _may_be_secret(path):
+                keep(match["name"], found)
             if match["default"] is not None:
                 return found or match["default"]
             if found is None:
@@ -41,6 +46,12 @@ def with_environment(tree: Keys, environment: Mapping[str, str], problems: list[
 
     made: Keys = _mapped(tree, filled, ())
     return made
+
+
+def _may_be_secret(path: tuple[str, ...]) -> bool:
+    """Whether what stands there is handed on to a program or a service: an argument, a header, an address."""
+    below = next((path[number + 1 :] for number, key in enumerate(path) if key in OF_THEIR_OWN), ())
+    return bool(below) and below[0] not in NO_SECRETS and below != ("command", "1")
 
 
 def _not_set(name: str, text: Scalar, path: tuple[str, ...], environment: Mapping[str, str]) -> Problem:

@@ -1,0 +1,89 @@
+"""Values that no message and no file may show: tokens, passwords, and addresses with them.
+
+Whoever reads a suite says which values they are; whoever writes text for people has them replaced by ``${NAME}``, in
+whatever way they are written: plainly, in an address, in base64 or in JSON. Ids and figures stay what they are.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, TypeVar
+
+SHORTEST = 8
+"""Shorter values are words of ordinary texts as well: nothing could be read if they were replaced."""
+LOGIN = re.compile(r"://([^/@\s:]*):([^/@\s]+)@")
+"""Name and password in an address."""
+T = TypeVar("T")
+
+
+class Secrets:
+    """Those that a process has met."""
+
+    def __init__(self) -> None:
+        self._names: dict[str, str] = {}
+        """By each text that stands for a value, what it is replaced by."""
+        self._pattern: re.Pattern[str] | None = None
+
+    def keep(self, name: str, value: str) -> None:
+        """From now on the value of the variable ``name`` is shown nowhere, nor is a password in it."""
+        for each in (value, *(line for line in value.splitlines() if line != value), *_passwords(value)):
+            if len(each) >= SHORTEST and each not in self._names:
+                self._names |= {form: f"${{{name}}}" for form in _forms(each) if form not in self._names}
+                self._pattern = None
+
+    def hidden(self, text: str) -> str:
+        """The text without them."""
+        if not self._names:
+            return text
+        if self._pattern is None:
+            longest_first = sorted(self._names, key=len, reverse=True)
+            self._pattern = re.compile("|".join(map(re.escape, longest_first)))
+        return self._pattern.sub(lambda found: self._names[found.group()], text)
+
+    def hidden_in(self, value: T) -> T:
+        """The same of all texts in plain data, keys left as they are."""
+        if not self._names:
+            return value
+        found: Any = value
+        if isinstance(found, str):
+            found = self.hidden(found)
+        elif isinstance(found, Mapping):
+            found = {key: self.hidden_in(each) for key, each in found.items()}
+        elif isinstance(found, list | tuple):
+            found = type(found)(map(self.hidden_in, found))
+        same: T = found
+        return same
+
+
+def _passwords(value: str) -> Iterator[str]:
+    from urllib.parse import unquote
+
+    for found in LOGIN.finditer(value):
+        yield from (found[2], unquote(found[2]))
+
+
+def _forms(value: str) -> Iterator[str]:
+    """How a value is written by those who hand it on."""
+    import base64  # all of these only where there is a secret
+    import html
+    import json
+    import shlex
+    from urllib.parse import quote, quote_plus
+
+    yield value
+    for escaped in (quote(value, safe=""), quote(value), quote_plus(value)):
+        yield from (escaped, re.sub("%[0-9A-F]{2}", lambda found: found.group().lower(), escaped))
+    yield from (json.dumps(value)[1:-1], json.dumps(value, ensure_ascii=False)[1:-1], repr(value)[1:-1])
+    yield from (html.escape(value), shlex.quote(value))
+    data = value.encode("utf-8", "surrogateescape")
+    for before in range(3):  # in base64 the same bytes are other letters, by where they begin
+        letters = base64.b64encode(bytes(before) + data).decode("ascii").rstrip("=")
+        sure = letters[-(-before * 8 // 6) : (before + len(data)) * 8 // 6]
+        if len(sure) >= SHORTEST:
+            yield from (sure, sure.translate(str.maketrans("+/", "-_")))
+
+
+KNOWN = Secrets()
+"""Of this process: a suite is read in one place, and told of in many."""
+keep, hidden, hidden_in = KNOWN.keep, KNOWN.hidden, KNOWN.hidden_in

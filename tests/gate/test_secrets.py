@@ -1,0 +1,260 @@
+"""No file of a run, and nothing that it prints, shows a secret: in whatever way it was written."""
+
+import base64
+import json
+import re
+import sys
+import zipfile
+from pathlib import Path
+from urllib.parse import quote, quote_plus
+
+import pytest
+
+from pytest_ireval.reports.packing import unpacked
+from pytest_ireval.secrets import Secrets
+
+SECRET = 'hG7+k/9&"pw <ü> \\x'
+WAYS = {
+    "plain": str,
+    "in an address": lambda value: f"https://me:{quote(value, safe='')}@host/index?token={quote_plus(value)}",
+    "in a header": lambda value: "Basic " + base64.b64encode(f"me:{value}".encode()).decode(),
+    "in another header": lambda value: "Bearer " + base64.urlsafe_b64encode(value.encode()).decode(),
+    "in JSON": lambda value: json.dumps({"token": value}),
+    "by its repr": repr,
+}
+PROGRAM = """\
+import base64, json, os, sys
+from urllib.parse import quote
+token = sys.argv[-1]
+login = base64.b64encode(("me:" + token).encode()).decode()
+for text in (token, quote(token, safe=""), login, json.dumps(token), repr(token)):
+    print("called with", text, file=sys.stderr)
+if {fails}:
+    sys.exit(3)
+sys.stdout.write(open({rankings!r}).read())
+"""
+RAISES = """\
+import base64, os
+from urllib.parse import quote
+def search(queries):
+    token = os.environ["TOKEN"]
+    print("asking with", token)
+    raise RuntimeError(f"refused: {token!r} {quote(token)} {base64.b64encode(token.encode()).decode()}")
+"""
+PLUGIN = """\
+from pytest_ireval import SourceOptions, Text, hookimpl, source
+class IndexOptions(SourceOptions):
+    index: Text
+    headers: dict[str, str] = {}
+@source(name="index", options=IndexOptions)
+def index(options, request):
+    '''A service.'''
+    raise ConnectionError(f"cannot reach {options.index} with {options.headers}")
+@hookimpl
+def ireval_sources():
+    return [index]
+"""
+SECTION = """\
+import os
+from pytest_ireval import ReportSection, hookimpl, report_section
+@report_section(name="costs", title="Costs", template="costs.html.jinja")
+def costs(run):
+    return {"said": os.environ["TOKEN"], "more": [os.environ["TOKEN"]]}
+"""
+GATE = "import os\n\ndef test_it():\n    print(os.environ['TOKEN'])\n    assert os.environ['TOKEN'] == 'another'\n"
+
+
+def pieces(value):
+    """What would give the value away: itself and each way of writing it, without what stands around it."""
+    data = value.encode()
+    shifted = [base64.b64encode(b"x" * k + data).decode()[k + 4 : -6] for k in range(3)]
+    found = {value, quote(value), quote(value, safe=""), quote_plus(value), json.dumps(value)[1:-1], repr(value)[1:-1]}
+    found |= {*shifted, *(each.translate(str.maketrans("+/", "-_")) for each in shifted)}
+    return {each for each in found if len(each) >= 8}
+
+
+def texts(folder):
+    """Everything that a run wrote, unpacked, by file."""
+    for path in sorted((folder / "ireval-report").iterdir()):
+        if path.suffix == ".zip":
+            with zipfile.ZipFile(path) as archive:
+                yield from ((f"{path.name}/{name}", archive.read(name).decode()) for name in archive.namelist())
+            continue
+        text = path.read_text()
+        yield path.name, text
+        for packed in re.findall(r'(?:data-packed="|"documents": ?")([^"]+)"', text):
+            yield f"{path.name}, packed", unpacked(packed.strip())
+
+
+def shown(shop, monkeypatch, *arguments, secret=SECRET):
+    """Where a run shows the secret; and what it printed."""
+    monkeypatch.setenv("TOKEN", secret)
+    result = shop.run("--junit-xml=ireval-report/junit.xml", "-rA", *arguments)
+    printed = result.stdout.str() + result.stderr.str()
+    written = dict(texts(shop.path))
+    assert {"results.json", "index.html", "summary.md", "junit.xml"} <= {*written}
+    found = {"terminal": printed, **written}
+    joined = {name: re.sub(r"\n\s*", "", text) for name, text in found.items()}  # a terminal breaks lines
+    given_away = [
+        (name, piece)
+        for piece in pieces(secret)
+        for name in found
+        if piece in found[name] or piece.replace(" ", "") in joined[name].replace(" ", "")
+    ]
+    return given_away, result
+
+
+def asks(shop, source):
+    shop.change(("{run: rankings.txt}", source))
+
+
+@pytest.mark.parametrize("fails", [False, True])
+@pytest.mark.parametrize("arguments", [(), ("-n2",)], ids=["one process", "workers"])
+def test_an_argument_of_a_program_is_shown_as_it_is_written(shop, monkeypatch, fails, arguments):
+    shop.accept()
+    program = PROGRAM.replace("{fails}", str(fails)).replace("{rankings!r}", repr(str(shop.path / "rankings.txt")))
+    (shop.path / "prog.py").write_text(program)
+    asks(shop, f'{{command: [{sys.executable}, prog.py, --token, "${{TOKEN}}"]}}')
+
+    given_away, result = shown(shop, monkeypatch, *arguments)
+
+    assert given_away == []
+    assert (result.ret == 0) != fails
+    assert "--token ${TOKEN}" in (shop.path / "ireval-report/results.json").read_text().replace(", ", " ")
+    if fails:
+        assert "called with ${TOKEN}" in result.stdout.str()
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_whatever_way_it_is_written_it_is_hidden(way):
+    secrets = Secrets()
+    secrets.keep("TOKEN", SECRET)
+
+    hidden = secrets.hidden(f"before {WAYS[way](SECRET)} after")
+
+    assert [piece for piece in pieces(SECRET) if piece in hidden] == []
+    assert "${TOKEN}" in hidden
+    assert (hidden[:7], hidden[-6:]) == ("before ", " after")
+
+
+def test_a_declared_one_that_an_exception_tells_and_a_source_prints(shop, monkeypatch):
+    shop.accept()
+    (shop.path / "pytest.ini").write_text("[pytest]\nireval_secrets = TOKEN OTHER\n")
+    (shop.path / "searching.py").write_text(RAISES)
+    asks(shop, "{python: 'searching:search'}")
+
+    given_away, result = shown(shop, monkeypatch)
+
+    assert given_away == []
+    assert result.ret != 0
+    assert "refused: '${TOKEN}'" in result.stdout.str()
+
+
+def test_one_in_the_address_or_a_header_of_a_source_of_a_plugin(shop, monkeypatch):
+    shop.accept()
+    (shop.path / "conftest.py").write_text(PLUGIN)
+    asks(shop, '{index: "https://me:${TOKEN}@host/", headers: {Authorization: "Bearer ${TOKEN}"}}')
+
+    given_away, result = shown(shop, monkeypatch)
+
+    assert given_away == []
+    assert result.ret != 0
+    assert "Bearer ${TOKEN}" in " ".join(result.stdout.str().split())
+
+
+def test_an_address_with_a_password_gives_the_password_away_nowhere(shop, monkeypatch):
+    shop.accept()
+    (shop.path / "conftest.py").write_text(PLUGIN.replace("{options.index}", "{options.index.split(':')[2]}"))
+    asks(shop, '{index: "${TOKEN}"}')
+
+    given_away, result = shown(shop, monkeypatch, secret="https://me:pass-word-7@host/")
+
+    assert given_away == []
+    assert "pass-word-7" not in result.stdout.str() + (shop.path / "ireval-report/results.json").read_text()
+
+
+def test_one_that_a_mistake_in_a_suite_would_quote(shop, monkeypatch):
+    shop.accept()
+    asks(shop, '{command: [prog, "${TOKEN}"], timeout: "${TOKEN}", nonsense: "${TOKEN}"}')
+
+    given_away, result = shown(shop, monkeypatch)
+
+    assert given_away == []
+    assert result.ret != 0
+
+
+def test_one_that_a_section_or_a_python_test_tells(shop, monkeypatch):
+    shop.accept()
+    (shop.path / "pytest.ini").write_text("[pytest]\nireval_secrets = TOKEN\n")
+    (shop.path / "conftest.py").write_text(SECTION + "@hookimpl\ndef ireval_report_sections():\n    return [costs]\n")
+    (shop.path / "costs.html.jinja").write_text("<p>{{ data.said }}</p>\n")
+    (shop.path / "test_it.py").write_text(GATE)
+
+    given_away, _ = shown(shop, monkeypatch)
+
+    assert given_away == []
+    assert (
+        json.loads((shop.path / "ireval-report/results.json").read_text())["sections"][0]["data"]["said"] == "${TOKEN}"
+    )
+
+
+@pytest.mark.parametrize(("value", "is_hidden"), [("1234567", False), ("12345678", True)])
+def test_short_values_are_words_of_other_texts(value, is_hidden):
+    secrets = Secrets()
+    secrets.keep("TOKEN", value)
+
+    assert secrets.hidden(f"id {value}") == ("id ${TOKEN}" if is_hidden else f"id {value}")
+
+
+def test_a_declared_one_that_is_too_short_to_be_hidden_ends_the_run(shop, monkeypatch):
+    monkeypatch.setenv("TOKEN", "short")
+    (shop.path / "pytest.ini").write_text("[pytest]\nireval_secrets = TOKEN\n")
+
+    result = shop.run()
+
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["*the value of TOKEN has fewer than 8 characters, so it cannot be hidden"])
+
+
+def test_ids_figures_and_baselines_are_not_touched(shop, monkeypatch):
+    """A secret that is the id of a document: what was measured stays true."""
+    monkeypatch.setenv("TOKEN", "q10-n1-x")
+    shop.rankings["q10"][0] = "q10-n1-x"
+    shop.write()
+    asks(shop, "{run: rankings.txt}")
+    (shop.path / "pytest.ini").write_text("[pytest]\nireval_secrets = TOKEN\n")
+    shop.run("--ireval-update-new")
+
+    assert b"q10-n1-x" in shop.baseline_files()["shop.rankings.tsv"]
+    documents = {d["document"] for each in shop.results()["suites"][0]["documents"] for d in each["documents"]}
+    assert "q10-n1-x" in documents
+
+
+def test_another_value_of_a_secret_is_no_other_source(shop, monkeypatch):
+    (shop.path / "prog.py").write_text(
+        PROGRAM.replace("{fails}", "False").replace("{rankings!r}", repr(str(shop.path / "rankings.txt")))
+    )
+    asks(shop, f'{{command: [{sys.executable}, prog.py, "${{TOKEN}}"]}}')
+    monkeypatch.setenv("TOKEN", "token-of-monday")
+    assert shop.run("--ireval-update-new").ret == 0
+    accepted = json.loads(shop.baseline_files()["shop.json"])["fingerprints"]["source"]
+
+    monkeypatch.setenv("TOKEN", "token-of-tuesday")
+    shop.run()
+
+    assert shop.results()["suites"][0]["fingerprints"]["source"] == accepted
+    assert SECRET not in Path("ireval-report/results.json").read_text()
+
+
+@pytest.mark.parametrize(
+    ("kind", "text"),
+    [("run", "{run: '${TOKEN}'}"), ("the program", "{command: ['${TOKEN}', x]}")],
+)
+def test_names_of_files_and_programs_are_no_secrets(shop, monkeypatch, kind, text):
+    monkeypatch.setenv("TOKEN", "rankings-of-today.txt")
+    asks(shop, text)
+
+    result = shop.run()
+
+    assert result.ret != 0
+    assert "rankings-of-today.txt" in result.stdout.str(), kind
