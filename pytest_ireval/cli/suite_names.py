@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from functools import cache
+import os
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from pytest_ireval.baselines.anchors import suite_of
 from pytest_ireval.errors import IrevalError
-
-if TYPE_CHECKING:
-    from pytest_ireval.plugins.conftests import Conftests
 
 
 class SuiteBaseline(NamedTuple):
@@ -22,17 +19,10 @@ class SuiteBaseline(NamedTuple):
 
 def baselines_of_suites(path: Path) -> list[SuiteBaseline]:
     """Of the suites in a file: one, or several if it has a matrix."""
-    from pytest_ireval.suites.loading import load_suites
+    from pytest_ireval.suites.loading import suite_names
 
-    return [SuiteBaseline(suite.baselines, suite.name) for suite in load_suites(path, _conftests().registry_for(path))]
-
-
-@cache
-def _conftests() -> Conftests:
-    """Installed plugins, and those of the conftest.py files above suites."""
-    from pytest_ireval.plugins.conftests import Conftests
-
-    return Conftests()
+    home = Path(os.path.abspath(path)).parent / "baselines"
+    return [SuiteBaseline(home, name) for name in suite_names(path)]
 
 
 def suite_files(folder: Path) -> list[Path]:

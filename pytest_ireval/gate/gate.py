@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Container, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from typing import NamedTuple
 
@@ -31,11 +31,13 @@ from pytest_ireval.gate.unjudged import unjudged
 from pytest_ireval.gate.waivers import endings
 from pytest_ireval.plugins.manager import installed
 from pytest_ireval.plugins.registry import Registry
+from pytest_ireval.plurals import counted
 from pytest_ireval.progress import SILENT, Progress
+from pytest_ireval.results.cause import Cause
 from pytest_ireval.results.shown import shown_result
 from pytest_ireval.results.suite_result import SuiteResult
 from pytest_ireval.retrieval.queries import Queries
-from pytest_ireval.rules.planning import LOWERING, Check, needs_queries, planned
+from pytest_ireval.rules.planning import LOWERING, Check, needs_queries, never_failing, planned
 from pytest_ireval.sources.describing import described
 from pytest_ireval.suites.suite import Suite
 
@@ -99,7 +101,9 @@ def gate(
         outcomes = tuple(broken_outcome(check, error) for check in chosen)
         return Gated(shown_result(broken_result(suite, registry, plan.checks, outcomes, error)), None)
     outcomes = judged_all(plan.checks, material, circumstances, selected)
-    return Gated(shown_result(result_of(material, plan.checks, outcomes)), material)
+    result = result_of(material, plan.checks, outcomes)
+    idle = tuple(never_failing(plan.checks, material.population.queries))
+    return Gated(shown_result(replace(result, notes=(*result.notes, *idle))), material)
 
 
 def material_of(
@@ -133,7 +137,13 @@ def material_of(
         against = compared(suite, base, found.side, stored, prints, judged_by)
     anchored = anchored_by(suite, base, found.side, prints, judged_by)
     counts = with_judged_shares(counts_of(base, found, missing), suite, base.population, found.side, against.side)
-    notes = (*against.notes, *anchored.notes, *notes_on(suite, base, found, not_asked), *notes_on_shares(counts))
+    notes = (
+        *against.notes,
+        *_same_rankings(against.cause, source),
+        *anchored.notes,
+        *notes_on(suite, base, found, not_asked),
+        *notes_on_shares(counts),
+    )
     return Material(
         suite=suite,
         registry=registry,
@@ -157,6 +167,12 @@ def material_of(
         tie_orders=tie_orders(suite, base, found),
         held=None if beginning is None else held_against(suite, base, beginning.result(), stored),
     )
+
+
+def _same_rankings(cause: Cause | None, source: str) -> Iterator[str]:
+    """A change of the search that moves nothing may be one that never reached what was asked."""
+    if cause is not None and cause.compared and not cause.rankings:
+        yield f"all {counted(cause.compared, 'ranking')} are those of the baseline; they came from {source}"
 
 
 def _stored(suite: Suite) -> tuple[Baseline | None, BaselineError | None]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -12,6 +13,8 @@ from pytest_ireval.errors import PluginError
 if TYPE_CHECKING:
     from pytest_ireval.metrics.metric import Metric
 
+WITHOUT_DOCSTRINGS = 2
+"""As ``python -OO`` and ``PYTHONOPTIMIZE=2`` run."""
 KIND_NAME = re.compile(r"[a-z][a-z0-9_]*")
 
 
@@ -150,7 +153,7 @@ def _checked(name: str, options: type[Any], function: Callable[..., Any], wanted
     if not isinstance(options, type) or wanted not in {each.__name__ for each in options.__mro__}:
         raise PluginError(f"{name}: options={options!r} is no subclass of {wanted}")
     summary = " ".join((function.__doc__ or "").partition("\n\n")[0].split())
-    if not summary:
+    if not summary and sys.flags.optimize < WITHOUT_DOCSTRINGS:
         raise PluginError(f"{name}: its function has no docstring, which is what editors and documentation show")
     return summary
 

@@ -24,10 +24,15 @@ def in_github() -> bool:
     return os.environ.get("GITHUB_ACTIONS") == "true"
 
 
+def in_azure() -> bool:
+    """Whether an agent of Azure Pipelines reads it."""
+    return os.environ.get("TF_BUILD", "").lower() == "true"
+
+
 def as_printed(text: str) -> str:
     """A text that may hold anything, as it is printed: a runner obeys lines that look like commands."""
     text = hidden(text)
-    return without_commands(text) if in_github() else text
+    return without_commands(text) if in_github() or in_azure() else text
 
 
 def source_links(root: Path) -> SourceLinks:

@@ -99,8 +99,9 @@ _COMMAND = re.compile(r"((?:^|[\r\v\f\x1c-\x1e\x85\u2028\u2029])\s*):(?=:)", re.
 
 
 def without_commands(text: str) -> str:
-    """A text as it may be printed in a job of GitHub: none of its lines is a command to the runner.
+    """A text as it may be printed in a job of GitHub or Azure: none of its lines is a command to the runner.
 
-    A command is a line that begins with two colons; an older form, ``##[name]``, is obeyed anywhere in a line.
+    A command is a line that begins with two colons; older forms, ``##[name]`` and Azure's ``##vso[name]``, are obeyed
+    anywhere in a line.
     """
-    return _COMMAND.sub(r"\1: ", text).replace("##[", "## [")
+    return _COMMAND.sub(r"\1: ", text).replace("##[", "## [").replace("##vso[", "## vso[")

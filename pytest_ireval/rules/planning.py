@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, Protocol, runtime_checkable
 
 from pytest_ireval.errors import Problem, SuiteError, did_you_mean
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.plugins.kinds import Part
+from pytest_ireval.plurals import counted
 from pytest_ireval.retrieval.queries import Queries
 from pytest_ireval.rules.drawing import drawing_problems
 from pytest_ireval.rules.ids import slug
 from pytest_ireval.rules.named_queries import unknown_column, unknown_names
 from pytest_ireval.rules.slices import WHOLE, Slice, one_value, slice_of
-from pytest_ireval.suites.quantities import Tolerances
+from pytest_ireval.suites.quantities import Amount, Tolerances
 from pytest_ireval.suites.suite import Place, RuleAsked, Suite, Waiver
 
 INPUTS = "inputs"
@@ -24,6 +25,14 @@ NO_PART = Part()
 MOST_VALUES = 200
 """A column with more values is no column of slices."""
 SHOWN_VALUES = 5
+
+
+@runtime_checkable
+class AlwaysHolding(Protocol):
+    """What a part of a rule asks for, if it can say that some range of values never breaks it."""
+
+    def always_holds(self, range_of_values: tuple[float, float]) -> bool:
+        """Whether no value in the range does."""
 
 
 class Held(NamedTuple):
@@ -89,6 +98,23 @@ def planned(suite: Suite, queries: Queries | None, *, lowering: bool = False) ->
     if problems:
         raise SuiteError(*problems)
     return tuple(checks)
+
+
+def never_failing(checks: Sequence[Check], queries: Queries | None) -> Iterator[str]:
+    """Checks that pass whatever the rankings are: somebody may take them for a guard."""
+    for check in checks:
+        asked = check.asked
+        if asked is None:
+            continue
+        place = f"{check.place.file}:{check.place.line}: {check.id} can never fail"
+        limit, metric = check.part.asked, check.part.metric
+        if metric is not None and isinstance(limit, AlwaysHolding) and limit.always_holds(metric.bounds):
+            yield f"{place}: every value of {metric} is {limit}"
+        at_most = getattr(asked.options, "at_most", None)
+        if isinstance(at_most, Amount) and queries is not None:
+            inside = int(check.slice.mask(queries).sum())
+            if at_most.of(inside) >= inside:
+                yield f"{place}: at_most allows {at_most} of {counted(inside, 'query')}"
 
 
 def by_stored(asked: RuleAsked) -> bool:

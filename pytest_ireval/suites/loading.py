@@ -21,7 +21,7 @@ from pytest_ireval.suites.inheriting import Contents, Gathered, gathered
 from pytest_ireval.suites.matrix import combinations, named
 from pytest_ireval.suites.mistakes import KEY, Spot, key_problem, problems_of, spot
 from pytest_ireval.suites.rule_models import context_of, rule_asked
-from pytest_ireval.suites.scalars import Keys, put
+from pytest_ireval.suites.scalars import Keys, Scalar, put
 from pytest_ireval.suites.source_models import read_source
 from pytest_ireval.suites.suite import Suite
 from pytest_ireval.suites.suite_keys import CONTENTS, FORMAT, SuiteKeys
@@ -71,6 +71,24 @@ def load_suite(
         names = ", ".join(suite.name for suite in suites)
         raise SuiteError(Problem(f"holds {len(suites)} suites: {names}", suites[0].shown, suggestion="use load_suites"))
     return suites[0]
+
+
+def suite_names(path: str | os.PathLike[str], *, environment: Mapping[str, str] = os.environ) -> list[str]:
+    """What the suites of a file are called. Nothing of a plugin is asked: no conftest.py is run for a name."""
+    found = gathered(Path(os.path.abspath(path)), environment)
+    problems = found.problems
+    made: list[str] = []
+    if found.whole and _is_suite(found, problems):
+        written = found.tree.get("suite")
+        if not isinstance(written, Scalar) or not written:
+            problems.append(Problem("the key 'suite' is missing, or is no name", str(found.tree.place)))
+        else:
+            for values in combinations(found.tree, [rule for _, _, rule in found.rules], problems):
+                own = with_values(written, values, problems) if values else written
+                made.append(str(named(written, own, values)))
+    if problems:
+        raise SuiteError(*_first(list(_in_order(_causes(problems, found.unknown), found))))
+    return made
 
 
 def _is_suite(found: Gathered, problems: list[Problem]) -> bool:

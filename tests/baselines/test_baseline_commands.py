@@ -272,14 +272,14 @@ def test_prune_leaves_json_of_others_alone(ireval):
 
 def test_prune_deletes_nothing_while_a_suite_cannot_be_read(ireval):
     write_baseline(Path("suites/baselines"), baseline_of(suite="old"))
-    Path("suites/broken.ireval.yaml").write_text(SUITE.replace("nDCG@10]", "nDGC@10]"))
+    Path("suites/broken.ireval.yaml").write_text(SUITE.replace("metrics: [nDCG@10]", "metrics: [nDCG@10"))
 
     code, out, err = ireval("prune", "--yes")
 
     assert (code, out) == (2, "")
     assert err.startswith(
         "error: suites/baselines\n  nothing is pruned: which suites there are is not known while one of them cannot be "
-        "read\nsuites/broken.ireval.yaml:5:"
+        "read\nsuites/broken.ireval.yaml:"
     )
     assert len(baseline_files(Path("suites/baselines"), "old")) == 3
 
@@ -321,3 +321,12 @@ def test_prune_of_what_is_no_folder(ireval):
 
 def test_the_data_of_these_tests():
     assert (len(LISTS), len(GRADES)) == (3, 2)
+
+
+def test_no_conftest_is_run_for_the_name_of_a_baseline(ireval):
+    Path("suites/conftest.py").write_text("raise SystemExit('it was run')\n")
+
+    assert ireval("show", "suites/shop.ireval.yaml").code == 0
+    assert ireval("log", "suites/shop.ireval.yaml").code == 0
+    assert ireval("prune", "suites").code in (0, 1)
+    assert ireval("diff", "suites/shop.ireval.yaml", "suites/baselines/shop.json").code == 0

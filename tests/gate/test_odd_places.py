@@ -330,3 +330,15 @@ def test_a_file_that_cannot_be_written_keeps_the_others_from_being_green(shop, m
     assert shop.results()["verdict"] == "error"
     assert "Safe to land" not in (folder / "summary.md").read_text()
     assert "ireval_pass 0.0" in (folder / "metrics.txt").read_text()
+
+
+@pytest.mark.parametrize("level", ["1", "2"])
+def test_without_asserts_and_docstrings_the_verdicts_are_the_same(shop, run, level):
+    shop.accept()
+    green = run(environment={"PYTHONOPTIMIZE": level})
+    shop.rankings["q10"] = ["q10-n1", "q10-n2", "q10-n3"]
+    shop.write()
+    red = run(environment={"PYTHONOPTIMIZE": level})
+
+    assert (green.returncode, red.returncode) == (0, 1), clean(green)
+    clean(red)

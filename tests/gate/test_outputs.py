@@ -215,6 +215,17 @@ def test_no_text_of_a_query_is_a_command(in_github):
         assert [line for line in printed if "##[" in line] == []
 
 
+@pytest.mark.parametrize("azure", [True, False])
+def test_no_text_is_a_command_of_azure(shop, monkeypatch, azure):
+    monkeypatch.setenv("TF_BUILD", "True" if azure else "")
+    hostile = "##vso[task.setvariable variable=x]y"
+    shop.change(("document: q01-d0, top: 3", f'document: "{hostile}", top: 3'))
+
+    printed = shop.run().stdout.str()
+
+    assert ("## vso[task.setvariable" in printed, "##vso[" in printed) == (azure, not azure)
+
+
 def test_an_error_of_collection_is_no_command(in_github):
     in_github.change(("suite: shop", 'suite: "::error::x ##[error]y"'), ("depth: 10", f'depth: "\\n{HOSTILE} ##[a]"'))
 

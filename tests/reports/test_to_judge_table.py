@@ -36,6 +36,20 @@ def test_an_id_to_which_no_grade_could_find_back_is_left_out():
     assert [line.split("\t")[2] for line in found.splitlines()[1:]] == ["d 7"]
 
 
+def test_a_spreadsheet_calculates_nothing():
+    odd = ['=HYPERLINK("http://x")', "@SUM(A1)", "+cmd|' /C calc'!A0", "-2+3"]
+    numbers = ["-12", "+3", "7.5"]
+    found = table(
+        *(ToJudge("q1", name, "P@4", 0.25) for name in (*odd, *numbers)),
+        *(ToJudge(name, "d1", "P@4", 0.25) for name in odd),
+        *(ToJudge("q1", "d2", "P@4", 0.25, text) for text in odd),
+    )
+
+    rows = [line.split("\t") for line in found.splitlines()[1:]]
+    assert [row[2] for row in rows] == [*numbers, *["d2"] * len(odd)]  # a grade of the others would not find back
+    assert [row[3] for row in rows[len(numbers) :]] == [f"'{text}" for text in odd]
+
+
 def test_where_nothing_is_to_be_judged_there_is_no_text():
     assert table() == ""
     assert table(ToJudge("q1", "a\tb", "P@4", 0.25)) == ""
