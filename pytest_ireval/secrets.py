@@ -50,8 +50,11 @@ class Secrets:
             found = self.hidden(found)
         elif isinstance(found, Mapping):
             found = {key: self.hidden_in(each) for key, each in found.items()}
-        elif isinstance(found, list | tuple):
-            found = type(found)(map(self.hidden_in, found))
+        elif isinstance(found, list):
+            found = [self.hidden_in(each) for each in found]
+        elif isinstance(found, tuple):
+            parts = (self.hidden_in(each) for each in found)
+            found = type(found)(*parts) if hasattr(found, "_fields") else tuple(parts)
         same: T = found
         return same
 

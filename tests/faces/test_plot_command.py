@@ -167,7 +167,7 @@ def test_nothing_to_draw_is_an_error_that_says_why(ireval):
         "  there is nothing to draw of trend\n"
         "  there are: intervals, differences, recall_precision, distribution\n"
     )
-    write(replace(full_run(), suites=()))
+    write(replace(full_run(), suites=(), verdict="error", problems=("a file is missing",)))
     assert "there is nothing to draw: no suite took part in that run" in ireval("plot").err
     write(replace(full_run(), suites=(replace(without, outcomes=(), metrics=(), curves=(), distributions=()),)))
     assert "there is nothing to draw\n  it needs figures: " in ireval("plot").err
