@@ -68,7 +68,10 @@ def number_in(value: Any, what: Named) -> float:
     text = value.strip()  # of more than float() does
     if not NUMBER.fullmatch(text):
         raise Unfit(f"{what} is {value!r}, not a number")
-    return number_of(float(text), what)
+    number = number_of(float(text), what)
+    if not number and what.kind == "grade" and text.lower().partition("e")[0].strip("+-.0"):
+        raise Unfit(f"{what} is {value!r}, which is too small for a number")
+    return number
 
 
 def whole(number: float, value: Any, what: Named) -> float:

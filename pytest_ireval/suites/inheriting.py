@@ -51,15 +51,20 @@ def gathered(
     shown: str | None = None,
     chain: tuple[Path, ...] = (),
     contents: Contents | None = None,
+    known: dict[Path, Gathered] | None = None,
 ) -> Gathered:
-    """What the file at ``path`` says; ``chain`` are the files that led to it."""
+    """What the file at ``path`` says; ``chain`` are the files that led to it, ``known`` what others say.
+
+    A file that several others extend is read once: read anew for each, twenty small files would take hours.
+    """
+    known = {} if known is None else known
     file = File(shown or shown_path(path), str(path.parent))
     read = read_tree(path, file) if contents is None else tree_of_bytes(contents(path) or b"", file)
     problems = list(read.problems)
     own = with_environment(read.top, environment, problems) if read.variables else read.top
     here = Gathered(own, own, problems=problems, files=[path], whole=read.whole)
     here.unknown = problems[len(read.problems) :]
-    bases = [_base(text, (*chain, path), environment, here, contents) for text in _named(own, here)]
+    bases = [_base(text, (*chain, path), environment, here, contents, known) for text in _named(own, here)]
     _merge(here, [base for base in bases if base is not None])
     return here
 
@@ -79,7 +84,12 @@ def _named(own: Keys, here: Gathered) -> list[Scalar]:
 
 
 def _base(
-    text: Scalar, chain: tuple[Path, ...], environment: Mapping[str, str], here: Gathered, contents: Contents | None
+    text: Scalar,
+    chain: tuple[Path, ...],
+    environment: Mapping[str, str],
+    here: Gathered,
+    contents: Contents | None,
+    known: dict[Path, Gathered],
 ) -> Gathered | None:
     """What another file says; its problems are problems here."""
     path = Path(os.path.abspath(os.path.join(text.folder, text.strip())))
@@ -93,9 +103,11 @@ def _base(
     if complaint:
         here.problems.append(Problem(complaint, str(text.place), ("extends",)))
         return None
-    base = gathered(path, environment, chain=chain, contents=contents)
-    here.problems += base.problems
-    here.unknown += base.unknown
+    if path not in known:
+        known[path] = gathered(path, environment, chain=chain, contents=contents, known=known)
+    base = known[path]
+    here.problems[:] = dict.fromkeys([*here.problems, *base.problems])
+    here.unknown[:] = dict.fromkeys([*here.unknown, *base.unknown])
     here.files += [each for each in base.files if each not in here.files]
     here.whole = here.whole and base.whole
     return base

@@ -30,7 +30,7 @@ from pytest_ireval.suites.variables import with_values
 
 BY_HAND = ("ireval", "source", "rules", "add_rules", "extends", "matrix")
 """Keys that are not read by their type alone."""
-LISTED = 100
+LISTED = 20
 """Mistakes of one file."""
 A_VARIABLE = re.compile(r"\$\{\w+\}")
 PLACE = re.compile(r"(.*?):(\d+)(?::(\d+))?", re.DOTALL)

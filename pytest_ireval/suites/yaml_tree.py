@@ -17,7 +17,7 @@ from pytest_ireval.suites.scalars import File, Items, Keys, Scalar, put
 from pytest_ireval.suites.torn_names import mended
 from pytest_ireval.suites.yaml_mistakes import syntax_problem
 
-LARGEST = 10 << 20
+LARGEST = 2 << 20
 DEEPEST = 50
 REPEATED = 10_000
 """So many values may stand there through aliases."""

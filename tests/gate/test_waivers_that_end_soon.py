@@ -5,13 +5,17 @@ import pytest
 TODAY = "2026-11-18"
 
 
+def of_waivers(suite):
+    return [note for note in suite["notes"] if "waiver" in note]
+
+
 def waived_until(shop, day):
     shop.change(("rules:\n", f"waive: [{{query: q07, until: {day}, reason: SEARCH-9}}]\nrules:\n"))
     shop.accept()
     result = shop.run()
     (suite,) = shop.results()["suites"]
     (outcome,) = [each for each in suite["outcomes"] if each["kind"] == "waive"]
-    return result, suite["notes"], outcome
+    return result, of_waivers(suite), outcome
 
 
 @pytest.mark.parametrize(
@@ -43,5 +47,5 @@ def test_one_that_has_ended_is_red_and_no_note(shop):
     shop.change(("rules:\n", "waive: [{query: q07, until: 2026-11-17, reason: SEARCH-9}]\nrules:\n"))
 
     assert shop.run().ret == 1
-    assert shop.results()["suites"][0]["notes"] == []
+    assert of_waivers(shop.results()["suites"][0]) == []
     assert shop.verdicts()["waive::q07"] == "fail"

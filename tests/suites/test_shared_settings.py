@@ -287,3 +287,21 @@ def test_the_environment_of_the_process_is_read(shop, toys, monkeypatch):
     monkeypatch.setenv("IREVAL_TEAM", "search")
 
     assert load_suites(shop("shop.yaml", BEGINNING + "owner: ${IREVAL_TEAM}\n"), toys)[0].owner == "search"
+
+
+def test_files_that_extend_the_same_ones_again_and_again_are_read_once(suites, shop, monkeypatch):
+    """Sixteen levels, each of which extends the next one twice: 65,536 ways lead to the last."""
+    from pytest_ireval.suites import inheriting
+
+    read = []
+    real = inheriting.read_tree
+    monkeypatch.setattr(inheriting, "read_tree", lambda path, file: read.append(path) or real(path, file))
+    for level in range(16):
+        below = f"extends: [{level + 1}a.yaml, {level + 1}b.yaml]\n" if level < 15 else "depth: 7\n"
+        for twin in "ab":
+            shop(f"{level}{twin}.yaml", f"partial: true\n{below}")
+
+    (suite,) = suites(BEGINNING + "extends: [0a.yaml, 0b.yaml]\n")
+
+    assert suite.depth == 7
+    assert len(read) == 33

@@ -185,7 +185,7 @@ def test_a_huge_file_is_not_read(tmp_path):
     with open(path, "wb") as file:
         file.truncate(10 * 1024 * 1024 + 1)
 
-    assert list(map(str, read_tree(path, SHOP).problems)) == ["shop.yaml\n  is larger than 10 MiB, and no suite is"]
+    assert list(map(str, read_tree(path, SHOP).problems)) == ["shop.yaml\n  is larger than 2 MiB, and no suite is"]
 
 
 def test_a_file_that_is_not_there_is_a_problem(tmp_path):

@@ -23,8 +23,16 @@ SKIPPABLE = b"\x2a\x4d\x18"
 """Behind a byte 5x: a frame that Zstandard skips, as some tools write in front."""
 OTHERS = {b"PK\x03\x04": "a zip archive", b"BZh": "compressed with bzip2", b"\xfd7zX": "compressed with xz"}
 COMPRESSED_PIECE = 1 << 16
+SMALL_PIECE = 1 << 10
+"""As much is unpacked at once where little becomes much: 64 KiB may stand for gigabytes."""
 PIECE = 1 << 22
 PIECES_AHEAD = 4
+MOST_SPOOLED = 8 << 30
+"""Bytes from a pipe; a larger file can be read from the disk."""
+RATIO, UNPACKED_ANYWAY = 1000, 64 << 20
+"""What unpacks to more than so many times its size was made to fill the memory; unless it is no more than this."""
+PATIENCE = 60
+"""Seconds that nobody may write into a pipe."""
 
 
 class ByteStream(Protocol):
@@ -83,7 +91,16 @@ class ByteFile:
             return held
 
     def _decompressed(self, file: BinaryIO) -> Iterator[bytes]:
-        return _from_gzip(file, self.name) if self.magic.startswith(GZIP) else _from_zstandard(file, self.name)
+        unpacked = _from_gzip(file, self.name) if self.magic.startswith(GZIP) else _from_zstandard(file, self.name)
+        size = 0
+        for piece in unpacked:
+            size += len(piece)
+            if size > max(UNPACKED_ANYWAY, RATIO * self.size):
+                most = max(UNPACKED_ANYWAY, RATIO * self.size) >> 20
+                raise InputError(
+                    Problem(f"unpacks to more than {most:,} MiB, {RATIO:,} times its size", place=self.name)
+                )
+            yield piece
 
     def line_at(self, offset: int) -> int:
         """The number of the line that holds byte ``offset`` of the text."""
@@ -124,8 +141,10 @@ def byte_file(path: str | os.PathLike[str]) -> Iterator[ByteFile]:
                 raise InputError(Problem("this is a directory, not a file", place=name))
             if stat.S_ISREG(mode):
                 file = ByteFile(Path(name), name)
+            elif stat.S_ISCHR(mode) and not _is_terminal(name):
+                raise InputError(Problem("this is a device, not a file", place=name))
             else:
-                file = resources.enter_context(_spooled(resources.enter_context(open(name, "rb")), name))
+                file = resources.enter_context(_spooled(resources.enter_context(_pipe(name)), name))
         except FileNotFoundError:
             raise InputError(Problem("there is no such file", place=name)) from None
         except OSError as error:
@@ -137,14 +156,38 @@ def byte_file(path: str | os.PathLike[str]) -> Iterator[ByteFile]:
 
 @contextmanager
 def _spooled(pipe: BinaryIO, name: str) -> Iterator[ByteFile]:
-    import shutil
     import tempfile
 
     with tempfile.TemporaryDirectory(prefix="ireval-") as folder:
         path = Path(folder, "spooled")
         with open(path, "wb") as copy:
-            shutil.copyfileobj(pipe, copy, PIECE)
+            while piece := pipe.read(PIECE):
+                copy.write(piece)
+                if copy.tell() > MOST_SPOOLED:
+                    complaint = f"more than {MOST_SPOOLED >> 30} GiB came through the pipe"
+                    raise InputError(Problem(complaint, place=name, suggestion="write it to a file, and name that"))
         yield ByteFile(path, name)
+
+
+def _is_terminal(name: str) -> bool:
+    return name in ("/dev/stdin", "/dev/tty") or name.startswith("/dev/fd/")
+
+
+def _pipe(name: str) -> BinaryIO:
+    """A pipe that somebody writes into; one without a writer would be waited for without end."""
+    import select
+
+    if not hasattr(select, "poll"):
+        return open(name, "rb")
+    handle = os.open(name, os.O_RDONLY | os.O_NONBLOCK)
+    waiting = select.poll()
+    waiting.register(handle, select.POLLIN | select.POLLHUP)
+    if not waiting.poll(PATIENCE * 1000):
+        os.close(handle)
+        complaint = f"nobody has written into this pipe for {PATIENCE} seconds"
+        raise InputError(Problem(complaint, place=name, suggestion="start what writes into it, or name a file"))
+    os.set_blocking(handle, True)
+    return open(handle, "rb")
 
 
 def _from_gzip(file: BinaryIO, name: str) -> Iterator[bytes]:
@@ -186,12 +229,13 @@ def _from_zstandard(file: BinaryIO, name: str) -> Iterator[bytes]:
     import zstandard
 
     decompressor = zstandard.ZstdDecompressor()
-    frame, ended = decompressor.decompressobj(), False
+    frame, ended, piece = decompressor.decompressobj(), False, SMALL_PIECE
     try:
-        while data := file.read(COMPRESSED_PIECE):
+        while data := file.read(piece):
             while data:
                 if text := frame.decompress(data):
                     yield text
+                piece = SMALL_PIECE if len(text) > RATIO * len(data) // 10 else COMPRESSED_PIECE
                 data, ended = frame.unused_data, frame.eof
                 if ended:
                     frame = decompressor.decompressobj()

@@ -55,14 +55,20 @@ class InputFile:
     @cached_property
     def first_lines(self) -> tuple[str, ...]:
         """The first lines that are not blank."""
+        return self._lines[:FIRST_LINES]
+
+    @cached_property
+    def _lines(self) -> tuple[str, ...]:
+        """All whole lines of the beginning that are not blank."""
         lines = [line.rstrip("\r") for line in self.head.split("\n") if line.strip()]
         whole = len(self.head) < GLANCE or len(lines) < 2
-        return tuple(lines if whole else lines[:-1])[:FIRST_LINES]
+        return tuple(lines if whole else lines[:-1])
 
     @cached_property
     def first_words(self) -> tuple[list[str], ...]:
-        """The words of the first lines, without lines that begin with ``#``."""
-        return tuple(words(line) for line in self.first_lines if not line.lstrip().startswith("#"))
+        """The words of the first lines that do not begin with ``#``, however many such lines stand before them."""
+        lines = [line for line in self._lines if not line.lstrip().startswith("#")]
+        return tuple(map(words, lines[:FIRST_LINES]))
 
     @cached_property
     def header(self) -> tuple[str, ...]:

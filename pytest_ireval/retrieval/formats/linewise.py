@@ -18,6 +18,8 @@ CHUNK = 1 << 21
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 LARGEST = 1 << 32
 """A single query larger than this is refused."""
+LONGEST_LINE = 64 << 20
+"""Bytes of a line: those of rankings and judgments have some hundred, those of JSON with a whole ranking a million."""
 
 
 def keep_freed_memory() -> None:
@@ -50,6 +52,9 @@ class Pieces:
             while not ended:
                 ended = self._fill(stream)
                 size = self._end_text() if ended else self._whole_lines()
+                if not ended and self.held - size > LONGEST_LINE:
+                    place = f"{self.file.name}:{self.file.line_at(self.at + size)}"
+                    raise InputError(Problem(f"this line is longer than {LONGEST_LINE >> 20} MiB", place))
                 if not size:
                     if not ended:
                         self._grow()

@@ -179,7 +179,11 @@ def _read_one_by_one(
 def _why_not_a_number(token: bytes, what: str) -> str:
     text = shown(token.decode("utf-8", "replace"))
     if _DECIMAL.fullmatch(token):
-        return "" if math.isfinite(float(token)) else f"{what} {text} is too large for a number"
+        if not math.isfinite(float(token)):
+            return f"{what} {text} is too large for a number"
+        digits = token.lower().partition(b"e")[0].strip(b"+-.0")  # of 0.001 as of 1e-400 something is left
+        lost = what == "grade" and digits and not float(token)  # a relevant document would be none
+        return f"{what} {text} is too small for a number" if lost else ""
     if _NOT_FINITE.fullmatch(token):
         return f"{what} {text} is not finite"
     return f"{what} {text} is not a number"

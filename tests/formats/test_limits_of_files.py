@@ -1,0 +1,105 @@
+"""Files that were made to fill the memory, the disk or the time are refused in words, and soon."""
+
+import gzip
+import os
+import threading
+
+import pytest
+
+from pytest_ireval import read_judgments, read_rankings
+from pytest_ireval.errors import InputError
+from pytest_ireval.retrieval.formats import bytestream, linewise
+
+LINE = b"q1 Q0 d1 1 2.5 x\n"
+
+
+@pytest.mark.parametrize("kind", ["zst", "gz"])
+def test_what_unpacks_to_far_more_than_its_size_is_refused_soon(tmp_path, monkeypatch, kind):
+    zstandard = pytest.importorskip("zstandard")
+    path = tmp_path / f"bomb.{kind}"
+    lines = b"".join(b"q%d Q0 d1 1 2.5 %s\n" % (number, b"x" * 1000) for number in range(50_000))
+    path.write_bytes(gzip.compress(lines) if kind == "gz" else zstandard.ZstdCompressor().compress(lines))
+    unpacked = []
+    monkeypatch.setattr(bytestream, "UNPACKED_ANYWAY", 1 << 22)
+    monkeypatch.setattr(bytestream, "RATIO", 10)
+    real = bytestream._from_zstandard if kind == "zst" else bytestream._from_gzip
+
+    def counted(*arguments):
+        for piece in real(*arguments):
+            unpacked.append(len(piece))
+            yield piece
+
+    monkeypatch.setattr(bytestream, real.__name__, counted)
+
+    with pytest.raises(InputError, match=r"unpacks to more than [0-9]+ MiB, 10 times its size"):
+        read_rankings(path)
+    assert max(unpacked) <= len(lines) // 4
+    assert sum(unpacked) < len(lines)
+
+
+def test_what_is_merely_well_packed_is_read(tmp_path):
+    path = tmp_path / "run.gz"
+    with gzip.open(path, "wb") as file:
+        file.write(b"".join(b"q%d Q0 d1 1 2.5 x\n" % number for number in range(20_000)))
+
+    assert len(read_rankings(path).queries) == 20_000
+
+
+def test_a_line_without_end_is_refused_with_its_number(tmp_path, monkeypatch):
+    monkeypatch.setattr(linewise, "LONGEST_LINE", 1 << 22)
+    path = tmp_path / "run.txt"
+    path.write_bytes(LINE * 3 + b"x" * (1 << 24))
+
+    with pytest.raises(InputError) as error:
+        read_rankings(path)
+
+    assert str(error.value) == f"{path}:4\n  this line is longer than 4 MiB"
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/zero"), reason="needs /dev/zero")
+def test_a_link_to_a_device_is_refused(tmp_path):
+    path = tmp_path / "judgments.txt"
+    path.symlink_to("/dev/zero")
+
+    with pytest.raises(InputError) as error:
+        read_judgments(path)
+
+    assert str(error.value) == f"{path}\n  this is a device, not a file"
+
+
+needs_pipes = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+
+
+@needs_pipes
+def test_a_pipe_into_which_nobody_writes_is_not_waited_for_without_end(tmp_path, monkeypatch):
+    monkeypatch.setattr(bytestream, "PATIENCE", 0.05)
+    path = tmp_path / "run"
+    os.mkfifo(path)
+
+    with pytest.raises(InputError, match=r"nobody has written into this pipe for 0\.05 seconds\n  start what writes"):
+        read_rankings(path)
+
+
+@needs_pipes
+def test_a_pipe_is_read_and_one_that_never_ends_is_refused(tmp_path, monkeypatch):
+    path = tmp_path / "run"
+    os.mkfifo(path)
+    writer = threading.Thread(target=path.write_bytes, args=(LINE,))
+    writer.start()
+    assert read_rankings(path).queries == ("q1",)
+    writer.join()
+    monkeypatch.setattr(bytestream, "MOST_SPOOLED", 1 << 16)
+
+    def endless():
+        with open(path, "wb") as pipe:
+            try:
+                while True:
+                    pipe.write(LINE * 1000)
+            except BrokenPipeError:
+                return
+
+    writer = threading.Thread(target=endless)
+    writer.start()
+    with pytest.raises(InputError, match=r"more than 0 GiB came through the pipe\n  write it to a file"):
+        read_rankings(path)
+    writer.join()
