@@ -90,7 +90,7 @@ def journal_of(folder: Path, name: str) -> Journal | None:
         return None
     except OSError as error:
         return Journal(place, refused=error)
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         return Journal(place)
 
 

@@ -1,6 +1,7 @@
 """Looks for files that nothing foresaw, guided by what the code does with them: ``search.py --seconds 90 [KIND …]``.
 
-With ``--runs N`` each kind is read so often, and the same files are tried each time: a check must not depend on luck.
+With ``--runs N`` each kind is read so often, and the same files are tried each time, unless another ``--seed`` is given: a
+check must not depend on luck.
 
 It begins with the kept files, changes them as ``mutations.py`` does or as libFuzzer likes, and goes on with whatever
 reaches new code. What raises anything but an IrevalError, takes longer than 20 seconds or more than 2 GiB is left as
@@ -44,7 +45,7 @@ def search(kind):
     atheris.Fuzz()
 
 
-def searched(kind, seconds, runs):
+def searched(kind, seconds, runs, seed):
     """Whether anything was found within the time, or so many files."""
     FOUND.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="ireval-search-") as folder:
@@ -52,7 +53,7 @@ def searched(kind, seconds, runs):
         reached.mkdir()
         kept = Path(folder, "kept")  # in an order of its own: that of a folder is another one on every disk
         kept.write_text(",".join(map(str, sorted((HERE / "corpus" / kind).iterdir()))), encoding="utf-8")
-        often = (f"-runs={runs}", "-seed=1", "-reload=0") if runs else ()
+        often = (f"-runs={runs}", f"-seed={seed}", "-reload=0") if runs else ()
         own = (
             *often,
             f"-max_total_time={seconds}",
@@ -78,10 +79,11 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--seconds", type=int, default=90, help="for all kinds together")
     parser.add_argument("--runs", type=int, default=0, help="of each kind; unless given, as many as there is time for")
+    parser.add_argument("--seed", type=int, default=1, help="another one tries other files")
     parser.add_argument("kinds", nargs="*", default=list(TARGETS), metavar="KIND")
     told = parser.parse_args()
     each = max(1, told.seconds // len(told.kinds))
-    return 1 if sum(searched(kind, each, told.runs) for kind in told.kinds) else 0
+    return 1 if sum(searched(kind, each, told.runs, told.seed) for kind in told.kinds) else 0
 
 
 if __name__ == "__main__":

@@ -2,15 +2,19 @@
 
 import os
 import re
+import shutil
 import tempfile
 from functools import cache
 from pathlib import Path
 
 from pytest_ireval import load_registry, load_suites
 from pytest_ireval.baselines.fingerprints import fingerprint
-from pytest_ireval.baselines.reading import baseline_from
+from pytest_ireval.baselines.reading import baseline_from, read_baseline
+from pytest_ireval.baselines.writing import delete_baseline, finish_interrupted
 from pytest_ireval.errors import IrevalError
-from pytest_ireval.reports.results_json import run_of
+from pytest_ireval.gate.last_run import last_run
+from pytest_ireval.history.rows import known, rows
+from pytest_ireval.reports.results_json import refuse_contradictions, run_of
 from pytest_ireval.retrieval.alias_tables import read_aliases, read_groups
 from pytest_ireval.retrieval.doors import as_judgments, as_queries, as_rankings
 from pytest_ireval.suites.finding import is_suite
@@ -70,7 +74,44 @@ def aliases(data):
 
 
 def results(data):
-    run_of(data.decode("utf-8", "replace"))  # it is given text
+    refuse_contradictions(run_of(data.decode("utf-8", "replace")), "results.json")  # it is given text
+
+
+def journal(data):
+    """Of an update that did not finish, beside a sound baseline: read, finished, and taken over."""
+    for use in (
+        lambda home: read_baseline(home, "shop"),
+        lambda home: finish_interrupted(home, "shop"),
+        lambda home: delete_baseline(home, "shop"),
+    ):
+        with tempfile.TemporaryDirectory(prefix="ireval-fuzz-") as folder:
+            home = Path(folder, "baselines")
+            shutil.copytree(HERE / "baseline", home)
+            shutil.copytree(HERE / "baseline", home / ".shop.commit")
+            for path in (home / ".shop.commit").iterdir():
+                path.rename(path.with_name(path.name.removeprefix("shop.")))
+            (home / ".shop.commit/journal").write_bytes(data)
+            try:
+                use(home)
+            except IrevalError as error:
+                told(error)
+            assert {path.name for path in Path(folder).iterdir()} == {"baselines"}
+
+
+def history(data):
+    path = file_of(data, "history.sqlite")
+    rows(path)
+    known(path, "suite")
+
+
+def last_rankings(data):
+    last_run(file_of(data, "rankings.zip"), load_suites(sound_suite(), registry(), environment={})[0])
+
+
+@cache
+def sound_suite():
+    text = "ireval: 1\nsuite: shop\nsource: {run: rankings.txt}\njudgments: judgments.txt\nmetrics: [P@1]\n"
+    return file_of(f"{text}rules: [{{threshold: {{P@1: '> 0'}}}}]\n".encode(), "sound.ireval.yaml")
 
 
 def stored(ending):
@@ -101,6 +142,9 @@ TARGETS = {
     "queries": queries,
     "aliases": aliases,
     "results": results,
+    "journal": journal,
+    "history": history,
+    "last_rankings": last_rankings,
     **{kind: stored(ending) for kind, ending in STORED.items()},
 }
 
