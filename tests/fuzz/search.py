@@ -1,7 +1,7 @@
 """Looks for files that nothing foresaw, guided by what the code does with them: ``search.py --seconds 90 [KIND …]``.
 
-With ``--runs N`` each kind is read so often, and the same files are tried each time, unless another ``--seed`` is given: a
-check must not depend on luck.
+With ``--runs N`` each kind is read so often, and the same files are tried each time: a check must not depend on luck.
+Another ``--seed`` tries other files.
 
 It begins with the kept files, changes them as ``mutations.py`` does or as libFuzzer likes, and goes on with whatever
 reaches new code. What raises anything but an IrevalError, takes longer than 20 seconds or more than 2 GiB is left as
