@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any, get_args
 
@@ -146,9 +147,19 @@ def _metric(registry: Registry) -> Schema:
         "description": "A metric: Name(parameter=value, …)@cutoff, or what others call it.",
         "anyOf": [
             *({"const": name, "description": about} for name, about in names),
-            {"type": "string", "pattern": rf"^\s*[A-Za-z0-9]|{VARIABLE}"},
+            {"type": "string", "pattern": rf"^\s*(?:{_begins(registry)})(?![A-Za-z0-9])|{VARIABLE}"},
         ],
     }
+
+
+def _begins(registry: Registry) -> str:
+    """A pattern of how a metric's text begins, in any letter case; what follows is checked when the suite is read."""
+    heads = sorted(registry.vocabulary.heads, key=len, reverse=True)
+    return "|".join("".join(map(_either_case, head)) for head in heads)
+
+
+def _either_case(letter: str) -> str:
+    return f"[{letter.upper()}{letter}]" if letter.isalpha() else re.escape(letter)
 
 
 def _metric_names(registry: Registry) -> Iterator[tuple[str, str]]:

@@ -44,7 +44,7 @@ cluster: intent
 population: {strata: segment, shares: {head: 60%, tail: 40%}, size: {head: 100, tail: 50000}}
 judgments: {file: judgments.txt, relevant_from: 1, scale: {0: no, 3: perfect}, lock: true, unjudged: removed}
 documents: {aliases: ids.tsv, size: 1000}
-metrics: [nDCG@10, "nDCG(gain='exp')@10", ndcg_cut_10]
+metrics: [nDCG@10, "nDCG(gain='exp')@10", ndcg_cut_10, NDCG@5, map, P_5, recall.10, 11pt_avg]
 ties: input
 rules:
   - threshold: {nDCG@10: ">= 0.85", "nDCG(gain='exp')@5": "> 0.7"}
@@ -78,6 +78,9 @@ def test_good_suites_fit(schema, text):
         ("ireval: 1\n", [""]),
         (BEGINNING.replace("ireval: 1", "ireval: 2"), ["ireval"]),
         (BEGINNING + "metricz: [AP]\n", [""]),
+        (BEGINNING + "metrics: [nDGC@10]\n", ["metrics"]),
+        (BEGINNING + "metrics: AAP\n", ["metrics"]),
+        (BEGINNING + "rules: [{no_regression: {metric: ndgc@10, tolerance: 1%}}]\n", ["rules/0/no_regression/metric"]),
         (BEGINNING + "depth: 0\n", ["depth"]),
         (BEGINNING + "depth: deep\n", ["depth"]),
         (BEGINNING + "population: {size: few}\n", ["population/size"]),
