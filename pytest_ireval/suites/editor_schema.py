@@ -12,6 +12,7 @@ from pydantic.errors import PydanticInvalidForJsonSchema
 from pydantic.json_schema import GenerateJsonSchema
 
 from pytest_ireval.metrics.metric import Metric
+from pytest_ireval.metrics.spellings import stem_of
 from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.suites.editor_types import STANDS_FOR, VARIABLE, WORDS, Schema
 from pytest_ireval.suites.suite_keys import SuiteKeys
@@ -154,11 +155,14 @@ def _metric(registry: Registry) -> Schema:
 
 def _begins(registry: Registry) -> str:
     """A pattern of how a metric's text begins, in any letter case; what follows is checked when the suite is read."""
-    heads = sorted(registry.vocabulary.heads, key=len, reverse=True)
+    spelled = {stem_of(name) for metric in registry.metrics.values() for name in metric.spellings}
+    heads = sorted({*registry.vocabulary.heads, *spelled} - {""}, key=lambda name: (-len(name), name))
     return "|".join("".join(map(_either_case, head)) for head in heads)
 
 
 def _either_case(letter: str) -> str:
+    if letter == "_":
+        return "[_.]"  # both stand before numbers
     return f"[{letter.upper()}{letter}]" if letter.isalpha() else re.escape(letter)
 
 

@@ -1,6 +1,7 @@
 """The JSON Schema of suites: what can be loaded fits it, what is plainly wrong does not, and every key is described."""
 
 import datetime
+import re
 
 import jsonschema
 import pytest
@@ -142,6 +143,14 @@ def test_editors_complete_names_of_metrics_with_what_they_are(schema):
     assert "P" not in offered
     assert offered["RR"]
     assert "nDCG@10" in schema["$defs"]["rule.threshold"]["properties"]
+
+
+def test_every_name_that_somebody_else_uses_is_one(schema, registry):
+    pattern = next(each["pattern"] for each in schema["$defs"]["metric"]["anyOf"] if "pattern" in each)
+    spelled = [re.sub(r"\{[^}]*\}", "10", name) for each in registry.metrics.values() for name in each.spellings]
+
+    assert len(spelled) > 50
+    assert [name for name in [*spelled, *map(str.upper, spelled)] if not re.search(pattern, name)] == []
 
 
 def test_what_plugins_bring_is_in_it(toys):
