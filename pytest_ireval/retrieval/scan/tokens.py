@@ -117,4 +117,18 @@ def _general_columns(chunk: Chunk, width: int, wanted: Sequence[int], exact: boo
             ],
             max(0, wrong.size - SHOWN_LINES),
         )
+    _refuse_two_in_one(text, Span(start, end), first[count >= 2 * width - 1], width)
     return [Span(start[first + c], end[first + c]) for c in wanted]
+
+
+def _refuse_two_in_one(text: Bytes, words: Span, first: Offsets, width: int) -> None:
+    """Lines whose further columns are another line, which lost its line feed: its second word is that of this one."""
+    for further in (width, width + 1):
+        one, other = first + 1, first + further
+        length = words.end[one] - words.start[one]
+        alike = words.end[other] - words.start[other] == length
+        alike &= text[words.start[one]] == text[words.start[other]]
+        for row in np.flatnonzero(alike).tolist():
+            size, at, again = int(length[row]), int(words.start[one[row]]), int(words.start[other[row]])
+            if (text[at : at + size] == text[again : again + size]).all():
+                raise BadLines([(int(words.start[first[row]]), "looks like two lines: a line feed may be missing")])
