@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from pytest_ireval.errors import InputError, Problem
+from pytest_ireval.errors import InputError, Problem, shown
 from pytest_ireval.retrieval.formats.input_file import FilePath, input_file
 from pytest_ireval.retrieval.formats.reader import Content, Reader, Reading, read_by
 from pytest_ireval.retrieval.formats.recognised import Format, reader_for
@@ -103,7 +103,21 @@ def as_queries(
     from pytest_ireval.retrieval.queries import Queries
 
     found, origin = _held(source, "queries", readers, named, PLAINLY, option)
+    if isinstance(found, Mapping) and found is not source:
+        _refuse_other_objects(found, origin)
     return found if isinstance(found, Queries) else queries_from(found, origin=origin)
+
+
+def _refuse_other_objects(value: Mapping[Any, Any], origin: str) -> None:
+    """A file with an object of something else, such as the mapping of an index, holds no queries."""
+    from pytest_ireval.retrieval.tables import COLUMN_NAMES, plain
+
+    texts = {name for group in COLUMN_NAMES["text"] for name in group}
+    for name, said in value.items():
+        has_text = any(plain(key) in texts for key in said) if isinstance(said, Mapping) else said is not None
+        if not has_text or isinstance(said, bool | list):
+            complaint = f"{shown(name)} is no query: it has no text"
+            raise InputError(Problem(complaint, origin, allowed="{id: text}, or {id: {text: …, segment: …}}"))
 
 
 def _held(

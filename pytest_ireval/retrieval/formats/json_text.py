@@ -6,12 +6,10 @@ import json
 from collections.abc import Mapping
 from typing import Any, NoReturn
 
-from pytest_ireval.errors import InputError, Mistakes, Problem, shown
+from pytest_ireval.errors import InputError, Mistakes, Problem
 from pytest_ireval.retrieval.formats.input_file import InputFile
 from pytest_ireval.retrieval.judgments import numbered
-from pytest_ireval.retrieval.tables import COLUMN_NAMES, Table, at_lines, plain
-
-TEXTS = frozenset(name for group in COLUMN_NAMES["text"] for name in group)
+from pytest_ireval.retrieval.tables import Table, at_lines
 
 
 def json_lines(file: InputFile) -> Table:
@@ -94,18 +92,6 @@ def mapping_or_table(file: InputFile) -> Any:
     if isinstance(value, list) and value and all(isinstance(row, dict) for row in value):
         return Table(_columns(value), file.name, numbered(file.name))
     raise InputError(Problem("is neither one JSON object nor a list of objects", place=file.name))
-
-
-def queries(file: InputFile) -> Any:
-    """The same of queries: an object of something else, such as the mapping of an index, is none of them."""
-    value = mapping_or_table(file)
-    if isinstance(value, dict):
-        for name, said in value.items():
-            has_text = any(plain(key) in TEXTS for key in said) if isinstance(said, dict) else said is not None
-            if not has_text or isinstance(said, bool | list):
-                complaint = f"{shown(name)} is no query: it has no text"
-                raise InputError(Problem(complaint, file.name, allowed="{id: text}, or {id: {text: …, segment: …}}"))
-    return value
 
 
 def _columns(rows: list[dict[str, Any]]) -> Mapping[str, list[Any]]:

@@ -63,13 +63,7 @@ def _rows(
             lambda file: has(shapes.keys_of_lines(file)),
             _in("json_text", "json_lines"),
         ),
-        Reader(
-            "json",
-            holds,
-            JSON_LAYOUT[holds],
-            shapes.is_plain_json,
-            _in("json_text", "queries" if holds == "queries" else "mapping_or_table"),
-        ),
+        Reader("json", holds, JSON_LAYOUT[holds], shapes.is_plain_json, _in("json_text", "mapping_or_table")),
         Reader(
             "parquet",
             holds,

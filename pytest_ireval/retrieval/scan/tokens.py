@@ -35,6 +35,8 @@ class WrongWidth(BadLines):
     """Lines with too few or too many columns."""
 
 
+OF_RANKINGS = 6
+"""Lines of so many columns are so much alike that two in one are told from one that is longer."""
 SHOWN_LINES = 5
 """So many bad lines are named; the rest is counted."""
 
@@ -117,7 +119,8 @@ def _general_columns(chunk: Chunk, width: int, wanted: Sequence[int], exact: boo
             ],
             max(0, wrong.size - SHOWN_LINES),
         )
-    _refuse_two_in_one(text, Span(start, end), first[count >= 2 * width - 1], width)
+    if width >= OF_RANKINGS:
+        _refuse_two_in_one(text, Span(start, end), first[count >= 2 * width - 1], width)
     return [Span(start[first + c], end[first + c]) for c in wanted]
 
 
