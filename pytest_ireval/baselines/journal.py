@@ -47,8 +47,8 @@ class Journal(NamedTuple):
         if self.refused is not None:
             raise self._error(f"holds an update that was interrupted, and cannot be read: {self.refused.strerror}")
         if self.tracked:
-            complaint = "is in git, and belongs to an update that was interrupted: no baseline may come from there"
-            raise self._error(complaint, f"git rm -r {near(self.folder)}; if the update is wanted, accept anew")
+            complaint = "is tracked by git, but belongs to an interrupted update; baselines are never read from it"
+            raise self._error(complaint, f"remove it: git rm -r {near(self.folder)}; to keep the update, run it again")
         if not self.fits(record):
             complaint = "holds an update that was interrupted, of a baseline that is not the one beside it any more"
             raise self._error(complaint, "remove the folder; if the update is still wanted, accept anew")
@@ -58,8 +58,8 @@ class Journal(NamedTuple):
         """What is said to those who want to read ``record``."""
         self.checked(record)
         return self._error(
-            "holds an update that was interrupted, so it is open which baseline counts",
-            f"ireval resolve finishes it, and so does the same update; to give it up, remove the folder, and "
+            "holds an interrupted update, so the current baseline is unknown",
+            f"finish it: ireval resolve, or run the same update again; discard it: remove this folder, then "
             f"git checkout -- {near(record)} and the files beside it",
         )
 

@@ -175,6 +175,6 @@ def _told(folder: Path, name: str) -> Iterator[None]:
             drop_unfinished(folder, name)
             state = "nothing was changed"
         else:
-            state = "not all files of the new baseline are in place; ireval resolve, or the same update, finishes that"
+            state = "the update is incomplete; finish it with ireval resolve, or run it again"
         complaint = f"cannot be written: {error.strerror or error}; {state}"
         raise BaselineError(Problem(complaint, place=str(near(path_of(folder, name, RECORD))))) from error

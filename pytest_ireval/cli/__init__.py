@@ -17,7 +17,7 @@ COMMANDS = {
     "import": "Turn the files of other tools into queries and judgments.",
     "lint": "Look for what is doubtful in judgments and queries.",
     "report": "Draw the report of a run anew.",
-    "verdict": "Say what a run came to, with an exit code.",
+    "verdict": "Report the verdict of a run, with an exit code.",
     "show": "Show what a baseline says: figures, when it was accepted, and why.",
     "diff": "Compare two baselines, or one with its past.",
     "log": "List who accepted a baseline when, and why.",

@@ -1,4 +1,4 @@
-"""``ireval verdict``: what the run before came to, for a job that must not trust an exit code alone."""
+"""``ireval verdict``: the verdict of the last run, for a job that must not trust pytest's exit code alone."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ EXITS = {"pass": 0, "inconclusive": 0, "fail": 1, "error": 2}
 @click.command(name="verdict")
 @click.argument("results", required=False, default=FOLDER, type=click.Path(path_type=Path))
 def command(results: Path) -> None:
-    """Say what a run came to: exit code 0 if it may land, 1 if not, 2 if nobody knows.
+    """Report the verdict of a run: exit code 0 for pass or inconclusive, 1 for fail, 2 for error.
 
-    RESULTS is a results.json or the folder that it lies in; unless given, ireval-report. A CI job asks after pytest
-    has ended: pytest may end with 0 without having judged anything, for example with --collect-only in addopts.
+    RESULTS is a results.json file, or its folder; the default is ireval-report. In a CI job, run this after pytest:
+    pytest can exit with 0 without checking anything, for example with --collect-only in addopts.
     """
     from pytest_ireval.reports.verdict_words import words_of
 

@@ -40,7 +40,7 @@ def plugins_gone(at: AtBase, plugins: Sequence[str]) -> Iterator[str]:
     now = {each.partition(" ")[0] for each in plugins}
     for each in at.baseline.plugins if at.baseline is not None else ():
         if each.partition(" ")[0] not in now:
-            yield f"the base was accepted with the plugin {each}, which takes no part now"
+            yield f"plugin {each} was active when the base was accepted, but is not active now"
 
 
 def _accepted(acceptance: Acceptance) -> str:

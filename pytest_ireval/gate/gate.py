@@ -172,7 +172,7 @@ def material_of(
 def _same_rankings(cause: Cause | None, source: str) -> Iterator[str]:
     """A change of the search that moves nothing may be one that never reached what was asked."""
     if cause is not None and cause.compared and not cause.rankings:
-        yield f"all {counted(cause.compared, 'ranking')} are those of the baseline; they came from {source}"
+        yield f"all {counted(cause.compared, 'ranking')} equal those of the baseline (source: {source})"
 
 
 def _stored(suite: Suite) -> tuple[Baseline | None, BaselineError | None]:

@@ -233,7 +233,9 @@ def _lowering(check: Check, material: Material, circumstances: Circumstances) ->
         if circumstances.base is None:
             return ruling
         tree = circumstances.base.of(material.suite.path.parent)
-        found = weakened(material.suite, material.registry, tree, material.population.queries)
+        at = None if material.held is None else material.held.beginning.at
+        ranked = () if at is None or at.baseline is None else at.baseline.rankings[0].queries
+        found = weakened(material.suite, material.registry, tree, material.population.queries, ranked)
         return with_weaker(ruling, found, tree.base, fails=fails)
     except IrevalError as error:
         return error_ruling(error)

@@ -86,18 +86,18 @@ def lowering(held: Sequence[Held], material: Material, *, fails: bool) -> Ruling
 
 def with_weaker(ruling: Ruling, found: Weakened, base: MergeBase, *, fails: bool) -> Ruling:
     """The same with what else makes the suite weaker; ``fails`` says what that is."""
-    other = tuple(f"not as it was: {each}" for each in found.other)
+    other = tuple(f"also changed: {each}" for each in found.other)
     if not found.weaker:
         return replace(ruling, facts=(*ruling.facts, *other))
     if ruling.verdict != "pass" or ruling.warning:
-        headline = f"{ruling.headline}; and the suite is weaker than it was"
+        headline = f"{ruling.headline}; the suite is also weaker"
         return replace(ruling, headline=headline, facts=(*found.weaker, *other, *ruling.facts))
     first, *rest = found.weaker
     return replace(
         ruling,
         verdict="fail" if fails else "pass",
         headline=f"the suite is weaker than at {base}: {first}{f', and {len(rest)} more' if rest else ''}",
-        sentence="A weaker suite lets changes pass that it would have stopped.",
+        sentence="A weaker suite can pass changes that the stricter one would have failed.",
         facts=(*rest, *other, ruling.headline, *ruling.facts),
         warning=not fails,
     )

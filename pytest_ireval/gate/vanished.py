@@ -1,4 +1,4 @@
-"""Suites, and Python tests that gate one, which were there where a branch began, and are not there any more."""
+"""Find suites and Python gates that existed at the merge base and are missing now."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pytest_ireval.errors import IrevalError
 from pytest_ireval.gate.weakened import content_then, suites_then
 from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.repositories.tree import Tree
-from pytest_ireval.suites.finding import says_suite
+from pytest_ireval.suites.finding import files_below, says_suite
 
 FIXTURE = "ireval"
 YAML = (".yaml", ".yml")
@@ -42,7 +42,7 @@ def _suites(
         gone = [name for name in then if name not in known]
         if gone and len(here) < len(then):  # with as many as then, some have another name: they are held against it
             for name in gone:
-                yield f"the suite {name} ({path}) was there at {tree.base}, and is gone"
+                yield f"suite {name} ({path}) is missing; it existed at {tree.base}"
 
 
 def _names_then(tree: Tree, path: str, registry_for: Callable[[Path], Registry]) -> list[str]:
@@ -70,7 +70,7 @@ def _tests(tree: Tree, changed: Iterable[str], folders: Iterable[Path]) -> Itera
         elsewhere = {name for file, names in gates_now.items() if file != tree.base.top / path for name in names}
         for name in gone:
             if name not in elsewhere:
-                yield f"the test {name} ({path}), a gate in Python, was there at {tree.base}, and is gone"
+                yield f"Python gate {name} ({path}) is missing; it existed at {tree.base}"
 
 
 def _on_disk(path: Path) -> bytes:
@@ -83,8 +83,8 @@ def _on_disk(path: Path) -> bytes:
 def _gates_below(folders: Iterable[Path]) -> dict[Path, set[str]]:
     found = {}
     for folder in folders:
-        for path in sorted(Path(os.path.realpath(folder)).rglob("*.py")):
-            names = _gates_in(_on_disk(path))
+        for path in files_below(Path(os.path.realpath(folder))):
+            names = _gates_in(_on_disk(path)) if path.suffix == ".py" else set()
             if names:
                 found[path] = names
     return found

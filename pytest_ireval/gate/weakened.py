@@ -1,18 +1,19 @@
-"""What makes a suite weaker than it was where its branch began, besides a lower baseline.
+"""Compare a suite with its version at the merge base, and name everything that makes it weaker.
 
-The suite is read as it was then, from git, with today's plugins; its verdicts, options, queries and judgments are
-compared with those of now. What lets more pass is named as such; what may, as a difference.
+Git supplies the base version; today's plugins read it. Checks, options, queries and judgments are compared. A change
+whose direction is unknown is reported as a change.
 """
 
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Iterator, Sequence, Sized
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 from pytest_ireval.baselines.renamed import called_in, path_from_top
-from pytest_ireval.errors import IrevalError
+from pytest_ireval.errors import InputError, IrevalError
 from pytest_ireval.gate.gathering import judgments_of, queries_of
 from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.plurals import counted
@@ -51,28 +52,33 @@ class Weakened(NamedTuple):
     """What may let more pass, or less."""
 
 
-AS_IT_WAS = Weakened()
+def weakened(suite: Suite, registry: Registry, tree: Tree, queries: Queries, ranked: Collection[str] = ()) -> Weakened:
+    """Compare the suite with its version in ``tree``; a new suite is not weaker.
 
-
-def weakened(suite: Suite, registry: Registry, tree: Tree, queries: Queries) -> Weakened:
-    """The suite beside what it was in ``tree``; nothing of one that is new. ``queries`` are those of now."""
+    ``queries`` are the current ones. ``ranked`` are those of the base's baseline: git may not have the queries file.
+    """
     own = _path_then(suite, tree)
     files = [path_from_top(tree, path) for path in _read_by(suite)]
+    unchanged = Weakened(tuple(_of_queries(ranked, queries)))
     if not own or (own == files[0] and not any(path in tree.changes for path in files)):
-        return AS_IT_WAS
+        return unchanged
     try:
         then = _suite_then(suite, own, registry, tree)
-        if then is None:
-            return AS_IT_WAS
-        asked = _queries_then(then, registry, tree, queries)
-        before, now = planned(then, asked), planned(suite, queries)
+        return unchanged if then is None else _compared(then, suite, registry, tree, queries, ranked)
     except IrevalError as error:
         said = " ".join(line.strip() for line in str(error).splitlines())
-        return Weakened((f"what it was cannot be compared: {said[:LONGEST]}",))
+        return Weakened((f"the base version of the suite cannot be compared: {said[:LONGEST]}", *unchanged.weaker))
+
+
+def _compared(
+    then: Suite, suite: Suite, registry: Registry, tree: Tree, queries: Queries, ranked: Collection[str]
+) -> Weakened:
+    asked = _queries_then(then, registry, tree, queries)
+    before, now = planned(then, asked), planned(suite, queries)
     found = [*_of_checks(before, now), *_of_suite(then, suite)]
     weaker = [*_dropped(before, now), *(line for line, looser in found if looser)]
     weaker += [*_of_waivers(then.waivers, suite.waivers), *_of_watches(then, suite)]
-    weaker += [*_of_queries(asked, queries), *_of_judgments(then, suite, registry, tree)]
+    weaker += [*_of_queries((*asked.ids, *ranked), queries), *_of_judgments(then, suite, registry, tree)]
     return Weakened(tuple(weaker), tuple(line for line, looser in found if not looser))
 
 
@@ -144,7 +150,11 @@ def _as_it_was(asked: FileAsked, tree: Tree, read: Callable[[Path], Read]) -> Re
     with tempfile.TemporaryDirectory(prefix="ireval-then-") as folder:
         file = Path(folder, asked.path.name)
         file.write_bytes(content)
-        return read(file)
+        try:
+            return read(file)
+        except InputError as error:
+            own = [replace(each, place=each.place.replace(str(file), path)) for each in error.problems]
+            raise InputError(*own) from None
 
 
 def _matching(check: Check) -> tuple[object, ...]:
@@ -165,9 +175,9 @@ def _pairs(before: Sequence[Check], now: Sequence[Check]) -> Iterator[tuple[Chec
 
 def _dropped(before: Sequence[Check], now: Sequence[Check]) -> Iterator[str]:
     gone = [check.id for check, other in _pairs(before, now) if other is None]
-    yield from (f"the check {each} is gone" for each in gone[:NAMED])
+    yield from (f"check removed: {each}" for each in gone[:NAMED])
     if len(gone) > NAMED:
-        yield f"{counted(len(gone) - NAMED, 'more check')} are gone"
+        yield f"{counted(len(gone) - NAMED, 'more check')} removed"
 
 
 def _of_checks(before: Sequence[Check], now: Sequence[Check]) -> Iterator[tuple[str, bool]]:
@@ -201,22 +211,22 @@ def _of_suite(then: Suite, now: Suite) -> Iterator[tuple[str, bool]]:
     if now.nothing_judged == "pass" != then.nothing_judged:
         yield "nothing_judged: pass", True
     if then.judgments is not None and then.judgments.lock and not (now.judgments and now.judgments.lock):
-        yield "judgments are locked no more", True
+        yield "judgments are no longer locked", True
     for key in SETTINGS:
         one, other = getattr(then, key), getattr(now, key)
         if one != other and _same_but_place(one) != _same_but_place(other):
             simple = isinstance(one, str | int | tuple) and isinstance(other, str | int | tuple)
-            yield _moved(key, told(one), told(other)) if simple else f"{key} is not what it was", False
+            yield _moved(key, told(one), told(other)) if simple else key, False
     of_then, of_now = then.judgments, now.judgments
     if of_then is not None and of_now is not None:
         if of_then.relevant_from != of_now.relevant_from:
             yield _moved("relevant_from", told(of_then.relevant_from), told(of_now.relevant_from)), False
         if of_then.scale != of_now.scale:
-            yield "the scale of the judgments is not what it was", False
+            yield "judgments.scale", False
         if of_then.file.path.name != of_now.file.path.name:
-            yield f"judgments are {of_now.file.path.name}, and were {of_then.file.path.name}", False
+            yield _moved("judgments", of_then.file.path.name, of_now.file.path.name), False
     if then.source is not None and _asked(then) != _asked(now):
-        yield "the source is not what it was", False
+        yield "source", False
 
 
 def _same_but_place(value: object) -> object:
@@ -236,9 +246,9 @@ def _of_waivers(then: Sequence[Waiver], now: Sequence[Waiver]) -> Iterator[str]:
     for each in now:
         before = until.get(each.query)
         if before is None:
-            yield f"{each.query} is waived until {each.until}: {each.reason}"
+            yield f"new waiver: {each.query} until {each.until} ({each.reason})"
         elif each.until > before:
-            yield f"{each.query} is waived until {each.until}, and was until {before}: {each.reason}"
+            yield f"longer waiver: {each.query} until {each.until}, before until {before} ({each.reason})"
 
 
 def _of_watches(then: Suite, now: Suite) -> Iterator[str]:
@@ -246,20 +256,20 @@ def _of_watches(then: Suite, now: Suite) -> Iterator[str]:
     if not now.watches:
         return
     if not then.watches:
-        yield "takes part only where what it watches has changed"
+        yield "new watches: the suite now runs only if a watched file changes"
         return
     kept, known = {each.text for each in now.watches}, {each.text for each in then.watches}
-    yield from (f"watches {each.text} no more" for each in then.watches if not each.excludes and each.text not in kept)
-    yield from (
-        f"does not watch {each.text[1:]} any more" for each in now.watches if each.excludes and each.text not in known
-    )
+    globs = [each.text for each in then.watches if not each.excludes and each.text not in kept]
+    exceptions = [each.text[1:] for each in now.watches if each.excludes and each.text not in known]
+    yield from (f"no longer watches {text}" for text in globs)
+    yield from (f"no longer watches {text} (new exception)" for text in exceptions)
 
 
-def _of_queries(then: Queries, now: Queries) -> Iterator[str]:
+def _of_queries(then: Iterable[str], now: Queries) -> Iterator[str]:
     known = set(now.ids)
-    gone = [query for query in then.ids if query not in known]
+    gone = [query for query in dict.fromkeys(then) if query not in known]
     if gone:
-        yield f"{counted(len(gone), 'query')} {_are(gone)} gone: {some(gone)}"
+        yield f"{counted(len(gone), 'query')} removed: {some(gone)}"
 
 
 def _of_judgments(then: Suite, now: Suite, registry: Registry, tree: Tree) -> Iterator[str]:
@@ -267,7 +277,7 @@ def _of_judgments(then: Suite, now: Suite, registry: Registry, tree: Tree) -> It
     if then.judgments is None:
         return
     if now.judgments is None:
-        yield "there are no judgments any more"
+        yield "judgments removed from the suite"
         return
     same_file = then.judgments.file.path == now.judgments.file.path
     if same_file and path_from_top(tree, then.judgments.file.path) not in tree.changes:
@@ -277,8 +287,7 @@ def _of_judgments(then: Suite, now: Suite, registry: Registry, tree: Tree) -> It
     gone = [pair for pair in before if pair not in after]
     if gone:
         queries = list(dict.fromkeys(query for query, _ in gone))
-        what = f"{counted(len(gone), 'judgment')} {_are(gone)} gone"
-        yield f"{what}, of {counted(len(queries), 'query')}: {some(queries)}"
+        yield f"{counted(len(gone), 'judgment')} removed, in {counted(len(queries), 'query')}: {some(queries)}"
 
 
 def _pairs_of(judgments: Judgments | None) -> dict[tuple[str, str], None]:
@@ -286,7 +295,3 @@ def _pairs_of(judgments: Judgments | None) -> dict[tuple[str, str], None]:
         return {}
     named = (judgments.queries[query] for query in judgments.query.tolist())
     return dict.fromkeys(zip(named, judgments.documents.texts(), strict=True))
-
-
-def _are(those: Sized) -> str:
-    return "is" if len(those) == 1 else "are"

@@ -23,7 +23,7 @@ from pytest_ireval.suites.twins import twin_of
 
 Endings = Callable[[PlannedSuite], tuple[Evaluated | None, Collection[str]]]
 """What a suite came to, and which of its verdicts were reported."""
-FINISHED = "an update that was interrupted is finished now"
+FINISHED = "finished an interrupted update"
 LOST = "its history is lost: the new baseline does not know the acceptances before this one"
 
 

@@ -73,7 +73,7 @@ def unclaimed(config: pytest.Config, folder: Path, claimed: Collection[str]) -> 
             if claim(here, name) not in claimed:
                 stem = near(here / name)
                 yield (
-                    f"{stem}.json: no suite claims this baseline: was its suite renamed, moved or deleted? Bring the "
+                    f"{stem}.json: no suite uses this baseline; was its suite renamed, moved or deleted? Bring the "
                     f"suite back; or `ireval prune {near(here)} --yes` deletes the baseline"
                 )
 
@@ -89,13 +89,8 @@ def absent(folder: Path) -> Iterator[tuple[str, bool]]:
         return
     for path in paths:
         ours = root_of(folder) != Path(os.path.realpath(folder))
-        yield (
-            (
-                f"{near(path)}: this submodule is not checked out, so nobody knows which suites it holds: "
-                f"git submodule update --init {near(path)}"
-            ),
-            ours,
-        )
+        said = f"{near(path)}: this submodule is not checked out, and it may contain suites"
+        yield f"{said}: git submodule update --init {near(path)}", ours
 
 
 def _is_ours(path: Path) -> bool:

@@ -26,7 +26,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--ireval-report", metavar="DIR", default=None, help="folder of the report, or none: no files")
     group.addoption("--ireval-base", metavar="REF", help="hold baselines against those at the merge base with REF")
     parser.addini("ireval_baseline_lowering", "with --ireval-base: report (unless given) or fail", default="report")
-    parser.addini("ireval_secrets", "names of variables whose values no file and no message shows", type="args")
+    parser.addini("ireval_secrets", "names of environment variables whose values are hidden", type="args")
     parser.addini("ireval_report", "as --ireval-report; ireval-report unless given", default="ireval-report")
     parser.addini("ireval_templates", "folder of templates, below rootdir, that come before ours", default="")
     parser.addini(

@@ -194,7 +194,7 @@ class RunEnd:
                 told |= dict.fromkeys(vanished(base.of(folder), folders, names, self.plugins.registry_for))
             except BaselineError as error:
                 reason = " ".join(str(error).split())
-                told[f"nobody knows which suites are gone: {reason}"] = None
+                told[f"missing suites could not be determined: {reason}"] = None
         yield from told
 
     def _exit_status(self, result: RunResult) -> pytest.ExitCode:

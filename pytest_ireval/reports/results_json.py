@@ -43,8 +43,8 @@ def run_of(text: str, place: str = "results.json") -> RunResult:
 def refuse_contradictions(run: RunResult, place: str) -> RunResult:
     """The run, if no whole of it is said to be better than its parts; no run writes such a file."""
     if wrong := next(_contradictions(run), ""):
-        complaint = f"contradicts itself, so somebody has edited it: {wrong}"
-        raise InputError(Problem(complaint, place, suggestion="run the suites again, and take the file of that run"))
+        complaint = f"is inconsistent, so it may have been edited: {wrong}"
+        raise InputError(Problem(complaint, place, suggestion="run the suites again and use the new file"))
     return run
 
 

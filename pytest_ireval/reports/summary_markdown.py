@@ -157,7 +157,7 @@ def _warnings(run: RunResult) -> str:
         return ""
     lines = [f"* {inert(each)}" for each in run.warnings[:LISTED]]
     more = [f"* … and {len(run.warnings) - LISTED:,} more"] if len(run.warnings) > LISTED else []
-    return "\n".join(["### To know of this run", "", *lines, *more])
+    return "\n".join(["### Notes on this run", "", *lines, *more])
 
 
 def _figures(suites: Sequence[SuiteResult]) -> Iterator[Part]:

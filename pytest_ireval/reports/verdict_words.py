@@ -47,9 +47,9 @@ def words_of(run: RunResult) -> Words:
         return Words("May land, but is not shown to be safe", "; ".join(_good(run)), _more(run, doubtful))
     reason = "; ".join(_good(run))
     if not run.suites:
-        return Words("Nothing was judged", reason)
+        return Words("Nothing was checked", reason)
     if _unasked(run):
-        return Words("Passed, but not everything was looked at", reason)
+        return Words("Passed, but not everything was checked", reason)
     warnings = len(run.warnings) + sum(each.warning for suite in run.suites for each in suite.outcomes)
     return Words(f"Safe to land, with {counted(warnings, 'warning')}" if warnings else "Safe to land", reason)
 
@@ -63,7 +63,7 @@ def _more(run: RunResult, doubtful: Sequence[Finding]) -> str:
     return "look at what is inconclusive before it lands."
 
 
-MEND_TESTS = "mend what these tests found; pytest has shown it."
+MEND_TESTS = "fix the failing tests; the output of pytest shows why."
 MEND = "put right what is named here and run again; until then nobody knows whether the change does harm."
 
 
@@ -147,7 +147,7 @@ def _without_accepting(kinds: set[str]) -> str:
     if kinds == {"waive"}:
         return "renew the waiver, or take it out."
     if kinds == {"lowering"}:
-        return "take it back; or, if this is wanted, who may merge decides: no new baseline settles it."
+        return "revert it; or, if it is intended, ask someone who may merge: updating the baseline does not settle it."
     return "mend it; no new baseline settles this."
 
 

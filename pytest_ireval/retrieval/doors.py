@@ -116,7 +116,7 @@ def _refuse_other_objects(value: Mapping[Any, Any], origin: str) -> None:
     for name, said in value.items():
         has_text = any(plain(key) in texts for key in said) if isinstance(said, Mapping) else said is not None
         if not has_text or isinstance(said, bool | list):
-            complaint = f"{shown(name)} is no query: it has no text"
+            complaint = f"query {shown(name)} has no text"
             raise InputError(Problem(complaint, origin, allowed="{id: text}, or {id: {text: …, segment: …}}"))
 
 

@@ -68,11 +68,12 @@ def _leads_nowhere(path: Path) -> bool:
 
 def suites_at(paths: Iterable[Path]) -> list[Path]:
     """The suites among files, and in folders and those below; each once, in order."""
-    found = [path for each in paths for path in (_below(each) if each.is_dir() else [each])]
+    found = [path for each in paths for path in (files_below(each) if each.is_dir() else [each])]
     return list(dict.fromkeys(path for path in found if is_suite(path, named=path in paths)))
 
 
-def _below(folder: Path) -> Iterator[Path]:
+def files_below(folder: Path) -> Iterator[Path]:
+    """List all files of a folder, without those of folders that pytest does not enter."""
     for home, folders, files in os.walk(folder):
         folders[:] = sorted(name for name in folders if not any(fnmatch(name, each) for each in NOT_ENTERED))
         yield from (Path(home, name) for name in sorted(files))

@@ -81,7 +81,7 @@ def suite_names(path: str | os.PathLike[str], *, environment: Mapping[str, str] 
     if found.whole and _is_suite(found, problems):
         written = found.tree.get("suite")
         if not isinstance(written, Scalar) or not written:
-            problems.append(Problem("the key 'suite' is missing, or is no name", str(found.tree.place)))
+            problems.append(Problem("the key 'suite' is missing or not a name", str(found.tree.place)))
         else:
             for values in combinations(found.tree, [rule for _, _, rule in found.rules], problems):
                 own = with_values(written, values, problems) if values else written

@@ -58,6 +58,6 @@ def plain(rankings, *, scored=False):
 OLD = baseline_of(rankings=baseline_of().rankings * 3)
 NEW = baseline_of({"q1": ["z"], "q2": ["y", "x"]}, {"q1": {"z": 2}}, acceptances=(FIRST, SECOND))
 LEFT_OVER = (
-    "holds an update that was interrupted, so it is open which baseline counts\n"
-    "  ireval resolve finishes it, and so does the same update; to give it up, remove the folder, and "
+    "holds an interrupted update, so the current baseline is unknown\n"
+    "  finish it: ireval resolve, or run the same update again; discard it: remove this folder, then "
 )

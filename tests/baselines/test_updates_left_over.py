@@ -90,8 +90,8 @@ def test_an_interrupted_update_that_git_has_is_taken_by_nobody(monkeypatch, git,
         take(folder)
 
     assert str(error.value) == (
-        "baselines/.shop.commit\n  is in git, and belongs to an update that was interrupted: no baseline may come from "
-        "there\n  git rm -r baselines/.shop.commit; if the update is wanted, accept anew"
+        "baselines/.shop.commit\n  is tracked by git, but belongs to an interrupted update; baselines are never read "
+        "from it\n  remove it: git rm -r baselines/.shop.commit; to keep the update, run it again"
     )
     git("rm", "-rq", "baselines/.shop.commit")
     assert content(read_baseline(folder, "shop")) == content(OLD)
@@ -198,8 +198,8 @@ def test_an_interrupted_update_that_the_system_does_not_let_us_read_is_not_dropp
         "baselines/.shop.commit\n  holds an update that was interrupted, and cannot be read: Too many open files"
     )
     assert str(writing_it.value) == (
-        "baselines/shop.json\n  cannot be written: Too many open files; not all files of the new baseline are in "
-        "place; ireval resolve, or the same update, finishes that"
+        "baselines/shop.json\n  cannot be written: Too many open files; the update is incomplete; finish it with "
+        "ireval resolve, or run it again"
     )
     assert finish_interrupted(folder, "shop")
     assert content(read_baseline(folder, "shop")) == content(NEW)

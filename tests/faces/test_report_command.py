@@ -213,7 +213,7 @@ def test_results_that_contradict_themselves_are_refused(results, ireval, change,
 
     assert done.code == 2
     assert done.err.startswith(
-        f"error: ireval-report/results.json\n  contradicts itself, so somebody has edited it: {says}"
+        f"error: ireval-report/results.json\n  is inconsistent, so it may have been edited: {says}"
     )
     assert [path.name for path in results.parent.iterdir()] == ["results.json"]
 
@@ -221,7 +221,7 @@ def test_results_that_contradict_themselves_are_refused(results, ireval, change,
 @pytest.mark.parametrize(
     ("verdict", "code", "says"),
     [
-        ("pass", 0, "Nothing was judged: 1 suite took no part, for nothing they watch has changed.\n"),
+        ("pass", 0, "Nothing was checked: 1 suite took no part, for nothing they watch has changed.\n"),
         ("fail", 1, "Not safe to land: the Python test test_x.py::test_x failed; 1 suite took no part"),
         ("error", 2, "Could not be judged: a baseline is gone.\n"),
     ],

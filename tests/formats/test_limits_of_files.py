@@ -3,12 +3,13 @@
 import gzip
 import os
 import threading
+from contextlib import suppress
 
 import pytest
 
-from pytest_ireval import read_judgments, read_rankings
+from pytest_ireval import read_judgments, read_queries, read_rankings
 from pytest_ireval.errors import InputError
-from pytest_ireval.retrieval.formats import bytestream, linewise
+from pytest_ireval.retrieval.formats import bytestream, input_file, linewise
 
 LINE = b"q1 Q0 d1 1 2.5 x\n"
 
@@ -53,7 +54,22 @@ def test_a_line_without_end_is_refused_with_its_number(tmp_path, monkeypatch):
     with pytest.raises(InputError) as error:
         read_rankings(path)
 
-    assert str(error.value) == f"{path}:4\n  this line is longer than 4 MiB"
+    assert str(error.value) == f"{path}:4\n  this line is longer than 64 MiB"
+
+
+@pytest.mark.parametrize(
+    ("name", "begins"), [("q.tsv", b"id\ttext\nq1\tred mug\n"), ("q.jsonl", b'{"id": "q1", "text": "a"}\n')]
+)
+def test_a_line_without_end_in_a_table_is_refused_with_its_number(tmp_path, monkeypatch, name, begins):
+    monkeypatch.setattr(input_file, "LONGEST_LINE", 1 << 22)
+    path = tmp_path / name
+    path.write_bytes(begins + b"x" * (1 << 24))
+
+    with pytest.raises(InputError) as error:
+        read_queries(path)
+
+    number = begins.count(b"\n") + 1
+    assert str(error.value) == f"{path}:{number}\n  this line is longer than 64 MiB"
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/zero"), reason="needs /dev/zero")
@@ -76,8 +92,34 @@ def test_a_pipe_into_which_nobody_writes_is_not_waited_for_without_end(tmp_path,
     path = tmp_path / "run"
     os.mkfifo(path)
 
-    with pytest.raises(InputError, match=r"nobody has written into this pipe for 0\.05 seconds\n  start what writes"):
+    with pytest.raises(
+        InputError, match=r"no program has opened this pipe for writing within 0\.05 seconds\n  start the writing"
+    ):
         read_rankings(path)
+
+
+@needs_pipes
+def test_a_program_that_has_the_pipe_open_may_take_its_time(tmp_path, monkeypatch):
+    path = tmp_path / "run"
+    os.mkfifo(path)
+    may_write = threading.Event()
+
+    def late():
+        with open(path, "wb") as pipe:
+            may_write.wait()
+            pipe.write(LINE)
+
+    writer = threading.Thread(target=late)
+    writer.start()
+    real = os.set_blocking
+
+    def found_open(handle, blocking):
+        may_write.set()  # only after the reader has seen a pipe that is open and empty
+        real(handle, blocking)
+
+    monkeypatch.setattr(os, "set_blocking", found_open)
+    assert read_rankings(path).queries == ("q1",)
+    writer.join()
 
 
 @needs_pipes
@@ -91,15 +133,12 @@ def test_a_pipe_is_read_and_one_that_never_ends_is_refused(tmp_path, monkeypatch
     monkeypatch.setattr(bytestream, "MOST_SPOOLED", 1 << 16)
 
     def endless():
-        with open(path, "wb") as pipe:
-            try:
-                while True:
-                    pipe.write(LINE * 1000)
-            except BrokenPipeError:
-                return
+        with suppress(BrokenPipeError), open(path, "wb") as pipe:
+            while True:
+                pipe.write(LINE * 1000)
 
     writer = threading.Thread(target=endless)
     writer.start()
-    with pytest.raises(InputError, match=r"more than 0 GiB came through the pipe\n  write it to a file"):
+    with pytest.raises(InputError, match=r"more than 0 GiB came through the pipe\n  write the data to a file"):
         read_rankings(path)
     writer.join()

@@ -44,7 +44,7 @@ def test_two_lines_of_rankings_in_one_are_refused_with_the_number(tmp_path, betw
     with pytest.raises(InputError) as error:
         read_rankings(path)
 
-    assert str(error.value) == f"{path}:2\n  looks like two lines: a line feed may be missing"
+    assert str(error.value) == f"{path}:2\n  looks like two lines; a line break may be missing"
 
 
 @pytest.mark.parametrize(
@@ -75,7 +75,7 @@ def test_an_object_of_something_else_is_no_queries(tmp_path, value, name):
         read_queries(path)
 
     assert str(error.value) == (
-        f"{path}\n  {name!r} is no query: it has no text\n  {{id: text}}, or {{id: {{text: …, segment: …}}}}"
+        f"{path}\n  query {name!r} has no text\n  {{id: text}}, or {{id: {{text: …, segment: …}}}}"
     )
 
 

@@ -243,7 +243,7 @@ def test_what_is_doubtful_is_refused(file, refused, text, complaint):
         ),
         (
             '{"q1": ["a"]}',
-            "DIR/file.txt\n  'q1' is no query: it has no text\n  {id: text}, or {id: {text: …, segment: …}}",
+            "DIR/file.txt\n  query 'q1' has no text\n  {id: text}, or {id: {text: …, segment: …}}",
         ),
     ],
 )

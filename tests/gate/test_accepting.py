@@ -448,8 +448,8 @@ def test_an_update_that_was_interrupted_is_an_error_until_the_same_update_finish
     assert result.ret == pytest.ExitCode.TESTS_FAILED
     assert changed.results()["verdict"] == "error"
     said = " ".join(result.stdout.str().split())
-    assert "baselines/.shop.commit: holds an update that was interrupted, so it is open which baseline counts" in said
-    assert "ireval resolve finishes it, and so does the same update" in said
+    assert "baselines/.shop.commit: holds an interrupted update, so the current baseline is unknown" in said
+    assert "finish it: ireval resolve, or run the same update again" in said
     assert {name: changed.baseline_files()[name] for name in before} == before
 
     again = changed.run("--ireval-update", "--ireval-reason", "synonyms v2")
@@ -457,7 +457,7 @@ def test_an_update_that_was_interrupted_is_an_error_until_the_same_update_finish
     assert again.ret == 0
     again.stdout.fnmatch_lines(
         [
-            "shop: an update that was interrupted is finished now",
+            "shop: finished an interrupted update",
             "shop: nothing to accept, all is as in the baseline",
         ]
     )
@@ -474,7 +474,7 @@ def test_what_has_changed_since_an_update_that_was_interrupted_is_accepted_after
     result = changed.run("--ireval-update", "--ireval-reason", "stemming")
 
     assert result.ret == 0
-    result.stdout.fnmatch_lines(["shop: an update that was interrupted is finished now"])
+    result.stdout.fnmatch_lines(["shop: finished an interrupted update"])
     record = changed.baseline_files()["shop.json"]
     assert 0 < record.index(b"synonyms v2") < record.index(b"stemming")
     assert changed.run().ret == 0

@@ -322,7 +322,7 @@ def test_queries_that_are_taken_out_do_not_go_unseen(branch):
     found = branch.outcome()
 
     assert (found["verdict"], found["warning"]) == ("pass", True)
-    weaker = ["1 query is gone: 'q10'", "4 judgments are gone, of 1 query: 'q10'"]
+    weaker = ["1 query removed: 'q10'", "4 judgments removed, in 1 query: 'q10'"]
     assert (
         found["headline"]
         == f"the suite is weaker than at {branch.base}, the merge base with main: {weaker[0]}, and 1 more"
@@ -340,7 +340,7 @@ def test_a_waived_query_counts_in_neither(branch):
 
     assert found["numbers"] == {}  # nothing is lower
     assert f"the suite is weaker than at {branch.base}" in found["headline"]
-    assert "q10 is waived until 2099-01-01: feed" in (found["headline"], *found["facts"])
+    assert "new waiver: q10 until 2099-01-01 (feed)" in (found["headline"], *found["facts"])
 
 
 def test_a_lowered_baseline_does_not_stand_in_the_way_of_a_better_one(branch):
@@ -559,6 +559,6 @@ def test_an_update_that_somebody_has_committed_halfway_is_no_way_around_the_base
 
     assert result.ret != 0
     said = " ".join(result.stdout.str().split())
-    assert "is in git, and belongs to an update that was interrupted: no baseline may come from there" in said
+    assert "is tracked by git, but belongs to an interrupted update; baselines are never read from it" in said
     assert branch.shop.results()["verdict"] == "error"
     assert branch.shop.baseline_files() == before

@@ -7,7 +7,7 @@ import pytest
 
 def notes(shop):
     assert shop.run().ret == 0
-    return [note for note in shop.results()["suites"][0]["notes"] if "never fail" in note or "baseline; they" in note]
+    return [note for note in shop.results()["suites"][0]["notes"] if "never fail" in note or "equal those of" in note]
 
 
 @pytest.mark.parametrize(
@@ -60,16 +60,16 @@ def test_one_that_something_breaks(shop, old, new):
 
 def test_rankings_that_are_all_those_of_the_baseline_are_told_with_their_source(shop):
     shop.accept()
-    assert notes(shop) == ["all 10 rankings are those of the baseline; they came from run: rankings.txt"]
+    assert notes(shop) == ["all 10 rankings equal those of the baseline (source: run: rankings.txt)"]
 
     shop.rankings["q01"].reverse()
     shop.write()
     shop.run()
 
-    assert [note for note in shop.results()["suites"][0]["notes"] if "they came from" in note] == []
+    assert [note for note in shop.results()["suites"][0]["notes"] if "equal those of" in note] == []
 
 
 def test_without_a_baseline_nothing_is_told(shop):
     shop.run()
 
-    assert [note for note in shop.results()["suites"][0]["notes"] if "they came from" in note] == []
+    assert [note for note in shop.results()["suites"][0]["notes"] if "equal those of" in note] == []

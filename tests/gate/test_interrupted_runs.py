@@ -45,7 +45,7 @@ def reversed_lists(folder):
         try:
             baseline = read_baseline(folder / "baselines", suite)
         except BaselineError as error:
-            assert "ireval resolve finishes it, and so does the same update" in str(error)
+            assert "finish it: ireval resolve, or run the same update again" in str(error)
             found[suite] = OPEN
             continue
         rankings = baseline and baseline.rankings[0]

@@ -60,4 +60,4 @@ def test_a_run_of_fewer_checks_says_so(shop):
     shop.accept()
 
     assert shop.run("-k", "threshold").ret == 0
-    assert "Passed, but not everything was looked at</h1>" in (shop.path / "ireval-report/index.html").read_text()
+    assert "Passed, but not everything was checked</h1>" in (shop.path / "ireval-report/index.html").read_text()

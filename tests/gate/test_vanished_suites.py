@@ -1,11 +1,11 @@
-"""In a run over a whole folder, a baseline that no suite claims says that a suite has vanished."""
+"""In a run over a whole folder, a baseline that no suite uses says that a suite has vanished."""
 
 import shutil
 
 import pytest
 
 GATE = "def test_gate(ireval):\n    assert ireval.gate({path!r}).verdict == 'pass'\n"
-SAID = "problem: *baselines/shop.json: no suite claims this baseline: was its suite renamed, moved or deleted?*"
+SAID = "problem: *baselines/shop.json: no suite uses this baseline; was its suite renamed, moved or deleted?*"
 
 
 @pytest.fixture
@@ -63,7 +63,7 @@ def test_it_is_red_and_the_baseline_is_named(two, way, named):
     assert result.ret == 1
     assert two.results()["verdict"] == "error"
     result.stdout.fnmatch_lines([SAID])
-    assert result.stdout.str().count("no suite claims") == 1
+    assert result.stdout.str().count("no suite uses") == 1
 
 
 def test_a_link_that_leads_nowhere_is_no_pass(two):
@@ -174,4 +174,4 @@ def test_beside_a_suite_that_cannot_be_read_nothing_is_missed(two):
     result = two.run("suites")
 
     assert result.ret != 0
-    assert "no suite claims" not in result.stdout.str()
+    assert "no suite uses" not in result.stdout.str()

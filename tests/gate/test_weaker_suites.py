@@ -49,7 +49,7 @@ def weaker(branch, *arguments):
     [
         (">= 0.5", ">= 0.4", "threshold::nDCG_10: >= 0.5 -> >= 0.4"),
         (">= 0.3", "> 0.2", "threshold::P_3: >= 0.3 -> > 0.2"),
-        (', P@3: ">= 0.3"', "", "the check threshold::P_3 is gone"),
+        (', P@3: ">= 0.3"', "", "check removed: threshold::P_3"),
         ("tolerance: 5%}", "tolerance: 6%}", "no_regression::nDCG_10.all: tolerance 5% -> 6%"),
         ("tolerance: 5%}", "tolerance: {absolute: 0.01}}", "no_regression::nDCG_10.all: tolerance 5% -> 0.01"),
         ("tolerance: 5%}", "tolerance: 5%, on_fail: warn}", "no_regression::nDCG_10.all: on_fail fail -> warn"),
@@ -61,7 +61,7 @@ def weaker(branch, *arguments):
         (
             "per: segment, tolerance: {head: 10%, default: 5%}",
             "where: {segment: head}, tolerance: 10%",
-            "the check no_regression::nDCG_10.segment-tail is gone",
+            "check removed: no_regression::nDCG_10.segment-tail",
         ),
         ("by_more_than: 0.9", "by_more_than: 0.95", "worsened::nDCG_10: by_more_than 0.9 -> 0.95"),
         ("at_most: 2}", "at_most: 3}", "worsened::nDCG_10: at_most 2 -> 3"),
@@ -79,19 +79,19 @@ def weaker(branch, *arguments):
             "q01-d0, top: 3, known_failure: S-1",
             "expect::q01.q01-d0: q01-d0 in the first 3 -> q01-d0 in the first 3, a known failure",
         ),
-        ("  - churn: {overlap: RBO(p=0.9), below: 0.5, at_most: 50%}\n", "", "the check churn::RBO is gone"),
+        ("  - churn: {overlap: RBO(p=0.9), below: 0.5, at_most: 50%}\n", "", "check removed: churn::RBO"),
         ("rules:\n", "missing_queries: zero\nrules:\n", "missing_queries error -> zero"),
         ("rules:\n", "longest_waiver: 400\nrules:\n", "longest_waiver 365 -> 400"),
         ("rules:\n", "nothing_judged: pass\nrules:\n", "nothing_judged: pass"),
         (
             "rules:\n",
             "waive:\n  - {query: q03, until: 2026-12-01, reason: feed}\nrules:\n",
-            "q03 is waived until 2026-12-01: feed",
+            "new waiver: q03 until 2026-12-01 (feed)",
         ),
         (
             "rules:\n",
             "watches: [src/**]\nrules:\n",
-            "takes part only where what it watches has changed",
+            "new watches: the suite now runs only if a watched file changes",
         ),
     ],
 )
@@ -143,7 +143,7 @@ def test_options_of_evidence(branch, old, new, said):
         branch.commit("something")
         found = branch.outcome()
         assert (found["verdict"], found["warning"]) == ("pass", False)
-        assert found["facts"] == ["not as it was: no_regression::P_3.all: weighted false -> true"]
+        assert found["facts"] == ["also changed: no_regression::P_3.all: weighted false -> true"]
     else:
         assert weaker(branch) == [f"no_regression::P_3.all: {each}" for each in said]
 
@@ -166,7 +166,7 @@ def test_a_lowered_baseline_comes_first(strict):
     found = strict.outcome()
 
     assert found["headline"].startswith("the branch lowers its baseline: ")
-    assert found["headline"].endswith("; and the suite is weaker than it was")
+    assert found["headline"].endswith("; the suite is also weaker")
     assert found["facts"][0] == "worsened::nDCG_10: by_more_than 0.9 -> 0.95"
 
 
@@ -193,9 +193,9 @@ def test_queries_judgments_and_slices_that_are_gone(strict):
     strict.shop.run("--ireval-update", "--ireval-reason", "fewer")
 
     assert weaker(strict) == [
-        "the check no_regression::nDCG_10.segment-tail is gone",
-        "4 queries are gone: 'q07', 'q08', 'q09', 'q10'",
-        "16 judgments are gone, of 4 queries: 'q07', 'q08', 'q09', 'q10'",
+        "check removed: no_regression::nDCG_10.segment-tail",
+        "4 queries removed: 'q07', 'q08', 'q09', 'q10'",
+        "16 judgments removed, in 4 queries: 'q07', 'q08', 'q09', 'q10'",
     ]
 
 
@@ -204,7 +204,7 @@ def test_a_judgment_that_is_gone(strict):
     strict.shop.judgments["q05"]["q05-d9"] = 1
     strict.shop.write()
 
-    assert weaker(strict) == ["1 judgment is gone, of 1 query: 'q04'"]
+    assert weaker(strict) == ["1 judgment removed, in 1 query: 'q04'"]
 
 
 def test_files_that_moved_are_still_compared(strict):
@@ -236,7 +236,7 @@ def test_a_suite_that_could_not_be_read_then_is_said_not_to_be_compared(strict):
 
     (said,) = weaker(strict)
 
-    assert said.startswith("what it was cannot be compared: shop.ireval.yaml:")
+    assert said.startswith("the base version of the suite cannot be compared: shop.ireval.yaml:")
     assert "unknown" in said
 
 
@@ -268,7 +268,7 @@ def test_a_change_of_an_option_that_says_no_direction_is_told(strict):
     found = strict.outcome()
 
     assert (found["verdict"], found["warning"]) == ("pass", False)
-    assert found["facts"] == ["not as it was: limit::all: limit 3 -> 5"]
+    assert found["facts"] == ["also changed: limit::all: limit 3 -> 5"]
 
 
 def test_a_plugin_that_takes_no_part_any_more_is_told(strict):
@@ -283,4 +283,32 @@ def test_a_plugin_that_takes_no_part_any_more_is_told(strict):
     found = strict.outcome()
 
     assert found["verdict"] == "pass"
-    assert found["facts"] == ["the base was accepted with the plugin acme-metrics 2.1, which takes no part now"]
+    assert found["facts"] == ["plugin acme-metrics 2.1 was active when the base was accepted, but is not active now"]
+
+
+def test_queries_are_missed_that_git_never_had(strict):
+    strict.git("checkout", "--quiet", "main")
+    (strict.path / ".gitignore").write_text("ireval-report/\n__pycache__/\nqueries.tsv\njudgments.txt\nrankings.txt\n")
+    strict.git("rm", "--quiet", "--cached", "queries.tsv", "judgments.txt", "rankings.txt")
+    strict.base = strict.commit("data comes from elsewhere")[:7]
+    strict.git("checkout", "--quiet", "-B", "change")
+    for name in ("queries.tsv", "judgments.txt", "rankings.txt"):
+        path = strict.path / name
+        path.write_text("".join(line for line in path.read_text().splitlines(True) if not line.startswith("q10")))
+    strict.shop.run("--ireval-update", "--ireval-reason", "fewer")
+
+    assert weaker(strict) == ["1 query removed: 'q10'"]
+
+
+def test_judgments_that_could_not_be_read_then_are_said_not_to_be_compared(strict):
+    strict.git("checkout", "--quiet", "main")
+    judgments = strict.path / "judgments.txt"
+    sound = judgments.read_text()
+    judgments.write_text(sound + "q01 0 q01-d0 many\n")
+    strict.base = strict.commit("damaged")[:7]
+    strict.git("checkout", "--quiet", "-B", "change")
+    judgments.write_text(sound)
+
+    (said,) = weaker(strict)
+
+    assert said.startswith("the base version of the suite cannot be compared: judgments.txt:")

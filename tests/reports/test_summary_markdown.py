@@ -361,13 +361,13 @@ def test_what_is_to_be_known_of_the_run_stands_beside_the_verdict():
     text = summary_text(replace(GREEN, warnings=("the suite <ads> is gone", "b", *"cd")))
 
     assert text.splitlines()[1].endswith("; but the suite &lt;ads> is gone; b; and 2 more.")
-    assert "### To know of this run\n\n* the suite &lt;ads> is gone\n* b\n" in text
+    assert "### Notes on this run\n\n* the suite &lt;ads> is gone\n* b\n" in text
 
 
 def test_checks_that_nobody_asked_for_are_counted():
     run = replace(GREEN, suites=(replace(GREEN.suites[0], planned=(PASSED.id, "churn::RBO", "expect::q1")),))
 
-    assert first_lines(run) == "**Passed, but not everything was looked at**: 1 check passed; 2 checks not asked for."
+    assert first_lines(run) == "**Passed, but not everything was checked**: 1 check passed; 2 checks not asked for."
 
 
 def test_who_took_no_part_is_named():
@@ -383,7 +383,7 @@ def test_who_took_no_part_is_named():
 def test_where_nothing_watched_has_changed_nothing_is_called_safe():
     run = replace(GREEN, suites=(), unaffected=("shop",))
 
-    assert first_lines(run) == ("**Nothing was judged**: 1 suite took no part, for nothing they watch has changed.")
+    assert first_lines(run) == ("**Nothing was checked**: 1 suite took no part, for nothing they watch has changed.")
 
 
 def test_python_tests_that_failed_are_part_of_the_verdict():
@@ -620,7 +620,7 @@ def test_equal_runs_are_told_in_equal_words():
         ("waive", "renew the waiver, or take it out."),
         (
             "lowering",
-            "take it back; or, if this is wanted, who may merge decides: no new baseline settles it.",
+            "revert it; or, if it is intended, ask someone who may merge: updating the baseline does not settle it.",
         ),
         ("threshold", "mend it; no new baseline settles this."),
     ],

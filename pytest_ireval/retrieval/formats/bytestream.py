@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import stat
 import sys
+import time
 import zlib
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -31,8 +32,15 @@ MOST_SPOOLED = 8 << 30
 """Bytes from a pipe; a larger file can be read from the disk."""
 RATIO, UNPACKED_ANYWAY = 1000, 64 << 20
 """What unpacks to more than so many times its size was made to fill the memory; unless it is no more than this."""
-PATIENCE = 60
-"""Seconds that nobody may write into a pipe."""
+LONGEST_LINE = 64 << 20
+"""Bytes of a line. Lines of rankings have hundreds; a line of JSON with a whole ranking has a million."""
+PATIENCE, PAUSE = 60, 0.02
+"""Seconds to wait for a program that opens a pipe for writing, and between two looks at it."""
+
+
+def too_long(place: str) -> Problem:
+    """Say that a line is longer than any reader takes."""
+    return Problem(f"this line is longer than {LONGEST_LINE >> 20} MiB", place)
 
 
 class ByteStream(Protocol):
@@ -144,7 +152,8 @@ def byte_file(path: str | os.PathLike[str]) -> Iterator[ByteFile]:
             elif stat.S_ISCHR(mode) and not _is_terminal(name):
                 raise InputError(Problem("this is a device, not a file", place=name))
             else:
-                file = resources.enter_context(_spooled(resources.enter_context(_pipe(name)), name))
+                pipe, first = _pipe(name)
+                file = resources.enter_context(_spooled(resources.enter_context(pipe), name, first))
         except FileNotFoundError:
             raise InputError(Problem("there is no such file", place=name)) from None
         except OSError as error:
@@ -155,17 +164,20 @@ def byte_file(path: str | os.PathLike[str]) -> Iterator[ByteFile]:
 
 
 @contextmanager
-def _spooled(pipe: BinaryIO, name: str) -> Iterator[ByteFile]:
+def _spooled(pipe: BinaryIO, name: str, first: bytes = b"") -> Iterator[ByteFile]:
     import tempfile
 
     with tempfile.TemporaryDirectory(prefix="ireval-") as folder:
         path = Path(folder, "spooled")
         with open(path, "wb") as copy:
+            copy.write(first)
             while piece := pipe.read(PIECE):
                 copy.write(piece)
                 if copy.tell() > MOST_SPOOLED:
                     complaint = f"more than {MOST_SPOOLED >> 30} GiB came through the pipe"
-                    raise InputError(Problem(complaint, place=name, suggestion="write it to a file, and name that"))
+                    raise InputError(
+                        Problem(complaint, place=name, suggestion="write the data to a file and use its path")
+                    )
         yield ByteFile(path, name)
 
 
@@ -173,21 +185,26 @@ def _is_terminal(name: str) -> bool:
     return name in ("/dev/stdin", "/dev/tty") or name.startswith("/dev/fd/")
 
 
-def _pipe(name: str) -> BinaryIO:
-    """A pipe that somebody writes into; one without a writer would be waited for without end."""
-    import select
+def _pipe(name: str) -> tuple[BinaryIO, bytes]:
+    """Open a pipe, and return what was read meanwhile. Opening a pipe without a writer would block forever.
 
-    if not hasattr(select, "poll"):
-        return open(name, "rb")
+    A program that has the pipe open may take its time.
+    """
+    if os.name == "nt":
+        return open(name, "rb"), b""
     handle = os.open(name, os.O_RDONLY | os.O_NONBLOCK)
-    waiting = select.poll()
-    waiting.register(handle, select.POLLIN | select.POLLHUP)
-    if not waiting.poll(PATIENCE * 1000):
-        os.close(handle)
-        complaint = f"nobody has written into this pipe for {PATIENCE} seconds"
-        raise InputError(Problem(complaint, place=name, suggestion="start what writes into it, or name a file"))
+    deadline = time.monotonic() + PATIENCE
+    try:
+        while not (first := os.read(handle, PIECE)):
+            if time.monotonic() > deadline:
+                os.close(handle)
+                complaint = f"no program has opened this pipe for writing within {PATIENCE} seconds"
+                raise InputError(Problem(complaint, place=name, suggestion="start the writing program, or use a file"))
+            time.sleep(PAUSE)
+    except BlockingIOError:  # a program has it open, and has not written yet
+        first = b""
     os.set_blocking(handle, True)
-    return open(handle, "rb")
+    return open(handle, "rb"), first
 
 
 def _from_gzip(file: BinaryIO, name: str) -> Iterator[bytes]:

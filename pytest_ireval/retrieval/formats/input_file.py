@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from pytest_ireval.errors import InputError, Problem
-from pytest_ireval.retrieval.formats.bytestream import ByteFile, ByteStream, byte_file
+from pytest_ireval.retrieval.formats.bytestream import LONGEST_LINE, ByteFile, ByteStream, byte_file, too_long
 
 FilePath: TypeAlias = str | os.PathLike[str]
 
@@ -94,7 +94,7 @@ class InputFile:
 
     def lines(self) -> Iterator[str]:
         """All lines of the text with their ends, checked to be UTF-8."""
-        with self.bytes.open() as stream, io.BufferedReader(_Raw(stream), 1 << 20) as buffered:
+        with self.bytes.open() as stream, io.BufferedReader(_Raw(stream, self.name), 1 << 20) as buffered:
             for number, line in enumerate(buffered, 1):
                 try:
                     text = line.decode()
@@ -117,16 +117,27 @@ def words(line: str) -> list[str]:
 
 
 class _Raw(io.RawIOBase):
-    """A stream of ours as Python's own kind."""
+    """Make one of our streams one of Python's; refuse a line that is longer than any reader takes."""
 
-    def __init__(self, stream: ByteStream) -> None:
+    def __init__(self, stream: ByteStream, name: str) -> None:
         self.stream = stream
+        self.name = name
+        self.lines = 0
+        self.since = 0
+        """Bytes after the last line end."""
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]  # what io hands over is a memoryview
-        return self.stream.readinto(memoryview(buffer))
+        got = self.stream.readinto(memoryview(buffer))
+        read = bytes(buffer[:got])
+        ends = read.count(b"\n")
+        self.since = got - 1 - read.rfind(b"\n") if ends else self.since + got
+        self.lines += ends
+        if self.since > LONGEST_LINE:
+            raise InputError(too_long(f"{self.name}:{self.lines + 1}"))
+        return got
 
 
 def near(path: Path) -> Path:

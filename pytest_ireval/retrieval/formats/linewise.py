@@ -10,7 +10,7 @@ import numpy as np
 
 from pytest_ireval.errors import InputError, Problem
 from pytest_ireval.progress import Progress
-from pytest_ireval.retrieval.formats.bytestream import ByteFile, ByteStream
+from pytest_ireval.retrieval.formats.bytestream import LONGEST_LINE, ByteFile, ByteStream, too_long
 from pytest_ireval.retrieval.scan.chunk import ROOM, Bytes, Chunk
 from pytest_ireval.retrieval.scan.tokens import NEWLINE, BadLines, refuse_zero_bytes
 
@@ -18,8 +18,6 @@ CHUNK = 1 << 21
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 LARGEST = 1 << 32
 """A single query larger than this is refused."""
-LONGEST_LINE = 64 << 20
-"""Bytes of a line: those of rankings and judgments have some hundred, those of JSON with a whole ranking a million."""
 
 
 def keep_freed_memory() -> None:
@@ -53,8 +51,7 @@ class Pieces:
                 ended = self._fill(stream)
                 size = self._end_text() if ended else self._whole_lines()
                 if not ended and self.held - size > LONGEST_LINE:
-                    place = f"{self.file.name}:{self.file.line_at(self.at + size)}"
-                    raise InputError(Problem(f"this line is longer than {LONGEST_LINE >> 20} MiB", place))
+                    raise InputError(too_long(f"{self.file.name}:{self.file.line_at(self.at + size)}"))
                 if not size:
                     if not ended:
                         self._grow()

@@ -134,4 +134,4 @@ def _refuse_two_in_one(text: Bytes, words: Span, first: Offsets, width: int) -> 
         for row in np.flatnonzero(alike).tolist():
             size, at, again = int(length[row]), int(words.start[one[row]]), int(words.start[other[row]])
             if (text[at : at + size] == text[again : again + size]).all():
-                raise BadLines([(int(words.start[first[row]]), "looks like two lines: a line feed may be missing")])
+                raise BadLines([(int(words.start[first[row]]), "looks like two lines; a line break may be missing")])
