@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from pytest_ireval.secrets import hidden
@@ -10,8 +10,14 @@ from pytest_ireval.secrets import hidden
 SHOWN_CHARACTERS = 120
 """An id or a line longer than this is cut in messages; the place says where the whole of it is."""
 
-LONGEST = 2000
-"""Characters of one part of a message: an input may be one line of millions, and nobody reads them in a terminal."""
+LONGEST = 1000
+"""Characters of one part of a message: an input may be one line of millions."""
+
+SCREEN = 50
+"""Lines of a message about several problems; further problems are counted."""
+
+WIDTH = 100
+"""Characters of a line of a terminal."""
 
 
 @dataclass(frozen=True)
@@ -43,8 +49,18 @@ class IrevalError(Exception):
     """Base of everything pytest-ireval raises on purpose; the text is enough, no traceback is needed."""
 
     def __init__(self, *problems: Problem | str) -> None:
-        self.problems = tuple(Problem(p) if isinstance(p, str) else p for p in problems)
+        self.problems = _screenful([Problem(p) if isinstance(p, str) else p for p in problems])
         super().__init__("\n".join(map(str, self.problems)))
+
+
+def _screenful(problems: Sequence[Problem]) -> tuple[Problem, ...]:
+    """The first problems, as many as a screen holds, and how many more there are."""
+    lines = 0
+    for number, problem in enumerate(problems):
+        lines += sum(1 + len(line) // WIDTH for line in str(problem).splitlines())
+        if number and lines > SCREEN:
+            return (*problems[:number], Problem(f"… and {len(problems) - number:,} more"))
+    return tuple(problems)
 
 
 def one_line(error: IrevalError) -> str:

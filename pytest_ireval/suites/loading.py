@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -30,8 +30,6 @@ from pytest_ireval.suites.variables import with_values
 
 BY_HAND = ("ireval", "source", "rules", "add_rules", "extends", "matrix")
 """Keys that are not read by their type alone."""
-LISTED = 20
-"""Mistakes of one file."""
 A_VARIABLE = re.compile(r"\$\{\w+\}")
 PLACE = re.compile(r"(.*?):(\d+)(?::(\d+))?", re.DOTALL)
 
@@ -54,7 +52,7 @@ def load_suites(
     problems = found.problems
     suites = _suites(found, registry, contents) if found.whole and _is_suite(found, problems) else ()
     if problems:
-        raise SuiteError(*_first(list(_in_order(_causes(problems, found.unknown), found))))
+        raise SuiteError(*_in_order(_causes(problems, found.unknown), found))
     return suites
 
 
@@ -87,7 +85,7 @@ def suite_names(path: str | os.PathLike[str], *, environment: Mapping[str, str] 
                 own = with_values(written, values, problems) if values else written
                 made.append(str(named(written, own, values)))
     if problems:
-        raise SuiteError(*_first(list(_in_order(_causes(problems, found.unknown), found))))
+        raise SuiteError(*_in_order(_causes(problems, found.unknown), found))
     return made
 
 
@@ -226,10 +224,3 @@ def _in_order(problems: list[Problem], found: Gathered) -> list[Problem]:
         return (0 if file in files else 1, str(file), int(line or 0), int(column or 0))
 
     return sorted(dict.fromkeys(problems), key=place)
-
-
-def _first(problems: Sequence[Problem]) -> list[Problem]:
-    """As many mistakes as anybody reads; the others are counted."""
-    left = len(problems) - LISTED
-    more = [Problem(f"and {left:,} more mistakes; these come first")] if left > 0 else []
-    return [*problems[:LISTED], *more]

@@ -5,7 +5,8 @@ import json
 import pytest
 
 from pytest_ireval import read_judgments, read_queries, read_rankings
-from pytest_ireval.errors import InputError
+from pytest_ireval.errors import InputError, Problem
+from pytest_ireval.retrieval.formats import input_file
 
 
 @pytest.mark.parametrize("grade", ["1e-400", "-1e-400", "0.0000000001e-390", "00.1e-9999"])
@@ -92,3 +93,83 @@ def test_queries_in_an_object_are_read(tmp_path, value):
     path.write_text(json.dumps(value, indent=1))
 
     assert read_queries(path).ids == tuple(value)
+
+
+def test_questions_with_answers_are_not_ids_with_texts(tmp_path):
+    path = tmp_path / "faq.tsv"
+    path.write_text(
+        "how do I return a mug\tsend it back within 30 days\nwhere is my order\tsee the tracking page\nvouchers\tno\n"
+    )
+
+    with pytest.raises(InputError) as error:
+        read_queries(path)
+
+    assert "as pairs of id and text it needs ids: the first cell of most lines is several words" in str(error.value)
+    assert read_queries(path, format="pairs").ids[2] == "vouchers"
+
+
+def test_a_few_ids_with_blanks_are_ids(tmp_path):
+    path = tmp_path / "queries"
+    path.write_text("q 1\tred mug\nq2\tcup\n")
+
+    assert read_queries(path).ids == ("q 1", "q2")
+
+
+@pytest.mark.parametrize("text", ["score", "grade", "document", "query"])
+def test_the_text_of_the_first_pair_may_be_the_name_of_a_column(tmp_path, text):
+    path = tmp_path / "queries.tsv"
+    path.write_text(f"q1\t{text}\nq2\tred mug\n")
+
+    assert read_queries(path).text == (text, "red mug")
+
+
+@pytest.mark.parametrize("first", ["document", "doc_id", "quary"])
+def test_names_of_columns_are_still_no_pair(tmp_path, first):
+    path = tmp_path / "queries.tsv"
+    path.write_text(f"{first}\tscore\nq2\tred mug\n")
+
+    with pytest.raises(InputError, match="holds no queries in a known format"):
+        read_queries(path)
+
+
+@pytest.mark.parametrize("letter", ["x", "ü", "字"])
+def test_a_first_line_longer_than_a_glance_is_recognised(tmp_path, letter):
+    path = tmp_path / "queries.jsonl"
+    lines = [{"id": "q1", "text": letter * 100_000}, {"id": "q2", "text": "cup"}]
+    path.write_text("".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines), encoding="utf-8")
+
+    assert read_queries(path).text == (letter * 100_000, "cup")
+
+
+def test_one_value_on_one_long_line_is_still_one_value(tmp_path):
+    path = tmp_path / "queries.json"
+    path.write_text(json.dumps({f"q{number}": "red mug" for number in range(10_000)}))
+
+    assert len(read_queries(path).ids) == 10_000
+
+
+def test_a_text_that_is_read_as_a_whole_has_a_limit(tmp_path, monkeypatch):
+    path = tmp_path / "queries.json"
+    path.write_text(json.dumps({f"q{number}": "red mug" for number in range(1_000)}, indent=1))
+    monkeypatch.setattr(input_file, "LONGEST_TEXT", 1_000)
+
+    with pytest.raises(InputError, match="is more than 0 MiB, which is too much for a format without lines"):
+        read_queries(path)
+
+
+def test_a_name_that_is_there_twice_among_many_is_found_at_once(tmp_path):
+    path = tmp_path / "queries.json"
+    names = [f'"q{number}": "mug"' for number in range(200_000)]
+    path.write_text("{\n" + ",\n".join([*names, names[-1]]) + "\n}")
+
+    with pytest.raises(InputError, match="'q199999' is there twice in one object"):
+        read_queries(path)
+
+
+def test_a_message_is_no_longer_than_a_screen():
+    error = InputError(*(Problem("is wrong", place=f"f:{line}", suggestion="mend it") for line in range(1_000)))
+
+    lines = str(error).splitlines()
+    assert lines[:3] == ["f:0", "  is wrong", "  mend it"]
+    assert len(lines) <= 51
+    assert lines[-1] == f"… and {1_000 - (len(lines) - 1) // 3} more"

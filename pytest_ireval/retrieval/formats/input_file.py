@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from pytest_ireval.errors import InputError, Problem
 from pytest_ireval.retrieval.formats.bytestream import LONGEST_LINE, ByteFile, ByteStream, byte_file, too_long
@@ -18,6 +18,9 @@ FilePath: TypeAlias = str | os.PathLike[str]
 
 GLANCE = 1 << 16
 """So many bytes at the beginning must be enough to tell what a file holds."""
+
+LONGEST_TEXT = 1 << 29
+"""Characters of a file that is read as a whole."""
 
 FIRST_LINES = 50
 DELIMITERS = ("\t", ",", ";")
@@ -65,6 +68,22 @@ class InputFile:
         return tuple(lines if whole else lines[:-1])
 
     @cached_property
+    def first_object(self) -> dict[str, Any] | None:
+        """The JSON object that is the first line; None if that is something else."""
+        import json
+
+        line = self.first_lines[0] if self.first_lines else ""
+        if not line.lstrip().startswith("{"):
+            return None
+        if len(self.head) >= GLANCE // 4 and "\n" not in self.head:  # characters may have four bytes
+            line = next(self.lines())
+        try:
+            found = json.loads(line)
+        except (ValueError, RecursionError):
+            return None
+        return found if isinstance(found, dict) else None
+
+    @cached_property
     def first_words(self) -> tuple[list[str], ...]:
         """The words of the first lines that do not begin with ``#``, however many such lines stand before them."""
         lines = [line for line in self._lines if not line.lstrip().startswith("#")]
@@ -107,8 +126,16 @@ class InputFile:
                 yield text.removeprefix(BYTE_ORDER_MARK) if number == 1 else text
 
     def text(self) -> str:
-        """The whole text."""
-        return "".join(self.lines())
+        """The whole text, for formats that are not read line by line."""
+        lines, size = [], 0
+        for line in self.lines():
+            size += len(line)
+            if size > LONGEST_TEXT:
+                complaint = f"is more than {LONGEST_TEXT >> 20} MiB, which is too much for a format without lines"
+                suggestion = "use a format with a record on each line, such as TSV or JSONL, or Parquet"
+                raise InputError(Problem(complaint, place=self.name, suggestion=suggestion))
+            lines.append(line)
+        return "".join(lines)
 
 
 def words(line: str) -> list[str]:

@@ -8,7 +8,7 @@ from pytest_ireval.errors import InputError, Problem, did_you_mean
 from pytest_ireval.plurals import counted
 from pytest_ireval.retrieval.formats.input_file import InputFile
 from pytest_ireval.retrieval.formats.reader import Content, Reader, fits
-from pytest_ireval.retrieval.formats.shapes import begins_like_a_book, is_text
+from pytest_ireval.retrieval.formats.shapes import begins_like_a_book, has_header, has_texts_as_ids, is_text
 from pytest_ireval.retrieval.formats.table_columns import lack
 
 Format = str | Reader | None
@@ -83,11 +83,13 @@ def _beginning(file: InputFile) -> str:
 
 
 def _hint(file: InputFile) -> str:
-    """What a table or columns of words lack."""
+    """What a table, pairs or columns of words lack."""
     if "\0" in file.head:
         return "it holds zero bytes: is this UTF-16, or no text at all?"
     if not is_text(file):
         return ""
+    if len(file.header) == 2 and has_texts_as_ids(file) and not has_header(file):
+        return "as pairs of id and text it needs ids: the first cell of most lines is several words"
     if len(file.header) > 1:
         columns = ", ".join(repr(name) for name in file.header)
         return f"as a table it must name its columns in the first line, and these are not enough: {columns}"

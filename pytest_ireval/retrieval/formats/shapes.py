@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from typing import Any
 
 from pytest_ireval.retrieval.formats.input_file import InputFile
 from pytest_ireval.retrieval.tables import (
@@ -21,6 +20,7 @@ from pytest_ireval.retrieval.values import NUMBER
 JSON = re.compile(r"\s*[{\[]\s*[\"{}\[\]]")
 """How JSON begins; a query may be called ``[q1]``, and is no JSON."""
 TOPIC = re.compile(r"<(top|topic)\b", re.IGNORECASE)
+DIGITS = re.compile(r"\d+")
 HOLDS = (holds_judgments, holds_queries, holds_rankings)
 QUEPID_CASE = ({"query", "docid", "rating"}, {"query", "doc_id", "rating"})
 QUEPID_DETAILED = {"case_id", "query_text", "doc_id", "rating"}
@@ -121,15 +121,29 @@ def is_pairs(file: InputFile) -> bool:
         and not has_header(file)
         and not names_a_column(file)
         and all(line.count("\t") == 1 and line[0] != "\t" for line in file.first_lines)
+        and not has_texts_as_ids(file)
     )
+
+
+def has_texts_as_ids(file: InputFile) -> bool:
+    """Whether most first cells are several words: questions with their answers, not ids with texts."""
+    texts = sum(" " in line.split("\t")[0].strip() for line in file.first_lines)
+    return 2 * texts > len(file.first_lines)
 
 
 def names_a_column(file: InputFile) -> bool:
     """Whether the first line looks like names of columns, be they of another kind of table or misspelt."""
     names = tuple(map(plain, file.header))
+    if len(file.first_lines) > 1 and _numbered_alike(file.header[0], file.first_lines[1].partition(file.delimiter)[0]):
+        return False  # q1 above q2 is an id, whatever its text is
     known = {name for groups in COLUMN_NAMES.values() for group in groups for name in group}
     texts = {name for group in PRODUCTS for name in group}  # people search for products
     return bool(names) and (names[0] in known or names[0].endswith("_id") or names[-1] in known - texts)
+
+
+def _numbered_alike(first: str, second: str) -> bool:
+    """Whether two ids differ in their numbers alone."""
+    return DIGITS.search(first) is not None and DIGITS.sub("0", first) == DIGITS.sub("0", second)
 
 
 def is_topics(file: InputFile) -> bool:
@@ -141,20 +155,10 @@ def keys_of_lines(file: InputFile) -> tuple[str, ...]:
     """The keys of the first line of a JSONL file; nothing for other files."""
     if not JSON.match(file.head):
         return ()
-    found = _object(file.first_lines[0])
+    found = file.first_object
     if found is None or (len(file.first_lines) == 1 and not any(has(found) for has in HOLDS)):
         return ()
     return tuple(found)
-
-
-def _object(line: str) -> dict[str, Any] | None:
-    import json
-
-    try:
-        found = json.loads(line)
-    except (ValueError, RecursionError):
-        return None
-    return found if isinstance(found, dict) else None
 
 
 def mentions(file: InputFile, *keys: str) -> bool:
