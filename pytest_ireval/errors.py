@@ -10,7 +10,7 @@ from pytest_ireval.secrets import hidden
 SHOWN_CHARACTERS = 120
 """An id or a line longer than this is cut in messages; the place says where the whole of it is."""
 
-LONGEST = 1000
+LONGEST = 2000
 """Characters of one part of a message: an input may be one line of millions."""
 
 SCREEN = 50

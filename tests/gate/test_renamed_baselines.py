@@ -15,7 +15,7 @@ def rename(branch, *, history):
     branch.rank(**WORSE)
     result = branch.shop.run("--ireval-update-new")
     assert (result.ret, branch.shop.results()["accepted"]) == (1, ["store"])
-    result.stdout.fnmatch_lines(["problem: baselines/shop.json: no suite claims this baseline*"])
+    result.stdout.fnmatch_lines(["problem: baselines/shop.json: no suite uses this baseline*"])
     branch.commit("renamed")
 
 
