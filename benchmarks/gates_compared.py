@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from pytest_ireval.rules.deciding import decided
 from pytest_ireval.statistics.mean_evidence import mean_evidences
-from pytest_ireval.statistics.paired_t import paired_t
-from pytest_ireval.statistics.severe import net_severe
+from pytest_ireval.statistics.sign_flip import net_severe
+from pytest_ireval.statistics.student import paired_t
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]

@@ -17,8 +17,7 @@ from pytest_ireval.cli.named_rankings import STANDARD_INPUT, named_rankings
 from pytest_ireval.cli.policy_options import METRICS, metric_option, policy_options
 from pytest_ireval.cli.progress_bar import LateBar
 from pytest_ireval.cli.terminal import terminal_width
-from pytest_ireval.comparing.comparison import compare
-from pytest_ireval.comparing.pairing import Test
+from pytest_ireval.comparing.comparison import Test, compare
 from pytest_ireval.errors import IrevalError, Problem, did_you_mean
 from pytest_ireval.evaluating.policies import MissingQueries
 from pytest_ireval.plugins.manager import load_registry

@@ -10,8 +10,7 @@ from typing import NamedTuple
 
 from pytest_ireval.results.evaluation import MetricResult
 from pytest_ireval.retrieval.queries import Queries
-from pytest_ireval.statistics.likely_spread import likely_spread
-from pytest_ireval.statistics.resolution import queries_needed, resolution
+from pytest_ireval.statistics.resolution import likely_spread, queries_needed, resolution
 
 BELOW = 0.95
 """A floor is so much of what is reached now."""

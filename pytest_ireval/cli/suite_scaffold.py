@@ -14,7 +14,7 @@ from pytest_ireval.cli.scaffold_figures import FEW, MANY, floor, needed_for, pro
 from pytest_ireval.plurals import counted, roughly
 from pytest_ireval.results.evaluation import Evaluation, MetricResult
 from pytest_ireval.retrieval.queries import Queries
-from pytest_ireval.statistics.likely_spread import LIKENESS
+from pytest_ireval.statistics.resolution import LIKENESS
 
 PLAIN = re.compile(r"[A-Za-z0-9_./][A-Za-z0-9_./@+=-]*")
 MISREAD = re.compile(r"(?i)true|false|yes|no|on|off|null|~|[0-9.eE+-]+")

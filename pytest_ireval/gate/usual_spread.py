@@ -9,7 +9,7 @@ from typing import NamedTuple
 from pytest_ireval.baselines.baseline import Acceptance
 from pytest_ireval.baselines.spreads import DIGITS, spread_key
 from pytest_ireval.plurals import counted
-from pytest_ireval.statistics.likely_spread import likely_spread
+from pytest_ireval.statistics.resolution import likely_spread
 
 NEWEST = 20
 """So many are looked at: a search that changed in how it changes is not planned by what it was years ago."""

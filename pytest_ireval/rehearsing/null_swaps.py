@@ -22,8 +22,8 @@ from pytest_ireval.results.rehearsal import FalseAlarms
 from pytest_ireval.rules.planning import Check
 from pytest_ireval.rules.side import Side
 from pytest_ireval.rules.slices import Mask
-from pytest_ireval.statistics.binomial import share_limits
 from pytest_ireval.statistics.differences import TIE
+from pytest_ireval.statistics.student import share_limits
 
 OURS = "pytest_ireval."
 WHOLE_SUITE = ""

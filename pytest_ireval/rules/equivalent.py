@@ -29,7 +29,7 @@ from pytest_ireval.rules.seen import Seen
 from pytest_ireval.rules.tries import Chances, Tries
 from pytest_ireval.rules.wording import on
 from pytest_ireval.rules.worst import worst_changes
-from pytest_ireval.statistics.equivalence import Equivalence, equivalence
+from pytest_ireval.statistics.mean_evidence import Equivalence, equivalence
 from pytest_ireval.suites.options import EvidenceOptions, WeightedOptions
 from pytest_ireval.suites.values import MetricText, ToleranceText
 

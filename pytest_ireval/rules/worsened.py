@@ -25,7 +25,7 @@ from pytest_ireval.rules.tries import Chances, Shown, Tries
 from pytest_ireval.rules.wording import much_worse, on, queries_of
 from pytest_ireval.rules.worst import worst_changes
 from pytest_ireval.statistics.differences import TIE
-from pytest_ireval.statistics.severe import NetSevere, heads_at_most, net_severe, rate_bound
+from pytest_ireval.statistics.sign_flip import NetSevere, heads_at_most, net_severe, rate_bound
 from pytest_ireval.statistics.weighting import Sampling, weighting
 from pytest_ireval.suites.loosening import MORE, Looser
 from pytest_ireval.suites.options import EvidenceOptions

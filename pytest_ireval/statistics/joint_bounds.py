@@ -12,27 +12,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from itertools import combinations_with_replacement
+from math import comb
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pytest_ireval.retrieval.labelled import Labellings
+from pytest_ireval.retrieval.labelled import LEFT, Labellings
 from pytest_ireval.statistics.differences import TIE, Floats, Mask
-from pytest_ireval.statistics.labellings import (
-    Labels,
-    differ,
-    in_digits,
-    in_steps,
-    labellings_of,
-    leading,
-    numbered,
-    one_above,
-    one_alone,
-    one_among,
-    same_label,
-    steps_of,
-)
 
 Integers = NDArray[np.int64]
 Difference = Callable[[Labellings], Floats]
@@ -125,7 +114,7 @@ def joint_bounds(
     if shape.plain:
         added = _added_up(asked, as_it_is, left)
         return Bounds(np.minimum(low, added[0]), np.maximum(high, added[1]), effect, exact)
-    labellings, steps = labellings_of(asked.labels, count), steps_of(count, len(shape.steps))
+    labellings, steps = _labellings_of(asked.labels, count), _steps_of(count, len(shape.steps))
     stepped = left & (steps <= STEPPED) & (2 * steps < labellings)
     stepped = _affordable(stepped, 2 * steps * asked.rows, stepped_rows)
     if stepped.any():
@@ -133,8 +122,8 @@ def joint_bounds(
         left &= ~stepped
     tried = _affordable(left & (labellings <= ENUMERATED), labellings * asked.rows, tried_rows)
     if tried.any():
-        number, query = numbered(labellings, tried)
-        _widen(low, high, query, _values(asked, query, number, in_digits(asked.labels)))
+        number, query = _numbered(labellings, tried)
+        _widen(low, high, query, _values(asked, query, number, _in_digits(asked.labels)))
         left &= ~tried
     if left.any() and shape.alone is not None:
         _widen_by_sides(asked, shape.alone, left, low, high)
@@ -160,16 +149,16 @@ def effects(asked: Asked, as_it_is: Floats) -> Floats:
 def heeds_labels(asked: Asked) -> bool:
     """Whether values differ among labels: one for all documents, one document alone, or some of all labellings."""
     wanted = asked.count > 0
-    every = numbered(asked.labels * wanted, wanted)
-    alone = numbered((asked.labels * asked.count + 1) * wanted, wanted)
-    if differ(every[1], _values(asked, every[1], every[0], same_label)) or differ(
-        alone[1], _values(asked, alone[1], alone[0], one_among(asked.labels))
+    every = _numbered(asked.labels * wanted, wanted)
+    alone = _numbered((asked.labels * asked.count + 1) * wanted, wanted)
+    if _differ(every[1], _values(asked, every[1], every[0], _same_label)) or _differ(
+        alone[1], _values(asked, alone[1], alone[0], _one_among(asked.labels))
     ):
         return True
-    some = np.minimum(labellings_of(asked.labels, asked.count), HEEDED)
-    number, query = numbered(some, wanted)
-    spread = number * (labellings_of(asked.labels, asked.count) // np.maximum(some, 1))[query]
-    return differ(query, _values(asked, query, spread, in_digits(asked.labels)))
+    some = np.minimum(_labellings_of(asked.labels, asked.count), HEEDED)
+    number, query = _numbered(some, wanted)
+    spread = number * (_labellings_of(asked.labels, asked.count) // np.maximum(some, 1))[query]
+    return _differ(query, _values(asked, query, spread, _in_digits(asked.labels)))
 
 
 def affordable(count: Integers, rows: Integers, budget: int = ROWS) -> int:
@@ -193,8 +182,8 @@ def places(first: Integers, effect: Floats) -> Integers:
 
 def _each_alone(asked: Asked, as_it_is: Floats, wanted: Mask) -> Floats:
     """A row for each open document, a column for each label: what it alone does to the difference of its query."""
-    number, query = numbered(asked.count * asked.labels, wanted)
-    moved = _values(asked, query, number, one_alone(asked.labels)) - as_it_is[query]
+    number, query = _numbered(asked.count * asked.labels, wanted)
+    moved = _values(asked, query, number, _one_alone(asked.labels)) - as_it_is[query]
     found = np.zeros((int(asked.first[-1]), asked.labels))
     found[np.repeat(wanted, asked.count)] = moved.reshape(-1, asked.labels)
     return found
@@ -212,26 +201,26 @@ def _added_up(asked: Asked, as_it_is: Floats, wanted: Mask) -> tuple[Floats, Flo
 def _step(asked: Asked, steps: Sequence[int], wanted: Mask, low: Floats, high: Floats) -> None:
     """Widen bounds of sums over a divisor by the labellings that give better labels to higher effects, or to lower."""
     lowest, highest = steps[0], steps[-1]
-    number, query = numbered(asked.count, wanted)
+    number, query = _numbered(asked.count, wanted)
     effect = np.zeros(int(asked.first[-1]))
-    effect[np.repeat(wanted, asked.count)] = _values(asked, query, number, one_above(lowest, highest))
+    effect[np.repeat(wanted, asked.count)] = _values(asked, query, number, _one_above(lowest, highest))
     place = places(asked.first, effect)
     worth = np.array(steps, np.int64)
-    number, query = numbered(steps_of(asked.count, len(steps)), wanted)
+    number, query = _numbered(_steps_of(asked.count, len(steps)), wanted)
     for order in (place, np.repeat(asked.count, asked.count) - 1 - place):
-        _widen(low, high, query, _values(asked, query, number, in_steps(worth), order))
+        _widen(low, high, query, _values(asked, query, number, _in_steps(worth), order))
 
 
 def _widen_by_sides(asked: Asked, sides: tuple[Alone, Alone], wanted: Mask, low: Floats, high: Floats) -> None:
     """Widen bounds by what each side alone can have, for every number of relevant documents."""
-    number, query = numbered(asked.count + 1, wanted)
+    number, query = _numbered(asked.count + 1, wanted)
     ends = []
     for side in sides:
         alone = Asked(asked.first, asked.rows, side.value, asked.labels)
         height = -np.where(side.ranks > 0, side.ranks, np.iinfo(np.int32).max).astype(np.float64)
         place = places(asked.first, height)
         orders = (place, np.repeat(asked.count, asked.count) - 1 - place)
-        values = [_values(alone, query, number, leading(asked.labels), order) for order in orders]
+        values = [_values(alone, query, number, _leading(asked.labels), order) for order in orders]
         ends.append((np.minimum(*values), np.maximum(*values)))
     (now_low, now_high), (before_low, before_high) = ends
     _widen(low, high, query, now_low - before_high)
@@ -253,7 +242,7 @@ def _affordable(wanted: Mask, cost: Integers, budget: int) -> Mask:
     return found
 
 
-def _values(asked: Asked, query: Integers, number: Integers, label: Labels, order: Integers | None = None) -> Floats:
+def _values(asked: Asked, query: Integers, number: Integers, label: _Labels, order: Integers | None = None) -> Floats:
     """The differences of labellings."""
     made = [np.zeros(0)]
     for part in _parts(asked.rows[query]):
@@ -286,3 +275,95 @@ def _widen(low: Floats, high: Floats, query: Integers, values: Floats) -> None:
     of = query[begin]
     low[of] = np.minimum(low[of], np.minimum.reduceat(values, begin))
     high[of] = np.maximum(high[of], np.maximum.reduceat(values, begin))
+
+
+_Labels = Callable[[Integers, Integers, Integers], Integers]
+"""Labels by the number of the labelling, the place of each document in the order of its query, and how many it has."""
+
+MANY = 1_000_000
+"""More labellings of a query are not counted."""
+
+
+def _labellings_of(labels: int, count: Integers) -> Integers:
+    """How many labellings there are, or more than are tried."""
+    most = np.log(float(MANY))
+    few = count * np.log(float(max(labels, 2))) < most
+    found: Integers = np.where(few, np.power(labels, np.where(few, count, 0)), MANY)
+    return found
+
+
+def _steps_of(count: Integers, labels: int) -> Integers:
+    """How many labellings there are in the order of effects, or more than are tried."""
+    if labels < 1:
+        return np.full(count.shape, MANY)
+    ways = [min(comb(n + labels - 1, labels - 1), MANY) for n in range(int(count.max(initial=0)) + 1)]
+    return np.array(ways, np.int64)[count]
+
+
+def _numbered(count: Integers, wanted: Mask) -> tuple[Integers, Integers]:
+    """``count`` labellings of each wanted query: their numbers from 0, and their queries."""
+    some = np.where(wanted, count, 0)
+    query = np.repeat(np.arange(some.size), some)
+    return np.arange(query.size) - (np.cumsum(some) - some)[query], query
+
+
+def _same_label(number: Integers, place: Integers, _: Integers) -> Integers:
+    """The same label for all documents."""
+    return number + 1 + 0 * place
+
+
+def _one_alone(labels: int) -> _Labels:
+    """One document alone with one label: all labels of the first document, then of the second."""
+    return lambda number, place, _: np.where(number // labels == place, number % labels + 1, LEFT)
+
+
+def _one_among(labels: int) -> _Labels:
+    """The same among documents with the lowest label; the last labelling is these alone."""
+    return lambda number, place, _: np.where(number // labels == place, number % labels + 1, 1)
+
+
+def _one_above(lowest: int, highest: int) -> _Labels:
+    """One document with the label of the highest worth among others with that of the lowest."""
+    return lambda number, place, _: np.where(number == place, highest, lowest)
+
+
+def _leading(labels: int) -> _Labels:
+    """The top label for the documents at the first places, as many as the number says; the lowest for others."""
+    return lambda number, place, _: np.where(place < number, labels, 1)
+
+
+def _in_digits(labels: int) -> _Labels:
+    """The number, in as many digits as there are documents."""
+
+    def digits(number: Integers, place: Integers, _: Integers) -> Integers:
+        worth = np.power(float(labels), np.minimum(place, 64))  # of higher places all digits are 0
+        found: Integers = (number // worth).astype(np.int64) % labels + 1
+        return found
+
+    return digits
+
+
+def _in_steps(worth: Integers) -> _Labels:
+    """Labels that fall from place to place."""
+
+    def labels(number: Integers, place: Integers, count: Integers) -> Integers:
+        found = np.zeros(place.size, np.int64)
+        for size in np.unique(count).tolist():
+            here = count == size
+            found[here] = (place[here, None] < _borders(size, worth.size - 1)[number[here]]).sum(axis=1)
+        chosen: Integers = worth[found]
+        return chosen
+
+    return labels
+
+
+@lru_cache(maxsize=200)
+def _borders(count: int, borders: int) -> Integers:
+    """All ways to part ``count`` places by this many borders."""
+    ways = list(combinations_with_replacement(range(count + 1), borders))
+    return np.array(ways, np.int64).reshape(len(ways), borders)
+
+
+def _differ(query: Integers, values: Floats) -> bool:
+    """Whether a query, whose values stand together, has several."""
+    return bool(((query[1:] == query[:-1]) & (values[1:] != values[:-1])).any())

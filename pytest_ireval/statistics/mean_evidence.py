@@ -12,9 +12,8 @@ import numpy as np
 
 from pytest_ireval.statistics.differences import TIE, Floats
 from pytest_ireval.statistics.estimate import Estimate, estimated
-from pytest_ireval.statistics.one_sided import FEWEST, p_above, p_below
 from pytest_ireval.statistics.sign_flip import sign_flip
-from pytest_ireval.statistics.student import t_quantiles
+from pytest_ireval.statistics.student import shares_below, t_quantiles
 from pytest_ireval.statistics.weighting import Counts, Sampling, Weighting, weighting
 
 FEW_CHANGED = 20
@@ -94,7 +93,7 @@ def mean_evidences(
         sample.error,
         *bounds(sample, alpha),
         sample.skew,
-        p_worse(counted, changed, sample, weigh),
+        _p_worse(counted, changed, sample, weigh),
         _p_safe(counted, changed, None if allowed is None else allowed[:, weigh.counted], weigh),
         np.full(len(rows), sample.units),
         np.count_nonzero(weigh.sums(counted), axis=1),
@@ -117,7 +116,7 @@ def bounds(sample: Estimate, alpha: float) -> tuple[Floats, Floats]:
     return sample.mean - half, sample.mean + half
 
 
-def p_worse(rows: Floats, changed: Counts, sample: Estimate, weigh: Weighting) -> Floats:
+def _p_worse(rows: Floats, changed: Counts, sample: Estimate, weigh: Weighting) -> Floats:
     """For each row the chance of such a fall if there were none."""
     if weigh.worth < FEWEST or weigh.lone:
         return np.ones(len(rows))
@@ -136,12 +135,71 @@ def _p_safe(rows: Floats, changed: Counts, allowed: Floats | None, weigh: Weight
         return np.ones(len(rows))  # no query says that nothing changed
     if allowed is None or weigh.worth < FEWEST or weigh.lone:
         return np.where(changed == 0, 0.0, 1.0)
-    return np.where(changed == 0, 0.0, p_above(estimated(shifted(rows, allowed), weigh)))
+    return np.where(changed == 0, 0.0, p_above(estimated(_shifted(rows, allowed), weigh)))
 
 
-def shifted(rows: Floats, by: Floats) -> Floats:
+def _shifted(rows: Floats, by: Floats) -> Floats:
     """``rows + by``, exactly 0 where rounding alone keeps the two from cancelling."""
     found: Floats = rows + by
     size = np.maximum(np.abs(rows), np.abs(by)).max(axis=1, initial=0.0, keepdims=True)
     found[np.abs(found) < TIE * size] = 0.0
     return found
+
+
+FEWEST = 5
+"""Fewer queries show nothing: even if all of them agree, four do so by chance once in 16 times."""
+
+
+def p_below(sample: Estimate) -> Floats:
+    """For each row the chance of a mean this low or lower if the true one were 0: the larger of both tests' p.
+
+    Of a whole population nothing is left to chance: 0 where the mean is below 0, otherwise 1.
+    """
+    if sample.exact:
+        return np.where(sample.mean < 0, 0.0, 1.0)
+    return shares_below(np.maximum(sample.t, sample.corrected), sample.degrees)
+
+
+def p_above(sample: Estimate) -> Floats:
+    """For each row the chance of a mean this high or higher if the true one were 0: the larger of both tests' p.
+
+    Of a whole population: 0 where the mean is 0 or above, otherwise 1.
+    """
+    if sample.exact:
+        return np.where(sample.mean >= 0, 0.0, 1.0)
+    return shares_below(-np.minimum(sample.t, sample.corrected), sample.degrees)
+
+
+class Equivalence(NamedTuple):
+    """``p`` is the chance to see so little if the mean had moved by the margin, the larger of both directions.
+
+    It is 0 where nothing changed, otherwise 1 below five queries. ``p_moved`` is the two-sided chance of so much if the
+    mean had not moved at all; 1 below five queries or where nothing changed.
+    """
+
+    p: float
+    p_moved: float
+
+
+def equivalence(
+    differences: Floats,
+    margins: Floats | float,
+    *,
+    weights: Floats | None = None,
+    sampling: Sampling | None = None,
+) -> Equivalence:
+    """The evidence that the mean moved by less than ``margins``: a number, or the mean of one for each query."""
+    row = np.asarray(differences, dtype=np.float64)[None, :]
+    row = np.where(np.abs(row) < TIE, 0.0, row)
+    weigh = weighting(weights, row.shape[1], sampling)
+    allowed = np.broadcast_to(np.asarray(margins, dtype=np.float64), row.shape)[:, weigh.counted]
+    row = row[:, weigh.counted]
+    changed = np.count_nonzero(row, axis=1)
+    if not changed[0] and row.size:
+        return Equivalence(0.0, 1.0)
+    if weigh.worth < FEWEST or weigh.lone:
+        return Equivalence(1.0, 1.0)
+    above_low = p_above(estimated(_shifted(row, allowed), weigh))
+    below_high = p_above(estimated(_shifted(-row, allowed), weigh))
+    fell, rose = (_p_worse(side, changed, estimated(side, weigh), weigh) for side in (row, -row))
+    return Equivalence(float(np.maximum(above_low, below_high)[0]), float(min(1.0, 2 * min(fell[0], rose[0]))))

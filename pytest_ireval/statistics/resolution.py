@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from statistics import stdev
 
 from pytest_ireval.statistics.student import NORMAL, noncentrality
 
@@ -56,3 +58,17 @@ def queries_needed(sd: float, drop: float, level: float = LEVEL, per_unit: float
 def _shows(sd: float, queries: int, drop: float, level: float, per_unit: float) -> bool:
     smallest = resolution(sd, queries, level, per_unit)
     return smallest is not None and smallest <= drop
+
+
+LIKENESS = 0.95
+"""How strongly the values of two versions correlate after a small change, as far as anybody knows before the second."""
+
+
+def likely_spread(values: Sequence[float]) -> float | None:
+    """The standard deviation of the differences of two versions whose values spread alike and correlate so.
+
+    None where the values say nothing: there are fewer than two, or all are alike.
+    """
+    if len(values) < 2:
+        return None
+    return stdev(values) * math.sqrt(2 * (1 - LIKENESS)) or None

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pytest_ireval.statistics.differences import TIE, Floats
-from pytest_ireval.statistics.moments import moments
+from pytest_ireval.statistics.estimate import moments
 
 
 class Risk(NamedTuple):

@@ -6,12 +6,15 @@ computed from its characteristic function, the product of cosines. Either way th
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from pytest_ireval.statistics.differences import TIE, Floats
-from pytest_ireval.statistics.flipped_sums import shares_reaching
+from pytest_ireval.statistics.differences import TIE, Floats, Mask
+from pytest_ireval.statistics.student import quantile
+from pytest_ireval.statistics.weighting import Counts, summed
 
 COUNTED = 64
 """Up to so many changed queries it is tried to count all patterns."""
@@ -57,7 +60,7 @@ def _shares_reaching(sizes: Floats, totals: Floats) -> tuple[float, float]:
 
 def _counted(sizes: Floats, totals: Floats, most: int = MOST_SUMS) -> Floats | None:
     """The same by counting: the sums of two halves, every pair of which stands for patterns; None: too many sums."""
-    halves = [_sums(half, most) for half in (sizes[0::2], sizes[1::2])]
+    halves = [_halves_sums(half, most) for half in (sizes[0::2], sizes[1::2])]
     if halves[0] is None or halves[1] is None:
         return None
     (one, shares), (other, weights) = halves[0], halves[1]
@@ -68,7 +71,7 @@ def _counted(sizes: Floats, totals: Floats, most: int = MOST_SUMS) -> Floats | N
     return found
 
 
-def _sums(sizes: Floats, most: int) -> tuple[Floats, Floats] | None:
+def _halves_sums(sizes: Floats, most: int) -> tuple[Floats, Floats] | None:
     """The different sums under all sign patterns, in order, and the share of patterns of each; None: too many."""
     sums: Floats = np.zeros(1)
     shares: Floats = np.ones(1)
@@ -80,3 +83,179 @@ def _sums(sizes: Floats, most: int) -> tuple[Floats, Floats] | None:
         sums = different
         shares = np.bincount(place, weights=np.concatenate((shares, shares)) / 2).astype(np.float64, copy=False)
     return sums, shares
+
+
+LARGEST, RARE = 8, 10
+"""So many of the largest numbers are enumerated, or at most so many that do not repeat."""
+
+BEYOND = 7.6
+"""Hoeffding: a sum lies farther out than this many standard deviations with a chance below 2·exp(-7.6²/2) = 6e-13."""
+
+SMOOTHING, FINEST = 1 / 500, 1 / 20_000
+"""Standard deviation of the noise that cuts the integral off, usual and least, in standard deviations of the sum."""
+
+REPEATED = 4
+"""A number that occurs so often makes sums cluster."""
+
+NOTHING = 1e-14
+"""A product of cosines below this contributes nothing, whatever the cosines still to come."""
+
+RELIABLE = 1e-8
+"""Smaller shares than this are lost in the errors of the integral."""
+
+FACTORS = 16
+ELEMENTS = 1 << 18
+"""So many factors are multiplied, or so many cosines held, before the points where nothing is left are dropped."""
+
+
+def shares_reaching(sizes: Floats, totals: Floats) -> Floats:
+    """For each total the share of sign patterns of ``sizes`` (largest first, none 0) whose sum is at least that.
+
+    Each total must be the sum of some pattern.
+    """
+    few, rest = _split(sizes)
+    targets = totals[:, None] - _sums(few)
+    step = _step(rest)
+    if step:
+        above = np.ceil((targets - rest.sum()) / step - 1e-6)
+        targets = rest.sum() + (above - 0.5) * step
+    spread = math.sqrt(float(rest @ rest))
+    shares = (targets < 0).astype(np.float64)
+    near = np.abs(targets) < BEYOND * spread
+    shares[near] = _inverted(rest, spread, SMOOTHING if step else _noise(rest, spread), targets[near])
+    share = shares.mean(axis=1)
+    bound = np.exp(-0.5 * np.maximum(totals, 0.0) ** 2 / float(sizes @ sizes))
+    return np.clip(np.where(share < RELIABLE, np.minimum(bound, RELIABLE), share), 0.5**sizes.size, 1.0)
+
+
+def _split(sizes: Floats) -> tuple[Floats, Floats]:
+    """The numbers whose signs are enumerated, and the rest."""
+    rare = _rare(sizes)
+    if rare.sum() <= RARE:
+        return sizes[rare], sizes[~rare]
+    return sizes[:LARGEST], sizes[LARGEST:]
+
+
+def _rare(sizes: Floats) -> Mask:
+    """Which numbers do not repeat often."""
+    _, place, counts = np.unique(np.round(sizes, 9), return_inverse=True, return_counts=True)
+    rare: Mask = counts[place] < REPEATED
+    return rare
+
+
+def _sums(sizes: Floats) -> Floats:
+    signs = 1.0 - 2.0 * ((np.arange(2**sizes.size)[:, None] >> np.arange(sizes.size)) & 1)
+    sums: Floats = signs @ sizes
+    return sums
+
+
+def _step(sizes: Floats) -> float:
+    """The distance of neighbouring sums if all sizes are multiples of one number; 0 if that is too fine to matter."""
+    finest = math.sqrt(float(sizes @ sizes)) / 20_000
+    divisor = 0.0
+    for size in np.unique(np.round(sizes, 12)).tolist():
+        one, other = size, divisor
+        while other > TIE * 1e3:
+            one, other = other, abs(one - other * round(one / other))
+        divisor = one
+        if divisor < finest:
+            return 0.0
+    return 2 * divisor
+
+
+def _noise(sizes: Floats, spread: float) -> float:
+    """A sixth of what the numbers that do not repeat spread the sums, between the usual noise and the least."""
+    rare = sizes[_rare(sizes)]
+    if rare.size * 2 > sizes.size:
+        return SMOOTHING
+    return min(SMOOTHING, max(FINEST, math.sqrt(float(rare @ rare)) / 6 / spread))
+
+
+def _inverted(sizes: Floats, spread: float, noise: float, targets: Floats) -> Floats:
+    """For each target the share of sign patterns whose sum is above it (Gil-Pelaez, midpoint rule)."""
+    step = math.pi / (BEYOND * spread)
+    end = 7.5 / (noise * spread)
+    points = (np.arange(math.ceil(end / step), dtype=np.float64) + 0.5) * step
+    at, product = _products_of_cosines(points, sizes)
+    weight = product * np.exp(-0.5 * (at * noise * spread) ** 2) / at
+    shares: Floats = 0.5 - np.sin(np.outer(targets, at)) @ weight * step / math.pi
+    return np.clip(shares, 0.0, 1.0)
+
+
+def _products_of_cosines(at: Floats, sizes: Floats) -> tuple[Floats, Floats]:
+    """The points where the product of ``cos(at * size)`` is more than nothing, and the product there."""
+    values, counts = np.unique(sizes, return_counts=True)
+    order = np.argsort(-values * np.sqrt(counts))
+    values, counts = values[order], counts[order]
+    product = np.ones(at.size)
+    first = 0
+    while first < values.size and at.size:
+        part = slice(first, first + max(FACTORS, ELEMENTS // at.size))
+        product = product * _product(at, values[part], counts[part])
+        more = np.abs(product) > NOTHING
+        at, product = at[more], product[more]
+        first = part.stop
+    return at, product
+
+
+def _product(at: Floats, values: Floats, counts: NDArray[np.int64]) -> Floats:
+    """The product over some values, each as often as it occurs."""
+    cosines = np.cos(np.outer(at, values))
+    repeated = counts > 1
+    cosines[:, repeated] **= counts[repeated]
+    found: Floats = cosines.prod(axis=1)
+    return found
+
+
+class NetSevere(NamedTuple):
+    """How many queries lost or gained the cut or more, and the chance of so few gains if both were as likely."""
+
+    losses: int
+    gains: int
+    p: float
+
+
+def net_severe(differences: Floats, cut: float, clusters: Counts | None = None) -> NetSevere:
+    """The exact sign test of the queries whose difference (above 0 is better) is ``cut`` or more.
+
+    Queries of one cluster are lost or gained together: the sign of each cluster's balance is by chance, not that of
+    each query.
+    """
+    reached = cut - TIE
+    lost, gained = differences <= -reached, differences >= reached
+    losses, gains = int(np.count_nonzero(lost)), int(np.count_nonzero(gained))
+    codes = None if clusters is None else np.unique(clusters, return_inverse=True)[1]
+    if codes is None or codes.max(initial=-1) + 1 == codes.size:
+        return NetSevere(losses, gains, heads_at_most(gains, losses + gains))
+    balance = gained.astype(np.float64) - lost
+    p = sign_flip(summed(balance[None, :], codes, int(codes.max()) + 1)[0]).p_lower
+    return NetSevere(losses, gains, p)
+
+
+def heads_at_most(heads: int, coins: int) -> float:
+    """The chance that so many fair coins show at most so many heads."""
+    if heads >= coins:
+        return 1.0
+    if 2 * heads >= coins:
+        return 1.0 - heads_at_most(coins - heads - 1, coins)
+    term = math.exp(_log_choose(coins, heads) - coins * math.log(2))
+    terms = [term]
+    for left in range(heads, 0, -1):
+        term *= left / (coins - left + 1)
+        terms.append(term)
+        if term < terms[0] * 1e-18:
+            break
+    return math.fsum(terms)
+
+
+def _log_choose(coins: int, heads: int) -> float:
+    return math.lgamma(coins + 1) - math.lgamma(heads + 1) - math.lgamma(coins - heads + 1)
+
+
+def rate_bound(losses: float, queries: float, level: float = 0.95) -> float:
+    """The share of severe losses that is not exceeded with so much confidence, when so many were seen."""
+    if losses >= queries:
+        return 1.0
+    if not losses:
+        return -math.expm1(math.log1p(-level) / queries)
+    return quantile(level, losses + 1, queries - losses)

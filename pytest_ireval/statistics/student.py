@@ -1,4 +1,4 @@
-"""Student's t: from SciPy where there are few queries, from a series where there are many.
+"""Student's t and the paired t test: from SciPy where there are few queries, from a series where there are many.
 
 Importing SciPy takes as long as scoring thousands of queries. From 100 degrees of freedom on, the series of Fisher and
 Cornish (Abramowitz and Stegun 1964, 26.7.5) is right to 2e-11, the normal approximation of the noncentral t (26.7.10)
@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import math
 from statistics import NormalDist
+from typing import NamedTuple
 
 import numpy as np
 
-from pytest_ireval.statistics.beta import fraction
-from pytest_ireval.statistics.differences import Floats
+from pytest_ireval.statistics.differences import TIE, Floats
 
 MANY = 100
 """Degrees of freedom from which on the series are used."""
@@ -81,12 +81,134 @@ def _share_below(t: float, df: float) -> float:
     front = 0.5 * math.exp(_log_gammas(a) - a * math.log1p(square)) / math.sqrt(math.pi)
     front *= math.sqrt(square / (1 + square))
     if square * (a + 1) > 1.5:
-        tail = front / a * fraction(1 / (1 + square), a, 0.5)
+        tail = front / a * _fraction(1 / (1 + square), a, 0.5)
         return tail if t < 0 else 1 - tail
-    middle = front * 2 * fraction(square / (1 + square), 0.5, a)
+    middle = front * 2 * _fraction(square / (1 + square), 0.5, a)
     return 0.5 + math.copysign(middle, t)
 
 
 def _log_gammas(a: float) -> float:
     """``log(gamma(a + 1/2) / gamma(a))`` of a large number: subtracting two logarithms would cost digits."""
     return 0.5 * math.log(a) - (1 / 8 - (1 / 192 - (1 / 640 - 17 / 14336 / a**2) / a**2) / a**2) / a
+
+
+def _fraction(x: float, a: float, b: float) -> float:
+    """The continued fraction of the incomplete beta function, by Lentz; ``x`` is below ``(a + 1) / (a + b + 2)``."""
+    d = 1 / (1 - (a + b) * x / (a + 1))
+    c, value = 1.0, d
+    for m in range(1, 10_000):
+        for term in (
+            m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m)),
+            -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1)),
+        ):
+            d = 1 / (1 + term * d)
+            c = 1 + term / c
+            value *= c * d
+        if abs(c * d - 1) < 1e-15:
+            break
+    return value
+
+
+def share_below(x: float, a: float, b: float) -> float:
+    """The share of the distribution that lies below ``x``, which is neither 0 nor 1."""
+    if x * (a + b + 2) < a + 1:
+        return math.exp(_log_front(x, a, b)) / a * _fraction(x, a, b)
+    return 1.0 - math.exp(_log_front(x, a, b)) / b * _fraction(1 - x, b, a)
+
+
+def quantile(share: float, a: float, b: float) -> float:
+    """The value that ``share`` of the distribution lies below."""
+    low, high, x = 0.0, 1.0, a / (a + b)
+    for _ in range(200):
+        left = share_below(x, a, b) - share
+        low, high = (low, x) if left > 0 else (x, high)
+        front = math.exp(_log_front(x, a, b))
+        newton = x - left * x * (1 - x) / front if front > 1e-250 else low  # too far out for a tangent
+        following = newton if low < newton < high else (low + high) / 2
+        if abs(following - x) <= 1e-14 * x:
+            break
+        x = following
+    return x
+
+
+def _log_front(x: float, a: float, b: float) -> float:
+    """The logarithm of ``x^a (1 - x)^b / B(a, b)``."""
+    return math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b) + a * math.log(x) + b * math.log1p(-x)
+
+
+class Limits(NamedTuple):
+    """The lower and the upper one."""
+
+    low: float
+    high: float
+
+
+def share_limits(count: int, of: int, level: float = 0.95) -> Limits:
+    """The interval of Clopper and Pearson, which holds the true share in at least ``level`` of cases."""
+    from scipy.special import betaincinv
+
+    if not 0 <= count <= of or not of:
+        raise ValueError(f"{count} of {of} is no share")
+    tail = (1 - level) / 2
+    low = float(betaincinv(count, of - count + 1, tail)) if count else 0.0
+    high = float(betaincinv(count + 1, of - count, 1 - tail)) if count < of else 1.0
+    return Limits(low, high)
+
+
+class PairedT(NamedTuple):
+    """What the t test says of each comparison; all arrays have one entry a comparison, NaN where nothing is defined.
+
+    ``sd`` is the standard deviation of the differences (n - 1), ``low`` and ``high`` bound the two-sided interval.
+    ``p_lower`` is the chance of a mean this low or lower if there were no difference, ``p_higher`` of one this high or
+    higher, ``p`` of one this far from 0 on either side.
+    """
+
+    queries: int
+    df: int
+    mean: Floats
+    sd: Floats
+    standard_error: Floats
+    t: Floats
+    p: Floats
+    p_lower: Floats
+    p_higher: Floats
+    low: Floats
+    high: Floats
+
+
+def paired_t(differences: Floats, alpha: float = 0.05) -> PairedT:
+    """The test for each column of ``differences`` (a row a query), with intervals of level ``1 - alpha``.
+
+    Where no query differs, t is 0 and p is 1. Where all differ by the same amount the spread is 0: t is infinite, p is
+    0 and the interval is that amount, which is the formula's limit and no evidence of its own. A single query has no
+    spread: everything but its difference is NaN.
+    """
+    from scipy.special import stdtr, stdtrit
+
+    queries = differences.shape[0]
+    mean, sd, scale = _mean_and_sd(differences)
+    error = sd / np.sqrt(max(queries, 1))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        t = np.where(mean == 0, error * 0, mean / error)
+    df = queries - 1
+    half = error * stdtrit(df, 1 - alpha / 2) if df > 0 else error
+    lower, higher = (stdtr(df, t), stdtr(df, -t)) if df > 0 else (t, t)
+    p = np.minimum(2 * np.minimum(lower, higher), 1.0)
+    with np.errstate(over="ignore"):  # what is no number is infinite
+        mean, sd, error, low, high = (each * scale for each in (mean, sd, error, mean - half, mean + half))
+    return PairedT(queries, df, mean, sd, error, t, p, lower, higher, low, high)
+
+
+def _mean_and_sd(differences: Floats) -> tuple[Floats, Floats, Floats]:
+    """Both of each column as multiples of its largest difference, so that no square overflows or vanishes; and that."""
+    queries, comparisons = differences.shape
+    undefined = np.full(comparisons, np.nan)
+    if not queries:
+        return undefined, undefined, undefined
+    largest = np.abs(differences).max(axis=0)
+    scale = np.where(largest > 0, largest, 1.0)
+    scaled = differences / scale
+    mean = scaled.mean(axis=0)
+    if queries == 1:
+        return mean, undefined, scale
+    return mean, np.where(np.ptp(scaled, axis=0) < TIE, 0.0, scaled.std(axis=0, ddof=1)), scale

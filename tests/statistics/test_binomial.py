@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom, binomtest
 
-from pytest_ireval.statistics.binomial import share_limits
+from pytest_ireval.statistics.student import share_limits
 
 
 @given(st.integers(1, 300), st.data())

@@ -5,7 +5,7 @@ import pytest
 import scipy.stats
 from statsmodels.stats.weightstats import ttost_paired
 
-from pytest_ireval.statistics.equivalence import equivalence
+from pytest_ireval.statistics.mean_evidence import equivalence
 
 FELL = np.array([-10, -41, 24, 0, -25, -70, -60, 2, -9, -25], float)
 

@@ -5,8 +5,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from pytest_ireval.statistics.equivalence import equivalence
-from pytest_ireval.statistics.mean_evidence import mean_evidence
+from pytest_ireval.statistics.mean_evidence import equivalence, mean_evidence
 from pytest_ireval.statistics.sign_flip import sign_flip
 
 DIGITS = {"rel": 1e-9, "abs": 1e-12}

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_ireval.statistics.differences import differences
-from pytest_ireval.statistics.paired_t import paired_t
+from pytest_ireval.statistics.student import paired_t
 
 TEXT_A = [25, 43, 39, 75, 43, 15, 20, 52, 49, 50]
 TEXT_B = [35, 84, 15, 75, 68, 85, 80, 50, 58, 75]

@@ -8,9 +8,8 @@ import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_ireval.statistics.equivalence import equivalence
-from pytest_ireval.statistics.mean_evidence import mean_evidence, mean_evidences
-from pytest_ireval.statistics.severe import net_severe
+from pytest_ireval.statistics.mean_evidence import equivalence, mean_evidence, mean_evidences
+from pytest_ireval.statistics.sign_flip import net_severe
 from pytest_ireval.statistics.weighting import Sampling
 
 DIGITS = {"rel": 1e-9, "abs": 1e-12}

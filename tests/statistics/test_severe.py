@@ -6,7 +6,7 @@ import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_ireval.statistics.severe import heads_at_most, net_severe, rate_bound
+from pytest_ireval.statistics.sign_flip import heads_at_most, net_severe, rate_bound
 
 
 def test_losses_and_gains_of_the_cut_or_more_are_counted():

@@ -8,8 +8,7 @@ import scipy.stats
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_ireval.statistics.flipped_sums import shares_reaching
-from pytest_ireval.statistics.sign_flip import _counted, sign_flip
+from pytest_ireval.statistics.sign_flip import _counted, shares_reaching, sign_flip
 
 WORKED = np.array([10, 41, -24, 0, 25, 70, 60, -2, 9, 25], float)
 
