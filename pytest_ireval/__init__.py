@@ -30,11 +30,10 @@ if TYPE_CHECKING:
     from pytest_ireval.metrics.parameters import Param
     from pytest_ireval.metrics.per_query import Ranking, per_query_metric
     from pytest_ireval.metrics.steps import Listing, listing, steps_of
-    from pytest_ireval.plugins.hookspecs import hookimpl
+    from pytest_ireval.plugins.hookspecs import ReportSection, hookimpl, report_section
     from pytest_ireval.plugins.kinds import Part, rule, source
     from pytest_ireval.plugins.manager import load_registry
     from pytest_ireval.plugins.registry import Registry
-    from pytest_ireval.plugins.sections import ReportSection, report_section
     from pytest_ireval.results.comparison import Comparison
     from pytest_ireval.results.evaluation import Evaluation
     from pytest_ireval.results.explanation import Explanation, Steps
@@ -101,11 +100,10 @@ _HOMES = {
     "metrics.parameters": ("Param",),
     "metrics.per_query": ("Ranking", "per_query_metric"),
     "metrics.steps": ("Listing", "listing", "steps_of"),
-    "plugins.hookspecs": ("hookimpl",),
     "plugins.kinds": ("Part", "rule", "source"),
     "plugins.manager": ("load_registry",),
     "plugins.registry": ("Registry",),
-    "plugins.sections": ("ReportSection", "report_section"),
+    "plugins.hookspecs": ("ReportSection", "hookimpl", "report_section"),
     "results.comparison": ("Comparison",),
     "results.evaluation": ("Evaluation",),
     "results.explanation": ("Explanation", "Steps"),

@@ -11,12 +11,9 @@ from pytest_ireval.baselines.tab_lines import Damage, QueryLines, rows_by_id, ta
 from pytest_ireval.errors import shown
 from pytest_ireval.retrieval.ids import Ids, concatenated
 from pytest_ireval.retrieval.rankings import Rankings
-from pytest_ireval.retrieval.scan.chunk import Offsets
-from pytest_ireval.retrieval.scan.duplicates import repeated_documents
-from pytest_ireval.retrieval.scan.lines import Lines
+from pytest_ireval.retrieval.scan.kept import Lines, repeated_documents
 from pytest_ireval.retrieval.scan.numbers import exactly, numbers
-from pytest_ireval.retrieval.scan.tokens import BadLines, Span
-from pytest_ireval.retrieval.scan.words import mixed
+from pytest_ireval.retrieval.scan.tokens import BadLines, Offsets, Span, mixed
 
 HEAD = re.compile(rb"# ireval rankings, format (\d{1,9}), depth (\d{1,10})(, with scores)?\n")
 

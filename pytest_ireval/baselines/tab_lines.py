@@ -9,9 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pytest_ireval.retrieval.ids import Ids, concatenated
-from pytest_ireval.retrieval.scan.chunk import Chunk, Offsets
-from pytest_ireval.retrieval.scan.tokens import NEWLINE, TAB, Span
-from pytest_ireval.retrieval.scan.words import KEEP
+from pytest_ireval.retrieval.scan.tokens import KEEP, NEWLINE, TAB, Chunk, Offsets, Span
 
 ESCAPES = {"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"}
 MEANT = {escape: character for character, escape in ESCAPES.items()}

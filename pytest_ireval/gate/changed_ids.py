@@ -9,7 +9,7 @@ from pytest_ireval.gate.material import Material
 from pytest_ireval.retrieval.doors import some
 from pytest_ireval.retrieval.ids import Ids
 from pytest_ireval.retrieval.rankings import Rankings
-from pytest_ireval.retrieval.scan.chunk import Words
+from pytest_ireval.retrieval.scan.tokens import Words
 from pytest_ireval.rules.side import Side
 
 COLLAPSED = 1 / 3

@@ -17,8 +17,7 @@ from pytest_ireval.results.curves import QueryCurve, RecallPrecision
 from pytest_ireval.results.outcome import Outcome, Placed
 from pytest_ireval.results.suite_result import QueryDocuments
 from pytest_ireval.retrieval.judged import JudgedRankings
-from pytest_ireval.retrieval.selection import of_queries
-from pytest_ireval.retrieval.views import only
+from pytest_ireval.retrieval.views import of_queries, only
 from pytest_ireval.rules.seen import Seen
 from pytest_ireval.rules.side import Side
 

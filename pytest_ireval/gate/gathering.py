@@ -16,15 +16,14 @@ from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.plurals import counted
 from pytest_ireval.progress import SILENT, Progress
-from pytest_ireval.retrieval.alias_tables import read_aliases, read_groups
-from pytest_ireval.retrieval.aliases import collapsed, renamed
+from pytest_ireval.retrieval.aliases import collapsed, read_aliases, read_groups, renamed
 from pytest_ireval.retrieval.doors import as_judgments, as_queries, some
 from pytest_ireval.retrieval.formats.input_file import near
 from pytest_ireval.retrieval.formats.reader import Reading
 from pytest_ireval.retrieval.judgments import Judgments
 from pytest_ireval.retrieval.queries import Queries
 from pytest_ireval.retrieval.rankings import Rankings
-from pytest_ireval.retrieval.selection import first_documents
+from pytest_ireval.retrieval.views import first_documents
 from pytest_ireval.rules.drawing import drawing_of, drawing_problems
 from pytest_ireval.rules.side import Drawing, Floats, Population
 from pytest_ireval.sources.asking import answers

@@ -19,8 +19,15 @@ from pytest_ireval.retrieval.from_objects import judgments_from, rankings_from
 from pytest_ireval.retrieval.join import judge
 from pytest_ireval.retrieval.judged import Floats, Integers, JudgedRankings, Mask
 from pytest_ireval.retrieval.judgments import Judgments
-from pytest_ireval.retrieval.labelled import Labellings, Template, labelled, rows_of, template
-from pytest_ireval.retrieval.open_documents import OpenDocuments, open_documents
+from pytest_ireval.retrieval.labelled import (
+    Labellings,
+    OpenDocuments,
+    Template,
+    labelled,
+    open_documents,
+    rows_of,
+    template,
+)
 from pytest_ireval.retrieval.rankings import Rankings
 from pytest_ireval.retrieval.views import condensed, cut, only
 from pytest_ireval.rules.side import Side

@@ -18,8 +18,7 @@ from pytest_ireval.metrics.score import bounds_of
 from pytest_ireval.plurals import counted
 from pytest_ireval.results.to_judge import ToJudge
 from pytest_ireval.retrieval.judged import Floats, Integers, Mask
-from pytest_ireval.retrieval.labelled import LEFT, Labellings, rows_of
-from pytest_ireval.retrieval.open_documents import listed
+from pytest_ireval.retrieval.labelled import LEFT, Labellings, listed, rows_of
 from pytest_ireval.retrieval.queries import Queries
 from pytest_ireval.retrieval.rankings import Rankings
 from pytest_ireval.rules.side import Population, Side

@@ -20,7 +20,7 @@ from pytest_ireval.gate.moved import NOTHING_MOVED, Moved, moved_by
 from pytest_ireval.metrics.score import aggregated
 from pytest_ireval.results.suite_result import SuiteResult
 from pytest_ireval.retrieval.rankings import Rankings
-from pytest_ireval.retrieval.selection import of_queries, side_by_side
+from pytest_ireval.retrieval.views import of_queries, side_by_side
 from pytest_ireval.rules.planning import INPUTS, LOWERING
 from pytest_ireval.rules.side import Scored
 

@@ -14,18 +14,23 @@ from pytest_ireval.plurals import counted
 from pytest_ireval.retrieval.formats.input_file import InputFile, input_file
 from pytest_ireval.retrieval.formats.reader import Content, Grades, Reader, Reading, read_by
 from pytest_ireval.retrieval.formats.recognised import reader_for, readers_that_fit
-from pytest_ireval.retrieval.from_objects import judgments_from, queries_from
-from pytest_ireval.retrieval.from_tables import judgment_columns, judgments_of_columns, queries_of_table
+from pytest_ireval.retrieval.from_objects import (
+    judgment_columns,
+    judgments_from,
+    judgments_of_columns,
+    queries_from,
+    queries_of_table,
+)
 from pytest_ireval.retrieval.judgments import Judgments, joined_texts
 from pytest_ireval.retrieval.queries import Queries
 from pytest_ireval.retrieval.tables import (
     Table,
+    cell_text,
     holds_judgments,
     holds_queries,
     table_of_judgments,
     table_of_rows,
 )
-from pytest_ireval.retrieval.values import cell_text
 
 OPTION = "format=…, --format"
 WORD: dict[Content, str] = {"queries": "query", "judgments": "judgment"}

@@ -7,10 +7,9 @@ from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 from pytest_ireval.errors import Mistakes, Problem, shown
-from pytest_ireval.retrieval.from_tables import graded_rows
+from pytest_ireval.retrieval.from_objects import graded_rows
 from pytest_ireval.retrieval.judgments import joined_texts
-from pytest_ireval.retrieval.tables import Table, table_of_rows
-from pytest_ireval.retrieval.values import cell_text
+from pytest_ireval.retrieval.tables import Table, cell_text, table_of_rows
 
 Judges = Literal["error", "highest", "lowest", "median", "majority"]
 

@@ -2,12 +2,180 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+
 from pytest_ireval.plugins.hookspecs import hookimpl
-from pytest_ireval.retrieval.formats.reader import Reader
-from pytest_ireval.retrieval.formats.readers import READERS
+from pytest_ireval.retrieval.formats import recognised
+from pytest_ireval.retrieval.formats.input_file import InputFile
+from pytest_ireval.retrieval.formats.reader import Content, Reader, Reading
+from pytest_ireval.retrieval.judgments import Judgments
+from pytest_ireval.retrieval.rankings import Rankings
+from pytest_ireval.retrieval.scan.kept import KeptRows
+from pytest_ireval.retrieval.tables import holds_judgments, holds_queries, holds_rankings
 
 
 @hookimpl
 def ireval_readers() -> list[Reader]:
     """All of them."""
-    return READERS
+    return _READERS
+
+
+def _trec_judgments(file: InputFile, how: Reading) -> Judgments:
+    from pytest_ireval.retrieval.formats.trec import read_trec_judgments
+
+    return read_trec_judgments(file.bytes, grades=how.grades, one_iteration=how.recognised, progress=how.progress)
+
+
+def _trec_rankings(file: InputFile, how: Reading) -> Rankings:
+    from pytest_ireval.retrieval.formats.trec import read_trec_rankings
+
+    return read_trec_rankings(file.bytes, how.depth, by_id=how.by_id, progress=how.progress)
+
+
+def _trec_hits(file: InputFile, judgments: Judgments, how: Reading) -> list[KeptRows]:
+    from pytest_ireval.retrieval.formats.trec import judged_in_file
+
+    return judged_in_file(file.bytes, judgments, by_id=how.by_id, progress=how.progress)
+
+
+def _in(module: str, function: str, *, told: bool = False) -> Callable[..., Any]:
+    """``function(file)`` of a module of this folder, imported when it is called; ``told`` how to read, or not."""
+
+    def read(file: InputFile, how: Reading) -> Any:
+        found = getattr(import_module(f"pytest_ireval.retrieval.formats.{module}"), function)
+        return found(file, how) if told else found(file)
+
+    return read
+
+
+def _rows(
+    holds: Content, columns: str, has: Callable[[Any], bool], is_table: Callable[[InputFile], bool]
+) -> list[Reader]:
+    """The formats that are rows under names: as text, as JSON, as Parquet."""
+    return [
+        Reader(
+            "table",
+            holds,
+            f"CSV or TSV whose first line names the columns: {columns}",
+            is_table,
+            _in("delimited", "table"),
+            also=("csv", "tsv"),
+        ),
+        Reader(
+            "jsonl",
+            holds,
+            f"a JSON object on each line with {columns}",
+            lambda file: has(recognised.keys_of_lines(file)),
+            _in("json_text", "json_lines"),
+        ),
+        Reader("json", holds, JSON_LAYOUT[holds], recognised.is_plain_json, _in("json_text", "mapping_or_table")),
+        Reader(
+            "parquet",
+            holds,
+            f"Parquet with columns {columns}",
+            recognised.is_parquet,
+            _in("parquet", "rankings", told=True) if holds == "rankings" else _in("parquet", "parquet"),
+        ),
+    ]
+
+
+JSON_LAYOUT: dict[Content, str] = {
+    "queries": "one JSON value: {id: text}, or a list of objects as in jsonl",
+    "judgments": "one JSON value: {query: {document: grade}}, or a list of objects as in jsonl",
+    "rankings": "one JSON value: {query: {document: score}}, {query: [document, …]}, or a list of objects as in jsonl",
+}
+
+
+def _queries(name: str, summary: str, fits: Callable[[InputFile], bool], module: str, function: str) -> Reader:
+    return Reader(name, "queries", summary, fits, _in(module, function))
+
+
+def _judgments(name: str, summary: str, fits: Callable[[InputFile], bool], module: str, function: str) -> Reader:
+    return Reader(name, "judgments", summary, fits, _in(module, function))
+
+
+def _both(
+    name: str, summary: str, fits: Callable[[InputFile], bool], module: str, functions: tuple[str, str]
+) -> list[Reader]:
+    """A format that holds queries together with their judgments."""
+    queries, judgments = functions
+    return [_queries(name, summary, fits, module, queries), _judgments(name, summary, fits, module, judgments)]
+
+
+_READERS: list[Reader] = [
+    Reader(
+        "trec", "judgments", "columns of words: query iteration document grade", recognised.is_qrels, _trec_judgments
+    ),
+    _judgments(
+        "trec-diversity",
+        "columns of words: query subtopic document grade",
+        recognised.has_subtopics,
+        "delimited",
+        "diversity_judgments",
+    ),
+    Reader(
+        "trec",
+        "rankings",
+        "columns of words: query Q0 document rank score tag",
+        recognised.is_run,
+        _trec_rankings,
+        _trec_hits,
+    ),
+    *_rows("queries", "id and text", holds_queries, recognised.is_table_of_queries),
+    *_rows("judgments", "query, document and grade", holds_judgments, recognised.is_table_of_judgments),
+    *_rows("rankings", "query, document and score", holds_rankings, recognised.is_table_of_rankings),
+    _queries(
+        "pairs",
+        "id and text with a tab between them, no first line with names",
+        recognised.is_pairs,
+        "delimited",
+        "pairs",
+    ),
+    _queries(
+        "trec-topics",
+        "<top> with <num>, <title>, <desc>, <narr>; or XML with <topic>",
+        recognised.is_topics,
+        "topics",
+        "queries",
+    ),
+    Reader(
+        "letor",
+        "judgments",
+        "LETOR or SVMlight: grade qid:query 1:feature … # document",
+        recognised.has_features,
+        _in("letor", "judgments", told=True),
+        also=("svmlight",),
+    ),
+    *_both(
+        "beir",
+        "a folder with queries.jsonl and qrels/*.tsv",
+        recognised.is_beir,
+        "delimited",
+        ("beir_queries", "beir_judgments"),
+    ),
+    *_both(
+        "quepid-case",
+        "a Quepid case (JSON), or its ratings (CSV or JSON)",
+        lambda file: recognised.is_quepid_case(file) or recognised.is_quepid_table(file),
+        "quepid",
+        ("case_queries", "case_judgments"),
+    ),
+    *_both(
+        "quepid-book",
+        "a Quepid book (JSON); its judgments (CSV) must be named",
+        recognised.is_quepid_book,
+        "quepid",
+        ("book_queries", "book_judgments"),
+    ),
+    *_both("rre", "ratings of Rated Ranking Evaluator (JSON)", recognised.is_rre, "rre", ("queries", "judgments")),
+    *_both(
+        "elasticsearch",
+        "a request of Elasticsearch's ranking evaluation, _rank_eval (JSON)",
+        recognised.is_rank_eval,
+        "elasticsearch",
+        ("queries", "judgments"),
+    ),
+]
+"""Registered like anybody else's, through the hook ``ireval_readers``."""

@@ -13,8 +13,8 @@ from pytest_ireval.errors import MetricError, MetricNameError, PluginError, Prob
 from pytest_ireval.metrics.metric import Metric, altered
 from pytest_ireval.metrics.names import Vocabulary
 from pytest_ireval.metrics.spellings import SPELLED, stem, stem_of
+from pytest_ireval.plugins.hookspecs import ReportSection
 from pytest_ireval.plugins.kinds import RuleKind, SourceKind, from_origin
-from pytest_ireval.plugins.sections import ReportSection
 from pytest_ireval.retrieval.formats.reader import CONTENTS, Reader
 
 FORMAT_NAME = re.compile(r"[a-z][a-z0-9-]*")

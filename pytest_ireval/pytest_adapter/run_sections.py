@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from pytest_ireval.errors import IrevalError, PluginError, one_line
+from pytest_ireval.plugins.hookspecs import ReportSection
 from pytest_ireval.plugins.plain_data import plain
-from pytest_ireval.plugins.sections import ReportSection
 from pytest_ireval.pytest_adapter.planned_suite import PlannedSuite
 from pytest_ireval.pytest_adapter.run_plugins import RunPlugins
 from pytest_ireval.reports.section_drawing import settled

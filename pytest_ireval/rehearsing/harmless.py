@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from pytest_ireval.rehearsing.rows import queries_of_rows, ranks_of_rows, with_documents_at
-from pytest_ireval.retrieval.ranked_lists import rankings_of_columns
-from pytest_ireval.retrieval.rankings import Rankings
+from pytest_ireval.retrieval.rankings import Rankings, rankings_of_columns
 from pytest_ireval.rules.slices import Mask
 
 

@@ -15,7 +15,7 @@ from pytest_ireval.retrieval.join import judge, judged_hits, unjudged_queries
 from pytest_ireval.retrieval.judged import JudgedRankings
 from pytest_ireval.retrieval.judgments import Judgments
 from pytest_ireval.retrieval.rankings import Rankings
-from pytest_ireval.retrieval.values import FRACTIONS
+from pytest_ireval.retrieval.tables import FRACTIONS
 
 if TYPE_CHECKING:
     from pytest_ireval.retrieval.queries import Queries

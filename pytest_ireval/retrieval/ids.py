@@ -7,9 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from pytest_ireval.retrieval.scan.chunk import ROOM, Chunk, Offsets, Words, joined
-from pytest_ireval.retrieval.scan.tokens import Span
-from pytest_ireval.retrieval.scan.words import keys_of, same_bytes
+from pytest_ireval.retrieval.scan.tokens import ROOM, Chunk, Offsets, Span, Words, joined, keys_of, same_bytes
 
 
 class Ids:

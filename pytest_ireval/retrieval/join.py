@@ -12,7 +12,7 @@ from pytest_ireval.retrieval.judged import Documents, Hits, Integers, JudgedRank
 from pytest_ireval.retrieval.judgments import Ideal, Judgments
 from pytest_ireval.retrieval.rankings import Rankings
 from pytest_ireval.retrieval.scan.kept import KeptRows
-from pytest_ireval.retrieval.scan.words import mixed
+from pytest_ireval.retrieval.scan.tokens import mixed
 
 
 def judged_hits(judgments: Judgments, parts: Sequence[KeptRows], highest_grade: float | None = None) -> JudgedRankings:

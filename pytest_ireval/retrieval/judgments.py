@@ -12,10 +12,7 @@ from numpy.typing import NDArray
 
 from pytest_ireval.errors import InputError, Mistakes, Problem, shown
 from pytest_ireval.retrieval.ids import Ids
-from pytest_ireval.retrieval.scan.chunk import Offsets
-from pytest_ireval.retrieval.scan.duplicates import repetitions
-from pytest_ireval.retrieval.scan.pairs import JudgedPairs
-from pytest_ireval.retrieval.scan.words import mixed
+from pytest_ireval.retrieval.scan.tokens import JudgedPairs, Offsets, mixed, repetitions
 
 MOST_SEEDS = 16
 

@@ -15,7 +15,7 @@ from pytest_ireval.plugins.kinds import rule
 from pytest_ireval.plurals import counted
 from pytest_ireval.retrieval.ids import Ids
 from pytest_ireval.retrieval.rankings import Rankings
-from pytest_ireval.retrieval.scan.chunk import Words
+from pytest_ireval.retrieval.scan.tokens import Words
 from pytest_ireval.rules.ruling import Ruling, percent
 from pytest_ireval.rules.seen import Seen
 from pytest_ireval.rules.wording import on, queries_of

@@ -14,7 +14,7 @@ from pytest_ireval.progress import SILENT
 from pytest_ireval.retrieval.doors import as_rankings, some
 from pytest_ireval.retrieval.formats.reader import Reading
 from pytest_ireval.retrieval.rankings import Rankings
-from pytest_ireval.retrieval.selection import first_documents, of_queries
+from pytest_ireval.retrieval.views import first_documents, of_queries
 from pytest_ireval.sources.describing import described
 from pytest_ireval.sources.foreign_text import raised_at, told
 from pytest_ireval.sources.request import Request

@@ -12,9 +12,8 @@ from pydantic import AfterValidator, Field
 
 from pytest_ireval.errors import Mistakes, Problem, SourceError, shown
 from pytest_ireval.plugins.kinds import source
-from pytest_ireval.retrieval.ranked_lists import rankings_of_lists
-from pytest_ireval.retrieval.rankings import Rankings
-from pytest_ireval.retrieval.values import Unfit
+from pytest_ireval.retrieval.rankings import Rankings, rankings_of_lists
+from pytest_ireval.retrieval.tables import Unfit
 from pytest_ireval.sources.callables import function_named, importable_from, wanted_by
 from pytest_ireval.sources.calls import Outcome
 from pytest_ireval.sources.foreign_text import raised_at, told, within

@@ -11,7 +11,7 @@ from typing import Any
 from uuid import UUID
 
 from pytest_ireval.plurals import counted
-from pytest_ireval.retrieval.values import Named, Unfit, id_of, number_of
+from pytest_ireval.retrieval.tables import Named, Unfit, id_of, number_of
 
 IDS = ("id", "_id", "document", "document_id", "doc_id", "docid", "docno")
 SCORES = ("score", "_score")

@@ -11,7 +11,7 @@ from pytest_ireval.metrics.score import score
 from pytest_ireval.retrieval.companions import with_companions
 from pytest_ireval.retrieval.ids import Ids
 from pytest_ireval.retrieval.join import unjudged
-from pytest_ireval.retrieval.ranked_lists import rankings_of_lists
+from pytest_ireval.retrieval.rankings import rankings_of_lists
 
 DOCUMENTS = st.lists(st.sampled_from([f"d{i}" for i in range(12)]), unique=True, max_size=10)
 

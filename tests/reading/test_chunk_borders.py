@@ -12,7 +12,7 @@ from slow_reader import first_places, slow_hits, slow_judgments, slow_rankings
 from trec_doors import judged_in_file, read_judgments, read_rankings
 
 from pytest_ireval.errors import InputError
-from pytest_ireval.retrieval.formats import linewise, trec_rankings
+from pytest_ireval.retrieval.formats import trec
 from pytest_ireval.retrieval.formats.bytestream import byte_file
 from pytest_ireval.retrieval.join import judged_hits
 
@@ -47,10 +47,10 @@ JUDGMENTS = (
 def chunks_of(size, threads=1):
     """Buffers of so many bytes; even the smallest file is cut into ranges if there are threads."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(linewise, "CHUNK", size)
-        patch.setattr(trec_rankings, "CHUNK", size)
-        patch.setattr(trec_rankings, "SMALL", 1)
-        patch.setattr(trec_rankings, "_threads", lambda: threads)
+        patch.setattr(trec, "CHUNK", size)
+        patch.setattr(trec, "CHUNK", size)
+        patch.setattr(trec, "SMALL", 1)
+        patch.setattr(trec, "_threads", lambda: threads)
         yield
 
 
@@ -111,7 +111,7 @@ def test_ranges_begin_where_another_query_begins_and_leave_nothing_out(written, 
 
     for size in range(1, len(data) // 3):
         with chunks_of(size, 30), byte_file(written(data)) as file:
-            starts, ends = zip(*trec_rankings._ranges(file), strict=True)
+            starts, ends = zip(*trec._ranges(file), strict=True)
         assert len(starts) > 1
         assert ends == (*starts[1:], len(data))
         assert set(starts) <= {0, *borders}
@@ -148,7 +148,7 @@ def test_a_file_of_several_chunks_and_ranges_as_they_are(written):
     ]
     data = "".join(lines).encode()
 
-    assert len(data) > 3 * linewise.CHUNK
+    assert len(data) > 3 * trec.CHUNK
     assert plain_rankings(read_rankings(written(data), 20)) == first_places(slow_rankings(data), 20)
 
 

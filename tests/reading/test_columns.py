@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_ireval.retrieval.scan.chunk import Chunk
-from pytest_ireval.retrieval.scan.tokens import BadLines, columns
+from pytest_ireval.retrieval.scan.tokens import BadLines, Chunk, columns
 
 words = st.text(st.characters(codec="utf-8", exclude_characters="\0\t\n\v\f\r #"), min_size=1, max_size=20)
 separators = st.sampled_from([" ", "\t", "  ", " \t", "\v", "\f"])

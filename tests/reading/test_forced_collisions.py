@@ -12,14 +12,14 @@ from trec_doors import judged_in_file, read_judgments, read_rankings
 from pytest_ireval.errors import InputError
 from pytest_ireval.retrieval import ids
 from pytest_ireval.retrieval.join import judge, judged_hits
-from pytest_ireval.retrieval.scan import lines
-from pytest_ireval.retrieval.scan.words import keys_of
+from pytest_ireval.retrieval.scan import kept
+from pytest_ireval.retrieval.scan.tokens import keys_of
 
 
 def hashed_by(patch, function):
     """Replace the hash function everywhere."""
     patch.setattr(ids, "keys_of", function)
-    patch.setattr(lines, "keys_of", function)
+    patch.setattr(kept, "keys_of", function)
 
 
 def one_key_below(good_seed):

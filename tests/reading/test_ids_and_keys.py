@@ -9,12 +9,8 @@ from hypothesis import strategies as st
 from messy_files import ids, long_ids
 
 from pytest_ireval.retrieval.ids import Ids, concatenated
-from pytest_ireval.retrieval.scan.chunk import Chunk, joined
-from pytest_ireval.retrieval.scan.duplicates import repeated_documents
-from pytest_ireval.retrieval.scan.lines import read_lines
-from pytest_ireval.retrieval.scan.pairs import JudgedPairs
-from pytest_ireval.retrieval.scan.tokens import Span
-from pytest_ireval.retrieval.scan.words import keys_of, same_bytes, starts_of_groups
+from pytest_ireval.retrieval.scan.kept import read_lines, repeated_documents
+from pytest_ireval.retrieval.scan.tokens import Chunk, JudgedPairs, Span, joined, keys_of, same_bytes, starts_of_groups
 
 keys = st.one_of(st.integers(0, 2**64 - 1), st.integers(0, 40), st.integers(2**64 - 40, 2**64 - 1))
 

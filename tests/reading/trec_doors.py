@@ -1,19 +1,19 @@
 """The readers of TREC files, given paths."""
 
-from pytest_ireval.retrieval.formats import trec_judgments, trec_rankings
+from pytest_ireval.retrieval.formats import trec
 from pytest_ireval.retrieval.formats.bytestream import byte_file
 
 
 def read_judgments(path, **options):
     with byte_file(path) as file:
-        return trec_judgments.read_trec_judgments(file, **options)
+        return trec.read_trec_judgments(file, **options)
 
 
 def read_rankings(path, *depth, **options):
     with byte_file(path) as file:
-        return trec_rankings.read_trec_rankings(file, *depth, **options)
+        return trec.read_trec_rankings(file, *depth, **options)
 
 
 def judged_in_file(path, judgments, **options):
     with byte_file(path) as file:
-        return trec_rankings.judged_in_file(file, judgments, **options)
+        return trec.judged_in_file(file, judgments, **options)

@@ -11,9 +11,9 @@ from collections.abc import Iterator
 
 from pytest_ireval.errors import InputError, Mistakes, Problem
 from pytest_ireval.plurals import counted
-from pytest_ireval.retrieval.formats.input_file import InputFile
-from pytest_ireval.retrieval.tables import Table, at_lines, named
-from pytest_ireval.retrieval.values import is_quoted
+from pytest_ireval.retrieval.formats.input_file import InputFile, input_file, words
+from pytest_ireval.retrieval.formats.json_text import json_lines
+from pytest_ireval.retrieval.tables import Table, at_lines, is_quoted, named
 
 LONGEST_CELL = 1 << 24
 
@@ -101,3 +101,45 @@ def _table(file: InputFile, rows: Iterator[Row], *, short_rows: bool = False) ->
             column.append(cell)
     mistakes.refuse()
     return Table(dict(zip(names, columns, strict=True)), file.name, at_lines(file.name, lines))
+
+
+def beir_queries(file: InputFile) -> Table:
+    """All queries of the folder, those of every split."""
+    with input_file(file.path / "queries.jsonl") as inside:
+        return json_lines(inside)
+
+
+def beir_judgments(file: InputFile) -> Table:
+    """The judgments of the only split; where there are several, one must be named."""
+    splits = sorted((file.path / "qrels").glob("*.tsv"))
+    if len(splits) != 1:
+        found = ", ".join(str(split) for split in splits)
+        complaint = f"has {len(splits)} splits of judgments: {found}" if splits else "has no judgments in qrels/*.tsv"
+        suggestion = f"name the file: {splits[0]}" if splits else ""
+        raise InputError(Problem(complaint, place=file.name, suggestion=suggestion))
+    with input_file(splits[0]) as inside:
+        return table(inside)
+
+
+NAMES = ("query", "subtopic", "document", "grade")
+
+
+def diversity_judgments(file: InputFile) -> Table:
+    """The four columns of every line."""
+    columns: tuple[list[str], ...] = ([], [], [], [])
+    lines: list[int] = []
+    mistakes = Mistakes()
+    for number, line in enumerate(file.lines(), 1):
+        found = words(line)
+        if not found or found[0].startswith("#"):
+            continue
+        if len(found) != len(NAMES):
+            complaint = f"has {counted(len(found), 'column')}"
+            allowed = f"diversity judgments have {len(NAMES)} columns: {' '.join(NAMES)}"
+            mistakes.add(Problem(complaint, place=f"{file.name}:{number}", allowed=allowed))
+            continue
+        lines.append(number)
+        for column, word in zip(columns, found, strict=True):
+            column.append(word)
+    mistakes.refuse()
+    return Table(dict(zip(NAMES, columns, strict=True)), file.name, at_lines(file.name, lines))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from pytest_ireval.errors import InputError, Mistakes, Problem
@@ -39,7 +40,7 @@ def json_lines(file: InputFile) -> Table:
     return Table(_columns(rows), file.name, at_lines(file.name, lines))
 
 
-def json_value(file: InputFile) -> Any:
+def _json_value(file: InputFile) -> Any:
     """The one value of a file."""
     try:
         return parsed(file.text())
@@ -86,7 +87,7 @@ def _reason(error: ValueError) -> str:
 
 def mapping_or_table(file: InputFile) -> Any:
     """One object as it is, to be read as a mapping from queries; a list of objects as a table."""
-    value = json_value(file)
+    value = _json_value(file)
     if isinstance(value, dict):
         return value
     if isinstance(value, list) and value and all(isinstance(row, dict) for row in value):
@@ -97,3 +98,74 @@ def mapping_or_table(file: InputFile) -> Any:
 def _columns(rows: list[dict[str, Any]]) -> Mapping[str, list[Any]]:
     names = dict.fromkeys(name for row in rows for name in row)
     return {name: [row.get(name) for row in rows] for name in names}
+
+
+KINDS: dict[type, str] = {dict: "an object", list: "a list"}
+
+
+@dataclass(frozen=True)
+class Node:
+    """A value, and the keys that lead to it."""
+
+    value: Any
+    origin: str
+    path: tuple[str, ...] = ()
+    """Keys; an entry of a list is its number under the list's key, counted from 1."""
+
+    @property
+    def place(self) -> str:
+        """Where it stands, in words."""
+        return f"{self.origin}: {' > '.join(self.path)}" if self.path else self.origin
+
+    def has(self, key: str) -> bool:
+        """Whether it is an object in which something stands under ``key``."""
+        return isinstance(self.value, dict) and self.value.get(key) is not None
+
+    def get(self, key: str) -> Node:
+        """What stands under ``key``; it must be there."""
+        if not self.has(key):
+            raise self.error(f"there is no {key!r}")
+        return Node(self.value[key], self.origin, (*self.path, key))
+
+    def each(self, key: str) -> Iterator[Node]:
+        """The entries of the list under ``key``; none if there is nothing."""
+        if self._expected(dict).get(key) is None:
+            return
+        node = self.get(key)
+        for number, value in enumerate(node._expected(list), 1):
+            yield Node(value, self.origin, (*self.path, f"{key} {number}"))
+
+    def entries(self) -> Iterator[tuple[str, Node]]:
+        """The keys of an object with what stands under them."""
+        for key, value in self._expected(dict).items():
+            yield key, Node(value, self.origin, (*self.path, key))
+
+    def text(self, key: str) -> str:
+        """The text or number under ``key``, as text; nothing if it is not there."""
+        value = self._expected(dict).get(key)
+        if value is None:
+            return ""
+        if isinstance(value, dict | list | bool):
+            raise self.error(f"{key!r} is {value!r}, not text")
+        return str(value).strip()
+
+    def required(self, key: str) -> str:
+        """The text under ``key``, which must be there."""
+        text = self.text(key)
+        if not text:
+            raise self.get(key).error("is empty")
+        return text
+
+    def _expected(self, kind: type) -> Any:
+        if not isinstance(self.value, kind):
+            raise self.error(f"is not {KINDS[kind]}")
+        return self.value
+
+    def error(self, complaint: str) -> InputError:
+        """What is wrong here."""
+        return InputError(Problem(complaint, place=self.place))
+
+
+def document(file: InputFile) -> Node:
+    """The whole of a JSON file."""
+    return Node(_json_value(file), file.name)

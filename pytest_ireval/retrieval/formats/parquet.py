@@ -12,10 +12,8 @@ from pytest_ireval.retrieval.formats.input_file import InputFile
 from pytest_ireval.retrieval.formats.reader import Reading
 from pytest_ireval.retrieval.ids import Ids
 from pytest_ireval.retrieval.judgments import numbered
-from pytest_ireval.retrieval.ranked_lists import rankings_of_columns
-from pytest_ireval.retrieval.rankings import Rankings
-from pytest_ireval.retrieval.scan.chunk import ROOM, Chunk
-from pytest_ireval.retrieval.scan.tokens import Span
+from pytest_ireval.retrieval.rankings import Rankings, rankings_of_columns
+from pytest_ireval.retrieval.scan.tokens import ROOM, Chunk, Span
 from pytest_ireval.retrieval.tables import Table, column_for, named
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from pytest_ireval.retrieval.formats.input_file import InputFile
-from pytest_ireval.retrieval.formats.json_nodes import Node, document
+from pytest_ireval.retrieval.formats.json_text import Node, document
 from pytest_ireval.retrieval.tables import Table, table_of_rows
 
 PLACEHOLDER = "$query"

@@ -20,8 +20,7 @@ from pytest_ireval.retrieval.from_objects import judgments_from, queries_from, r
 from pytest_ireval.retrieval.judgments import Judgments
 from pytest_ireval.retrieval.queries import Queries
 from pytest_ireval.retrieval.rankings import Rankings
-from pytest_ireval.retrieval.tables import table_of_judgments
-from pytest_ireval.retrieval.values import is_quoted
+from pytest_ireval.retrieval.tables import is_quoted, table_of_judgments
 
 Cells = Sequence[str | float]
 Encode = Callable[[Sequence[str], Iterable[Cells], str], Iterator[str]]

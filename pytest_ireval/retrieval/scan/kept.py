@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,12 +11,23 @@ from numpy.typing import NDArray
 from pytest_ireval.errors import shown
 from pytest_ireval.retrieval.ids import Ids
 from pytest_ireval.retrieval.judgments import Judgments
-from pytest_ireval.retrieval.scan.chunk import Offsets, Words
-from pytest_ireval.retrieval.scan.duplicates import repeated_documents
-from pytest_ireval.retrieval.scan.lines import Lines
-from pytest_ireval.retrieval.scan.numbers import exactly
-from pytest_ireval.retrieval.scan.order import Order, ordered, with_ties_by_id
-from pytest_ireval.retrieval.scan.tokens import SHOWN_LINES, BadLines, Span
+from pytest_ireval.retrieval.scan.numbers import exactly, numbers
+from pytest_ireval.retrieval.scan.tokens import (
+    KEEP,
+    SHOWN_LINES,
+    BadLines,
+    Chunk,
+    Offsets,
+    Span,
+    U,
+    Words,
+    columns,
+    keys_of,
+    mixed,
+    not_unique,
+    repetitions,
+    starts_of_groups,
+)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -43,11 +55,11 @@ def judged_rows(lines: Lines, judgments: Judgments, *, by_id: bool) -> KeptRows:
     key = lines.pair_key
     _refuse_repetitions(lines, key)
     line, judgment = _judged_lines(lines, key, judgments)
-    order = ordered(lines, stable=not by_id)
+    order = _ordered(lines, stable=not by_id)
     if by_id and order.group is not None:
         looked_at = np.zeros(int(order.group[-1]) + 1, bool)
         looked_at[order.group[order.positions()[line]]] = True
-        order = with_ties_by_id(lines, order, looked_at)
+        order = _with_ties_by_id(lines, order, looked_at)
     judgment_at = np.full(order.line.size, -1)
     judgment_at[order.positions()[line]] = judgment
     position = np.flatnonzero(judgment_at >= 0)
@@ -57,13 +69,13 @@ def judged_rows(lines: Lines, judgments: Judgments, *, by_id: bool) -> KeptRows:
 def first_rows(lines: Lines, depth: int | None, *, by_id: bool) -> KeptRows:
     """The first ``depth`` documents of every ranking (None: all), with their ids."""
     _refuse_repetitions(lines, lines.pair_key)
-    order = ordered(lines, stable=not by_id)
+    order = _ordered(lines, stable=not by_id)
     rank = np.arange(lines.score.size) - np.repeat(lines.first[:-1], lines.count)
     kept = rank < depth if depth is not None else np.ones(rank.size, bool)
     if by_id and order.group is not None:
         looked_at = np.zeros(int(order.group[-1]) + 1, bool)
         looked_at[order.group[kept]] = True
-        order = with_ties_by_id(lines, order, looked_at)
+        order = _with_ties_by_id(lines, order, looked_at)
     position = np.flatnonzero(kept)
     line = order.line[position]
     start, end = lines.document
@@ -83,7 +95,7 @@ def _judged_lines(lines: Lines, key: Words, judgments: Judgments) -> tuple[Offse
 
 def _rows(
     lines: Lines,
-    order: Order,
+    order: _Order,
     position: Offsets,
     *,
     judgment: Offsets | None = None,
@@ -124,3 +136,276 @@ def _refuse_repetitions(lines: Lines, key: Words) -> None:
         for b, q in zip(later[:SHOWN_LINES].tolist(), of_line[:SHOWN_LINES].tolist(), strict=True)
     ]
     raise BadLines(complaints, max(0, later.size - SHOWN_LINES))
+
+
+WIDTH = 6
+QUERY, DOCUMENT, SCORE = 0, 2, 4
+SECOND_COLUMN = 64
+"""So many bytes in front of a document hold the end of the second column."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Lines:
+    """Lines of whole queries. ``first`` has one entry more than there are queries: where each begins and the end.
+
+    ``query_id`` and ``query_key`` have one entry a query; ``document``, ``document_key`` and ``score`` one a line.
+    """
+
+    chunk: Chunk
+    query_id: list[bytes]
+    query_key: Words
+    first: Offsets
+    document: Span
+    document_key: Words
+    score_text: Span
+    score: NDArray[np.float64]
+    inexact: NDArray[np.bool_]
+
+    @property
+    def count(self) -> Offsets:
+        """How many lines each query has."""
+        return np.diff(self.first)
+
+    @property
+    def pair_key(self) -> Words:
+        """A key for the (query, document) pair of each line."""
+        return self.document_key ^ np.repeat(self.query_key, self.count)
+
+    @property
+    def query(self) -> Offsets:
+        """The query of each line, as a position in ``query_id``."""
+        return np.repeat(np.arange(self.first.size - 1), self.count)
+
+
+def read_lines(chunk: Chunk, seed: int, *, final: bool) -> tuple[Lines | None, int]:
+    """The lines of a chunk and how many bytes they take.
+
+    The last query may go on in the next chunk: unless ``final`` it is left out. When there is no other, the answer
+    is None and 0.
+    """
+    query, document, score_text = columns(chunk, WIDTH, (QUERY, DOCUMENT, SCORE), exact=False)
+    _refuse_misplaced(chunk, document)
+    heads = starts_of_groups(chunk, query)
+    size, used = query.start.size, chunk.size
+    if not final:
+        if heads.size < 2:
+            return None, 0
+        size = int(heads[-1])
+        used = int(query.start[size])
+        heads = heads[:-1]
+        query, document, score_text = (Span(s[:size], e[:size]) for s, e in (query, document, score_text))
+    ids = Span(query.start[heads], query.end[heads])
+    value = numbers(chunk, score_text, "score")
+    lines = Lines(
+        chunk=chunk,
+        query_id=chunk.tokens(*ids),
+        query_key=mixed(keys_of(chunk, ids, seed)),
+        first=np.append(heads, size),
+        document=document,
+        document_key=keys_of(chunk, document, seed),
+        score_text=score_text,
+        score=value.value,
+        inexact=value.inexact,
+    )
+    return lines, used
+
+
+def _refuse_misplaced(chunk: Chunk, document: Span) -> None:
+    """A document that is called ``Q0``, and no Q0 in front of it: an id with a blank has pushed the columns."""
+    suspects = np.flatnonzero(document.end - document.start == 2)
+    start = document.start[suspects]
+    named = start[(chunk.text[start] == ord("Q")) & (chunk.text[start + 1] == ord("0"))]
+    found = [at for at in named.tolist() if chunk.token(max(0, at - SECOND_COLUMN), at).split()[-1:] != [b"Q0"]]
+    if found:
+        complaint = "has Q0 in the third column, not in the second: is there a blank in the query's id?"
+        raise BadLines([(at, complaint) for at in found[:SHOWN_LINES]], max(0, len(found) - SHOWN_LINES))
+
+
+def gathered(parts: list[Lines], offsets: list[int], whole: Chunk) -> Lines:
+    """The lines of a whole file with each query's lines together, in the order in which they stand.
+
+    ``offsets`` says where in ``whole`` the chunk of each part begins.
+    """
+    names = {name: i for i, name in enumerate(dict.fromkeys(n for part in parts for n in part.query_id))}
+    key = np.zeros(len(names), np.uint64)
+    query = []
+    for part in parts:
+        code = np.array([names[name] for name in part.query_id], np.int64)
+        key[code] = part.query_key
+        query.append(code[part.query])
+    line_query = np.concatenate(query)
+    order = np.argsort(line_query, kind="stable")
+    spans = [
+        (_shifted(part.document, at), _shifted(part.score_text, at)) for part, at in zip(parts, offsets, strict=True)
+    ]
+    return Lines(
+        chunk=whole,
+        query_id=list(names),
+        query_key=key,
+        first=np.concatenate((np.zeros(1, np.int64), np.cumsum(np.bincount(line_query, minlength=len(names))))),
+        document=_taken([document for document, _ in spans], order),
+        document_key=np.concatenate([part.document_key for part in parts])[order],
+        score_text=_taken([score for _, score in spans], order),
+        score=np.concatenate([part.score for part in parts])[order],
+        inexact=np.concatenate([part.inexact for part in parts])[order],
+    )
+
+
+def _shifted(span: Span, at: int) -> Span:
+    return Span(span.start + at, span.end + at)
+
+
+def _taken(spans: list[Span], order: Offsets) -> Span:
+    return Span(
+        np.concatenate([span.start for span in spans])[order],
+        np.concatenate([span.end for span in spans])[order],
+    )
+
+
+NARROW = 8
+"""Ids of up to so many words are compared as words; longer ones as bytes, one by one."""
+
+CLOSE = 1e-15
+"""Two inexact scores that differ by less than this share are read again exactly."""
+
+
+class _Order(NamedTuple):
+    """``line[p]`` is the line at position p; the positions of a query are those of its lines.
+
+    ``tied[p]``: the score at position p equals the one at p - 1, in one query. ``score`` is by line.
+    """
+
+    line: Offsets
+    tied: NDArray[np.bool_]
+    score: NDArray[np.float64]
+    group: Offsets | None
+    """The number of the group of equal scores at each position; None when no two scores are equal."""
+    as_it_stands: bool
+    """Whether every line is at its own position."""
+
+    def positions(self) -> Offsets:
+        """The position of each line."""
+        if self.as_it_stands:
+            return self.line
+        position = np.empty(self.line.size, np.int64)
+        position[self.line] = np.arange(self.line.size)
+        return position
+
+    def tie_span(self, position: Offsets) -> tuple[Offsets, Offsets]:
+        """First and last position of the group that holds each of some positions."""
+        if self.group is None:
+            return position, position
+        first = np.flatnonzero(~self.tied)
+        group = self.group[position]
+        return first[group], np.append(first[1:], self.line.size)[group] - 1
+
+
+def _ordered(lines: Lines, *, stable: bool) -> _Order:
+    """Score descending; ``stable`` keeps the order of equal scores as it stands in the file."""
+    score = lines.score
+    line, as_it_stands = _sorted_blocks(score, lines.first, stable)
+    if lines.inexact.any():
+        score = _exact_where_close(lines, line)
+        line, as_it_stands = _sorted_blocks(score, lines.first, stable)
+    sorted_score = score if as_it_stands else score[line]
+    tied = np.zeros(line.size, bool)
+    np.equal(sorted_score[1:], sorted_score[:-1], out=tied[1:])
+    tied[lines.first[:-1]] = False
+    return _Order(line, tied, score, np.cumsum(~tied) - 1 if tied.any() else None, as_it_stands)
+
+
+def _sorted_blocks(score: NDArray[np.float64], first: Offsets, stable: bool) -> tuple[Offsets, bool]:
+    """Line numbers in order of score, and whether that is the order in which they stand.
+
+    Blocks that are in order already are left alone.
+    """
+    line = np.arange(score.size)
+    rising = score[1:] > score[:-1]
+    rising[first[1:-1] - 1] = False
+    if not rising.any():
+        return line, True
+    block_of_rise = np.searchsorted(first, np.flatnonzero(rising), side="right") - 1
+    for block in dict.fromkeys(block_of_rise.tolist()):
+        start, end = first[block], first[block + 1]
+        line[start:end] = start + np.argsort(-score[start:end], kind="stable" if stable else "quicksort")
+    return line, False
+
+
+def _exact_where_close(lines: Lines, line: Offsets) -> NDArray[np.float64]:
+    """Scores with those read exactly whose neighbour is so close that the order might be another."""
+    score, inexact = lines.score[line], lines.inexact[line]
+    with np.errstate(over="ignore"):  # scores of opposite sign near the limit of floats: not close
+        close = np.abs(score[1:] - score[:-1]) <= CLOSE * np.abs(score[:-1])
+    close &= inexact[1:] | inexact[:-1]
+    again = np.zeros(line.size, bool)
+    again[1:] |= close
+    again[:-1] |= close
+    rows = line[again & inexact]
+    exact = lines.score.copy()
+    exact[rows] = exactly(lines.chunk, lines.score_text, rows)
+    return exact
+
+
+def _with_ties_by_id(lines: Lines, order: _Order, groups: NDArray[np.bool_]) -> _Order:
+    """The marked groups of equal scores in descending order of their document ids."""
+    if order.group is None:
+        return order
+    shared = order.tied.copy()
+    shared[:-1] |= order.tied[1:]
+    members = np.flatnonzero(shared)
+    members = members[groups[order.group[members]]]
+    if not members.size:
+        return order
+    line = order.line[members]
+    moved = order.line.copy()
+    moved[members] = line[_by_id_descending(lines, line, order.group[members])]
+    return order._replace(line=moved, as_it_stands=False)
+
+
+def _by_id_descending(lines: Lines, line: Offsets, group: Offsets) -> Offsets:
+    """The permutation that sorts by group, then by document id descending."""
+    start, end = lines.document.start[line], lines.document.end[line]
+    length = end - start
+    words = max(1, -(-int(length.max()) // 8)) if length.size else 1
+    if words > NARROW:
+        ids = lines.chunk.tokens(start, end)
+        rank = np.empty(len(ids), np.int64)
+        rank[sorted(range(len(ids)), key=ids.__getitem__, reverse=True)] = np.arange(len(ids))
+        return np.lexsort((rank, group))
+    loaded = lines.chunk.windows_after(words)[start].view(">u8").reshape(-1, words).astype(np.uint64)
+    keys: list[Words] = [~_head(loaded[:, j], length - 8 * j) for j in range(words)]
+    return np.lexsort((-length, *reversed(keys), group))  # the length decides among ids that end in zero bytes
+
+
+def _head(word: Words, length: Offsets) -> Words:
+    """A big-endian word with what lies behind the token set to zero."""
+    head: Words = word & KEEP.take(length, mode="clip")
+    return head
+
+
+SLACK_BITS = 2
+"""The table has about four places for every line."""
+
+
+def repeated_documents(lines: Lines, key: Words) -> tuple[Offsets, Offsets]:
+    """Pairs of lines (first, later) that hold one document for one query; ``key`` is ``lines.pair_key``."""
+    if not _any_equal(key):  # usually, and that is found without sorting
+        return np.zeros(0, np.int64), np.zeros(0, np.int64)
+    row = np.argsort(key)
+    return repetitions(lines.chunk, lines.document, lines.query, not_unique(key[row], row))
+
+
+def _any_equal(key: Words) -> bool:
+    """Every line writes its number into the place its key names, and those overwritten by another key go again."""
+    bits = max(8, int(key.size).bit_length() + SLACK_BITS)
+    table = np.empty(1 << bits, np.int32)
+    while key.size:
+        place = (key >> U(64 - bits)).view(np.int64)
+        mine = np.arange(key.size, dtype=np.int32)
+        table[place] = mine
+        winner = table[place]
+        lost = np.flatnonzero(winner != mine)
+        if (key[winner[lost]] == key[lost]).any():
+            return True
+        key = key[lost]
+    return False

@@ -16,10 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pytest_ireval.errors import shown
-from pytest_ireval.retrieval.scan.chunk import Chunk, Offsets, Words
-from pytest_ireval.retrieval.scan.tokens import SHOWN_LINES, BadLines, Span
-from pytest_ireval.retrieval.scan.words import KEEP, U
-from pytest_ireval.retrieval.values import FRACTIONS
+from pytest_ireval.retrieval.scan.tokens import KEEP, SHOWN_LINES, BadLines, Chunk, Offsets, Span, U, Words
+from pytest_ireval.retrieval.tables import FRACTIONS
 
 PLUS, MINUS, POINT = 43, 45, 46
 LONGEST = 24

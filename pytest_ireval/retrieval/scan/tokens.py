@@ -6,8 +6,61 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from pytest_ireval.retrieval.scan.chunk import Bytes, Chunk, Offsets
+ROOM = 64
+"""Bytes in front of and behind the text that belong to nobody and may be read."""
+
+Bytes = NDArray[np.uint8]
+Offsets = NDArray[np.int64]
+Words = NDArray[np.uint64]
+
+
+class Chunk:
+    """``size`` bytes of text inside ``buffer``, which starts ``ROOM`` bytes earlier and ends as much later.
+
+    Offsets count from the start of the text, so ``text[start:end]`` is a token.
+    """
+
+    __slots__ = ("buffer", "size", "text")
+
+    def __init__(self, buffer: Bytes, size: int) -> None:
+        self.buffer = buffer
+        self.size = size
+        self.text = buffer[ROOM : ROOM + size]
+
+    @classmethod
+    def of(cls, data: bytes) -> Chunk:
+        """A chunk that holds a copy of ``data``."""
+        buffer = np.zeros(len(data) + 2 * ROOM, np.uint8)
+        buffer[ROOM : ROOM + len(data)] = np.frombuffer(data, np.uint8)
+        return cls(buffer, len(data))
+
+    def windows(self, words: int) -> NDArray[np.void]:
+        """``windows(n)[end]`` are the ``8 * n`` bytes in front of offset ``end``; a view, nothing is copied."""
+        width = 8 * words
+        return np.ndarray(self.size + 1, dtype=f"V{width}", buffer=self.buffer.data, offset=ROOM - width, strides=(1,))
+
+    def windows_after(self, words: int) -> NDArray[np.void]:
+        """``windows_after(n)[start]`` are the ``8 * n`` bytes from offset ``start`` on; a view."""
+        return np.ndarray(self.size + 1, dtype=f"V{8 * words}", buffer=self.buffer.data, offset=ROOM, strides=(1,))
+
+    def token(self, start: int, end: int) -> bytes:
+        """The bytes between two offsets."""
+        return self.text[start:end].tobytes()
+
+    def tokens(self, start: Offsets, end: Offsets) -> list[bytes]:
+        """The bytes between many pairs of offsets."""
+        text = self.text.data
+        return [bytes(text[s:e]) for s, e in zip(start.tolist(), end.tolist(), strict=True)]
+
+
+def joined(texts: Sequence[bytes]) -> tuple[Chunk, Offsets, Offsets]:
+    """Texts laid end to end, with the offsets where each starts and ends."""
+    end = np.cumsum(np.fromiter(map(len, texts), np.int64, len(texts)))
+    start = np.concatenate((np.zeros(1, np.int64), end[:-1])) if len(texts) else end
+    return Chunk.of(b"".join(texts)), start, end
+
 
 TAB, NEWLINE, RETURN, SPACE, HASH = 9, 10, 13, 32, 35
 
@@ -135,3 +188,170 @@ def _refuse_two_in_one(text: Bytes, words: Span, first: Offsets, width: int) -> 
             size, at, again = int(length[row]), int(words.start[one[row]]), int(words.start[other[row]])
             if (text[at : at + size] == text[again : again + size]).all():
                 raise BadLines([(int(words.start[first[row]]), "looks like two lines; a line break may be missing")])
+
+
+U = np.uint64
+WIDE = 4
+"""Words that are loaded for all ids at once; the few ids longer than that are looked at word by word."""
+
+KEEP = np.array([(0xFFFFFFFFFFFFFFFF << (64 - 8 * k)) & 0xFFFFFFFFFFFFFFFF for k in range(9)], dtype="<u8")
+"""``KEEP[k]`` keeps the last k bytes of a little-endian word; taken with ``clip`` for any length."""
+
+_FACTORS = np.array(
+    [
+        0x9E3779B97F4A7C15,
+        0xC2B2AE3D27D4EB4F,
+        0x165667B19E3779F9,
+        0xD6E8FEB86659FD93,
+        0xA0761D6478BD642F,
+        0xE7037ED1A0B428DB,
+        0x8EBC6AF09C88C6E3,
+        0x589965CC75374CC3,
+    ],
+    dtype="<u8",
+)
+
+
+def last_words(chunk: Chunk, end: Offsets, length: Offsets, words: int) -> list[Words]:
+    """The last ``words`` words of every token, the very last first, cut to the token."""
+    loaded = chunk.windows(words)[end].view("<u8").reshape(-1, words)
+    columns: list[Words] = [loaded[:, words - 1 - j] & KEEP.take(length - 8 * j, mode="clip") for j in range(words)]
+    return columns
+
+
+def keys_of(chunk: Chunk, span: Span, seed: int = 0) -> Words:
+    """A 64-bit key for every token; equal tokens have equal keys, others almost surely not."""
+    length = span.end - span.start
+    longest = int(length.max()) if length.size else 0
+    words = last_words(chunk, span.end, length, min(WIDE, max(1, -(-longest // 8))))
+    key: Words = words[0] * (_FACTORS[0] + U(2 * seed))
+    for j, word in enumerate(words[1:], 1):
+        key += _spread(word, j, seed)
+    _add_words_of_long_tokens(chunk, span, longest, key, seed)
+    key ^= key >> U(32)
+    key += length.astype("<u8") * _FACTORS[7] + U(seed)
+    key *= _FACTORS[3]
+    key ^= key >> U(29)
+    return key
+
+
+def _add_words_of_long_tokens(chunk: Chunk, span: Span, longest: int, key: Words, seed: int) -> None:
+    """Mix in what lies further than ``WIDE`` words from the end, for the tokens that reach so far."""
+    length = span.end - span.start
+    rows = np.flatnonzero(length > 8 * WIDE)
+    for j in range(WIDE, -(-longest // 8)):
+        rows = rows[length[rows] > 8 * j]
+        (word,) = last_words(chunk, span.end[rows] - 8 * j, length[rows] - 8 * j, 1)
+        key[rows] += _spread(word, j, seed)
+
+
+def _spread(word: Words, j: int, seed: int) -> Words:
+    factor = (int(_FACTORS[j & 7]) + 2 * seed) * (2 * (j >> 3) + 1) & 0xFFFFFFFFFFFFFFFF
+    spread: Words = (word ^ (word >> U(29))) * U(factor)
+    return spread
+
+
+def starts_of_groups(chunk: Chunk, span: Span) -> Offsets:
+    """The lines whose token differs from the one on the line before; the first line always."""
+    length = span.end - span.start
+    if not length.size:
+        return np.zeros(0, np.int64)
+    same = length[1:] == length[:-1]
+    for j in range(-(-int(length.max()) // 8)):
+        (word,) = last_words(chunk, np.maximum(span.end - 8 * j, 0), length - 8 * j, 1)
+        same &= word[1:] == word[:-1]
+    return np.concatenate((np.zeros(1, np.int64), np.flatnonzero(~same) + 1))
+
+
+def mixed(query_keys: Words) -> Words:
+    """Query keys, mixed once more so that a query and a document of one name do not cancel each other out."""
+    more: Words = query_keys * _FACTORS[5]
+    return more
+
+
+def same_bytes(
+    ours: Chunk, start: Offsets, end: Offsets, theirs: Chunk, their_start: Offsets, their_end: Offsets
+) -> NDArray[np.bool_]:
+    """Whether token i of one chunk is, byte for byte, token i of another."""
+    length = end - start
+    same: NDArray[np.bool_] = length == their_end - their_start
+    longest = int(length.max()) if length.size else 0
+    at_once = min(WIDE, max(1, -(-longest // 8)))
+    mine = last_words(ours, end, length, at_once)
+    yours = last_words(theirs, their_end, their_end - their_start, at_once)
+    for my_word, your_word in zip(mine, yours, strict=True):
+        same &= my_word == your_word
+    for j in range(at_once, -(-longest // 8)):
+        rows = np.flatnonzero(same & (length > 8 * j))
+        (my_word,) = last_words(ours, end[rows] - 8 * j, length[rows] - 8 * j, 1)
+        (your_word,) = last_words(theirs, their_end[rows] - 8 * j, length[rows] - 8 * j, 1)
+        same[rows] = my_word == your_word
+    return same
+
+
+SMALLEST_TABLE = 17
+"""Bits of the smallest table: one byte for each of 131,072 buckets stays in the cache."""
+
+
+class JudgedPairs:
+    """Finds keys among the keys of the judged pairs; most unjudged pairs end at one byte."""
+
+    def __init__(self, keys: Words) -> None:
+        self._row = np.argsort(keys)
+        self._key = keys[self._row]
+        bits = max(SMALLEST_TABLE, int(max(1, keys.size) - 1).bit_length() + 2)
+        self._shift = U(64 - bits)
+        self._occupied = np.zeros(1 << bits, bool)
+        self._first = np.zeros(1 << bits, np.int32)
+        self._deepest = 0
+        if keys.size:
+            self._fill()
+
+    def _fill(self) -> None:
+        bucket = (self._key >> self._shift).view(np.int64)
+        first = np.concatenate((np.zeros(1, np.int64), np.flatnonzero(bucket[1:] != bucket[:-1]) + 1))
+        self._occupied[bucket[first]] = True
+        self._first[bucket[first]] = first
+        self._deepest = int(np.diff(np.append(first, bucket.size)).max())
+
+    def suspects(self) -> Offsets:
+        """Rows that share their key with another: a pair judged twice, or two pairs whose keys collide."""
+        return not_unique(self._key, self._row)
+
+    def find(self, keys: Words) -> tuple[Offsets, Offsets]:
+        """Positions in ``keys`` that hold a judged pair's key, in no order, and the row of each pair."""
+        bucket = (keys >> self._shift).view(np.int64)
+        position = np.flatnonzero(self._occupied.take(bucket))
+        wanted, at = keys[position], self._first[bucket[position]]
+        found: list[tuple[Offsets, Offsets]] = []
+        for _ in range(self._deepest):  # the keys of a bucket are neighbours, and buckets are small
+            equal = self._key[at] == wanted
+            found.append((position[equal], at[equal]))
+            further = ~equal & (at < self._key.size - 1)
+            position, wanted, at = position[further], wanted[further], at[further] + 1
+        positions = np.concatenate([np.zeros(0, np.int64), *(position for position, _ in found)])
+        rows = np.concatenate([np.zeros(0, np.int64), *(row for _, row in found)])
+        return positions, self._row[rows]
+
+
+def not_unique(sorted_keys: Words, rows: Offsets) -> Offsets:
+    """The rows, ascending, whose key is also that of a neighbour."""
+    equal = sorted_keys[1:] == sorted_keys[:-1]
+    shared = np.zeros(rows.size, bool)
+    shared[1:] |= equal
+    shared[:-1] |= equal
+    return np.sort(rows[shared])
+
+
+def repetitions(chunk: Chunk, span: Span, group: Offsets, rows: Offsets) -> tuple[Offsets, Offsets]:
+    """Pairs of rows (first, later) with the same bytes in the same group, among ``rows``; in order of the later one."""
+    first: dict[tuple[int, bytes], int] = {}
+    pairs = []
+    for row, name, token in zip(
+        rows.tolist(), group[rows].tolist(), chunk.tokens(span.start[rows], span.end[rows]), strict=True
+    ):
+        earlier = first.setdefault((name, token), row)
+        if earlier != row:
+            pairs.append((earlier, row))
+    both = np.array(pairs, np.int64).reshape(-1, 2)
+    return both[:, 0], both[:, 1]

@@ -1,0 +1,404 @@
+"""Judgments files in TREC qrels format: ``query iteration document grade``."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from typing import BinaryIO
+
+import numpy as np
+
+from pytest_ireval.errors import InputError, Problem
+from pytest_ireval.progress import SILENT, Progress
+from pytest_ireval.retrieval.formats.bytestream import LONGEST_LINE, ByteFile, ByteStream, too_long
+from pytest_ireval.retrieval.formats.reader import Grades
+from pytest_ireval.retrieval.ids import Ids, concatenated
+from pytest_ireval.retrieval.judgments import Judgments, judgments_of
+from pytest_ireval.retrieval.rankings import Rankings, rankings_of
+from pytest_ireval.retrieval.scan.kept import WIDTH, KeptRows, Lines, first_rows, gathered, judged_rows, read_lines
+from pytest_ireval.retrieval.scan.numbers import exactly, numbers, whole_numbers_only
+from pytest_ireval.retrieval.scan.tokens import (
+    NEWLINE,
+    ROOM,
+    BadLines,
+    Bytes,
+    Chunk,
+    Span,
+    WrongWidth,
+    columns,
+    refuse_zero_bytes,
+    starts_of_groups,
+)
+
+JUDGMENT_COLUMNS = "query iteration document grade"
+JUDGMENT_WIDTH = 4
+QUERY, ITERATION, DOCUMENT, GRADE = range(JUDGMENT_WIDTH)
+
+
+def read_trec_judgments(
+    file: ByteFile, *, grades: Grades = "integer", one_iteration: bool = False, progress: Progress = SILENT
+) -> Judgments:
+    """All judgments in the file. Grades are whole numbers unless ``grades="float"`` declares otherwise.
+
+    With ``one_iteration`` a file whose second column changes is refused: it might name subtopics.
+    """
+    progress.expect(file.size, "reading judgments")
+    rows = _Rows(grades, one_iteration)
+    _Pieces(file, 0, None, progress).feed(rows.take)
+    if not rows.code:
+        raise InputError(
+            Problem("there are no judgments in it", place=file.name, allowed=f"columns: {JUDGMENT_COLUMNS}")
+        )
+    place = lines_of(file, np.concatenate(rows.offsets))
+    return judgments_of(list(rows.code), *rows.columns(), origin=file.name, place=place)
+
+
+class _Rows:
+    """Columns as they grow, chunk by chunk."""
+
+    def __init__(self, grades: Grades, one_iteration: bool) -> None:
+        self.grades = grades
+        self.one_iteration = one_iteration
+        self.iteration: bytes | None = None
+        self.code: dict[str, int] = {}
+        self.query: list[np.ndarray[tuple[int], np.dtype[np.int64]]] = []
+        self.documents: list[Ids] = []
+        self.grade: list[np.ndarray[tuple[int], np.dtype[np.float64]]] = []
+        self.offsets: list[np.ndarray[tuple[int], np.dtype[np.int64]]] = []
+
+    def take(self, chunk: Chunk, at: int, final: bool) -> int:  # noqa: ARG002 - every line stands alone
+        """Add the lines of a chunk."""
+        query, iteration, document, grade = _columns(chunk)
+        if query.start.size:
+            if self.one_iteration:
+                self._refuse_another(chunk, iteration)
+            value, inexact = numbers(chunk, grade, "grade")
+            rows = np.flatnonzero(inexact)
+            value[rows] = exactly(chunk, grade, rows)
+            if self.grades == "integer":
+                whole_numbers_only(chunk, grade, value, "grade")
+            self.query.append(self._codes(chunk, query))
+            self.documents.append(Ids(Chunk.of(chunk.text.tobytes()), document))
+            self.grade.append(value + 0.0)  # no negative zeros
+            self.offsets.append(document.start + at)
+        return chunk.size
+
+    def _refuse_another(self, chunk: Chunk, iteration: Span) -> None:
+        heads = starts_of_groups(chunk, iteration)
+        for head, text in zip(heads.tolist(), chunk.tokens(iteration.start[heads], iteration.end[heads]), strict=True):
+            if self.iteration is None:
+                self.iteration = text
+            if text != self.iteration:
+                raise BadLines(
+                    [
+                        (
+                            int(iteration.start[head]),
+                            f"the second column is {text.decode()!r} here and {self.iteration.decode()!r} above: "
+                            "this may be judgments of subtopics, or not",
+                        )
+                    ],
+                    suggestion="say which: format trec does not look at that column, trec-diversity reads subtopics",
+                )
+
+    def _codes(self, chunk: Chunk, query: Span) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+        heads = starts_of_groups(chunk, query)
+        names = chunk.tokens(query.start[heads], query.end[heads])
+        codes = [self.code.setdefault(name.decode(), len(self.code)) for name in names]
+        return np.repeat(np.array(codes, np.int64), np.diff(np.append(heads, query.start.size)))
+
+    def columns(
+        self,
+    ) -> tuple[np.ndarray[tuple[int], np.dtype[np.int64]], Ids, np.ndarray[tuple[int], np.dtype[np.float64]]]:
+        """Query, document and grade of every judgment."""
+        return np.concatenate(self.query), concatenated(self.documents), np.concatenate(self.grade)
+
+
+def _columns(chunk: Chunk) -> list[Span]:
+    try:
+        return columns(chunk, JUDGMENT_WIDTH, range(JUDGMENT_WIDTH), exact=True)
+    except WrongWidth as bad:
+        bad.suggestion = (
+            f"a judgments file has {JUDGMENT_WIDTH} columns, separated by blanks or tabs: {JUDGMENT_COLUMNS}"
+        )
+        raise
+
+
+def lines_of(file: ByteFile, offsets: np.ndarray[tuple[int], np.dtype[np.int64]]) -> Callable[[int], str]:
+    """Says which line of the file a row stands on; the row alone once the file is gone, as with a pipe."""
+    ends: list[np.ndarray[tuple[int], np.dtype[np.int64]]] = []
+
+    def place(row: int) -> str:
+        if not file.path.exists():
+            return f"{file.name}, row {row + 1}"
+        if not ends:
+            ends.append(file.line_ends())
+        return f"{file.name}:{int(np.searchsorted(ends[0], offsets[row])) + 1}"
+
+    return place
+
+
+CHUNK = 1 << 21
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+LARGEST = 1 << 32
+"""A single query larger than this is refused."""
+
+
+def keep_freed_memory() -> None:
+    """Make glibc keep what temporaries free, instead of giving it back and asking for zeroed pages again.
+
+    It raises its thresholds to the size of the largest block freed, up to 32 MiB; elsewhere this does nothing.
+    """
+    if sys.platform == "linux":
+        np.empty(31 << 20, np.uint8)
+
+
+class _Pieces:
+    """Feeds a stream to ``take`` in chunks of whole lines.
+
+    ``take(chunk, at, final)`` is told where in the text the chunk begins, and answers how many of its bytes it has
+    used up; the rest comes again in front of the next chunk. When it has used none, it is given a longer chunk.
+    """
+
+    def __init__(self, file: ByteFile, start: int, end: int | None, progress: Progress) -> None:
+        self.file, self.at, self.end, self.progress = file, start, end, progress
+        self.buffer: Bytes = np.zeros(CHUNK + 2 * ROOM, np.uint8)
+        self.held = 0
+
+    def feed(self, take: Callable[[Chunk, int, bool], int]) -> None:
+        """Go through the text once."""
+        if self.file.size > CHUNK:
+            keep_freed_memory()
+        with self.file.open(self.at) as stream:
+            ended = False
+            while not ended:
+                ended = self._fill(stream)
+                size = self._end_text() if ended else self._whole_lines()
+                if not ended and self.held - size > LONGEST_LINE:
+                    raise InputError(too_long(f"{self.file.name}:{self.file.line_at(self.at + size)}"))
+                if not size:
+                    if not ended:
+                        self._grow()
+                    continue
+                used = self._take(take, size, ended)
+                if used:
+                    self._move_on(used)
+                elif not ended:
+                    self._grow()
+
+    def _fill(self, stream: ByteStream) -> bool:
+        """Read until the buffer is full; True at the end of the text."""
+        room = self.buffer.size - 2 * ROOM - 1
+        if self.end is not None:
+            room = min(room, self.end - self.at)
+        view = self.buffer.data
+        before = self.held
+        while self.held < room:
+            got = stream.readinto(view[ROOM + self.held : ROOM + room])
+            if not got:
+                break
+            self.held += got
+        self.progress.advance(self.held - before)
+        return self.held < room or (self.end is not None and self.at + self.held >= self.end)
+
+    def _whole_lines(self) -> int:
+        tail = 1 << 16
+        while True:
+            low = max(0, self.held - tail)
+            newline = self.buffer[ROOM + low : ROOM + self.held].tobytes().rfind(b"\n")
+            if newline >= 0 or not low:
+                return low + newline + 1 if newline >= 0 else 0
+            tail *= 16
+
+    def _end_text(self) -> int:
+        """Make sure that the last line ends."""
+        if self.held and self.buffer[ROOM + self.held - 1] != NEWLINE:
+            self.buffer[ROOM + self.held] = NEWLINE
+            self.held += 1
+        return self.held
+
+    def _take(self, take: Callable[[Chunk, int, bool], int], size: int, final: bool) -> int:
+        if not self.at and self.buffer[ROOM : ROOM + 3].tobytes() == BYTE_ORDER_MARK:
+            self.buffer[ROOM : ROOM + 3] = NEWLINE  # blank lines, so that offsets stay as they are
+        chunk = Chunk(self.buffer[: size + 2 * ROOM], size)
+        with _bad_lines_named(self.file, self.at):
+            _refuse_what_is_no_text(chunk)
+            return take(chunk, self.at, final)
+
+    def _move_on(self, used: int) -> None:
+        rest = self.held - used
+        self.buffer[ROOM : ROOM + rest] = self.buffer[ROOM + used : ROOM + self.held].copy()
+        self.held = rest
+        self.at += used
+
+    def _grow(self) -> None:
+        if self.buffer.size > LARGEST:
+            raise InputError(Problem("one query takes more than 4 GB of it", place=self.file.name))
+        longer = np.zeros(2 * (self.buffer.size - 2 * ROOM) + 2 * ROOM, np.uint8)
+        longer[: ROOM + self.held] = self.buffer[: ROOM + self.held]
+        self.buffer = longer
+
+
+@contextmanager
+def _bad_lines_named(file: ByteFile, at: int) -> Iterator[None]:
+    """Turn offsets of bad lines into ``file:line``; the text begins at offset ``at`` of the file."""
+    try:
+        yield
+    except BadLines as bad:
+        problems: list[Problem | str] = [
+            Problem(complaint, place=f"{file.name}:{file.line_at(at + offset)}", suggestion=bad.suggestion)
+            for offset, complaint in bad.complaints
+        ]
+        if bad.more:
+            problems.append(f"… and {bad.more} more")
+        raise InputError(*problems) from None
+
+
+def _refuse_what_is_no_text(chunk: Chunk) -> None:
+    if chunk.text.max() >= 128:
+        try:
+            str(chunk.text.data, "utf-8")
+        except UnicodeDecodeError as error:
+            refuse_zero_bytes(chunk.text)
+            raise BadLines([(error.start, f"is not UTF-8 ({error.reason})")]) from None
+
+
+RANKING_COLUMNS = "query Q0 document rank score tag"
+RANGES_PER_THREAD = 4
+"""A file is cut into more ranges than threads, so that none waits long for the other."""
+
+MOST_THREADS = 4
+
+SMALL = 2 * CHUNK
+"""Files up to this size are read in one thread."""
+
+Keep = Callable[[Lines], KeptRows]
+
+
+def read_trec_rankings(
+    file: ByteFile, depth: int | None = None, *, by_id: bool = True, progress: Progress = SILENT
+) -> Rankings:
+    """The first ``depth`` documents of every ranking in the file (None: all of them).
+
+    Equal scores are in descending order of document id, or as they stand in the file unless ``by_id``.
+    """
+    parts = scan(file, partial(first_rows, depth=depth, by_id=by_id), 0, progress)
+    return rankings_of(parts, file.name)
+
+
+def judged_in_file(
+    file: ByteFile, judgments: Judgments, *, by_id: bool = True, progress: Progress = SILENT
+) -> list[KeptRows]:
+    """The judged documents of the rankings in the file, with their ranks."""
+    keep = partial(judged_rows, judgments=judgments, by_id=by_id)
+    return scan(file, keep, judgments.table.seed, progress)
+
+
+def scan(file: ByteFile, keep: Keep, seed: int, progress: Progress) -> list[KeptRows]:
+    """What ``keep`` keeps of each piece of the file, in order; every query is in one piece, whole."""
+    progress.expect(file.size, "reading rankings")
+    ranges = _ranges(file)
+    if len(ranges) == 1:
+        parts = _scan_range(file, ranges[0], keep, seed, progress)
+    else:
+        from concurrent.futures import ThreadPoolExecutor
+
+        with ThreadPoolExecutor(_threads()) as pool:
+            results = pool.map(lambda r: _scan_range(file, r, keep, seed, progress), ranges)
+            parts = [part for result in results for part in result]
+    names = [name for part in parts for name in part.query_id]
+    if not names:
+        raise InputError(Problem("there are no rankings in it", place=file.name, allowed=f"columns: {RANKING_COLUMNS}"))
+    if len(set(names)) < len(names):
+        return _scan_scattered(file, keep, seed, progress)
+    return parts
+
+
+def _scan_range(
+    file: ByteFile, ends: tuple[int, int | None], keep: Keep, seed: int, progress: Progress
+) -> list[KeptRows]:
+    parts = []
+
+    def take(chunk: Chunk, at: int, final: bool) -> int:  # noqa: ARG001 - places do not matter here
+        lines, used = _lines(chunk, seed, final)
+        if lines is not None and lines.query_id:
+            parts.append(keep(lines))
+        return used
+
+    _Pieces(file, *ends, progress).feed(take)
+    return parts
+
+
+def _scan_scattered(file: ByteFile, keep: Keep, seed: int, progress: Progress) -> list[KeptRows]:
+    """The same for a file in which the lines of a query do not stand together: one sort over all of it."""
+    progress.expect(file.size, "sorting rankings")
+    parts: list[Lines] = []
+    offsets: list[int] = []
+    texts: list[bytes] = []
+
+    def take(chunk: Chunk, at: int, final: bool) -> int:  # noqa: ARG001 - every line is kept
+        lines, _ = _lines(chunk, seed, True)
+        if lines is not None:
+            parts.append(lines)
+            offsets.append(at)
+        texts.append(chunk.text.tobytes())
+        return chunk.size
+
+    _Pieces(file, 0, None, progress).feed(take)
+    whole = Chunk.of(b"".join(texts))
+    with _bad_lines_named(file, 0):
+        return [keep(gathered(parts, offsets, whole))]
+
+
+def _lines(chunk: Chunk, seed: int, final: bool) -> tuple[Lines | None, int]:
+    try:
+        return read_lines(chunk, seed, final=final)
+    except WrongWidth as bad:
+        bad.suggestion = f"a rankings file has {WIDTH} columns or more, separated by blanks or tabs: {RANKING_COLUMNS}"
+        raise
+
+
+def _threads() -> int:
+    return min(
+        MOST_THREADS,
+        len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1,
+    )
+
+
+def _ranges(file: ByteFile) -> list[tuple[int, int | None]]:
+    """The file cut between two queries into pieces for the threads; one piece if it is small or compressed."""
+    threads = _threads()
+    if threads < 2 or not file.plain or file.size < SMALL:
+        return [(0, None)]
+    pieces = min(threads * RANGES_PER_THREAD, file.size // CHUNK)
+    cuts = [0]
+    with open(file.path, "rb") as stream:
+        for wanted in (file.size * piece // pieces for piece in range(1, pieces)):
+            if wanted <= cuts[-1]:
+                continue  # a query that is longer than a piece has been gone through already
+            cut = _next_query(stream, wanted)
+            if cut >= file.size:
+                break
+            cuts.append(cut)
+    return list(zip(cuts, [*cuts[1:], file.size], strict=True))
+
+
+def _next_query(stream: BinaryIO, at: int) -> int:
+    """Where the first query that begins behind ``at`` begins; the end of the file if none does."""
+    stream.seek(at)
+    stream.readline()
+    first = None
+    while True:
+        start = stream.tell()
+        line = stream.readline()
+        words = line.split(None, 1)
+        if not line:
+            return start
+        if not words or words[0].startswith(b"#"):
+            continue
+        if first is None:
+            first = words[0]
+        elif words[0] != first:
+            return start
