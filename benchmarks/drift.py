@@ -19,9 +19,9 @@ from dataclasses import dataclass
 import numpy as np
 from populations import PROFILES, Floats, Population, diffuse, unchanged
 
-from pytest_ireval.baselines.spreads import Step
-from pytest_ireval.rules.deciding import decided
-from pytest_ireval.rules.drift import AcceptedChange, Walk
+from pytest_ireval.baselines.baseline import Step
+from pytest_ireval.rules.context import AcceptedChange, Walk
+from pytest_ireval.rules.evidence import decided
 from pytest_ireval.statistics.mean_evidence import MeanEvidence, mean_evidences
 
 CHANGES = 20

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pytest_ireval.rules.deciding import decided
+from pytest_ireval.rules.evidence import decided
 from pytest_ireval.statistics.mean_evidence import mean_evidences
 from pytest_ireval.statistics.sign_flip import net_severe
 from pytest_ireval.statistics.student import paired_t

@@ -22,9 +22,9 @@ from typing import Any
 
 from playwright.sync_api import Page, sync_playwright
 
+from pytest_ireval.reports.data_files import results_text, run_of
 from pytest_ireval.reports.page import page_text
-from pytest_ireval.reports.query_views import queries_data
-from pytest_ireval.reports.results_json import results_text, run_of
+from pytest_ireval.reports.query_view import queries_data
 from pytest_ireval.results.suite_result import RunResult
 
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking"]

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from pytest_ireval import Elsewhere, load_registry
-from pytest_ireval.cli.names_elsewhere import reasons
+from pytest_ireval.cli.metrics_command import reasons
 from pytest_ireval.metrics.elsewhere import PACKAGES, counterparts
 
 PAGE = Path(__file__).with_name("coming_from.md")

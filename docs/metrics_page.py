@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from pytest_ireval import Metric, load_registry
-from pytest_ireval.cli.metric_text import also_called, described, range_of, signature, without_relevant
+from pytest_ireval.cli.metrics_command import also_called, described, range_of, signature, without_relevant
 
 PAGE = Path(__file__).with_name("metrics.md")
 INTRODUCTION = """\

@@ -11,8 +11,7 @@ from pathlib import Path
 
 from pytest_ireval import load_suite, run_gate
 from pytest_ireval.plugins.conftests import Conftests
-from pytest_ireval.reports.charts.drawing import svg_file
-from pytest_ireval.reports.charts.gallery import charts_of
+from pytest_ireval.reports.charts.gallery import charts_of, svg_file
 from pytest_ireval.reports.templates import environment
 from pytest_ireval.statistics.resolution import resolution
 

@@ -14,10 +14,10 @@ from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.suites.editor_schema import model_schema
 from pytest_ireval.suites.editor_types import WORDS
 from pytest_ireval.suites.options import ComparingOptions, RuleOptions, SourceOptions
-from pytest_ireval.suites.population_keys import PopulationKeys
 from pytest_ireval.suites.suite_keys import (
     DocumentsKeys,
     JudgmentsKeys,
+    PopulationKeys,
     QueriesKeys,
     SuiteKeys,
     WaiverKeys,

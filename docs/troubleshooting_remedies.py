@@ -78,7 +78,7 @@ REMEDIES = {
     "is not as it was written: somebody, a tool or a merge has edited it": (
         "`git checkout -- suites/baselines/`, or accept anew; let formatters leave that folder alone."
     ),
-    "has the marks of a merge conflict": "`ireval resolve`.",
+    "has the marks of a merge conflict": "`ireval baseline resolve`.",
     "was accepted by somebody else meanwhile, at <date><…>": (
         "run again: the comparison is with the baseline of now then."
     ),
@@ -104,7 +104,9 @@ REMEDIES = {
     "the <noun> holds <depth> documents of each query, and depth is <depth> now": (
         "accept once with the new depth; then an anchor can be pinned anew."
     ),
-    "there is no anchor to compare with": 'pin what is accepted: `ireval anchor suites/ --reason "release 4.2"`.',
+    "there is no anchor to compare with": (
+        'pin what is accepted: `ireval baseline anchor suites/ --reason "release 4.2"`.'
+    ),
     "no suite was found (*.ireval.yaml, or YAML with a line that begins with ireval:)": (
         "name the folder of the suites."
     ),

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     )
     from pytest_ireval.evaluating.evaluation import evaluate
     from pytest_ireval.explaining.why import why
-    from pytest_ireval.gate.gate import run_gate
+    from pytest_ireval.gate.run import run_gate
     from pytest_ireval.intake.reading import read_judgments, read_queries, read_rankings
     from pytest_ireval.metrics.elsewhere import Elsewhere
     from pytest_ireval.metrics.metric import Metric, metric
@@ -47,13 +47,11 @@ if TYPE_CHECKING:
     from pytest_ireval.retrieval.queries import Queries
     from pytest_ireval.retrieval.rankings import Rankings
     from pytest_ireval.retrieval.views import condensed, perfect
-    from pytest_ireval.rules.ruling import Ruling
-    from pytest_ireval.rules.seen import Seen
-    from pytest_ireval.sources.request import Request
+    from pytest_ireval.rules.context import Ruling, Seen
+    from pytest_ireval.sources.foreign_text import Request
     from pytest_ireval.statistics.mean_evidence import MeanEvidence, mean_evidence
     from pytest_ireval.suites.loading import load_suite, load_suites
-    from pytest_ireval.suites.loosening import Looser
-    from pytest_ireval.suites.options import ComparingOptions, EvidenceOptions, RuleOptions, SourceOptions
+    from pytest_ireval.suites.options import ComparingOptions, EvidenceOptions, Looser, RuleOptions, SourceOptions
     from pytest_ireval.suites.scalars import UnfitError
     from pytest_ireval.suites.suite import Suite
     from pytest_ireval.suites.values import (
@@ -93,17 +91,17 @@ _HOMES = {
     ),
     "evaluating.evaluation": ("evaluate",),
     "explaining.why": ("why",),
-    "gate.gate": ("run_gate",),
+    "gate.run": ("run_gate",),
     "intake.reading": ("read_judgments", "read_queries", "read_rankings"),
     "metrics.elsewhere": ("Elsewhere",),
     "metrics.metric": ("Metric", "metric"),
     "metrics.parameters": ("Param",),
-    "metrics.per_query": ("Ranking", "per_query_metric"),
+    "metrics.per_query": ("per_query_metric", "Ranking"),
     "metrics.steps": ("Listing", "listing", "steps_of"),
     "plugins.kinds": ("Part", "rule", "source"),
     "plugins.manager": ("load_registry",),
     "plugins.registry": ("Registry",),
-    "plugins.hookspecs": ("ReportSection", "hookimpl", "report_section"),
+    "plugins.hookspecs": ("hookimpl", "report_section", "ReportSection"),
     "results.comparison": ("Comparison",),
     "results.evaluation": ("Evaluation",),
     "results.explanation": ("Explanation", "Steps"),
@@ -117,13 +115,11 @@ _HOMES = {
     "retrieval.queries": ("Queries",),
     "retrieval.rankings": ("Rankings",),
     "retrieval.views": ("condensed", "perfect"),
-    "rules.ruling": ("Ruling",),
-    "rules.seen": ("Seen",),
-    "sources.request": ("Request",),
+    "rules.context": ("Ruling", "Seen"),
+    "sources.foreign_text": ("Request",),
     "suites.loading": ("load_suite", "load_suites"),
-    "statistics.mean_evidence": ("MeanEvidence", "mean_evidence"),
-    "suites.loosening": ("Looser",),
-    "suites.options": ("ComparingOptions", "EvidenceOptions", "RuleOptions", "SourceOptions"),
+    "statistics.mean_evidence": ("mean_evidence", "MeanEvidence"),
+    "suites.options": ("ComparingOptions", "EvidenceOptions", "Looser", "RuleOptions", "SourceOptions"),
     "suites.suite": ("Suite",),
     "suites.scalars": ("UnfitError",),
     "suites.values": (
@@ -141,8 +137,8 @@ _HOMES = {
         "PathTexts",
         "Text",
         "Texts",
-        "ToleranceText",
         "TolerancesText",
+        "ToleranceText",
         "Whole",
     ),
 }

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
+from pytest_ireval.baselines.anchors import is_anchor
 from pytest_ireval.baselines.baseline import Baseline
 from pytest_ireval.baselines.files import ENDING, RECORD, checked_name, path_of
-from pytest_ireval.baselines.reading import baseline_from, plain_line_ends
-from pytest_ireval.baselines.renamed import Known, Named, name_at_base
+from pytest_ireval.baselines.reading import baseline_from, plain_line_ends, record_from
 from pytest_ireval.errors import BaselineError, Problem
-from pytest_ireval.repositories.branches import MergeBase, merge_base, top_of
+from pytest_ireval.repositories.branches import MergeBase, Tree, merge_base, top_of
 from pytest_ireval.repositories.git import standing
-from pytest_ireval.repositories.tree import Tree
 
 T = TypeVar("T")
 
@@ -68,9 +68,9 @@ def baseline_at_base(base: Base, folder: Path, name: str, stored: Baseline | Non
     tree = base.of(folder)
     home = _from_top(folder, tree.base)
     record = f"{home}/{checked_name(name)}.{RECORD}".removeprefix("./")
-    known = Known(record, ())
+    known = _Known(record, ())
     if record not in tree.files_in(home):
-        known = name_at_base(tree, home, stored, suite)
+        known = _name_at_base(tree, home, stored, suite)
         if not known.record:
             return AtBase(tree.base, gone=known.gone)
     prefix, renamed = known.record.removesuffix(RECORD), known.record != record
@@ -110,3 +110,138 @@ def _is_same(record: bytes, path: Path) -> bool:
         return plain_line_ends(record) == plain_line_ends(path.read_bytes())
     except OSError:
         return False
+
+
+ALIKE = 0.5
+"""Baselines are one if they share this part of their judged queries."""
+BASELINE = re.compile(rf"(?:.*/)?baselines/[^/]+\.{RECORD}")
+YAML = (".yaml", ".yml")
+SUITE = re.compile(rb"^(?:\{\s*)?[\"']?suite[\"']?[ \t]*:[ \t]*[\"']?([^\"'#\r\n,}]+)", re.MULTILINE)
+
+MATRIX = re.compile(rb"^(?:\{\s*)?[\"']?matrix[\"']?[ \t]*:", re.MULTILINE)
+
+
+class Named(NamedTuple):
+    """How a suite comes to its name."""
+
+    files: tuple[Path, ...]
+    """Its own file, and those that it extends."""
+    ending: str = ""
+    """What a matrix appends: ``.de``."""
+
+
+class _Known(NamedTuple):
+    """What is known of earlier names."""
+
+    record: str
+    """The .json file at the base, from the top of the repository; empty: it is none of those."""
+    gone: tuple[str, ...]
+    """Other baselines of the base that the branch has no more."""
+
+
+def _name_at_base(tree: Tree, home: str, stored: Baseline | None, suite: Named) -> _Known:
+    """By the suite's own file; by acceptances, which a renamed baseline continues; or by the queries it is about."""
+    gone = [each for each in dict.fromkeys(_gone(tree)) if not _pinned(each)]
+    then = b"".join(_contents(tree, [path_from_top(tree, suite.files[0])]).values())
+    before = _said_in(then)
+    record = f"{home}/{before}{suite.ending}.{RECORD}".removeprefix("./")
+    if not before or record not in tree.files_in(home):
+        gone += [each for each in _left_behind(tree, home, then, suite) if each not in gone and not _pinned(each)]
+        record = _alike(tree, gone, stored) if stored is not None else ""
+    return _Known(record, tuple(each for each in gone if each != record))
+
+
+def _gone(tree: Tree) -> Iterator[str]:
+    """Baselines that are not on the disk, and those whose suites are not."""
+    deleted = [path for path, status in tree.changes.items() if status == "D" and not _is_there(tree.base.top / path)]
+    yield from (path for path in deleted if BASELINE.fullmatch(path))
+    for path, name in called_in(tree, [path for path in deleted if path.endswith(YAML)]).items():
+        home = f"{_folder(path)}/baselines".removeprefix("./")
+        own = re.compile(rf"{re.escape(f'{home}/{name}')}(\..+)?\.{RECORD}")
+        yield from (each for each in tree.files_in(home) if own.fullmatch(each))
+
+
+def _pinned(record: str) -> bool:
+    """Whether it is an anchor, which no branch moves by accepting."""
+    return is_anchor(record.removesuffix(f".{RECORD}"))
+
+
+def _is_there(path: Path) -> bool:
+    """Whether git could take it in under this name: not what lies behind a link that took the place of a folder."""
+    return path.exists() and path.parent.resolve() == path.parent
+
+
+def _left_behind(tree: Tree, home: str, then: bytes, suite: Named) -> Iterator[str]:
+    """Baselines whose names the suite's own file made ``then`` with its matrix or without one, and makes no more."""
+    before = _said_in(then)
+    if not before:
+        return
+    own = re.compile(rf"{re.escape(f'{home}/{before}'.removeprefix('./'))}((?:\..+)?)\.{RECORD}")
+    now, had_matrix = suite.files[0].read_bytes(), MATRIX.search(then) is not None
+    others = [file for file in suite.files[0].parent.iterdir() if file.suffix in YAML and file != suite.files[0]]
+    taken = {_said_in(file.read_bytes()) for file in others if file.is_file()}
+    for path in tree.files_in(home):
+        found = own.fullmatch(path)
+        if found is None or f"{before}{found[1]}" in taken or bool(found[1]) != had_matrix:
+            continue
+        values = [value.encode() for value in found[1].split(".")]
+        made = all(value in then for value in values)
+        if made and (had_matrix != bool(suite.ending) or any(value not in now for value in values)):
+            yield path
+
+
+def _said_in(content: bytes) -> str:
+    """What a file of a suite calls it; empty if it does not say."""
+    found = SUITE.search(content)
+    return found[1].decode("utf-8", "replace").strip() if found else ""
+
+
+def called_in(tree: Tree, paths: Sequence[str]) -> dict[str, str]:
+    """What files of suites called them then; none for a file that was not there, or does not say."""
+    said = {path: _said_in(content) for path, content in _contents(tree, paths).items()}
+    return {path: name for path, name in said.items() if name}
+
+
+def _contents(tree: Tree, paths: Sequence[str]) -> dict[str, bytes]:
+    """What was in those of the files that were there."""
+    return tree.contents({path: content for path in paths if (content := tree.files_in(_folder(path)).get(path))})
+
+
+def path_from_top(tree: Tree, file: Path) -> str:
+    """As git calls a file, be it a link or not; nothing if it lies outside of the repository."""
+    path, top = file.parent.resolve() / file.name, tree.base.top
+    return path.relative_to(top).as_posix() if path.is_relative_to(top) else ""
+
+
+def _folder(path: str) -> str:
+    return path.rpartition("/")[0] or "."
+
+
+def _alike(tree: Tree, gone: Sequence[str], stored: Baseline) -> str:
+    """The one whose acceptances are continued, or that is about the same judged queries."""
+    found = []
+    for path, baseline in _records(tree, gone):
+        earlier = baseline.acceptances
+        continued = len(earlier) if stored.acceptances[: len(earlier)] == earlier else 0
+        shared = _shared(baseline.grades_of, stored.grades_of)
+        if continued or shared >= ALIKE:
+            found.append((continued, shared, path))
+    return max(found, default=(0, 0.0, ""))[2]
+
+
+def _records(tree: Tree, gone: Sequence[str]) -> Iterator[tuple[str, Baseline]]:
+    """Those that can be read; one that cannot is named as gone all the same."""
+    wanted = {path: tree.files_in(_folder(path))[path] for path in gone}
+    for path, content in tree.contents(wanted).items():
+        try:
+            record = record_from({RECORD: content}.get, str)
+        except BaselineError:
+            continue
+        if record is not None:
+            yield path, record.baseline
+
+
+def _shared(before: Mapping[str, str], now: Mapping[str, str]) -> float:
+    """Which part of all judged queries is judged alike on both sides."""
+    every = before.keys() | now.keys()
+    return sum(before.get(query) == now.get(query) for query in every) / len(every) if every else 0.0

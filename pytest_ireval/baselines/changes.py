@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from pytest_ireval.baselines.baseline import Baseline, Fingerprints
 from pytest_ireval.baselines.fingerprints import JudgmentPrints, fingerprints_of_judgments
-from pytest_ireval.results.cause import Cause, JudgmentEdit
+from pytest_ireval.results.outcome import Cause, JudgmentEdit
 from pytest_ireval.retrieval.ids import Ids
 from pytest_ireval.retrieval.judgments import Judgments
 from pytest_ireval.retrieval.queries import Queries

@@ -8,8 +8,7 @@ from dataclasses import asdict
 from hashlib import sha256
 from typing import NamedTuple
 
-from pytest_ireval.baselines.stored_judgments import MOST_PAIRS, StoredGrades, grades_of_judgments
-from pytest_ireval.baselines.stored_rankings import ranking_lines
+from pytest_ireval.baselines.stored import MOST_PAIRS, StoredGrades, grades_of_judgments, ranking_lines
 from pytest_ireval.results.evaluation import Policies
 from pytest_ireval.retrieval.judgments import Judgments, Subtopics
 from pytest_ireval.retrieval.queries import Queries

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
-from pytest_ireval.baselines.baseline import Baseline
+from pytest_ireval.baselines.baseline import Acceptance, Baseline
 from pytest_ireval.baselines.files import (
     COMPRESSED,
     JUDGMENTS,
@@ -22,15 +22,11 @@ from pytest_ireval.baselines.files import (
     rankings_ending,
 )
 from pytest_ireval.baselines.fingerprints import fingerprint
-from pytest_ireval.baselines.journal import journal_of
-from pytest_ireval.baselines.lock import WAIT, is_held
+from pytest_ireval.baselines.journal import WAIT, is_held, journal_of
 from pytest_ireval.baselines.record import Record, decoded_record
-from pytest_ireval.baselines.stored_judgments import decoded_grades
-from pytest_ireval.baselines.stored_rankings import decoded_rankings
-from pytest_ireval.baselines.tab_lines import Damage
+from pytest_ireval.baselines.stored import Damage, decoded_grades, decoded_rankings
 from pytest_ireval.errors import BaselineError, Problem
-from pytest_ireval.repositories.git import content_at
-from pytest_ireval.repositories.pointers import is_pointer
+from pytest_ireval.repositories.git import blob, content_at, git, is_pointer, standing
 
 CONFLICT = re.compile(rb"^(<{7}|>{7}|\|{7})( |$)", re.MULTILINE)
 LACKS_CONTENT = "is a pointer of Git LFS, and not the content"
@@ -120,14 +116,14 @@ def record_from(load: Load, place: Place, at: str = "") -> Record | None:
 def error_of(damage: Damage, place: str, at: str = "") -> BaselineError:
     """The error that a user sees."""
     if "conflict" in damage.complaint:
-        suggestion = "ireval resolve settles it"
+        suggestion = "ireval baseline resolve settles it"
     elif damage.complaint == LACKS_CONTENT:
         suggestion = "git lfs pull brings it"
     elif at:
         suggestion = "another ref may have a sound one"
     else:
         accept = 'accept anew: pytest --ireval SUITE --ireval-update --ireval-force --ireval-reason "…"'
-        anew = 'pin anew: ireval anchor SUITE --reason "…"' if of_anchor(place) else accept
+        anew = 'pin anew: ireval baseline anchor SUITE --reason "…"' if of_anchor(place) else accept
         suggestion = f"git checkout -- {place} brings back what was committed; or {anew}"
     return BaselineError(
         Problem(damage.complaint, place=f"{place}:{damage.line}" if damage.line else place, suggestion=suggestion)
@@ -237,3 +233,54 @@ def _stamp(path: Path) -> tuple[str, int, int, int] | None:
     except OSError:
         return None
     return path.name, found.st_ino, found.st_size, found.st_mtime_ns
+
+
+Figures = Mapping[str, float | None]
+"""By metric."""
+
+
+def figures_of_acceptances(folder: Path, name: str, now: Record, most: int) -> dict[Acceptance, Figures]:
+    """The figures that each acceptance came with, as far as git has them in its last ``most`` commits of the file."""
+    found = {now.baseline.accepted: _figures(now)}
+    missing = set(now.baseline.acceptances) - found.keys()
+    for record in _records(path_of(folder, name, RECORD), most):
+        if not missing:
+            break
+        accepted = record.baseline.accepted
+        if accepted in missing:
+            found[accepted] = _figures(record)
+            missing.discard(accepted)
+    return found
+
+
+def files_of_last_commit(folder: Path, name: str) -> tuple[Path, ...]:
+    """The files of the baseline that the last commit has, as people write them; none where git knows of none."""
+    listed = git(folder, "ls-tree", "-z", "--name-only", "HEAD", *_names(folder)) or b""
+    paths = [standing(folder.absolute()) / each.decode("utf-8", "replace") for each in listed.split(b"\0") if each]
+    known = (RECORD, JUDGMENTS, "rankings.")
+    found = [path for path in paths if path.name.startswith(tuple(f"{name}.{ending}" for ending in known))]
+    return tuple(map(near, found)) if any(path.name == f"{name}.{RECORD}" for path in found) else ()
+
+
+def _names(folder: Path) -> tuple[str, ...]:
+    """The folder as git is asked for it: it may be gone from the disk."""
+    below = folder.absolute().relative_to(standing(folder.absolute())).as_posix()
+    return ("./",) if below == "." else (f"{below}/",)
+
+
+def _figures(record: Record) -> Figures:
+    return {name: metric.value for name, metric in record.baseline.metrics.items()}
+
+
+def _records(path: Path, most: int) -> Iterator[Record]:
+    """The file at each commit that changed it, the newest first; what cannot be read is passed over."""
+    folder = standing(path.absolute().parent)
+    listed = git(folder, "log", f"--max-count={most}", "--format=%H", "--", f":(literal){path.name}") or b""
+    for commit in listed.decode("ascii").split():
+        content = blob(f"{commit}:./{path.name}", folder)
+        try:
+            record = record_from(lambda _, content=content: content, lambda _: path.name)  # type: ignore[misc]  # a default
+        except BaselineError:
+            continue
+        if record is not None:
+            yield record

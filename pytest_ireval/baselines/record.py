@@ -9,11 +9,18 @@ from math import isfinite
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from pytest_ireval.baselines.baseline import FORMAT, Acceptance, Baseline, Fingerprints, StoredMetric
+from pytest_ireval.baselines.baseline import (
+    FORMAT,
+    Acceptance,
+    Baseline,
+    Fingerprints,
+    StoredMetric,
+    spreads_said,
+    steps_said,
+)
 from pytest_ireval.baselines.files import ENDING
 from pytest_ireval.baselines.fingerprints import fingerprint
-from pytest_ireval.baselines.spreads import spreads_said, steps_said
-from pytest_ireval.baselines.tab_lines import Damage
+from pytest_ireval.baselines.stored import Damage
 from pytest_ireval.errors import BaselineError, Problem, shown
 
 OWN = "json"

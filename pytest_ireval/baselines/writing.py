@@ -20,12 +20,18 @@ from pytest_ireval.baselines.files import (
     rankings_ending,
 )
 from pytest_ireval.baselines.fingerprints import fingerprint
-from pytest_ireval.baselines.journal import commit, drop_unfinished, journal_of, put_into_place, write_through
-from pytest_ireval.baselines.lock import WAIT, locked
+from pytest_ireval.baselines.journal import (
+    WAIT,
+    commit,
+    drop_unfinished,
+    journal_of,
+    locked,
+    put_into_place,
+    write_through,
+)
 from pytest_ireval.baselines.reading import read_baseline, read_record
 from pytest_ireval.baselines.record import encoded_record
-from pytest_ireval.baselines.stored_judgments import MOST_PAIRS, encoded_grades
-from pytest_ireval.baselines.stored_rankings import encoded_rankings
+from pytest_ireval.baselines.stored import MOST_PAIRS, encoded_grades, encoded_rankings
 from pytest_ireval.errors import BaselineError, Problem
 
 LARGEST = 32 << 20
@@ -175,6 +181,6 @@ def _told(folder: Path, name: str) -> Iterator[None]:
             drop_unfinished(folder, name)
             state = "nothing was changed"
         else:
-            state = "the update is incomplete; finish it with ireval resolve, or run it again"
+            state = "the update is incomplete; finish it with ireval baseline resolve, or run it again"
         complaint = f"cannot be written: {error.strerror or error}; {state}"
         raise BaselineError(Problem(complaint, place=str(near(path_of(folder, name, RECORD))))) from error

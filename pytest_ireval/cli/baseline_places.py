@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterator
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import NamedTuple
 
+from pytest_ireval.baselines.anchors import suite_of
 from pytest_ireval.baselines.baseline import Baseline
 from pytest_ireval.baselines.files import RECORD, names_in, near, path_of
+from pytest_ireval.baselines.merging import FOLDER
 from pytest_ireval.baselines.reading import read_baseline, read_baseline_at
-from pytest_ireval.cli.suite_names import baselines_of_suites
-from pytest_ireval.errors import BaselineError, Problem, did_you_mean
+from pytest_ireval.errors import BaselineError, IrevalError, Problem, did_you_mean
+from pytest_ireval.suites.finding import NOT_ENTERED
 
 SUITES = (".yaml", ".yml")
 
@@ -80,3 +85,60 @@ def _of_path(path: Path) -> BaselinePlace:
         return BaselinePlace(near(found[0].folder), found[0].name)
     listed = ", ".join(str(path_of(near(each.folder), each.name, RECORD)) for each in found)
     raise BaselineError(Problem("has several suites, and each has a baseline", place=str(path), allowed=listed))
+
+
+def baseline_folders(roots: tuple[str, ...]) -> Iterator[Path]:
+    """Those at some paths and below, each once, in order."""
+    seen = set()
+    for root in roots:
+        if not os.path.isdir(root):
+            raise BaselineError(Problem("is no folder", place=root))
+        for folder in _below(Path(root)):
+            if folder.resolve() not in seen:
+                seen.add(folder.resolve())
+                yield folder
+
+
+def _below(root: Path) -> Iterator[Path]:
+    for home, folders, _ in os.walk(root):
+        folders[:] = sorted(name for name in folders if not any(fnmatch(name, each) for each in NOT_ENTERED))
+        if Path(home).resolve().name == FOLDER:
+            yield Path(home)
+
+
+def interrupted_in(folder: Path) -> list[str]:
+    """Names of baselines of which an update did not finish."""
+    return sorted(path.name[1 : -len(".commit")] for path in folder.glob(".?*.commit"))
+
+
+class SuiteBaseline(NamedTuple):
+    """The baseline of a suite, be there one or not."""
+
+    folder: Path
+    name: str
+
+
+def baselines_of_suites(path: Path) -> list[SuiteBaseline]:
+    """Of the suites in a file: one, or several if it has a matrix."""
+    from pytest_ireval.suites.loading import suite_names
+
+    home = Path(os.path.abspath(path)).parent / "baselines"
+    return [SuiteBaseline(home, name) for name in suite_names(path)]
+
+
+def suite_files(folder: Path) -> list[Path]:
+    """The suite files that lie in a folder itself."""
+    from pytest_ireval.suites.finding import is_suite
+
+    return [path for path in sorted(folder.iterdir()) if path.is_file() and is_suite(path)]
+
+
+def suite_of_baseline(folder: Path, name: str) -> Path | None:
+    """The suite file that a baseline or an anchor belongs to; None where none can be read that says so."""
+    for path in suite_files(folder.parent) if folder.parent.is_dir() else ():
+        try:
+            if suite_of(name) in {each.name for each in baselines_of_suites(path)}:
+                return path
+        except IrevalError:  # it may be in conflict as well
+            continue
+    return None

@@ -7,9 +7,11 @@ from collections.abc import Iterator
 
 from pytest_ireval.baselines.anchors import is_anchor, suite_of
 from pytest_ireval.baselines.baseline import Acceptance, Baseline
-from pytest_ireval.baselines.stored_judgments import MOST_PAIRS
+from pytest_ireval.baselines.changes import cause_between, changed_queries
+from pytest_ireval.baselines.stored import MOST_PAIRS
 from pytest_ireval.errors import BaselineError, Problem, did_you_mean, shown
 from pytest_ireval.plurals import counted
+from pytest_ireval.results.outcome import Cause
 from pytest_ireval.retrieval.rankings import Rankings
 from pytest_ireval.text_table import printable, table
 
@@ -44,7 +46,7 @@ def _head(baseline: Baseline, path: str) -> Iterator[str]:
         yield f"reason: {baseline.accepted.reason}"
     earlier = len(baseline.acceptances) - 1
     if earlier:
-        yield f"{counted(earlier, 'earlier acceptance')}; ireval log lists them"
+        yield f"{counted(earlier, 'earlier acceptance')}; ireval baseline log lists them"
 
 
 def accepted_text(acceptance: Acceptance) -> str:
@@ -102,14 +104,14 @@ def _ranking_table(rankings: Rankings, query: str, grades: dict[str, float], *, 
     if not documents:
         return "the ranking is empty"
     header, right = ["rank", "document", "grade"], [0, 2]
-    rows = [[str(rank), name, grade_text(grades.get(name))] for rank, name in enumerate(documents, 1)]
+    rows = [[str(rank), name, _grade_text(grades.get(name))] for rank, name in enumerate(documents, 1)]
     if scored:
         header, right = [*header, "score"], [*right, 3]
         rows = [[*row, f"{float(rankings.score[first + at]):g}"] for at, row in enumerate(rows)]
     return table(header, rows, right=right)
 
 
-def grade_text(grade: float | None) -> str:
+def _grade_text(grade: float | None) -> str:
     """A grade; - where nobody judged."""
     return "-" if grade is None else f"{grade:g}"
 
@@ -117,3 +119,102 @@ def grade_text(grade: float | None) -> str:
 def figure(value: float | None) -> str:
     """Four decimals, as everywhere."""
     return "-" if value is None or math.isnan(value) else f"{value:.4f}"
+
+
+LISTED = 5
+"""So many queries, or edited judgments, are named in a line."""
+
+
+def diff_text(before: Baseline, after: Baseline, names: tuple[str, str], lines: int) -> str:
+    """Figures, then what else is different, then queries."""
+    cause = cause_between(before, after)
+    parts = [
+        "\n".join(printable(line) for line in _heads(before, after, names)),
+        _figures(before, after),
+        "\n".join(map(printable, [*_ranked_once(before, after), *_differences(cause)])),
+        _queries(before, after, lines),
+    ]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _heads(before: Baseline, after: Baseline, names: tuple[str, str]) -> Iterator[str]:
+    for letter, baseline, name in zip("AB", (before, after), names, strict=True):
+        yield f"{letter}: {name}, accepted {accepted_text(baseline.accepted)}"
+
+
+def _figures(before: Baseline, after: Baseline) -> str:
+    rows = []
+    for name in sorted({*before.metrics, *after.metrics}, key=str.lower):
+        a, b = before.metrics.get(name), after.metrics.get(name)
+        old, new = a.value if a else None, b.value if b else None
+        both = [(a.values[query], b.values[query]) for query in a.values if query in b.values] if a and b else []
+        worse, better = sum(y < x for x, y in both), sum(y > x for x, y in both)
+        counts = f"{worse} / {better} / {len(both) - worse - better}" if both else "-"
+        rows.append([name, figure(old), figure(new), _change(old, new), counts])
+    header = ["metric", "A", "B", "B - A", "lower / higher / same"]
+    return table(header, rows, right=(1, 2, 3, 4)) if rows else ""
+
+
+def _change(old: float | None, new: float | None) -> str:
+    return "-" if old is None or new is None else f"{new - old:+.4f}"
+
+
+def _ranked_once(before: Baseline, after: Baseline) -> Iterator[str]:
+    """Rankings that changed, and those that only one side has."""
+    one, other = ({query for rankings in each.rankings for query in rankings.queries} for each in (before, after))
+    changed = changed_queries(before.rankings, after.rankings, max(before.depth, after.depth))
+    only = [
+        f"; {_listed(tuple(sorted(queries)))} only in {letter}"
+        for letter, queries in (("A", one - other), ("B", other - one))
+        if queries
+    ]
+    yield f"rankings: {len(changed)} of {counted(len(one & other), 'query')} changed{''.join(only)}"
+    if before.depth != after.depth:
+        yield f"depth: {before.depth} and {after.depth}"
+
+
+def _differences(cause: Cause) -> Iterator[str]:
+    for title, queries in (("only in A", cause.removed), ("only in B", cause.added)):
+        if queries:
+            yield f"queries {title}: {_listed(queries)}"
+    if cause.judgments:
+        edited = "" if cause.edited is None else f", {counted(cause.edited, 'judgment')}"
+        yield f"judgments: {counted(cause.judgments, 'query')}{edited} changed{_edits(cause)}"
+    if cause.queries:
+        yield "queries: the file says something else"
+    if cause.metrics:
+        yield f"metrics defined otherwise: {', '.join(cause.metrics)}"
+    others = [name for name, differs in (("source", cause.source), ("policies", cause.policies)) if differs]
+    if others:
+        yield f"different: {', '.join(others)}"
+
+
+def _edits(cause: Cause) -> str:
+    named = [
+        f"{edit.query} {edit.document} {_grade_text(edit.before)} -> {_grade_text(edit.now)}"
+        for edit in cause.edits[:LISTED]
+    ]
+    more = ", …" if cause.edited and cause.edited > LISTED else ""
+    return f": {', '.join(named)}{more}" if named else ""
+
+
+def _listed(queries: tuple[str, ...]) -> str:
+    more = f" and {len(queries) - LISTED} more" if len(queries) > LISTED else ""
+    return f"{len(queries)} ({', '.join(queries[:LISTED])}{more})"
+
+
+def _queries(before: Baseline, after: Baseline, lines: int) -> str:
+    """The queries and metrics whose values differ most."""
+    changes = [
+        (abs(new - old), query, name, old, new)
+        for name in sorted(before.metrics.keys() & after.metrics.keys())
+        for query, old in before.metrics[name].values.items()
+        if (new := after.metrics[name].values.get(query, old)) != old
+    ]
+    changes.sort(key=lambda change: (-change[0], change[1], change[2]))
+    if not changes or not lines:
+        return ""
+    rows = [[query, name, figure(old), figure(new), _change(old, new)] for _, query, name, old, new in changes[:lines]]
+    text = table(["query", "metric", "A", "B", "B - A"], rows, right=(2, 3, 4))
+    left = len(changes) - len(rows)
+    return f"{text}\n{counted(left, 'more change')} of values; --lines shows more" if left else text

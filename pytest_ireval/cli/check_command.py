@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -20,14 +21,31 @@ if TYPE_CHECKING:
 
 
 @click.command(name="check")
-@click.argument("paths", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
-def command(paths: tuple[Path, ...]) -> None:
+@click.argument("paths", nargs=-1, type=click.Path(exists=True, path_type=Path))
+@click.option("--schema", is_flag=True, help="Print the JSON Schema of suites instead, for editors.")
+@click.option("-o", "--output", metavar="FILE", help="With --schema: write to FILE, such as .ireval/suite.schema.json.")
+def command(paths: tuple[Path, ...], schema: bool, output: str | None) -> None:
     """Read the suites at PATHS, files or folders, and their queries, without evaluating anything.
 
     A line for each suite, or everything that is wrong. Below it stands a warning for each tolerance that is less than
     its queries can show; ireval plan says more. The exit code is 1 when there is a mistake, 2 when no suite was found.
+
+    With --schema, print the JSON Schema of suites with all metrics, rules and sources at hand, those of the conftest.py
+    files of PATHS (one folder; unless given, this one) included. Editors complete and check suites by it; the first
+    line of a suite names it:
+
+    # yaml-language-server: $schema=../.ireval/suite.schema.json
     """
-    from pytest_ireval.gate.affecting import Repositories, wrong_watches
+    if schema:
+        if len(paths) > 1:
+            raise click.UsageError("--schema takes one folder")
+        _write_schema(paths[0] if paths else Path(), output)
+        return
+    if not paths:
+        raise click.UsageError("say which suites: files or folders")
+    if output is not None:
+        raise click.UsageError("--output is where the schema goes: add --schema")
+    from pytest_ireval.gate.changed_since import Repositories, wrong_watches
     from pytest_ireval.plugins.conftests import Conftests
     from pytest_ireval.suites.finding import is_partial, suites_at
 
@@ -61,7 +79,7 @@ def command(paths: tuple[Path, ...]) -> None:
 
 def _loaded(path: Path, conftests: Conftests) -> Sequence[Suite]:
     """The suites of a file, whose verdicts can be planned, and whose queries have all that they name."""
-    from pytest_ireval.gate.gathering import queries_of
+    from pytest_ireval.gate.inputs import queries_of
     from pytest_ireval.rules.planning import never_failing, planned
     from pytest_ireval.suites.loading import load_suites
 
@@ -76,9 +94,8 @@ def _loaded(path: Path, conftests: Conftests) -> Sequence[Suite]:
 
 def _foreseen(suite: Suite, registry: Registry) -> Iterator[Problem]:
     """Tolerances that make no sense under the stored baseline; those that ask for too much are told at once."""
-    from pytest_ireval.gate.circumstances import today_of
-    from pytest_ireval.gate.foreseeing import beyond_sight, known_of, too_low
-    from pytest_ireval.gate.outlook import outlooks
+    from pytest_ireval.gate.material import today_of
+    from pytest_ireval.gate.sensitivity import beyond_sight, known_of, outlooks, too_low
 
     try:
         known = known_of(suite, registry, today_of())
@@ -101,3 +118,17 @@ def _named_twice(suites: Sequence[Suite], names: dict[str, Suite]) -> Iterator[P
 def _line(suite: Suite) -> str:
     metrics, rules = counted(len(suite.metrics), "metric"), counted(len(suite.rules), "rule")
     return f"{suite.shown}: {suite.name}: {metrics}, {rules}"
+
+
+def _write_schema(folder: Path, output: str | None) -> None:
+    from pytest_ireval.plugins.conftests import Conftests
+    from pytest_ireval.suites.editor_schema import suite_schema
+
+    text = json.dumps(suite_schema(Conftests().registry_for(folder.absolute())), indent=2, ensure_ascii=False) + "\n"
+    if output is None:
+        click.echo(text, nl=False)
+        return
+    path = Path(output)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    click.echo(f"wrote {output}")

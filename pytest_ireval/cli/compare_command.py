@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
+import os
 import sys
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from itertools import combinations
 from math import inf
+from pathlib import Path
 from typing import Any, get_args
 
 import click
 
 from pytest_ireval.cli.comparison_formats import FORMATS
-from pytest_ireval.cli.comparison_marks import BETTER, WORSE
-from pytest_ireval.cli.comparison_text import View
-from pytest_ireval.cli.format_options import format_options
-from pytest_ireval.cli.named_rankings import STANDARD_INPUT, named_rankings
-from pytest_ireval.cli.policy_options import METRICS, metric_option, policy_options
-from pytest_ireval.cli.progress_bar import LateBar
-from pytest_ireval.cli.terminal import terminal_width
+from pytest_ireval.cli.comparison_text import BETTER, WORSE, View
+from pytest_ireval.cli.options import METRICS, format_options, metric_option, policy_options
+from pytest_ireval.cli.progress_bar import LateBar, terminal_width
 from pytest_ireval.comparing.comparison import Test, compare
-from pytest_ireval.errors import IrevalError, Problem, did_you_mean
-from pytest_ireval.evaluating.policies import MissingQueries
+from pytest_ireval.errors import InputError, IrevalError, Problem, did_you_mean
 from pytest_ireval.plugins.manager import load_registry
 from pytest_ireval.results.comparison import Comparison
+from pytest_ireval.results.evaluation import MissingQueries
 
 
 @click.command(name="compare", context_settings={"show_default": True})
@@ -58,7 +59,7 @@ def command(
     named = named_rankings(rankings)
     if len(named) < 2:
         raise click.UsageError("two RANKINGS or more are compared")
-    if judgments == STANDARD_INPUT and STANDARD_INPUT in named.values():
+    if judgments == _STANDARD_INPUT and _STANDARD_INPUT in named.values():
         raise click.UsageError("only one of JUDGMENTS and RANKINGS can be standard input")
     wanted = metrics or METRICS
     first = _sorted_by(sort, wanted)
@@ -103,3 +104,78 @@ def _encodable(text: str) -> str:
 
 def _encoding() -> str:
     return sys.stdout.encoding or "ascii"
+
+
+_STANDARD_INPUT = "-"
+COMPRESSED = {".gz", ".zst"}
+
+
+def named_rankings(arguments: Sequence[str]) -> dict[str, str]:
+    """The path of each ranking by its name: the given one (``NAME=path``), or as short a part of the path as tells."""
+    split = [_name_and_path(argument) for argument in arguments]
+    paths = [path for _, path in split]
+    _refuse_repetitions(paths)
+    given = [name for name, _ in split if name]
+    names = _short_names([path for name, path in split if not name], taken=given)
+    named = [(name or names[path], path) for name, path in split]
+    repeated = [name for name, times in Counter(given).items() if times > 1]
+    if repeated:
+        places = ", ".join(path for name, path in split if name == repeated[0])
+        raise InputError(Problem(f"the name {repeated[0]!r} is given twice", place=places))
+    return dict(named)
+
+
+def _name_and_path(argument: str) -> tuple[str, str]:
+    """A name, empty if none is given, and a path; a path that exists is a path even if it has a ``=``."""
+    if argument == _STANDARD_INPUT or "=" not in argument or os.path.exists(argument):
+        return "", argument
+    places = [i for i, character in enumerate(argument) if character == "="]
+    there = [i for i in places if argument[i + 1 :] == _STANDARD_INPUT or os.path.exists(argument[i + 1 :])]
+    at = (there or places)[0]
+    name, path = argument[:at].strip(), argument[at + 1 :]
+    if not name or not path:
+        missing = "name in front of" if not name else "path behind"
+        raise InputError(Problem(f"there is no {missing} the =", place=argument, suggestion="write NAME=path"))
+    return name, path
+
+
+def _refuse_repetitions(paths: Sequence[str]) -> None:
+    """One file under two names would look like two rankings that agree on everything."""
+    for one, other in combinations(paths, 2):
+        if one == other or (os.path.isfile(one) and os.path.isfile(other) and os.path.samefile(one, other)):
+            same = "is given twice" if one == other else f"is the same file as {one}"
+            raise InputError(
+                Problem(same, place=other, suggestion="a ranking is compared with others, not with itself")
+            )
+
+
+def _short_names(paths: Sequence[str], taken: Sequence[str]) -> dict[str, str]:
+    """Names for paths, each the shortest form that none of the others has."""
+    names: dict[str, str] = {}
+    for form in _forms(max((len(Path(path).parts) for path in paths), default=0)):
+        left = [path for path in paths if path not in names]
+        counts = Counter(form(path) for path in left) + Counter(taken) + Counter(names.values())
+        names |= {path: form(path) for path in left if counts[form(path)] == 1}
+    return names | {path: path for path in paths if path not in names}
+
+
+def _forms(depth: int) -> Iterator[Callable[[str], str]]:
+    """Ways to name a file: without and with its ending, then with ever more folders."""
+    for parts in range(1, depth + 1):
+        yield partial(_last_parts, parts=parts, ending=False)
+        yield partial(_last_parts, parts=parts, ending=True)
+
+
+def _last_parts(path: str, parts: int, *, ending: bool) -> str:
+    if path == _STANDARD_INPUT:
+        return "stdin"
+    whole = Path(path)
+    folders = whole.parent.parts
+    name = whole.name if ending else _without_ending(whole)
+    return Path(*folders[max(0, len(folders) - parts + 1) :], name).as_posix()
+
+
+def _without_ending(path: Path) -> str:
+    """Without what says how it is packed and written; the 5 of ``model-1.5`` is no ending."""
+    bare = path.with_suffix("") if path.suffix.lower() in COMPRESSED else path
+    return bare.stem if bare.suffix[1:2].isalpha() else bare.name

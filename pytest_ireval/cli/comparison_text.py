@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import combinations
+from string import ascii_letters
 
-from pytest_ireval.cli.comparison_marks import (
-    letters,
-    marks,
-    p_text,
-    relative_text,
-    shown_pairs,
+from pytest_ireval.cli.evaluation_text import (
+    figure,
+    note_on_tried_orders,
+    notes_on_queries,
+    notes_on_relevance,
+    open_to,
+    policies_note,
 )
-from pytest_ireval.cli.comparison_notes import notes
-from pytest_ireval.cli.evaluation_text import figure
+from pytest_ireval.plurals import counted, plural
 from pytest_ireval.results.comparison import Change, Comparison, MetricComparison, Pair
 from pytest_ireval.text_table import blocks, printable, width
 
@@ -79,7 +81,7 @@ def pair_rows(comparison: Comparison, *, every: bool) -> Iterator[list[str]]:
     interval = f"{100 * (1 - comparison.alpha):g}% interval"
     yield ["metric", "pair", "difference", "change", interval, "sd", "p", "+/=/-"]
     for metric in comparison.metrics:
-        for number, pair in enumerate(shown_pairs(comparison, metric, every=every)):
+        for number, pair in enumerate(_shown_pairs(comparison, metric, every=every)):
             yield ["" if number else title(metric), pair_name(comparison, pair), *_pair_cells(pair)]
 
 
@@ -94,7 +96,7 @@ def _pair_cells(pair: Pair) -> list[str]:
     interval = "-" if pair.low is None or pair.high is None else f"{pair.low:+.4f} to {pair.high:+.4f}"
     return [
         f"{pair.difference:+.4f}",
-        relative_text(pair.relative),
+        _relative_text(pair.relative),
         interval,
         figure(pair.sd),
         p_text(pair.p_adjusted),
@@ -111,7 +113,7 @@ def extreme_rows(comparison: Comparison) -> Iterator[list[str]]:
     """Gains on the left, drops on the right, the greatest first; the header first."""
     yield ["metric", "pair", "gain", "from", "to", "query", "drop", "from", "to", "query"]
     for metric in comparison.metrics:
-        for pair in shown_pairs(comparison, metric, every=False):
+        for pair in _shown_pairs(comparison, metric, every=False):
             head, name = title(metric), pair_name(comparison, pair)
             for number in range(max(len(pair.gains), len(pair.drops))):
                 sides = (_change(comparison, pair, side, number) for side in (pair.gains, pair.drops))
@@ -142,3 +144,173 @@ def values_of(comparison: Comparison, metric: MetricComparison, order: Sequence[
     yield [f"{metric.name} by {metric.unit}", *(signs[name] for name in order)]
     for unit in dict.fromkeys(unit for found in values for unit in found):
         yield [unit, *(figure(found.get(unit)) for found in values)]
+
+
+BETTER, WORSE = "▲", "▼"
+SHORTENED = 3
+"""So many neighbouring letters are written as the first and the last: a-d."""
+
+
+def letters(comparison: Comparison) -> dict[str, str]:
+    """A short sign for each ranking: a letter, or a number when there are more rankings than letters."""
+    count = len(comparison.rankings)
+    signs: Sequence[str] = ascii_letters if count <= len(ascii_letters) else [str(i + 1) for i in range(count)]
+    return dict(zip(comparison.rankings, signs, strict=False))
+
+
+def marks(comparison: Comparison, metric: MetricComparison) -> dict[str, str]:
+    """For each ranking its mark: how it stands to the baseline, or the letters of those it is better than."""
+    if comparison.baseline is None:
+        return {name: _beaten(comparison, metric, name) for name in comparison.rankings}
+    found = dict.fromkeys(comparison.rankings, "")
+    for pair in metric.pairs:
+        if pair.better:
+            found[pair.ranking] = BETTER if pair.better == pair.ranking else WORSE
+    return found
+
+
+def _beaten(comparison: Comparison, metric: MetricComparison, name: str) -> str:
+    beaten = {({pair.ranking, pair.other} - {name}).pop() for pair in metric.pairs if pair.better == name}
+    return shortened(
+        [i for i, other in enumerate(comparison.rankings) if other in beaten], list(letters(comparison).values())
+    )
+
+
+def shortened(places: Sequence[int], signs: Sequence[str]) -> str:
+    """The signs at some places, neighbours put together: ``ace-h``, or ``1,3-7`` where signs are numbers."""
+    stretches: list[list[int]] = []
+    for place in places:
+        if stretches and place == stretches[-1][-1] + 1:
+            stretches[-1].append(place)
+        else:
+            stretches.append([place])
+    texts: list[str] = []
+    for stretch in stretches:
+        if len(stretch) >= SHORTENED:
+            texts.append(f"{signs[stretch[0]]}-{signs[stretch[-1]]}")
+        else:
+            texts += [signs[place] for place in stretch]
+    return ("" if all(len(sign) == 1 for sign in signs) else ",").join(texts)
+
+
+def _shown_pairs(comparison: Comparison, metric: MetricComparison, *, every: bool) -> list[Pair]:
+    """The pairs to print: all, those with the baseline, or only that of the best two."""
+    if every or comparison.baseline is not None:
+        return list(metric.pairs)
+    return [pair for pair in metric.pairs if {pair.ranking, pair.other} == set(metric.leaders)]
+
+
+def how_tested(comparison: Comparison) -> str:
+    """Which test, which correction over which family, which level."""
+    test = {"t": "paired t test", "sign-flip": "exact sign-flip test"}[comparison.test]
+    count = len(comparison.rankings)
+    pairs = count - 1 if comparison.baseline is not None else count * (count - 1) // 2
+    over = f"the {pairs} pairs with {comparison.baseline}" if comparison.baseline is not None else f"all {pairs} pairs"
+    family = f"Holm's correction over {over} of each metric" if pairs > 1 else "one pair a metric, so no correction"
+    return f"{test}, two-sided, p < {comparison.alpha:g}; {family}; metrics are not corrected for each other"
+
+
+def p_text(p: float | None) -> str:
+    """Four decimals, two digits where those would be 0, and no more than a bound below a millionth."""
+    if p is None:
+        return "-"
+    if p < 1e-6:
+        return "< 1e-6"
+    return f"{p:.4f}" if p >= 5e-5 else f"{p:.1e}"
+
+
+def _relative_text(relative: float | None) -> str:
+    """The change in percent of the other's mean."""
+    return "-" if relative is None else f"{100 * relative:+.1f}%"
+
+
+def notes(comparison: Comparison, *, best: str, every_pair: bool | None) -> Iterator[str]:
+    """All of them; ``best`` is how best figures are marked, ``every_pair`` whether all pairs are shown (None: none)."""
+    first = next(iter(comparison.rankings.values()))
+    yield f"judgments: {first.judgments} ({counted(first.queries, 'query')}); rankings: " + "; ".join(
+        f"{sign} {comparison.rankings[name].rankings}" for name, sign in letters(comparison).items()
+    )
+    yield policies_note(first)
+    if comparison.queries < first.queries:
+        yield f"compared over {comparison.queries} of {counted(first.queries, 'query')}: those that all rankings have"
+    yield from _legend(comparison, best=best, every_pair=every_pair)
+    yield from _notes_on_tests(comparison)
+    yield from _notes_on_rankings(comparison)
+
+
+def _legend(comparison: Comparison, *, best: str, every_pair: bool | None) -> Iterator[str]:
+    """What the signs mean, those only that can occur."""
+    if any(metric.best for metric in comparison.metrics):
+        yield f"{best}: the best figure of its column"
+    lower = [metric.name for metric in comparison.metrics if metric.direction == "lower"]
+    if lower:
+        yield f"lower is better: {', '.join(lower)}"
+    if not any(metric.pairs for metric in comparison.metrics):
+        return
+    if comparison.baseline is not None:
+        yield f"{BETTER} {WORSE}: significantly better, worse than {comparison.baseline}: {how_tested(comparison)}"
+    else:
+        yield f"letters behind a figure: significantly better than those rankings: {how_tested(comparison)}"
+    if every_pair is None:
+        return
+    pairs = max(len(metric.pairs) for metric in comparison.metrics)
+    some = comparison.baseline is None and pairs > 1 and not every_pair
+    yield (f"pairs: the best two of each metric (--pairs shows all {pairs}); " if some else "pairs: ") + (
+        "p is corrected, intervals (by t) are not; +/=/-: queries where the first of the pair is better, equal, worse"
+    )
+
+
+def _notes_on_tests(comparison: Comparison) -> Iterator[str]:
+    """How many queries stand behind the tests, and which tests there are not."""
+    by_units: dict[str, list[str]] = {}
+    for metric in comparison.metrics:
+        if metric.pairs:
+            unit = metric.unit if metric.units == 1 else plural(metric.unit)
+            by_units.setdefault(f"{metric.units} {unit}", []).append(metric.name)
+    for units, names in by_units.items():
+        which = f" ({', '.join(names)})" if len(names) < len(comparison.metrics) else ""
+        yield f"paired: {units}{which}" + ("; one alone says nothing of chance" if units.startswith("1 ") else "")
+    for metric in comparison.metrics:
+        if metric.untested:
+            yield f"not tested: {metric.name}: {metric.untested}"
+    pairs = [pair for metric in comparison.metrics for pair in metric.pairs]
+    if any(pair.p is not None for pair in pairs) and not any(pair.better for pair in pairs):
+        yield "no difference is significant; that is no proof that there is none"
+    yield from _notes_on_doubts(comparison)
+
+
+def _notes_on_doubts(comparison: Comparison) -> Iterator[str]:
+    """Rankings that do not differ, and differences that t cannot judge or judges alone."""
+    signs = letters(comparison)
+    for one, other in combinations(comparison.rankings, 2):
+        if all(_same(comparison, metric.name, one, other) for metric in comparison.metrics):
+            yield f"{signs[one]} {one} and {signs[other]} {other} have the same values everywhere"
+    for metric in comparison.metrics:
+        for pair in metric.pairs:
+            which = f"{metric.name} {signs[pair.ranking]}-{signs[pair.other]}"
+            if pair.test != comparison.test:
+                yield f"{which}: all differences are equal, so t is undefined; p is that of the exact sign-flip test"
+            if pair.sign_flip_p_adjusted is not None and pair.sign_flip_p_adjusted >= comparison.alpha:
+                corrected = ", corrected like that of t" if metric.family > 1 else ""
+                yield (
+                    f"{which}: significant by t, but only {pair.wins + pair.losses} {plural(metric.unit)} differ, "
+                    f"and by the exact sign-flip test p is {p_text(pair.sign_flip_p_adjusted)}{corrected}"
+                )
+
+
+def _same(comparison: Comparison, metric: str, one: str, other: str) -> bool:
+    values = [comparison.rankings[name][metric].values for name in (one, other)]
+    return values[0] == values[1]
+
+
+def _notes_on_rankings(comparison: Comparison) -> Iterator[str]:
+    """What is known of each ranking alone."""
+    signs = letters(comparison)
+    for name, evaluation in comparison.rankings.items():
+        yield from (f"{signs[name]} {name}: {note}" for note in notes_on_queries(evaluation))
+    yield from notes_on_relevance(next(iter(comparison.rankings.values())))
+    for name, evaluation in comparison.rankings.items():
+        left_open = [f"{m.name} {open_to(m.ties)}" for m in evaluation.metrics if m.ties]
+        if left_open:
+            yield f"{signs[name]} {name}: equal scores leave open: {', '.join(left_open)}"
+        yield from (f"{signs[name]} {name}: {note}" for note in note_on_tried_orders(evaluation))

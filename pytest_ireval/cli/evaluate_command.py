@@ -7,11 +7,10 @@ from typing import Any
 import click
 
 from pytest_ireval.cli.evaluation_text import FORMATS
-from pytest_ireval.cli.format_options import format_options
-from pytest_ireval.cli.policy_options import METRICS, metric_option, policy_options
+from pytest_ireval.cli.options import METRICS, format_options, metric_option, policy_options
 from pytest_ireval.cli.progress_bar import LateBar
 from pytest_ireval.evaluating.evaluation import evaluate
-from pytest_ireval.evaluating.policies import MissingQueries
+from pytest_ireval.results.evaluation import MissingQueries
 
 
 @click.command(name="evaluate", context_settings={"show_default": True})

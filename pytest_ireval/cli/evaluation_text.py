@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 from pytest_ireval.plurals import counted
+from pytest_ireval.reports.templates import environment
 from pytest_ireval.results.evaluation import UNITS, Evaluation, MetricResult, TieSpread
 from pytest_ireval.text_table import printable, table
 
@@ -173,9 +174,7 @@ def as_trec(evaluation: Evaluation, per_query: bool) -> str:
 
 def as_html(evaluation: Evaluation, per_query: bool) -> str:
     """One page that needs nothing else."""
-    from pytest_ireval.reports.evaluation_page import evaluation_page
-
-    return evaluation_page(evaluation, list(notes(evaluation)), per_query)
+    return _evaluation_page(evaluation, list(notes(evaluation)), per_query)
 
 
 FORMATS: dict[str, Callable[[Evaluation, bool], str]] = {
@@ -185,3 +184,19 @@ FORMATS: dict[str, Callable[[Evaluation, bool], str]] = {
     "trec": as_trec,
     "html": as_html,
 }
+
+
+def _evaluation_page(evaluation: Evaluation, notes: Sequence[str], per_query: bool) -> str:
+    """The HTML text; ``notes`` are shown below the figures."""
+    units = [unit for unit in UNITS if any(metric.unit == unit for metric in evaluation.metrics)]
+    tables = [
+        {
+            "unit": unit,
+            "metrics": (metrics := [metric for metric in evaluation.metrics if metric.unit == unit]),
+            "names": list(dict.fromkeys(name for metric in metrics for name in metric.values)),
+        }
+        for unit in units
+        if per_query
+    ]
+    page = environment().get_template("evaluation.html.jinja")
+    return page.render(evaluation=evaluation, notes=notes, tables=tables)

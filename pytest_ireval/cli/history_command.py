@@ -2,44 +2,289 @@
 
 from __future__ import annotations
 
-from importlib import import_module
+import csv
+import io
+import json
+import os
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Any
 
 import click
 
-COMMANDS = {
-    "list": ("looking", "Show the figures of earlier runs."),
-    "export": ("looking", "Write all of it into a file."),
-    "prune": ("changing", "Delete old runs."),
-    "rebuild": ("changing", "Add runs from their results.json files, and acceptances from git."),
-}
-"""By name: the module that has it, and what it does."""
+from pytest_ireval.errors import HistoryError, IrevalError, Problem, did_you_mean
+from pytest_ireval.history.database import history_for, history_near
+from pytest_ireval.history.kept import (
+    FromGit,
+    KeptRun,
+    Merged,
+    Old,
+    acceptances_in_git,
+    kept_run,
+    merge,
+    old_runs,
+    prune,
+)
+from pytest_ireval.history.trends import COLUMNS, Row, Wanted, known, rows
+from pytest_ireval.plurals import counted
+from pytest_ireval.reports.data_files import RESULTS, refuse_contradictions, run_of
+from pytest_ireval.reports.figures import change, figure
+from pytest_ireval.retrieval.formats.writers import put
+from pytest_ireval.text_table import cut, table
 
 
-class HistoryCommands(click.Group):
-    """A group whose commands are imported when they are called."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - what click calls it with
-        """The names, in the order of help."""
-        return list(COMMANDS)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - as above
-        """The command, imported now."""
-        if cmd_name not in COMMANDS:
-            return None
-        module = import_module(f"pytest_ireval.cli.history_{COMMANDS[cmd_name][0]}")
-        found: click.Command = getattr(module, f"{cmd_name}_command")
-        return found
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - as above
-        """The list that help shows, without importing the commands."""
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, about) for name, (_, about) in COMMANDS.items()])
-
-
-@click.group(name="history", cls=HistoryCommands)
+@click.group(name="history")
 def command() -> None:
     """Look at what earlier runs came to.
 
     Each ``pytest --ireval`` adds to .ireval/history.sqlite below pytest's rootdir. The commands take the one of this
     folder, or the nearest above it in the repository; --history names another one.
     """
+
+
+_DATES = click.DateTime(formats=["%Y-%m-%d", "%Y-%m-%dT%H:%M:%SZ"])
+
+_history_option = click.option(
+    "--history",
+    metavar="FILE",
+    type=click.Path(path_type=Path, dir_okay=False, exists=True),
+    help="The history, if it is not the .ireval/history.sqlite of this folder or one above.",
+)
+
+
+def _moment(date: datetime | None) -> str:
+    """As the history writes it; empty where none is given."""
+    return "" if date is None else date.strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+@command.command(name="prune")
+@_history_option
+@click.option("--before", type=_DATES, metavar="DATE", help="Runs before this day go.")
+@click.option("--keep", type=click.IntRange(0, 1_000_000_000), metavar="N", help="All runs but the newest N go.")
+@click.option("--yes", is_flag=True, help="Delete them without asking.")
+def _prune(history: Path | None, before: Any, keep: int | None, yes: bool) -> None:
+    """Delete old runs, after saying which and asking."""
+    if (before is None) == (keep is None):
+        raise click.UsageError("say which runs go: --before DATE or --keep N")
+    path = history or history_near(Path.cwd())
+    old = old_runs(path, _moment(before), keep)
+    if not old.runs:
+        click.echo(f"nothing to delete; {counted(old.kept, 'run')} in {path}")
+        return
+    click.echo(_told(old, path))
+    if yes or click.confirm("Delete them?"):
+        gone = prune(path, _moment(before), keep)
+        click.echo(f"deleted {counted(gone.runs, 'run')}; {counted(gone.kept, 'run')} left")
+    else:
+        sys.exit(1)
+
+
+def _told(old: Old, path: Path) -> str:
+    accepted = f", {counted(old.acceptances, 'acceptance')} among them" if old.acceptances else ""
+    days = old.first[:10] if old.first[:10] == old.last[:10] else f"{old.first[:10]} to {old.last[:10]}"
+    return f"{counted(old.runs, 'run')} of {path} would go, of {days}{accepted}; {old.kept} would stay"
+
+
+@command.command(name="rebuild")
+@click.argument("paths", nargs=-1, type=click.Path(path_type=Path, exists=True))
+@click.option("--from-git", is_flag=True, help="Add what baselines of this folder and below say in all commits.")
+@click.option(
+    "--history",
+    metavar="FILE",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="The history to add to; it is made if it is not there.",
+)
+def _rebuild(paths: tuple[Path, ...], from_git: bool, history: Path | None) -> None:
+    """Add runs to the history: of results.json files, of such files in folders and below (PATHS), and of git.
+
+    What is there already is left as it is, so it may be done again and again. The exit code is 1 if something could not
+    be read; the rest is added all the same.
+    """
+    if not paths and not from_git:
+        raise click.UsageError("say what to add: results.json files, folders that hold some, or --from-git")
+    path = history or history_for(Path.cwd())
+    files = list(dict.fromkeys(file for each in paths for file in _files(each)))
+    runs, unread = _runs(files)
+    merged = merge(path, runs)
+    if files or paths:
+        _tell(merged, f"{counted(len(files), 'file')}", "run")
+    if from_git:
+        found = acceptances_in_git(Path.cwd())
+        _tell(merge(path, found.runs), f"{counted(found.versions, 'version')} of baselines in git", "acceptance")
+        unread += [f"{each}" for each in found.unread]
+        _tell_shallow(found)
+    for each in unread:
+        click.echo(f"not read: {each}", err=True)
+    if unread:
+        sys.exit(1)
+
+
+def _files(path: Path) -> Iterator[Path]:
+    """A file that is named, whatever it is called; in folders, those that the gate writes."""
+    if path.is_file():
+        yield path
+        return
+    for home, folders, names in os.walk(path):
+        folders.sort()
+        if RESULTS in names:
+            yield Path(home, RESULTS)
+
+
+def _runs(files: list[Path]) -> tuple[list[KeptRun], list[str]]:
+    """What they hold, each run once; and why others cannot be read."""
+    found: dict[str, KeptRun] = {}
+    unread = []
+    for file in files:
+        try:
+            run = refuse_contradictions(run_of(file.read_text(encoding="utf-8"), str(file)), str(file))
+            kept = kept_run(run, "results", str(file))
+        except IrevalError as error:
+            unread.append(str(error))
+            continue
+        except (OSError, UnicodeDecodeError) as error:
+            unread.append(f"{file}: {error}")
+            continue
+        if not run.suites:
+            click.echo(f"{file}: a run without a suite ({'; '.join(run.problems) or run.verdict}), passed over")
+            continue
+        found.setdefault(kept.key, kept)
+    return list(found.values()), unread
+
+
+def _tell(merged: Merged, of_what: str, noun: str) -> None:
+    known = f", {merged.known} known already" if merged.known else ""
+    click.echo(f"{of_what}: {counted(merged.added, noun)} added{known}")
+
+
+def _tell_shallow(found: FromGit) -> None:
+    if found.shallow:
+        click.echo("this clone is shallow: git fetch --unshallow brings what was before")
+
+
+FORMAT = 1
+"""The version of the JSON."""
+LEFT_OUT = ("run", "path")
+"""What the columns of a file do without: a number that rebuilding changes, and where a run was started."""
+HEADER = ("date", "commit", "suite", "metric", "slice", "value", "change", "sd", "verdict", "")
+NUMBERS = (5, 6, 7)
+REASON = 40
+
+
+@command.command(name="list", context_settings={"show_default": True})
+@_history_option
+@click.option("--suite", default="", help="Only this suite.", show_default=False)
+@click.option("--metric", default="", help="Only this metric.", show_default=False)
+@click.option("--slice", "part", default="", help="Only this slice: all, or as in segment=tail.", show_default=False)
+@click.option("--branch", default="", help="Only runs on this branch.", show_default=False)
+@click.option("--since", type=_DATES, metavar="DATE", help="Only runs of this day or later.")
+@click.option("--limit", default=20, type=click.IntRange(1), help="So many runs are shown.")
+@click.option("--format", "form", default="table", type=click.Choice(["table", "json", "csv"]), help="What to print.")
+def _list(
+    history: Path | None, suite: str, metric: str, part: str, branch: str, since: Any, limit: int, form: str
+) -> None:
+    """Show the figures of earlier runs, the newest first: each suite, metric and slice with its verdict."""
+    path = history or history_near(Path.cwd())
+    wanted = Wanted(suite, metric, part, branch, _moment(since))
+    found = rows(path, wanted)
+    if not found:
+        raise HistoryError(_nothing(path, wanted))
+    numbers = list(dict.fromkeys(row.run for row in found))
+    shown = [row for row in found if row.run in set(numbers[:limit])]
+    left = len(numbers) - len(numbers[:limit])
+    if form == "json":
+        click.echo(json.dumps({"format": FORMAT, "left": left, "rows": [_plain(row) for row in shown]}, indent=1))
+    elif form == "csv":
+        click.echo("".join(_csv(shown)), nl=False)
+    else:
+        click.echo(table(HEADER, list(_cells(shown)), NUMBERS))
+        if left:
+            click.echo(f"\n{counted(left, 'earlier run')}; --limit shows more")
+
+
+@command.command(name="export", context_settings={"show_default": True})
+@click.argument("file", type=click.Path(path_type=Path, dir_okay=False, allow_dash=True))
+@_history_option
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["jsonl", "csv"]),
+    show_default=False,
+    help="Unless given, CSV into a file called so, and JSON lines into any other.",
+)
+def _export(file: Path, history: Path | None, form: str | None) -> None:
+    """Write all of the history into FILE, or print it for -: a line for each suite, metric and slice of each run."""
+    found = rows(history or history_near(Path.cwd()))
+    lines = _csv(found) if (form or file.suffix.lower()[1:]) == "csv" else _json_lines(found)
+    if str(file) == "-":
+        sys.stdout.writelines(lines)
+        return
+    put({file: lines})
+    click.echo(f"written: {file} ({counted(len(found), 'line')})")
+
+
+def _nothing(path: Path, wanted: Wanted) -> Problem:
+    """Why no row fits: a name that there is not, or names that no run has together."""
+    for name in COLUMNS:
+        value, there = getattr(wanted, name), known(path, name)
+        if value and value not in there:
+            allowed = f"there are: {', '.join(there)}" if there else ""
+            return Problem(
+                f"has no {name} {value!r}", str(path), suggestion=did_you_mean(value, there), allowed=allowed
+            )
+    return Problem("has no such run" if any(wanted) else "has no run yet", str(path))
+
+
+def _plain(row: Row) -> dict[str, Any]:
+    return {name: value for name, value in row._asdict().items() if name not in LEFT_OUT}
+
+
+def _json_lines(found: Iterable[Row]) -> Iterator[str]:
+    return (json.dumps(_plain(row)) + "\n" for row in found)
+
+
+def _csv(found: Iterable[Row]) -> Iterator[str]:
+    names = [name for name in Row._fields if name not in LEFT_OUT]
+    yield _csv_line(names)
+    for row in found:
+        yield _csv_line([int(value) if isinstance(value, bool) else value for value in _plain(row).values()])
+
+
+def _csv_line(values: Sequence[Any]) -> str:
+    line = io.StringIO()
+    csv.writer(line, lineterminator="\n").writerow(values)
+    return line.getvalue()
+
+
+def _cells(shown: Iterable[Row]) -> Iterator[list[str]]:
+    """What concerns a suite as a whole stands in its first line."""
+    last = None
+    for row in shown:
+        suite = (row.run, row.suite, row.path)
+        yield [
+            row.date[:16].replace("T", " "),
+            row.commit[:7],
+            row.suite,
+            row.metric,
+            row.slice,
+            "" if row.value is None else figure(row.value),
+            "" if row.change is None else change(row.change),
+            "" if row.sd is None else figure(row.sd, 3),
+            row.verdict if row.metric else row.suite_verdict,
+            ", ".join(_notes(row)) if suite != last else "",
+        ]
+        last = suite
+
+
+def _notes(row: Row) -> Iterator[str]:
+    if row.accepted:
+        yield f"accepted: {cut(row.reason, REASON)}" if row.reason else "accepted"
+    if row.attempt is not None and row.attempt > 1:
+        yield f"attempt {row.attempt}"
+    if row.partly:
+        yield f"{row.judged} of {counted(row.planned, 'verdict')}"
+    if row.dirty:
+        yield "uncommitted changes"
+    if row.origin == "git":
+        yield "from git"

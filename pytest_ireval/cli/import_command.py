@@ -9,8 +9,7 @@ from typing import get_args
 import click
 
 from pytest_ireval.errors import IrevalError, Problem
-from pytest_ireval.intake.importing import Imported, imported
-from pytest_ireval.intake.merging import Judges
+from pytest_ireval.intake.importing import Imported, Judges, imported
 from pytest_ireval.plugins.manager import installed
 from pytest_ireval.plurals import counted
 from pytest_ireval.retrieval.formats.input_file import FilePath

@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
+import json
+import math
+import os
 import re
-from dataclasses import replace
+import statistics
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from pytest_ireval.cli.format_options import format_options
+from pytest_ireval.cli.options import format_options
 from pytest_ireval.errors import IrevalError, Problem
+from pytest_ireval.plurals import counted, roughly
+from pytest_ireval.results.evaluation import Evaluation, MetricResult
+from pytest_ireval.retrieval.queries import Queries
+from pytest_ireval.statistics.resolution import LIKENESS, likely_spread, queries_needed, resolution
 
 if TYPE_CHECKING:
-    from pytest_ireval.cli.suite_scaffold import Known, Named
     from pytest_ireval.results.evaluation import Evaluation
     from pytest_ireval.retrieval.rankings import Rankings
+
 
 EXPECTED = 3
 TOP = 3
@@ -49,7 +58,6 @@ def command(
 
     It takes judgments and rankings, or queries and rankings alone. No file is ever overwritten.
     """
-    from pytest_ireval.cli.suite_scaffold import Named, scaffold
     from pytest_ireval.suites.inheriting import shown_path
     from pytest_ireval.suites.loading import load_suite
 
@@ -64,13 +72,13 @@ def command(
     known = _known(
         name,
         path,
-        Named(rankings.absolute(), rankings_format),
-        Named(judgments.absolute(), judgments_format) if judgments else None,
-        Named(queries.absolute(), queries_format) if queries else None,
+        _Named(rankings.absolute(), rankings_format),
+        _Named(judgments.absolute(), judgments_format) if judgments else None,
+        _Named(queries.absolute(), queries_format) if queries else None,
     )
     path.parent.mkdir(parents=True, exist_ok=True)
     with open(path, "x", encoding="utf-8") as file:
-        file.write(scaffold(known))
+        file.write(_scaffold(known))
     _tell(load_suite(path).shown)
 
 
@@ -82,9 +90,8 @@ def _name(name: str | None) -> str:
     return name
 
 
-def _known(name: str, path: Path, rankings: Named, judgments: Named | None, queries: Named | None) -> Known:
+def _known(name: str, path: Path, rankings: _Named, judgments: _Named | None, queries: _Named | None) -> _Known:
     """What the files hold."""
-    from pytest_ireval.cli.suite_scaffold import Known
     from pytest_ireval.intake.reading import read_queries, read_rankings
 
     found = read_rankings(rankings.path, LONGEST, format=rankings.format)
@@ -93,7 +100,7 @@ def _known(name: str, path: Path, rankings: Named, judgments: Named | None, quer
     asked = read_queries(queries.path, format=queries.format) if queries else None
     ranked = set(found.queries)
     wanted = dict.fromkeys((*(asked.ids if asked else ()), *(evaluation.missing if evaluation else ())))
-    return Known(
+    return _Known(
         name,
         path,
         rankings,
@@ -107,7 +114,7 @@ def _known(name: str, path: Path, rankings: Named, judgments: Named | None, quer
     )
 
 
-def _evaluated(judgments: Named, rankings: Rankings, depth: int) -> Evaluation:
+def _evaluated(judgments: _Named, rankings: Rankings, depth: int) -> Evaluation:
     """The last metric says where a document of the top grade stands first."""
     from pytest_ireval.evaluating.evaluation import evaluate
     from pytest_ireval.intake.reading import read_judgments
@@ -147,4 +154,250 @@ def _tell(shown: str) -> None:
     click.echo(f"wrote {shown}\n\nnext:")
     click.echo(f"  pytest --ireval {folder} --ireval-update-new     accepts these rankings as the baseline")
     click.echo(f"  pytest --ireval {folder}     compares with it from then on")
-    click.echo("  ireval schema -o .ireval/suite.schema.json     lets editors complete and check suites")
+    click.echo("  ireval check --schema -o .ireval/suite.schema.json     lets editors complete and check suites")
+
+
+PLAIN = re.compile(r"[A-Za-z0-9_./][A-Za-z0-9_./@+=-]*")
+MISREAD = re.compile(r"(?i)true|false|yes|no|on|off|null|~|[0-9.eE+-]+")
+"""Editors take these for something else than text."""
+SHOWN = 5
+
+
+class _Named(NamedTuple):
+    """A file, and its format if somebody named it."""
+
+    path: Path
+    format: str | None = None
+
+
+@dataclass(frozen=True)
+class _Known:
+    """What is at hand."""
+
+    name: str
+    output: Path
+    rankings: _Named
+    depth: int
+    first: tuple[tuple[str, str], ...]
+    """Queries with a document that stands first and should."""
+    judgments: _Named | None = None
+    queries_file: _Named | None = None
+    queries: Queries | None = None
+    evaluation: Evaluation | None = None
+    missing: tuple[str, ...] = ()
+    """Queries without a ranking."""
+
+
+def _scaffold(known: _Known) -> str:
+    """The suite's text."""
+    rules = [*_judged_rules(known), *_churn(), *_expectations(known)]
+    return "\n".join([*_head(known), "rules:", *rules]) + "\n"
+
+
+def quoted(text: str) -> str:
+    """Text as YAML takes it for text."""
+    if PLAIN.fullmatch(text) and not MISREAD.fullmatch(text):
+        return text
+    return json.dumps(text.replace("$", "$$"), ensure_ascii=False)
+
+
+def _path(file: _Named, known: _Known) -> str:
+    return quoted(Path(os.path.relpath(file.path, known.output.parent)).as_posix())
+
+
+def _file(file: _Named, known: _Known) -> str:
+    path = _path(file, known)
+    return f"{{file: {path}, format: {file.format}}}" if file.format else path
+
+
+def _head(known: _Known) -> Iterator[str]:
+    schema = Path(os.path.relpath(".ireval/suite.schema.json", known.output.parent)).as_posix()
+    yield f"# yaml-language-server: $schema={schema}"
+    yield "# (that file is for editors; it is written by: ireval check --schema -o .ireval/suite.schema.json)"
+    yield "ireval: 1"
+    yield f"suite: {quoted(known.name)}"
+    yield '# owner: "@your-team"     whom a failure concerns'
+    yield ""
+    form = f", format: {known.rankings.format}" if known.rankings.format else ""
+    yield "# The candidate; a function or a command can be asked instead."
+    yield f"source: {{run: {_path(known.rankings, known)}{form}}}"
+    yield f"depth: {known.depth}     # how many documents of each ranking count"
+    if known.queries_file:
+        yield f"queries: {_file(known.queries_file, known)}"
+    if known.queries and (column := _weight_column(known.queries)):
+        yield f"weight: {quoted(column)}     # how much traffic a query stands for"
+    if known.judgments:
+        yield f"judgments: {_file(known.judgments, known)}"
+    if known.evaluation:
+        yield f"metrics: [{', '.join(metric.name for metric in known.evaluation.metrics)}]"
+    yield from _missing(known.missing)
+    yield ""
+
+
+def _missing(missing: Sequence[str]) -> Iterator[str]:
+    if missing:
+        names = ", ".join(missing[:SHOWN]) + (", …" if len(missing) > SHOWN else "")
+        without = f"{counted(len(missing), 'query')} without a ranking"
+        yield f"# {without} ({names}): an error of the first run, unless"
+        yield "# missing_queries: zero"
+
+
+def _judged_rules(known: _Known) -> Iterator[str]:
+    evaluation = known.evaluation
+    if evaluation is None:
+        return
+    reached = [metric for metric in evaluation.metrics if metric.mean is not None and _floor(metric.mean) > 0]
+    floors = [metric for metric in reached if metric.name.startswith(("nDCG", "Judged"))]
+    if floors:
+        now = ", ".join(f"{metric.name} {metric.mean:.4f}" for metric in floors)
+        bounds = ", ".join(f'{metric.name}: ">= {_floor(metric.mean or 0):g}"' for metric in floors)
+        yield f"  # Floors, 5% below what these rankings reach now: {now}."
+        yield f"  - threshold: {{{bounds}}}"
+        yield ""
+    compared = [metric for metric in evaluation.metrics if metric.name.startswith(("nDCG", "RR"))]
+    yield from _how_it_was_made(compared[0])
+    for metric in compared:
+        made = _proposal(metric.values.values())
+        yield f"  - no_regression: {{metric: {metric.name}, tolerance: {made.tolerance}{_evidence(made.queries)}}}"
+    if known.queries:
+        yield from _per_slice(compared[0], known.queries)
+    yield ""
+    yield "  # A mean hides single queries that break."
+    yield f"  - worsened: {{metric: {compared[0].name}, by_more_than: 0.3, at_most: 5%}}"
+    yield ""
+
+
+def _how_it_was_made(metric: MetricResult) -> Iterator[str]:
+    values = list(metric.values.values())
+    made = _proposal(values)
+    yield "  # How far a mean may fall below the accepted baseline."
+    if not made.spread:
+        yield f"  # All {counted(made.queries, 'query')} score alike, which says nothing of the spread of changes:"
+        yield "  # the tolerance is half of what one query lost altogether would cost."
+        return
+    queries = counted(made.queries, "query")
+    yield f"  # The tolerance is the smallest drop that {queries} show in 80% of cases. It is a guess as yet, made of"
+    yield f"  # how far values of {metric.name} lie apart (standard deviation {made.spread:.2f}): those of two"
+    yield f"  # versions are taken to correlate by {LIKENESS}, as after small changes. Later, ireval plan knows more."
+    if made.queries >= _MANY:
+        yield "  # Evidence decides: a fall fails where it is more than chance, and what cannot be told is a warning."
+    if made.queries < _FEW:
+        yield f"  # {queries} are few: about {roughly(_needed_for(0.02, values)):,} would show a drop of 2%."
+
+
+def _evidence(queries: int) -> str:
+    """Let evidence decide about a mean of many queries; a few are a contract about themselves."""
+    return ", decide_by: evidence" if queries >= _MANY else ""
+
+
+def _per_slice(metric: MetricResult, queries: Queries) -> Iterator[str]:
+    for column, found in _slices(metric, queries):
+        each = ", ".join(f"{quoted(value)}: {_proposal(values).tolerance}" for value, values in found.items())
+        decided = _evidence(min(map(len, found.values())))
+        yield f"  # The same for each {column}: a better head must not hide a broken tail."
+        yield f"  - no_regression: {{metric: {metric.name}, per: {quoted(column)}, tolerance: {{{each}}}{decided}}}"
+        return
+
+
+def _churn() -> Iterator[str]:
+    yield "  # How many queries may get a very different list; this needs no judgments. Look at the first changes,"
+    yield "  # set it to what is usual here, and take on_fail out: until then it only warns."
+    yield "  - churn: {overlap: RBO(p=0.9), below: 0.8, at_most: 10%, on_fail: warn}"
+    yield ""
+
+
+def _expectations(known: _Known) -> Iterator[str]:
+    if not known.first:
+        return
+    what = "have the top grade and stand first" if known.judgments else "stand first"
+    yield f"  # What must not break, whatever the means say. These {what} now;"
+    yield "  # put in those that you care about."
+    yield "  - expect:"
+    for query, document in known.first:
+        yield f"      - {{query: {quoted(query)}, document: {quoted(document)}, top: 3}}"
+
+
+BELOW = 0.95
+"""A floor is so much of what is reached now."""
+LOW_MEAN = 0.1
+"""A share of so small a mean says little; the tolerance is an amount then."""
+TRAFFIC = {"searches", "traffic", "volume", "count", "clicks", "frequency", "popularity", "weight"}
+"""Words in the names of columns that say how often a query is asked."""
+_FEW = 50
+_MANY = 100
+"""From this many queries on, a mean is judged by evidence."""
+MOST_VALUES = 12
+FEWEST_QUERIES = 2
+
+
+class Proposal(NamedTuple):
+    """A tolerance as a suite writes it, and how many queries it rests on."""
+
+    tolerance: str
+    queries: int
+    spread: float
+    """The standard deviation of the values; 0 where all are alike."""
+
+
+def _proposal(values: Iterable[float]) -> Proposal:
+    """The tolerance that these queries can show the breaking of.
+
+    It is their resolution: the smallest drop that a test at 5% shows in 80% of cases. The spread of the differences is
+    not known before there is a second ranking; it is taken from the spread of the values (:func:`likely_spread`).
+    """
+    known = list(values)
+    spread = statistics.stdev(known) if len(known) > 1 else 0.0
+    mean = statistics.fmean(known) if known else 0.0
+    likely = likely_spread(known)
+    drop = None if likely is None else resolution(likely, len(known))
+    if drop is None:
+        return Proposal(f"{{absolute: {_up(0.5 / max(1, len(known)), 3):g}}}", len(known), 0.0)
+    if mean < LOW_MEAN:
+        return Proposal(f"{{absolute: {_up(drop, 3):g}}}", len(known), spread)
+    share = drop / mean * 100
+    return Proposal(f"{_up(share, 1 if share < 10 else 0):g}%", len(known), spread)
+
+
+def _needed_for(share: float, values: Sequence[float]) -> int:
+    """About how many queries of this spread show a drop of that share of the mean."""
+    likely = likely_spread(values)
+    return (queries_needed(likely, share * statistics.fmean(values)) if likely else None) or 0
+
+
+def _floor(value: float) -> float:
+    """A little below what is reached now."""
+    return math.floor(value * BELOW * 100 + 1e-9) / 100
+
+
+def _slices(result: MetricResult, queries: Queries) -> Iterator[tuple[str, Mapping[str, list[float]]]]:
+    """Columns that make slices of the queries, with the metric's values in each."""
+    for column, entries in queries.columns.items():
+        if column == _weight_column(queries):
+            continue
+        found: dict[str, list[float]] = {}
+        for query, value in zip(queries.ids, entries, strict=True):
+            if query in result.values:
+                found.setdefault(value, []).append(result.values[query])
+        few = any(len(values) < FEWEST_QUERIES for values in found.values())
+        if 1 < len(found) <= MOST_VALUES and not few and "" not in found:
+            yield column, found
+
+
+def _weight_column(queries: Queries) -> str:
+    """The column that looks like how much traffic a query stands for; nothing if none does."""
+    named = (column for column in queries.columns if TRAFFIC & set(re.split(r"[^a-z]+", column.lower())))
+    return next((column for column in named if _are_weights(queries.columns[column])), "")
+
+
+def _are_weights(entries: Sequence[str]) -> bool:
+    try:
+        weights = [float(entry) for entry in entries]
+    except ValueError:
+        return False
+    return any(weights) and all(0 <= weight < math.inf for weight in weights)
+
+
+def _up(number: float, digits: int) -> float:
+    """Rounded up."""
+    scale = float(10**digits)
+    return math.ceil(number * scale - 1e-9) / scale

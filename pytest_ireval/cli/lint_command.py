@@ -8,7 +8,7 @@ from typing import get_args
 
 import click
 
-from pytest_ireval.cli.format_options import format_options
+from pytest_ireval.cli.options import format_options
 from pytest_ireval.errors import did_you_mean
 from pytest_ireval.intake.linting import CHECKS, Finding, findings
 from pytest_ireval.intake.reading import read_judgments, read_queries, read_rankings

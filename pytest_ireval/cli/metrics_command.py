@@ -2,20 +2,189 @@
 
 from __future__ import annotations
 
+import textwrap
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import click
 
-from pytest_ireval.cli.metric_text import explained, signature
-from pytest_ireval.cli.names_elsewhere import ALSO, all_names, these_names
-from pytest_ireval.cli.suites_option import registry_at, suites_option
-from pytest_ireval.cli.terminal import terminal_width
+from pytest_ireval.cli.options import registry_at, suites_option
+from pytest_ireval.cli.progress_bar import terminal_width
 from pytest_ireval.errors import MetricNameError, Problem
-from pytest_ireval.metrics.elsewhere import PACKAGES
-from pytest_ireval.metrics.metric import Metric
+from pytest_ireval.metrics.elsewhere import PACKAGES, Absent, Elsewhere, counterparts, without_counterpart
+from pytest_ireval.metrics.lookup import Found, look_up
+from pytest_ireval.metrics.metric import SOURCES, Metric
+from pytest_ireval.metrics.names import Vocabulary
+from pytest_ireval.metrics.no_relevant import scored_without_relevant
+from pytest_ireval.metrics.parameters import Parameter, text_of
+from pytest_ireval.metrics.spellings import HOLE
 from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.text_table import table
+
+
+def signature(metric: Metric) -> str:
+    """The name with what must follow it."""
+    needed = [p.name for p in metric.parameters if p.required and p.name != metric.at]
+    inside = f"({', '.join(f'{name}=…' for name in needed)})" if needed else ""
+    parameter = metric.parameter(metric.at) if metric.at else None
+    if parameter is None:
+        return metric.name + inside
+    return (
+        f"{metric.name}{inside}@{parameter.name}" if parameter.required else f"{metric.name}{inside}[@{parameter.name}]"
+    )
+
+
+def metric_text(metric: Metric, width: int) -> Iterator[str]:
+    """Everything a metric says of itself, in lines of at most ``width`` where words allow."""
+    yield signature(metric)
+    for line in _lines(metric):
+        yield textwrap.fill(
+            line, width, initial_indent="  ", subsequent_indent="    ", break_long_words=False, break_on_hyphens=False
+        )
+
+
+def _lines(metric: Metric) -> Iterator[str]:
+    yield metric.summary
+    for title, text in (
+        ("formula", metric.formula),
+        ("reference", metric.reference),
+        ("example", metric.example),
+        ("use", f"ireval evaluate judgments.txt rankings.txt {option_for(metric)}"),
+        ("range", range_of(metric)),
+        ("better", metric.direction),
+        ("sums up as", metric.aggregate),
+        ("scores", metric.unit),
+        ("no relevant documents", without_relevant(metric)),
+        ("also called", ", ".join(also_called(metric))),
+        ("version", str(metric.version)),
+        ("from", metric.origin),
+    ):
+        if text:
+            yield f"{title}: {text}"
+    for need in sorted(metric.needs):
+        yield f"needs {need}: {SOURCES[need]}"
+    for promise, reason in metric.not_promised.items():
+        yield f"does not promise {promise}: {reason}"
+    for parameter in metric.parameters:
+        yield f"{parameter.name}: {described(parameter)}"
+
+
+def option_for(metric: Metric) -> str:
+    """An example of how to ask for it: ``-m 'nDCG@10'``."""
+    inside = ", ".join(f"{p.name}={_sample(p)}" for p in metric.parameters if p.required and p.name != metric.at)
+    at = metric.parameter(metric.at) if metric.at else None
+    name = metric.name + (f"({inside})" if inside else "") + (f"@{_sample(at)}" if at else "")
+    quoted = f'"{name}"' if "'" in name else f"'{name}'"
+    return f"-m {quoted}{' --collection N' if 'collection' in metric.needs else ''}"
+
+
+def _sample(parameter: Parameter) -> str:
+    """A value that makes sense, as far as the parameter says."""
+    values = (10, 0.5, 1, True, *(parameter.choices or ("…",)), {1: 1, 2: 3})
+    for value in values:
+        try:
+            return text_of(parameter.checked(value))
+        except ValueError:  # not of this type, or out of its bounds
+            continue
+    return "…"
+
+
+def without_relevant(metric: Metric) -> str:
+    """What a query without relevant documents scores."""
+    if metric.unit != "query":
+        return ""
+    value = scored_without_relevant(metric)
+    if value is None:
+        return "depends on the ranking, by the formula"
+    return f"{value:g}" if metric.no_relevant is not None else f"{value:g}, by the formula"
+
+
+def also_called(metric: Metric) -> list[str]:
+    """Other names; each that means more than the bare metric with what it stands for."""
+    every = ((name, meaning(metric, name)) for name in sorted(metric.spellings, key=str.lower))
+    return [name if meant == metric.name else f"{name} = {meant}" for name, meant in every]
+
+
+def meaning(metric: Metric, spelling: str) -> str:
+    """What a spelling stands for, in the grammar of names: ``nDCG(gain='exp')``, ``nDCG@{cutoff}``."""
+    given = metric(**metric.spellings[spelling]).arguments
+    defaults = {p.name: p.default for p in metric.parameters}
+    parts = {name: text_of(value) for name, value in given.items() if value != defaults[name]}
+    parts |= {hole["parameter"]: f"{{{hole['parameter']}}}" for hole in HOLE.finditer(spelling)}
+    at = f"@{parts.pop(metric.at)}" if metric.at in parts and metric.at else ""
+    inside = ", ".join(f"{name}={value}" for name, value in sorted(parts.items()))
+    return f"{metric.name}{f'({inside})' if inside else ''}{at}"
+
+
+def range_of(metric: Metric) -> str:
+    """Least and greatest value under default arguments."""
+    if callable(metric.range) and metric.missing:
+        return "depends on the arguments"
+    low, high = metric.bounds
+    return f"{low:g} to {high:g}"
+
+
+def described(parameter: Parameter) -> str:
+    """What a parameter means, allows and defaults to."""
+    default = "required" if parameter.required else f"default {text_of(parameter.default)}"
+    allowed = " or ".join(map(repr, parameter.choices)) or parameter.bounds
+    aliases = ", ".join(f"also {name}=" for name in parameter.about.aliases)
+    return "; ".join(part for part in (parameter.about.meaning, allowed, default, aliases) if part)
+
+
+_ALSO = {
+    "sklearn": "scikit-learn",
+    "pytrec_eval": "trec_eval",
+    "ir-measures": "ir_measures",
+    "pyntcireval": "ntcireval",
+}
+"""Other names of packages."""
+
+
+def _all_names(package: str, metrics: Collection[Metric]) -> Iterator[str]:
+    """The names of a package with ours, and those that have no counterpart."""
+    yield _table(package, counterparts(metrics, package))
+    for why, names in reasons(metrics, package):
+        yield _without(names, why)
+
+
+def reasons(metrics: Collection[Metric], package: str) -> list[tuple[str, list[str]]]:
+    """Why names of a package have no counterpart, each reason with the names it holds for."""
+    return _by_reason(without_counterpart(metrics, package))
+
+
+def _by_reason(every: Iterable[Absent]) -> list[tuple[str, list[str]]]:
+    by_why: dict[str, list[str]] = {}
+    for absent in every:
+        by_why.setdefault(absent.why, []).append(absent.name)
+    return list(by_why.items())
+
+
+def _these_names(package: str, names: Sequence[str], vocabulary: Vocabulary) -> tuple[list[str], list[Problem]]:
+    """Blocks of text about the names that are known, and what is wrong with the others."""
+    found: list[Found] = []
+    problems: list[Problem] = []
+    for name in dict.fromkeys(names):
+        try:
+            found.append(look_up(name, package, vocabulary))
+        except MetricNameError as error:
+            problems += error.problems
+    rows = list(dict.fromkeys(row for each in found for row in each.rows))
+    blocks = [_table(package, rows)] if rows else []
+    absent = dict.fromkeys(each.absent for each in found if each.absent)
+    blocks += [_without(names, why) for why, names in _by_reason(absent)]
+    nameless = [each.ours.name for each in found if each.ours and not each.absent]
+    blocks += [f"{PACKAGES[package]} has no name for it: {name}" for name in dict.fromkeys(nameless)]
+    return blocks, problems
+
+
+def _table(package: str, rows: Iterable[Elsewhere]) -> str:
+    return table([PACKAGES[package], "pytest-ireval", "equal"], [[*row.names, row.equal] for row in rows])
+
+
+def _without(names: Sequence[str], why: str) -> str:
+    return f"no counterpart: {', '.join(names)}\n  {why}"
 
 
 @click.command(name="metrics")
@@ -23,7 +192,7 @@ from pytest_ireval.text_table import table
 @click.option(
     "--for",
     "package",
-    type=click.Choice([*PACKAGES, *ALSO], case_sensitive=False),
+    type=click.Choice([*PACKAGES, *_ALSO], case_sensitive=False),
     metavar="PACKAGE",
     help=f"What another package calls them: {', '.join(PACKAGES)}.",
 )
@@ -35,12 +204,12 @@ def command(names: tuple[str, ...], package: str | None, suites: Path | None) ->
     whether the values are equal. NAMES are then names of that package, as ndcg_cut_10, or ours.
     """
     registry = registry_at(suites)
-    package = ALSO.get(package, package) if package else None
+    package = _ALSO.get(package, package) if package else None
     problems: list[Problem] = []
     if package and names:
-        blocks, problems = these_names(package, names, registry.vocabulary)
+        blocks, problems = _these_names(package, names, registry.vocabulary)
     elif package:
-        blocks = list(all_names(package, registry.metrics.values()))
+        blocks = list(_all_names(package, registry.metrics.values()))
     elif names:
         blocks, problems = _explained(names, registry)
         problems = problems if suites else [_or_of_a_conftest(problem) for problem in problems]
@@ -78,7 +247,7 @@ def _explained(names: tuple[str, ...], registry: Registry) -> tuple[list[str], l
     width = terminal_width()
     for name in names:
         try:
-            blocks.append("\n".join(explained(registry.vocabulary.family(name), width)))
+            blocks.append("\n".join(metric_text(registry.vocabulary.family(name), width)))
         except MetricNameError as error:
             problems += error.problems
     return blocks, problems

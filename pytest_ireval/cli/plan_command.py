@@ -3,10 +3,19 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
+
+from pytest_ireval.gate.chance_of_red import chance_of_red
+from pytest_ireval.gate.sensitivity import Known, Outlook
+from pytest_ireval.plurals import magnitude
+from pytest_ireval.reports.summary_table import chance_words
+from pytest_ireval.statistics.resolution import LIKENESS
+from pytest_ireval.suites.quantities import Tolerance
+from pytest_ireval.text_table import aligned, printable, wrapped
 
 if TYPE_CHECKING:
     from pytest_ireval.suites.quantities import Tolerance
@@ -41,11 +50,9 @@ def command(paths: tuple[Path, ...], drop: Tolerance | None, queries: int | None
     many queries its tolerance takes, and how often a harmless change breaks it. No source is asked and nothing is
     evaluated: it rests on the figures of the accepted baseline and on how far queries moved with earlier acceptances.
     """
-    from pytest_ireval.cli.plan_text import as_plain, plan_text
-    from pytest_ireval.cli.suites_named import suites_named
-    from pytest_ireval.gate.circumstances import today_of
-    from pytest_ireval.gate.foreseeing import known_of
-    from pytest_ireval.gate.outlook import outlooks
+    from pytest_ireval.cli.options import suites_named
+    from pytest_ireval.gate.material import today_of
+    from pytest_ireval.gate.sensitivity import known_of, outlooks
     from pytest_ireval.plugins.conftests import Conftests
 
     conftests, today = Conftests(), today_of()
@@ -54,7 +61,131 @@ def command(paths: tuple[Path, ...], drop: Tolerance | None, queries: int | None
         known = known_of(suite, conftests.registry_for(suite.path), today)
         planned.append((known, outlooks(known, drop, queries)))
     if form == "json":
-        said = {"format": 1, "suites": [as_plain(known, found) for known, found in planned]}
+        said = {"format": 1, "suites": [_as_plain(known, found) for known, found in planned]}
         click.echo(json.dumps(said, indent=1, ensure_ascii=False))
         return
-    click.echo("\n\n".join(plan_text(known, found, drop, queries) for known, found in planned))
+    click.echo("\n\n".join(_plan_text(known, found, drop, queries) for known, found in planned))
+
+
+WIDTH = 100
+TOO_LITTLE = "less than they show"
+MOST = 10**9
+"""More queries than that are none that anybody has."""
+
+
+def _plan_text(known: Known, found: Sequence[Outlook], drop: Tolerance | None, queries: int | None) -> str:
+    """A table, and below it what it means."""
+    suite = known.suite
+    lines = [printable(f"{suite.name}: {suite.shown}")]
+    if known.stored is None:
+        lines += wrapped(
+            "no baseline yet, so nothing is known of its values; the first one is accepted with: "
+            f"pytest --ireval {suite.shown} --ireval-update-new",
+            WIDTH,
+            "  ",
+        )
+        return "\n".join(lines)
+    if not found:
+        return "\n".join([*lines, "  no rule compares a mean with the baseline"])
+    lines[0] += f", baseline of {known.stored.accepted.date[:10]}"
+    if queries is not None:
+        lines[0] += f", as if it had {queries:,} queries"
+    lines += ["", *_table(_shown(found), "drop" if drop is not None else "tolerance"), ""]
+    notes = [
+        *([f"not looked at: {printable(known.trouble)}"] if known.trouble else []),
+        *_meaning(found),
+        *([] if drop is not None or queries is not None else [chance_words(chance_of_red(known))]),
+    ]
+    return "\n".join([*lines, *(line for note in notes for line in wrapped(note, WIDTH, "  "))])
+
+
+def _shown(found: Sequence[Outlook]) -> list[Outlook]:
+    """Each mean, slice and tolerance once; without a tolerance only where no other rule has one."""
+    told = {(each.metric, each.slice) for each in found if each.asked}
+    rows = [each for each in found if each.asked or (each.metric, each.slice) not in told]
+    return list({(each.metric, each.weighted, each.slice, each.asked): each for each in rows}.values())
+
+
+def _table(rows: Sequence[Outlook], asked: str) -> list[str]:
+    header = ["metric", "slice", "queries", "spread", "from", "can show", asked, "needs", "false alarms", ""]
+    cells = [[printable(each.mean_of), printable(each.slice), *_row(each)] for each in rows]
+    return [f"  {line}".rstrip() for line in aligned([header, *cells], (2, 3, 5, 6, 7, 8))]
+
+
+def _row(each: Outlook) -> list[str]:
+    usual = each.usual
+    alarm = "-" if each.false_alarm is None else f"{100 * each.false_alarm:.0f}%"
+    return [
+        f"{each.queries:,}" if each.clusters is None else f"{each.queries:,} in {each.clusters:,}",
+        "-" if usual is None else magnitude(usual.spread),
+        "-" if usual is None else "assumed" if usual.assumed else usual.origin,
+        "no drop" if each.hopeless else "-" if each.resolution is None else magnitude(each.resolution),
+        _asked(each),
+        "-" if each.needed is None else f"{each.needed:,}" if each.needed < MOST else "too many",
+        alarm,
+        f"<- {TOO_LITTLE}" if each.blind else "",
+    ]
+
+
+def _asked(each: Outlook) -> str:
+    """``0.027 (3%)``."""
+    if each.tolerance is None:
+        return "-"
+    return f"{magnitude(each.tolerance)} ({each.asked})" if each.relative else magnitude(each.tolerance)
+
+
+def _meaning(found: Sequence[Outlook]) -> Iterator[str]:
+    """What the columns are, as far as they say something."""
+    yield (
+        "spread: the standard deviation of what single queries gain or lose from one version to the next. "
+        "can show: the smallest true drop that a one-sided t test at 5% finds in 80% of cases. "
+        "needs: how many queries would show the drop beside it. "
+        "false alarms: how often a harmless change of this spread falls by more than that."
+    )
+    if any(each.clusters is not None for each in found):
+        yield (
+            "queries: 60 in 12 are 60 queries in 12 clusters. As long as the spread is assumed, a cluster is taken for "
+            "one query."
+        )
+    if any(each.usual is not None and each.usual.assumed for each in found):
+        yield (
+            f"assumed: nothing was accepted since the first baseline that moved these queries, so values of two "
+            f"versions are taken to correlate by {LIKENESS}, as after small changes."
+        )
+    unknown = dict.fromkeys(printable(f"{each.metric} on {each.slice}") for each in found if each.usual is None)
+    if unknown:
+        yield f"nothing can be said of {', '.join(unknown)}: all its values are alike, or the baseline has none."
+
+
+def _as_plain(known: Known, found: Sequence[Outlook]) -> dict[str, Any]:
+    """One suite for programs."""
+    chance = chance_of_red(known)
+    return {
+        "suite": known.suite.name,
+        "path": known.suite.shown,
+        "baseline": known.stored.accepted.date if known.stored is not None else None,
+        "rules": [_plain(each) for each in found],
+        "chance_of_red": chance.share,
+        "not_counted": list(chance.left_out),
+    }
+
+
+def _plain(each: Outlook) -> dict[str, Any]:
+    return {
+        "id": each.check.id,
+        "metric": each.metric,
+        "slice": each.slice,
+        "weighted": each.weighted,
+        "queries": each.queries,
+        "clusters": each.clusters,
+        "mean": each.mean,
+        "spread": each.usual.spread if each.usual is not None else None,
+        "spread_from": each.usual.origin if each.usual is not None else None,
+        "resolution": each.resolution,
+        "shows_any": not each.hopeless,
+        "tolerance": each.tolerance,
+        "needed": each.needed,
+        "false_alarm": each.false_alarm,
+        "decide_by": "evidence" if each.by_evidence else "observed",
+        "blind": each.blind,
+    }

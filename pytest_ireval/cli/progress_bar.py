@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 import time
 from threading import Lock
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar
+
 
 PATIENCE = 1.0
 """Seconds of silence before a bar appears."""
@@ -73,3 +75,12 @@ def _started_bar() -> Bar:
     bar.add_task("")
     bar.start()
     return bar
+
+
+WIDTH = 80
+"""Of what does not go to a terminal."""
+
+
+def terminal_width() -> int:
+    """Columns of the terminal, if there is one."""
+    return shutil.get_terminal_size((WIDTH, 24)).columns if sys.stdout.isatty() else WIDTH

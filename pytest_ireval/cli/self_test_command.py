@@ -2,24 +2,266 @@
 
 from __future__ import annotations
 
+import json
+import sys
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 import click
 
 from pytest_ireval.cli.progress_bar import LateBar
-from pytest_ireval.cli.rehearsed import format_option, rehearsed, suite_argument
-from pytest_ireval.cli.self_test_text import all_self_tests
+from pytest_ireval.plurals import counted
+from pytest_ireval.results.rehearsal import (
+    AskedAgain,
+    FalseAlarms,
+    HarmlessChange,
+    MetricNoise,
+    MutantNoticed,
+    SelfTest,
+    ToleranceNoise,
+)
+from pytest_ireval.text_table import printable, table, wrapped
 
 if TYPE_CHECKING:
-    from pytest_ireval.gate.judging import Circumstances
+    from pytest_ireval.gate.verdicts import Circumstances
     from pytest_ireval.plugins.registry import Registry
-    from pytest_ireval.results.rehearsal import SelfTest
+    from pytest_ireval.results.rehearsal import AskedAgain, SelfTest
     from pytest_ireval.suites.suite import Suite
 
 
+def again_text(found: AskedAgain) -> str:
+    """Everything below each other; the last line is the verdict."""
+    parts = [_answers(found)]
+    if not found.same:
+        parts += [_metrics(found), _tolerances(found)]
+    parts += [_red(found), f"self-test: {'pass' if found.holds else 'FAIL'}"]
+    return f"{printable(found.suite)} ({printable(found.file)})\n\n" + "\n\n".join(filter(None, parts)) + "\n"
+
+
+def _answers(found: AskedAgain) -> str:
+    asked = f"{found.source} was asked {counted(found.answers, 'time')}"
+    if found.same:
+        both = "both answers are the same" if found.answers == 2 else f"all {found.answers} answers are the same"
+        return printable(f"{asked}: {both}. Every change of a figure is a change of the ranking.")
+    share = percent(found.lists / found.queries)
+    return printable(f"{asked}: the list of {found.lists} of {counted(found.queries, 'query')} ({share}) changed.")
+
+
+def _metrics(found: AskedAgain) -> str:
+    header = ["metric", "queries", "moved", "sd of an answer", "noise floor", "share of variance", "repeat for 10%"]
+    return table(header, [_metric_row(each) for each in found.metrics], range(1, 7))
+
+
+def _metric_row(each: MetricNoise) -> list[str]:
+    return [
+        each.metric,
+        str(each.queries),
+        str(each.moved),
+        f"{each.sd:.4f}",
+        f"{each.floor:.4f}",
+        "-" if each.share is None else percent(each.share),
+        "-" if each.repeat is None else str(each.repeat),
+    ]
+
+
+def _tolerances(found: AskedAgain) -> str:
+    if not found.tolerances:
+        return ""
+    rows = [
+        [each.rule, f"{each.tolerance:.4f}", f"{each.floor:.4f}", _below(each) if each.below else ""]
+        for each in found.tolerances
+    ]
+    return table(["rule", "tolerance", "noise floor", ""], rows, (1, 2))
+
+
+def _below(each: ToleranceNoise) -> str:
+    return f"below the noise: it will {'be red' if each.red else 'warn'} by chance"
+
+
+def _red(found: AskedAgain) -> str:
+    red = [each for each in found.rules if each.verdict in ("fail", "error")]
+    if not red:
+        return f"Comparing one answer with the next: {counted(len(found.rules), 'verdict')}, none red."
+    lines = [f"  {each.rule}: {each.headline}" for each in red]
+    return "\n".join(["Comparing one answer with the next is red, though nothing changed:", *map(printable, lines)])
+
+
+def _all_asked_again(found: Sequence[AskedAgain]) -> str:
+    """Those of several suites."""
+    return "\n".join(map(again_text, found))
+
+
+WIDTH = 100
+NAMED = 1
+"""So many rules are named that notice damage; JSON has all."""
+
+
+def self_test_text(found: SelfTest) -> str:
+    """Everything below each other; the last line is the verdict."""
+    parts = [_alarms(found), _damage(found), _harmless(found), "\n".join(_notes(found)), _verdict(found)]
+    return f"{printable(found.suite)} ({printable(found.file)})\n\n" + "\n\n".join(filter(None, parts)) + "\n"
+
+
+def _alarms(found: SelfTest) -> str:
+    if found.nothing_to_swap:
+        hint = "--against RANKINGS names other rankings of these queries to compare with"
+        return _paragraph(f"False alarms: nothing can be told, as {found.nothing_to_swap}; {hint}.")
+    whole, *rules = found.alarms
+    head = _paragraph(
+        f"False alarms: {counted(found.trials, 'time')}, a coin decided for each query whether its values in "
+        f"{found.compared} change places; they differ on {found.differing} of {counted(found.queries, 'query')}. "
+        "Nothing became better or worse but by chance."
+    )
+    header = ["rule", "decided by", "red", "95% limits", "by evidence", "promised", ""]
+    rows = [_alarm_row(each) for each in (*rules, whole)]
+    return "\n".join((head, "", table(header, rows, (2, 3, 4, 5)), "", _meaning(whole)))
+
+
+def _alarm_row(each: FalseAlarms) -> list[str]:
+    promised = each.promised is not None
+    return [
+        each.rule or "the whole suite",
+        each.decided_by,
+        percent(each.share),
+        f"{percent(each.low)} .. {percent(each.high)}",
+        percent(each.by_evidence / each.runs) if promised else "-",
+        percent(each.promised or 0.0) if promised else "-",
+        "<- broken" if each.broken else "",
+    ]
+
+
+def _meaning(whole: FalseAlarms) -> str:
+    limits = f"95% limits: {percent(whole.low)} to {percent(whole.high)}"
+    return _paragraph(f"This suite turns {percent(whole.share)} of harmless changes of this kind red ({limits}).")
+
+
+def _damage(found: SelfTest) -> str:
+    seen = [each for each in found.mutants if each.noticed_from is not None]
+    header = ["damage", "queries", "noticed from", "by"]
+    rows = [[each.name, str(each.queries), _from(each), _some(each.rules)] for each in seen]
+    head = "Would this gate notice? Damage done to the rankings that were accepted, to ever more queries:"
+    lines = [head, "", table(header, rows, (1, 2))] if rows else []
+    missed = [each for each in found.mutants if each.noticed_from is None]
+    if missed:
+        lines += ["", "Nobody would notice:" if lines else "Nobody would notice any of the damage that was tried:"]
+        lines += [f"  {each.name}: {_missed(each)}" for each in missed]
+    return "\n".join(lines).strip()
+
+
+def _from(each: MutantNoticed) -> str:
+    last = each.levels[-1]
+    return "all" if each.noticed_from == 1 else f"{percent(each.noticed_from or 0.0)} ({last.queries})"
+
+
+def _some(rules: Sequence[str]) -> str:
+    """The first rules, and how many more there are."""
+    more = f" and {len(rules) - NAMED} more" if len(rules) > NAMED else ""
+    return ", ".join(rules[:NAMED]) + more
+
+
+def _missed(each: MutantNoticed) -> str:
+    last = each.levels[-1]
+    most = max(each.levels, key=lambda level: level.red / level.trials)
+    said = f"red in {most.red} of {counted(most.trials, 'trial')} at {percent(most.share)}" if most.red else "never red"
+    unsure = ", inconclusive where it is done to all" if last.inconclusive and not last.red else ""
+    right = ", which is right: nobody knows what these documents are worth" if each.unnoticed_is_right else ""
+    return f"{said}{unsure}{right} ({counted(last.queries, 'query')})"
+
+
+def _harmless(found: SelfTest) -> str:
+    rows = [[each.name, _said(each)] for each in found.harmless]
+    return "Changes that no rule may mind:\n\n" + table(["change", "verdict"], rows)
+
+
+def _said(each: HarmlessChange) -> str:
+    if not each.tried:
+        return f"not tried: {each.why}"
+    return f"RED: {', '.join(each.red)}" if each.red else "pass"
+
+
+def _notes(found: SelfTest) -> Iterator[str]:
+    for each in found.mutants:
+        if each.unnoticed_is_right and each.noticed_from is not None:
+            yield _paragraph(
+                f"note: {each.name} turn it red, though nobody knows what they are worth: documents that are called "
+                "otherwise some day are named in documents: {aliases: FILE}"
+            )
+    for note in found.notes:
+        yield _paragraph(f"note: {note}")
+
+
+def _verdict(found: SelfTest) -> str:
+    return _paragraph("; ".join(_complaints(found)) or "self-test: pass")
+
+
+def _complaints(found: SelfTest) -> list[str]:
+    complaints = [f"self-test: FAIL: {each.name}: {', '.join(each.red)}" for each in found.harmless if each.red]
+    broken = [each.rule or "the whole suite" for each in found.alarms if each.broken]
+    if broken:
+        complaints.append(f"self-test: FAIL: more alarms than alpha allows: {', '.join(broken)}")
+    return complaints
+
+
+def _paragraph(text: str) -> str:
+    return "\n".join(wrapped(text, WIDTH))
+
+
+def percent(share: float) -> str:
+    """``0.025`` as ``2.5%``."""
+    return f"{100 * share:.1f}".removesuffix(".0") + "%"
+
+
+def _all_self_tests(found: Sequence[SelfTest]) -> str:
+    """Those of several suites."""
+    return "\n".join(map(self_test_text, found))
+
+
+FORMAT = 1
+
+
+class Rehearsal(Protocol):
+    """A result that says whether the suite may be believed."""
+
+    @property
+    def holds(self) -> bool:
+        """Whether nothing is wrong."""
+
+
+R = TypeVar("R", bound=Rehearsal)
+
+_suite_argument = click.argument("suite", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+_format_option = click.option(
+    "--format", "form", default="table", type=click.Choice(["table", "json"]), help="How to print it."
+)
+
+
+def _rehearsed(
+    path: Path,
+    form: str,
+    rehearse: Callable[[Suite, Registry, Circumstances], R],
+    text: Callable[[Sequence[R]], str],
+) -> None:
+    """Rehearse the suites of a file, one after the other."""
+    from pytest_ireval.gate.material import today_of
+    from pytest_ireval.gate.verdicts import Circumstances
+    from pytest_ireval.plugins.conftests import Conftests
+    from pytest_ireval.results.plain import to_plain
+    from pytest_ireval.suites.loading import load_suites
+
+    registry = Conftests().registry_for(path)
+    circumstances = Circumstances(today_of())
+    found = [rehearse(suite, registry, circumstances) for suite in load_suites(path, registry)]
+    if form == "json":
+        suites = [{**to_plain(each), "holds": each.holds} for each in found]
+        click.echo(json.dumps({"format": FORMAT, "suites": suites}, ensure_ascii=False))
+    else:
+        click.echo(text(found), nl=False)
+    sys.exit(0 if all(each.holds for each in found) else 1)
+
+
 @click.command(name="self-test", context_settings={"show_default": True})
-@suite_argument
+@_suite_argument
 @click.option(
     "--trials", default=200, type=click.IntRange(20, 100_000), help="How often baseline and candidate change places."
 )
@@ -29,18 +271,45 @@ if TYPE_CHECKING:
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     help="Other rankings to compare with the accepted ones, instead of those that the source returns now.",
 )
-@format_option
-def command(suite: Path, trials: int, against: Path | None, form: str) -> None:
+@click.option(
+    "--repeat",
+    type=click.IntRange(2, 1000),
+    help="Instead, ask the source so many times, and compare its answers.",
+)
+@_format_option
+@click.pass_context
+def command(
+    context: click.Context, suite: Path, trials: int, against: Path | None, repeat: int | None, form: str
+) -> None:
     """Put the suites in the file SUITE to the test.
 
     Baseline and candidate change places by chance: how often is a rule red? Damage is done to the accepted rankings:
     which rule notices, from which share of the queries on? Harmless changes are made: is everything green? The exit
     code is 1 if a harmless change is red, or if rules that decide by evidence raise more alarms than they promise.
+
+    With --repeat the source is asked several times what a run asks it: how far do figures move although nothing
+    changed, and which tolerances lie below that? The exit code is 1 if one does, or if a rule is red between two
+    answers.
     """
+    if repeat is not None:
+        for option in ("trials", "against"):
+            if context.get_parameter_source(option) is not click.core.ParameterSource.DEFAULT:
+                raise click.UsageError(f"--repeat compares answers of the source, so it takes no --{option}")
+        _ask_again(suite, repeat, form)
+        return
 
     def rehearse(each: Suite, registry: Registry, circumstances: Circumstances) -> SelfTest:
         from pytest_ireval.rehearsing.self_test import self_test
 
         return self_test(each, registry, circumstances, trials=trials, against=against, bars=LateBar)
 
-    rehearsed(suite, form, rehearse, all_self_tests)
+    _rehearsed(suite, form, rehearse, _all_self_tests)
+
+
+def _ask_again(suite: Path, times: int, form: str) -> None:
+    def rehearse(each: Suite, registry: Registry, circumstances: Circumstances) -> AskedAgain:
+        from pytest_ireval.rehearsing.self_test import asked_again
+
+        return asked_again(each, registry, circumstances, times=times, bars=LateBar)
+
+    _rehearsed(suite, form, rehearse, _all_asked_again)

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import click
 
-from pytest_ireval.cli.recorded_run import recorded_run
-from pytest_ireval.reports.results_json import FOLDER
+from pytest_ireval.errors import InputError, Problem
+from pytest_ireval.reports.data_files import FOLDER, RESULTS, refuse_contradictions, run_of
+from pytest_ireval.results.suite_result import RunResult
 from pytest_ireval.text_table import printable
 
 EXITS = {"pass": 0, "inconclusive": 0, "fail": 1, "error": 2}
@@ -28,3 +29,18 @@ def command(results: Path) -> None:
     words = words_of(run)
     click.echo(printable(f"{words.verdict}: {words.reason}."))
     sys.exit(EXITS[run.verdict])
+
+
+def recorded_run(results: Path) -> RunResult:
+    """``results`` is such a file, or the folder that it lies in."""
+    path = results / RESULTS if results.is_dir() else results
+    try:
+        text = path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise InputError(Problem(f"is no text in UTF-8 (byte {error.start})", str(path))) from error
+    except FileNotFoundError as error:
+        suggestion = "pytest --ireval writes it; --ireval-report says where"
+        raise InputError(Problem("there are no results of a run", str(path), suggestion=suggestion)) from error
+    except OSError as error:
+        raise InputError(Problem(f"cannot be read: {error.strerror or error}", str(path))) from error
+    return refuse_contradictions(run_of(text, str(path)), str(path))

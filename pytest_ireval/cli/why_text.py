@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple, TypeAlias
 
-from pytest_ireval.cli.why_tables import Block, Grid, blocks
-from pytest_ireval.results.explanation import Explanation
+from pytest_ireval.results.explanation import Column, Explained, Explanation, Move, Steps
 from pytest_ireval.text_table import printable, table, width
 
 WIDTH = 80
@@ -15,17 +15,17 @@ SHORTEST_ID = 12
 
 def as_table(explanation: Explanation, lines: int | None) -> str:
     """Aligned columns; long ids are cut in the middle so that a line has 80 characters, if that can be."""
-    return "\n\n".join(_terminal(block) for block in blocks(explanation, lines)) + "\n"
+    return "\n\n".join(_terminal(block) for block in _blocks(explanation, lines)) + "\n"
 
 
-def _terminal(block: Block) -> str:
-    if isinstance(block, Grid):
+def _terminal(block: _Block) -> str:
+    if isinstance(block, _Grid):
         grid = _fitting(block)
         return table(grid.header, grid.rows, grid.right)
     return "\n".join(map(printable, block))
 
 
-def _fitting(grid: Grid) -> Grid:
+def _fitting(grid: _Grid) -> _Grid:
     """The grid with ids cut as far as the width asks."""
     if grid.ids is None:
         return grid
@@ -50,11 +50,11 @@ def _cut(text: str, room: int) -> str:
 
 def as_markdown(explanation: Explanation, lines: int | None) -> str:
     """The same tables with whole ids."""
-    return "\n\n".join(_markdown(block) for block in blocks(explanation, lines)) + "\n"
+    return "\n\n".join(_markdown(block) for block in _blocks(explanation, lines)) + "\n"
 
 
-def _markdown(block: Block) -> str:
-    if not isinstance(block, Grid):
+def _markdown(block: _Block) -> str:
+    if not isinstance(block, _Grid):
         return "  \n".join(_escaped(line) for line in block)
     rule = ["---:" if i in block.right else "---" for i in range(len(block.header))]
     rows = [block.header, rule, *([_escaped(cell) for cell in row] for row in block.rows)]
@@ -82,3 +82,175 @@ FORMATS: dict[str, Callable[[Explanation, int | None], str]] = {
     "markdown": as_markdown,
     "json": as_json,
 }
+
+
+FEWEST_BESIDE = 20
+"""A second table has at least so many lines, unless told otherwise."""
+
+
+class _Grid(NamedTuple):
+    """A table of text; ``right`` are columns of numbers, ``ids`` is the column that may be cut."""
+
+    header: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    right: Sequence[int]
+    ids: int | None = None
+
+
+_Block: TypeAlias = _Grid | list[str]
+
+
+def _blocks(explanation: Explanation, lines: int | None) -> Iterator[_Block]:
+    """Everything, from the answer to the arithmetic."""
+    yield _answer(explanation)
+    first, other = explanation.first, explanation.other
+    if other is None:
+        yield from _told(explanation.metric, first, lines)
+        return
+    yield from _moves(explanation, lines)
+    yield [f"A: {first.rankings}"]
+    yield from _told(explanation.metric, first, lines)
+    yield [f"B: {other.rankings}"]
+    yield from _told(explanation.metric, other, lines)
+
+
+def _answer(explanation: Explanation) -> list[str]:
+    query = explanation.query + (f" ({explanation.proposed})" if explanation.proposed else "")
+    first, other = explanation.first, explanation.other
+    if other is None:
+        values = f"{first.value:.4f}"
+    else:
+        values = f"{first.value:.4f} -> {other.value:.4f} ({other.value - first.value:+.4f})"
+    files = f"judgments: {explanation.judgments}; rankings: {first.rankings}"
+    if other is not None:
+        files += f" (A) -> {other.rankings} (B)"
+    explains = [f"explained: {explanation.explains}"] if explanation.explains else []
+    return [f"{explanation.metric} of query {query}: {values}", files, *explains]
+
+
+def _told(metric: str, explained: Explained, lines: int | None) -> Iterator[_Block]:
+    """Facts, steps, what stands beside, and the last line."""
+    steps = explained.steps
+    if steps.facts:
+        yield list(steps.facts)
+    count = _shown(explained, lines)
+    if count:
+        yield _steps_grid(steps, count)
+    if notes := _left_out(explained, count):
+        yield notes
+    if steps.beside and steps.beside.columns:
+        yield from _beside(steps, count, lines)
+    yield [_closing(metric, explained)]
+
+
+def _shown(explained: Explained, lines: int | None) -> int:
+    """How many rows are shown: as told, or down to the cutoff, or else to the last judged document."""
+    steps = explained.steps
+    if lines is not None or explained.cutoff is not None:
+        return min(lines or len(steps.ranks), len(steps.ranks))
+    judged = [i for i, grade in enumerate(steps.grades) if grade is not None]
+    return judged[-1] + 1 if judged else 0
+
+
+def _steps_grid(steps: Steps, count: int) -> _Grid:
+    columns = list(steps.columns)
+    if steps.shares is not None and all(steps.shares.values != column.values for column in columns):
+        columns.append(steps.shares)
+    texts = [column_text(column, count) for column in columns]
+    rows = [
+        [str(steps.ranks[i]), steps.documents[i], grade_text(steps.grades[i]), *(text[i] for text in texts)]
+        for i in range(count)
+    ]
+    header = ["rank", "document", "grade", *(column.name for column in columns)]
+    return _Grid(header, rows, [0, *range(2, len(header))], ids=1)
+
+
+def _left_out(explained: Explained, count: int) -> list[str]:
+    """What the table does not show: rows of it, and documents that the metric does not look at."""
+    steps, notes = explained.steps, []
+    hidden = steps.grades[count:]
+    if hidden:
+        judged = sum(grade is not None for grade in hidden)
+        what = f"judged there: {judged} of {len(hidden)}" if judged else "nothing is judged there"
+        first, last = steps.ranks[count], steps.ranks[-1]
+        ranks = f"ranks {first} to {last}" if first < last else f"rank {first}"
+        notes.append(f"not shown: {ranks}; {what}")
+    below = explained.retrieved - len(steps.ranks)
+    if below > 0:
+        notes.append(f"not looked at: {below} of {explained.retrieved} documents")
+    return notes
+
+
+def _beside(steps: Steps, count: int, lines: int | None) -> Iterator[_Block]:
+    beside = steps.beside
+    if beside is None:
+        return
+    size = len(beside.columns[0].values)
+    shown = min(size, lines or max(FEWEST_BESIDE, count))
+    yield [f"{beside.title}:"]
+    texts = [column_text(column, shown) for column in beside.columns]
+    rows = [[text[i] for text in texts] for i in range(shown)]
+    yield _Grid([column.name for column in beside.columns], rows, range(len(texts)))
+    if shown < size:
+        yield [f"lines not shown: {size - shown}"]
+
+
+def _closing(metric: str, explained: Explained) -> str:
+    steps, value = explained.steps, f"{explained.value:.4f}"
+    if explained.ruling:
+        return f"{metric} = {value}: {explained.ruling}"
+    return f"{metric} = {steps.arithmetic} = {value}" if " " in steps.arithmetic else f"{metric} = {value}"
+
+
+def _moves(explanation: Explanation, lines: int | None) -> Iterator[_Block]:
+    """Documents in both rankings: all down to the cutoff; without one, those that are judged or contribute."""
+    moves, cutoff = explanation.moves, explanation.first.cutoff
+    told = [move for move in moves if cutoff is not None or move.grade is not None or move.difference]
+    shown = told[:lines]
+    shares = any(move.share is not None or move.other_share is not None for move in told)
+    header = ["document", "grade", "moved"] + (["A", "B", "B - A"] if shares else [])
+    rows = [_move_row(move, shares) for move in shown]
+    if rows:
+        yield _Grid(header, rows, [1, *range(3, len(header))], ids=0)
+    notes = []
+    if len(shown) < len(told):
+        notes.append(f"documents not shown: {len(told) - len(shown)}")
+    if len(told) < len(moves):
+        notes.append(f"unjudged documents not shown: {len(moves) - len(told)}")
+    if shares:
+        notes.append("A, B: what the document contributes")
+    if notes:
+        yield notes
+
+
+def _move_row(move: Move, shares: bool) -> list[str]:
+    row = [move.document, grade_text(move.grade), moved(move)]
+    if shares:
+        row += [f"{move.share or 0:.4f}", f"{move.other_share or 0:.4f}"]
+        row.append(f"{move.difference:+.4f}" if move.difference else "")
+    return row
+
+
+def moved(move: Move) -> str:
+    """``#2 -> #9``; the rank alone where nothing moved."""
+    if move.rank == move.other_rank:
+        return f"#{move.rank}"
+    before = "not there" if move.rank is None else f"#{move.rank}"
+    after = "not there" if move.other_rank is None else f"#{move.other_rank}"
+    return f"{before} -> {after}"
+
+
+def grade_text(grade: float | None) -> str:
+    """A grade; ``-`` where nobody judged."""
+    return "-" if grade is None else f"{grade:g}"
+
+
+def column_text(column: Column, count: int) -> list[str]:
+    """The first numbers of a column, all with four decimals or all without."""
+    there = [number for number in column.values[:count] if number is not None]
+    short = all(number.is_integer() for number in there) or (column.name in ("grade", "recall") and _brief(there))
+    return ["" if number is None else f"{number:g}" if short else f"{number:.4f}" for number in column.values[:count]]
+
+
+def _brief(numbers: Sequence[float]) -> bool:
+    return all(len(f"{number:g}") <= 4 for number in numbers)

@@ -11,13 +11,20 @@ import numpy as np
 
 from pytest_ireval.errors import InputError, IrevalError, Problem, did_you_mean
 from pytest_ireval.evaluating.evaluation import evaluated
-from pytest_ireval.evaluating.policies import MissingQueries, NoRelevant, Ties, Unjudged
 from pytest_ireval.evaluating.setting import Companions, Setting, refuse_missing, set_up
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.progress import SILENT, Progress
 from pytest_ireval.results.comparison import Change, Comparison, MetricComparison, Pair
-from pytest_ireval.results.evaluation import Evaluation, MetricResult, Policies
+from pytest_ireval.results.evaluation import (
+    Evaluation,
+    MetricResult,
+    MissingQueries,
+    NoRelevant,
+    Policies,
+    Ties,
+    Unjudged,
+)
 from pytest_ireval.retrieval.doors import Brought, JudgmentsLike, RankingsLike
 from pytest_ireval.retrieval.formats.input_file import FilePath
 from pytest_ireval.retrieval.formats.reader import Grades

@@ -8,14 +8,22 @@ from typing import Any
 import numpy as np
 
 from pytest_ireval.errors import InputError, Problem
-from pytest_ireval.evaluating.policies import MissingQueries, NoRelevant, Ties, Unjudged
+from pytest_ireval.evaluating.policy_views import BY_JUDGMENTS, any_ties, as_told, extreme, shortened
 from pytest_ireval.evaluating.setting import Companions, Setting, refuse_missing, set_up
-from pytest_ireval.evaluating.told import BY_JUDGMENTS, any_ties, as_told, extreme, shortened
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.metrics.score import Scores, counting, score
 from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.progress import SILENT, Progress
-from pytest_ireval.results.evaluation import Evaluation, MetricResult, Policies, TieSpread
+from pytest_ireval.results.evaluation import (
+    Evaluation,
+    MetricResult,
+    MissingQueries,
+    NoRelevant,
+    Policies,
+    Ties,
+    TieSpread,
+    Unjudged,
+)
 from pytest_ireval.retrieval.doors import Brought, JudgmentsLike, RankingsLike, some
 from pytest_ireval.retrieval.formats.input_file import FilePath
 from pytest_ireval.retrieval.formats.reader import Grades

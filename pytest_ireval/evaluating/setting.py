@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, cast
+from numbers import Integral, Real
+from typing import Any, NamedTuple, cast, get_args
 
 import numpy as np
 
-from pytest_ireval.errors import InputError, Problem
-from pytest_ireval.evaluating.policies import checked_policies
+from pytest_ireval.errors import InputError, IrevalError, Problem, did_you_mean
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.plugins.manager import installed
 from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.progress import SILENT, Progress
-from pytest_ireval.results.evaluation import Policies
+from pytest_ireval.results.evaluation import MissingQueries, NoRelevant, Policies, Ties, Unjudged
 from pytest_ireval.retrieval.companions import with_companions
 from pytest_ireval.retrieval.doors import Brought, JudgmentsLike, RankingsLike, as_judgments, brought, some
 from pytest_ireval.retrieval.formats.input_file import FilePath
@@ -104,7 +104,7 @@ def set_up(
     rankings_format: Format = None,
 ) -> Setting:
     """Judgments read and metrics understood, if the policies can be followed."""
-    checked_policies(policies)
+    _checked_policies(policies)
     registry = registry or installed()
     named = list(metrics) if isinstance(metrics, Iterable) and not isinstance(metrics, str) else [metrics]
     wanted = registry.parse_metrics(named)
@@ -154,3 +154,42 @@ def refuse_missing(rankings: Iterable[Brought], policies: Policies) -> None:
     ]
     if problems:
         raise InputError(*problems)
+
+
+DEEPEST = 10**9
+"""No ranking is longer."""
+
+ALLOWED = {
+    "ties": get_args(Ties),
+    "missing_queries": get_args(MissingQueries),
+    "no_relevant": get_args(NoRelevant),
+    "unjudged": get_args(Unjudged),
+    "grades": get_args(Grades),
+}
+
+
+def _checked_policies(policies: Policies) -> Policies:
+    """``policies``, if all of them can be followed."""
+    for name, allowed in ALLOWED.items():
+        value = getattr(policies, name)
+        if value not in allowed:
+            raise IrevalError(
+                Problem(
+                    f"{name}={value!r} is unknown",
+                    suggestion=did_you_mean(str(value), allowed),
+                    allowed="allowed: " + ", ".join(allowed),
+                )
+            )
+    depth, scale = policies.depth, policies.scale
+    if depth is not None and not (_is(depth, Integral) and 1 <= depth <= DEEPEST):
+        raise IrevalError(f"depth={depth!r} is not a whole number from 1 to {DEEPEST:,}")
+    size = policies.collection
+    if size is not None and not (_is(size, Integral) and size >= 1):
+        raise IrevalError(f"collection={size!r} is not a number of documents")
+    if scale is not None and not (_is(scale, Real) and 0 < scale < np.inf):
+        raise IrevalError(f"scale={scale!r} is not a number above 0")
+    return policies
+
+
+def _is(value: object, kind: type) -> bool:
+    return isinstance(value, kind) and not isinstance(value, bool)

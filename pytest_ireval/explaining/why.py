@@ -2,29 +2,29 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from pytest_ireval.errors import InputError, MetricError, MetricNameError, Problem, did_you_mean, shown
-from pytest_ireval.evaluating.policies import Ties, Unjudged
+from pytest_ireval.evaluating.policy_views import as_told
 from pytest_ireval.evaluating.setting import Companions, set_up
-from pytest_ireval.evaluating.told import as_told
-from pytest_ireval.explaining.moves import moves_between
-from pytest_ireval.explaining.steps import explainable, explained
 from pytest_ireval.metrics.metric import Metric
-from pytest_ireval.metrics.score import score
+from pytest_ireval.metrics.score import score, worst
+from pytest_ireval.metrics.steps import listing, steps_of
 from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.progress import SILENT, Progress
-from pytest_ireval.results.evaluation import Policies
-from pytest_ireval.results.explanation import Explanation
+from pytest_ireval.results.evaluation import Policies, Ties, Unjudged
+from pytest_ireval.results.explanation import Column, Explained, Explanation, Move, Steps
 from pytest_ireval.retrieval.doors import Brought, JudgmentsLike, RankingsLike, some
 from pytest_ireval.retrieval.formats.input_file import FilePath
 from pytest_ireval.retrieval.formats.reader import Grades
 from pytest_ireval.retrieval.formats.recognised import Format
 from pytest_ireval.retrieval.judged import JudgedRankings
-from pytest_ireval.retrieval.judgments import Judgments
+from pytest_ireval.retrieval.judgments import Ideal, Judgments, Subtopics
 from pytest_ireval.retrieval.rankings import Rankings
 from pytest_ireval.retrieval.views import only
 
@@ -68,8 +68,8 @@ def why(
     name, proposed = (query, "") if query is not None else _proposed(wanted, found, policies)
     alone = [each._replace(judged=_only(each.judged, name, setting.judgments.origin)) for each in found]
     single = [as_told(each.judged, policies, each.origin, wanted) for each in alone]
-    first = explained(wanted, single[0], found[0].origin, policies)
-    second = explained(wanted, single[1], found[1].origin, policies) if other is not None else None
+    first = _explained(wanted, single[0], found[0].origin, policies)
+    second = _explained(wanted, single[1], found[1].origin, policies) if other is not None else None
     return Explanation(
         metric=str(wanted),
         query=name,
@@ -78,7 +78,7 @@ def why(
         policies=policies,
         first=first,
         other=second,
-        moves=moves_between(first, second, *single) if second is not None else (),
+        moves=_moves_between(first, second, *single) if second is not None else (),
     )
 
 
@@ -107,7 +107,7 @@ def _proposed(metric: Metric, rankings: Sequence[Brought], policies: Policies) -
                 suggestion=f"say --query {queries[0]}, or query={queries[0]!r} from Python",
             )
         )
-    views = [explainable(metric, as_told(each.judged, policies, each.origin, metric)) for each in rankings]
+    views = [_explainable(metric, as_told(each.judged, policies, each.origin, metric)) for each in rankings]
     before, after = (score(metric, view).values for view in views)
     change = np.abs(after - before)
     if (change <= ROUNDING * np.maximum(np.abs(before), 1)).all():
@@ -132,3 +132,199 @@ def _only(judged: JudgedRankings, query: str, judgments: str) -> JudgedRankings:
             )
         )
     return only(judged, np.array(judged.queries, object) == query)
+
+
+def _moves_between(
+    first: Explained, other: Explained, first_judged: JudgedRankings, other_judged: JudgedRankings
+) -> tuple[Move, ...]:
+    """Every document that one of the two looks at, best rank first."""
+    ranks, other_ranks = _ranks(first, first_judged), _ranks(other, other_judged)
+    shares, other_shares = _shares(first), _shares(other)
+    grades = _grades(first) | _grades(other)
+    moves = [
+        Move(
+            document=document,
+            grade=grade,
+            rank=ranks.get(document),
+            other_rank=other_ranks.get(document),
+            share=shares.get(document),
+            other_share=other_shares.get(document),
+        )
+        for document, grade in grades.items()
+    ]
+    return tuple(sorted(moves, key=_best_rank))
+
+
+def _best_rank(move: Move) -> tuple[int, int]:
+    there = [rank for rank in (move.rank, move.other_rank) if rank is not None]
+    return min(there), max(there)
+
+
+def _ranks(explained: Explained, judged: JudgedRankings) -> Mapping[str, int]:
+    """Ranks by document, below the cutoff, too; unless the metric counts ranks in its own way."""
+    steps = explained.steps
+    counted = dict(zip(steps.documents, steps.ranks, strict=True))
+    whole = listing(judged)
+    ranked = dict(zip(whole.documents, whole.rank.tolist(), strict=True))
+    own_way = any(ranked[document] != rank for document, rank in counted.items())
+    return counted if own_way else ranked
+
+
+def _shares(explained: Explained) -> dict[str, float | None]:
+    steps = explained.steps
+    return {} if steps.shares is None else dict(zip(steps.documents, steps.shares.values, strict=True))
+
+
+def _grades(explained: Explained) -> dict[str, float | None]:
+    return dict(zip(explained.steps.documents, explained.steps.grades, strict=True))
+
+
+SAME = 1e-9
+"""Steps may be this far from the value, by rounding."""
+
+
+def _explained(metric: Metric, judged: JudgedRankings, origin: str, policies: Policies) -> Explained:
+    """One metric on the one query of ``judged``."""
+    facts = _facts(judged, policies)
+    if not judged.present[0] and not math.isfinite(worst(metric) or 0.0):
+        facts.append("evaluate refuses to score it: no value of this metric is the worst")
+    judged = _explainable(metric, judged)
+    scores = score(metric, judged)
+    value = float(scores.values[0])
+    ruling = _ruling(metric, judged, bool(scores.no_relevant[0]))
+    steps = generic_steps(metric, judged, value) if metric.steps is None else described_steps(metric, judged)
+    if not ruling and not _same(steps.value, value):
+        raise _untrue(metric, f"its steps come to {steps.value:.10g}, but its value is {value:.10g}")
+    if not ruling and not steps.generic and steps.shares is not None:
+        shares = math.fsum(share or 0.0 for share in steps.shares.values)
+        if not _same(shares, value):
+            raise _untrue(metric, f"its shares add up to {shares:.10g}, but its value is {value:.10g}")
+    cutoff = metric.settings.get("cutoff")
+    return Explained(
+        rankings=origin,
+        retrieved=int(judged.retrieved[0]),
+        cutoff=cutoff if isinstance(cutoff, int) else None,
+        value=value,
+        steps=replace(steps, facts=(*facts, *steps.facts)),
+        ruling=ruling,
+    )
+
+
+def _explainable(metric: Metric, judged: JudgedRankings) -> JudgedRankings:
+    """The same with rankings that are lacking as empty ones, where the metric has no worst value to give them."""
+    if math.isfinite(worst(metric) or 0.0):
+        return judged
+    return replace(judged, present=np.ones(judged.count, bool), _memory={})
+
+
+def _same(steps: float, value: float) -> bool:
+    return abs(steps - value) <= SAME * max(1.0, abs(value))
+
+
+def _ruling(metric: Metric, judged: JudgedRankings, no_relevant: bool) -> str:
+    """What the metric declares for such a query, whatever the steps come to."""
+    least = worst(metric)
+    if not judged.present[0] and least is not None and (least or metric.direction == "lower"):
+        return f"a query without a ranking scores the worst value, {least:g}"
+    if metric.empty is not None and judged.retrieved[0] == 0:
+        return f"an empty ranking scores {metric.empty:g}"
+    if metric.no_relevant is not None and no_relevant:
+        return f"a query without relevant documents scores {metric.no_relevant:g}"
+    return ""
+
+
+def _facts(judged: JudgedRankings, policies: Policies) -> list[str]:
+    """What the policies made of the ranking before the metric saw it."""
+    facts = []
+    if not judged.present[0]:
+        facts.append("there is no ranking of this query; it counts as empty")
+    elif judged.retrieved[0] == 0:
+        facts.append("the ranking is empty")
+    if policies.depth is not None:
+        facts.append(f"only the first {policies.depth} documents count (depth)")
+    if policies.unjudged == "removed":
+        facts.append("unjudged documents were removed before (unjudged); ranks are those of the others")
+    tied = judged.hits.tied_from < judged.hits.tied_to
+    if tied.any():
+        orders = {
+            "trec": "by document id descending",
+            "input": "as they stand",
+            "pessimistic": "the worst order for the metric",
+            "optimistic": "the best order for the metric",
+        }
+        count = int(np.count_nonzero(tied))
+        facts.append(
+            f"{count} judged document{'s share scores' if count > 1 else ' shares its score'} with others; "
+            f"ties: {orders[policies.ties]}"
+        )
+    return facts
+
+
+def described_steps(metric: Metric, judged: JudgedRankings) -> Steps:
+    """What the metric says itself."""
+    try:
+        steps = metric.steps(judged, **metric.settings) if metric.steps else None
+    except MetricError as error:
+        raise MetricError(*(p if p.place else replace(p, place=str(metric)) for p in error.problems)) from None
+    except Exception as error:  # whatever a plugin's code raises, the message names it
+        raise _untrue(metric, f"its steps raised {type(error).__name__}: {error}") from error
+    if not isinstance(steps, Steps):
+        raise _untrue(metric, f"its steps returned {type(steps).__name__}, not what steps_of makes")
+    return steps
+
+
+def _untrue(metric: Metric, complaint: str) -> MetricError:
+    return MetricError(Problem(complaint, place=str(metric), suggestion=f"the metric comes from {metric.source}"))
+
+
+def generic_steps(metric: Metric, judged: JudgedRankings, value: float) -> Steps:
+    """For each judged document that was retrieved, what the metric would be if nobody had judged it."""
+    listed = listing(judged)
+    without = np.full(listed.rank.size, np.nan)
+    failed = 0
+    for row, rank in enumerate(judged.hits.rank.tolist()):
+        try:
+            without[rank - 1] = score(metric, _unjudging(judged, row)).values[0]
+        except MetricError:  # the table says how often
+            failed += 1
+    steps = steps_of(
+        listed,
+        {"unjudged": without},
+        arithmetic="",
+        value=value,
+        facts=[
+            f"{metric.name} does not describe its steps; this table can be made for every metric:",
+            "unjudged is what its value would be if nobody had judged the document",
+            *([f"for {failed} documents it has no such value"] if failed else []),
+        ],
+    )
+    makes = tuple(None if other is None else value - other for other in steps.columns[0].values)
+    return replace(steps, shares=Column("makes", makes), generic=True)
+
+
+def _unjudging(judged: JudgedRankings, row: int) -> JudgedRankings:
+    """The same as if nobody had judged the document of one hit."""
+    hits = judged.hits
+    kept = np.arange(hits.rank.size) != row
+    place = int(np.flatnonzero(judged.ideal.grade == hits.grade[row])[-1])
+    rest = np.arange(judged.ideal.grade.size) != place
+    count = int(rest.sum())
+    documents = judged.documents
+    if documents is not None:
+        grade = documents.grade.copy()
+        grade[int(hits.rank[row]) - 1] = np.nan
+        documents = documents._replace(grade=grade)
+    return replace(
+        judged,
+        hits=hits.at(kept),
+        ideal=Ideal(np.zeros(count, np.int64), np.arange(1, count + 1), judged.ideal.grade[rest]),
+        documents=documents,
+        subtopics=judged.subtopics and _subtopics_without(judged.subtopics, int(hits.judgment[row])),
+        _memory={},
+        _memory_of_ideal={},
+    )
+
+
+def _subtopics_without(subtopics: Subtopics, judgment: int) -> Subtopics:
+    rows = subtopics.row != judgment
+    return Subtopics(subtopics.names, subtopics.row[rows], subtopics.subtopic[rows], subtopics.grade[rows])

@@ -9,10 +9,9 @@ from pytest_ireval.errors import BaselineMisfitError, InputError, IrevalError
 from pytest_ireval.plurals import counted
 from pytest_ireval.results.outcome import VERDICTS
 from pytest_ireval.results.plain import from_plain, to_plain
-from pytest_ireval.rules.evidence_wording import size_words
+from pytest_ireval.rules.context import Ruling, Seen
 from pytest_ireval.rules.question import Question
-from pytest_ireval.rules.ruling import Ruling
-from pytest_ireval.rules.seen import Seen
+from pytest_ireval.rules.wording import size_words
 from pytest_ireval.suites.suite import RuleAsked
 
 OURS = "pytest_ireval."

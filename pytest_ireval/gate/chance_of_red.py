@@ -13,15 +13,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pytest_ireval.gate.family import groups_of
-from pytest_ireval.gate.outlook import Known
-from pytest_ireval.gate.usual_spread import usual_spread
+from pytest_ireval.gate.sensitivity import Known, usual_spread
+from pytest_ireval.gate.verdicts import groups_of
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.plugins.kinds import MeanTest
 from pytest_ireval.results.suite_result import ChanceOfRed
+from pytest_ireval.rules.evidence import Chances, Mask, Tries
 from pytest_ireval.rules.planning import Check, by_stored
 from pytest_ireval.rules.side import Floats
-from pytest_ireval.rules.tries import Chances, Mask, Tries
 from pytest_ireval.statistics.multiplicity import holm_of_groups
 
 NUMBERS = 400_000

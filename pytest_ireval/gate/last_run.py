@@ -15,11 +15,10 @@ import numpy as np
 
 from pytest_ireval.baselines.baseline import Baseline, Fingerprints
 from pytest_ireval.baselines.fingerprints import fingerprint, fingerprint_of_text
-from pytest_ireval.baselines.stored_rankings import decoded_rankings, encoded_rankings
-from pytest_ireval.baselines.tab_lines import Damage
+from pytest_ireval.baselines.stored import Damage, decoded_rankings, encoded_rankings
 from pytest_ireval.errors import InputError, Problem
 from pytest_ireval.gate.material import Material
-from pytest_ireval.gate.misfit import needs_scores
+from pytest_ireval.gate.reference import needs_scores
 from pytest_ireval.results.suite_result import RunResult
 from pytest_ireval.retrieval.rankings import Rankings
 from pytest_ireval.suites.suite import Suite

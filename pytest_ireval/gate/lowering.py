@@ -7,25 +7,26 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
+import numpy as np
+
 from pytest_ireval.baselines.at_base import AtBase
-from pytest_ireval.baselines.baseline import Baseline
+from pytest_ireval.baselines.baseline import Acceptance, Baseline
 from pytest_ireval.baselines.changes import changed_queries
 from pytest_ireval.baselines.files import near
 from pytest_ireval.errors import BaselineError
-from pytest_ireval.gate.branch_facts import lost_queries, plugins_gone, since
-from pytest_ireval.gate.held import refuse_too_little
 from pytest_ireval.gate.material import Material
+from pytest_ireval.gate.reference import HeldAgainst, refuse_too_little
 from pytest_ireval.gate.weakened import Weakened
 from pytest_ireval.plugins.kinds import Part
 from pytest_ireval.plurals import counted
 from pytest_ireval.repositories.branches import MergeBase
 from pytest_ireval.results.outcome import SliceFigures
+from pytest_ireval.retrieval.doors import some
+from pytest_ireval.rules.context import Ruling, Seen, Values
 from pytest_ireval.rules.figures import figures_compared
 from pytest_ireval.rules.planning import Held, by_stored
-from pytest_ireval.rules.ruling import Ruling
-from pytest_ireval.rules.seen import Seen, Values
-from pytest_ireval.rules.slices import WHOLE
-from pytest_ireval.rules.worst import worst_changes
+from pytest_ireval.rules.side import WHOLE, Population, Scored
+from pytest_ireval.rules.wording import worst_changes
 
 ROUNDING = 1e-9
 """A figure that is lower by no more than this is not lower."""
@@ -76,10 +77,10 @@ def lowering(held: Sequence[Held], material: Material, *, fails: bool) -> Ruling
         return _deleted(at, fails=fails)
     found = list(_compared(held, material, at, stored))
     lowered = sorted((each for each in found if each.lowered), key=lambda each: -each.share)
-    lost = tuple(lost_queries(material.population, at, against))
+    lost = tuple(_lost_queries(material.population, at, against))
     said = _lowered(lowered, found, at, fails=fails) if lowered else _not_lowered(held, found, at, stored)
-    facts = (*lost, *since(at, stored)) if not lowered else (*since(at, stored), *lost)
-    facts += tuple(plugins_gone(at, material.registry.distributions))
+    facts = (*lost, *_since(at, stored)) if not lowered else (*_since(at, stored), *lost)
+    facts += tuple(_plugins_gone(at, material.registry.distributions))
     warning = said.warning or (said.verdict == "pass" and bool(lost))
     return replace(said, facts=(*facts, *_unpaired(held, found), *at.base.notes), warning=warning)
 
@@ -188,3 +189,61 @@ def _other_lists(at: AtBase, stored: Baseline) -> str:
     before = at.baseline.rankings if at.baseline is not None else ()
     changed = len(changed_queries(before, stored.rankings, stored.depth))
     return f"lists have no figure to be lowered; those of {counted(changed, 'query')} are others than at {at.base}"
+
+
+NAMED = 10
+"""So many acceptances are named, the last ones."""
+
+
+def _since(at: AtBase, stored: Baseline) -> Iterator[str]:
+    """What happened on the branch: acceptances, the newest first, another name, another suite file."""
+    before = at.baseline
+    if before is None or at.same:
+        return
+    new = [each for each in stored.acceptances if each not in before.acceptances]
+    yield from map(_accepted, new[: -NAMED - 1 : -1])
+    if len(new) > NAMED:
+        yield f"and {counted(len(new) - NAMED, 'earlier acceptance')} on this branch"
+    unknown = [each for each in before.acceptances if each not in stored.acceptances]
+    if unknown:
+        verb = "is" if len(unknown) == 1 else "are"
+        last = f"the last one on {unknown[-1].date[:10]}"
+        yield f"{counted(len(unknown), 'acceptance')} of the base {verb} not part of this baseline, {last}"
+    if at.renamed:
+        yield f"the baseline was called {at.files[0]} then"
+
+
+def _plugins_gone(at: AtBase, plugins: Sequence[str]) -> Iterator[str]:
+    """Distributions that took part when the base was accepted, and take none now; another version is no loss."""
+    now = {each.partition(" ")[0] for each in plugins}
+    for each in at.baseline.plugins if at.baseline is not None else ():
+        if each.partition(" ")[0] not in now:
+            yield f"plugin {each} was active when the base was accepted, but is not active now"
+
+
+def _accepted(acceptance: Acceptance) -> str:
+    """``accepted 2026-11-20 abc1234: synonyms v2``."""
+    commit = f" {acceptance.commit[:7]}" if acceptance.commit else ""
+    dirty = " with uncommitted changes" if acceptance.dirty else ""
+    forced = ", forced" if acceptance.forced else ""
+    return f"accepted {acceptance.date[:10]}{commit}{dirty}{forced}: {acceptance.reason or 'no reason was given'}"
+
+
+def _lost_queries(population: Population, at: AtBase, held: HeldAgainst) -> Iterator[str]:
+    """Queries that counted at the base and count no more: figures over the others do not show what became of them."""
+    if at.same or at.baseline is None or held.ours is None or held.theirs is None:
+        return
+    lost = dict.fromkeys(
+        query
+        for name, before in held.theirs.scored.items()
+        if before.metric.unit == "query" and name in held.ours.scored
+        for query, lacks in zip(before.names, _lacking(before, held.ours.scored[name], population), strict=True)
+        if lacks
+    )
+    if lost:
+        yield f"{counted(len(lost), 'query')} of the base without a value in this baseline: {some(list(lost))}"
+
+
+def _lacking(before: Scored, now: Scored, population: Population) -> list[bool]:
+    lacking: list[bool] = (~np.isnan(before.values) & np.isnan(now.values) & population.counting).tolist()
+    return lacking

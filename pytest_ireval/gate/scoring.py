@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -10,21 +10,23 @@ import numpy as np
 
 from pytest_ireval.errors import InputError, IrevalError, MetricError, Problem
 from pytest_ireval.evaluating.evaluation import evaluated
+from pytest_ireval.evaluating.policy_views import LEVELS, as_told, found_in, interpolated, r_precision
 from pytest_ireval.evaluating.setting import Companions, Setting
-from pytest_ireval.gate.gathering import Gathered, as_told
-from pytest_ireval.gate.judged_shares import judgedness_of, looked_at
-from pytest_ireval.gate.recall_precision import recall_precision_of
+from pytest_ireval.gate.inputs import Gathered, metric_of_suite
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.metrics.score import score, worst
-from pytest_ireval.results.evaluation import Evaluation, MetricResult
+from pytest_ireval.results.evaluation import Evaluation, MetricResult, Policies, Ties
+from pytest_ireval.results.suite_result import Counts
 from pytest_ireval.retrieval.doors import Brought
 from pytest_ireval.retrieval.join import unjudged
-from pytest_ireval.retrieval.judged import JudgedRankings, Mask
+from pytest_ireval.retrieval.judged import JudgedRankings
 from pytest_ireval.retrieval.judgments import Judgments
 from pytest_ireval.retrieval.queries import Queries
 from pytest_ireval.retrieval.rankings import Rankings
 from pytest_ireval.retrieval.views import cut
-from pytest_ireval.rules.side import Judgedness, Scored, Side
+from pytest_ireval.rules.side import Floats, Judgedness, Mask, Population, Scored, Side
+from pytest_ireval.statistics.differences import TIE
+from pytest_ireval.statistics.noise import RunNoise, noise_share, run_noise
 from pytest_ireval.suites.suite import Suite
 
 Names = frozenset[str]
@@ -63,7 +65,7 @@ def side_of(
     judgedness: Judgedness | None = None
     setting = gathered.setting
     asked = [metric for metric in metrics or suite.metrics if "reference" not in metric.needs]
-    wanted = {str(metric): as_told(suite, metric) for metric in asked}
+    wanted = {str(metric): metric_of_suite(suite, metric) for metric in asked}
     if setting is None or not wanted:
         return Evaluated(side, None, 0, 0)
     setting = replace(setting, metrics=list(wanted.values()))
@@ -79,14 +81,14 @@ def side_of(
         results, failed = _results(setting, found, counting)
         errors |= failed
         if curves:
-            drawn.append(recall_precision_of(suite, gathered, found, counting))
+            drawn.append(_recall_precision_of(suite, gathered, found, counting))
         for name, metric in wanted.items():
             if str(metric) in results.found:
                 scored.setdefault(name, []).append(_placed(metric, results.found[str(metric)], gathered))
         if first is None:
             first = results.evaluation
             listed, count = _unjudged(found, suite.depth)
-            judgedness = judgedness_of(found, looked_at(suite))
+            judgedness = _judgedness_of(found, _looked_at(suite))
     told = {name: str(metric) for name, metric in wanted.items()}
     broken = {name: errors[canonical] for name, canonical in told.items() if canonical in errors}
     whole = {name: each for name, each in scored.items() if name not in broken}
@@ -207,3 +209,180 @@ def _overlap(metric: Metric, judged: JudgedRankings) -> Scored:
     least = worst(metric)
     values = np.where(judged.present, score(metric, judged).values, np.nan if least is None else least)
     return Scored(metric, judged.queries, np.where(there, values, np.nan))
+
+
+ENOUGH = 0.8
+"""With a smaller share figures say little of what people would see."""
+MUCH_LESS = 0.05
+"""By so much the share may fall before the two sides are hard to compare."""
+
+
+def _looked_at(suite: Suite) -> int:
+    """Down to which rank the metrics of a suite look: the largest cutoff, or the depth if one of them has none."""
+    cutoffs = [metric.settings.get("cutoff") for metric in suite.metrics if metric.unit == "query"]
+    known = [cutoff for cutoff in cutoffs if isinstance(cutoff, int)]
+    return min(suite.depth, max(known)) if known and len(known) == len(cutoffs) else suite.depth
+
+
+def _judgedness_of(found: Brought, depth: int) -> Judgedness | None:
+    """How many documents of each judged query are listed down to a depth, and how many of them are judged."""
+    documents = cut(found.judged, depth).documents
+    if documents is None:
+        return None
+    listed = np.diff(documents.first)
+    query = np.repeat(np.arange(listed.size), listed)
+    return Judgedness(listed, np.bincount(query[~np.isnan(documents.grade)], minlength=listed.size))
+
+
+def with_judged_shares(counts: Counts, suite: Suite, population: Population, now: Side, before: Side | None) -> Counts:
+    """The counts with the share of judged documents on both sides."""
+    if now.judgedness is None or population.judgments is None:
+        return counts
+    queries = population.judgments.queries
+    wanted = np.array([query in now.position and query not in population.waived for query in queries], bool)
+    if before is not None:
+        wanted &= np.array([query in before.position for query in queries], bool)
+    return replace(
+        counts,
+        judged_share=_share(now.judgedness, wanted),
+        judged_share_before=None if before is None else _share(before.judgedness, wanted),
+        judged_depth=_looked_at(suite),
+    )
+
+
+def _share(judgedness: Judgedness | None, wanted: Mask) -> float | None:
+    listed = 0 if judgedness is None else int(judgedness.listed[wanted].sum())
+    return None if judgedness is None or not listed else float(judgedness.judged[wanted].sum()) / listed
+
+
+def notes_on_shares(counts: Counts) -> Iterator[str]:
+    """What a reader of figures should know where little is judged, or less than in the baseline."""
+    now, before = counts.judged_share, counts.judged_share_before
+    if now is None or (now >= ENOUGH and (before is None or before - now <= MUCH_LESS)):
+        return
+    then = "" if before is None else f" (baseline: {before:.0%})"
+    yield f"{now:.0%} of the first {counts.judged_depth} documents are judged{then}; the others count as irrelevant"
+
+
+def relevant_from(suite: Suite) -> float:
+    """The lowest relevant grade: what the suite says, or 1 as for metrics."""
+    lowest = suite.judgments.relevant_from if suite.judgments else None
+    return 1.0 if lowest is None else lowest
+
+
+def seen_by_metrics(found: Brought, policies: Policies) -> JudgedRankings:
+    """The rankings as the policies tell them; equal scores that are an error have been one already."""
+    ties = "trec" if policies.ties == "error" else policies.ties
+    return as_told(found.judged, replace(policies, ties=ties), found.origin)
+
+
+def _recall_precision_of(suite: Suite, gathered: Gathered, found: Brought, counting: Mask | None) -> Floats:
+    """A row for each query of the suite: precision at eleven levels of recall, and R-precision.
+
+    NaN for a query that does not count or has no relevant documents; one without a ranking has zeros.
+    """
+    queries = gathered.population.queries
+    rows = np.full((len(queries), len(LEVELS) + 1), np.nan)
+    if gathered.setting is None:
+        return rows
+    judged = seen_by_metrics(found, gathered.setting.policies)
+    relevant = found_in(judged, relevant_from(suite))
+    wanted = relevant.relevant > 0 if counting is None else counting & (relevant.relevant > 0)
+    place = np.array([queries.position[query] for query in judged.queries], np.int64)
+    rows[place[wanted]] = np.column_stack((interpolated(relevant), r_precision(relevant)))[wanted]
+    return rows
+
+
+Orders = tuple[Floats, Floats]
+
+
+def tie_orders(suite: Suite, gathered: Gathered, found: Evaluated) -> Callable[[Metric], Orders | None]:
+    """Gives both for a metric, scored when first asked for; None for one that no equal scores matter to."""
+    if found.evaluation is None or not any(metric.ties for metric in found.evaluation.metrics):
+        return _none
+    made: dict[str, Orders | None] = {}
+
+    def orders(metric: Metric) -> Orders | None:
+        name = str(metric)
+        if name not in made:
+            made[name] = _orders(suite, gathered, found, metric)
+        return made[name]
+
+    return orders
+
+
+def _none(metric: Metric) -> None:
+    """Where no score is shared."""
+
+
+def _orders(suite: Suite, gathered: Gathered, found: Evaluated, metric: Metric) -> Orders | None:
+    name = str(metric)
+    if name not in found.side.scored:
+        return None
+    worst, best = (_values(suite, gathered, found, metric, ties) for ties in ("pessimistic", "optimistic"))
+    return None if np.array_equal(worst, best, equal_nan=True) else (worst, best)
+
+
+def _values(suite: Suite, gathered: Gathered, found: Evaluated, metric: Metric, ties: Ties) -> Floats:
+    assert gathered.setting is not None  # noqa: S101 - what was evaluated had a setting
+    setting = replace(gathered.setting, policies=replace(gathered.setting.policies, ties=ties))
+    side = side_of(suite, replace(gathered, setting=setting), found.side.rankings, found.side.origin, metrics=[metric])
+    return side.side.scored[str(metric)].values
+
+
+def noise_of(side: Side, metric: str, inside: Mask) -> RunNoise:
+    """What the askings of one side show of a metric, on queries that have a value each time."""
+    values = side.askings[metric]
+    return run_noise(values[:, inside & ~np.isnan(values).any(axis=0)])
+
+
+def weighted_noise(side: Side, metric: str, inside: Mask, weights: Floats) -> tuple[float, float]:
+    """The variance of an answer, and how many queries of equal weight would move a mean as much as the weighted."""
+    values = side.askings[metric]
+    inside = inside & ~np.isnan(values).any(axis=0)
+    squares = weights[inside] ** 2
+    total = float(squares.sum())
+    if not total:
+        return 0.0, 1.0
+    within = float(squares @ values[:, inside].var(axis=0, ddof=1)) / total
+    return within, float(weights[inside].sum()) ** 2 / total
+
+
+def metrics_asked_again(side: Side) -> tuple[str, ...]:
+    """Metrics summed up by their mean over queries, of a source that was asked several times."""
+    return tuple(
+        name
+        for name, values in side.askings.items()
+        if len(values) > 1 and side.scored[name].metric.aggregate == "mean"
+    )
+
+
+def spread_between(before: Side, now: Side, metric: str, askings: int | None = None) -> float | None:
+    """The standard deviation of the differences of queries; of now the first ``askings``. None: nothing differs."""
+    if metric not in before.scored or metric not in now.askings:
+        return None
+    change = now.askings[metric][:askings].mean(axis=0) - before.scored[metric].values
+    change = change[~np.isnan(change)]
+    return float(change.std(ddof=1)) if change.size > 1 and np.abs(change).max() > TIE else None
+
+
+def noise_notes(population: Population, now: Side, before: Side | None) -> Iterator[str]:
+    """Of a source that was asked several times: how much of the differences' variance comes from that alone."""
+    names = metrics_asked_again(now)
+    if not names:
+        return
+    times = len(now.rankings)
+    found = {name: noise_of(now, name, population.counting) for name in names}
+    if not any(noise.moved for noise in found.values()):
+        yield f"the source was asked {times} times, and every metric was the same each time"
+        return
+    said = [text for name, noise in found.items() if (text := _said(name, noise, now, before))]
+    yield f"the source was asked {times} times; a query's value is the mean. Run noise: {', '.join(said)}"
+
+
+def _said(name: str, noise: RunNoise, now: Side, before: Side | None) -> str:
+    spread = None if before is None else spread_between(before, now, name)
+    if before is None or spread is None:
+        return f"{name} standard deviation {np.sqrt(noise.within):.3g} an answer" if noise.moved else ""
+    share = noise_share(spread, noise.within, len(before.rankings), len(now.rankings))
+    return f"{100 * share:.0f}% of the variance of {name}'s changes"

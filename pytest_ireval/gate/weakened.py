@@ -6,24 +6,27 @@ whose direction is unknown is reported as a change.
 
 from __future__ import annotations
 
+import ast
+import os
 import tempfile
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
-from pytest_ireval.baselines.renamed import called_in, path_from_top
+from pytest_ireval.baselines.at_base import called_in, path_from_top
 from pytest_ireval.errors import InputError, IrevalError
-from pytest_ireval.gate.gathering import judgments_of, queries_of
+from pytest_ireval.gate.inputs import judgments_of, queries_of
 from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.plurals import counted
-from pytest_ireval.repositories.tree import Tree
+from pytest_ireval.repositories.branches import Tree
 from pytest_ireval.retrieval.doors import some
 from pytest_ireval.retrieval.judgments import Judgments
 from pytest_ireval.retrieval.queries import Queries
 from pytest_ireval.rules.planning import Check, planned
+from pytest_ireval.suites.finding import files_below, says_suite
 from pytest_ireval.suites.loading import load_suites
-from pytest_ireval.suites.loosening import Changed, changed_options, looser_part, told
+from pytest_ireval.suites.options import Changed, changed_options, looser_part, told
 from pytest_ireval.suites.suite import FileAsked, Suite, Waiver
 
 NAMED = 10
@@ -82,9 +85,9 @@ def _compared(
     return Weakened(tuple(weaker), tuple(line for line, looser in found if not looser))
 
 
-def suites_then(path: Path, registry: Registry, tree: Tree) -> tuple[Suite, ...]:
+def _suites_then(path: Path, registry: Registry, tree: Tree) -> tuple[Suite, ...]:
     """The suites that a file held; ``path`` is where it would lie."""
-    return load_suites(path, registry, contents=lambda file: content_then(tree, path_from_top(tree, file)))
+    return load_suites(path, registry, contents=lambda file: _content_then(tree, path_from_top(tree, file)))
 
 
 def _read_by(suite: Suite) -> Iterator[Path]:
@@ -96,7 +99,7 @@ def _read_by(suite: Suite) -> Iterator[Path]:
             yield asked.path
 
 
-def content_then(tree: Tree, path: str) -> bytes | None:
+def _content_then(tree: Tree, path: str) -> bytes | None:
     """What was in a file; None if it was not there."""
     name = tree.files_in(path.rpartition("/")[0] or ".").get(path) if path else None
     return None if name is None else tree.contents({path: name})[path]
@@ -115,10 +118,10 @@ def _path_then(suite: Suite, tree: Tree) -> str:
 
 def _suite_then(suite: Suite, own: str, registry: Registry, tree: Tree) -> Suite | None:
     """The one of its file that has its name, or its values of the matrix; None if there was none."""
-    content = content_then(tree, own) or b""
+    content = _content_then(tree, own) or b""
     if b"ireval" not in content:
         return None
-    found = suites_then(tree.base.top / own, registry, tree)
+    found = _suites_then(tree.base.top / own, registry, tree)
     for each in found:
         if each.name == suite.name:
             return each
@@ -144,7 +147,7 @@ def _judgments_then(then: Suite, registry: Registry, tree: Tree) -> Judgments | 
 def _as_it_was(asked: FileAsked, tree: Tree, read: Callable[[Path], Read]) -> Read:
     """What a reader makes of a file's content of then, under the file's own name; of now, where git has none."""
     path = path_from_top(tree, asked.path)
-    content = content_then(tree, path) if path in tree.changes else None
+    content = _content_then(tree, path) if path in tree.changes else None
     if content is None:
         return read(asked.path)
     with tempfile.TemporaryDirectory(prefix="ireval-then-") as folder:
@@ -295,3 +298,96 @@ def _pairs_of(judgments: Judgments | None) -> dict[tuple[str, str], None]:
         return {}
     named = (judgments.queries[query] for query in judgments.query.tolist())
     return dict.fromkeys(zip(named, judgments.documents.texts(), strict=True))
+
+
+FIXTURE = "ireval"
+YAML = (".yaml", ".yml")
+
+
+def vanished(
+    tree: Tree, folders: Iterable[Path], now: Mapping[Path, Collection[str]], registry_for: Callable[[Path], Registry]
+) -> Iterator[str]:
+    """A line for each in ``folders``; ``now`` are the names of the suites that were collected, by their files."""
+    changed = [path for path in tree.changes if _lies_in(tree.base.top / path, folders)]
+    yield from _suites(tree, changed, now, registry_for)
+    yield from _tests(tree, changed, folders)
+
+
+def _lies_in(path: Path, folders: Iterable[Path]) -> bool:
+    return any(path.is_relative_to(os.path.realpath(folder)) for folder in folders)
+
+
+def _suites(
+    tree: Tree, changed: Iterable[str], now: Mapping[Path, Collection[str]], registry_for: Callable[[Path], Registry]
+) -> Iterator[str]:
+    known = {name for names in now.values() for name in names}
+    of_file = {Path(os.path.realpath(path)): names for path, names in now.items()}
+    for path in changed:
+        then = _names_then(tree, path, registry_for) if path.endswith(YAML) else []
+        here = of_file.get(tree.base.top / path, ())
+        gone = [name for name in then if name not in known]
+        if gone and len(here) < len(then):  # with as many as then, some have another name: they are held against it
+            for name in gone:
+                yield f"suite {name} ({path}) is missing; it existed at {tree.base}"
+
+
+def _names_then(tree: Tree, path: str, registry_for: Callable[[Path], Registry]) -> list[str]:
+    """The suites of a file as it was; what it calls itself, if it cannot be read any more."""
+    content = _content_then(tree, path)
+    if content is None or not says_suite(Path(path).stem, content):
+        return []
+    file = tree.base.top / path
+    try:
+        return [suite.name for suite in _suites_then(file, registry_for(file), tree)]
+    except IrevalError:
+        return list(called_in(tree, [path]).values())
+
+
+def _tests(tree: Tree, changed: Iterable[str], folders: Iterable[Path]) -> Iterator[str]:
+    gates_now: dict[Path, set[str]] | None = None
+    for path in changed:
+        then = _gates_in(_content_then(tree, path) or b"") if path.endswith(".py") else set()
+        here = _gates_in(_on_disk(tree.base.top / path))
+        gone = sorted(then - here)
+        if not gone or len(here) >= len(then):  # with as many as then, some have another name
+            continue
+        if gates_now is None:
+            gates_now = _gates_below(folders)
+        elsewhere = {name for file, names in gates_now.items() if file != tree.base.top / path for name in names}
+        for name in gone:
+            if name not in elsewhere:
+                yield f"Python gate {name} ({path}) is missing; it existed at {tree.base}"
+
+
+def _on_disk(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError:
+        return b""
+
+
+def _gates_below(folders: Iterable[Path]) -> dict[Path, set[str]]:
+    found = {}
+    for folder in folders:
+        for path in files_below(Path(os.path.realpath(folder))):
+            names = _gates_in(_on_disk(path)) if path.suffix == ".py" else set()
+            if names:
+                found[path] = names
+    return found
+
+
+def _gates_in(content: bytes) -> set[str]:
+    """Names of test functions that take the fixture."""
+    if FIXTURE.encode() not in content:
+        return set()
+    try:
+        tree = ast.parse(content)
+    except (SyntaxError, ValueError):
+        return set()
+    return {
+        each.name
+        for each in ast.walk(tree)
+        if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef)
+        and each.name.startswith("test")
+        and any(argument.arg == FIXTURE for argument in (*each.args.args, *each.args.kwonlyargs))
+    }

@@ -4,15 +4,29 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from operator import attrgetter
-from typing import Literal
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from pytest_ireval.errors import HistoryError, Problem
+from pytest_ireval.baselines.anchors import is_anchor
+from pytest_ireval.baselines.baseline import Acceptance
+from pytest_ireval.baselines.files import RECORD
+from pytest_ireval.baselines.merging import FOLDER
+from pytest_ireval.baselines.reading import record_from
+from pytest_ireval.baselines.record import Record, begins_record
+from pytest_ireval.errors import BaselineError, HistoryError, Problem
+from pytest_ireval.history.database import WAIT, bound, reading, shrink, writing
+from pytest_ireval.repositories.git import asked, blob, git
 from pytest_ireval.results.outcome import Outcome, SliceFigures, worst_of
 from pytest_ireval.results.suite_result import MetricFigures, RunResult, SuiteResult
+
+if TYPE_CHECKING:
+    from sqlite3 import Connection
+
 
 Origin = Literal["run", "results", "git"]
 """Who told of a run: it itself, its ``results.json``, or the git history of a baseline."""
@@ -168,3 +182,226 @@ def _number(value: float | None) -> float | None:
 def _verdict(outcomes: tuple[Outcome, ...], metric: str, part: str) -> str:
     about = tuple(each.verdict for each in outcomes if (each.metric, each.slice) == (metric, part))
     return worst_of(about) if about else ""
+
+
+FIGURES = tuple(each.name for each in fields(KeptFigures))
+"""The columns are called as the fields."""
+_VALUES = attrgetter(*FIGURES)
+
+
+class Merged(NamedTuple):
+    """What came of merging."""
+
+    added: int = 0
+    known: int = 0
+    """Runs that the history had already."""
+
+
+def append(path: Path, run: KeptRun, *, wait: float = WAIT) -> None:
+    """The run is in the history, even if it is like an earlier one: whoever tries again until it is green is seen."""
+    with writing(path, wait=wait) as connection:
+        _add(connection, run)
+
+
+def merge(path: Path, runs: Iterable[KeptRun], *, wait: float = WAIT) -> Merged:
+    """All of them are in the history, each once; those that files tell of come before those of git, who knows less."""
+    ordered = sorted(runs, key=lambda run: (run.origin == "git", run.date))
+    if not ordered:
+        return Merged()
+    with writing(path, wait=wait) as connection:
+        added = sum(_merge(connection, run) for run in ordered)
+    return Merged(added, len(ordered) - added)
+
+
+def _merge(connection: Connection, run: KeptRun) -> bool:
+    """Whether the run was new."""
+    if connection.execute("SELECT 1 FROM runs WHERE key = ? LIMIT 1", (run.key,)).fetchone():
+        return False
+    if run.origin == "git":
+        return _merge_acceptance(connection, run)
+    _add(connection, run)
+    return True
+
+
+def _merge_acceptance(connection: Connection, run: KeptRun) -> bool:
+    """What git tells of an acceptance counts where no run tells of it, and its reason where none is known."""
+    (suite,) = run.suites
+    known = _acceptances(connection, run, suite)
+    if any(origin != "git" or figures for _, _, origin, figures in known):
+        for row, _, _, _ in known:
+            connection.execute("UPDATE suites SET reason = ? WHERE id = ? AND reason = ''", bound(suite.reason, row))
+        return False
+    if known and not suite.figures:
+        return False
+    _add(connection, run)
+    return not known
+
+
+def _add(connection: Connection, run: KeptRun) -> None:
+    """What git told of the acceptances in it gives way: the run itself knows more."""
+    for suite in run.suites:
+        if suite.accepted:
+            told = _acceptances(connection, run, suite)
+            _drop(connection, [number for _, number, origin, _ in told if origin == "git"])
+    about = bound(run.date, run.commit, run.branch, run.dirty, run.verdict, run.version, run.key, run.origin)
+    names = "date, commit_id, branch, dirty, verdict, version, key, origin"
+    number = connection.execute(f"INSERT INTO runs ({names}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)", about).lastrowid  # noqa: S608 - the names are ours
+    for suite in run.suites:
+        _add_suite(connection, number, suite)
+
+
+def _add_suite(connection: Connection, run: int | None, suite: KeptSuite) -> None:
+    about = bound(run, suite.name, suite.path, suite.verdict, suite.planned, suite.judged, suite.accepted, suite.reason)
+    names = "run, name, path, verdict, planned, judged, accepted, reason"
+    number = connection.execute(f"INSERT INTO suites ({names}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)", about).lastrowid  # noqa: S608 - the names are ours
+    connection.executemany(
+        f"INSERT INTO figures (suite, {', '.join(FIGURES)}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",  # noqa: S608 - the names are ours
+        [bound(number, *_VALUES(each)) for each in suite.figures],
+    )
+
+
+def _acceptances(connection: Connection, run: KeptRun, suite: KeptSuite) -> list[tuple[int, int, str, int]]:
+    """Those of the suite at that moment: row of the suite, run, who told of it, and how many figures there are.
+
+    A run that was started outside of the repository knows no commit, and its baseline does.
+    """
+    return connection.execute(
+        """SELECT suites.id, runs.id, runs.origin, (SELECT count(*) FROM figures WHERE figures.suite = suites.id)
+        FROM suites JOIN runs ON runs.id = suites.run
+        WHERE suites.name = ? AND suites.accepted AND runs.date = ?
+            AND (runs.commit_id = ? OR runs.commit_id = '' OR ? = '')""",
+        bound(suite.name, run.date, run.commit, run.commit),
+    ).fetchall()
+
+
+def _drop(connection: Connection, runs: Sequence[int]) -> None:
+    connection.executemany("DELETE FROM runs WHERE id = ?", [(number,) for number in runs])
+
+
+class Old(NamedTuple):
+    """What would go, or what went."""
+
+    runs: int
+    acceptances: int
+    """Suites that those runs accepted."""
+    first: str
+    """The date of the oldest; empty where there is none."""
+    last: str
+    kept: int
+    """How many runs stay."""
+
+
+def old_runs(path: Path, before: str = "", keep: int | None = None) -> Old:
+    """What :func:`prune` would delete."""
+    with reading(path) as connection:
+        return Old(0, 0, "", "", 0) if connection is None else _old(connection, before, keep)
+
+
+def prune(path: Path, before: str = "", keep: int | None = None) -> Old:
+    """Runs before a date are gone, or all but the newest ``keep``; the file is as small as it can be."""
+    with writing(path) as connection:
+        old = _old(connection, before, keep)
+        condition, value = _condition(before, keep)
+        connection.execute(f"DELETE FROM runs WHERE {condition}", (value,))  # noqa: S608 - the condition is ours
+    if old.runs:
+        shrink(path)
+    return old
+
+
+def _condition(before: str, keep: int | None) -> tuple[str, object]:
+    if keep is None:
+        return "date < ?", before
+    return "id NOT IN (SELECT id FROM runs ORDER BY date DESC, id DESC LIMIT ?)", keep
+
+
+def _old(connection: Connection, before: str, keep: int | None) -> Old:
+    condition, value = _condition(before, keep)
+    runs, first, last = connection.execute(
+        f"SELECT count(*), coalesce(min(date), ''), coalesce(max(date), '') FROM runs WHERE {condition}",  # noqa: S608 - as above
+        (value,),
+    ).fetchone()
+    (acceptances,) = connection.execute(
+        f"SELECT count(*) FROM suites WHERE accepted AND run IN (SELECT id FROM runs WHERE {condition})",  # noqa: S608 - as above
+        (value,),
+    ).fetchone()
+    (total,) = connection.execute("SELECT count(*) FROM runs").fetchone()
+    return Old(runs, acceptances, first, last, total - runs)
+
+
+PATIENCE = 300.0
+"""Seconds for looking through all commits."""
+CHANGED = re.compile(rb":\d+ \d+ [0-9a-f]+ ([0-9a-f]+) [AMT]\0([^\0]+)\0")
+"""What git calls the new content, and the path."""
+
+
+class FromGit(NamedTuple):
+    """What git knows."""
+
+    runs: tuple[KeptRun, ...]
+    """One for each acceptance."""
+    versions: int
+    """How many contents baselines had, those that could not be read among them."""
+    unread: tuple[str, ...] = ()
+    """Those that could not be read, and why."""
+    shallow: bool = False
+    """Whether the clone has a part of the history only."""
+
+
+def acceptances_in_git(folder: Path) -> FromGit:
+    """All acceptances of baselines in ``folder`` and below; HistoryError where git cannot say."""
+    found: dict[tuple[str, Acceptance], KeptRun] = {}
+    unread = []
+    records = []
+    for content, path in _versions(folder):
+        if is_anchor(Path(path).stem):
+            continue  # it repeats a baseline, and what was pinned is no suite
+        try:
+            record = _record(content, path, folder)
+        except BaselineError as error:
+            unread.append(f"{path} ({content[:7]}): {error.problems[0].complaint}")
+            continue
+        if record is None:
+            continue
+        records.append((record, path))
+        accepted = record.baseline.accepted
+        found.setdefault((record.baseline.suite, accepted), _run(record, path, accepted))
+    for record, path in records:  # acceptances that were never committed on their own are at least dates and reasons
+        for accepted in record.baseline.acceptances:
+            found.setdefault((record.baseline.suite, accepted), _run(record, path, accepted, figures=False))
+    shallow = (git(folder, "rev-parse", "--is-shallow-repository") or b"").strip() == b"true"
+    return FromGit(tuple(found.values()), len(records) + len(unread), tuple(unread), shallow)
+
+
+def _versions(folder: Path) -> Iterator[tuple[str, str]]:
+    """What git calls each content that a baseline ever had, the newest first, and its path."""
+    how = ("-m", "--raw", "--no-abbrev", "--no-renames", "--relative", "--format=", "-z")
+    answer = asked(folder, "log", *how, "--", f":(glob)**/{FOLDER}/*.{RECORD}", patience=PATIENCE)
+    if answer.status != 0:
+        said = answer.said.splitlines()[-1] if answer.said else "it says nothing"
+        raise HistoryError(Problem(f"git cannot tell what baselines were: {said}", place=str(folder)))
+    seen = dict.fromkeys((content.decode("ascii"), os.fsdecode(path)) for content, path in CHANGED.findall(answer.out))
+    yield from seen
+
+
+def _record(content: str, path: str, folder: Path) -> Record | None:
+    """What the content says; None of JSON that is none of ours."""
+    data = blob(content, folder)
+    if data is not None and data[:1] in (b"{", b"[") and not begins_record(data):
+        return None
+    record = record_from(lambda _: data, lambda _: path, content[:7])
+    if record is None:
+        raise BaselineError(Problem("git does not have the content here", place=path))
+    if not DATE.fullmatch(record.baseline.accepted.date):
+        raise BaselineError(Problem("was accepted at no date", place=path))
+    return record
+
+
+def _run(record: Record, path: str, accepted: Acceptance, *, figures: bool = True) -> KeptRun:
+    metrics = record.baseline.metrics if figures else {}
+    kept = tuple(
+        KeptFigures(name, ALL, metric.value, queries=len(metric.values) or None)
+        for name, metric in metrics.items()
+        if metric.value is not None
+    )
+    suite = KeptSuite(record.baseline.suite, path, "", accepted=True, reason=accepted.reason, figures=kept)
+    return KeptRun(accepted.date, accepted.commit, accepted.branch, accepted.dirty, "", "", (suite,), "git")

@@ -2,15 +2,131 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple, get_args, get_type_hints
 
 from pytest_ireval.history.database import bound, reading
-from pytest_ireval.history.rows import JOINED, Row, Wanted, rows
+from pytest_ireval.history.kept import ALL, DATE, KeptFigures, KeptRun, KeptSuite, kept_run
+from pytest_ireval.results.outcome import VERDICTS, Verdict
+from pytest_ireval.results.suite_result import RunResult, Trend, TrendPoint
+
+if TYPE_CHECKING:
+    from sqlite3 import Connection
+
+
+class Row(NamedTuple):
+    """One line; without a metric where a suite came to no figure."""
+
+    run: int
+    date: str
+    commit: str
+    branch: str
+    dirty: bool
+    origin: str
+    run_verdict: str
+    attempt: int | None
+    """The how-manieth run of this suite at this commit; None where files were not as the commit has them."""
+    suite: str
+    path: str
+    suite_verdict: str
+    planned: int
+    judged: int
+    accepted: bool
+    reason: str
+    metric: str
+    slice: str
+    value: float | None
+    baseline: float | None
+    change: float | None
+    sd: float | None
+    queries: int | None
+    low: float | None
+    high: float | None
+    verdict: str
+
+    @property
+    def partly(self) -> bool:
+        """Whether the run was asked for a part of the suite only."""
+        return self.judged < self.planned
+
+
+class Wanted(NamedTuple):
+    """Which rows; what is empty is not asked for."""
+
+    suite: str = ""
+    metric: str = ""
+    slice: str = ""
+    branch: str = ""
+    since: str = ""
+    """A date, or the beginning of one."""
+
+
+EVERYTHING = Wanted()
+COLUMNS = {"suite": "suites.name", "metric": "figures.metric", "slice": "figures.slice", "branch": "runs.branch"}
+_JOINED = "FROM runs JOIN suites ON suites.run = runs.id LEFT JOIN figures ON figures.suite = suites.id"
+ROWS = f"""
+WITH attempts AS (
+    SELECT suites.id AS id, ROW_NUMBER() OVER (
+        PARTITION BY runs.commit_id, suites.name, suites.path ORDER BY runs.date, runs.id, suites.id) AS attempt
+    FROM runs JOIN suites ON suites.run = runs.id
+    WHERE runs.commit_id <> '' AND NOT runs.dirty AND runs.origin <> 'git')
+SELECT runs.id, runs.date, runs.commit_id, runs.branch, runs.dirty, runs.origin, runs.verdict,
+    attempts.attempt,
+    suites.name, suites.path, suites.verdict, suites.planned, suites.judged, suites.accepted, suites.reason,
+    coalesce(figures.metric, ''), coalesce(figures.slice, ''), figures.now, figures.baseline, figures.change,
+    figures.sd, figures.queries, figures.low, figures.high, coalesce(figures.verdict, '')
+{_JOINED} LEFT JOIN attempts ON attempts.id = suites.id
+"""  # noqa: S608 - all of it is ours
+ORDER = "ORDER BY runs.date DESC, runs.id DESC, suites.id, figures.id"
+
+
+def rows(path: Path, wanted: Wanted = EVERYTHING) -> list[Row]:
+    """Those that are wanted; none where there is no history. Nobody who writes has to wait for what is done to them."""
+    asked = [(f"{column} = ?", value) for name, column in COLUMNS.items() if (value := getattr(wanted, name))]
+    asked += [("runs.date >= ?", wanted.since)] if wanted.since else []
+    where = f"WHERE {' AND '.join(condition for condition, _ in asked)}" if asked else ""
+    with reading(path) as connection:
+        if connection is None:
+            return []
+        return [
+            _row(found)
+            for found in connection.execute(f"{ROWS} {where} {ORDER}", bound(*(value for _, value in asked)))
+        ]
+
+
+def known(path: Path, name: str) -> tuple[str, ...]:
+    """What there is of suites, metrics, slices or branches, sorted."""
+    column = COLUMNS[name]
+    with reading(path) as connection:
+        if connection is None:
+            return ()
+        asked = f"SELECT DISTINCT {column} {_JOINED} WHERE {column} IS NOT NULL AND {column} <> '' ORDER BY 1"
+        return tuple(value for (value,) in connection.execute(asked))
+
+
+def _row(found: tuple[object, ...]) -> Row:
+    """A line of the database, if it holds what it should: bytes that went wrong may be values of another kind."""
+    import sqlite3
+
+    row = Row._make((*found[:4], bool(found[4]), *found[5:13], bool(found[13]), *found[14:]))
+    if not all(map(isinstance, row, _kinds())):
+        raise sqlite3.DatabaseError("a figure or a name is none")
+    return row
+
+
+@cache
+def _kinds() -> tuple[tuple[type, ...], ...]:
+    """The types that each field may have."""
+    return tuple(get_args(hint) or (hint,) for hint in get_type_hints(Row).values())
+
 
 Point = Row
 """A run, as a point of a trend: its moment, value, change, spread, verdict, and whether it was accepted, and why."""
-SPREADS = f"""SELECT figures.metric, figures.slice, figures.sd {JOINED}
+SPREADS = f"""SELECT figures.metric, figures.slice, figures.sd {_JOINED}
     WHERE suites.name = ? AND (suites.accepted OR runs.branch = ?) AND figures.sd > 0
     ORDER BY runs.date, runs.id, figures.id"""
 
@@ -31,3 +147,92 @@ def spreads(path: Path, suite: str, branch: str) -> Mapping[tuple[str, str], lis
 def trend(path: Path, suite: str, metric: str, slice: str = "all") -> list[Point]:  # noqa: A002 - the word of this project
     """Every run that measured it, the newest last; acceptances that only git tells of among them."""
     return rows(path, Wanted(suite=suite, metric=metric, slice=slice))[::-1]
+
+
+MOST_POINTS = 60
+"""Of a trend, that of the run itself included."""
+MOST_TRENDS = 40
+"""Of a suite; one that is judged on hundreds of slices has more figures than anybody looks at."""
+PATIENCE = 5.0
+"""Seconds to wait for others who write: a picture is worth no more."""
+EARLIER = """
+SELECT runs.date, runs.commit_id, chosen.accepted, chosen.reason, figures.metric, figures.slice, figures.now,
+    figures.verdict
+FROM (
+    SELECT suites.id, suites.run, suites.accepted, suites.reason FROM suites JOIN runs ON runs.id = suites.run
+    WHERE suites.name = ? AND runs.date < ?
+        AND (suites.accepted OR ? OR runs.branch IN (?, ?, ?, ?))
+    ORDER BY runs.date DESC, runs.id DESC, suites.id DESC LIMIT ?) AS chosen
+JOIN runs ON runs.id = chosen.run JOIN figures ON figures.suite = chosen.id
+WHERE figures.now IS NOT NULL ORDER BY runs.date, runs.id, figures.id"""
+Points = Mapping[tuple[str, str], Sequence[TrendPoint]]
+"""By metric and slice, the oldest first."""
+
+
+def with_trends(path: Path, run: RunResult) -> RunResult:
+    """The run with the trends of its suites; HistoryError where the history cannot be read.
+
+    Beside its own point a trend has those of earlier runs on its branch, on the branch that it is held against, on the
+    one whose baseline it is compared with, and wherever something was accepted: what was tried on other branches is
+    about other changes. On no branch, such as in
+    a checkout of a bare commit, it has all of them. Earlier is what has an earlier date, so that two runs of one
+    moment are told the same. A figure that no earlier run has is no trend.
+    """
+    kept = kept_run(run)
+    with reading(path, wait=PATIENCE) as connection:
+        if connection is None:
+            return run
+        accepted_on = {suite.name: suite.baseline.branch if suite.baseline else "" for suite in run.suites}
+        earlier = {
+            suite.name: _earlier(connection, run, suite.name, accepted_on[suite.name])
+            for suite in kept.suites
+            if suite.figures
+        }
+    trends = {suite.name: tuple(_trends(kept, suite, earlier.get(suite.name, {}))) for suite in kept.suites}
+    return replace(run, suites=tuple(replace(suite, trends=trends[suite.name]) for suite in run.suites))
+
+
+def _earlier(connection: Connection, run: RunResult, suite: str, accepted_on: str) -> Points:
+    others = run.base, run.base.partition("/")[2], accepted_on  # origin/main is main there
+    asked = bound(suite, run.date, int(not run.branch), run.branch, *(name or run.branch for name in others))
+    found: dict[tuple[str, str], list[TrendPoint]] = {}
+    for date, commit, accepted, reason, *figure, now, verdict in connection.execute(EARLIER, (*asked, MOST_POINTS - 1)):
+        said = str(reason) if accepted else ""
+        point = TrendPoint(_date(str(date)), _number(now), _verdict(verdict), str(commit), bool(accepted), said)
+        metric, part = map(str, figure)
+        found.setdefault((metric, part), []).append(point)
+    return found
+
+
+def _trends(run: KeptRun, suite: KeptSuite, earlier: Points) -> Iterator[Trend]:
+    """All queries first, then the slices that a rule is worst about."""
+    for figures in sorted(suite.figures, key=_order)[:MOST_TRENDS]:
+        points = earlier.get((figures.metric, figures.slice), ())
+        if points and figures.now is not None:
+            reason = suite.reason if suite.accepted else ""
+            verdict = _verdict(figures.verdict)
+            own = TrendPoint(run.date, figures.now, verdict, run.commit, suite.accepted, reason, this=True)
+            yield Trend(figures.metric, figures.slice, (*points, own))
+
+
+def _order(figures: KeptFigures) -> tuple[bool, int]:
+    verdict = _verdict(figures.verdict)
+    return figures.slice != ALL, 0 if verdict is None else -VERDICTS.index(verdict)
+
+
+def _verdict(text: str) -> Verdict | None:
+    """What the database says, if it is a verdict; ValueError of bytes that went wrong."""
+    return VERDICTS[VERDICTS.index(text)] if text else None
+
+
+def _number(value: float) -> float:
+    number = float(value)
+    if not math.isfinite(number):
+        raise ValueError(f"{number} is no figure")
+    return number
+
+
+def _date(text: str) -> str:
+    if not DATE.fullmatch(text):
+        raise ValueError(f"{text!r} is no date")
+    return text

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
-from collections.abc import Iterable, Mapping, Sequence
+import re
+import statistics
+import unicodedata
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from pytest_ireval.errors import InputError, Mistakes, Problem, shown
-from pytest_ireval.intake.merging import Judges, merged
-from pytest_ireval.intake.slugs import slugs
 from pytest_ireval.plurals import counted
 from pytest_ireval.retrieval.formats.input_file import InputFile, input_file
 from pytest_ireval.retrieval.formats.reader import Content, Grades, Reader, Reading, read_by
 from pytest_ireval.retrieval.formats.recognised import reader_for, readers_that_fit
 from pytest_ireval.retrieval.from_objects import (
+    graded_rows,
     judgment_columns,
     judgments_from,
     judgments_of_columns,
@@ -67,8 +70,8 @@ def imported(
         with input_file(source) as file:
             read.append(_read(file, readers, format, Reading(grades), found))
     queries, judgments = _each_once(_together(found["queries"])), _together(found["judgments"])
-    judgments, several = merged(judgments, judges, grades) if judgments is not None else (None, 0)
-    renamed = {} if keep_ids else slugs(_ids(queries, judgments))
+    judgments, several = _merged(judgments, judges, grades) if judgments is not None else (None, 0)
+    renamed = {} if keep_ids else _slugs(_ids(queries, judgments))
     return Imported(
         queries=None if queries is None else queries_of_table(_renamed(queries, "id", renamed)),
         judgments=None if judgments is None else judgments_of_columns(_renamed(judgments, "query", renamed), grades),
@@ -174,3 +177,87 @@ def _renamed(table: Table, column: str, names: dict[str, str]) -> Table:
     """The same with new ids; two queries that are one now are refused with both places later on."""
     ids = [names.get(query, query) for query in table.columns[column]]
     return Table({**table.columns, column: ids}, table.origin, table.place)
+
+
+Judges = Literal["error", "highest", "lowest", "median", "majority"]
+
+Choose = Callable[[Sequence[float]], float]
+CHOICES: dict[str, Choose] = {
+    "highest": max,
+    "lowest": min,
+    "median": statistics.median_low,
+    "majority": lambda grades: min(statistics.multimode(grades)),
+}
+"""Of an even number of grades the median is the lower of the two in the middle; of equally frequent grades the
+majority is the lowest."""
+
+
+def _merged(table: Table, judges: Judges, grades: str = "integer") -> tuple[Table, int]:
+    """One row for each query and document (and subtopic), and how many of them had different grades.
+
+    Who judged, and what else the rows say, is joined with ``; ``.
+    """
+    rows = graded_rows(table, grades)
+    subtopics = table.columns.get("subtopic") or [""] * len(rows)
+    groups: dict[tuple[str, str, str], list[int]] = {}
+    for row, ((query, document, _), subtopic) in enumerate(zip(rows, subtopics, strict=True)):
+        groups.setdefault((query, document, subtopic), []).append(row)
+    several = {pair: group for pair, group in groups.items() if len({rows[row][2] for row in group}) > 1}
+    if judges == "error":
+        _refuse(table, rows, several)
+        choose: Choose = max
+    else:
+        choose = CHOICES[judges]
+    together = (
+        (_joined(table, group, choose([rows[row][2] for row in group])), table.place(group[0]))
+        for group in groups.values()
+    )
+    return table_of_rows(together, table.origin), len(several)
+
+
+def _refuse(table: Table, rows: Sequence[tuple[str, str, float]], several: dict[Any, list[int]]) -> None:
+    mistakes = Mistakes()
+    for (query, document, _), group in several.items():
+        found = ", ".join(f"{rows[row][2]:g} ({table.place(row)})" for row in group)
+        mistakes.add(
+            Problem(
+                f"document {shown(document)} has several grades for query {shown(query)}: {found}",
+                place=table.place(group[0]),
+                suggestion=f"say which counts: --judges {', '.join(CHOICES)}",
+            )
+        )
+    mistakes.refuse()
+
+
+def _joined(table: Table, group: Sequence[int], grade: float) -> dict[str, Any]:
+    """One row of several: the values of each column joined, each once."""
+    row = {name: joined_texts(cell_text(values[i]) for i in group) for name, values in table.columns.items()}
+    return {**row, "grade": grade}
+
+
+BLANK = re.compile(r"\s")
+PLAIN = re.compile(r"[^\W_A-Z]+( [^\W_A-Z]+)*")
+"""Lower-case words with one blank between them, of which nothing gets lost."""
+
+LONGEST = 60
+
+
+def _slugs(ids: Iterable[str]) -> dict[str, str]:
+    """A new id for each that has blanks in it.
+
+    It depends on the phrase alone, not on the others, so that ids stay when queries are added; phrases of which
+    something gets lost (capitals, accents, marks) have a mark behind them. An id that is there already is not taken.
+    """
+    known = dict.fromkeys(ids)
+    return {name: _slug(name, known) for name in known if BLANK.search(name)}
+
+
+def _slug(name: str, known: dict[str, None]) -> str:
+    """Letters and digits of the phrase in lower case, joined by hyphens; accents are dropped."""
+    folded = unicodedata.normalize("NFKD", name.casefold())
+    words = re.findall(r"\w+", "".join(mark for mark in folded if not unicodedata.combining(mark)))
+    slug = "-".join(words)
+    if PLAIN.fullmatch(name) and slug.replace("-", " ") == name and len(slug) <= LONGEST and slug not in known:
+        return slug
+    mark = hashlib.blake2b(name.encode(), digest_size=4).hexdigest()
+    return f"{slug[:LONGEST].rstrip('-')}-{mark}".lstrip("-")

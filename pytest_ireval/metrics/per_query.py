@@ -8,8 +8,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from pytest_ireval.errors import SHOWN_CHARACTERS, MetricError
-from pytest_ireval.metrics.metric import Metric, NotANumberError, checked_metric, metric, needs_of
-from pytest_ireval.metrics.needs import Need
+from pytest_ireval.metrics.metric import Metric, Need, NotANumberError, checked_metric, metric, needs_of
 
 if TYPE_CHECKING:
     import numpy as np

@@ -9,8 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from pytest_ireval.errors import MetricError, Problem
-from pytest_ireval.metrics.metric import Metric, NotANumberError
-from pytest_ireval.metrics.needs import SOURCES
+from pytest_ireval.metrics.metric import SOURCES, Metric, NotANumberError
 from pytest_ireval.plurals import counted
 from pytest_ireval.retrieval.doors import some
 from pytest_ireval.retrieval.judged import Floats, JudgedRankings, Mask

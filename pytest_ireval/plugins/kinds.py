@@ -50,7 +50,7 @@ class RuleKind:
     options: type[Any]
     """A subclass of ``RuleOptions``: what can be said under the key."""
     judge: Callable[..., Any]
-    """``judge(options, seen) -> Ruling``; see :class:`pytest_ireval.rules.seen.Seen`."""
+    """``judge(options, seen) -> Ruling``; see :class:`pytest_ireval.rules.context.Seen`."""
     summary: str
     """One sentence, for documentation and editors."""
     parts: Callable[[Any], Iterable[Part]] | None = None
@@ -97,7 +97,7 @@ class SourceKind:
     options: type[Any]
     """A subclass of ``SourceOptions`` with a field of the kind's name."""
     fetch: Callable[..., Any]
-    """``fetch(options, request) -> rankings``; see :class:`pytest_ireval.sources.request.Request`."""
+    """``fetch(options, request) -> rankings``; see :class:`pytest_ireval.sources.foreign_text.Request`."""
     summary: str
     """One sentence, for documentation and editors."""
     origin: str = ""

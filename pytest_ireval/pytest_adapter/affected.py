@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from pytest_ireval.errors import IrevalError
-from pytest_ireval.gate.affecting import IN_ANY_CASE, Repositories, reason_of
-from pytest_ireval.gate.gate import Plan
+from pytest_ireval.gate.changed_since import IN_ANY_CASE, Repositories, reason_of
+from pytest_ireval.gate.run import Plan
 from pytest_ireval.plurals import counted
+from pytest_ireval.pytest_adapter.items import RuleItem
 from pytest_ireval.pytest_adapter.planned_suite import PlannedSuite
-from pytest_ireval.pytest_adapter.suite_files import RuleItem
 from pytest_ireval.repositories.changed_files import Changes
 from pytest_ireval.repositories.git import short_name
 from pytest_ireval.results.suite_result import RunResult, SuiteResult
@@ -99,7 +99,7 @@ def nobody(suites: Sequence[PlannedSuite]) -> bool:
     return bool(suites) and all(suite.affected_by is None for suite in suites)
 
 
-def told(result: RunResult, since: str | None, suites: Sequence[PlannedSuite]) -> RunResult:
+def with_unaffected(result: RunResult, since: str | None, suites: Sequence[PlannedSuite]) -> RunResult:
     """The result with who took no part, and why the others did; a run that concerns no suite is a pass."""
     if since is None:
         return result

@@ -9,7 +9,7 @@ import pytest
 
 from pytest_ireval.baselines.at_base import Base
 from pytest_ireval.errors import IrevalError, Problem, did_you_mean
-from pytest_ireval.gate.judging import Circumstances
+from pytest_ireval.gate.verdicts import Circumstances
 
 INI = "ireval_baseline_lowering"
 MODES = ("report", "fail")

@@ -15,7 +15,7 @@ from pytest_ireval.baselines.files import RECORD, names_in, near, path_of
 from pytest_ireval.baselines.record import is_record
 from pytest_ireval.errors import IrevalError
 from pytest_ireval.repositories.changed_files import absent_submodules
-from pytest_ireval.repositories.repository import root_of
+from pytest_ireval.repositories.git import root_of
 
 CLAIMS = pytest.StashKey[list[str]]()
 """Of a test: the baselines of the suites that it has gated itself, as :func:`claim` names them."""
@@ -74,7 +74,7 @@ def unclaimed(config: pytest.Config, folder: Path, claimed: Collection[str]) -> 
                 stem = near(here / name)
                 yield (
                     f"{stem}.json: no suite uses this baseline; was its suite renamed, moved or deleted? Bring the "
-                    f"suite back; or `ireval prune {near(here)} --yes` deletes the baseline"
+                    f"suite back; or `ireval baseline prune {near(here)} --yes` deletes the baseline"
                 )
 
 

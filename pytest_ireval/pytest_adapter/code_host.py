@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
-from pytest_ireval.reports.annotations import annotation_lines, without_commands
+from pytest_ireval.plurals import counted
 from pytest_ireval.reports.markdown_text import SourceLinks
-from pytest_ireval.results.suite_result import RunResult
+from pytest_ireval.results.outcome import Outcome, Verdict
+from pytest_ireval.results.suite_result import RunResult, SuiteResult
 from pytest_ireval.secrets import hidden
+from pytest_ireval.text_table import printable
 
 MARKS_FAILURES = "pytest_github_actions_annotate_failures"
 """A plugin that marks tests that failed; it passes over those that could not be set up, which our errors are."""
@@ -84,3 +88,98 @@ def tell_code_host(
     links = source_links(config.invocation_params.dir)
     for line in annotation_lines(result, links, failures=not others):
         reporter.write_line(line)
+
+
+MOST = 10
+"""GitHub shows so many of a kind for each step, and drops the others without a word."""
+LONGEST = 2000
+
+
+class Annotation(NamedTuple):
+    """What is said, and where."""
+
+    kind: str
+    file: str
+    line: int
+    title: str
+    text: str
+
+
+def annotation_lines(run: RunResult, links: SourceLinks, failures: bool = True, most: int = MOST) -> list[str]:
+    """Workflow commands: what could not be looked at, what failed, warnings; the last says how many there are more.
+
+    Without ``failures`` what failed is left to somebody else.
+    """
+    failed = _red(run, "fail") if failures else ()
+    found = [*_problems(run), *_red(run, "error"), *failed, *_warnings(run)]
+    shown, left = found[:most], len(found) - most
+    if left > 0:
+        more = f"… and {counted(left, 'other finding')}: the summary and the log have all of them."
+        shown[-1] = shown[-1]._replace(text=f"{shown[-1].text[:LONGEST]}\n{more}")
+    return [_line(each, links) for each in shown]
+
+
+_PLACE = re.compile(r"([^\s:]+\.ya?ml):(\d+)(?::\d+)?(?=: |\s|$)")
+
+
+def _problems(run: RunResult) -> Iterator[Annotation]:
+    """What could not be collected, at the line that the text begins with."""
+    for problem in run.problems:
+        place = _PLACE.match(problem.lstrip())
+        file, line = (place[1], int(place[2])) if place else ("", 0)
+        yield Annotation("error", file, line, "pytest-ireval", problem.strip()[:LONGEST])
+
+
+def _red(run: RunResult, verdict: Verdict) -> Iterator[Annotation]:
+    """Broken inputs are one error, whatever they took with them; so is a suite that nobody looked at."""
+    for suite in run.suites:
+        red = [_of("error", suite, each) for each in suite.outcomes if each.verdict == verdict]
+        if verdict == "error" and suite.verdict == "error" and not red:
+            reason = suite.error or next(iter(suite.notes[-1:]), "could not be judged")
+            red = [Annotation("error", suite.path, 1, suite.name, reason[:LONGEST])]
+        yield from red[:1] if suite.error else red
+
+
+def _warnings(run: RunResult) -> Iterator[Annotation]:
+    yield from (Annotation("warning", "", 0, "pytest-ireval", each[:LONGEST]) for each in run.warnings)
+    for suite in run.suites:
+        for each in suite.outcomes:
+            if each.warning and each.verdict in ("pass", "inconclusive"):
+                yield _of("warning", suite, each)
+
+
+def _of(kind: str, suite: SuiteResult, outcome: Outcome) -> Annotation:
+    """The headline, and the same for somebody who does not know the metric."""
+    owner = f"Owner {suite.owner}." if suite.owner else ""
+    text = "\n".join(filter(None, (outcome.headline[:LONGEST], outcome.sentence[:LONGEST], owner)))
+    return Annotation(kind, outcome.file, outcome.line, f"{suite.name}: {outcome.id}", text)
+
+
+def _line(each: Annotation, links: SourceLinks) -> str:
+    path = links.path(each.file)
+    properties = [f"file={_property(path)}"] if path else []
+    properties += [f"line={each.line}"] if path and each.line else []
+    properties.append(f"title={_property(each.title)}")
+    return f"::{each.kind} {','.join(properties)}::{_data(each.text)}"
+
+
+def _data(text: str) -> str:
+    """As the text of a command: its lines stay lines, and none of them is a command of somebody else's."""
+    lines = "\n".join(printable(line) for line in text.splitlines())
+    return without_commands(lines).replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _data(text).replace(":", "%3A").replace(",", "%2C")
+
+
+_COMMAND = re.compile(r"((?:^|[\r\v\f\x1c-\x1e\x85\u2028\u2029])\s*):(?=:)", re.MULTILINE)
+
+
+def without_commands(text: str) -> str:
+    """A text as it may be printed in a job of GitHub or Azure: none of its lines is a command to the runner.
+
+    A command is a line that begins with two colons; older forms, ``##[name]`` and Azure's ``##vso[name]``, are obeyed
+    anywhere in a line.
+    """
+    return _COMMAND.sub(r"\1: ", text).replace("##[", "## [").replace("##vso[", "## vso[")

@@ -12,15 +12,14 @@ import pytest
 
 from pytest_ireval.errors import IrevalError
 from pytest_ireval.evaluating.evaluation import evaluate
-from pytest_ireval.gate.circumstances import moment_of, written
-from pytest_ireval.gate.gate import run_gate
+from pytest_ireval.gate.material import moment_of, written
+from pytest_ireval.gate.run import run_gate
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.plugins.registry import Registry
-from pytest_ireval.pytest_adapter.adopting import ADOPTING
 from pytest_ireval.pytest_adapter.branch import Branch, branch_of
 from pytest_ireval.pytest_adapter.claims import CLAIMS, claim
 from pytest_ireval.pytest_adapter.code_host import as_printed
-from pytest_ireval.pytest_adapter.run_plugins import RunPlugins, plugins_of
+from pytest_ireval.pytest_adapter.run_plugins import ADOPTING, RunPlugins, plugins_of
 from pytest_ireval.pytest_adapter.terminal import width_of
 from pytest_ireval.reports.failure_text import failure_text
 from pytest_ireval.results.evaluation import Evaluation

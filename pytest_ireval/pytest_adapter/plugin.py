@@ -41,7 +41,7 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
         from pytest_ireval.pytest_adapter.undisturbed import as_they_are
 
         with as_they_are():
-            from pytest_ireval.pytest_adapter.run_files import begin
+            from pytest_ireval.pytest_adapter.files import begin
 
             begin(early_config, early_config.known_args_namespace)
 

@@ -96,3 +96,31 @@ def plugins_of(config: pytest.Config) -> RunPlugins:
     for plugin in config.pluginmanager.get_plugins():
         found.adopt(plugin)
     return found
+
+
+ADOPTING = "ireval-plugins"
+
+
+class Adopting:
+    """Registered as a pytest plugin."""
+
+    def __init__(self, root: Path) -> None:
+        self.plugins = RunPlugins(root)
+        self.started = False
+
+    def pytest_plugin_registered(self, plugin: object) -> None:
+        """Pytest replays those that came earlier."""
+        try:
+            self.plugins.adopt(plugin)
+        except IrevalError as error:
+            if not self.started:
+                raise pytest.UsageError(str(error)) from error
+            self.plugins.remember_broken(plugin, error)
+
+    def pytest_sessionstart(self) -> None:
+        """From here on a broken conftest.py is an error of the suites below it."""
+        self.started = True
+
+    def pytest_report_header(self) -> str:
+        """Who decides, in which version."""
+        return f"ireval plugins: {self.plugins}"

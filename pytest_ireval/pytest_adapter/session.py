@@ -2,28 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 
 import pytest
 
-from pytest_ireval.gate.circumstances import written
-from pytest_ireval.gate.gate import plan_of
+from pytest_ireval.errors import SuiteError
+from pytest_ireval.gate.material import written
+from pytest_ireval.gate.run import plan_of
 from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.pytest_adapter.accepting import Accepting
 from pytest_ireval.pytest_adapter.affected import Affected, left_out, stand_in
 from pytest_ireval.pytest_adapter.branch import circumstances_of
-from pytest_ireval.pytest_adapter.planned_suite import Collected, Evaluated, planned_suite
-from pytest_ireval.pytest_adapter.run_files import files_of
+from pytest_ireval.pytest_adapter.files import files_of
+from pytest_ireval.pytest_adapter.items import RuleItem, SuiteFile, SuiteRun, node_name
+from pytest_ireval.pytest_adapter.planned_suite import Collected, Evaluated, SharedRun, planned_suite
 from pytest_ireval.pytest_adapter.run_plugins import RunPlugins
-from pytest_ireval.pytest_adapter.shared_run import SharedRun
-from pytest_ireval.pytest_adapter.suite_files import RuleItem, SuiteFile
-from pytest_ireval.pytest_adapter.suite_run import SuiteRun
-from pytest_ireval.pytest_adapter.telling_apart import told_apart
 from pytest_ireval.reports.commands import node_path
-from pytest_ireval.reports.failure_length import short_text, told_whole
-from pytest_ireval.reports.failure_text import failure_text
+from pytest_ireval.reports.failure_text import failure_text, short_text, told_whole
 from pytest_ireval.results.outcome import Outcome
 from pytest_ireval.suites.finding import is_suite, lost_suites
 from pytest_ireval.suites.loading import load_suites
@@ -97,7 +94,7 @@ class EvaluationSession:
         if path not in self.of_files:
             registry = self.plugins.registry_for(path)
             runs = [self._run(suite, registry) for suite in load_suites(path, registry, shown=self.shown(path))]
-            self.runs = told_apart(self.runs, runs)
+            self.runs = _told_apart(self.runs, runs)
             self.of_files[path] = runs
         return self.of_files[path]
 
@@ -181,3 +178,35 @@ class EvaluationSession:
         if isinstance(item, RuleItem) and report.failed and call.excinfo is not None:
             item.at_the_rule(report, call.excinfo.value)
         return report
+
+
+def _told_apart(known: Mapping[str, SuiteRun], runs: Sequence[SuiteRun]) -> dict[str, SuiteRun]:
+    """All suites by name, those of one more file among them; raises SuiteError where two would be one."""
+    found, nodes = dict(known), dict[str, SuiteRun]()
+    for run in runs:
+        other = found.setdefault(run.suite.name, run)
+        if other is not run:
+            raise SuiteError(_same_name(run.suite, other.suite))
+        twin = nodes.setdefault(node_name(run), run)
+        if twin is not run:
+            raise SuiteError(_same_node(run, twin))
+    return found
+
+
+def _same_name(suite: Suite, other: Suite) -> str:
+    if suite.path == other.path:
+        both = f"{_values(suite)} and {_values(other)}"
+        return f"{suite.place}: the matrix makes two suites called {suite.name!r}: {both}; they need a name each"
+    return (
+        f"{suite.place}: another suite is called {suite.name!r}: {other.place}; "
+        "baselines and reports need one name for each"
+    )
+
+
+def _same_node(run: SuiteRun, twin: SuiteRun) -> str:
+    both = f"{_values(run.suite)} and {_values(twin.suite)}"
+    return f"{run.suite.place}: the matrix makes two nodes called {node_name(run)!r}: {both}; choose other values"
+
+
+def _values(suite: Suite) -> str:
+    return ", ".join(f"{name}: {value}" for name, value in suite.values.items())

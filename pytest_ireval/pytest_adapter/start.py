@@ -11,20 +11,20 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from pytest_ireval.errors import IrevalError, Problem
-from pytest_ireval.gate.circumstances import moment_of
+from pytest_ireval.errors import IrevalError, Problem, ReportError
+from pytest_ireval.gate.material import moment_of
 from pytest_ireval.pytest_adapter import claims, shown_reports
 from pytest_ireval.pytest_adapter.accepting import Accepting, accepting_of
-from pytest_ireval.pytest_adapter.adopting import ADOPTING, Adopting
 from pytest_ireval.pytest_adapter.affected import Affected, affected_of
 from pytest_ireval.pytest_adapter.branch import branch_of
-from pytest_ireval.pytest_adapter.run_end import RunEnd
-from pytest_ireval.pytest_adapter.run_files import begin, files_of
-from pytest_ireval.pytest_adapter.run_templates import templates_of
+from pytest_ireval.pytest_adapter.files import begin, files_of
+from pytest_ireval.pytest_adapter.finish import RunEnd
+from pytest_ireval.pytest_adapter.planned_suite import SharedRun
+from pytest_ireval.pytest_adapter.run_plugins import ADOPTING, Adopting
 from pytest_ireval.pytest_adapter.session import SESSION, EvaluationSession
-from pytest_ireval.pytest_adapter.shared_run import SharedRun
 from pytest_ireval.pytest_adapter.shown_reports import keep_declared
 from pytest_ireval.pytest_adapter.terminal import width_of
+from pytest_ireval.reports.templates import Templates, templates
 
 HANDED = "ireval"
 """The key under which a worker is told what it has to know."""
@@ -58,7 +58,7 @@ def start(config: pytest.Config) -> None:
             found.hand_out(affected.repositories.changes)
         else:
             found = _start_session(config, plugins, accepting, moment, width, affected)
-        files = replace(files_of(config, config.option), using=templates_of(config))
+        files = replace(files_of(config, config.option), using=_templates_of(config))
         end = RunEnd(config, accepting, moment, files, found, affected, plugins.plugins)
         config.pluginmanager.register(end, "ireval-end")
     except IrevalError as error:
@@ -126,3 +126,17 @@ class Workers:
     def pytest_unconfigure(self) -> None:
         """Workers have ended by now."""
         shutil.rmtree(self.handed.folder, ignore_errors=True)
+
+
+INI = "ireval_templates"
+
+
+def _templates_of(config: pytest.Config) -> Templates | None:
+    """As the ini file says, from rootdir, or None; raises ReportError with all that is wrong with the folder."""
+    told = str(config.getini(INI)).strip()
+    if not told:
+        return None
+    try:
+        return templates(config.rootpath / told)
+    except ReportError as error:
+        raise ReportError(*error.problems, f"{INI} = {told} names the folder") from error

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Literal, NamedTuple, Protocol
 
 import pytest
 
 from pytest_ireval.pytest_adapter.accepting import Accepting
 from pytest_ireval.pytest_adapter.code_host import as_printed
-from pytest_ireval.pytest_adapter.coloured import write_summary_line
-from pytest_ireval.reports.affected_text import reason_lines
-from pytest_ireval.reports.summary_table import brief_lines, section_warnings, summary_lines
-from pytest_ireval.reports.update_text import update_lines
+from pytest_ireval.pytest_adapter.items import RULE
+from pytest_ireval.reports.summary_table import brief_lines, reason_lines, section_warnings, summary_lines, update_lines
 from pytest_ireval.results.suite_result import RunResult
 
 WIDTH = 80
@@ -44,9 +44,111 @@ def summarise(
     else:
         lines = [*brief_lines(result, width), *section_warnings(result)]
     for line in (*lines, *update_lines(result, width), *accepting.told):
-        write_summary_line(reporter, as_printed(line))
+        _write_summary_line(reporter, as_printed(line))
     for problem in accepting.problems:
         reporter.write_line(as_printed(f"not accepted: {problem}"), red=True)
     if not quiet:
         for path in files:
             reporter.write_line(f"written: {path}")
+
+
+_Tone = Literal["plain", "good", "doubtful", "bad"]
+TONES: dict[str, _Tone] = {
+    "pass": "good",
+    "accepted": "good",
+    "warning": "doubtful",
+    "inconclusive": "doubtful",
+    "fail": "bad",
+    "error": "bad",
+    "problem": "bad",
+    "red": "bad",
+}
+_VERDICT = "pass|accepted|warning|inconclusive|fail|error"
+_ROW = re.compile(rf"(?P<before>.* {{2}})(?P<word>{_VERDICT})(?P<after>)")
+"""A row of a table that ends in a verdict."""
+_NOTE = re.compile(rf"(?P<before>)(?P<word>{_VERDICT}|problem|red)(?P<after>: .*)")
+_RUN = re.compile(rf"(?P<before>ireval: )(?P<word>{_VERDICT})(?P<after>[:,] .*)")
+_DECIDES = re.compile(r" {2}.* <- (over tolerance|breaks the rule|over|red)")
+"""A line of figures that the verdict rests on."""
+
+
+class Piece(NamedTuple):
+    """Text in one tone."""
+
+    text: str
+    tone: _Tone = "plain"
+
+
+def summary_pieces(line: str) -> tuple[Piece, ...]:
+    """A line of a summary, its verdict in the tone of it."""
+    found = _RUN.fullmatch(line) or _NOTE.fullmatch(line) or _ROW.fullmatch(line)
+    if found is None:
+        return (Piece(line),)
+    word = found["word"]
+    return (Piece(found["before"]), Piece(word, TONES[word]), Piece(found["after"]))
+
+
+def failure_pieces(text: str) -> Iterator[Piece]:
+    """The lines of a failure: its headline and the figures that decided stand out."""
+    for number, line in enumerate(text.split("\n")):
+        yield Piece(line, "bad" if number == 0 or _DECIDES.fullmatch(line) else "plain")
+
+
+MARKUP: Mapping[_Tone, Mapping[str, bool]] = {
+    "plain": {},
+    "good": {"green": True},
+    "doubtful": {"yellow": True},
+    "bad": {"red": True, "bold": True},
+}
+
+
+class Writer(Protocol):
+    """What writes to a terminal; it leaves the markup out where the terminal has none or nobody wants any."""
+
+    def write(self, text: str, *, flush: bool = False, **markup: bool) -> None:
+        """The text as it is."""
+
+    def line(self, text: str = "", **markup: bool) -> None:
+        """The text and the end of the line."""
+
+
+def _write_summary_line(reporter: pytest.TerminalReporter, line: str) -> None:
+    """The line, its verdict in colour."""
+    for piece in summary_pieces(line):
+        reporter.write(piece.text, **MARKUP[piece.tone])
+    reporter.write("\n")
+
+
+class FailureShown:
+    """What pytest keeps of a failure, drawn in colour; as a string, and wherever else it is read, it is as it was."""
+
+    def __init__(self, plain: Any) -> None:
+        self.reprcrash, self.reprtraceback = plain.reprcrash, plain.reprtraceback
+        self.sections = plain.sections
+        self.text = "\n".join(plain.reprtraceback.reprentries[0].lines)
+
+    def __str__(self) -> str:
+        return self.text.strip()
+
+    def toterminal(self, writer: Writer) -> None:
+        """Called by pytest, also for those who want no colours: their writers leave them out."""
+        for piece in failure_pieces(self.text):
+            writer.line(piece.text, **MARKUP[piece.tone])
+
+
+def colour(report: pytest.TestReport) -> None:
+    """A verdict against the change is drawn in colour; a failure of anything else stays as pytest has it.
+
+    This is done where reports are shown: those of other processes arrive as plain data.
+    """
+    if not report.failed or not any(_names_a_rule(each) for each in report.user_properties):
+        return
+    plain: Any = report.longrepr
+    entries: Sequence[Any] = getattr(getattr(plain, "reprtraceback", None), "reprentries", ())
+    if len(entries) == 1 and getattr(entries[0], "style", "") == "value":
+        report.longrepr = FailureShown(plain)  # type: ignore[assignment] # pytest asks for these names only
+
+
+def _names_a_rule(recorded: object) -> bool:
+    """Properties of other tests may be anything."""
+    return isinstance(recorded, tuple | list) and len(recorded) == 2 and recorded[0] == RULE

@@ -2,27 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
-from pytest_ireval.rehearsing.mutants import (
-    emptied,
-    first_reversed,
-    first_two_swapped,
-    renamed,
-    truncated,
-    with_unrelated_first,
-    without_first_relevant,
+from pytest_ireval.gate.inputs import ORDERS_BY_JUDGMENTS
+from pytest_ireval.progress import SILENT, Progress
+from pytest_ireval.rehearsing.stage import (
+    Stage,
+    as_now,
+    as_now_in_part,
+    chosen,
+    drawn,
+    moved_up,
+    outcomes,
+    queries_of_rows,
+    ranks_of_rows,
+    red_rules,
+    scored,
+    urn_of,
+    with_documents_at,
 )
-from pytest_ireval.rehearsing.stage import Stage
+from pytest_ireval.results.rehearsal import HarmlessChange, Level, MutantNoticed
+from pytest_ireval.retrieval.ids import Ids
 from pytest_ireval.retrieval.join import grades_of
 from pytest_ireval.retrieval.judged import is_relevant
 from pytest_ireval.retrieval.judgments import Judgments
-from pytest_ireval.retrieval.rankings import Rankings
-from pytest_ireval.rules.slices import WHOLE, Slice, one_value
+from pytest_ireval.retrieval.rankings import Rankings, rankings_of_columns
+from pytest_ireval.rules.planning import Check
+from pytest_ireval.rules.side import WHOLE, Mask, Side, Slice, one_value
 
 LEFT = 5
 """So many documents are left of a ranking that is cut."""
@@ -35,7 +47,7 @@ MOST_SLICES = 12
 
 
 @dataclass(frozen=True, eq=False)
-class Mutant:
+class _Mutant:
     """One kind of damage."""
 
     name: str
@@ -47,30 +59,30 @@ class Mutant:
     unnoticed_is_right: bool = False
 
 
-def mutants_of(stage: Stage) -> Iterator[Mutant]:
+def _mutants_of(stage: Stage) -> Iterator[_Mutant]:
     """What is tried, in the order in which it is told."""
     judgments = stage.material.population.judgments
-    top = top_of(stage)
-    yield Mutant("the first two documents swapped", first_two_swapped, everywhere=True)
+    top = _top_of(stage)
+    yield _Mutant("the first two documents swapped", first_two_swapped, everywhere=True)
     if judgments is not None:
         asked = stage.material.suite.judgments
-        yield Mutant(
+        yield _Mutant(
             "the first relevant document gone",
             partial(_without_first_relevant, judgments=judgments, lowest=asked.relevant_from if asked else None),
         )
-    yield Mutant(f"the first {top} documents reversed", partial(first_reversed, top=top))
-    yield Mutant(f"only {LEFT} documents left", partial(truncated, length=LEFT), everywhere=True)
+    yield _Mutant(f"the first {top} documents reversed", partial(first_reversed, top=top))
+    yield _Mutant(f"only {LEFT} documents left", partial(truncated, length=LEFT), everywhere=True)
     for each in slices_of(stage):
-        yield Mutant(f"nothing found: {each}", emptied, everywhere=True, within=each)
-    yield Mutant("an unrelated document on top", partial(with_unrelated_first, seed=stage.urn.seed))
-    yield Mutant("documents with other ids", renamed, unnoticed_is_right=True)
+        yield _Mutant(f"nothing found: {each}", emptied, everywhere=True, within=each)
+    yield _Mutant("an unrelated document on top", partial(with_unrelated_first, seed=stage.urn.seed))
+    yield _Mutant("documents with other ids", renamed, unnoticed_is_right=True)
 
 
 def _without_first_relevant(rankings: Rankings, judgments: Judgments, lowest: float | None) -> Rankings:
     return without_first_relevant(rankings, is_relevant(grades_of(judgments, rankings), lowest))
 
 
-def top_of(stage: Stage) -> int:
+def _top_of(stage: Stage) -> int:
     """The deepest cutoff of the metrics that rules are about."""
     metrics = [check.part.metric for check in stage.checks if check.part.metric is not None]
     cutoffs = [metric.settings.get("cutoff") for metric in metrics]
@@ -94,3 +106,263 @@ def slices_of(stage: Stage) -> list[Slice]:
 
 def _values(columns: Mapping[str, tuple[str, ...]], name: str) -> set[str]:
     return set(columns[name])
+
+
+TRIES = 8
+"""So many other queries are looked at for a document that a ranking does not have."""
+ANOTHER_ID = "renamed-"
+"""What the new ids of documents begin with."""
+
+
+def first_two_swapped(rankings: Rankings) -> Rankings:
+    """The first two documents have changed places."""
+    return first_reversed(rankings, 2)
+
+
+def first_reversed(rankings: Rankings, top: int) -> Rankings:
+    """The first ``top`` documents stand in reverse order."""
+    rank = ranks_of_rows(rankings)
+    length = np.repeat(np.minimum(np.diff(rankings.first), top), np.diff(rankings.first))
+    rows = np.arange(rank.size)
+    return with_documents_at(rankings, np.where(rank <= length, rows - rank + (length - rank + 1), rows))
+
+
+def without_first_relevant(rankings: Rankings, relevant: Mask) -> Rankings:
+    """The first document of those that are ``relevant``, by row, is gone; what stood below moves up."""
+    rows = np.flatnonzero(relevant)
+    _, first = np.unique(queries_of_rows(rankings)[rows], return_index=True)
+    kept = np.ones(relevant.size, bool)
+    kept[rows[first]] = False
+    return moved_up(rankings, kept)
+
+
+def truncated(rankings: Rankings, length: int) -> Rankings:
+    """Only the first ``length`` documents are left."""
+    return moved_up(rankings, ranks_of_rows(rankings) <= length)
+
+
+def emptied(rankings: Rankings) -> Rankings:
+    """No document is left."""
+    return moved_up(rankings, np.zeros(int(rankings.first[-1]), bool))
+
+
+def with_unrelated_first(rankings: Rankings, seed: str) -> Rankings:
+    """The first document of another query, drawn at random, stands on top; the last one is gone."""
+    length = np.diff(rankings.first)
+    order = np.array(sorted(range(len(rankings)), key=rankings.queries.__getitem__), np.int64)
+    order = order[length[order] > 0]
+    if order.size < 2:
+        return rankings
+    numbers = drawn(urn_of(rankings.queries, seed), "unrelated")[order]
+    step = 1 + np.floor(numbers * (order.size - 1)).astype(np.int64)
+    intruder = np.full(len(rankings), -1, np.int64)
+    keys = rankings.documents.keys()
+    query = queries_of_rows(rankings)
+    place = np.arange(order.size)
+    for more in range(TRIES):
+        open_ = np.flatnonzero(intruder[order] < 0)
+        other = rankings.first[order[(place[open_] + step[open_] + more) % order.size]]
+        has = np.zeros(len(rankings), bool)
+        wanted = np.zeros(len(rankings), np.uint64)
+        asked = np.zeros(len(rankings), bool)
+        wanted[order[open_]], asked[order[open_]] = keys[other], True
+        has[query[asked[query] & (keys == wanted[query])]] = True
+        free = ~has[order[open_]]
+        intruder[order[open_[free]]] = other[free]
+    rows = np.arange(query.size)
+    touched = intruder[query] >= 0
+    first = ranks_of_rows(rankings) == 1
+    return with_documents_at(rankings, np.where(touched, np.where(first, intruder[query], rows - 1), rows))
+
+
+def renamed(rankings: Rankings) -> Rankings:
+    """Every document has another id."""
+    ids = Ids.of([ANOTHER_ID + text for text in rankings.documents.texts()])
+    return replace(rankings, documents=ids)
+
+
+SHARES = (0.05, 0.1, 0.2, 0.5, 1.0)
+TRIALS = 20
+"""So often damage is done to another choice of so many queries."""
+NOTICED = 0.8
+"""Damage is noticed that makes the suite red in such a share of the trials."""
+
+
+class _Tried(NamedTuple):
+    level: Level
+    rules: tuple[str, ...]
+
+
+def noticed(stage: Stage, already_red: frozenset[str], progress: Progress = SILENT) -> tuple[MutantNoticed, ...]:
+    """For each kind of damage; rules that are ``already_red`` without any notice nothing."""
+    mutants = list(_mutants_of(stage))
+    progress.expect(len(mutants) * TRIALS, "damage")
+    found = []
+    for mutant in mutants:
+        found.append(_noticed(stage, mutant, already_red))
+        progress.advance(TRIALS)
+    return tuple(found)
+
+
+def _noticed(stage: Stage, mutant: _Mutant, already_red: frozenset[str]) -> MutantNoticed:
+    other = scored(stage, [mutant.done(each) for each in stage.accepted.rankings])
+    among = _can_be_damaged(stage, mutant)
+    levels: list[Level] = []
+    rules: tuple[str, ...] = ()
+    for share in (1.0,) if mutant.everywhere else SHARES:
+        level, rules = _tried_mutant(stage, mutant, other, among, share, already_red)
+        levels.append(level)
+        if level.red >= NOTICED * level.trials:
+            break
+    last = levels[-1]
+    return MutantNoticed(
+        name=mutant.name,
+        queries=int(np.count_nonzero(among)),
+        levels=tuple(levels),
+        noticed_from=last.share if last.red >= NOTICED * last.trials else None,
+        rules=rules,
+        unnoticed_is_right=mutant.unnoticed_is_right,
+    )
+
+
+def _can_be_damaged(stage: Stage, mutant: _Mutant) -> Mask:
+    """Queries of its slice that count, have a ranking, and are judged if anything is."""
+    population, ranked = stage.material.population, stage.accepted.position
+    judged = None if population.judgments is None else set(population.judgments.queries)
+    there = [query in ranked and (judged is None or query in judged) for query in population.queries.ids]
+    among: Mask = population.mask(mutant.within) & np.array(there, bool)
+    return among
+
+
+def _tried_mutant(
+    stage: Stage, mutant: _Mutant, other: Side, among: Mask, share: float, already_red: frozenset[str]
+) -> _Tried:
+    """One share of the queries, several times; all of them are the same each time."""
+    trials = 1 if share == 1 else TRIALS
+    count, red, inconclusive = 0, 0, 0
+    rules: Counter[str] = Counter()
+    for trial in range(trials):
+        marked = chosen(drawn(stage.urn, mutant.name, trial), among, share)
+        count = int(np.count_nonzero(marked))
+        found = [o for o in outcomes(stage, as_now_in_part(stage, other, marked)) if o.id not in already_red]
+        failed = red_rules(found)
+        rules.update(failed)
+        red += bool(failed)
+        inconclusive += not failed and any(outcome.verdict == "inconclusive" for outcome in found)
+    often = sorted((check.id for check in stage.checks if rules[check.id]), key=lambda rule: -rules[rule])
+    level = Level(share, count, trials, red, inconclusive)
+    return _Tried(level, tuple(often) if red >= NOTICED * trials else ())
+
+
+@dataclass(frozen=True, eq=False)
+class _Equivalent:
+    name: str
+    side: Side
+    done: Callable[[Rankings], Rankings]
+    """To the rankings of that side."""
+    why_not: str = ""
+    """Why it cannot be tried."""
+    rules: frozenset[str] | None = None
+    """Those that may not mind; None: all."""
+
+
+def harmless_changes(stage: Stage) -> tuple[HarmlessChange, ...]:
+    """Each of them, with the rules that are red all the same; the first changes nothing at all."""
+    return tuple(_tried_harmless(stage, each) for each in _equivalents(stage))
+
+
+def _tried_harmless(stage: Stage, change: _Equivalent) -> HarmlessChange:
+    if change.why_not:
+        return HarmlessChange(change.name, tried=False, why=change.why_not)
+    red = _red(stage, [change.done(each) for each in change.side.rankings])
+    anyway = [] if change.side is stage.accepted else _red(stage, change.side.rankings)
+    minded = [rule for rule in red if rule not in anyway and (change.rules is None or rule in change.rules)]
+    return HarmlessChange(change.name, tried=True, red=tuple(minded))
+
+
+def _red(stage: Stage, rankings: Sequence[Rankings]) -> list[str]:
+    return red_rules(outcomes(stage, as_now(stage, scored(stage, rankings))))
+
+
+def _equivalents(stage: Stage) -> Iterator[_Equivalent]:
+    accepted = stage.accepted
+    yield _Equivalent("the same rankings", accepted, lambda rankings: rankings)
+    tied = next((side for side in (accepted, stage.material.now) if _has_ties(side)), None)
+    why_not = _why_no_ties(stage) or ("" if tied else "no two documents of a query have equal scores")
+    yield _Equivalent("equal scores written in another order", tied or accepted, ties_written_otherwise, why_not)
+    deepest = _top_of(stage)
+    shallow = [check for check in stage.checks if _looks_no_deeper(check)]
+    yield _Equivalent(
+        f"documents below rank {deepest} reordered",
+        accepted,
+        partial(reversed_below, deepest=deepest),
+        _why_nothing_below(stage, deepest, shallow),
+        frozenset(check.id for check in shallow),
+    )
+
+
+def _looks_no_deeper(check: Check) -> bool:
+    """Whether the rule is about a metric with a cutoff."""
+    metric = check.part.metric
+    return metric is not None and isinstance(metric.settings.get("cutoff"), int)
+
+
+def _why_no_ties(stage: Stage) -> str:
+    suite = stage.material.suite
+    if suite.policies.ties == "input":
+        return "the suite says ties: input, so their order counts"
+    if suite.documents.aliases or suite.documents.collapse:
+        return "documents have other names here than where equal scores are ordered by name"
+    return ""
+
+
+def _has_ties(side: Side) -> bool:
+    """Baselines keep scores only where a metric asks for them."""
+    return any(rows_tied(each).any() for each in side.rankings)
+
+
+def _why_nothing_below(stage: Stage, deepest: int, shallow: Sequence[Check]) -> str:
+    policies = stage.material.suite.policies
+    if not shallow:
+        return "no rule is about a metric with a cutoff"
+    if policies.ties in ORDERS_BY_JUDGMENTS:
+        return f"the suite says ties: {policies.ties}, so documents may move across the cutoff"
+    if policies.unjudged != "irrelevant":
+        return f"the suite says unjudged: {policies.unjudged}, so metrics look below their cutoff"
+    if all(int(np.diff(each.first).max(initial=0)) < deepest + 2 for each in stage.accepted.rankings):
+        return "there is nothing below it"
+    return ""
+
+
+def rows_tied(rankings: Rankings) -> Mask:
+    """Which documents have the score of another one of their query."""
+    length = np.repeat(np.diff(rankings.first), np.diff(rankings.first))
+    tied: Mask = rankings.tied_from < np.minimum(rankings.tied_to, length)
+    return tied
+
+
+def ties_written_otherwise(rankings: Rankings) -> Rankings:
+    """As a file is read in which documents with equal scores stand in reverse order."""
+    query = queries_of_rows(rankings)
+    order = np.lexsort((-ranks_of_rows(rankings), rankings.tied_from, query))
+    length = np.diff(rankings.first)
+    filled, empty = np.flatnonzero(length), np.flatnonzero(length == 0)
+    number = np.zeros(len(rankings), np.int64)
+    number[filled] = np.arange(filled.size)
+    return rankings_of_columns(
+        [rankings.queries[i] for i in filled.tolist()],
+        number[query[order]],
+        rankings.documents.take(order),
+        rankings.score[order],
+        rankings.origin,
+        by_id=True,
+        empty=[rankings.queries[i] for i in empty.tolist()],
+    )
+
+
+def reversed_below(rankings: Rankings, deepest: int) -> Rankings:
+    """What stands below rank ``deepest`` stands in reverse order."""
+    rank = ranks_of_rows(rankings)
+    length = np.repeat(np.diff(rankings.first), np.diff(rankings.first))
+    rows = np.arange(rank.size)
+    return with_documents_at(rankings, np.where(rank > deepest, rows - rank + (length + deepest + 1 - rank), rows))

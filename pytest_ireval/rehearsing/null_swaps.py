@@ -7,21 +7,23 @@ way round. So they are swapped at random, for all metrics of a query together, a
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
 
-from pytest_ireval.gate.family import family_of
+from pytest_ireval.errors import IrevalError
 from pytest_ireval.gate.material import Material
+from pytest_ireval.gate.verdicts import family_of
+from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.progress import SILENT, Progress
-from pytest_ireval.rehearsing.draws import drawn, urn_of
-from pytest_ireval.rehearsing.stage import RED, Stage, outcomes
-from pytest_ireval.rehearsing.swapping import Toss, swapped
+from pytest_ireval.rehearsing.stage import RED, Stage, changed_places, drawn, mixed, outcomes, urn_of
 from pytest_ireval.results.rehearsal import FalseAlarms
+from pytest_ireval.retrieval.rankings import Rankings, rankings_of
 from pytest_ireval.rules.planning import Check
-from pytest_ireval.rules.side import Side
-from pytest_ireval.rules.slices import Mask
+from pytest_ireval.rules.side import Floats, Mask, Scored, Side
+from pytest_ireval.rules.unjudged import Unjudged
 from pytest_ireval.statistics.differences import TIE
 from pytest_ireval.statistics.student import share_limits
 
@@ -86,7 +88,7 @@ def false_alarms(stage: Stage, material: Material, trials: int, progress: Progre
     return (whole, *each)
 
 
-def _toss(stage: Stage, trial: int) -> Toss:
+def _toss(stage: Stage, trial: int) -> _Toss:
     """Heads for half of the names."""
 
     @cache
@@ -135,3 +137,82 @@ def _decided_by(check: Check) -> str:
 
 def _alpha(check: Check) -> float:
     return float(getattr(check.asked.options, "alpha", 0.05)) if check.asked else 0.05
+
+
+NOTHING = rankings_of([], "nothing")
+"""In the place of lists that nobody looks at."""
+
+_Toss = Callable[[tuple[str, ...]], Mask]
+"""For units of these names, whether each changes places; the same for all metrics."""
+
+
+def swapped(material: Material, toss: _Toss, *, lists: bool) -> Material:
+    """The material in which each side that is compared with has changed places with now where ``toss`` says so.
+
+    Without ``lists`` the sides have values only: rules that do not look at documents are judged faster.
+    """
+    nows: dict[int, tuple[Side, Side]] = {}
+
+    def pair(reference: Side) -> Side:
+        now, before = _pair(material.now_beside(reference), reference, toss, material, lists=lists)
+        nows[id(before)] = (now, reference)
+        return before
+
+    def turned(other: Side | IrevalError) -> Side | IrevalError:
+        return pair(other) if isinstance(other, Side) else other
+
+    def open_(reference: Side, metric: Metric) -> Unjudged | None:
+        found = material.unjudged(nows[id(reference)][1], metric)
+        return None if found is None else changed_places(found, toss(material.population.queries.ids))
+
+    return replace(
+        material,
+        baseline=None if material.baseline is None else pair(material.baseline),
+        others={number: turned(other) for number, other in material.others.items()},
+        beside=lambda reference: nows[id(reference)][0],
+        unjudged=open_,
+        tie_orders=lambda _: None,
+    )
+
+
+def _pair(now: Side, before: Side, toss: _Toss, material: Material, *, lists: bool) -> tuple[Side, Side]:
+    after, former, counterpart = dict(now.scored), dict(before.scored), dict(before.counterpart)
+    for name, theirs in before.scored.items():
+        ours = before.counterpart.get(name) or now.scored.get(name)
+        if ours is None:
+            continue
+        mine, yours = _exchanged(ours, theirs, toss)
+        former[name] = yours
+        (counterpart if name in counterpart else after)[name] = mine
+    one = replace(now, scored=after)
+    other = replace(before, scored=former, counterpart=counterpart)
+    if not lists:
+        return replace(one, rankings=(NOTHING,)), replace(other, rankings=(NOTHING,))
+    names = material.population.queries.ids
+    heads = dict(zip(names, toss(names).tolist(), strict=True))
+    return replace(one, rankings=_turned(now, before, heads)), replace(other, rankings=_turned(before, now, heads))
+
+
+def _turned(one: Side, other: Side, heads: Mapping[str, bool]) -> tuple[Rankings, ...]:
+    """The lists of one side, those of the other where the coin says so; of several answers each with one of theirs."""
+    return tuple(
+        mixed(
+            each, other.rankings[i % len(other.rankings)], np.array([heads.get(q, False) for q in each.queries], bool)
+        )
+        for i, each in enumerate(one.rankings)
+    )
+
+
+def _exchanged(ours: Scored, theirs: Scored, toss: _Toss) -> tuple[Scored, Scored]:
+    """Values of units that both have."""
+    before = theirs.values if ours.names == theirs.names else _by_name(theirs, ours.names)
+    turned = toss(ours.names) & ~np.isnan(ours.values) & ~np.isnan(before)
+    return (
+        replace(ours, values=np.where(turned, before, ours.values)),
+        replace(theirs, names=ours.names, values=np.where(turned, ours.values, before)),
+    )
+
+
+def _by_name(found: Scored, names: tuple[str, ...]) -> Floats:
+    known = dict(zip(found.names, found.values.tolist(), strict=True))
+    return np.array([known.get(name, np.nan) for name in names], np.float64)

@@ -2,24 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import NamedTuple
 
-from pytest_ireval.errors import InputError, Problem
-from pytest_ireval.gate.gate import material_of, plan_of
-from pytest_ireval.gate.gathering import gathered, rankings_of
-from pytest_ireval.gate.judging import Circumstances
+import numpy as np
+
+from pytest_ireval.baselines.changes import changed_queries
+from pytest_ireval.errors import InputError, IrevalError, Problem
+from pytest_ireval.gate.inputs import gathered, rankings_of
 from pytest_ireval.gate.material import Material
+from pytest_ireval.gate.run import material_of, plan_of
+from pytest_ireval.gate.scoring import metrics_asked_again, noise_of, spread_between, weighted_noise
+from pytest_ireval.gate.verdicts import Circumstances
 from pytest_ireval.plugins.registry import Registry
-from pytest_ireval.progress import Progress
-from pytest_ireval.rehearsing.bars import NO_BARS, Bars
-from pytest_ireval.rehearsing.equivalents import harmless_changes
+from pytest_ireval.progress import SILENT, Progress
+from pytest_ireval.rehearsing.damage import harmless_changes, noticed
 from pytest_ireval.rehearsing.null_swaps import differing, false_alarms, swappable
-from pytest_ireval.rehearsing.power import noticed
-from pytest_ireval.rehearsing.stage import Stage, as_now, scored, stage_of
-from pytest_ireval.results.rehearsal import SelfTest
+from pytest_ireval.rehearsing.stage import Stage, as_now, outcomes, scored, stage_of
+from pytest_ireval.results.outcome import Outcome
+from pytest_ireval.results.rehearsal import AskedAgain, MetricNoise, SameAgain, SelfTest, ToleranceNoise
+from pytest_ireval.rules.planning import Check
+from pytest_ireval.rules.side import Side
+from pytest_ireval.sources.asking import described
+from pytest_ireval.statistics.noise import askings_needed, noise_floor, noise_share
 from pytest_ireval.suites.suite import Place, SourceAsked, Suite
+
+_Bars = Callable[[], AbstractContextManager[Progress]]
+"""Makes the progress of one piece of work."""
+
+
+def _NO_BARS() -> AbstractContextManager[Progress]:  # noqa: N802 - a constant that happens to be called
+    """Nobody watches."""
+    return nullcontext(SILENT)
+
 
 TRIALS = 200
 
@@ -40,7 +58,7 @@ def self_test(
     *,
     trials: int = TRIALS,
     against: Path | None = None,
-    bars: Bars = NO_BARS,
+    bars: _Bars = _NO_BARS,
 ) -> SelfTest:
     """What came of it; ``against`` is a file of other rankings that change places with those that were accepted."""
     plan = plan_of(suite, registry)
@@ -110,3 +128,109 @@ def _notes(stage: Stage) -> Iterator[str]:
         yield f"{', '.join(lenient)}: a warning, never red, as the suite says on_fail: warn"
     if stage.no_baseline:
         yield "no baseline has been accepted yet: damage is done to the rankings of now, and compared with them"
+
+
+ASKED = 2
+
+
+class _Askings(NamedTuple):
+    """How often each side of a comparison is asked, as the suite stands."""
+
+    before: int
+    now: int
+
+
+def asked_again(
+    suite: Suite,
+    registry: Registry,
+    circumstances: Circumstances,
+    *,
+    times: int = ASKED,
+    bars: _Bars = _NO_BARS,
+) -> AskedAgain:
+    """The source asked ``times`` as often as the suite asks it; the first answer compared with the second."""
+    if suite.source is None:
+        raise IrevalError(f"{suite.place}: names no source of rankings")
+    repeat = suite.source.repeat
+    plan = plan_of(suite, registry)
+    often = _asked_often(suite, repeat * times)
+    with bars() as progress:
+        gathered = material_of(often, registry, circumstances.today, progress, plan.queries)
+    stored = gathered.baseline
+    material = replace(gathered, suite=suite, baseline=None, baseline_error=None)
+    stage = stage_of(material, plan.checks, circumstances)
+    first, second = (scored(stage, gathered.now.rankings[at : at + repeat]) for at in (0, repeat))
+    stage = replace(stage, material=replace(material, baseline=replace(first, origin="the first answer")))
+    said = outcomes(stage, as_now(stage, second))
+    askings = _Askings(len(stored.rankings) if stored is not None else repeat, repeat)
+    each, *others = gathered.now.rankings
+    return AskedAgain(
+        suite=suite.name,
+        file=suite.shown,
+        source=described(suite.source, suite.path.parent),
+        answers=len(gathered.now.rankings),
+        repeat=repeat,
+        queries=len(material.population.queries),
+        lists=len({query for other in others for query in changed_queries((each,), (other,), suite.depth)}),
+        metrics=tuple(_metrics(gathered, stored, askings)),
+        tolerances=tuple(_tolerances(stage, gathered, said, askings)),
+        rules=tuple(SameAgain(o.id, o.verdict, o.headline) for o in said if o.compares),
+    )
+
+
+def _asked_often(suite: Suite, times: int) -> Suite:
+    """The suite with a source that is asked so often in one go, for one that counts its answers."""
+    source = suite.source
+    if source is None:
+        return suite
+    return replace(suite, source=replace(source, options=source.options.model_copy(update={"repeat": times})))
+
+
+def _metrics(gathered: Material, stored: Side | None, askings: _Askings) -> Iterator[MetricNoise]:
+    for name in metrics_asked_again(gathered.now):
+        noise = noise_of(gathered.now, name, gathered.population.counting)
+        spread = None if stored is None else spread_between(stored, gathered.now, name, askings.now)
+        yield MetricNoise(
+            metric=name,
+            queries=noise.queries,
+            moved=noise.moved,
+            sd=float(np.sqrt(noise.within)) if noise.queries else 0.0,
+            floor=noise_floor(noise.within, noise.queries, *askings) if noise.queries else 0.0,
+            share=None if spread is None else noise_share(spread, noise.within, *askings),
+            repeat=None if spread is None else askings_needed(spread, noise.within, *askings),
+        )
+
+
+def _tolerances(
+    stage: Stage, gathered: Material, said: Sequence[Outcome], askings: _Askings
+) -> Iterator[ToleranceNoise]:
+    """Of rules that allow a mean to fall by so much."""
+    means = metrics_asked_again(gathered.now)
+    for check, outcome in zip(stage.checks, said, strict=True):
+        tolerance = outcome.figures[0].tolerance if outcome.figures else None
+        if tolerance is None or str(check.part.metric) not in means:
+            continue
+        floor = _floor(gathered, check, askings)
+        if floor is not None:
+            yield ToleranceNoise(check.id, tolerance, floor, below=tolerance < floor, red=_makes_red(check))
+
+
+def _floor(gathered: Material, check: Check, askings: _Askings) -> float | None:
+    """Of a weighted rule that of the weighted mean."""
+    inside = gathered.population.mask(check.slice)
+    noise = noise_of(gathered.now, str(check.part.metric), inside)
+    if not noise.queries:
+        return None
+    weights = gathered.population.weights
+    weighted = check.asked is not None and getattr(check.asked.options, "weighted", False)
+    if weights is None or not weighted:
+        return noise_floor(noise.within, noise.queries, *askings)
+    within, queries = weighted_noise(gathered.now, str(check.part.metric), inside, weights)
+    return noise_floor(within, queries, *askings)
+
+
+def _makes_red(check: Check) -> bool:
+    """Whether a rule whose tolerance noise breaks is red then; others warn."""
+    options = check.asked.options if check.asked else None
+    warns = getattr(options, "by_evidence", False) and getattr(options, "on_inconclusive", "") == "warn"
+    return not warns and getattr(options, "on_fail", "fail") == "fail"

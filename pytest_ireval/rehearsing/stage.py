@@ -4,26 +4,117 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from hashlib import sha256
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pytest_ireval.baselines.fingerprints import fingerprint_of_rankings
-from pytest_ireval.gate.against import beside, over_the_same
-from pytest_ireval.gate.gathering import Gathered, Names
-from pytest_ireval.gate.judging import Circumstances, judged_all
+from pytest_ireval.gate.inputs import Gathered, Names
 from pytest_ireval.gate.material import Material
+from pytest_ireval.gate.reference import beside, over_the_same
 from pytest_ireval.gate.scoring import side_of
 from pytest_ireval.gate.unjudged import unjudged
+from pytest_ireval.gate.verdicts import Circumstances, judged_all
 from pytest_ireval.metrics.metric import Metric
-from pytest_ireval.rehearsing.draws import Urn, urn_of
-from pytest_ireval.rehearsing.left_open import of_identical, of_known, with_queries_of
-from pytest_ireval.rehearsing.rows import mixed
 from pytest_ireval.results.outcome import Outcome
+from pytest_ireval.retrieval.ids import Ids, concatenated
 from pytest_ireval.retrieval.rankings import Rankings
+from pytest_ireval.retrieval.scan.tokens import Span
 from pytest_ireval.rules.planning import Check
-from pytest_ireval.rules.side import Scored, Side
-from pytest_ireval.rules.slices import Mask
+from pytest_ireval.rules.side import Floats, Mask, Scored, Side
 from pytest_ireval.rules.unjudged import Unjudged
+
+Rows = NDArray[np.int64]
+
+
+def queries_of_rows(rankings: Rankings) -> Rows:
+    """For each document the place of its query."""
+    return np.repeat(np.arange(len(rankings)), np.diff(rankings.first))
+
+
+def ranks_of_rows(rankings: Rankings) -> Rows:
+    """For each document its rank, from 1."""
+    return np.arange(int(rankings.first[-1])) - np.repeat(rankings.first[:-1], np.diff(rankings.first)) + 1
+
+
+def with_documents_at(rankings: Rankings, rows: Rows) -> Rankings:
+    """The document of row ``rows[i]`` stands in row i; scores stay with the ranks."""
+    span = rankings.documents.span
+    return replace(rankings, documents=Ids(rankings.documents.chunk, Span(span.start[rows], span.end[rows])))
+
+
+def moved_up(rankings: Rankings, kept: Mask) -> Rankings:
+    """Only the documents that are ``kept``: those below move up, and scores stay with the ranks."""
+    length = np.bincount(queries_of_rows(rankings)[kept], minlength=len(rankings)).astype(np.int64)
+    first = np.concatenate((np.zeros(1, np.int64), np.cumsum(length)))
+    places = np.repeat(rankings.first[:-1] - first[:-1], length) + np.arange(int(first[-1]))
+    moved = with_documents_at(rankings, np.flatnonzero(kept))
+    return replace(
+        moved,
+        first=first,
+        retrieved=(rankings.retrieved - (np.diff(rankings.first) - length)).astype(np.int64),
+        score=rankings.score[places],
+        tied_from=rankings.tied_from[places],
+        tied_to=np.minimum(rankings.tied_to[places], np.repeat(length, length)),
+    )
+
+
+def mixed(one: Rankings, other: Rankings, marked: Mask) -> Rankings:
+    """The rankings of ``one``; of its ``marked`` queries those of ``other``, where that has them."""
+    place = {query: i for i, query in enumerate(other.queries)}
+    theirs = np.array([place.get(query, -1) for query in one.queries], np.int64)
+    taken = marked & (theirs >= 0)
+    start = np.where(taken, other.first[:-1][theirs] + len(one.documents), one.first[:-1])
+    length = np.where(taken, np.diff(other.first)[theirs], np.diff(one.first))
+    first = np.concatenate((np.zeros(1, np.int64), np.cumsum(length)))
+    rows = np.repeat(start - first[:-1], length) + np.arange(int(first[-1]))
+    both = concatenated([one.documents, other.documents])
+    return replace(
+        one,
+        retrieved=np.where(taken, other.retrieved[theirs], one.retrieved),
+        first=first,
+        documents=Ids(both.chunk, Span(both.span.start[rows], both.span.end[rows])),
+        score=np.concatenate((one.score, other.score))[rows],
+        tied_from=np.concatenate((one.tied_from, other.tied_from))[rows],
+        tied_to=np.concatenate((one.tied_to, other.tied_to))[rows],
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Urn:
+    """Names from which is drawn, and what the draws depend on besides them."""
+
+    names: tuple[str, ...]
+    order: NDArray[np.int64]
+    """The place of each name, from the first in alphabetical order to the last."""
+    seed: str
+
+
+def urn_of(names: Sequence[str], seed: str) -> _Urn:
+    """Draws for these names; another ``seed`` gives others."""
+    order = sorted(range(len(names)), key=names.__getitem__)
+    return _Urn(tuple(names), np.array(order, np.int64), seed)
+
+
+def drawn(urn: _Urn, *what: object) -> Floats:
+    """A number from 0 to 1 for each name, in their order; ``what`` is drawn tells one draw from another."""
+    text = "\n".join(map(str, (urn.seed, *what))).encode("utf-8", "surrogatepass")
+    generator = np.random.Generator(np.random.PCG64(int.from_bytes(sha256(text).digest(), "big")))
+    numbers = np.empty(len(urn.names))
+    numbers[urn.order] = generator.random(len(urn.names))
+    return numbers
+
+
+def chosen(numbers: Floats, among: Mask, share: float) -> Mask:
+    """The names with the lowest numbers: such a share of those that may be chosen, at least one of them."""
+    count = int(np.count_nonzero(among))
+    wanted = min(count, max(1, round(share * count)))
+    first = np.argsort(np.where(among, numbers, np.inf), kind="stable")[:wanted]
+    found = np.zeros(numbers.size, bool)
+    found[first] = True
+    return found
+
 
 LeftOpen = Callable[[Side, Metric], Unjudged | None]
 """What unjudged documents leave open for a metric, now beside a reference."""
@@ -41,7 +132,7 @@ class Stage:
     checks: tuple[Check, ...]
     """Those of rules, in an order that does not depend on that of the queries."""
     circumstances: Circumstances
-    urn: Urn
+    urn: _Urn
     """For draws among the queries."""
     no_baseline: bool
 
@@ -145,14 +236,14 @@ def _open_of(stage: Stage, side: Side) -> LeftOpen:
 def _open_in_part(stage: Stage, other: Side, marked: Mask, reference: Side, metric: Metric) -> Unjudged | None:
     theirs, queries = _open_of(stage, other)(reference, metric), stage.material.population.queries.ids
     if reference is stage.accepted:
-        return None if theirs is None else with_queries_of(of_identical(theirs), theirs, queries, marked)
+        return None if theirs is None else _with_queries_of(_of_identical(theirs), theirs, queries, marked)
     ours = _open_of(stage, stage.accepted)(reference, metric)
     if ours is None and theirs is None:
         return None
     before, name = reference.scored[str(metric)].values, str(metric)
-    return with_queries_of(
-        ours or of_known(stage.accepted.scored[name].values, before),
-        theirs or of_known(other.scored[name].values, before),
+    return _with_queries_of(
+        ours or _of_known(stage.accepted.scored[name].values, before),
+        theirs or _of_known(other.scored[name].values, before),
         queries,
         marked,
     )
@@ -180,3 +271,42 @@ def _values(ours: Scored, theirs: Scored | None, marked: Mask) -> Scored:
     if theirs is None or ours.metric.unit != "query":
         return ours
     return replace(ours, values=np.where(marked, theirs.values, ours.values))
+
+
+def changed_places(found: Unjudged, heads: Mask) -> Unjudged:
+    """With both sides of some queries exchanged: what is bad for one side is good for the other."""
+    return replace(
+        found,
+        condensed_now=np.where(heads, found.condensed_before, found.condensed_now),
+        condensed_before=np.where(heads, found.condensed_now, found.condensed_before),
+        worst=np.where(heads, -found.best, found.worst),
+        best=np.where(heads, -found.worst, found.best),
+    )
+
+
+def _of_identical(found: Unjudged) -> Unjudged:
+    """That of the side that ``found`` compares with, beside itself: no label makes a difference."""
+    none = np.where(np.isnan(found.worst), np.nan, 0.0)
+    return replace(found, condensed_now=found.condensed_before, worst=none, best=none, documents=())
+
+
+def _of_known(now: Floats, before: Floats) -> Unjudged:
+    """That of two sides whose values hang on no label."""
+    return Unjudged(now, before, now - before, now - before, exact=True)
+
+
+def _with_queries_of(one: Unjudged, other: Unjudged, queries: Sequence[str], marked: Mask) -> Unjudged:
+    """That of ``one``, of the ``marked`` ones of all ``queries`` that of ``other``."""
+    taken = {query for query, there in zip(queries, marked.tolist(), strict=True) if there}
+    return replace(
+        other,
+        condensed_now=np.where(marked, other.condensed_now, one.condensed_now),
+        condensed_before=np.where(marked, other.condensed_before, one.condensed_before),
+        worst=np.where(marked, other.worst, one.worst),
+        best=np.where(marked, other.best, one.best),
+        exact=one.exact and other.exact,
+        documents=(
+            *(each for each in other.documents if each.query in taken),
+            *(each for each in one.documents if each.query not in taken),
+        ),
+    )

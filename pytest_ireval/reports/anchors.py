@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from urllib.parse import quote
 
-from pytest_ireval.reports.sound_text import sound
 from pytest_ireval.results.suite_result import SuiteResult
 
 PAGE = "index.html"
@@ -30,3 +30,13 @@ def query_anchor(suite: SuiteResult, query: str) -> str:
 def link_to(anchor: str) -> str:
     """The part of an address that leads there: ``#shop::q=red%20mug``."""
     return f"#{quote(anchor, KEPT)}"
+
+
+UNSOUND = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
+"""Control characters, of which a page keeps some and drops others, and halves of characters, which stand for bytes that
+are no UTF-8. What joins emoji and letters of other scripts stays."""
+
+
+def sound(text: str) -> str:
+    """The text as a page can hold it: with the mark for unreadable characters in place of those."""
+    return text if text.isprintable() else UNSOUND.sub("\ufffd", text)

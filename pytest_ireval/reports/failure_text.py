@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta, timezone
+from typing import NamedTuple
 
 from pytest_ireval.plurals import counted
-from pytest_ireval.reports.cause_text import cause_sentence
 from pytest_ireval.reports.commands import accept_command, why_command
-from pytest_ireval.reports.failure_tables import figure_lines, query_lines
-from pytest_ireval.results.outcome import Outcome
+from pytest_ireval.reports.figures import change, figure, interval, percent, sight_words
+from pytest_ireval.results.outcome import Cause, JudgmentEdit, Outcome, Placed, QueryChange, Restated, SliceFigures
 from pytest_ireval.results.suite_result import BaselineInfo, SuiteResult
-from pytest_ireval.text_table import printable, width, wrapped
+from pytest_ireval.text_table import cut, cut_in_the_middle, laid_out, printable, width, wrapped
 
 
 def failure_text(
@@ -23,18 +24,18 @@ def failure_text(
     """
     direction = next((metric.direction for metric in suite.metrics if metric.name == outcome.metric), "higher")
     parts = [
-        failure_head(outcome, suite, width),
+        _failure_head(outcome, suite, width),
         [
-            *figure_lines(outcome, direction, width),
+            *_figure_lines(outcome, direction, width),
             *(line for fact in outcome.facts for line in wrapped(fact, width, "  ", "    ")),
         ],
-        query_lines(outcome, suite.depth, width, queries),
+        _query_lines(outcome, suite.depth, width, queries),
         list(_circumstances(outcome, suite, date, width, report)),
     ]
     return "\n\n".join("\n".join(part) for part in parts if part)
 
 
-def failure_head(outcome: Outcome, suite: SuiteResult, width: int) -> list[str]:
+def _failure_head(outcome: Outcome, suite: SuiteResult, width: int) -> list[str]:
     """Where, what, and for somebody who does not know the metric."""
     return [*_head(outcome), *_sentence(outcome, suite, width)]
 
@@ -103,3 +104,307 @@ def _moment(text: str) -> datetime:
     """A date in ISO 8601; in UTC unless it says otherwise."""
     moment = datetime.fromisoformat(text.replace("Z", "+00:00"))
     return moment if moment.tzinfo else moment.replace(tzinfo=timezone.utc)
+
+
+WIDEST = 32
+"""What follows an id that takes more columns stands below it."""
+NARROW = 12
+"""The same where there is little room."""
+WIDEST_METRIC = 16
+"""The name of a metric is cut above its figures: the command below has it whole."""
+WIDEST_QUERY = 48
+"""Texts of queries are cut so that id and text take no more columns."""
+
+
+class Spacing(NamedTuple):
+    """How far apart the columns of figures stand, and in how many words."""
+
+    gaps: tuple[int, ...]
+    slash: str
+    over: str
+    brief: bool = False
+    counts: bool = True
+
+
+SPACINGS = (
+    Spacing((3, 2, 3, 2, 3, 3), " / ", "    <- {}"),
+    Spacing((2, 2, 2, 2, 2, 2), "/", "  <- {}"),
+    Spacing((2, 2, 2, 2, 2, 2), "/", "  <- {}", brief=True),
+    Spacing((2, 2, 2, 2, 2, 2), "/", "  <- {}", brief=True, counts=False),
+)
+"""From the most readable to the narrowest."""
+CLOSE = Spacing((1, 1, 1, 1, 1, 1), "/", " <- {}", brief=True, counts=False)
+"""For counts of millions."""
+
+
+def _figure_lines(outcome: Outcome, direction: str, limit: int) -> list[str]:
+    """A line for each slice, and what the queries of the first can show."""
+    if not outcome.figures:
+        return []
+    tries = [*((spacing, WIDEST) for spacing in SPACINGS), *((spacing, NARROW) for spacing in (SPACINGS[-1], CLOSE))]
+    rows: list[list[str]] = []
+    for spacing, most in tries:
+        rows = _slices(outcome.figures, spacing, most)
+        if max(width(row[-1]) for row in rows) <= limit - 2:
+            break
+    lines = [f"  {line}" for row in rows for line in row]
+    return [*lines, *_resolution(outcome.figures[0], direction, limit)]
+
+
+def _slices(figures: Sequence[SliceFigures], spacing: Spacing, most: int) -> list[list[str]]:
+    """Without baselines there is no change to be shown."""
+    compared = any(each.baseline is not None for each in figures)
+    header = ["", *(["baseline"] if compared else []), "now", *(["change", ""] if compared else [])]
+    rows = [[each.label, *_values(each, compared)] for each in figures]
+    if spacing.counts or not compared:
+        header.append("queries")
+        rows = [[*row, f"{each.queries:,}"] for row, each in zip(rows, figures, strict=True)]
+    right = range(1, len(header))
+    cells = [spacing.slash.join(_counts(each)) if compared else "" for each in figures]
+    broad = max(map(width, cells))
+    last = [
+        cell + (" " * (broad - width(cell)) + spacing.over.format(_decided(each, spacing.brief)) if each.over else "")
+        for cell, each in zip(cells, figures, strict=True)
+    ]
+    header.append(spacing.slash.join(("worse", "better", "same")) if compared else "")
+    gaps = spacing.gaps if compared else (3, 3, 0)
+    wide = [[*row, cell] for row, cell in zip(rows, last, strict=True)]
+    return laid_out([header, *wide], right, gaps[: len(header) - 1], most)
+
+
+def _counts(each: SliceFigures) -> list[str]:
+    return [f"{number:,}" for number in (each.worse, each.better, each.same)]
+
+
+def _values(each: SliceFigures, compared: bool) -> list[str]:
+    if not compared:
+        return [figure(each.now)]
+    return [figure(each.baseline), figure(each.now), change(each.change), percent(each.relative)]
+
+
+def _decided(each: SliceFigures, brief: bool) -> str:
+    """A rule by evidence may be red although the change that was observed is within the tolerance."""
+    if each.tolerance is None or abs(each.change or 0.0) <= each.tolerance:
+        return "red" if brief else "breaks the rule"
+    return "over" if brief else "over tolerance"
+
+
+def _resolution(each: SliceFigures, direction: str, limit: int) -> list[str]:
+    """The interval of the change, and the smallest change that so many queries can show."""
+    moved = {"higher": "drop", "lower": "rise"}.get(direction, "change")
+    parts = []
+    if each.low is not None and each.high is not None:
+        parts.append(f"{each.level * 100:.4g}% interval {interval(each.low, each.high)}")
+    parts += filter(None, [sight_words(each, moved)])
+    label = printable(each.slice.partition("=")[2] or each.slice)
+    return wrapped("; ".join(parts), limit, f"  {label}: ", "    ") if parts else []
+
+
+def _query_lines(outcome: Outcome, depth: int, limit: int, shown: int | None) -> list[str]:
+    """The first of the queries, how many more there are, and what stands on top of the first."""
+    queries = outcome.queries[:shown]
+    if not queries:
+        return []
+    table = _queries(queries, outcome, depth, limit)
+    notes = [[f"    {line}" for line in wrapped(query.note, limit - 4)] if query.note else [] for query in queries]
+    lines = table[0]
+    for row, note in zip(table[1:], notes, strict=True):
+        lines = [*lines, *row, *note]
+    return [*lines, *_more(outcome, len(queries)), *_top(queries[0], limit)]
+
+
+def _queries(queries: Sequence[QueryChange], outcome: Outcome, depth: int, limit: int) -> list[list[str]]:
+    """The lines of the header and of each query; columns that no query has anything in are left out."""
+    compared = any(query.baseline is not None or (query.best and query.best.baseline) for query in queries)
+    columns = [[cut(outcome.metric, WIDEST_METRIC) or "value", *(moved(query) for query in queries)]]
+    if not any(query.now is not None or query.baseline is not None for query in queries):
+        columns = []
+    gaps = [3][: len(columns)]
+    if any(query.best for query in queries):
+        documents = [_fitting_document(query, max(WIDEST_METRIC, limit // 3)) for query in queries]
+        columns.append(["best document was" if compared else "best document", *documents])
+        columns.append(["now at", *(now_at(query.best, depth) for query in queries)])
+        gaps = [*gaps, 4 if gaps else 3, 2]
+    right = [len(columns)] if len(columns) > 1 else []
+    others = sum(max(width(printable(cell)) for cell in column) for column in columns)
+    room = max(NARROW, min(WIDEST_QUERY, limit - 2 - others - sum(gaps)))
+    names = [outcome.worst, *(_named(query, room) for query in queries)]
+    rows = laid_out(list(zip(names, *columns, strict=True)), right, gaps, {0: max(room, width(outcome.worst))})
+    return [[f"  {line}" for line in row] for row in rows]
+
+
+def _fitting_document(query: QueryChange, room: int) -> str:
+    """The best document; of an id that is longer than a table has room for, both ends: ids often begin alike."""
+    whole = best_document(query)
+    if query.best is None or width(printable(whole)) <= room:
+        return whole
+    name = printable(query.best.document)
+    short = cut_in_the_middle(name, room - width(printable(whole)) + width(name))
+    return best_document(replace(query, best=replace(query.best, document=short)))
+
+
+def _named(query: QueryChange, room: int) -> str:
+    """The id whole, and as much of the text as there is room for."""
+    name, text = printable(query.query), " ".join(printable(query.text).split())
+    left = room - width(name) - 3
+    return f'{name} "{cut(text, left)}"' if text and left >= min(width(text), 6) else name
+
+
+def moved(query: QueryChange) -> str:
+    """A query's value in the baseline and now."""
+    now = figure(query.now, 3)
+    return now if query.baseline is None else f"{figure(query.baseline, 3)} -> {now}"
+
+
+def best_document(query: QueryChange) -> str:
+    """The best document, its grade and where it stood."""
+    if query.best is None:
+        return "-"
+    rank = "" if query.best.baseline is None else f" #{query.best.baseline}"
+    return f"{query.best.document} ({grade_words(query.best)}){rank}"
+
+
+def now_at(best: Placed | None, depth: int) -> str:
+    """Where the best document stands now."""
+    if best is None:
+        return "-"
+    return f"#{best.now}" if best.now is not None else f"not in top {depth}" if depth else "gone"
+
+
+def grade_words(placed: Placed) -> str:
+    """``grade 3``, or that nobody judged it."""
+    return "not judged" if placed.grade is None else f"grade {placed.grade:g}"
+
+
+def _more(outcome: Outcome, shown: int) -> Iterator[str]:
+    """How many queries are not shown, and what shows them."""
+    left, listed = outcome.query_count - shown, len(outcome.queries)
+    if left and outcome.query_count <= 10:
+        yield f"  … and {left} more: -v shows {'it' if left == 1 else 'them'}"
+    elif left:
+        most = "all" if not outcome.more_queries else f"the worst {listed:,}"
+        ways = [*(["-v shows ten"] if shown < 10 else []), *([f"-vv shows {most}"] if shown < listed else [])]
+        yield f"  … and {left:,} more" + (f": {', '.join(ways)}" if ways else "")
+
+
+def _top(query: QueryChange, limit: int) -> list[str]:
+    """What stands on top now, and how it is judged."""
+    if not query.top:
+        return []
+    documents = [printable(placed.document) for placed in query.top]
+    if all(placed.grade is None for placed in query.top):
+        text = f"{', '.join(documents)} ({'none' if len(documents) > 1 else 'not'} judged)"
+    else:
+        text = ", ".join(f"{name} ({grade_words(placed)})" for name, placed in zip(documents, query.top, strict=True))
+    return wrapped(f"{printable(query.query)} top {len(query.top)} is now {text}", limit, "  ", "    ")
+
+
+WHOLE = 20
+"""So many red outcomes of a suite are told whole: nobody reads more of them one by one."""
+
+
+def told_whole(suite: SuiteResult, outcome: str) -> bool:
+    """Whether an outcome, by its id, is one of the first; the plan decides, not the order in which tests are run."""
+    red = [each.id for each in suite.outcomes if each.verdict in ("fail", "error")]
+    return outcome not in red[WHOLE:]
+
+
+def short_text(outcome: Outcome, suite: SuiteResult, width: int, rest: str = "") -> str:
+    """Headline, sentence and where the rest stands; ``rest`` is a file that has it."""
+    where = f"{rest} and -vv have the rest" if rest else "-vv shows the rest"
+    said = f"  one of more than {WHOLE} red verdicts of this suite: {where}"
+    return "\n".join([*_failure_head(outcome, suite, width), said])
+
+
+EDITS = 3
+"""So many edited judgments are named."""
+LISTED = 5
+"""So many queries are named."""
+
+
+def cause_sentence(cause: Cause, metric: str = "") -> str:
+    """What is different, and what is not; with what ``metric`` now says of the baseline itself."""
+    different = list(_different(cause, metric))
+    same = [what for what, changed in _parts(cause) if not changed and what != "policies"]
+    if not different:
+        return f"nothing changed: {_listing(same)} are those of the baseline"
+    if not same:
+        return "; ".join(different)
+    if same == ["source"]:
+        return "; ".join([*different, "the source is that of the baseline"])
+    return "; ".join([*different, f"{_listing(same)} are those of the baseline"])
+
+
+def _parts(cause: Cause) -> list[tuple[str, bool]]:
+    """What may change, and whether it did."""
+    return [
+        ("rankings", cause.rankings > 0),
+        ("queries", bool(cause.queries or cause.added or cause.removed)),
+        ("judgments", bool(cause.judgments or cause.edited or cause.edits)),
+        ("source", cause.source),
+        ("policies", cause.policies),
+        ("metrics", bool(cause.metrics)),
+    ]
+
+
+def _different(cause: Cause, metric: str) -> Iterator[str]:
+    changed = dict(_parts(cause))
+    if changed["rankings"]:
+        yield "rankings changed"
+    if changed["queries"]:
+        yield _moved_queries(cause)
+    if changed["judgments"]:
+        yield _judgments(cause)
+    if changed["source"]:
+        yield "the source is set up in another way"
+    if changed["policies"]:
+        yield "queries are evaluated under other policies"
+    if changed["metrics"]:
+        yield f"{_listing(cause.metrics)} {'is' if len(cause.metrics) == 1 else 'are'} defined in another way"
+    if metric in cause.restated:
+        yield _restated(cause.restated[metric])
+
+
+def _moved_queries(cause: Cause) -> str:
+    """Which are new and which are gone; or that the file says something else of those it had."""
+    moved = [
+        f"{counted(len(names), 'query')} {verb} ({_some(names)})"
+        for names, verb in ((cause.added, "added"), (cause.removed, "removed"))
+        if names
+    ]
+    return ", ".join(moved) or "the queries file says something else of its queries"
+
+
+def _judgments(cause: Cause) -> str:
+    """How many judgments of how many queries, and the first of them."""
+    queries = counted(cause.judgments, "query")
+    if not cause.edits:
+        return f"judgments of {queries} changed"
+    number = len(cause.edits) if cause.edited is None else cause.edited
+    named = [_edit(edit) for edit in cause.edits[:EDITS]]
+    more = [f"… and {number - EDITS:,} more"] if number > EDITS else []
+    head = f"judgments changed: {number:,} in {queries}" if cause.judgments else f"judgments changed: {number:,}"
+    return f"{head} ({', '.join([*named, *more])})"
+
+
+def _edit(edit: JudgmentEdit) -> str:
+    return f"{edit.query} {edit.document}: {_grade(edit.before)} -> {_grade(edit.now)}"
+
+
+def _grade(grade: float | None) -> str:
+    return "not judged" if grade is None else f"{grade:g}"
+
+
+def _restated(restated: Restated) -> str:
+    return f"the baseline itself is now {figure(restated.now)} (was {figure(restated.then)})"
+
+
+def _some(names: Sequence[str]) -> str:
+    more = [f"… and {len(names) - LISTED:,} more"] if len(names) > LISTED else []
+    return ", ".join([*names[:LISTED], *more])
+
+
+def _listing(names: Sequence[str]) -> str:
+    """``a``, ``a and b``, ``a, b and c``."""
+    *most, last = names
+    return f"{', '.join(most)} and {last}" if most else last

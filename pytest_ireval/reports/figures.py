@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from pytest_ireval.plurals import counted, magnitude, roughly
+from pytest_ireval.results.outcome import SliceFigures
+
 
 def figure(value: float | None, decimals: int = 4) -> str:
     """A metric's figure; ``-`` where there is none."""
@@ -25,3 +28,26 @@ def interval(low: float, high: float) -> str:
 
 def _without_minus_zero(value: float, decimals: int) -> float:
     return round(value, decimals) + 0.0
+
+
+MOST = 10**9
+"""More queries than that are none that anybody has."""
+
+
+def sight_words(each: SliceFigures, moved: str) -> str:
+    """``12 queries can show a drop of 0.34 or more (80% power); 1,900 would show one of 0.027``; nothing if unknown.
+
+    ``moved`` is what the change is called: a drop, a rise, a change.
+    """
+    if each.resolution is None:
+        return ""
+    within = "" if each.clusters is None else f" in {counted(each.clusters, 'cluster')}"
+    queries = f"{counted(each.queries, 'query')}{within}"
+    if each.hopeless:
+        said = f"{queries} cannot show any {moved} that there could be"
+    else:
+        article = "an" if moved[0] in "aeiou" else "a"
+        said = f"{queries} can show {article} {moved} of {magnitude(each.resolution)} or more (80% power)"
+    if each.needed is None or not each.tolerance or not each.queries < each.needed < MOST:
+        return said
+    return f"{said}; {roughly(each.needed):,} would show one of {magnitude(each.tolerance)}"

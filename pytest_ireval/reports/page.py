@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
+from typing import NamedTuple
 
+from pytest_ireval.errors import Problem, ReportError
 from pytest_ireval.plurals import counted
-from pytest_ireval.reports.charts.drawing import svg_of
+from pytest_ireval.reports.anchors import rule_anchor
+from pytest_ireval.reports.charts.gallery import svg_of
+from pytest_ireval.reports.commands import accept_command, why_command
+from pytest_ireval.reports.failure_text import baseline_words, best_document, cause_sentence, grade_words, now_at
+from pytest_ireval.reports.figures import figure, interval, sight_words
 from pytest_ireval.reports.markdown_text import SourceLinks
-from pytest_ireval.reports.packing import packed
-from pytest_ireval.reports.page_assets import SCRIPTS, STYLES, Asset, asset, lean, policy
-from pytest_ireval.reports.page_findings import findings_of
-from pytest_ireval.reports.page_suite import suite_view, word_of
-from pytest_ireval.reports.query_views import queries_data
-from pytest_ireval.reports.summary_table import verdicts_in_words
+from pytest_ireval.reports.page_suite import suite_view, tone_of, word_of
+from pytest_ireval.reports.query_view import packed, queries_data
+from pytest_ireval.reports.summary_table import owners_of, verdicts_in_words
 from pytest_ireval.reports.templates import EXTRA, DrawnSection, Templates, templates
 from pytest_ireval.reports.verdict_words import words_of
-from pytest_ireval.reports.whose import owners_of
-from pytest_ireval.results.suite_result import RunResult
+from pytest_ireval.results.outcome import Outcome, QueryChange, SliceFigures
+from pytest_ireval.results.suite_result import RunResult, SuiteResult
 
 NO_LINKS = SourceLinks()
 
@@ -35,8 +42,8 @@ def page_text(run: RunResult, using: Templates | None = None, links: SourceLinks
         tally=_tally(run),
         owners=tuple(owners_of(run).items()),
         problems=run.problems,
-        red=findings_of(run, links, "fail", "error"),
-        doubtful=findings_of(run, links, "inconclusive", "warning", "accepted"),
+        red=_findings_of(run, links, "fail", "error"),
+        doubtful=_findings_of(run, links, "inconclusive", "warning", "accepted"),
         suites=tuple(suite_view(suite, alone=alone) for suite in run.suites),
         sections=sections,
         plugins=tuple(dict.fromkeys(plugin for suite in run.suites for plugin in suite.plugins)),
@@ -46,7 +53,7 @@ def page_text(run: RunResult, using: Templates | None = None, links: SourceLinks
         data=queries_data(run),
         styles=styles,
         scripts=scripts,
-        policy=policy(styles, scripts),
+        policy=_policy(styles, scripts),
     )
 
 
@@ -57,23 +64,193 @@ def _tally(run: RunResult) -> str:
     return f"{verdicts_in_words(run.suites)}{among}"
 
 
-def _styles(using: Templates, sections: tuple[DrawnSection, ...]) -> tuple[Asset, ...]:
+def _styles(using: Templates, sections: tuple[DrawnSection, ...]) -> tuple[_Asset, ...]:
     """Ours, then those of sections, then what a user adds."""
-    ours = tuple(asset(name, _lean(using, name)) for name in STYLES)
+    ours = tuple(asset(name, _lean(using, name)) for name in _STYLES)
     theirs = tuple(asset(f"{each.section.name}.css", each.style) for each in sections if each.style)
     return (*ours, *theirs, *_extra(using, ".css"))
 
 
-def _scripts(using: Templates) -> tuple[Asset, ...]:
-    return (*(asset(name, _lean(using, name)) for name in SCRIPTS), *_extra(using, ".js"))
+def _scripts(using: Templates) -> tuple[_Asset, ...]:
+    return (*(asset(name, _lean(using, name)) for name in _SCRIPTS), *_extra(using, ".js"))
 
 
 def _lean(using: Templates, name: str) -> str:
     """Without the indentation and the comments of a file of ours, of which it is known that they say nothing else."""
     text = using.text_of(name)
-    return text if using.folder is not None and (using.folder / name).is_file() else lean(text)
+    return text if using.folder is not None and (using.folder / name).is_file() else lean_text(text)
 
 
-def _extra(using: Templates, ending: str) -> tuple[Asset, ...]:
+def _extra(using: Templates, ending: str) -> tuple[_Asset, ...]:
     texts = {name: using.text_of(name) for name in EXTRA if name.endswith(ending)}
     return tuple(asset(name, text) for name, text in texts.items() if text)
+
+
+_STYLES = ("report.css", "charts.css", "queries.css")
+_SCRIPTS = (
+    "packed.js",
+    "report.js",
+    "query_view.js",
+    "query_curve.js",
+    "query_data.js",
+    "query_choice.js",
+    "queries.js",
+    "query_keys.js",
+)
+"""In this order: each uses what those before it made."""
+
+
+@dataclass(frozen=True)
+class _Asset:
+    """The text of one ``<style>`` or ``<script>``, and the fingerprint that the policy lets pass."""
+
+    name: str
+    text: str
+
+    @property
+    def fingerprint(self) -> str:
+        """As a policy names it: ``'sha256-…'``."""
+        digest = hashlib.sha256(self.text.encode("utf-8", "replace")).digest()
+        return f"'sha256-{base64.b64encode(digest).decode()}'"
+
+
+def lean_text(text: str) -> str:
+    """Without indentation and comments that have a line of their own; for texts without strings of several lines."""
+    lines = (line.strip() for line in text.splitlines())
+    return "\n".join(line for line in lines if line and not line.startswith("//")) + "\n"
+
+
+def asset(name: str, text: str) -> _Asset:
+    """A text that may stand inside the page: nothing in it ends the element it stands in."""
+    unified = text.replace("\r\n", "\n").replace("\r", "\n")  # a browser does the same before it takes a fingerprint
+    ending = "</script" if name.endswith(".js") else "</style"
+    if ending in unified.lower():
+        raise ReportError(Problem(f"holds {ending}, which would end it", place=name))
+    return _Asset(name, unified)
+
+
+def _policy(styles: Sequence[_Asset], scripts: Sequence[_Asset]) -> str:
+    """Nothing is loaded, nothing is sent anywhere, and only what is inside the page is run."""
+
+    def these(assets: Sequence[_Asset]) -> str:
+        return " ".join(each.fingerprint for each in assets) or "'none'"
+
+    return "; ".join(
+        (
+            "default-src 'none'",
+            f"style-src {these(styles)}",
+            f"script-src {these(scripts)}",
+            "img-src data:",
+            "base-uri 'none'",
+            "form-action 'none'",
+        )
+    )
+
+
+QUERIES = 3
+"""So many queries are laid out below a finding, the others are listed in the table of queries."""
+OPEN = 12
+"""Of more findings the later ones are folded."""
+
+
+class QueryLine(NamedTuple):
+    """A query that a finding rests on, in a line."""
+
+    change: QueryChange
+    before: str
+    now: str
+    best: str
+    now_at: str
+    top: str
+
+
+class Finding(NamedTuple):
+    """An outcome with everything a reader needs to decide what to do about it."""
+
+    suite: SuiteResult
+    outcome: Outcome
+    anchor: str
+    word: str
+    headline: str
+    more: tuple[str, ...]
+    """Further lines of the headline of an error."""
+    address: str
+    """Where a code host shows the rule; empty: nowhere."""
+    tones: tuple[str, ...]
+    """Of each line of figures."""
+    compared: bool
+    certainty: str
+    queries: tuple[QueryLine, ...]
+    circumstances: tuple[tuple[str, str], ...]
+    commands: tuple[tuple[str, str], ...]
+    open: bool = True
+
+
+def _findings_of(run: RunResult, links: SourceLinks, *words: str) -> tuple[Finding, ...]:
+    """Every outcome that a list would name by one of the words."""
+    chosen = [(suite, each) for suite in run.suites for each in suite.outcomes if word_of(each) in words]
+    return tuple(
+        _finding(suite, outcome, run, links)._replace(open=number < OPEN)
+        for number, (suite, outcome) in enumerate(chosen)
+    )
+
+
+def _finding(suite: SuiteResult, outcome: Outcome, run: RunResult, links: SourceLinks) -> Finding:
+    headline, *more = outcome.headline.splitlines() or [""]
+    direction = next((metric.direction for metric in suite.metrics if metric.name == outcome.metric), "higher")
+    return Finding(
+        suite,
+        outcome,
+        rule_anchor(suite, outcome.id),
+        word_of(outcome),
+        headline,
+        tuple(more),
+        links.address(outcome.file, outcome.line),
+        tuple(tone_of(each.change, direction) for each in outcome.figures),
+        any(each.baseline is not None for each in outcome.figures),
+        _certainty(outcome.figures[0], direction) if outcome.figures else "",
+        tuple(_query(each, suite.depth) for each in outcome.queries[:QUERIES]),
+        tuple(_circumstances(suite, outcome, run.date)),
+        tuple(_commands(suite, outcome)),
+    )
+
+
+def _certainty(each: SliceFigures, direction: str) -> str:
+    """The interval of the change, and the smallest one that so many queries can show."""
+    moved = {"higher": "drop", "lower": "rise"}.get(direction, "change")
+    said = []
+    if each.low is not None and each.high is not None:
+        said.append(f"{each.level * 100:.4g}% interval of the change {interval(each.low, each.high)}")
+    said += filter(None, [sight_words(each, moved)])
+    return "; ".join(said)
+
+
+def _query(each: QueryChange, depth: int) -> QueryLine:
+    top = ", ".join(f"{placed.document} ({grade_words(placed)})" for placed in each.top)
+    best = best_document(each) if each.best else ""
+    return QueryLine(
+        each, figure(each.baseline, 3), figure(each.now, 3), best, now_at(each.best, depth) if best else "", top
+    )
+
+
+def _circumstances(suite: SuiteResult, outcome: Outcome, date: str) -> Iterator[tuple[str, str]]:
+    """What it compared with, and what changed besides."""
+    if suite.owner:
+        yield "owner", suite.owner
+    if outcome.against:
+        yield "compared with", outcome.against
+        return
+    if outcome.compares and suite.cause is not None:
+        yield "cause", cause_sentence(suite.cause, outcome.metric)
+    if outcome.compares and suite.baseline is not None:
+        yield "baseline", baseline_words(suite.baseline, date)
+
+
+def _commands(suite: SuiteResult, outcome: Outcome) -> Iterator[tuple[str, str]]:
+    """To be pasted: why it is so, and what accepts it."""
+    if outcome.metric and outcome.queries and outcome.explained:
+        yield "why", why_command(suite, outcome.metric, outcome.queries[0].query)
+    if outcome.verdict == "pass" or outcome.against:
+        return
+    if outcome.missing_baseline or (outcome.compares and outcome.verdict != "error"):
+        yield "accept", accept_command(suite, new=outcome.missing_baseline)

@@ -6,11 +6,10 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from pytest_ireval.plurals import magnitude
-from pytest_ireval.reports.anchors import link_to, query_anchor
+from pytest_ireval.reports.anchors import link_to, query_anchor, sound
 from pytest_ireval.reports.figures import change, figure, interval, percent
 from pytest_ireval.reports.page_suite import Cell, tone_of
-from pytest_ireval.reports.query_views import worst_views
-from pytest_ireval.reports.sound_text import sound
+from pytest_ireval.reports.query_view import worst_views
 from pytest_ireval.reports.summary_table import chance_words
 from pytest_ireval.results.suite_result import MetricFigures, SuiteResult
 from pytest_ireval.text_table import printable

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+import base64
+import json
 import math
-from collections.abc import Iterator, Sequence
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from itertools import islice
+from typing import Any, Literal
 
 from pytest_ireval.plurals import counted
-from pytest_ireval.reports.anchors import link_to, query_anchor
+from pytest_ireval.reports.anchors import link_to, query_anchor, sound
 from pytest_ireval.reports.charts.chart import Chart
 from pytest_ireval.reports.charts.recall_precision import query_curve_chart
-from pytest_ireval.reports.commands import why_command
+from pytest_ireval.reports.commands import shell_word, why_command
 from pytest_ireval.reports.figures import change, figure
-from pytest_ireval.reports.sound_text import sound
 from pytest_ireval.results.outcome import Outcome, Placed
-from pytest_ireval.results.suite_result import MetricFigures, QueryDocuments, QueryTable, SuiteResult
+from pytest_ireval.results.suite_result import MetricFigures, QueryDocuments, QueryTable, RunResult, SuiteResult
 
-FIRST = 20
+_FIRST = 20
 """So many ranks of either side are shown, and every document of account below them."""
 FIRST_WITHOUT_SCRIPT = 10
 """The same of views that stand in the page as they are, and take ten times the room."""
@@ -95,7 +98,7 @@ class Rankings:
 
 
 @dataclass(frozen=True)
-class QueryView:
+class _QueryView:
     """Everything a page says of one query, its texts fit for a file in UTF-8."""
 
     anchor: str
@@ -115,17 +118,17 @@ class QueryView:
     """The command that shows the arithmetic; empty where there is nothing to show."""
 
 
-def query_view(suite: SuiteResult, query: str, metric: str = "") -> QueryView:
+def query_view(suite: SuiteResult, query: str, metric: str = "") -> _QueryView:
     """``metric`` is what the command is about; the first one that can be explained, if it is left out."""
     table = suite.queries
     position = table.ids.index(query)
-    weights = own_weights(table)
+    weights = _own_weights(table)
     weight = [] if weights is None else [("weight", f"{round(weights[position], 4):.15g}")]
     columns = [(sound(name), sound(values[position])) for name, values in table.columns.items()]
     documents = next((each for each in suite.documents if each.query == query), None)
-    explained = metric or next(iter(explained_metrics(suite)), "")
+    explained = metric or next(iter(_explained_metrics(suite)), "")
     figures = tuple(_figures(suite, position))
-    return QueryView(
+    return _QueryView(
         anchor=query_anchor(suite, query),
         link=link_to(query_anchor(suite, query)),
         query=sound(query),
@@ -140,12 +143,12 @@ def query_view(suite: SuiteResult, query: str, metric: str = "") -> QueryView:
     )
 
 
-def is_telling(outcome: Outcome) -> bool:
+def _is_telling(outcome: Outcome) -> bool:
     """Whether it says something of the queries it names: those behind a plain pass are only what it looked at."""
     return outcome.verdict != "pass" or outcome.warning or outcome.accepted
 
 
-def own_weights(table: QueryTable) -> tuple[float, ...] | None:
+def _own_weights(table: QueryTable) -> tuple[float, ...] | None:
     """The weights, unless they are one of the columns anyway."""
     if table.weights is None:
         return None
@@ -153,18 +156,18 @@ def own_weights(table: QueryTable) -> tuple[float, ...] | None:
     return None if as_they_are in [tuple(values) for values in table.columns.values()] else table.weights
 
 
-def explained_metrics(suite: SuiteResult) -> list[str]:
+def _explained_metrics(suite: SuiteResult) -> list[str]:
     """Those whose arithmetic ``ireval why`` shows on a query."""
     silent = {outcome.metric for outcome in suite.outcomes if not outcome.explained}
-    return [each.name for each in query_metrics(suite) if each.name not in silent and not each.lists]
+    return [each.name for each in _query_metrics(suite) if each.name not in silent and not each.lists]
 
 
-def query_metrics(suite: SuiteResult) -> list[MetricFigures]:
+def _query_metrics(suite: SuiteResult) -> list[MetricFigures]:
     """Those that have a figure of each query."""
     return [each for each in suite.metrics if each.name in suite.queries.now]
 
 
-def shown_documents(suite: SuiteResult, documents: QueryDocuments, first: int = FIRST) -> list[int]:
+def _shown_documents(suite: SuiteResult, documents: QueryDocuments, first: int = _FIRST) -> list[int]:
     """Where those stand that a page shows: the first of either side, and those that are relevant or have a share."""
     of_account = {place for shares in documents.shares.values() for place, share in enumerate(shares) if share}
     return [
@@ -190,7 +193,7 @@ def moved_by(value: float | None, direction: str) -> Moved:
 
 def _figures(suite: SuiteResult, position: int) -> Iterator[FigureRow]:
     table = suite.queries
-    for metric in query_metrics(suite):
+    for metric in _query_metrics(suite):
         before, changes = table.baseline.get(metric.name), table.changes(metric.name)
         difference = changes[position] if changes else None
         yield FigureRow(
@@ -204,12 +207,12 @@ def _figures(suite: SuiteResult, position: int) -> Iterator[FigureRow]:
 
 def _rules(suite: SuiteResult, query: str) -> Iterator[tuple[str, str]]:
     for outcome in suite.outcomes:
-        if is_telling(outcome) and any(each.query == query for each in outcome.queries):
+        if _is_telling(outcome) and any(each.query == query for each in outcome.queries):
             yield outcome.verdict, sound(outcome.headline)
 
 
 def _rankings(suite: SuiteResult, documents: QueryDocuments) -> Rankings:
-    kept = [documents.documents[place] for place in shown_documents(suite, documents, FIRST_WITHOUT_SCRIPT)]
+    kept = [documents.documents[place] for place in _shown_documents(suite, documents, FIRST_WITHOUT_SCRIPT)]
     compared = suite.baseline is not None
     before = tuple(_side(suite, kept, compared=compared, now=False))
     now = tuple(_side(suite, kept, compared=compared, now=True))
@@ -298,3 +301,158 @@ def _shares(suite: SuiteResult, documents: QueryDocuments) -> Iterator[ShareRow]
 
 def _rank(rank: int | None) -> str:
     return "nowhere" if rank is None else f"#{rank}"
+
+
+VIEWS_OF_A_RULE = 3
+"""Of so many queries behind a failing rule a page about one suite has views that need no script."""
+VIEWS_AMONG_SUITES = 1
+"""The same of a page about several."""
+MOST_VIEWS = 20
+"""A suite has no more of them, however many rules fail; the table of queries shows the others."""
+MOST_CHARACTERS = 6_000_000
+"""The documents of a page take no more, before they are packed: whatever a run has, the page stays below 10 MB."""
+_ESCAPES = {ord(each): f"\\u{ord(each):04x}" for each in "<>&\u2028\u2029"}
+_plain = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
+"""Made once: ``json.dumps`` would make an encoder for each value."""
+
+
+def queries_data(run: RunResult) -> str:
+    """JSON that never ends the script element it stands in; all queries as columns, their documents packed.
+
+    ``documents`` of a suite is JSON again: deflated, since documents are most of a page, and in base64. A page unpacks
+    them when somebody looks at the first query.
+    """
+    left = MOST_CHARACTERS
+    suites = []
+    for suite in run.suites:
+        kept = list(_within(_documents(suite), left))
+        left -= sum(map(len, kept))
+        suites.append({**_table(suite), "documents": packed(f"[{','.join(kept)}]")})
+    return _plain({"first": _FIRST, "suites": suites}).translate(_ESCAPES)
+
+
+def worst_views(suite: SuiteResult, *, alone: bool = True) -> tuple[_QueryView, ...]:
+    """The first queries of each failing rule, each query once."""
+    most = VIEWS_OF_A_RULE if alone else VIEWS_AMONG_SUITES
+    known = set(suite.queries.ids)
+    metrics: dict[str, str] = {}
+    for outcome in suite.outcomes:
+        if outcome.verdict == "fail":
+            for each in outcome.queries[:most]:
+                if each.query in known:
+                    metrics.setdefault(each.query, outcome.metric if outcome.explained else "")
+    return tuple(query_view(suite, query, metric) for query, metric in islice(metrics.items(), MOST_VIEWS))
+
+
+def _table(suite: SuiteResult) -> dict[str, Any]:
+    """All queries of a suite, one entry a query in every list."""
+    table = suite.queries
+    weights = _own_weights(table)
+    explained = set(_explained_metrics(suite))
+    positions = {query: position for position, query in enumerate(table.ids)}
+    return {
+        "name": sound(suite.name),
+        "depth": suite.depth,
+        "compared": suite.baseline is not None,
+        "relevantFrom": suite.relevant_from,
+        "labels": [[grade, sound(label)] for grade, label in suite.labels.items()],
+        "ids": list(map(sound, table.ids)),
+        "texts": list(map(sound, table.texts)),
+        "weights": None if weights is None else _short(weights),
+        "words": _odd_words(table.ids),
+        "columns": [_column(name, values) for name, values in table.columns.items()],
+        "metrics": [_metric(suite, metric, metric.name in explained) for metric in _query_metrics(suite)],
+        "rules": [_rule(outcome, positions) for outcome in suite.outcomes if outcome.queries and _is_telling(outcome)],
+    }
+
+
+def _metric(suite: SuiteResult, metric: MetricFigures, explained: bool) -> dict[str, Any]:
+    """``why`` lacks the query at its end."""
+    table = suite.queries
+    return {
+        "name": sound(metric.name),
+        "direction": metric.direction,
+        "now": _short(table.now[metric.name]),
+        "baseline": _short(table.baseline.get(metric.name, ())),
+        "change": _short(table.changes(metric.name)),
+        "why": why_command(suite, metric.name, "").removesuffix("''") if explained else "",
+    }
+
+
+def _column(name: str, values: Sequence[str]) -> dict[str, Any]:
+    """Each value once, and which of them a query has."""
+    places = {value: place for place, value in enumerate(dict.fromkeys(values))}
+    return {"name": sound(name), "values": list(map(sound, places)), "of": [places[value] for value in values]}
+
+
+def _rule(outcome: Outcome, positions: dict[str, int]) -> dict[str, Any]:
+    named = dict.fromkeys(each.query for each in outcome.queries)
+    return {
+        "id": sound(outcome.id),
+        "verdict": outcome.verdict,
+        "headline": sound(outcome.headline),
+        "queries": [positions[query] for query in named if query in positions],
+    }
+
+
+def _odd_words(ids: Sequence[str]) -> list[tuple[int, str]]:
+    """Ids that a shell needs in another form, so that no page has to know how that is done."""
+    return [(position, word) for position, query in enumerate(ids) if (word := shell_word(query)) != query]
+
+
+def _documents(suite: SuiteResult) -> Iterator[str]:
+    """What a page shows of the documents of each query, the most telling query first."""
+    positions = {query: position for position, query in enumerate(suite.queries.ids)}
+    for each in suite.documents:
+        if each.query in positions:
+            yield _plain({"query": positions[each.query], **_of_a_query(suite, each)})
+
+
+def _of_a_query(suite: SuiteResult, documents: QueryDocuments) -> dict[str, Any]:
+    kept = _shown_documents(suite, documents)
+    placed = [documents.documents[place] for place in kept]
+    return {
+        "ids": [sound(each.document) for each in placed],
+        "grades": _short(each.grade for each in placed),
+        "now": [each.now for each in placed],
+        "baseline": [each.baseline for each in placed],
+        "shares": [[sound(name), _short(shares[place] for place in kept)] for name, shares in documents.shares.items()],
+        "relevant": documents.relevant,
+        "more": len(documents.documents) - len(kept),
+        "curves": [_curve(documents, now=False), _curve(documents, now=True)],
+    }
+
+
+def _curve(documents: QueryDocuments, *, now: bool) -> dict[str, Any] | None:
+    """The points; the interpolated steps lie over them."""
+    curve = documents.now if now else documents.baseline
+    if curve is None:
+        return None
+    return {"recall": _short(curve.recall), "precision": _short(curve.precision)}
+
+
+def _within(texts: Iterable[str], most: int) -> Iterator[str]:
+    """As many of the first as have room."""
+    for text in texts:
+        most -= len(text)
+        if most < 0:
+            return
+        yield text
+
+
+def _short(values: Iterable[float | None]) -> list[float | None]:
+    """Four decimals, as all figures are shown, and none where they are zeros."""
+    rounded = (None if value is None else round(value, 4) for value in values)
+    return [
+        int(value) if value is not None and value == value // 1 and abs(value) < 1e15 else value for value in rounded
+    ]
+
+
+def packed(text: str) -> str:
+    """The text, deflated and in base64."""
+    return base64.b64encode(zlib.compress(text.encode("utf-8", "replace"), 9)).decode()
+
+
+def unpacked(text: str) -> str:
+    """What :func:`packed` was given."""
+    return zlib.decompress(base64.b64decode(text)).decode()

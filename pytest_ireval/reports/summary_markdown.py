@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from pytest_ireval.plurals import counted
-from pytest_ireval.reports.fitting import Fit, Part, fitted
+from pytest_ireval.reports.commands import accept_command, why_command
+from pytest_ireval.reports.failure_text import baseline_words, best_document, cause_sentence, grade_words, moved, now_at
+from pytest_ireval.reports.figures import change, figure, interval, percent, sight_words
 from pytest_ireval.reports.markdown_text import SourceLinks, fenced, folded, inert, literal, table
-from pytest_ireval.reports.summary_outcomes import told_in_a_line, told_whole
 from pytest_ireval.reports.summary_table import HEADER, filled, metric_rows, notes_of_run, verdicts_in_words
 from pytest_ireval.reports.verdict_words import lowers, words_of
-from pytest_ireval.results.outcome import Outcome
+from pytest_ireval.results.outcome import Outcome, QueryChange, SliceFigures
 from pytest_ireval.results.suite_result import RunResult, SuiteResult
 
 LIMIT = 65_000
@@ -99,10 +100,10 @@ def _red(suite: SuiteResult, date: str, links: SourceLinks, first: int) -> Itera
     for number, outcome in enumerate(red):
         early = 9 - min(number // FIRST, 9)  # the first of every suite are named before the last of one
         if number and outcome.missing_baseline and red[number - 1].missing_baseline:
-            yield Part(((RED_LINE + early, told_in_a_line(outcome, suite, links)),), counts=True, flush=True)
+            yield Part(((RED_LINE + early, _told_in_a_line(outcome, suite, links)),), counts=True, flush=True)
             continue
         whole, line = (FIRST_RED, FIRST_RED + 1) if number < first else (OTHER_RED, RED_LINE + early)
-        forms = ((whole, told_whole(outcome, suite, date, links)), (line, told_in_a_line(outcome, suite, links)))
+        forms = ((whole, _told_whole(outcome, suite, date, links)), (line, _told_in_a_line(outcome, suite, links)))
         yield Part(forms, counts=True, flush=True)
 
 
@@ -137,7 +138,7 @@ def _lowered(run: RunResult, links: SourceLinks) -> str:
     lowered = [(suite, each) for suite in run.suites for each in suite.outcomes if lowers(each)]
     if not lowered:
         return ""
-    lines = [f"{told_in_a_line(each, suite, links)}{_fact(each)}" for suite, each in lowered[:LISTED]]
+    lines = [f"{_told_in_a_line(each, suite, links)}{_fact(each)}" for suite, each in lowered[:LISTED]]
     more = [f"* … and {len(lowered) - LISTED:,} more"] if len(lowered) > LISTED else []
     lower = any(each.numbers for _, each in lowered)
     title = "### This branch lowers its own baseline" if lower else "### This branch makes its suite weaker"
@@ -230,3 +231,208 @@ def _notice(fit: Fit, rest: str) -> str:
         said.append(f"{counted(fit.others, 'other part')} shortened or left out")
     where = f"Everything stands in {literal(rest)}" if rest else "`-vv` shows everything in the log"
     return f"**Not everything has room here**: {', '.join(said)}. {where}."
+
+
+SLICES = 8
+"""So many lines of figures are shown."""
+QUERIES = 5
+"""So many queries are shown."""
+FACTS_OF_OUTCOME = 6
+SENTENCE = 1000
+"""Sentences are cut beyond this; none of ours is so long."""
+
+
+def _told_whole(outcome: Outcome, suite: SuiteResult, date: str, links: SourceLinks) -> str:
+    """Headline, place and figures; queries, cause and commands for whoever opens them."""
+    first, *more = outcome.headline.splitlines() or [""]
+    parts = [
+        f"#### {inert(first)}",
+        f"{links.place(outcome.file, outcome.line)} · {literal(outcome.id)}",
+        fenced("\n".join(more)) if more else "",
+        inert(outcome.sentence, SENTENCE),
+        _figures_of_outcome(outcome),
+        "\n".join(f"* {inert(fact, SENTENCE)}" for fact in outcome.facts[:FACTS_OF_OUTCOME]),
+        _details(outcome, suite, date),
+    ]
+    return "\n\n".join(filter(None, parts))
+
+
+def _told_in_a_line(outcome: Outcome, suite: SuiteResult, links: SourceLinks) -> str:
+    """A line of a list."""
+    headline = inert(outcome.headline.partition("\n")[0])
+    return f"* {inert(suite.name)}: {headline} ({links.place(outcome.file, outcome.line)})"
+
+
+def _figures_of_outcome(outcome: Outcome) -> str:
+    """A row for each slice; without a baseline there is no change."""
+    shown = outcome.figures[:SLICES]
+    if not shown:
+        return ""
+    compared = any(each.baseline is not None for each in shown)
+    header = ["slice", *(["baseline"] if compared else []), "now", *(["change", ""] if compared else []), "queries"]
+    header += ["worse / better / same"] if compared else []
+    rows = [_row(each, compared) for each in shown]
+    lines = [table(header, rows, range(1, len(header)))]
+    if len(outcome.figures) > SLICES:
+        lines.append(f"… and {len(outcome.figures) - SLICES:,} more slices")
+    if said := _certainty(shown[0]):
+        lines.append(said)
+    return "\n\n".join(lines)
+
+
+def _row(each: SliceFigures, compared: bool) -> list[str]:
+    name = inert(each.label, 80)
+    cells = [f"**{name}**" if each.over and name else name]
+    cells += [figure(each.baseline)] if compared else []
+    cells.append(figure(each.now))
+    cells += [change(each.change), percent(each.relative)] if compared else []
+    cells.append(f"{each.queries:,}")
+    return [*cells, *([f"{each.worse} / {each.better} / {each.same}"] if compared else [])]
+
+
+def _certainty(each: SliceFigures) -> str:
+    """The interval, and what so many queries can show."""
+    said = []
+    if each.low is not None and each.high is not None:
+        said.append(f"{each.level * 100:.4g}% interval of the change {interval(each.low, each.high)}")
+    said += filter(None, [sight_words(each, "change")])
+    return f"{inert(each.slice, 80)}: {'; '.join(said)}" if said else ""
+
+
+def _details(outcome: Outcome, suite: SuiteResult, date: str) -> str:
+    """What somebody needs who sets out to mend it."""
+    parts = [_queries(outcome, suite.depth), *_circumstances(outcome, suite, date), *_commands(outcome, suite)]
+    text = "\n\n".join(filter(None, parts))
+    title = "Queries, cause and commands" if outcome.queries else "Cause and commands"
+    return folded(title, text) if text else ""
+
+
+def _queries(outcome: Outcome, depth: int) -> str:
+    """The first of them with their documents, and what stands on top of the very first."""
+    shown = outcome.queries[:QUERIES]
+    if not shown:
+        return ""
+    compared = any(each.baseline is not None or (each.best and each.best.baseline) for each in shown)
+    header = [outcome.worst, "text", inert(outcome.metric) or "value"]
+    header += ["best document was" if compared else "best document", "now at"]
+    lines = [table(header, [_query(each, depth) for each in shown])]
+    if outcome.query_count > QUERIES:
+        lines.append(f"… and {outcome.query_count - QUERIES:,} more queries")
+    if top := _top(shown[0]):
+        lines.append(top)
+    return "\n\n".join(lines)
+
+
+def _query(each: QueryChange, depth: int) -> list[str]:
+    return [
+        literal(each.query, 80) or "-",
+        inert(each.text, 80) + (f"; {inert(each.note, 200)}" if each.note else ""),
+        moved(each),
+        inert(best_document(each), 120),
+        inert(now_at(each.best, depth)),
+    ]
+
+
+def _top(query: QueryChange) -> str:
+    """What stands on top now."""
+    placed = ", ".join(f"{literal(each.document, 80)} ({grade_words(each)})" for each in query.top)
+    return f"Top {len(query.top)} of {literal(query.query, 80)} now: {placed}" if placed else ""
+
+
+def _circumstances(outcome: Outcome, suite: SuiteResult, date: str) -> Iterator[str]:
+    """What it compared with, and what changed besides."""
+    if outcome.against:
+        yield f"Compared with: {inert(outcome.against, SENTENCE)}"
+        return
+    if outcome.compares and suite.cause is not None:
+        yield f"Cause: {inert(cause_sentence(suite.cause, outcome.metric), SENTENCE)}"
+    if outcome.compares and suite.baseline is not None:
+        yield f"Baseline: {inert(baseline_words(suite.baseline, date))}"
+
+
+def _commands(outcome: Outcome, suite: SuiteResult) -> Iterator[str]:
+    """To be pasted: why it is so, and what accepts it."""
+    if outcome.metric and outcome.queries and outcome.explained:
+        yield f"Why:\n\n{fenced(why_command(suite, outcome.metric, outcome.queries[0].query), 'sh')}"
+    if not outcome.against and (outcome.missing_baseline or (outcome.compares and outcome.verdict != "error")):
+        yield f"Accept:\n\n{fenced(accept_command(suite, new=outcome.missing_baseline), 'sh')}"
+
+
+@dataclass(frozen=True)
+class Part:
+    """What is told, whole or in fewer words; a part is never cut in the middle."""
+
+    forms: tuple[tuple[int, str], ...]
+    """From the longest to the shortest, each with what it is worth: what is worth least is given up first."""
+    counts: bool = False
+    """Whether it is one of those that are counted when they are left out."""
+    flush: bool = False
+    """Whether its last form is a line of a list, which stands close to the one before it."""
+
+
+@dataclass(frozen=True)
+class Fit:
+    """How much of the counted parts is there."""
+
+    shortened: int = 0
+    omitted: int = 0
+    others: int = 0
+    """Other parts of which something is missing."""
+
+
+def size(text: str) -> int:
+    """Characters as a code host counts them: those beyond the first 65,536 of Unicode are two."""
+    return len(text.encode("utf-16-le", "surrogatepass")) // 2
+
+
+def fitted(parts: Sequence[Part], limit: int, notice: Callable[[Fit], str]) -> str:
+    """As many parts as there is room for, in their order, then what ``notice`` says of the others.
+
+    Something of the first part always stays.
+    """
+    shown = [0] * len(parts)
+    room = limit - sum(size(part.forms[0][1]) + 2 for part in parts)
+    steps = sorted(_steps(parts))
+    if room < 0:
+        room -= max(size(notice(Fit(999_999, 999_999, 999_999))), 0) + 2
+    for _, negative, form in steps:
+        if room >= 0:
+            break
+        number = -negative
+        if form != shown[number]:
+            continue  # a form that is worth more than the one before it goes with it
+        shown[number] = form + 1
+        room += size(parts[number].forms[form][1]) - size(_text(parts[number], form + 1))
+    return _joined(parts, shown, notice)
+
+
+def _steps(parts: Sequence[Part]) -> Iterator[tuple[int, int, int]]:
+    """What can be given up, by its worth; of equals, the last in the text first."""
+    for number, part in enumerate(parts):
+        for form in range(len(part.forms) if number else len(part.forms) - 1):
+            yield part.forms[form][0], -number, form
+
+
+def _text(part: Part, form: int) -> str:
+    return part.forms[form][1] if form < len(part.forms) else ""
+
+
+def _joined(parts: Sequence[Part], shown: Sequence[int], notice: Callable[[Fit], str]) -> str:
+    """Paragraphs apart; lines of a list below each other."""
+    text, in_list = "", False
+    for part, form in zip(parts, shown, strict=True):
+        told = _text(part, form)
+        if not told:
+            continue
+        line = part.flush and form == len(part.forms) - 1
+        text += ("\n" if line and in_list else "\n\n" if text else "") + told
+        in_list = line
+    missing = _missing(parts, shown)
+    return f"{text}\n\n{notice(missing)}\n" if missing != Fit() else f"{text}\n"
+
+
+def _missing(parts: Sequence[Part], shown: Sequence[int]) -> Fit:
+    counted = [(form, len(part.forms)) for part, form in zip(parts, shown, strict=True) if part.counts and form]
+    others = sum(1 for part, form in zip(parts, shown, strict=True) if form and not part.counts)
+    omitted = sum(form == forms for form, forms in counted)
+    return Fit(len(counted) - omitted, omitted, others)

@@ -6,14 +6,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import groupby
 
 from pytest_ireval.plurals import counted, magnitude
-from pytest_ireval.reports.affected_text import affected_lines
-from pytest_ireval.reports.cause_text import cause_sentence
+from pytest_ireval.reports.failure_text import cause_sentence
 from pytest_ireval.reports.figures import change, figure, interval, percent
-from pytest_ireval.reports.whose import RED, whose_lines
-from pytest_ireval.results.cause import Cause
-from pytest_ireval.results.outcome import VERDICTS, Outcome, SliceFigures, Verdict, worst_of
+from pytest_ireval.results.outcome import VERDICTS, Cause, Outcome, SliceFigures, Verdict, worst_of
 from pytest_ireval.results.suite_result import ChanceOfRed, Counts, MetricFigures, RunResult, SuiteResult
-from pytest_ireval.text_table import cut, laid_out, printable, width, wrapped
+from pytest_ireval.text_table import aligned, cut, laid_out, printable, width, wrapped
 
 LISTED = 5
 """So many queries or suites are named, the others counted."""
@@ -34,7 +31,7 @@ def summary_lines(run: RunResult, limit: int = 80, files: Sequence[str] = ()) ->
         _rests_on(run.suites, limit),
         [line for note in notes_of_run(run) for line in wrapped(note, limit, then="  ")],
         [f"written: {printable(file)}" for file in files],
-        affected_lines(run, limit),
+        _affected_lines(run, limit),
         [printable(line) for problem in run.problems for line in f"problem: {problem}".splitlines()],
         [line for warning in run.warnings for line in wrapped(f"warning: {printable(warning)}", limit, then="  ")],
         [*whose_lines(run, limit), *verdict_lines(run, limit)],
@@ -274,7 +271,7 @@ def brief_lines(run: RunResult, limit: int) -> list[str]:
     """A line for each red suite and the verdict; nothing if all is well."""
     if run.verdict == "pass":
         return []
-    return [*(cut(_red(suite), limit) for suite in run.suites if suite.verdict in RED), *verdict_lines(run, limit)]
+    return [*(cut(_red(suite), limit) for suite in run.suites if suite.verdict in _RED), *verdict_lines(run, limit)]
 
 
 def _red(suite: SuiteResult) -> str:
@@ -318,3 +315,79 @@ def verdicts_in_words(suites: Iterable[SuiteResult]) -> str:
     every = [outcome.verdict for suite in suites for outcome in suite.outcomes]
     said = [f"{every.count(verdict):,} {verdict}" for verdict in reversed(VERDICTS) if verdict in every]
     return f"{counted(len(every), 'verdict')}: {', '.join(said)}" if every else "no verdicts"
+
+
+LISTED_FILES = 40
+"""So many of them are named; all are in the results."""
+
+
+def _affected_lines(run: RunResult, limit: int = 80) -> list[str]:
+    """Those that took no part, by name: nobody shall take them for suites that passed."""
+    if not run.unaffected:
+        return []
+    count = counted(len(run.unaffected), "suite")
+    more = ", …" if len(run.unaffected) > LISTED_FILES else ""
+    names = ", ".join(run.unaffected[:LISTED_FILES]) + more
+    text = f"not affected by what changed since {run.changed_since}: {names} ({count})"
+    return wrapped(text, limit, then="  ")
+
+
+def reason_lines(run: RunResult, limit: int = 80) -> list[str]:
+    """Why each of the others took part."""
+    reasons = [f"{suite.name}: {suite.affected_by}" for suite in run.suites if suite.affected_by]
+    lines = [line for reason in reasons for line in wrapped(printable(reason), limit, then="  ")]
+    return [f"affected by what changed since {printable(run.changed_since)}:", *lines, ""] if lines else []
+
+
+DIRTY = "commit them with the baseline, or nobody can measure it again"
+
+
+def update_lines(run: RunResult, limit: int = 80) -> list[str]:
+    """A table for each suite whose baseline this run wrote, and whether its commit is what was measured."""
+    parts = [_accepted(suite, limit) for suite in run.suites if suite.name in run.accepted]
+    if parts and run.dirty:
+        parts.append(
+            wrapped(f"accepted with uncommitted changes, beside commit {run.commit[:7]}: {DIRTY}", limit, then="  ")
+        )
+    return [line for part in parts for line in (*part, "")][:-1]
+
+
+def _accepted(suite: SuiteResult, limit: int) -> list[str]:
+    """The suite, its metrics as they were and are, and what changed besides."""
+    new = suite.baseline is None and all(metric.baseline is None for metric in suite.metrics)
+    rows = [
+        [metric.name, figure(metric.baseline), figure(metric.now), change(metric.change)]
+        + ([] if new else [f"{metric.worse} / {metric.better} / {metric.same}"])
+        for metric in suite.metrics
+        if not metric.lists  # it compares lists, and has no figure that could be accepted
+    ]
+    header = ["metric", "was", "now", "change", *([] if new else ["worse / better / same"])]
+    lines = [f"{printable(suite.name)}: {'first baseline' if new else 'new baseline'}"]
+    if rows:
+        lines += [f"  {line}" for line in aligned([header, *rows], range(1, 4), most=WIDEST)]
+    if suite.cause is not None:
+        lines += wrapped(cause_sentence(suite.cause), limit, "  ", "    ")
+    return lines
+
+
+LISTED_OWNERS = 5
+"""So many suites of an owner are named, the others counted."""
+_RED = ("fail", "error")
+
+
+def whose_lines(run: RunResult, limit: int = 80) -> list[str]:
+    """The owners of red suites with what is red; nothing where no red suite has an owner."""
+    by_owner = owners_of(run)
+    if not any(by_owner):
+        return []
+    said = [f"{owner or 'without an owner'} ({_some(names)})" for owner, names in by_owner.items()]
+    return wrapped(f"red: {', '.join(said)}", limit, then="  ")
+
+
+def owners_of(run: RunResult) -> dict[str, list[str]]:
+    """The names of red suites by owner, in the order of the run; those of nobody come last, under no name."""
+    red = [suite for suite in run.suites if suite.verdict in _RED]
+    owners = [owner for owner in dict.fromkeys(suite.owner for suite in red) if owner]
+    found = {owner: [suite.name for suite in red if suite.owner == owner] for owner in owners}
+    unowned = [suite.name for suite in red if not suite.owner]
+    return {**found, **({"": unowned} if unowned else {})}

@@ -2,19 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import lru_cache
+import re
+import traceback
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, is_dataclass, replace
+from functools import lru_cache, partial
 from pathlib import Path
-from types import MappingProxyType
+from types import FrameType, MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from pytest_ireval.errors import Problem, ReportError
-from pytest_ireval.results.suite_result import Section
+import jinja2
+from jinja2 import meta, nodes
+from jinja2.defaults import DEFAULT_NAMESPACE
+from jinja2.filters import FILTERS
+from jinja2.tests import TESTS
+from jinja2.utils import missing
+from markupsafe import Markup
+
+from pytest_ireval.errors import IrevalError, Problem, ReportError, did_you_mean, one_line
+from pytest_ireval.results.suite_result import RunResult, Section
 
 if TYPE_CHECKING:
     import jinja2
     from markupsafe import Markup
+
 
 PACKAGE = Path(__file__).parents[1]
 OURS = "ireval"
@@ -60,34 +72,28 @@ class Templates:
 
     def filled(self, name: str, /, **values: Any) -> str:
         """A template filled in; raises ReportError that names the line, whoever's template it is."""
-        from pytest_ireval.reports.template_errors import told
-
-        with told({template_folder(): OURS} | ({self.folder: shown(self.folder)} if self.folder else {})):
+        with _told({template_folder(): OURS} | ({self.folder: shown(self.folder)} if self.folder else {})):
             return self.environment.get_template(name).render(**values)
 
     def text_of(self, name: str) -> str:
         """A file of style or script as it is, the user's before ours; empty for an extra file that is not there."""
         for folder in filter(None, (self.folder, template_folder())):
             if (folder / name).is_file():
-                return text_in(folder / name)
+                return _text_in(folder / name)
         if name in EXTRA:
             return ""
         raise ReportError(Problem("there is no such file among the templates", name))
 
     def drawn(self, section: Section) -> DrawnSection:
         """A section filled into the template of its plugin; what is in the way stands in it, and nothing is raised."""
-        from pytest_ireval.reports.section_drawing import drawn
-
-        return drawn(section, self.sections.get(section.name))
+        return _drawn(section, self.sections.get(section.name))
 
 
 def templates(folder: Path | None = None, sections: Mapping[str, SectionTemplate] = MappingProxyType({})) -> Templates:
     """What draws the report; raises ReportError with all that can be known to be wrong with the user's folder."""
     made = Templates(folder, sections, environment(*([folder] if folder else []), template_folder()))
     if folder is not None:
-        from pytest_ireval.reports.template_checks import check
-
-        check(folder, made.environment, template_folder())
+        _check(folder, made.environment, template_folder())
     return made
 
 
@@ -116,14 +122,13 @@ def _made(*folders: Path) -> jinja2.Environment:
     import jinja2
 
     from pytest_ireval.reports.page_filters import FILTERS
-    from pytest_ireval.reports.template_errors import Unknown
 
     found = jinja2.FileSystemLoader(folders)
     ours = jinja2.PrefixLoader({OURS: jinja2.FileSystemLoader(template_folder())})
     made = jinja2.Environment(
         loader=jinja2.ChoiceLoader([found, ours]),
         autoescape=True,
-        undefined=Unknown,
+        undefined=_Unknown,
         trim_blocks=True,
         lstrip_blocks=True,
     )
@@ -131,7 +136,7 @@ def _made(*folders: Path) -> jinja2.Environment:
     return made
 
 
-def text_in(path: Path) -> str:
+def _text_in(path: Path) -> str:
     """The text of a file that a page is made of; raises ReportError where it cannot be read."""
     try:
         return path.read_text(encoding="utf-8")
@@ -144,3 +149,240 @@ def text_in(path: Path) -> str:
 def shown(path: Path) -> str:
     """As messages name it: from where the run began, if it lies below."""
     return (path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path).as_posix()
+
+
+def _drawn(section: Section, template: SectionTemplate | None) -> DrawnSection:
+    """Its body and style; a problem in place of both, if there is one."""
+    if section.problem and not section.data:
+        return _empty(section, section.problem)
+    if template is None:
+        where = "install it, or name its folder with ireval report --suites"
+        return _empty(section, f"{section.plugin}, which draws it, is not at hand: {where}")
+    try:
+        style = _style(template)
+        with _told({template.folder: ""}):
+            page = environment(template.folder).get_template(template.template)
+            return DrawnSection(section, Markup(page.render(dict(section.data))), style)  # noqa: S704 - it escapes
+    except ReportError as error:
+        return _empty(section, one_line(error))
+
+
+def _style(template: SectionTemplate) -> str:
+    """Its CSS; one that ends the page's element would be refused with the whole page."""
+    style = _text_in(template.folder / template.style) if template.style else ""
+    if "</style" in style.lower():
+        raise ReportError(Problem("holds </style, which would end it", template.style))
+    return style
+
+
+def settled(run: RunResult, using: Templates) -> RunResult:
+    """Each section says whether it can be drawn; one that could not be may have a better template now."""
+    sections = (replace(each, problem=using.drawn(each).problem) for each in run.sections)
+    return replace(run, sections=tuple(sections))
+
+
+def _empty(section: Section, problem: str) -> DrawnSection:
+    return DrawnSection(section, Markup(), problem=problem)
+
+
+OF_OTHER_PAGES = ("evaluation.html.jinja",)
+"""Of ``ireval evaluate``, which knows no folder of templates."""
+SUFFIX = ".jinja"
+
+
+def _check(folder: Path, environment: jinja2.Environment, ours: Path) -> None:
+    """Raise ReportError with everything that is wrong: a misspelt name would else be passed over in silence."""
+    if not folder.is_dir():
+        raise ReportError(Problem("there is no such folder of templates", shown(folder)))
+    named = [*_files(ours, but=OF_OTHER_PAGES), *EXTRA]
+    files = _files(folder)
+    used, problems, dynamic = _used(folder, files, named, environment)
+    problems += [] if dynamic else [_unused(folder, each, named) for each in files if each not in used]
+    if problems:
+        raise ReportError(*problems)
+
+
+def _files(folder: Path, but: Iterable[str] = ()) -> list[str]:
+    """Names below a folder; notes, hidden files and what editors leave are none of our business."""
+    paths = [path for path in sorted(folder.rglob("*")) if not path.is_dir()]
+    names = [path.relative_to(folder).as_posix() for path in paths]
+    return [n for n in names if n not in but and not f"/{n}".count("/.") and not n.endswith((".md", "~"))]
+
+
+def _used(
+    folder: Path, files: Iterable[str], named: Iterable[str], environment: jinja2.Environment
+) -> tuple[set[str], list[Problem], bool]:
+    """The files that take part, what is wrong with them, and whether a name is computed: then any may take part."""
+    waiting = [each for each in files if each in set(named)]
+    used, problems, dynamic = set(waiting), list[Problem](), False
+    while waiting:
+        name = waiting.pop(0)
+        try:
+            text = _text_in(folder / name)
+            tree = _tree(text if name.endswith(SUFFIX) else "", name, folder / name, environment)
+        except ReportError as error:
+            problems.extend(error.problems)
+            continue
+        except jinja2.TemplateSyntaxError as error:
+            problems.append(_problem_of(error, {folder: shown(folder)}))
+            continue
+        problems += _unknown_blocks(tree, f"{shown(folder)}/{name}", environment)
+        wanted = set(meta.find_referenced_templates(tree))
+        dynamic = dynamic or None in wanted
+        found = {each for each in files if each in wanted and each not in used}
+        waiting += sorted(found)
+        used |= found
+    return used, problems, dynamic
+
+
+def _tree(text: str, name: str, path: Path, environment: jinja2.Environment) -> nodes.Template:
+    """What stands in a template; raises TemplateSyntaxError, for an unknown filter as well."""
+    environment.compile(text, name, str(path))
+    return environment.parse(text, name, str(path))
+
+
+def _unused(folder: Path, name: str, named: Iterable[str]) -> Problem:
+    complaint = "takes no part: no template of the report is called so, and none of yours includes it"
+    allowed = f"the report has: {', '.join(named)}"
+    return Problem(complaint, f"{shown(folder)}/{name}", suggestion=did_you_mean(name, named), allowed=allowed)
+
+
+def _unknown_blocks(tree: nodes.Template, place: str, environment: jinja2.Environment) -> Iterator[Problem]:
+    """Blocks that the extended template does not have; Jinja passes over them."""
+    known = _blocks_above(tree, environment)
+    if known is None:
+        return
+    for block in tree.body:
+        if isinstance(block, nodes.Block) and block.name not in known:
+            yield Problem(
+                f"the template that it extends has no block {block.name!r}",
+                f"{place}:{block.lineno}",
+                suggestion=did_you_mean(block.name, known),
+                allowed=f"it has: {', '.join(sorted(known))}",
+            )
+
+
+def _blocks_above(tree: nodes.Template, environment: jinja2.Environment) -> set[str] | None:
+    """The blocks of all templates that one extends; None where it extends none, or that cannot be told."""
+    found: set[str] = set()
+    seen: set[str] = set()
+    while (extends := tree.find(nodes.Extends)) is not None:
+        parent = extends.template
+        if not isinstance(parent, nodes.Const) or parent.value in seen:
+            return None
+        seen.add(parent.value)
+        assert environment.loader is not None  # noqa: S101 - every environment of ours has one
+        try:
+            tree = environment.parse(environment.loader.get_source(environment, parent.value)[0])
+        except jinja2.TemplateError:
+            return None  # told where it is drawn, or by the check of that file
+        found |= {block.name for block in tree.find_all(nodes.Block)}
+    return found if seen else None
+
+
+Folders = Mapping[Path, str]
+"""Where templates lie, and what messages call these folders; empty: a file goes by its name."""
+LISTED = 40
+"""So many names of what there is are told."""
+ITSELF = 'a template that extends or includes itself? ours is "ireval/index.html.jinja", and so on'
+UNKNOWN = re.compile(r"No (filter|test) named '(\w+)'")
+
+
+class NotThereError(jinja2.UndefinedError):
+    """A name that nothing has; ``thing`` is what was asked for it, or ``missing``."""
+
+    def __init__(self, message: str | None = None, *, thing: Any, name: str) -> None:
+        super().__init__(message)
+        self.thing = thing
+        self.name = name
+
+
+class _Unknown(jinja2.StrictUndefined):
+    """Stops whoever uses it, and remembers what was asked for."""
+
+    def __init__(self, hint: str | None = None, obj: Any = missing, name: str | None = None, **_: Any) -> None:
+        asked: Any = partial(NotThereError, thing=obj, name=str(name))
+        super().__init__(hint, obj, name, asked)
+
+
+@contextmanager
+def _told(folders: Folders) -> Iterator[None]:
+    """Whatever a template raises is a ReportError that names its line."""
+    try:
+        yield
+    except IrevalError:
+        raise
+    except Exception as error:  # a template is code, and may raise anything
+        raise ReportError(_problem_of(error, folders)) from error
+
+
+def _problem_of(error: Exception, folders: Folders) -> Problem:
+    """Place, complaint, and what was probably meant."""
+    place, frame = _place(error, folders)
+    if isinstance(error, jinja2.TemplateSyntaxError):
+        return Problem(_message(error), place, suggestion=_meant(error))
+    if isinstance(error, jinja2.TemplateNotFound):
+        return Problem(f"there is no template {error.message or error.name!r}", place)
+    if isinstance(error, jinja2.UndefinedError):
+        return _undefined(error, place, frame)
+    if isinstance(error, RecursionError):
+        return Problem("it never ends", place, suggestion=ITSELF)
+    return Problem(f"raised {type(error).__name__}: {error}".rstrip(": "), place)
+
+
+def _place(error: Exception, folders: Folders) -> tuple[str, FrameType | None]:
+    """``file:line`` of the innermost template, and its frame."""
+    if isinstance(error, jinja2.TemplateSyntaxError):
+        return _named(error.filename or error.name or "a template", error.lineno, folders), None
+    for frame, line in reversed(list(traceback.walk_tb(error.__traceback__))):
+        if any(Path(frame.f_code.co_filename).is_relative_to(folder) for folder in folders):
+            return _named(frame.f_code.co_filename, line, folders), frame
+    return "", None
+
+
+def _named(file: str, line: int, folders: Folders) -> str:
+    for folder, name in folders.items():
+        if Path(file).is_relative_to(folder):
+            path = Path(file).relative_to(folder).as_posix()
+            return f"{name}/{path}:{line}" if name else f"{path}:{line}"
+    return f"{file}:{line}"
+
+
+def _message(error: jinja2.TemplateSyntaxError) -> str:
+    return (error.message or "is no template").rstrip(".")
+
+
+def _meant(error: jinja2.TemplateSyntaxError) -> str:
+    """The filter or the test that is called nearly so."""
+    match = UNKNOWN.search(error.message or "")
+    if match is None:
+        return ""
+    return did_you_mean(match[2], FILTERS if match[1] == "filter" else TESTS)
+
+
+def _undefined(error: jinja2.UndefinedError, place: str, frame: FrameType | None) -> Problem:
+    """A name or an attribute that is not there."""
+    complaint = error.message or "a name is not there"
+    if not isinstance(error, NotThereError):
+        return Problem(complaint, place)
+    names = _names(error.thing, frame)
+    return Problem(complaint, place, suggestion=did_you_mean(error.name, names), allowed=_listed(names))
+
+
+def _names(thing: Any, frame: FrameType | None) -> list[str]:
+    """What could have been asked of it; of nothing at all: which names the template knows."""
+    known: Iterable[Any] = ()
+    if thing is missing:
+        known = set(frame.f_locals) - set(DEFAULT_NAMESPACE) if frame else ()
+    elif isinstance(thing, Mapping):
+        known = thing
+    elif is_dataclass(thing):
+        known = dir(thing)
+    return sorted(str(name) for name in known if not str(name).startswith("_"))
+
+
+def _listed(names: list[str]) -> str:
+    if not names:
+        return ""
+    more = ", …" if len(names) > LISTED else ""
+    return f"there is: {', '.join(names[:LISTED])}{more}"

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 from pytest_ireval.errors import BaselineError, Problem, shown
-from pytest_ireval.repositories.repository import root_of
 
 PATIENCE = 20.0
 """Seconds that git may take."""
@@ -111,7 +110,7 @@ def content_at(ref: str, path: Path) -> bytes | None:
     folder = standing(path.absolute().parent)
     ref = full_name(ref, folder)
     _checked_commit(ref, folder)
-    return blob(f"{ref}:./{_below(path, folder)}", folder)
+    return blob(f"{ref}:./{_path_below(path, folder)}", folder)
 
 
 show_at = content_at
@@ -166,7 +165,7 @@ def standing(folder: Path) -> Path:
     return folder
 
 
-def _below(path: Path, folder: Path) -> str:
+def _path_below(path: Path, folder: Path) -> str:
     return path.absolute().relative_to(folder).as_posix()
 
 
@@ -177,3 +176,41 @@ def _checked_commit(ref: str, folder: Path) -> None:
         raise BaselineError(Problem("is in no git repository, or git is not at hand", place=str(folder)))
     complaint = f"git knows no commit {shown(ref)} here"
     raise BaselineError(Problem(complaint, suggestion="a shallow clone may lack it: git fetch --unshallow"))
+
+
+def root_of(folder: Path) -> Path | None:
+    """The top of the repository that really holds a folder; found without asking git, None where there is none."""
+    real = Path(os.path.realpath(folder))
+    return next((each for each in (real, *real.parents) if (each / ".git").exists()), None)
+
+
+def places_of(path: Path, root: Path) -> tuple[str, ...]:
+    """The places of an absolute path below a repository, seen from its ``root``; none if it lies elsewhere.
+
+    There are several where links lead to it: its own name, and what the links stand for. Git names the former when a
+    link is changed, the latter when the file is. The root itself is ``""``.
+    """
+    written, real = str(path), os.path.realpath(path)
+    if written == real:
+        return _below(path, root)
+    ways = (path, Path(os.path.realpath(path.parent), path.name), Path(real))
+    return tuple(dict.fromkeys(place for way in ways for place in _below(way, root)))
+
+
+def _below(path: Path, root: Path) -> tuple[str, ...]:
+    if path.is_relative_to(root):
+        return (_named(path.relative_to(root)),)
+    above = next((each for each in (path, *path.parents) if os.path.realpath(each) == str(root)), None)
+    return () if above is None else (_named(path.relative_to(above)),)
+
+
+def _named(path: Path) -> str:
+    return "" if path == Path() else path.as_posix()
+
+
+POINTER = b"version https://git-lfs.github.com/spec/"
+
+
+def is_pointer(data: bytes) -> bool:
+    """Whether this is no content, but says where one is."""
+    return data.startswith(POINTER)

@@ -6,11 +6,14 @@ import math
 import operator
 import types
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import MISSING, Field, fields, is_dataclass
+from dataclasses import MISSING, Field, fields, is_dataclass, replace
 from functools import cache
 from typing import Any, Literal, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
 from pytest_ireval.errors import InputError, Problem, did_you_mean
+from pytest_ireval.results.outcome import Outcome
+from pytest_ireval.results.suite_result import SuiteResult
+from pytest_ireval.secrets import hidden, hidden_in
 
 T = TypeVar("T")
 Path = tuple[str, ...]
@@ -135,3 +138,29 @@ def _expect(fits: bool, data: Any, wanted: str, place: str, path: Sequence[str])
     if not fits:
         found = "null" if data is None else repr(data) if isinstance(data, str | int | float) else type(data).__name__
         raise InputError(Problem(f"expected {wanted}, found {found[:80]}", place, tuple(path)))
+
+
+def shown_result(result: SuiteResult) -> SuiteResult:
+    """Ids, queries and figures stay as they are; all that somebody put into words is looked through."""
+    return replace(
+        result,
+        error=hidden(result.error),
+        source=hidden(result.source),
+        judgments=hidden(result.judgments),
+        notes=hidden_in(result.notes),
+        affected_by=hidden(result.affected_by),
+        metrics=tuple(replace(each, error=hidden(each.error)) for each in result.metrics),
+        outcomes=tuple(map(_outcome, result.outcomes)),
+    )
+
+
+def _outcome(outcome: Outcome) -> Outcome:
+    return replace(
+        outcome,
+        headline=hidden(outcome.headline),
+        sentence=hidden(outcome.sentence),
+        worst=hidden(outcome.worst),
+        facts=hidden_in(outcome.facts),
+        against=hidden(outcome.against),
+        queries=tuple(replace(each, note=hidden(each.note)) for each in outcome.queries),
+    )

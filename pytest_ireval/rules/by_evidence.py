@@ -9,8 +9,24 @@ from typing import NamedTuple
 import numpy as np
 
 from pytest_ireval.results.outcome import SliceFigures, Verdict
-from pytest_ireval.rules.deciding import Decision, decided, factor_of, for_looks, for_tries
-from pytest_ireval.rules.evidence_wording import (
+from pytest_ireval.rules.context import Ruling
+from pytest_ireval.rules.evidence import (
+    Decision,
+    Mask,
+    Robustness,
+    Shown,
+    Tries,
+    decided,
+    decided_by_ties,
+    factor_of,
+    for_looks,
+    for_tries,
+    robustness_of,
+)
+from pytest_ireval.rules.figures import needed_for
+from pytest_ireval.rules.question import Question, mean_of
+from pytest_ireval.rules.side import Floats
+from pytest_ireval.rules.wording import (
     change_words,
     decided_words,
     drawing_words,
@@ -22,16 +38,9 @@ from pytest_ireval.rules.evidence_wording import (
     numbers_words,
     size_words,
     unjudged_words,
+    who_got_worse,
+    worst_changes,
 )
-from pytest_ireval.rules.figures import needed_for
-from pytest_ireval.rules.question import Question, mean_of
-from pytest_ireval.rules.robustness import Robustness, robustness_of
-from pytest_ireval.rules.ruling import Ruling
-from pytest_ireval.rules.side import Floats
-from pytest_ireval.rules.tie_breaking import decided_by_ties
-from pytest_ireval.rules.tries import Mask, Shown, Tries
-from pytest_ireval.rules.wording import who_got_worse
-from pytest_ireval.rules.worst import worst_changes
 from pytest_ireval.statistics.estimate import estimated
 from pytest_ireval.statistics.mean_evidence import FEWEST, p_above, p_below
 from pytest_ireval.statistics.weighting import weighting

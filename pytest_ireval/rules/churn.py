@@ -11,12 +11,9 @@ from pydantic import Field, model_validator
 
 from pytest_ireval.plugins.kinds import Part, rule
 from pytest_ireval.results.outcome import SliceFigures
-from pytest_ireval.rules.ruling import Ruling, percent
-from pytest_ireval.rules.seen import Seen
-from pytest_ireval.rules.wording import on, queries_of
-from pytest_ireval.rules.worst import lowest_values
-from pytest_ireval.suites.loosening import LESS
-from pytest_ireval.suites.options import ComparingOptions
+from pytest_ireval.rules.context import Ruling, Seen, percent
+from pytest_ireval.rules.wording import lowest_values, on, queries_of
+from pytest_ireval.suites.options import LESS, ComparingOptions
 from pytest_ireval.suites.values import AmountText, MetricText, Number
 
 ROUNDING = 1e-9

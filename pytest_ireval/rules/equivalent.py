@@ -12,23 +12,20 @@ from pytest_ireval.plugins.kinds import rule
 from pytest_ireval.plurals import counted
 from pytest_ireval.results.outcome import SliceFigures
 from pytest_ireval.rules.by_evidence import few_words, numbers_of, shown_of_mean, tested_p, undecided
-from pytest_ireval.rules.deciding import factor_of
-from pytest_ireval.rules.evidence_wording import (
+from pytest_ireval.rules.context import Ruling, Seen
+from pytest_ireval.rules.evidence import Chances, Tries, factor_of, left_open_of
+from pytest_ireval.rules.figures import figures_of
+from pytest_ireval.rules.question import Question, beyond, mean_of, weights_of
+from pytest_ireval.rules.wording import (
     cannot_tell,
     change_words,
     drawing_words,
     look_facts,
     no_weight_words,
     numbers_words,
+    on,
+    worst_changes,
 )
-from pytest_ireval.rules.figures import figures_of
-from pytest_ireval.rules.question import Question, beyond, mean_of, weights_of
-from pytest_ireval.rules.robustness import left_open_of
-from pytest_ireval.rules.ruling import Ruling
-from pytest_ireval.rules.seen import Seen
-from pytest_ireval.rules.tries import Chances, Tries
-from pytest_ireval.rules.wording import on
-from pytest_ireval.rules.worst import worst_changes
 from pytest_ireval.statistics.mean_evidence import Equivalence, equivalence
 from pytest_ireval.suites.options import EvidenceOptions, WeightedOptions
 from pytest_ireval.suites.values import MetricText, ToleranceText

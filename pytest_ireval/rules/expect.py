@@ -12,10 +12,8 @@ from pydantic.json_schema import JsonSchemaValue
 from pytest_ireval.errors import did_you_mean, shown
 from pytest_ireval.plugins.kinds import Part, rule
 from pytest_ireval.results.outcome import Verdict
-from pytest_ireval.rules.ruling import Ruling
-from pytest_ireval.rules.seen import Seen
-from pytest_ireval.suites.loosening import IN_PARTS
-from pytest_ireval.suites.options import Options, RuleOptions
+from pytest_ireval.rules.context import Ruling, Seen
+from pytest_ireval.suites.options import IN_PARTS, Options, RuleOptions
 from pytest_ireval.suites.values import Text, Texts, Whole
 
 

@@ -10,8 +10,8 @@ import numpy as np
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.metrics.score import aggregated
 from pytest_ireval.results.outcome import SliceFigures
+from pytest_ireval.rules.context import Seen, Values
 from pytest_ireval.rules.question import Question, mean_of, weightless
-from pytest_ireval.rules.seen import Seen, Values
 from pytest_ireval.rules.side import Floats
 from pytest_ireval.statistics.mean_evidence import FEWEST, MeanEvidence
 from pytest_ireval.statistics.resolution import false_alarm, queries_needed, resolution

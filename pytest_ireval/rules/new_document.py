@@ -16,11 +16,9 @@ from pytest_ireval.plurals import counted
 from pytest_ireval.retrieval.ids import Ids
 from pytest_ireval.retrieval.rankings import Rankings
 from pytest_ireval.retrieval.scan.tokens import Words
-from pytest_ireval.rules.ruling import Ruling, percent
-from pytest_ireval.rules.seen import Seen
+from pytest_ireval.rules.context import Ruling, Seen, percent
 from pytest_ireval.rules.wording import on, queries_of
-from pytest_ireval.suites.loosening import LESS, MORE
-from pytest_ireval.suites.options import ComparingOptions
+from pytest_ireval.suites.options import LESS, MORE, ComparingOptions
 from pytest_ireval.suites.values import AmountText, Texts, Whole
 
 TOP = 3

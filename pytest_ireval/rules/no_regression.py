@@ -11,16 +11,23 @@ from pydantic import Field, model_validator
 from pytest_ireval.plugins.kinds import MeanTest, rule
 from pytest_ireval.results.outcome import SliceFigures
 from pytest_ireval.rules.by_evidence import numbers_of, ruled_by_evidence, shown_of_mean, tested_p
-from pytest_ireval.rules.evidence_wording import drift_facts, drift_words, no_weight_words, numbers_words, open_words
+from pytest_ireval.rules.context import Ruling, Seen, percent
+from pytest_ireval.rules.evidence import Chances, Tries, decided_by_ties
 from pytest_ireval.rules.figures import figure_of, figures_of
 from pytest_ireval.rules.question import Question, beyond, mean_of, weights_of
-from pytest_ireval.rules.ruling import Ruling, percent
-from pytest_ireval.rules.seen import Seen
-from pytest_ireval.rules.slices import WHOLE, one_value, slice_of
-from pytest_ireval.rules.tie_breaking import decided_by_ties
-from pytest_ireval.rules.tries import Chances, Tries
-from pytest_ireval.rules.wording import metric_words, moved, on, who_got_worse
-from pytest_ireval.rules.worst import worst_changes
+from pytest_ireval.rules.side import WHOLE, one_value, slice_of
+from pytest_ireval.rules.wording import (
+    drift_facts,
+    drift_words,
+    metric_words,
+    moved,
+    no_weight_words,
+    numbers_words,
+    on,
+    open_words,
+    who_got_worse,
+    worst_changes,
+)
 from pytest_ireval.suites.options import EvidenceOptions, WeightedOptions
 from pytest_ireval.suites.quantities import Tolerance
 from pytest_ireval.suites.values import MetricText, TolerancesText, ToleranceText

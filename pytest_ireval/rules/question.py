@@ -9,9 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from pytest_ireval.rules.seen import Seen, Values
-from pytest_ireval.rules.side import Floats, Strata
-from pytest_ireval.rules.slices import WHOLE, Mask
+from pytest_ireval.rules.context import Seen, Values
+from pytest_ireval.rules.side import WHOLE, Floats, Mask, Strata
 from pytest_ireval.statistics.differences import differences
 from pytest_ireval.statistics.mean_evidence import MeanEvidence, mean_evidence
 from pytest_ireval.statistics.weighting import Counts, Sampling, Weighting, weighting

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import re
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -15,7 +17,6 @@ from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.retrieval.judgments import Judgments
 from pytest_ireval.retrieval.queries import Queries
 from pytest_ireval.retrieval.rankings import Rankings
-from pytest_ireval.rules.slices import Mask, Slice
 from pytest_ireval.statistics.weighting import Counts
 from pytest_ireval.suites.quantities import percent
 
@@ -183,3 +184,55 @@ class Population:
         assert self.judgments is not None  # noqa: S101 - only asked for where there are judgments
         order = np.argsort(self.judgments.query, kind="stable")
         return order, np.searchsorted(self.judgments.query[order], np.arange(len(self.judgments.queries) + 1))
+
+
+Mask = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Slice:
+    """Queries whose columns have one of these values each; without conditions: all of them."""
+
+    conditions: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    value: str = ""
+    """The value of the column that the rule makes slices of (``per``)."""
+
+    def __str__(self) -> str:
+        return ", ".join(f"{column}={'|'.join(values)}" for column, values in self.conditions) or "all"
+
+    @property
+    def slug(self) -> str:
+        """For ids: ``segment-tail``; nothing for all queries."""
+        return ".".join(slug(f"{column}-{'-'.join(values)}", at=False) for column, values in self.conditions)
+
+    def mask(self, queries: Queries) -> Mask:
+        """Which queries belong to it."""
+        found = np.ones(len(queries), bool)
+        for column, values in self.conditions:
+            found &= np.isin(np.array(queries.columns[column], str), np.array(values, str))
+        return found
+
+
+WHOLE = Slice()
+
+
+def slice_of(where: Mapping[str, tuple[str, ...]]) -> Slice:
+    """The slice that ``where`` describes."""
+    return Slice(tuple(where.items()))
+
+
+def one_value(within: Slice, column: str, value: str) -> Slice:
+    """The part of a slice where a column has one value."""
+    return Slice((*within.conditions, (column, (value,))), value)
+
+
+STRANGE = re.compile(r"[^A-Za-z0-9_.-]+")
+
+
+def slug(text: str, *, at: bool = True) -> str:
+    """``nDCG@10`` is ``nDCG_10``; a name that loses more than its ``at`` sign ends in a short hash of the whole."""
+    plain = text.replace("@", "_") if at else text
+    if plain and not STRANGE.search(plain):
+        return plain
+    digest = hashlib.sha256(text.encode()).hexdigest()[:6]
+    return f"{STRANGE.sub('_', plain).strip('_')}-{digest}".strip("-")

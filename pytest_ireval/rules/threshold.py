@@ -15,13 +15,10 @@ from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.metrics.score import aggregated
 from pytest_ireval.plugins.kinds import Part, rule
 from pytest_ireval.results.outcome import SliceFigures
-from pytest_ireval.rules.ruling import Ruling
-from pytest_ireval.rules.seen import Seen, Values
-from pytest_ireval.rules.tries import Chances, Tries
-from pytest_ireval.rules.wording import on, queries_of
-from pytest_ireval.rules.worst import lowest_values
-from pytest_ireval.suites.loosening import IN_PARTS
-from pytest_ireval.suites.options import RuleOptions
+from pytest_ireval.rules.context import Ruling, Seen, Values
+from pytest_ireval.rules.evidence import Chances, Tries
+from pytest_ireval.rules.wording import lowest_values, on, queries_of
+from pytest_ireval.suites.options import IN_PARTS, RuleOptions
 from pytest_ireval.suites.values import Bound, BoundText, MetricText, Number, Text, Texts
 
 FIGURES = re.compile(r"mean|min|max|median|p\d{1,2}(\.\d+)?")

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pytest_ireval.results.to_judge import ToJudge
+from pytest_ireval.results.suite_result import ToJudge
 from pytest_ireval.rules.side import Floats
 
 

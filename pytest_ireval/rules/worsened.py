@@ -13,22 +13,24 @@ from pytest_ireval.plugins.kinds import rule
 from pytest_ireval.plurals import counted
 from pytest_ireval.results.outcome import Verdict
 from pytest_ireval.rules.by_evidence import few_words, undecided, undecided_red
-from pytest_ireval.rules.deciding import factor_of, for_looks, for_tries
-from pytest_ireval.rules.evidence_wording import look_facts, p_words, size_words
+from pytest_ireval.rules.context import Ruling, Seen, percent
+from pytest_ireval.rules.evidence import (
+    Chances,
+    Shown,
+    Tries,
+    decided_by_ties,
+    factor_of,
+    for_looks,
+    for_tries,
+    left_open_of,
+)
 from pytest_ireval.rules.figures import figures_of
 from pytest_ireval.rules.question import Question
-from pytest_ireval.rules.robustness import left_open_of
-from pytest_ireval.rules.ruling import Ruling, percent
-from pytest_ireval.rules.seen import Seen
-from pytest_ireval.rules.tie_breaking import decided_by_ties
-from pytest_ireval.rules.tries import Chances, Shown, Tries
-from pytest_ireval.rules.wording import much_worse, on, queries_of
-from pytest_ireval.rules.worst import worst_changes
+from pytest_ireval.rules.wording import look_facts, much_worse, on, p_words, queries_of, size_words, worst_changes
 from pytest_ireval.statistics.differences import TIE
 from pytest_ireval.statistics.sign_flip import NetSevere, heads_at_most, net_severe, rate_bound
 from pytest_ireval.statistics.weighting import Sampling, weighting
-from pytest_ireval.suites.loosening import MORE, Looser
-from pytest_ireval.suites.options import EvidenceOptions
+from pytest_ireval.suites.options import MORE, EvidenceOptions, Looser
 from pytest_ireval.suites.values import AmountText, MetricText, Number
 
 ROUNDING = 2e-12

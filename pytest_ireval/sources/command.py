@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import os
 import shlex
+import signal
+import subprocess
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from pydantic import Field, model_validator
 
@@ -19,9 +23,7 @@ from pytest_ireval.retrieval.doors import as_rankings
 from pytest_ireval.retrieval.formats.reader import Reading
 from pytest_ireval.retrieval.formats.writers import encoded_queries
 from pytest_ireval.retrieval.rankings import Rankings
-from pytest_ireval.sources.foreign_text import last_lines, tidy, within
-from pytest_ireval.sources.processes import Ended, ending_together, run_program
-from pytest_ireval.sources.request import Request
+from pytest_ireval.sources.foreign_text import Request, last_lines, tidy, within
 from pytest_ireval.suites.options import SourceOptions
 from pytest_ireval.suites.scalars import UnfitError
 from pytest_ireval.suites.values import DurationText, Flag, PathText, Text, Texts
@@ -101,7 +103,7 @@ class _Job:
 @source(name="command", options=CommandOptions)
 def command(options: CommandOptions, request: Request) -> Rankings:
     """What a program writes when it is given the queries."""
-    with ending_together(), _folder() as files:
+    with _ending_together(), _folder() as files:
         job = _Job(options, request, Path(files))
         _write_queries(job)
         _refuse_failure(job, _run(job))
@@ -133,12 +135,12 @@ def _write_queries(job: _Job) -> None:
     job.queries.write_text("".join(lines[1:] if pairs else lines), encoding="utf-8", newline="")
 
 
-def _run(job: _Job) -> Ended:
+def _run(job: _Job) -> _Ended:
     folder = job.options.folder or job.request.folder
     if not os.path.isdir(folder):
         raise SourceError(f"there is no folder {within(folder, job.request.folder)} to run it in")
     try:
-        return run_program(
+        return _run_program(
             job.command,
             reads=job.reads,
             writes=job.files / "output",
@@ -159,7 +161,7 @@ def _cannot_start(job: _Job, error: OSError | ValueError) -> Problem:
     return Problem(f"{program!r} cannot be run: {reason}")
 
 
-def _refuse_failure(job: _Job, ended: Ended) -> None:
+def _refuse_failure(job: _Job, ended: _Ended) -> None:
     """A program that did not end well is an error with the last it said."""
     if not ended.in_time:
         complaint = f"took longer than {job.options.timeout:g}s, and was ended with all that it had started"
@@ -172,7 +174,7 @@ def _refuse_failure(job: _Job, ended: Ended) -> None:
         raise SourceError(_failed(job, f"wrote nothing to {job.written_to}", ended))
 
 
-def _failed(job: _Job, complaint: str, ended: Ended, suggestion: str = "") -> Problem:
+def _failed(job: _Job, complaint: str, ended: _Ended, suggestion: str = "") -> Problem:
     said = last_lines(ended.complaint)
     return Problem(
         f"{_line(job)} {complaint}",
@@ -202,3 +204,138 @@ def _named(problem: Problem, job: _Job) -> Problem:
     where = problem.place.replace(str(job.rankings), f"{job.written_to} of {_line(job)}")
     text = f"{where}: {problem.complaint}" if where else problem.complaint
     return replace(problem, place="", complaint=text.replace(str(job.rankings), job.written_to))
+
+
+LOOK = 0.02
+PATIENCE = 2.0
+"""Seconds that a program has to clean up before it is killed."""
+END = 1 << 16
+"""So many bytes of what it wrote to standard error are looked at."""
+
+
+DEADLY = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
+"""What ends a process that says nothing of it; Ctrl-C is an exception of Python's own."""
+
+
+class _Ended(NamedTuple):
+    """How a program ended."""
+
+    code: int
+    """Its exit code; minus the number of the signal that ended it."""
+    in_time: bool
+    complaint: bytes
+    """The end of what it wrote to standard error."""
+
+    @property
+    def how(self) -> str:
+        """In words."""
+        if self.code >= 0:
+            return f"ended with exit code {self.code}"
+        with suppress(ValueError):
+            return f"was ended by signal {signal.Signals(-self.code).name}"
+        return f"was ended by signal {-self.code}"
+
+
+class _Deadly(BaseException):
+    """Raised where the work stands when the process is told to end."""
+
+
+@contextmanager
+def _ending_together() -> Iterator[None]:
+    """Meanwhile a signal that ends this process, as when CI cancels a job, first ends the program that it runs.
+
+    The program is in a group of its own, so that its time limit ends all of it; the signal would pass it by. Whoever
+    handles the signal already is left alone, and only the main thread may ask for signals.
+    """
+    mine = threading.current_thread() is threading.main_thread()
+    taken = [number for number in DEADLY if mine and signal.getsignal(number) is signal.SIG_DFL]
+    came: list[int] = []
+
+    def end(number: int, _frame: object) -> None:
+        came.append(number)
+        if len(came) == 1:  # a second one must not keep us from ending the program
+            raise _Deadly
+
+    for number in taken:
+        signal.signal(number, end)
+    try:
+        yield
+    except _Deadly:
+        pass  # what had been started has ended, and files are gone; now this process does what it was told
+    finally:
+        for number in taken:
+            signal.signal(number, signal.SIG_DFL)
+        for number in came[:1]:
+            os.kill(os.getpid(), number)
+
+
+def _run_program(
+    command: Sequence[str] | str,
+    *,
+    reads: Path | None,
+    writes: Path,
+    folder: Path,
+    environment: Mapping[str, str],
+    limit: float,
+) -> _Ended:
+    """Run it; a text is a command line for the shell. Raises OSError if it cannot be started."""
+    errors = writes.with_name("errors")
+    with (
+        open(reads or os.devnull, "rb") as from_us,
+        open(writes, "wb") as to_us,
+        open(errors, "wb") as complaints,
+    ):
+        program = subprocess.Popen(  # noqa: S603 - running what the suite says is what this source is for
+            command,
+            shell=isinstance(command, str),
+            stdin=from_us,
+            stdout=to_us,
+            stderr=complaints,
+            cwd=folder,
+            env={**os.environ, **environment},
+            start_new_session=True,
+        )
+    try:
+        in_time = _ends_within(program, limit)
+    finally:
+        if program.returncode is None:
+            _end(program)
+    with open(errors, "rb") as file:
+        file.seek(max(0, errors.stat().st_size - END))
+        return _Ended(program.returncode, in_time, file.read())
+
+
+def _ends_within(program: subprocess.Popen[bytes], limit: float) -> bool:
+    try:
+        program.wait(limit)
+    except subprocess.TimeoutExpired:
+        return False
+    return True
+
+
+def _end(program: subprocess.Popen[bytes]) -> None:
+    """End it and everything that it started: politely first, then for good."""
+    if not hasattr(os, "killpg"):
+        program.kill()  # Windows knows no groups; what it started goes on
+        program.wait()
+        return
+    _signal(program, signal.SIGTERM)
+    _wait_for_its_end(program)
+    _signal(program, signal.SIGKILL)
+    program.wait()
+
+
+def _wait_for_its_end(program: subprocess.Popen[bytes]) -> None:
+    """A while, without taking note of it, so that the number of its group cannot be given to another one yet."""
+    if not hasattr(os, "waitid"):  # as on macOS before Python 3.13
+        with suppress(subprocess.TimeoutExpired):
+            program.wait(PATIENCE)
+        return
+    until = time.monotonic() + PATIENCE
+    while time.monotonic() < until and os.waitid(os.P_PID, program.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None:
+        time.sleep(LOOK)
+
+
+def _signal(program: subprocess.Popen[bytes], number: signal.Signals) -> None:
+    with suppress(ProcessLookupError, PermissionError):  # all of them have ended
+        os.killpg(program.pid, number)

@@ -6,8 +6,13 @@ import os
 import re
 import sysconfig
 import traceback
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
+from pytest_ireval.progress import SILENT, Progress
+from pytest_ireval.retrieval.formats.reader import Reader
+from pytest_ireval.retrieval.queries import Queries
 from pytest_ireval.secrets import hidden
 
 LONGEST_LINE = 300
@@ -74,3 +79,25 @@ def within(file: str | os.PathLike[str], folder: Path) -> str:
         return Path(os.path.relpath(file, folder)).as_posix()
     except ValueError:  # another drive
         return os.fspath(file)
+
+
+@dataclass(frozen=True)
+class Request:
+    """What a source is told. ``queries.text`` is what people search for ("" where nobody said)."""
+
+    queries: Queries
+    """All of the queries file; without one, the judged queries."""
+    depth: int
+    """How many documents of each ranking are wanted; more do no harm."""
+    folder: Path
+    """The folder of the suite file."""
+    suite: str
+    readers: Sequence[Reader] = ()
+    """Of files in any installed format."""
+    by_id: bool = True
+    """Whether equal scores are ordered by document id; or as they stand."""
+    keep_all: bool = False
+    """Whether documents below ``depth`` are needed as well, to order equal scores across it."""
+    repetition: int = 1
+    """Which of several askings this is, from 1."""
+    progress: Progress = SILENT

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
+import inspect
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field
 
@@ -14,17 +17,21 @@ from pytest_ireval.errors import Mistakes, Problem, SourceError, shown
 from pytest_ireval.plugins.kinds import source
 from pytest_ireval.retrieval.rankings import Rankings, rankings_of_lists
 from pytest_ireval.retrieval.tables import Unfit
-from pytest_ireval.sources.callables import function_named, importable_from, wanted_by
-from pytest_ireval.sources.calls import Outcome
-from pytest_ireval.sources.foreign_text import raised_at, told, within
-from pytest_ireval.sources.request import Request
-from pytest_ireval.sources.returned import Pairs
+from pytest_ireval.sources.callables import (
+    QUERY_WORDS,
+    Pairs,
+    Wanted,
+    function_named,
+    importable_from,
+    ranking_of,
+    rankings_of_all,
+    wanted_by,
+)
+from pytest_ireval.sources.foreign_text import Request, raised_at, told, within
+from pytest_ireval.sources.threads import Outcome
 from pytest_ireval.suites.options import SourceOptions
 from pytest_ireval.suites.scalars import UnfitError
 from pytest_ireval.suites.values import DurationText, PathTexts, Text, Whole
-
-if TYPE_CHECKING:
-    from pytest_ireval.sources.searching import Search
 
 FUNCTION = re.compile(r"[^\W\d][\w.]*:[^\W\d][\w.]*")
 OFFERED = {"query": ("query_id", "depth", "columns"), "all": ("depth", "columns")}
@@ -52,7 +59,6 @@ class PythonOptions(SourceOptions):
 @source(name="python", options=PythonOptions)
 def python(options: PythonOptions, request: Request) -> Rankings:
     """What a Python function finds, called with one query at a time or with all of them."""
-    from pytest_ireval.sources.searching import is_async
     from pytest_ireval.sources.threads import in_loop, in_threads  # brings asyncio, which most suites can do without
 
     folders = [request.folder, *options.path, Path.cwd()]
@@ -61,7 +67,7 @@ def python(options: PythonOptions, request: Request) -> Rankings:
         count = 1 if options.mode == "all" else len(request.queries)
         request.progress.expect(count, "calls")
         how = (count, options.concurrency, options.timeout, request.progress)
-        outcomes = in_loop(search.awaited, *how) if is_async(search.function) else in_threads(search.plainly, *how)
+        outcomes = in_loop(search.awaited, *how) if _is_async(search.function) else in_threads(search.plainly, *how)
     if outcomes and outcomes[-1].failed:
         raise _failure(outcomes[-1], len(outcomes) - 1, options, request)
     returned = [outcome.value for outcome in outcomes]
@@ -70,9 +76,8 @@ def python(options: PythonOptions, request: Request) -> Rankings:
     return rankings_of_lists(_lists(answers, options.python), "rankings", depth, by_id=request.by_id)
 
 
-def _search(options: PythonOptions, request: Request, folders: Sequence[Path]) -> Search:
+def _search(options: PythonOptions, request: Request, folders: Sequence[Path]) -> _Search:
     """The function, imported in the thread from which it is called."""
-    from pytest_ireval.sources.searching import Search
     from pytest_ireval.sources.threads import in_line
 
     absent = [within(folder, request.folder) for folder in options.path if not os.path.isdir(folder)]
@@ -90,7 +95,7 @@ def _search(options: PythonOptions, request: Request, folders: Sequence[Path]) -
                 suggestion="give queries: a file with columns id and text, or let the function ask for query_id",
             )
         )
-    return Search(found.value, wanted, options.mode, request)
+    return _Search(found.value, wanted, options.mode, request)
 
 
 def _failure(outcome: Outcome, number: int, options: PythonOptions, request: Request) -> BaseException:
@@ -124,3 +129,62 @@ def _lists(answers: dict[str, Pairs | Unfit] | Unfit, name: str) -> dict[str, Pa
         left = len(problems) - Mistakes.SHOWN
         raise SourceError(*problems[: Mistakes.SHOWN], *([f"… and {left} more"] if left > 0 else []))
     return {query: answer for query, answer in answers.items() if not isinstance(answer, Unfit)}
+
+
+@dataclass(frozen=True)
+class _Search:
+    """A function with what it is asked."""
+
+    function: Callable[..., Any]
+    wanted: Wanted
+    mode: str
+    request: Request
+
+    def arguments(self, number: int) -> tuple[list[Any], dict[str, Any]]:
+        """By position and by name, for one query or for all of them."""
+        queries = self.request.queries
+        if self.mode == "all":
+            asked: Any = dict(zip(queries.ids, queries.text, strict=True))
+            columns: Any = {query: self._columns(row) for row, query in enumerate(queries.ids)}
+        else:
+            asked, columns = queries.text[number], self._columns(number)
+        told = {"query_id": queries.ids[number], "depth": self.request.depth, "columns": columns}
+        told |= dict.fromkeys(QUERY_WORDS, asked)
+        return [asked] if self.wanted.by_position else [], {name: told[name] for name in self.wanted.by_name}
+
+    def _columns(self, row: int) -> dict[str, str]:
+        return {name: values[row] for name, values in self.request.queries.columns.items()}
+
+    def plainly(self, number: int) -> Any:
+        """What it returns, as rankings; what turns out to be async is awaited here."""
+        positional, named = self.arguments(number)
+        returned = self.function(*positional, **named)
+        if inspect.isawaitable(returned) or inspect.isasyncgen(returned):
+            returned = asyncio.run(_awaited(returned))
+        return self._read(returned, number)
+
+    async def awaited(self, number: int) -> Any:
+        """The same of an async function."""
+        positional, named = self.arguments(number)
+        return self._read(await _awaited(self.function(*positional, **named)), number)
+
+    def _read(self, returned: Any, number: int) -> Any:
+        """Read where it was returned: what it holds may be fetched as it is looked at."""
+        if self.mode == "all":
+            return rankings_of_all(returned)
+        return ranking_of(returned, self.request.queries.ids[number])
+
+
+async def _awaited(returned: Any) -> Any:
+    if inspect.isasyncgen(returned):
+        return [each async for each in returned]
+    found = await returned
+    return [each async for each in found] if inspect.isasyncgen(found) else found
+
+
+def _is_async(function: Callable[..., Any]) -> bool:
+    """Whether calling it gives something to wait for."""
+    call = getattr(function, "__call__", None)  # noqa: B004 - an object's method is looked at, not whether there is one
+    return any(
+        inspect.iscoroutinefunction(each) or inspect.isasyncgenfunction(each) for each in (function, call) if each
+    )

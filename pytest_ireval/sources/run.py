@@ -16,8 +16,7 @@ from pytest_ireval.retrieval.formats.input_file import near
 from pytest_ireval.retrieval.formats.reader import Reading
 from pytest_ireval.retrieval.rankings import Rankings
 from pytest_ireval.retrieval.views import side_by_side
-from pytest_ireval.sources.foreign_text import within
-from pytest_ireval.sources.request import Request
+from pytest_ireval.sources.foreign_text import Request, within
 from pytest_ireval.suites.options import SourceOptions
 from pytest_ireval.suites.values import PathTexts, Text
 

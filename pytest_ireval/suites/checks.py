@@ -8,13 +8,43 @@ from typing import Any, NamedTuple
 
 from pytest_ireval.baselines.anchors import is_anchor, suite_of
 from pytest_ireval.baselines.files import ANCHOR
-from pytest_ireval.errors import Problem
+from pytest_ireval.errors import Problem, shown
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.metrics.parameters import text_of
 from pytest_ireval.suites.mistakes import KEY, Spot, spot
 from pytest_ireval.suites.scalars import Items, Keys
 from pytest_ireval.suites.suite import Place, RuleAsked
-from pytest_ireval.suites.tags import unfit_tags
+
+TAG = re.compile(r"[A-Za-z][A-Za-z0-9_.-]*")
+ACTS = frozenset(
+    ("skip", "skipif", "xfail", "parametrize", "usefixtures", "filterwarnings", "tryfirst", "trylast", "ireval")
+)
+"""Marks with a meaning of their own."""
+OPERATORS = frozenset(("and", "or", "not"))
+ALLOWED = "a tag is a word of letters, digits, _ . and -, and begins with a letter"
+
+
+def _unfit_tags(read: Read) -> Iterator[Problem]:
+    """Tags of the suite, each at its place, then those of its rules."""
+    for number, tag in enumerate(read.values.get("tags", ())):
+        if complaint := wrong_with(tag):
+            where = read.at("tags", number)
+            yield Problem(complaint, str(where.place), where.path, allowed=ALLOWED)
+    for placed in read.rules:
+        for tag in getattr(placed.asked.options, "tags", ()):
+            if complaint := wrong_with(tag):
+                path = (*placed.path, placed.asked.kind.name, "tags")
+                yield Problem(complaint, str(placed.asked.place), path, allowed=ALLOWED)
+
+
+def wrong_with(tag: str) -> str:
+    """Why it can be no tag; nothing if it can."""
+    if not TAG.fullmatch(tag):
+        return f"{shown(tag)} is no tag"
+    if tag in ACTS:
+        return f"{tag!r} is no tag: pytest acts on a mark of that name"
+    return f"{tag!r} is no tag: it is an operator of pytest -m" if tag in OPERATORS else ""
+
 
 NAME = re.compile(r"[A-Za-z0-9_.-]+")
 
@@ -168,4 +198,4 @@ def _watches(read: Read) -> Iterator[Problem]:
         yield Problem(complaint, str(where.place), where.path, "name what is watched, too: /** is everything")
 
 
-CHECKS: tuple[Check, ...] = (_name, _depth, _judgments, _queries, _slices, _waivers, _watches, unfit_tags)
+CHECKS: tuple[Check, ...] = (_name, _depth, _judgments, _queries, _slices, _waivers, _watches, _unfit_tags)

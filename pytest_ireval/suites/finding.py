@@ -28,7 +28,7 @@ def is_suite(path: Path, *, named: bool = False) -> bool:
     """
     if path.suffix not in (".yaml", ".yml"):
         return False
-    return says_suite(path.stem, head_of(path), named=named)
+    return says_suite(path.stem, _head_of(path), named=named)
 
 
 def says_suite(stem: str, head: bytes, *, named: bool = False) -> bool:
@@ -42,7 +42,7 @@ def says_suite(stem: str, head: bytes, *, named: bool = False) -> bool:
 
 def is_partial(path: Path) -> bool:
     """Whether a file says that it is only there for others that extend it."""
-    return PARTIAL.search(head_of(path)) is not None
+    return PARTIAL.search(_head_of(path)) is not None
 
 
 def lost_suites(folder: Path) -> list[Path]:
@@ -79,7 +79,25 @@ def files_below(folder: Path) -> Iterator[Path]:
         yield from (Path(home, name) for name in sorted(files))
 
 
-def head_of(path: Path) -> bytes:
+def _head_of(path: Path) -> bytes:
     """As much of a file as is looked at."""
     with open(path, "rb") as file:
         return file.read(LOOKED_AT)
+
+
+MATRIX = re.compile(rb"^matrix\s*:", re.MULTILINE)
+
+
+def twin_of(path: Path, name: str) -> Path | None:
+    """Another suite file beside one that says the same name; one that inherits its name is not found."""
+    says = re.compile(rb"^suite\s*:\s*[\"']?" + re.escape(name.encode()) + rb"[\"']?\s*(?:#.*)?$", re.MULTILINE)
+    for other in sorted(path.parent.iterdir()):
+        with suppress(OSError):  # one that cannot be read is an error of whatever run collects it
+            if (
+                other != path
+                and is_suite(other)
+                and says.search(_head_of(other))
+                and not MATRIX.search(_head_of(other))
+            ):
+                return other
+    return None

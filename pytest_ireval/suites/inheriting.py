@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import itertools
 import os
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from pytest_ireval.errors import Problem
+from pytest_ireval.errors import Problem, closest, shown
+from pytest_ireval.secrets import keep
+from pytest_ireval.suites.mistakes import KEY, Spot, spot
 from pytest_ireval.suites.scalars import File, Items, Keys, Scalar, put
-from pytest_ireval.suites.variables import with_environment
 from pytest_ireval.suites.yaml_tree import read_tree, tree_of_bytes
 
 DEEPEST = 20
@@ -61,7 +64,7 @@ def gathered(
     file = File(shown or shown_path(path), str(path.parent))
     read = read_tree(path, file) if contents is None else tree_of_bytes(contents(path) or b"", file)
     problems = list(read.problems)
-    own = with_environment(read.top, environment, problems) if read.variables else read.top
+    own = _with_environment(read.top, environment, problems) if read.variables else read.top
     here = Gathered(own, own, problems=problems, files=[path], whole=read.whole)
     here.unknown = problems[len(read.problems) :]
     bases = [_base(text, (*chain, path), environment, here, contents, known) for text in _named(own, here)]
@@ -138,3 +141,180 @@ def _rules_of(here: Gathered, key: str) -> list[tuple[str, int, Any]]:
         complaint = "is no list: each rule begins with a hyphen, - threshold: {nDCG@10: '>= 0.85'}"
         here.problems.append(Problem(complaint, str(place), (key,)))
     return []
+
+
+VARIABLE = re.compile(r"\$(?:(?P<escaped>\$)|\{(?P<name>[A-Za-z_]\w*)(?::-(?P<default>[^}]*))?\}|(?P<other>\{))")
+_PLACEHOLDER = re.compile(r"(?<!\$)(?:\{\{(?P<literal>[A-Za-z_]\w*)\}\}|\{(?P<name>[A-Za-z_]\w*)\})")
+OF_THEIR_OWN = ("source", "against")
+"""Below these keys kinds may have placeholders of their own."""
+NO_SECRETS = ("run", "python", "format", "queries_format", "folder", "timeout", "repeat")
+"""Options of sources that name files, code and the like."""
+
+
+def _with_environment(tree: Keys, environment: Mapping[str, str], problems: list[Problem]) -> Keys:
+    """The tree with the values of variables; one that is not set is a problem at its place."""
+
+    def filled(text: Scalar, path: tuple[str, ...]) -> str:
+        if "$" not in text:
+            return text
+
+        def value(match: re.Match[str]) -> str:
+            if match["escaped"]:
+                return "$"
+            if match["other"]:
+                problems.append(
+                    Problem("is no variable", str(text.place), path, "write ${NAME} or ${NAME:-default}; $$ is a $")
+                )
+                return match.group()
+            found = environment.get(match["name"])
+            if found and _may_be_secret(path):
+                keep(match["name"], found)
+            if match["default"] is not None:
+                return found or match["default"]
+            if found is None:
+                problems.append(_not_set(match["name"], text, path, environment))
+            return match.group() if found is None else found
+
+        return VARIABLE.sub(value, text)
+
+    made: Keys = _mapped(tree, filled, ())
+    return made
+
+
+def _may_be_secret(path: tuple[str, ...]) -> bool:
+    """Whether what stands there is handed on to a program or a service: an argument, a header, an address."""
+    below = next((path[number + 1 :] for number, key in enumerate(path) if key in OF_THEIR_OWN), ())
+    return bool(below) and below[0] not in NO_SECRETS and below != ("command", "1")
+
+
+def _not_set(name: str, text: Scalar, path: tuple[str, ...], environment: Mapping[str, str]) -> Problem:
+    meant = closest(name, environment, closeness=0.7)
+    return Problem(
+        f"the environment variable {name} is not set",
+        str(text.place),
+        path,
+        f"did you mean {meant}?" if meant else "",
+        f"${{{name}:-default}} gives it a value for when it is not; $${{{name}}} is the text itself",
+    )
+
+
+def with_values(tree: Any, values: Mapping[str, str], problems: list[Problem], path: tuple[str, ...] = ()) -> Any:
+    """The tree with the values of a matrix; ``{{name}}`` is the text ``{name}``. ``path`` leads to it."""
+
+    def filled(text: Scalar, path: tuple[str, ...]) -> str:
+        if "{" not in text:
+            return text
+        own = any(key in OF_THEIR_OWN for key in path)
+
+        def value(match: re.Match[str]) -> str:
+            if match["literal"]:
+                return f"{{{match['literal']}}}"
+            name = match["name"]
+            if name in values:
+                return values[name]
+            meant = closest(name, values)
+            if meant or not own:
+                suggestion = f"did you mean {{{meant}}}?" if meant else f"{{{{{name}}}}} is the text itself"
+                allowed = "of the matrix: " + ", ".join(f"{{{each}}}" for each in values)
+                complaint = f"{shown(match.group())} is nothing of the matrix"
+                problems.append(Problem(complaint, str(text.place), path, suggestion, allowed))
+            return match.group()
+
+        return _PLACEHOLDER.sub(value, text)
+
+    return _mapped(tree, filled, path)
+
+
+def _mapped(value: Any, change: Callable[[Scalar, tuple[str, ...]], str], path: tuple[str, ...]) -> Any:
+    """The tree with its texts changed; what does not change is not copied."""
+    if isinstance(value, Scalar):
+        text = change(value, path)
+        return value if text is value else put(Scalar(text), value.file, value.line, value.column)
+    if isinstance(value, Keys):
+        made = {key: _mapped(each, change, (*path, str(key))) for key, each in value.items()}
+        same = all(made[key] is each for key, each in value.items())
+        return value if same else put(Keys(made), value.file, value.line, value.column)
+    items = [_mapped(each, change, (*path, str(number))) for number, each in enumerate(value, 1)]
+    same = all(new is old for new, old in zip(items, value, strict=True))
+    return value if same else put(Items(items), value.file, value.line, value.column)
+
+
+NAME = re.compile(r"[A-Za-z_]\w*")
+VALUE = re.compile(r"[A-Za-z0-9_.-]+")
+MOST = 1000
+
+
+def combinations(tree: Keys, rules: Iterable[Any], problems: list[Problem]) -> list[dict[str, str]]:
+    """The values of each suite; one suite without any if there is no matrix. ``rules`` are those of the suites."""
+    matrix = tree.get("matrix")
+    if matrix is None:
+        return [{}]
+    start = Spot((), tree.place)
+    if not isinstance(matrix, Keys) or not matrix:
+        at = spot(tree, ("matrix",), start)
+        problems.append(
+            Problem("a matrix is a mapping of names and values: {locale: [de, fr]}", str(at.place), at.path)
+        )
+        return []
+    columns = {str(name): _values(tree, name, problems) for name in matrix}
+    count = 1
+    for values in columns.values():
+        count *= len(values)
+    if count > MOST:
+        at = spot(tree, ("matrix",), start)
+        problems.append(Problem(f"this matrix makes {count:,} suites; at most {MOST:,} are", str(at.place), at.path))
+        return []
+    _refuse_unused(tree, rules, columns, problems)
+    return [dict(zip(columns, each, strict=True)) for each in itertools.product(*columns.values())]
+
+
+def _refuse_unused(tree: Keys, rules: Iterable[Any], columns: Mapping[str, list[str]], problems: list[Problem]) -> None:
+    """A name that nothing but the suite's own name has makes suites that are equal."""
+    said = [value for key, value in tree.items() if key not in ("matrix", "suite", "rules", "add_rules")]
+    used = {match["name"] for text in _texts([*said, *rules]) for match in _PLACEHOLDER.finditer(text) if match["name"]}
+    for name, values in columns.items():
+        misspelt = closest(name, used - columns.keys())  # and told as that
+        if len(values) > 1 and name not in used and not misspelt:
+            at = spot(tree, ("matrix", name, KEY), Spot((), tree.place))
+            complaint = f"{{{name}}} is used nowhere, so its {len(values)} suites would be equal but for their names"
+            remedy = f"write {{{name}}} where they differ, as in judgments: data/{{{name}}}.txt"
+            problems.append(Problem(complaint, str(at.place), at.path, remedy))
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """All texts in it, but for keys."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, (list, dict)):
+        for each in value.values() if isinstance(value, dict) else value:
+            yield from _texts(each)
+
+
+def _values(tree: Keys, name: Scalar, problems: list[Problem]) -> list[str]:
+    """The values under one name that can be part of a suite's name."""
+    start = Spot((), tree.place)
+    if not NAME.fullmatch(name):
+        at = spot(tree, ("matrix", name, KEY), start)
+        problems.append(Problem(f"{str(name)!r} is no name: letters, digits and _", str(at.place), at.path))
+    written: Any = tree["matrix"][name]
+    listed = written if isinstance(written, Items) else [written]
+    values: list[str] = []
+    if not listed:
+        at = spot(tree, ("matrix", name), start)
+        problems.append(Problem("there is no value", str(at.place), at.path))
+    for number, value in enumerate(listed):
+        at = spot(tree, ("matrix", name, number), start)
+        if not isinstance(value, Scalar) or not VALUE.fullmatch(value):
+            complaint = "a value of a matrix is part of a suite's name: letters, digits, _ . and -"
+            problems.append(Problem(complaint, str(at.place), at.path))
+        elif value in values:
+            problems.append(Problem(f"{str(value)!r} is given twice", str(at.place), at.path))
+        else:
+            values.append(str(value))
+    return values
+
+
+def named(written: Any, name: str, values: Mapping[str, str]) -> str:
+    """The suite's name with the values that are no part of it yet: ``shop.de``."""
+    used = {match["name"] for match in _PLACEHOLDER.finditer(written)} if isinstance(written, str) else set()
+    return ".".join([name, *(value for key, value in values.items() if key not in used)])

@@ -4,29 +4,44 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from contextlib import suppress
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from pytest_ireval.errors import Problem, SuiteError, closest
+from pytest_ireval.errors import IrevalError, Problem, SuiteError, closest, did_you_mean
 from pytest_ireval.metrics.metric import Metric
+from pytest_ireval.plugins.kinds import Part, RuleKind
 from pytest_ireval.plugins.manager import installed
 from pytest_ireval.plugins.registry import Registry
+from pytest_ireval.results.evaluation import Policies
 from pytest_ireval.suites.checks import Placed, Read, checked
-from pytest_ireval.suites.inheriting import Contents, Gathered, gathered
-from pytest_ireval.suites.matrix import combinations, named
+from pytest_ireval.suites.inheriting import Contents, Gathered, combinations, gathered, named, with_values
 from pytest_ireval.suites.mistakes import KEY, Spot, key_problem, problems_of, spot
-from pytest_ireval.suites.rule_models import context_of, rule_asked
-from pytest_ireval.suites.scalars import Keys, Scalar, put
-from pytest_ireval.suites.source_models import read_source
-from pytest_ireval.suites.suite import Suite
-from pytest_ireval.suites.suite_keys import CONTENTS, FORMAT, SuiteKeys
-from pytest_ireval.suites.suite_made import suite_made
-from pytest_ireval.suites.variables import with_values
+from pytest_ireval.suites.reading import read_source
+from pytest_ireval.suites.scalars import Keys, Scalar, place_of, put
+from pytest_ireval.suites.suite import (
+    DocumentsAsked,
+    FileAsked,
+    JudgmentsAsked,
+    Place,
+    PopulationAsked,
+    RuleAsked,
+    Suite,
+    Waiver,
+)
+from pytest_ireval.suites.suite_keys import (
+    CONTENTS,
+    FORMAT,
+    DocumentsKeys,
+    JudgmentsKeys,
+    PopulationKeys,
+    QueriesKeys,
+    SuiteKeys,
+)
 
 BY_HAND = ("ireval", "source", "rules", "add_rules", "extends", "matrix")
 """Keys that are not read by their type alone."""
@@ -127,7 +142,7 @@ def _suites(found: Gathered, registry: Registry, contents: Contents | None) -> t
         wrong += checked(read)
         found.problems += wrong
         if not found.problems:
-            suites.append(suite_made(read, values, found.own, found.files))
+            suites.append(_suite_made(read, values, found.own, found.files))
     return tuple(suites)
 
 
@@ -160,7 +175,7 @@ def _read(
     placed = []
     for key, number, rule in rules:
         place = getattr(rule, "place", tree.place)
-        asked = rule_asked(rule, registry, Spot((key, str(number + 1)), place), problems)
+        asked = _rule_asked(rule, registry, Spot((key, str(number + 1)), place), problems)
         if asked is not None:
             placed.append(Placed(asked, (key, str(number + 1))))
     return Read(tree, values, frozenset(wrong), placed, meant)
@@ -224,3 +239,161 @@ def _in_order(problems: list[Problem], found: Gathered) -> list[Problem]:
         return (0 if file in files else 1, str(file), int(line or 0), int(column or 0))
 
     return sorted(dict.fromkeys(problems), key=place)
+
+
+@lru_cache(maxsize=64)
+def context_of(registry: Registry) -> dict[str, Any]:
+    """What validators are told; the same for all suites of a registry, so that a name is read once."""
+    return {"registry": registry, "metrics": {}}
+
+
+@lru_cache(maxsize=256)
+def _reader_of(options: Hashable) -> TypeAdapter[dict[str, Any]]:
+    """Reads ``{kind: options}``, so that locations begin with the kind."""
+    return TypeAdapter(dict[str, options])  # type: ignore[valid-type]  # known when plugins are
+
+
+def _rule_asked(value: Any, registry: Registry, start: Spot, problems: list[Problem]) -> RuleAsked | None:
+    """The rule with its options; None if it is wrong, which ``problems`` tell then."""
+    kinds = registry.rules
+    wrong = _misshapen(value, registry, start)
+    if wrong is not None:
+        problems.append(wrong)
+        return None
+    key: Scalar = next(iter(value))
+    kind = kinds[key]
+    content = {} if value[key] == "" else value[key]
+    try:
+        read = _reader_of(kind.options).validate_python  # type: ignore[arg-type]  # a class can be hashed
+        options = read({str(key): content}, context=context_of(registry))[key]
+    except ValidationError as error:
+        problems += problems_of(error, value, start._replace(place=place_of(key)), dict[str, kind.options])  # type: ignore[name-defined]  # as above
+        return None
+    except Exception as error:  # noqa: BLE001 - a plugin's options may raise anything
+        problems.append(_raised(kind, error, key, start))
+        return None
+    return _with_parts(kind, options, value, start, problems)
+
+
+def _misshapen(value: Any, registry: Registry, start: Spot) -> Problem | None:
+    kinds = registry.rules
+    at, allowed = str(start.place), "available: " + ", ".join(kinds)
+    if isinstance(value, Scalar):
+        suggestion = f"write {value}: {{…}}" if value in kinds else did_you_mean(value, kinds)
+        return Problem("a rule is a mapping with one key, its kind", at, start.path, suggestion, allowed)
+    if not isinstance(value, Keys) or not value:
+        return Problem("a rule is a mapping with one key, its kind", at, start.path, allowed=allowed)
+    key = next(iter(value))
+    if len(value) > 1:
+        others = ", ".join(str(each) for each in value if each != key)
+        suggestion = f"indent {others} deeper than {key}" if key in kinds and value[key] == "" else ""
+        complaint = f"a rule is a mapping with one key, its kind, and here are {', '.join(map(str, value))}"
+        return Problem(complaint, at, start.path, suggestion, allowed)
+    if key not in kinds:
+        complaint = f"unknown rule {str(key)!r}"
+        return Problem(complaint, str(place_of(key)), start.path, did_you_mean(key, kinds), allowed)
+    return None
+
+
+def _with_parts(kind: RuleKind, options: Any, value: Keys, start: Spot, problems: list[Problem]) -> RuleAsked | None:
+    key = next(iter(value))
+    try:
+        parts: tuple[Part, ...] = tuple(kind.parts_of(options))
+        places: tuple[Place, ...] = tuple(spot(value, (key, *part.place, KEY), start).place for part in parts)
+    except Exception as error:  # noqa: BLE001 - a plugin may raise anything
+        problems.append(_raised(kind, error, key, start))
+        return None
+    return RuleAsked(kind, options, place_of(key), parts, places)
+
+
+def _raised(kind: RuleKind, error: Exception, key: Scalar, start: Spot) -> Problem:
+    if isinstance(error, IrevalError):
+        return Problem(str(error), str(place_of(key)), (*start.path, str(key)))
+    complaint = f"rule {kind.name} of {kind.source} raised {type(error).__name__}: {error}"
+    return Problem(complaint, str(place_of(key)), (*start.path, str(key)))
+
+
+def _suite_made(read: Read, values: Mapping[str, str], own: Keys, files: list[Path]) -> Suite:
+    """The suite; everything in ``read`` is right."""
+    given = _with_defaults(read.values)
+    documents: DocumentsKeys = given["documents"]
+    judgments: JudgmentsKeys | None = given["judgments"]
+    return Suite(
+        name=given["suite"],
+        path=files[0],
+        shown=own.file.shown,
+        place=own.place,
+        values=dict(values),
+        owner=given["owner"],
+        tags=given["tags"],
+        source=given["source"],
+        queries=_file(given["queries"]),
+        weight=given["weight"],
+        cluster=given["cluster"],
+        population=_population(given["population"], read),
+        judgments=_judgments(judgments) if judgments else None,
+        documents=DocumentsAsked(documents.aliases, documents.collapse, documents.size),
+        metrics=_metrics(given["metrics"], read),
+        policies=_policies(given),
+        rules=tuple(placed.asked for placed in read.rules),
+        waivers=tuple(
+            Waiver(each.query, each.until, each.reason, read.at("waive", number).place)
+            for number, each in enumerate(given["waive"])
+        ),
+        longest_waiver=given["longest_waiver"],
+        nothing_judged=given["nothing_judged"],
+        files=tuple(files),
+        watches=given["watches"],
+        weight_place=read.at("weight").place if given["weight"] else None,
+        cluster_place=read.at("cluster").place if given["cluster"] else None,
+    )
+
+
+def _with_defaults(values: Mapping[str, Any]) -> dict[str, Any]:
+    fields = SuiteKeys.model_fields
+    return {
+        key: values[key] if key in values else _default(field)
+        for key, field in fields.items()
+        if key in values or not field.is_required()
+    }
+
+
+def _default(field: Any) -> Any:
+    return field.default_factory() if field.default_factory else field.default
+
+
+def _file(keys: QueriesKeys | JudgmentsKeys | None) -> FileAsked | None:
+    return FileAsked(keys.file.path, keys.file.place, keys.format or None) if keys else None
+
+
+def _judgments(keys: JudgmentsKeys) -> JudgmentsAsked:
+    file = FileAsked(keys.file.path, keys.file.place, keys.format or None)
+    return JudgmentsAsked(file, keys.relevant_from, keys.scale, keys.lock)
+
+
+def _population(keys: PopulationKeys | None, read: Read) -> PopulationAsked | None:
+    if keys is None:
+        return None
+    sizes = dict(keys.size)
+    place = read.at("population", "strata").place if keys.strata else read.at("population").place
+    return PopulationAsked(place, keys.strata, dict(keys.shares), sizes.pop("", None), sizes)
+
+
+def _policies(given: Mapping[str, Any]) -> Policies:
+    judgments: JudgmentsKeys | None = given["judgments"]
+    return Policies(
+        ties=given["ties"],
+        missing_queries=given["missing_queries"],
+        no_relevant=given["no_relevant"],
+        unjudged=judgments.unjudged if judgments else "irrelevant",
+        depth=given["depth"],
+        scale=max(judgments.scale) if judgments and judgments.scale else None,
+        grades=judgments.grades if judgments else "integer",
+        collection=given["documents"].size,
+    )
+
+
+def _metrics(listed: tuple[Metric, ...], read: Read) -> tuple[Metric, ...]:
+    """Those listed, then those that rules add, each once."""
+    of_rules = (part.metric for placed in read.rules for part in placed.asked.parts)
+    return tuple({str(each): each for each in (*listed, *of_rules) if each is not None}.values())

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+import math
+import textwrap
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from pytest_ireval.errors import MetricError, PluginError, Problem, did_you_mean
 from pytest_ireval.metrics.metric import Metric
+from pytest_ireval.metrics.parameters import Parameter, text_of
+from pytest_ireval.metrics.score import bounds_of
 from pytest_ireval.plugins.manager import load_registry
-from pytest_ireval.testing.arguments import variants
-from pytest_ireval.testing.breaking import Broken
-from pytest_ireval.testing.changes import up_to
-from pytest_ireval.testing.data import Data
-from pytest_ireval.testing.evidence import evidence
+from pytest_ireval.plurals import counted
+from pytest_ireval.testing.breaking import Broken, Seen, tried, variants
+from pytest_ireval.testing.changes import Data, Query, up_to
 from pytest_ireval.testing.promises import PROMISES, Promise
 from pytest_ireval.testing.scoring import Attributes
-from pytest_ireval.testing.smallest import smallest
 
 APPLIES = "something_applies"
 """The case that fails when nothing else was checked."""
@@ -163,7 +165,7 @@ def _broken(metric: Metric, promise: Promise, attributes: Attributes | None, ask
 
     for data in _on_its_scale(metric, promise.data(metric)):
         if broken := attempt(data):
-            return evidence(metric, promise, smallest(data, broken, attempt), asked)
+            return _evidence(metric, promise, _smallest(data, broken, attempt), asked)
     return ""
 
 
@@ -176,3 +178,182 @@ def _on_its_scale(metric: Metric, every: tuple[Data, ...]) -> tuple[Data, ...]:
 def promises() -> list[tuple[str, str]]:
     """The name of every promise, and what it says."""
     return [(promise.name, promise.says) for promise in PROMISES]
+
+
+WIDTH = 110
+MOST_QUERIES = 12
+MOST_SHOWN = 50
+"""So many documents of a list are shown."""
+
+
+def _evidence(metric: Metric, promise: Promise, broken: Broken, asked: Metric) -> str:
+    """The whole message; ``asked`` is the metric as its author handed it over, maybe without arguments."""
+    return "\n".join(_lines(metric, promise, broken, asked))
+
+
+def _lines(metric: Metric, promise: Promise, broken: Broken, asked: Metric) -> Iterator[str]:
+    yield f"{metric} breaks the promise {promise.name}"
+    yield f"  promised: {promise.says}"
+    for seen in broken.seen:
+        yield from _data(seen)
+    if broken.complaint:
+        yield f"  it {broken.complaint}"
+    yield from map(_filled, _chosen_numbers(metric, asked))
+    excuse = "; or, if its definition forbids that, say so in the metric:" if promise.optional else ""
+    yield _filled(f"what to do: {_advice(metric, promise, broken)}{excuse}")
+    if promise.optional:
+        yield f"    not_promised={{{promise.name!r}: 'the reason'}}"
+    yield f"  the metric comes from {metric.source}"
+
+
+def _filled(text: str) -> str:
+    return textwrap.fill(text, WIDTH, initial_indent="  ", subsequent_indent="    ")
+
+
+def _data(seen: Seen) -> Iterator[str]:
+    """Data as short text, and the value beside them."""
+    if seen.how:
+        yield f"  {seen.how}:"
+    shown = [q for i, q in enumerate(seen.data.queries) if i < MOST_QUERIES or q.name == seen.unit]
+    for query in shown:
+        yield f"  query {query.name}: judged {_judgments(query)}; ranked {_ranking(query, seen.scored)}"
+    if len(shown) < len(seen.data.queries):
+        yield f"  … and {counted(len(seen.data.queries) - len(shown), 'query')} more"
+    if seen.value != "none":
+        yield f"  value{f' of {seen.unit}' if seen.unit else ''}: {seen.value}"
+
+
+def _judgments(query: Query) -> str:
+    return _cut([f"{document}={grade:g}" for document, grade in query.grades.items()])
+
+
+def _ranking(query: Query, scored: bool) -> str:
+    """Documents in order of rank; with scores if they are wanted, or if some are equal."""
+    if query.ranking is None:
+        return "not at all"
+    scores = dict(query.ranking)
+    plain = not scored and len(set(scores.values())) == len(scores)
+    shown = [document if plain else f"{document} ({scores[document]:g})" for document in query.ordered]
+    return _cut(shown) or "nothing"
+
+
+def _cut(entries: list[str]) -> str:
+    """A list that is very long is shown by its ends."""
+    if len(entries) <= MOST_SHOWN:
+        return " ".join(entries)
+    return f"{' '.join(entries[:4])} … ({len(entries) - 8} more) … {' '.join(entries[-4:])}"
+
+
+ABOUT_ORDER = ("perfect_is_best", "promotion_never_harms")
+
+
+def _advice(metric: Metric, promise: Promise, broken: Broken) -> str:
+    """What to do, in a sentence."""
+    if promise.name not in ABOUT_ORDER:
+        return promise.advice
+    if _of_an_empty_ranking(broken):
+        return _about_empty(metric)
+    others = " or ".join(repr(way) for way in ("higher", "lower", "neither") if way != metric.direction)
+    return f"correct the formula, or declare direction={others}"
+
+
+def _of_an_empty_ranking(broken: Broken) -> bool:
+    seen = broken.seen[0]
+    return any(query.name == seen.unit and not query.ranking for query in seen.data.queries)
+
+
+def _about_empty(metric: Metric) -> str:
+    """An empty ranking that is better than a perfect one needs a value of its own."""
+    low, high = bounds_of(metric)
+    worst = high if metric.direction == "lower" else low
+    now = "" if metric.empty is None else f"; empty={metric.empty:g} is better than a perfect one"
+    example = f", as empty={worst:g}" if math.isfinite(worst) else ""
+    return f"say with empty= what an empty ranking deserves{example}{now}"
+
+
+def _chosen_numbers(metric: Metric, asked: Metric) -> Iterator[str]:
+    """A line for each number that was tried though its parameter does not say where it ends.
+
+    ``asked`` is the metric as its author handed it over.
+    """
+    for parameter in metric.parameters:
+        if parameter.name in metric.arguments and parameter.name not in asked.arguments and _is_open(parameter):
+            values = ", ".join(text_of(value) for value in tried(parameter))
+            yield (
+                f"{parameter.name}={text_of(metric.arguments[parameter.name])} was chosen here (tried are {values}): "
+                f"if it makes no sense, say which numbers do, as {parameter.name}: "
+                f"Annotated[{parameter.kind}, Param('…', low=0, below=1)]"
+            )
+
+
+def _is_open(parameter: Parameter) -> bool:
+    about = parameter.about
+    bounded = (about.low, about.above) != (None, None) and (about.high, about.below) != (None, None)
+    return parameter.kind in ("int", "float") and parameter.name != "cutoff" and not bounded
+
+
+MOST_ATTEMPTS = 600
+MANY = 40
+"""More documents or queries than this are left out in groups first."""
+
+T = TypeVar("T")
+Attempt = Callable[[Data], Broken | None]
+
+
+def _smallest(data: Data, broken: Broken, attempt: Attempt) -> Broken:
+    """The breach on the smallest data that were found by leaving out one thing after the other."""
+    left = MOST_ATTEMPTS
+    progress = True
+    while progress:
+        progress = False
+        for smaller in _smaller(data):
+            left -= 1
+            if left < 0:
+                return broken
+            if found := attempt(smaller):
+                data, broken, progress = smaller, found, True
+                break
+    return broken
+
+
+def _smaller(data: Data) -> Iterator[Data]:
+    """The data with one thing less each, the largest steps first."""
+    if len(data.queries) > 2:
+        yield from (replace(data, queries=(query,)) for query in data.queries)
+    if len(data.queries) > 1:
+        for dropped in _dropped(data.queries):
+            yield replace(data, queries=tuple(query for query in data.queries if query not in dropped))
+    for i, query in enumerate(data.queries):
+        for smaller in _with_less(query):
+            yield replace(data, queries=(*data.queries[:i], smaller, *data.queries[i + 1 :]))
+
+
+def _dropped(things: Sequence[T]) -> Iterator[set[T]]:
+    """What is left out together: of many things first halves, quarters and so on, then each by itself."""
+    size = len(things) // 2 if len(things) > MANY else 1
+    while size > 1:
+        yield from (set(things[i : i + size]) for i in range(0, len(things), size))
+        size //= 2
+    yield from ({thing} for thing in things)
+
+
+def _with_less(query: Query) -> Iterator[Query]:
+    """The query without one document, without one judgment, or with one grade nearer to 0."""
+    for dropped in _dropped(list(query.numbers)):
+        grades = {d: grade for d, grade in query.grades.items() if d not in dropped}
+        if grades:
+            ranking = query.ranking and tuple(pair for pair in query.ranking if pair[0] not in dropped)
+            numbers = {d: number for d, number in query.numbers.items() if d not in dropped}
+            yield replace(query, grades=grades, ranking=ranking, numbers=numbers)
+    for document, grade in query.grades.items():
+        if len(query.grades) > 1 and query.ranking and document in dict(query.ranking):
+            yield replace(query, grades={d: g for d, g in query.grades.items() if d != document})
+        for nearer in _nearer_to_0(grade):
+            yield replace(query, grades={**query.grades, document: nearer})
+
+
+def _nearer_to_0(grade: float) -> list[float]:
+    """A grade without its fraction, and one less; never what it was before."""
+    if not grade.is_integer():
+        return [float(int(grade))] + ([grade - 1] if grade > 1 else [])
+    return [] if grade in (0, 1) else [grade - 1 if grade > 0 else grade + 1]

@@ -9,19 +9,23 @@ from dataclasses import dataclass
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.metrics.score import bounds_of
 from pytest_ireval.testing import breaking
-from pytest_ireval.testing.arguments import siblings
-from pytest_ireval.testing.breaking import Breaks
+from pytest_ireval.testing.breaking import Breaks, siblings
 from pytest_ireval.testing.changes import (
+    Data,
+    all_data,
     changed,
     documents_renamed,
     documents_renamed_at_length,
+    fractions,
+    judged_throughout,
     lines_shuffled,
+    plain_data,
     queries_renamed,
     queries_renamed_at_length,
     queries_shuffled,
+    random_data,
     scores_scaled,
 )
-from pytest_ireval.testing.data import Data, all_data, fractions, judged_throughout, plain_data, random_data
 
 DEEPEST = 1000
 """Cutoffs up to this are tried with longer rankings."""

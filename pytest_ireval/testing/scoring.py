@@ -17,8 +17,7 @@ from pytest_ireval.retrieval.from_objects import judgments_from, rankings_from
 from pytest_ireval.retrieval.join import judge
 from pytest_ireval.retrieval.judged import Documents, Hits, JudgedRankings, Sessions
 from pytest_ireval.retrieval.judgments import Ideal, Subtopics
-from pytest_ireval.testing.changes import AN_IRRELEVANT, AN_UNJUDGED
-from pytest_ireval.testing.data import Data, Query
+from pytest_ireval.testing.changes import AN_IRRELEVANT, AN_UNJUDGED, Data, Query
 
 DOCUMENT_NEEDS = {"documents", "unjudged", "attributes", "preferences"}
 SUBTOPICS = ("s1", "s2", "s3")

@@ -85,12 +85,12 @@ def pin(git, lists, anchoring):
 def test_a_conflict_keeps_one_side_and_names_what_pins_the_other_again(branches, ireval):
     branches("merge", "--quiet", "release-5", check=False)
 
-    printed = ireval("resolve")
+    printed = ireval("baseline", "resolve")
 
     assert printed.code == 0
     assert "suites/baselines/shop.anchor.json: kept the side of main" in printed.out
     assert "not part of it: 1 acceptance of release-5" in printed.out
-    assert "    ireval anchor suites/shop.ireval.yaml --reason 'release 5'\n" in printed.out
+    assert "    ireval baseline anchor suites/shop.ireval.yaml --reason 'release 5'\n" in printed.out
     assert read_baseline(FOLDER, "shop.anchor").accepted.reason == "release 6"
 
 
@@ -101,9 +101,9 @@ def test_in_a_matrix_it_is_named_lest_the_others_be_pinned_as_well(branches, ire
         Path(f"suites/{name}.txt").write_text("q1 Q0 a 1 1 system\n")
     branches("merge", "--quiet", "release-5", check=False)
 
-    printed = ireval("resolve")
+    printed = ireval("baseline", "resolve")
 
-    assert "    ireval anchor suites/shop.ireval.yaml --named shop --reason 'release 5'\n" in printed.out
+    assert "    ireval baseline anchor suites/shop.ireval.yaml --named shop --reason 'release 5'\n" in printed.out
 
 
 def test_a_damaged_one_is_pinned_anew_as_accepting_would_not_mend_it(tmp_path):
@@ -112,7 +112,7 @@ def test_a_damaged_one_is_pinned_anew_as_accepting_would_not_mend_it(tmp_path):
     for name in ("shop", "shop.anchor"):
         (tmp_path / f"{name}.rankings.tsv").write_text("x")
 
-    with pytest.raises(BaselineError, match=r"or pin anew: ireval anchor SUITE --reason"):
+    with pytest.raises(BaselineError, match=r"or pin anew: ireval baseline anchor SUITE --reason"):
         read_baseline(tmp_path, "shop.anchor")
     with pytest.raises(BaselineError, match=r"or accept anew: pytest --ireval SUITE"):
         read_baseline(tmp_path, "shop")

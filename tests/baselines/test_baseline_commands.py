@@ -1,7 +1,6 @@
-"""``ireval show``, ``diff``, ``log`` and ``prune``: looking at baselines, and deleting those that are nobody's."""
+"""``ireval baseline``: looking at baselines, and deleting those that no suite uses."""
 
 from dataclasses import replace
-from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -10,12 +9,14 @@ from made_baselines import FIRST, GRADES, LISTS, SECOND, baseline_of
 from pytest_ireval.baselines.baseline import StoredMetric
 from pytest_ireval.baselines.files import baseline_files
 from pytest_ireval.baselines.writing import delete_baseline, write_baseline
+from pytest_ireval.cli.baseline_command import command
 from pytest_ireval.retrieval.from_objects import rankings_from
 
 
 def options_of(name):
-    command = import_module(f"pytest_ireval.cli.{name}_command").command
-    return [option for parameter in command.params for option in parameter.opts if option.startswith("--")]
+    return [
+        option for parameter in command.commands[name].params for option in parameter.opts if option.startswith("--")
+    ]
 
 
 SUITE = """\
@@ -41,7 +42,7 @@ SHOWN = f"""\
 baseline of shop: suites/baselines/shop.json
 accepted 2026-11-20T08:30:00Z, commit bbbbbbbbb on synonyms with changes that were not committed, forced
 reason: synonyms v2
-1 earlier acceptance; ireval log lists them
+1 earlier acceptance; ireval baseline log lists them
 
 metric    value  queries  version  from
 nDCG@10  0.8750        2        1  pytest-ireval
@@ -55,21 +56,21 @@ plugins: pytest-ireval 0.1.0
 
 @pytest.mark.parametrize("name", ["suites/baselines/shop.json", "suites/shop.ireval.yaml"])
 def test_show_says_what_was_accepted_when_and_why(ireval, name):
-    assert ireval("show", name) == (0, SHOWN, "")
+    assert ireval("baseline", "show", name) == (0, SHOWN, "")
 
 
 def test_show_of_a_query_is_its_ranking_with_grades(ireval):
-    assert ireval("show", "suites/baselines/shop.json", "--query", "q1").out == (
+    assert ireval("baseline", "show", "suites/baselines/shop.json", "--query", "q1").out == (
         "query q1 of shop: nDCG@10 0.7500\n\n"
         "rank  document  grade\n   1  a             3\n   2  b             0\n   3  c             -\n"
     )
-    assert ireval("show", "suites/baselines/shop.json", "-q", "q3").out == (
+    assert ireval("baseline", "show", "suites/baselines/shop.json", "-q", "q3").out == (
         "query q3 of shop: no figures\n\nthe ranking is empty\n"
     )
 
 
 def test_show_of_a_query_that_is_not_there(ireval):
-    assert ireval("show", "suites/baselines/shop.json", "-q", "Q1") == (
+    assert ireval("baseline", "show", "suites/baselines/shop.json", "-q", "Q1") == (
         2,
         "",
         "error: suites/baselines/shop.json\n  has no query 'Q1'\n  did you mean 'q1'?\n",
@@ -80,11 +81,11 @@ def test_show_of_what_several_askings_brought(ireval):
     askings = (rankings_from({"q": [("a", 2.5)]}), rankings_from({"q": [("b", 1.0)], "r": []}))
     write_baseline(Path("baselines"), replace(baseline_of(rankings=askings, scored=True, grades_of={}), grades=None))
 
-    assert ireval("show", "baselines/shop.json", "-q", "q").out == (
+    assert ireval("baseline", "show", "baselines/shop.json", "-q", "q").out == (
         "query q of shop: no figures\n\nasking 1 of 2\n\nrank  document  grade  score\n   1  a             -    2.5\n\n"
         "asking 2 of 2\n\nrank  document  grade  score\n   1  b             -      1\n"
     )
-    shown = ireval("show", "baselines/shop.json").out
+    shown = ireval("baseline", "show", "baselines/shop.json").out
     assert "rankings: 2 queries, 2 documents in 2 askings, depth 10, with scores\njudgments: none\n" in shown
 
 
@@ -104,7 +105,7 @@ def test_show_of_what_several_askings_brought(ireval):
     ],
 )
 def test_what_is_no_baseline(ireval, name, said, tmp_path):
-    assert ireval("show", name) == (
+    assert ireval("baseline", "show", name) == (
         2,
         "",
         f"error: {said}\n".replace("error: suites/baselines\n  is in", f"error: {tmp_path}/suites/baselines\n  is in"),
@@ -116,7 +117,7 @@ def test_a_suite_with_a_matrix_has_several_baselines(ireval):
         SUITE.replace("suite: shop", "suite: many\ntags: '{locale}'\nmatrix: {locale: [de, fr]}")
     )
 
-    assert ireval("show", "suites/many.ireval.yaml").err == (
+    assert ireval("baseline", "show", "suites/many.ireval.yaml").err == (
         "error: suites/many.ireval.yaml\n  has several suites, and each has a baseline\n"
         "  suites/baselines/many.de.json, suites/baselines/many.fr.json\n"
     )
@@ -138,7 +139,7 @@ def other():
 
 
 def test_diff_says_everything_that_is_different(ireval, other):
-    assert ireval("diff", "suites/shop.ireval.yaml", other).out == (
+    assert ireval("baseline", "diff", "suites/shop.ireval.yaml", other).out == (
         "A: suites/baselines/shop.json, accepted 2026-11-20T08:30:00Z, commit bbbbbbbbb on synonyms with changes that "
         "were not committed, forced\n"
         "B: other/shop.json, accepted 2026-11-02T10:00:00Z, commit aaaaaaaaa on main\n\n"
@@ -159,7 +160,7 @@ def test_diff_says_everything_that_is_different(ireval, other):
 
 def test_diff_of_a_baseline_with_itself(ireval):
     name = "suites/baselines/shop.json"
-    out = ireval("diff", name, name).out
+    out = ireval("baseline", "diff", name, name).out
 
     assert out.endswith(
         "metric        A       B    B - A  lower / higher / same\n"
@@ -173,14 +174,14 @@ def test_diff_lists_as_many_queries_as_are_wanted(ireval):
         values = {f"q{i}": 0.5 + i * step for i in range(9)}
         write_baseline(Path(name), baseline_of(values=values))
 
-    out = ireval("diff", "one/shop.json", "two/shop.json", "--lines", "2").out
+    out = ireval("baseline", "diff", "one/shop.json", "two/shop.json", "--lines", "2").out
     assert out.endswith(
         "query  metric        A       B    B - A\n"
         "q8     nDCG@10  0.5000  0.5800  +0.0800\n"
         "q7     nDCG@10  0.5000  0.5700  +0.0700\n"
         "6 more changes of values; --lines shows more\n"
     )
-    assert "query  metric" not in ireval("diff", "one/shop.json", "two/shop.json", "--lines", "0").out
+    assert "query  metric" not in ireval("baseline", "diff", "one/shop.json", "two/shop.json", "--lines", "0").out
 
 
 def committed(git, message="accepted"):
@@ -194,7 +195,7 @@ def test_diff_with_an_earlier_commit(ireval, git, pair):
     committed(git)
     write_baseline(Path("suites/baselines"), baseline_of({**LISTS, "q1": ["c"]}, acceptances=(FIRST, SECOND, FIRST)))
 
-    out = ireval("diff", *(word.replace("now", name) for word in pair)).out
+    out = ireval("baseline", "diff", *(word.replace("now", name) for word in pair)).out
 
     heads = [line.split(",")[0] for line in out.splitlines()[:2]]
     assert heads == [f"{'AB'[i]}: {'HEAD:' * (word != 'now')}{name}" for i, word in enumerate(pair)]
@@ -210,22 +211,22 @@ def test_log_lists_acceptances_the_newest_first_with_figures_from_git(ireval, gi
     third = FIRST._replace(date="2026-11-21T00:00:00Z", reason="", commit="", branch="")
     write_baseline(Path("suites/baselines"), baseline_of(acceptances=(FIRST, SECOND, third), values={"q1": 0.875}))
 
-    assert ireval("log", "suites/shop.ireval.yaml").out == (
+    assert ireval("baseline", "log", "suites/shop.ireval.yaml").out == (
         "2026-11-21T00:00:00Z\n  (no reason given)\n  nDCG@10 0.8750\n\n"
         "2026-11-20T08:30:00Z, commit bbbbbbbbb on synonyms with changes that were not committed, forced\n"
         "  synonyms v2\n  nDCG@10 0.7500\n\n"
         "2026-11-02T10:00:00Z, commit aaaaaaaaa on main\n  the first one\n  nDCG@10 0.5000\n"
     )
-    assert ireval("log", "suites/shop.ireval.yaml", "--last", "1").out.endswith(
+    assert ireval("baseline", "log", "suites/shop.ireval.yaml", "--last", "1").out.endswith(
         "nDCG@10 0.8750\n\n2 earlier acceptances; --last shows more\n"
     )
-    assert ireval("log", "HEAD~1:suites/baselines/shop.json").out == (
+    assert ireval("baseline", "log", "HEAD~1:suites/baselines/shop.json").out == (
         "2026-11-02T10:00:00Z, commit aaaaaaaaa on main\n  the first one\n  nDCG@10 0.5000\n"
     )
 
 
 def test_log_without_git_knows_the_figures_of_the_last_acceptance(ireval):
-    assert ireval("log", "suites/baselines/shop.json").out == (
+    assert ireval("baseline", "log", "suites/baselines/shop.json").out == (
         "2026-11-20T08:30:00Z, commit bbbbbbbbb on synonyms with changes that were not committed, forced\n"
         "  synonyms v2\n  nDCG@10 0.8750\n\n"
         "2026-11-02T10:00:00Z, commit aaaaaaaaa on main\n  the first one\n"
@@ -236,14 +237,14 @@ def test_log_without_git_knows_the_figures_of_the_last_acceptance(ireval):
 def test_log_needs_the_json_file_alone(ireval):
     Path("suites/baselines/shop.rankings.tsv").unlink()
 
-    assert ireval("log", "suites/baselines/shop.json").code == 0
-    assert ireval("log", "suites/baselines/none.json").err == (
+    assert ireval("baseline", "log", "suites/baselines/shop.json").code == 0
+    assert ireval("baseline", "log", "suites/baselines/none.json").err == (
         "error: suites/baselines/none.json\n  there is no such baseline\n"
     )
 
 
 def test_prune_finds_every_baseline_in_use(ireval):
-    assert ireval("prune") == (0, "every baseline has its suite\n", "")
+    assert ireval("baseline", "prune") == (0, "every baseline has its suite\n", "")
 
 
 def test_prune_lists_and_deletes_only_when_told(ireval):
@@ -251,22 +252,22 @@ def test_prune_lists_and_deletes_only_when_told(ireval):
     write_baseline(Path("suites/baselines"), baseline_of(suite="shop.de"))
     listed = "no suite has suites/baselines/old.json (3 files)\nno suite has suites/baselines/shop.de.json (3 files)\n"
 
-    assert ireval("prune") == (1, f"{listed}2 baselines without a suite; --yes deletes them\n", "")
+    assert ireval("baseline", "prune") == (1, f"{listed}2 baselines without a suite; --yes deletes them\n", "")
     assert len(baseline_files(Path("suites/baselines"), "old")) == 3
 
-    assert ireval("prune", "suites", "--yes").out == listed.replace("no suite has", "deleted")
+    assert ireval("baseline", "prune", "suites", "--yes").out == listed.replace("no suite has", "deleted")
     assert sorted(path.name for path in Path("suites/baselines").glob("[!.]*")) == [
         "shop.json",
         "shop.judgments.tsv",
         "shop.rankings.tsv",
     ]
-    assert ireval("show", "suites/baselines/shop.json").out == SHOWN
+    assert ireval("baseline", "show", "suites/baselines/shop.json").out == SHOWN
 
 
 def test_prune_leaves_json_of_others_alone(ireval):
     Path("suites/baselines/notes.json").write_text("{}")
 
-    assert ireval("prune", "--yes").out == "every baseline has its suite\n"
+    assert ireval("baseline", "prune", "--yes").out == "every baseline has its suite\n"
     assert Path("suites/baselines/notes.json").exists()
 
 
@@ -274,7 +275,7 @@ def test_prune_deletes_nothing_while_a_suite_cannot_be_read(ireval):
     write_baseline(Path("suites/baselines"), baseline_of(suite="old"))
     Path("suites/broken.ireval.yaml").write_text(SUITE.replace("metrics: [nDCG@10]", "metrics: [nDCG@10"))
 
-    code, out, err = ireval("prune", "--yes")
+    code, out, err = ireval("baseline", "prune", "--yes")
 
     assert (code, out) == (2, "")
     assert err.startswith(
@@ -300,7 +301,7 @@ def test_prune_knows_metrics_of_a_conftest(ireval):
     Path("suites/conftest.py").write_text(CONFTEST)
     Path("suites/shop.ireval.yaml").write_text(SUITE.replace("nDCG@10]", "nDCG@10, TopGrade@5]"))
 
-    assert ireval("prune") == (0, "every baseline has its suite\n", "")
+    assert ireval("baseline", "prune") == (0, "every baseline has its suite\n", "")
 
 
 COMMANDS = [(name, option) for name in ("show", "diff", "log", "prune", "resolve") for option in options_of(name)]
@@ -316,7 +317,7 @@ def test_every_option_is_documented(name, option):
 
 
 def test_prune_of_what_is_no_folder(ireval):
-    assert ireval("prune", "nowhere").err == "error: nowhere\n  is no folder\n"
+    assert ireval("baseline", "prune", "nowhere").err == "error: nowhere\n  is no folder\n"
 
 
 def test_the_data_of_these_tests():
@@ -326,7 +327,7 @@ def test_the_data_of_these_tests():
 def test_no_conftest_is_run_for_the_name_of_a_baseline(ireval):
     Path("suites/conftest.py").write_text("raise SystemExit('it was run')\n")
 
-    assert ireval("show", "suites/shop.ireval.yaml").code == 0
-    assert ireval("log", "suites/shop.ireval.yaml").code == 0
-    assert ireval("prune", "suites").code in (0, 1)
-    assert ireval("diff", "suites/shop.ireval.yaml", "suites/baselines/shop.json").code == 0
+    assert ireval("baseline", "show", "suites/shop.ireval.yaml").code == 0
+    assert ireval("baseline", "log", "suites/shop.ireval.yaml").code == 0
+    assert ireval("baseline", "prune", "suites").code in (0, 1)
+    assert ireval("baseline", "diff", "suites/shop.ireval.yaml", "suites/baselines/shop.json").code == 0

@@ -9,7 +9,7 @@ from pytest_ireval.baselines import changes
 from pytest_ireval.baselines.changes import cause_between, cause_of, changed_queries
 from pytest_ireval.baselines.reading import read_baseline
 from pytest_ireval.baselines.writing import write_baseline
-from pytest_ireval.results.cause import Cause, JudgmentEdit
+from pytest_ireval.results.outcome import Cause, JudgmentEdit
 from pytest_ireval.retrieval.from_objects import judgments_from, queries_from, rankings_from
 
 QUERIES = queries_from({"q1": "mug", "q2": "pot", "q3": "cup"})

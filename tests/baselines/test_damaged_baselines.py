@@ -15,9 +15,8 @@ from pytest_ireval.baselines.files import baseline_files
 from pytest_ireval.baselines.fingerprints import fingerprint
 from pytest_ireval.baselines.reading import read_baseline
 from pytest_ireval.baselines.record import decoded_record
-from pytest_ireval.baselines.stored_judgments import HEAD, decoded_grades
-from pytest_ireval.baselines.stored_rankings import decoded_rankings
-from pytest_ireval.baselines.tab_lines import Damage
+from pytest_ireval.baselines.stored import JUDGMENTS_HEAD as HEAD
+from pytest_ireval.baselines.stored import Damage, decoded_grades, decoded_rankings
 from pytest_ireval.baselines.writing import encoded_baseline, write_baseline
 from pytest_ireval.errors import BaselineError
 
@@ -116,7 +115,7 @@ def test_a_merge_that_is_not_settled(folder, name):
     (folder / name).write_bytes(b"".join(marked))
 
     assert complaint(folder) == (
-        f"baselines/{name}:2\n  has the marks of a merge conflict\n  ireval resolve settles it"
+        f"baselines/{name}:2\n  has the marks of a merge conflict\n  ireval baseline resolve settles it"
     )
 
 

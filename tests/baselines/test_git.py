@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 from made_baselines import FIRST, SECOND, baseline_of, content
 
-from pytest_ireval.baselines.past import figures_of_acceptances
-from pytest_ireval.baselines.reading import read_baseline, read_baseline_at, record_from
+from pytest_ireval.baselines.reading import figures_of_acceptances, read_baseline, read_baseline_at, record_from
 from pytest_ireval.baselines.writing import write_baseline
 from pytest_ireval.errors import BaselineError
 from pytest_ireval.repositories import git as git_module

@@ -14,9 +14,8 @@ import pytest
 from interrupted_writer import Moments
 from made_baselines import FIRST, LEFT_OVER, NEW, OLD, SECOND, baseline_of, content
 
-from pytest_ireval.baselines import lock, reading
-from pytest_ireval.baselines.journal import journal_of
-from pytest_ireval.baselines.lock import locked
+from pytest_ireval.baselines import journal, reading
+from pytest_ireval.baselines.journal import journal_of, locked
 from pytest_ireval.baselines.reading import read_baseline, read_record
 from pytest_ireval.baselines.writing import (
     delete_baseline,
@@ -226,9 +225,9 @@ def test_a_lock_file_that_somebody_removed_does_not_let_two_in(tmp_path):
     with locked(tmp_path):
         (tmp_path / ".lock").unlink()
         with locked(tmp_path):  # of a new file, which is the one that counts
-            handle = lock._opened(tmp_path / ".lock")
-            assert not lock._taken(handle)
-            lock._let_go(handle)
+            handle = journal._opened(tmp_path / ".lock")
+            assert not journal._taken(handle)
+            journal._let_go(handle)
 
 
 def test_a_folder_that_cannot_be_made(tmp_path, monkeypatch):
@@ -321,7 +320,7 @@ def test_a_child_that_outlives_the_holder_of_the_lock_does_not_hold_it(tmp_path)
     if not holder:
         with locked(tmp_path):
             if os.fork():
-                os._exit(0)  # dies with the lock, as when it is killed
+                os._exit(0)  # dies with the journal, as when it is killed
             time.sleep(60)
             os._exit(0)
     os.waitpid(holder, 0)

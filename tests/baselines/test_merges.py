@@ -64,12 +64,12 @@ def settled(git):
 def test_the_branch_that_is_merged_into_is_kept(branches, ireval):
     branches("merge", "synonyms", check=False)
     assert "suites/baselines/shop.json" in branches("ls-files", "--unmerged")
-    assert ireval("show", "suites/shop.ireval.yaml").err.endswith(
-        "has the marks of a merge conflict\n  ireval resolve settles it\n"
+    assert ireval("baseline", "show", "suites/shop.ireval.yaml").err.endswith(
+        "has the marks of a merge conflict\n  ireval baseline resolve settles it\n"
     )
 
     main, synonyms = short(branches, "main"), short(branches, "synonyms")
-    assert ireval("resolve") == (
+    assert ireval("baseline", "resolve") == (
         0,
         f"suites/baselines/shop.json: kept the side of main ({main}), which is merged into\n"
         "  accepted 2026-11-10T00:00:00Z, commit ccccccccc on main: new analyzer\n"
@@ -78,7 +78,7 @@ def test_the_branch_that_is_merged_into_is_kept(branches, ireval):
     )
     assert settled(branches) == MAIN
     branches("commit", "--quiet", "--no-edit")
-    assert ireval("resolve").out == "no baseline is in conflict\n"
+    assert ireval("baseline", "resolve").out == "no baseline is in conflict\n"
 
 
 def test_a_file_that_git_merged_without_a_conflict_is_of_the_same_side(branches, ireval):
@@ -87,7 +87,7 @@ def test_a_file_that_git_merged_without_a_conflict_is_of_the_same_side(branches,
     assert "changed by main" in merged
     assert "changed by synonyms" in merged  # which nobody measured
 
-    ireval("resolve")
+    ireval("baseline", "resolve")
 
     assert settled(branches) == MAIN
 
@@ -95,7 +95,7 @@ def test_a_file_that_git_merged_without_a_conflict_is_of_the_same_side(branches,
 def test_the_other_side_can_be_kept(branches, ireval):
     branches("merge", "synonyms", check=False)
 
-    out = ireval("resolve", "--take", "theirs").out
+    out = ireval("baseline", "resolve", "--take", "theirs").out
 
     assert out.startswith(f"suites/baselines/shop.json: kept the side of synonyms ({short(branches, 'synonyms')})\n")
     assert out.endswith(REPEAT_OURS)
@@ -108,7 +108,7 @@ def test_the_other_side_has_the_name_it_is_merged_by_whatever_else_stands_there(
     branches("checkout", "--quiet", "synonyms")
     branches("merge", "main", check=False)
 
-    out = ireval("resolve", "--take", "theirs").out
+    out = ireval("baseline", "resolve", "--take", "theirs").out
 
     assert out.startswith(f"suites/baselines/shop.json: kept the side of main ({main})\n")
     assert settled(branches) == MAIN
@@ -117,7 +117,7 @@ def test_the_other_side_has_the_name_it_is_merged_by_whatever_else_stands_there(
 def test_a_merge_that_does_not_say_what_is_merged_has_a_commit(branches, ireval):
     branches("merge", "-m", "both", "synonyms", check=False)
 
-    out = ireval("resolve", "--take", "theirs").out
+    out = ireval("baseline", "resolve", "--take", "theirs").out
 
     assert out.startswith(f"suites/baselines/shop.json: kept the side of commit {short(branches, 'synonyms')}\n")
 
@@ -127,7 +127,7 @@ def test_a_rebase_keeps_what_is_rebased_onto(branches, ireval):
     main, mine = short(branches, "main"), short(branches, "synonyms")
     branches("rebase", "main", check=False)
 
-    assert ireval("resolve").out == (
+    assert ireval("baseline", "resolve").out == (
         f"suites/baselines/shop.json: kept the side of what is rebased onto (main, {main})\n"
         "  accepted 2026-11-10T00:00:00Z, commit ccccccccc on main: new analyzer\n"
         f"  not part of it: 1 acceptance of the commit that is rebased ({mine}); look at the figures, and repeat:\n"
@@ -141,7 +141,7 @@ def test_a_rebase_keeps_what_is_rebased_onto(branches, ireval):
 def test_a_cherry_picked_acceptance_is_not_taken_over(branches, ireval):
     branches("cherry-pick", "synonyms", check=False)
 
-    out = ireval("resolve").out
+    out = ireval("baseline", "resolve").out
 
     assert f"not part of it: 1 acceptance of synonyms ({short(branches, 'synonyms')})" in out
     assert settled(branches) == MAIN
@@ -154,7 +154,7 @@ def test_a_stash_that_does_not_apply(branches, ireval):
     accept(branches, {"q2": ["again"]}, OURS, FIRST)
     branches("stash", "pop", check=False)
 
-    out = ireval("resolve").out
+    out = ireval("baseline", "resolve").out
 
     assert out.startswith(f"suites/baselines/shop.json: kept the side of main ({short(branches, 'main')}), which")
     assert out.endswith(
@@ -169,7 +169,7 @@ def test_what_the_other_side_is_may_not_be_known(branches, ireval):
     accept(branches, {"q2": ["again"]}, OURS, FIRST)
     branches("stash", "pop", check=False)
 
-    assert ireval("resolve", "--take", "theirs").err.endswith(
+    assert ireval("baseline", "resolve", "--take", "theirs").err.endswith(
         "suites/baselines/shop.json\n  git does not say which commit the other side is\n  --take ours\n"
     )
 
@@ -182,7 +182,7 @@ def test_files_that_only_the_other_side_has_go(branches, ireval, monkeypatch):
     branches("checkout", "--quiet", "main")
     branches("merge", "synonyms", check=False)
 
-    ireval("resolve")
+    ireval("baseline", "resolve")
 
     assert settled(branches) == MAIN
     assert sorted(path.name for path in FOLDER.glob("shop.*")) == [
@@ -198,7 +198,7 @@ def test_a_baseline_that_this_side_has_deleted_stays_deleted(branches, ireval):
     branches("commit", "--quiet", "-m", "no baseline")
     branches("merge", "synonyms", check=False)
 
-    out = ireval("resolve").out
+    out = ireval("baseline", "resolve").out
 
     assert "\n  which has no such baseline: its files are gone\n" in out
     assert branches("ls-files", "--unmerged") == ""
@@ -214,20 +214,22 @@ def test_only_what_was_named_is_settled(branches, ireval):
     branches("checkout", "--quiet", "main")
     branches("merge", "synonyms", check=False)
 
-    assert ireval("resolve", "suites/baselines/blog.json").out.startswith("suites/baselines/blog.json: kept")
+    assert ireval("baseline", "resolve", "suites/baselines/blog.json").out.startswith(
+        "suites/baselines/blog.json: kept"
+    )
     assert "suites/baselines/shop.json" in branches("ls-files", "--unmerged")
     assert "blog" not in branches("ls-files", "--unmerged")
-    assert ireval("resolve", "suites/baselines/blog.json").err == (
+    assert ireval("baseline", "resolve", "suites/baselines/blog.json").err == (
         "error: suites/baselines/blog.json\n  belongs to no baseline that is in conflict\n"
     )
-    assert ireval("resolve", "suites/baselines").out.startswith("suites/baselines/shop.json: kept")
+    assert ireval("baseline", "resolve", "suites/baselines").out.startswith("suites/baselines/shop.json: kept")
 
 
 def test_it_works_from_a_folder_below(branches, ireval, monkeypatch):
     branches("merge", "synonyms", check=False)
     monkeypatch.chdir("suites")
 
-    out = ireval("resolve").out
+    out = ireval("baseline", "resolve").out
 
     assert out.startswith("baselines/shop.json: kept the side of main")
     assert "pytest --ireval shop.ireval.yaml --ireval-update" in out
@@ -238,7 +240,10 @@ def test_a_side_that_is_damaged_is_an_error(branches, ireval):
     branches("commit", "--quiet", "--all", "-m", "damage")
     branches("merge", "synonyms", check=False)
 
-    assert ireval("resolve").err.splitlines()[1] == "  has format 'None'; this version of pytest-ireval reads format 1"
+    assert (
+        ireval("baseline", "resolve").err.splitlines()[1]
+        == "  has format 'None'; this version of pytest-ireval reads format 1"
+    )
 
 
 def test_an_update_that_was_interrupted_is_finished(branches, ireval, monkeypatch):
@@ -248,7 +253,10 @@ def test_an_update_that_was_interrupted_is_finished(branches, ireval, monkeypatc
         write_baseline(FOLDER, new)
     assert branches("status", "--porcelain", "--untracked-files") == ""  # nobody commits it by mistake
 
-    assert ireval("resolve").out == "suites/baselines/shop.json: an update that was interrupted is in place now\n"
+    assert (
+        ireval("baseline", "resolve").out
+        == "suites/baselines/shop.json: an update that was interrupted is in place now\n"
+    )
 
     assert content(read_baseline(FOLDER, "shop")) == content(new)
     assert not (FOLDER / ".shop.commit").exists()
@@ -257,4 +265,4 @@ def test_an_update_that_was_interrupted_is_finished(branches, ireval, monkeypatc
 def test_outside_a_repository(ireval, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
-    assert ireval("resolve").err == "error: .\n  is in no git repository, or git is not at hand\n"
+    assert ireval("baseline", "resolve").err == "error: .\n  is in no git repository, or git is not at hand\n"

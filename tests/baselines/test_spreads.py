@@ -9,9 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from made_baselines import FIRST, SECOND, baseline_of
 
-from pytest_ireval.baselines.reading import read_baseline
-from pytest_ireval.baselines.record import decoded_record, encoded_record
-from pytest_ireval.baselines.spreads import (
+from pytest_ireval.baselines.baseline import (
     NO_SPREADS,
     NO_STEPS,
     Spreads,
@@ -22,6 +20,8 @@ from pytest_ireval.baselines.spreads import (
     steps_of,
     steps_said,
 )
+from pytest_ireval.baselines.reading import read_baseline
+from pytest_ireval.baselines.record import decoded_record, encoded_record
 from pytest_ireval.baselines.writing import write_baseline
 
 

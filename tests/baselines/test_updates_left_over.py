@@ -12,8 +12,7 @@ from made_baselines import LEFT_OVER, NEW, OLD, baseline_of, content
 
 from pytest_ireval.baselines import journal, reading, writing
 from pytest_ireval.baselines.files import baseline_files, path_of
-from pytest_ireval.baselines.journal import put_into_place
-from pytest_ireval.baselines.lock import locked
+from pytest_ireval.baselines.journal import locked, put_into_place
 from pytest_ireval.baselines.reading import read_baseline, read_record
 from pytest_ireval.baselines.writing import encoded_baseline, finish_interrupted, write_baseline, write_files
 from pytest_ireval.errors import BaselineError
@@ -199,7 +198,7 @@ def test_an_interrupted_update_that_the_system_does_not_let_us_read_is_not_dropp
     )
     assert str(writing_it.value) == (
         "baselines/shop.json\n  cannot be written: Too many open files; the update is incomplete; finish it with "
-        "ireval resolve, or run it again"
+        "ireval baseline resolve, or run it again"
     )
     assert finish_interrupted(folder, "shop")
     assert content(read_baseline(folder, "shop")) == content(NEW)

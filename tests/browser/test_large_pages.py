@@ -6,7 +6,7 @@ from browser.queries import column, control, count, ids, shown, view
 from playwright.sync_api import expect
 from reports.full_run import full_run
 
-from pytest_ireval.reports.query_views import queries_data
+from pytest_ireval.reports.query_view import queries_data
 
 MEGABYTE = 10**6
 

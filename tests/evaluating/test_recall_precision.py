@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_ireval import evaluate, load_registry
-from pytest_ireval.evaluating.recall_precision import found_in, interpolated, r_precision
+from pytest_ireval.evaluating.policy_views import found_in, interpolated, r_precision
 from pytest_ireval.evaluating.setting import Companions, set_up
 from pytest_ireval.results.evaluation import Policies
 

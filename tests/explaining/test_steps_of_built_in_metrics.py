@@ -5,8 +5,8 @@ import math
 import pytest
 
 from pytest_ireval import load_registry, why
-from pytest_ireval.testing.arguments import variants
-from pytest_ireval.testing.data import corner_cases, random_data
+from pytest_ireval.testing.breaking import variants
+from pytest_ireval.testing.changes import corner_cases, random_data
 
 METRICS = sorted(load_registry().metrics.values(), key=lambda metric: metric.name)
 CASES = [

@@ -4,8 +4,7 @@ import json
 
 import pytest
 
-from pytest_ireval.intake.linting import CHECKS
-from pytest_ireval.intake.near_duplicates import near_duplicates
+from pytest_ireval.intake.linting import CHECKS, near_duplicates
 
 JUDGMENTS = """\
 # query iteration document grade

@@ -3,7 +3,7 @@
 import pytest
 
 from pytest_ireval import InputError
-from pytest_ireval.cli.named_rankings import named_rankings
+from pytest_ireval.cli.compare_command import named_rankings
 
 
 @pytest.fixture

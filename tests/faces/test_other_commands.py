@@ -3,7 +3,7 @@
 import pytest
 
 from pytest_ireval.cli import COMMANDS
-from pytest_ireval.cli.metric_text import meaning, option_for
+from pytest_ireval.cli.metrics_command import meaning, option_for
 
 
 def test_metrics_lists_all_by_plugin_with_what_must_follow_the_name(ireval):

@@ -5,8 +5,7 @@ import shutil
 
 import pytest
 
-from pytest_ireval.baselines.baseline import Acceptance, Baseline, StoredMetric
-from pytest_ireval.baselines.spreads import spreads_of
+from pytest_ireval.baselines.baseline import Acceptance, Baseline, StoredMetric, spreads_of
 from pytest_ireval.baselines.writing import write_baseline
 from pytest_ireval.retrieval.from_objects import rankings_from
 
@@ -231,4 +230,4 @@ def remembered(folder, monkeypatch, found):
     """A history that knows these spreads."""
     (folder / ".ireval").mkdir()
     (folder / ".ireval/history.sqlite").touch()
-    monkeypatch.setattr("pytest_ireval.gate.foreseeing.spreads", lambda _path, _suite, _branch: found)
+    monkeypatch.setattr("pytest_ireval.gate.sensitivity.spreads", lambda _path, _suite, _branch: found)

@@ -1,4 +1,4 @@
-"""``ireval plot``: every chart of a run as SVG, and its numbers as CSV."""
+"""``ireval report --charts``: every chart of a run as SVG, and its numbers as CSV."""
 
 import csv
 import xml.etree.ElementTree as ET
@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from reports.full_run import full_run
 
-from pytest_ireval.reports.results_json import results_text
+from pytest_ireval.reports.data_files import results_text
 
 RESULTS = Path("ireval-report/results.json")
 
@@ -31,7 +31,7 @@ def files(folder):
 def test_every_chart_is_a_drawing_and_a_table(ireval):
     write(full_run(metrics=1))
 
-    printed = ireval("plot")
+    printed = ireval("report", "--charts")
 
     assert (printed.code, printed.err) == (0, "")
     assert printed.out == (
@@ -60,7 +60,7 @@ def test_every_chart_is_a_drawing_and_a_table(ireval):
 def test_the_table_has_a_row_for_each_query_with_all_digits(ireval):
     run = full_run(metrics=1)
     write(run)
-    ireval("plot", "--kind", "differences")
+    ireval("report", "--charts", "--kind", "differences")
 
     with open("ireval-report/charts/shop-0.differences.nDCG_10.csv", encoding="utf-8-sig", newline="") as file:
         header, *rows = csv.reader(file)
@@ -72,7 +72,7 @@ def test_the_table_has_a_row_for_each_query_with_all_digits(ireval):
 
 def test_a_spreadsheet_is_told_that_a_table_with_other_letters_is_utf_8(ireval):
     write(full_run(metrics=1))
-    ireval("plot")
+    ireval("report", "--charts")
 
     begin = {path.name: path.read_bytes()[:3] for path in Path("ireval-report/charts").glob("*.csv")}
     assert begin["shop-0.differences.nDCG_10.csv"] == b"\xef\xbb\xbf"
@@ -82,7 +82,9 @@ def test_a_spreadsheet_is_told_that_a_table_with_other_letters_is_utf_8(ireval):
 def test_suites_kinds_and_the_folder_can_be_chosen(ireval):
     write(full_run(suites=3, metrics=1), Path("old/results.json"))
 
-    named = ireval("plot", "old", "--suite", "shop-2", "--suite", "shop-0", "--kind", "trend", "--to", "pictures/new")
+    named = ireval(
+        "report", "--charts", "old", "--suite", "shop-2", "--suite", "shop-0", "--kind", "trend", "--to", "pictures/new"
+    )
 
     assert named.out.splitlines()[-1] == "written: 2 charts into pictures/new, each as .svg and .csv"
     assert files("pictures/new") == [
@@ -93,7 +95,7 @@ def test_suites_kinds_and_the_folder_can_be_chosen(ireval):
 def test_unless_told_otherwise_charts_lie_beside_the_results(ireval):
     write(full_run(metrics=1), Path("old/results.json"))
 
-    assert "into old/charts," in ireval("plot", "old/results.json").out
+    assert "into old/charts," in ireval("report", "--charts", "old/results.json").out
     assert Path("old/charts").is_dir()
 
 
@@ -102,7 +104,7 @@ def test_two_charts_never_have_one_file(ireval):
     names = ("Shop", "shop", "a/b", "a?b", "con", "\u202e", "")
     write(replace(full_run(), suites=tuple(replace(one, name=name) for name in names)))
 
-    printed = ireval("plot", "--kind", "intervals")
+    printed = ireval("report", "--charts", "--kind", "intervals")
 
     assert printed.code == 0
     lower = {name.lower() for name in files("ireval-report/charts")}
@@ -111,15 +113,15 @@ def test_two_charts_never_have_one_file(ireval):
 
 def test_a_second_time_replaces_the_files(ireval):
     write(full_run(metrics=1))
-    ireval("plot")
+    ireval("report", "--charts")
     before = files("ireval-report/charts")
 
-    assert ireval("plot").code == 0
+    assert ireval("report", "--charts").code == 0
     assert files("ireval-report/charts") == before
 
 
 def test_a_run_that_is_not_there_is_an_error_that_says_who_writes_it(ireval):
-    printed = ireval("plot")
+    printed = ireval("report", "--charts")
 
     assert printed.code == 2
     assert printed.err == (
@@ -140,13 +142,13 @@ def test_a_run_that_is_not_there_is_an_error_that_says_who_writes_it(ireval):
 def test_what_is_no_results_file_is_an_error(ireval, content, complaint):
     Path("x.json").write_bytes(content)
 
-    assert ireval("plot", "x.json") == (2, "", f"error: x.json\n  {complaint}\n")
+    assert ireval("report", "--charts", "x.json") == (2, "", f"error: x.json\n  {complaint}\n")
 
 
 def test_a_suite_that_there_is_not_is_an_error_that_names_the_closest(ireval):
     write(full_run(suites=2))
 
-    assert ireval("plot", "--suite", "shop-1", "--suite", "shp-0") == (
+    assert ireval("report", "--charts", "--suite", "shop-1", "--suite", "shp-0") == (
         2,
         "",
         "error: ireval-report/results.json\n"
@@ -162,26 +164,26 @@ def test_nothing_to_draw_is_an_error_that_says_why(ireval):
     without = replace(full, trends=(), name="shop")
 
     write(replace(full_run(), suites=(without,)))
-    assert ireval("plot", "--kind", "trend").err == (
+    assert ireval("report", "--charts", "--kind", "trend").err == (
         "error: ireval-report/results.json\n"
         "  there is nothing to draw of trend\n"
         "  there are: intervals, differences, recall_precision, distribution\n"
     )
     write(replace(full_run(), suites=(), verdict="error", problems=("a file is missing",)))
-    assert "there is nothing to draw: no suite took part in that run" in ireval("plot").err
+    assert "there is nothing to draw: no suite took part in that run" in ireval("report", "--charts").err
     write(replace(full_run(), suites=(replace(without, outcomes=(), metrics=(), curves=(), distributions=()),)))
-    assert "there is nothing to draw\n  it needs figures: " in ireval("plot").err
+    assert "there is nothing to draw\n  it needs figures: " in ireval("report", "--charts").err
 
 
 def test_a_folder_that_cannot_be_written_is_an_error(ireval):
     write(full_run(metrics=1))
     Path("taken").write_text("a file")
 
-    printed = ireval("plot", "--to", "taken/charts")
+    printed = ireval("report", "--charts", "--to", "taken/charts")
 
     assert printed.code == 2
     assert printed.err.startswith("error: taken/charts\n  cannot be written: ")
 
 
 def test_an_unknown_kind_is_a_usage_error(ireval):
-    assert "'pie' is not one of 'differences', 'intervals'" in ireval("plot", "--kind", "pie").err
+    assert "'pie' is not one of 'differences', 'intervals'" in ireval("report", "--charts", "--kind", "pie").err

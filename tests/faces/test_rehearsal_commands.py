@@ -1,11 +1,10 @@
-"""``ireval self-test`` and ``ireval aa``: what they print, and how they end."""
+"""``ireval self-test`` and ``ireval self-test --repeat 2``: what they print, and how they end."""
 
 import json
 
 import pytest
 
-from pytest_ireval.cli.again_text import again_text
-from pytest_ireval.cli.self_test_text import percent, self_test_text
+from pytest_ireval.cli.self_test_command import again_text, percent, self_test_text
 from pytest_ireval.results.rehearsal import (
     AskedAgain,
     FalseAlarms,
@@ -97,14 +96,14 @@ def test_a_suite_that_is_red_without_any_change_ends_with_1(ireval, folder):
 
 
 def test_a_steady_source_passes_aa(ireval, folder):
-    printed = ireval("aa", "shop.yaml", "--repeat", "3")
+    printed = ireval("self-test", "shop.yaml", "--repeat", "3")
 
     assert printed.code == 0
     assert "was asked 3 times: all 3 answers are the same." in printed.out
 
 
 def test_json_of_aa_says_whether_it_holds(ireval, folder):
-    (suite,) = json.loads(ireval("aa", "shop.yaml", "--format", "json").out)["suites"]
+    (suite,) = json.loads(ireval("self-test", "shop.yaml", "--repeat", "2", "--format", "json").out)["suites"]
 
     assert (suite["holds"], suite["lists"], suite["answers"]) == (True, 0, 2)
 
@@ -149,7 +148,7 @@ def test_noise_is_a_table_and_what_lies_below_it_is_named():
         "no_regression::AP.all     0.0100       0.0107  below the noise: it will be red by chance\n\n"
         "Comparing one answer with the next is red, though nothing changed:\n"
         "  no_regression::AP.all: AP fell 2%\n\n"
-        "aa: FAIL\n"
+        "self-test: FAIL\n"
     )
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from reports.full_run import full_run
 
-from pytest_ireval.reports.results_json import results_text
+from pytest_ireval.reports.data_files import results_text
 
 FILES = ["index.html", "metrics.txt", "summary.md", "to_judge.tsv"]
 

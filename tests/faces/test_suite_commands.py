@@ -35,12 +35,12 @@ def test_a_suite_is_written_for_judgments_and_rankings(ireval, folder):
         "next:\n"
         "  pytest --ireval suites --ireval-update-new     accepts these rankings as the baseline\n"
         "  pytest --ireval suites     compares with it from then on\n"
-        "  ireval schema -o .ireval/suite.schema.json     lets editors complete and check suites\n"
+        "  ireval check --schema -o .ireval/suite.schema.json     lets editors complete and check suites\n"
     )
     assert (folder / "suites" / "shop.ireval.yaml").read_text() == (
         """\
 # yaml-language-server: $schema=../.ireval/suite.schema.json
-# (that file is for editors; it is written by: ireval schema -o .ireval/suite.schema.json)
+# (that file is for editors; it is written by: ireval check --schema -o .ireval/suite.schema.json)
 ireval: 1
 suite: shop
 # owner: "@your-team"     whom a failure concerns
@@ -314,7 +314,7 @@ def test_check_uses_metrics_of_a_conftest(ireval, folder):
     (folder / "shop.yaml").write_text(SUITE.replace("AP", "Toy@3") + RULES)
 
     assert ireval("check", "shop.yaml").out == "shop.yaml: shop: 2 metrics, 1 rule\n"
-    assert "Toy@10" in ireval("schema").out
+    assert "Toy@10" in ireval("check", "--schema").out
 
 
 def test_nothing_found_is_no_success(ireval, folder):
@@ -327,8 +327,8 @@ def test_nothing_found_is_no_success(ireval, folder):
 
 
 def test_a_schema_is_printed_or_written(ireval, folder):
-    printed = ireval("schema").out
-    written = ireval("schema", "-o", ".ireval/suite.schema.json")
+    printed = ireval("check", "--schema").out
+    written = ireval("check", "--schema", "-o", ".ireval/suite.schema.json")
 
     assert written.out == "wrote .ireval/suite.schema.json\n"
     assert (folder / ".ireval" / "suite.schema.json").read_text(encoding="utf-8") == printed

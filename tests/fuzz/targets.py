@@ -13,8 +13,8 @@ from pytest_ireval.baselines.reading import baseline_from, read_baseline
 from pytest_ireval.baselines.writing import delete_baseline, finish_interrupted
 from pytest_ireval.errors import IrevalError
 from pytest_ireval.gate.last_run import last_run
-from pytest_ireval.history.rows import known, rows
-from pytest_ireval.reports.results_json import refuse_contradictions, run_of
+from pytest_ireval.history.trends import known, rows
+from pytest_ireval.reports.data_files import refuse_contradictions, run_of
 from pytest_ireval.retrieval.aliases import read_aliases, read_groups
 from pytest_ireval.retrieval.doors import as_judgments, as_queries, as_rankings
 from pytest_ireval.suites.finding import is_suite

@@ -5,7 +5,7 @@ from types import MappingProxyType
 
 from pytest_ireval import load_registry
 from pytest_ireval.evaluating.setting import set_up
-from pytest_ireval.gate.gathering import Gathered, Names
+from pytest_ireval.gate.inputs import Gathered, Names
 from pytest_ireval.gate.scoring import side_of
 from pytest_ireval.gate.unjudged import unjudged
 from pytest_ireval.results.evaluation import Policies

@@ -15,7 +15,7 @@ def anchored(shop, ireval, monkeypatch):
     monkeypatch.chdir(shop.path)
     shop.change((AGAINST, f"{AGAINST}\n{ANCHORED}"))
     shop.run("--ireval-update-new")
-    assert ireval("anchor", "shop.ireval.yaml", "--reason", "release 4.2").code == 0
+    assert ireval("baseline", "anchor", "shop.ireval.yaml", "--reason", "release 4.2").code == 0
     return shop
 
 
@@ -106,7 +106,7 @@ def test_without_an_anchor_the_rule_fails_and_says_what_pins_one(shop):
     result.stdout.fnmatch_lines(
         [
             "shop.ireval.yaml:*: there is no anchor to compare with",
-            '*pin what is accepted now: ireval anchor shop.ireval.yaml --reason "…"',
+            '*pin what is accepted now: ireval baseline anchor shop.ireval.yaml --reason "…"',
             "*compared with: the anchor",
         ]
     )
@@ -140,7 +140,7 @@ def test_one_that_holds_too_few_documents_is_an_error_that_says_how_it_is_pinned
     assert said["verdict"] == "error"
     assert said["headline"] == "the anchor holds 10 documents of each query, and depth is 12 now"
     assert said["facts"] == [
-        'pin the baseline of now instead: ireval anchor shop.ireval.yaml --reason "…"',
+        'pin the baseline of now instead: ireval baseline anchor shop.ireval.yaml --reason "…"',
         "a baseline that does not fit either is accepted before, by --ireval-force: this rule stands in the way",
     ]
 
@@ -197,15 +197,15 @@ def test_a_change_of_it_concerns_its_suite(anchored):
 
 class TestTheCommand:
     def test_it_says_what_it_pinned(self, anchored, ireval):
-        printed = ireval("anchor", ".", "--reason", "release 4.3")
+        printed = ireval("baseline", "anchor", ".", "--reason", "release 4.3")
 
         assert printed.out == "shop: pinned what was accepted 2026-11-18T11:06:40Z: baselines/shop.anchor.json\n"
 
     def test_it_takes_a_reason(self, anchored, ireval):
         before = anchor_files(anchored)
 
-        assert ireval("anchor", "shop.ireval.yaml").code == 2
-        blank = ireval("anchor", "shop.ireval.yaml", "--reason", " ")
+        assert ireval("baseline", "anchor", "shop.ireval.yaml").code == 2
+        blank = ireval("baseline", "anchor", "shop.ireval.yaml", "--reason", " ")
 
         assert (blank.code, "--reason says nothing" in blank.err) == (2, True)
         assert anchor_files(anchored) == before
@@ -213,7 +213,7 @@ class TestTheCommand:
     def test_a_suite_without_a_baseline_has_nothing_to_pin(self, shop, ireval, monkeypatch):
         monkeypatch.chdir(shop.path)
 
-        printed = ireval("anchor", "shop.ireval.yaml", "--reason", "x")
+        printed = ireval("baseline", "anchor", "shop.ireval.yaml", "--reason", "x")
 
         assert (printed.code, printed.out) == (2, "")
         assert printed.err == (
@@ -223,10 +223,10 @@ class TestTheCommand:
         )
 
     def test_show_log_and_diff_know_it(self, anchored, ireval):
-        shown = ireval("show", "baselines/shop.anchor.json").out
-        beside = ireval("show", "shop.ireval.yaml").out
-        logged = ireval("log", "baselines/shop.anchor.json").out
-        compared = ireval("diff", "baselines/shop.anchor.json", "shop.ireval.yaml").out
+        shown = ireval("baseline", "show", "baselines/shop.anchor.json").out
+        beside = ireval("baseline", "show", "shop.ireval.yaml").out
+        logged = ireval("baseline", "log", "baselines/shop.anchor.json").out
+        compared = ireval("baseline", "diff", "baselines/shop.anchor.json", "shop.ireval.yaml").out
 
         assert shown.startswith("anchor of shop: baselines/shop.anchor.json\npinned 2026-11-18T11:06:40Z")
         assert beside.endswith("beside it: the anchor of 2026-11-18 (release 4.2), baselines/shop.anchor.json\n")
@@ -234,11 +234,11 @@ class TestTheCommand:
         assert "baselines/shop.anchor.json" in compared
 
     def test_prune_keeps_it_as_long_as_its_suite_is_there(self, anchored, ireval):
-        assert ireval("prune").out == "every baseline has its suite\n"
+        assert ireval("baseline", "prune").out == "every baseline has its suite\n"
 
         (anchored.path / "shop.ireval.yaml").unlink()
 
-        assert ireval("prune", "--yes").out == (
+        assert ireval("baseline", "prune", "--yes").out == (
             "deleted baselines/shop.json (3 files)\ndeleted baselines/shop.anchor.json (3 files)\n"
         )
 
@@ -248,9 +248,9 @@ class TestTheCommand:
         shop.change(("at_most: 2}", "at_most: 2, where: {segment: '{part}'}}"))
         shop.accept()
 
-        assert ireval("anchor", ".", "--reason", "x", "--named", "shop.tail").code == 0
+        assert ireval("baseline", "anchor", ".", "--reason", "x", "--named", "shop.tail").code == 0
         assert [name for name in shop.baseline_files() if name.endswith("anchor.json")] == ["shop.tail.anchor.json"]
-        wrong = ireval("anchor", ".", "--reason", "x", "--named", "shop.tial")
+        wrong = ireval("baseline", "anchor", ".", "--reason", "x", "--named", "shop.tial")
         assert wrong.err == (
             "error: there is no suite 'shop.tial'\n  did you mean 'shop.tail'?\n"
             "  --named is one of shop.head, shop.tail\n"
@@ -272,7 +272,7 @@ def test_a_branch_lowers_no_anchor(branch, ireval, monkeypatch):
     branch.git("checkout", "--quiet", "-B", "main")
     branch.git("checkout", "--quiet", "-B", "work")
     branch.accept("--ireval-force", q10="n1 n2 n3", q09="n1 n2 n3", q08="n1 n2 n3")
-    ireval("anchor", "shop.ireval.yaml", "--reason", "worse")
+    ireval("baseline", "anchor", "shop.ireval.yaml", "--reason", "worse")
     branch.commit("pinned")
 
     said = branch.outcome()
@@ -285,7 +285,7 @@ def pin_on(branch, ireval, monkeypatch):
     """What the branch began with is pinned and committed, and a rule compares with it."""
     monkeypatch.chdir(branch.path)
     branch.shop.change((AGAINST, f"{AGAINST}\n{ANCHORED}"))
-    assert ireval("anchor", "shop.ireval.yaml", "--reason", "release 4.2").code == 0
+    assert ireval("baseline", "anchor", "shop.ireval.yaml", "--reason", "release 4.2").code == 0
     branch.commit("pinned")
 
 

@@ -142,7 +142,7 @@ def test_bounds_of_more_grades_than_can_be_tried_are_wide_enough(name, scale, mo
 def test_in_the_order_of_effects_the_bounds_of_sums_are_exact(name, scale, monkeypatch):
     monkeypatch.setattr("pytest_ireval.statistics.joint_bounds.ENUMERATED", 1)
     monkeypatch.setattr(
-        "pytest_ireval.statistics.joint_bounds.labellings_of", lambda _, count: np.full(count.shape, 10**6)
+        "pytest_ireval.statistics.joint_bounds._labellings_of", lambda _, count: np.full(count.shape, 10**6)
     )
     for found, _, low, high in looked_at(name, scale, 3):
         if found is not None:

@@ -379,7 +379,7 @@ def test_the_fixture_holds_against_the_base_too(branch):
 
 
 def test_git_is_asked_for_the_merge_base_once_for_all_suites(branch, monkeypatch):
-    from pytest_ireval.repositories import branches, tree
+    from pytest_ireval.repositories import branches
 
     branch.git("checkout", "--quiet", "main")
     branch.shop.change(
@@ -388,7 +388,7 @@ def test_git_is_asked_for_the_merge_base_once_for_all_suites(branch, monkeypatch
     branch.accept()
     branch.git("checkout", "--quiet", "-B", "change")
     calls = []
-    for module in (branches, tree):
+    for module in (branches,):
         asked = module.asked
         monkeypatch.setattr(module, "asked", lambda *a, asked=asked, **b: calls.append(a[1]) or asked(*a, **b))
 

@@ -8,7 +8,7 @@ import pytest
 from pytest_ireval import Queries, load_registry, load_suite
 from pytest_ireval.baselines.baseline import StoredMetric
 from pytest_ireval.gate.chance_of_red import chance_of_red
-from pytest_ireval.gate.outlook import Known
+from pytest_ireval.gate.sensitivity import Known
 from pytest_ireval.rules.planning import planned
 from pytest_ireval.statistics.resolution import false_alarm
 
@@ -218,7 +218,7 @@ def moving(shop):
 def test_a_run_counts_what_was_accepted_since_its_anchor(moving, ireval, monkeypatch):
     monkeypatch.chdir(moving.path)
     moving.change(("tolerance: 2%", "tolerance: 2%, against: anchor"))
-    assert ireval("anchor", "shop.ireval.yaml", "--reason", "release 4.2").code == 0
+    assert ireval("baseline", "anchor", "shop.ireval.yaml", "--reason", "release 4.2").code == 0
     none = share_of(moving)["share"]
     for query in ("q02", "q04"):
         moving.rankings[query].reverse()

@@ -5,10 +5,10 @@ import pytest
 from sides import REGISTRY, TwoSides
 
 from pytest_ireval.plugins.kinds import Part
-from pytest_ireval.rules.seen import Seen
-from pytest_ireval.rules.slices import WHOLE
-from pytest_ireval.rules.tries import Tries
-from pytest_ireval.suites.rule_models import context_of
+from pytest_ireval.rules.context import Seen
+from pytest_ireval.rules.evidence import Tries
+from pytest_ireval.rules.side import WHOLE
+from pytest_ireval.suites.loading import context_of
 
 QUERIES = 60
 CLOSE = 0.02

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from pytest_ireval import load_registry
-from pytest_ireval.gate.distributions import counts_between, edges_of
+from pytest_ireval.gate.report_data import counts_between, edges_of
 
 REGISTRY = load_registry()
 TWENTIETHS = [i / 20 for i in range(21)]

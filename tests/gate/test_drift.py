@@ -8,15 +8,14 @@ import pytest
 
 from pytest_ireval import load_suite
 from pytest_ireval.baselines.anchors import write_anchor
-from pytest_ireval.baselines.baseline import Acceptance
+from pytest_ireval.baselines.baseline import NO_STEPS, Acceptance, Step
 from pytest_ireval.baselines.reading import read_baseline
-from pytest_ireval.baselines.spreads import NO_STEPS, Step
 from pytest_ireval.baselines.writing import delete_baseline, write_baseline
-from pytest_ireval.gate.gate import gate, plan_of
-from pytest_ireval.gate.judging import Circumstances
-from pytest_ireval.gate.updating import proposal_of
+from pytest_ireval.gate.acceptance import proposal_of
+from pytest_ireval.gate.run import gate, plan_of
+from pytest_ireval.gate.verdicts import Circumstances
 from pytest_ireval.plugins.manager import installed
-from pytest_ireval.rules.drift import AcceptedChange, Walk
+from pytest_ireval.rules.context import AcceptedChange, Walk
 
 QUERIES = 200
 EVIDENCE = "decide_by: evidence, on_inconclusive: warn"
@@ -214,7 +213,7 @@ def test_after_a_merge_the_acceptances_of_the_side_that_was_kept_count(series):
     series.pin()  # the other side was released
     write = replace(ours, acceptances=ours.acceptances)
     delete_baseline(series.folder / "baselines", "shop")
-    write_baseline(series.folder / "baselines", write)  # ireval resolve kept our side
+    write_baseline(series.folder / "baselines", write)  # ireval baseline resolve kept our side
     series.step(3, lose=9, gain=4)
     series.accept("theirs, accepted once more")
     series.step(4, lose=9, gain=4)

@@ -5,7 +5,7 @@ import pytest
 from town import Town
 
 from pytest_ireval.errors import SuiteError
-from pytest_ireval.gate.family import _checked
+from pytest_ireval.gate.verdicts import _checked
 from pytest_ireval.plugins.kinds import MeanTest
 
 BY_EVIDENCE = "no_regression: {metric: RR@10, tolerance: 2%, decide_by: evidence}"

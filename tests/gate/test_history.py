@@ -5,7 +5,7 @@ import sqlite3
 
 import pytest
 
-from pytest_ireval.history.rows import rows
+from pytest_ireval.history.trends import rows
 
 WARNING = "warning: this run is not in the history: "
 

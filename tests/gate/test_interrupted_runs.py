@@ -13,7 +13,7 @@ import pytest
 
 from pytest_ireval.baselines.reading import read_baseline
 from pytest_ireval.errors import BaselineError
-from pytest_ireval.reports.results_json import run_of
+from pytest_ireval.reports.data_files import run_of
 
 DRIVER = Path(__file__).with_name("interrupted_run.py")
 KINDS = {"killed": 80, "full": 80, "interrupted": 80, "unreadable": 40, "interrupted-reading": 40}
@@ -45,7 +45,7 @@ def reversed_lists(folder):
         try:
             baseline = read_baseline(folder / "baselines", suite)
         except BaselineError as error:
-            assert "finish it: ireval resolve, or run the same update again" in str(error)
+            assert "finish it: ireval baseline resolve, or run the same update again" in str(error)
             found[suite] = OPEN
             continue
         rankings = baseline and baseline.rankings[0]

@@ -7,8 +7,7 @@ from datetime import date
 import pytest
 
 from pytest_ireval import load_suite
-from pytest_ireval.gate.foreseeing import known_of
-from pytest_ireval.gate.outlook import outlooks
+from pytest_ireval.gate.sensitivity import known_of, outlooks
 from pytest_ireval.plugins.manager import installed
 
 

@@ -5,7 +5,7 @@ from town import Town
 
 from pytest_ireval import load_suite, run_gate
 from pytest_ireval.reports.failure_text import failure_text
-from pytest_ireval.rules import worst
+from pytest_ireval.rules import wording
 
 QUERIES = 300
 NOTHING_ELSE = 100
@@ -37,7 +37,7 @@ def test_counts_and_shares_of_a_long_list_are_of_all_its_queries(town, name):
 
 @pytest.mark.parametrize("name", RULES)
 def test_a_list_that_would_be_too_long_ends_and_says_how_many_are_left_out(town, name, monkeypatch):
-    monkeypatch.setattr(worst, "MOST_LISTED", 250)
+    monkeypatch.setattr(wording, "MOST_LISTED", 250)
 
     outcome = town.gate(*RULES.values())[name]
 
@@ -51,7 +51,7 @@ def test_a_list_that_would_be_too_long_ends_and_says_how_many_are_left_out(town,
 
 
 def test_lists_by_value_end_as_well(town, monkeypatch):
-    monkeypatch.setattr(worst, "MOST_LISTED", 250)
+    monkeypatch.setattr(wording, "MOST_LISTED", 250)
 
     churn = town.only("churn: {overlap: RBO(p=0.9), below: 0.9, at_most: 1%}")
     path = town.folder / "town.ireval.yaml"

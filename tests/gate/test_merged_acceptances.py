@@ -28,10 +28,10 @@ def test_a_merge_in_conflict_is_said_settled_repeated_and_green(both, ireval, ca
     text = told.stdout.str()
     assert "shop.ireval.yaml:13: baselines/shop.json:" in text
     assert "has the marks of a merge conflict" in text
-    assert "  ireval resolve settles it" in text
+    assert "  ireval baseline resolve settles it" in text
 
     capsys.readouterr()
-    resolved = ireval("resolve", "--take", "theirs").out
+    resolved = ireval("baseline", "resolve", "--take", "theirs").out
     command = shlex.split(resolved.splitlines()[-1])
     assert resolved.splitlines()[0].startswith("baselines/shop.json: kept the side of main (")
     assert command[:4] == ["pytest", "--ireval", "shop.ireval.yaml", "--ireval-update"]

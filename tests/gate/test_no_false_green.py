@@ -145,7 +145,7 @@ def test_a_rule_that_raises_anything_is_an_error(accepted, raises):
 
 
 def test_a_rule_with_a_verdict_of_its_own_is_an_error_of_that_rule(accepted):
-    returns = "from pytest_ireval.rules.ruling import Ruling; return Ruling('skipped', 'not today')"
+    returns = "from pytest_ireval.rules.context import Ruling; return Ruling('skipped', 'not today')"
     accepted.path.joinpath("conftest.py").write_text(RULE.format(raises=returns))
     accepted.change(("rules:\n", "rules:\n  - odd: {name: one}\n"))
 
@@ -217,7 +217,7 @@ def test_what_nobody_foresaw_is_an_error_that_happens_once_and_asks_to_be_report
         asked.append(arguments)
         raise TypeError("cannot be")
 
-    monkeypatch.setattr("pytest_ireval.gate.gate.result_of", broken)
+    monkeypatch.setattr("pytest_ireval.gate.run.result_of", broken)
 
     result = accepted.run()
 
@@ -227,7 +227,7 @@ def test_what_nobody_foresaw_is_an_error_that_happens_once_and_asks_to_be_report
     (suite,) = accepted.results()["suites"]
     first, second = suite["error"].splitlines()
     assert first.startswith("shop.ireval.yaml:1:1: TypeError: cannot be (test_no_false_green.py:")
-    assert ", called from pytest_ireval/gate/gate.py:" in first
+    assert ", called from pytest_ireval/gate/run.py:" in first
     assert second == "  nothing in pytest-ireval expects this; please report it, with the plugins of the run"
 
 

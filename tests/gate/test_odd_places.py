@@ -44,15 +44,15 @@ def clean(result):
 def test_results_that_cannot_be_replaced_are_removed_so_that_nobody_reads_a_stale_green(shop, monkeypatch):
     shop.accept()
     assert shop.results()["verdict"] == "pass"
-    from pytest_ireval.gate.circumstances import moment_of
-    from pytest_ireval.pytest_adapter import run_files
+    from pytest_ireval.gate.material import moment_of
+    from pytest_ireval.pytest_adapter import files
 
     def full(*_):
         raise OSError(errno.ENOSPC, "No space left on device")
 
     with monkeypatch.context() as patch:
-        patch.setattr(run_files, "put", full)
-        run_files.RunFiles(shop.path / "ireval-report", shop.path).begin(moment_of())
+        patch.setattr(files, "put", full)
+        files.RunFiles(shop.path / "ireval-report", shop.path).begin(moment_of())
 
     assert [path.name for path in (shop.path / "ireval-report").iterdir()] == [".gitignore"]
 
@@ -310,9 +310,9 @@ def test_few_files_may_be_open(shop, files):
 @pytest.mark.parametrize("name", ["results.json", "summary.md", "metrics.txt"])
 def test_a_file_that_cannot_be_written_keeps_the_others_from_being_green(shop, monkeypatch, name):
     shop.accept()
-    from pytest_ireval.pytest_adapter import run_files
+    from pytest_ireval.pytest_adapter import files
 
-    real, asked = run_files.put, []
+    real, asked = files.put, []
 
     def full(files):
         (path,) = files
@@ -321,7 +321,7 @@ def test_a_file_that_cannot_be_written_keeps_the_others_from_being_green(shop, m
             raise OSError(errno.ENOSPC, "No space left on device")
         real(files)
 
-    monkeypatch.setattr(run_files, "put", full)
+    monkeypatch.setattr(files, "put", full)
     result = shop.run()
 
     folder = shop.path / "ireval-report"

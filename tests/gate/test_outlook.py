@@ -6,11 +6,9 @@ from datetime import date
 import pytest
 
 from pytest_ireval import load_suite
-from pytest_ireval.baselines.baseline import Acceptance
-from pytest_ireval.baselines.spreads import spreads_of
+from pytest_ireval.baselines.baseline import Acceptance, spreads_of
 from pytest_ireval.baselines.writing import write_baseline
-from pytest_ireval.gate.foreseeing import beyond_sight, known_of, too_low
-from pytest_ireval.gate.outlook import outlooks
+from pytest_ireval.gate.sensitivity import beyond_sight, known_of, outlooks, too_low
 from pytest_ireval.plugins.manager import installed
 from pytest_ireval.statistics.resolution import false_alarm, queries_needed, resolution
 from pytest_ireval.suites.quantities import Tolerance

@@ -9,8 +9,7 @@ from threading import Event
 
 import pytest
 
-from pytest_ireval.pytest_adapter.planned_suite import Evaluated
-from pytest_ireval.pytest_adapter.shared_run import SharedRun
+from pytest_ireval.pytest_adapter.planned_suite import Evaluated, SharedRun
 from pytest_ireval.results.suite_result import SuiteResult
 
 pytest.importorskip("xdist", reason="pytest-xdist is not installed")

@@ -10,7 +10,7 @@ from urllib.parse import quote, quote_plus
 
 import pytest
 
-from pytest_ireval.reports.packing import unpacked
+from pytest_ireval.reports.query_view import unpacked
 from pytest_ireval.secrets import Secrets
 
 SECRET = 'hG7+k/9&"pw <ü> \\x'

@@ -5,13 +5,13 @@ import pytest
 
 from pytest_ireval import load_registry
 from pytest_ireval.evaluating.setting import Companions, set_up
-from pytest_ireval.explaining.steps import described_steps
+from pytest_ireval.explaining.why import described_steps
+from pytest_ireval.gate.query_data import each_alone
 from pytest_ireval.metrics.score import score
 from pytest_ireval.results.evaluation import Policies
-from pytest_ireval.retrieval.alone import each_alone
 from pytest_ireval.retrieval.views import cut, only
-from pytest_ireval.testing.arguments import variants
-from pytest_ireval.testing.data import corner_cases, random_data
+from pytest_ireval.testing.breaking import variants
+from pytest_ireval.testing.changes import corner_cases, random_data
 
 REGISTRY = load_registry()
 METRICS = sorted(REGISTRY.metrics.values(), key=lambda metric: metric.name)

@@ -7,9 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from pytest_ireval.errors import HistoryError
-from pytest_ireval.history.appending import _add, append
 from pytest_ireval.history.database import writing
-from pytest_ireval.history.kept import KeptFigures, KeptRun, KeptSuite
+from pytest_ireval.history.kept import KeptFigures, KeptRun, KeptSuite, _add, append
 
 RUNS = 10
 FIGURES = tuple(KeptFigures(f"nDCG@{cutoff}", "all", 0.5) for cutoff in range(1, 400))

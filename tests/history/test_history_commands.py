@@ -10,11 +10,10 @@ from pathlib import Path
 import pytest
 from made_runs import COMMIT, outcome, run, suite, tail
 
-from pytest_ireval.cli.history_command import COMMANDS
-from pytest_ireval.history.appending import append
-from pytest_ireval.history.kept import kept_run
-from pytest_ireval.history.rows import rows
-from pytest_ireval.reports.results_json import results_text
+from pytest_ireval.cli.history_command import command
+from pytest_ireval.history.kept import append, kept_run
+from pytest_ireval.history.trends import rows
+from pytest_ireval.reports.data_files import results_text
 
 FILE = Path(".ireval/history.sqlite")
 
@@ -246,7 +245,7 @@ def test_without_a_history_it_is_said_where_one_is(ireval):
     assert "nDCG@10" in ireval("history", "list", "--history", "suites/.ireval/history.sqlite").out
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("name", command.commands)
 def test_help_tells_what_a_command_does(ireval, name):
     assert f"\n  {name} " in ireval("history", "--help").out
     assert ireval("history", name, "--help").out.startswith(f"Usage: ireval history {name} [OPTIONS]")

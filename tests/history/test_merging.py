@@ -10,10 +10,8 @@ from hypothesis import strategies as st
 from made_runs import COMMIT, outcome, run, suite, tail
 
 from pytest_ireval.history import spreads, trend
-from pytest_ireval.history.appending import append, merge
-from pytest_ireval.history.kept import KeptFigures, KeptRun, KeptSuite, kept_run
-from pytest_ireval.history.pruning import old_runs, prune
-from pytest_ireval.history.rows import Wanted, rows
+from pytest_ireval.history.kept import KeptFigures, KeptRun, KeptSuite, append, kept_run, merge, old_runs, prune
+from pytest_ireval.history.trends import Wanted, rows
 
 ACCEPTED = run("2026-03-02T10:00:00Z", suite(now=0.9), accepted=("shop",), reason="synonyms v2")
 

@@ -8,12 +8,10 @@ import pytest
 from made_runs import COMMIT, outcome, run, suite, tail
 
 from pytest_ireval.errors import HistoryError
-from pytest_ireval.history.appending import append
 from pytest_ireval.history.database import writing
-from pytest_ireval.history.kept import kept_run
-from pytest_ireval.history.run_trends import MOST_POINTS, MOST_TRENDS, with_trends
-from pytest_ireval.results.curves import TrendPoint
-from pytest_ireval.results.suite_result import BaselineInfo
+from pytest_ireval.history.kept import append, kept_run
+from pytest_ireval.history.trends import MOST_POINTS, MOST_TRENDS, with_trends
+from pytest_ireval.results.suite_result import BaselineInfo, TrendPoint
 
 FILE = Path("history.sqlite")
 
@@ -184,7 +182,7 @@ def test_a_date_that_is_none_is_told():
 
 
 def test_a_history_that_another_process_is_writing_is_waited_for_a_little(monkeypatch):
-    monkeypatch.setattr("pytest_ireval.history.run_trends.PATIENCE", 0.01)
+    monkeypatch.setattr("pytest_ireval.history.trends.PATIENCE", 0.01)
     remember(1, 0.6)
     other = sqlite3.connect(FILE, isolation_level=None)
     other.execute("BEGIN EXCLUSIVE")

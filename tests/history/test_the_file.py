@@ -14,11 +14,9 @@ from made_runs import run, suite
 
 from pytest_ireval.errors import HistoryError
 from pytest_ireval.history import spreads, trend
-from pytest_ireval.history.appending import append, merge
-from pytest_ireval.history.database import writing
-from pytest_ireval.history.kept import kept_run
-from pytest_ireval.history.rows import rows
-from pytest_ireval.history.schema import STEPS, VERSION
+from pytest_ireval.history.database import STEPS, VERSION, writing
+from pytest_ireval.history.kept import append, kept_run, merge
+from pytest_ireval.history.trends import rows
 
 PROCESS = Path(__file__).with_name("appending_process.py")
 closed_to_us = pytest.mark.skipif(

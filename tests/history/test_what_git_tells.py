@@ -11,7 +11,7 @@ from pytest_ireval.baselines.anchors import write_anchor
 from pytest_ireval.baselines.baseline import Acceptance
 from pytest_ireval.baselines.reading import read_baseline
 from pytest_ireval.errors import HistoryError
-from pytest_ireval.history.from_git import acceptances_in_git
+from pytest_ireval.history.kept import acceptances_in_git
 
 
 def told(folder="."):

@@ -5,7 +5,7 @@ from made_runs import COMMIT, outcome, run, suite, tail
 
 from pytest_ireval.errors import HistoryError
 from pytest_ireval.history.kept import KeptFigures, kept_run
-from pytest_ireval.reports.results_json import results_text, run_of
+from pytest_ireval.reports.data_files import results_text, run_of
 from pytest_ireval.results.suite_result import MetricFigures
 
 

@@ -15,16 +15,13 @@ import pytest
 import pytest_ireval
 from pytest_ireval import Request, load_registry
 from pytest_ireval.cli import COMMANDS, commands
-from pytest_ireval.cli.aa_command import command as aa_command
 from pytest_ireval.cli.compare_command import command as compare_command
 from pytest_ireval.cli.evaluate_command import command as evaluate_command
-from pytest_ireval.cli.plot_command import command as plot_command
 from pytest_ireval.cli.report_command import command as report_command
 from pytest_ireval.cli.self_test_command import command as self_test_command
 from pytest_ireval.cli.why_command import command as why_command
 from pytest_ireval.intake.linting import CHECKS
-from pytest_ireval.metrics.metric import Metric
-from pytest_ireval.metrics.needs import NEEDS
+from pytest_ireval.metrics.metric import NEEDS, Metric
 from pytest_ireval.plugins import hookspecs
 from pytest_ireval.reports.templates import template_folder
 from pytest_ireval.testing import promises
@@ -161,14 +158,9 @@ def test_every_option_of_why_is_documented(option):
     assert f"`{option}`" in (ROOT / "docs" / "why.md").read_text(encoding="utf-8") or option == "--format"
 
 
-@pytest.mark.parametrize("option", [o for p in plot_command.params for o in p.opts if o.startswith("--")])
-def test_every_option_of_plot_is_documented(option):
-    assert f"| `{option} " in (ROOT / "docs" / "plot.md").read_text(encoding="utf-8")
-
-
 @pytest.mark.parametrize(
     "option",
-    [o for command in (self_test_command, aa_command) for p in command.params for o in p.opts if o[:2] == "--"],
+    [o for p in self_test_command.params for o in p.opts if o[:2] == "--"],
 )
 def test_every_option_of_rehearsals_is_documented(option):
     assert f"| `{option} " in (ROOT / "docs" / "self_test.md").read_text(encoding="utf-8")
@@ -176,7 +168,8 @@ def test_every_option_of_rehearsals_is_documented(option):
 
 @pytest.mark.parametrize("option", [o for p in report_command.params for o in p.opts if o.startswith("--")])
 def test_every_option_of_report_is_documented(option):
-    assert f"| `{option} " in (ROOT / "docs" / "report.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "report.md").read_text(encoding="utf-8")
+    assert any(f"`{option}{end}" in page for end in (" ", "`"))
 
 
 def test_every_block_of_the_page_is_documented():

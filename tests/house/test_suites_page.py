@@ -9,7 +9,6 @@ import pytest
 from pytest_ireval import load_registry, load_suites
 from pytest_ireval.cli.check_command import command as check_command
 from pytest_ireval.cli.init_command import command as init_command
-from pytest_ireval.cli.schema_command import command as schema_command
 from pytest_ireval.suites.suite_keys import DocumentsKeys, JudgmentsKeys, QueriesKeys, SuiteKeys, WaiverKeys
 
 ROOT = Path(__file__).parents[2]
@@ -119,7 +118,7 @@ def test_suites_on_the_page_load(load, tmp_path, text):
     "option",
     [
         option
-        for command in (init_command, check_command, schema_command)
+        for command in (init_command, check_command)
         for parameter in command.params
         for option in parameter.opts
         if option.startswith("--") and option != "--output"

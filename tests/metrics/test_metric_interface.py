@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from pytest_ireval import MetricError, Param, evaluate, metric, per_query_metric
-from pytest_ireval.metrics.needs import NEEDS, SOURCES
+from pytest_ireval.metrics.metric import NEEDS, SOURCES
 from pytest_ireval.plugins.registry import Origin, registered
 
 JUDGMENTS = {"q1": {"a": 1, "b": 0, "c": 2}, "q2": {"a": 1, "d": 1}, "q3": {"x": 1}}

@@ -7,7 +7,7 @@ import pytest
 
 from pytest_ireval import PluginError, ReportSection, hookimpl, report_section
 from pytest_ireval.plugins.manager import Plugins
-from pytest_ireval.plugins.plain_data import plain
+from pytest_ireval.pytest_adapter.sections import plain
 
 MODULE = """\
 from pytest_ireval import hookimpl, report_section

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from plain import hit_columns
 from trec_doors import judged_in_file
 
+from pytest_ireval.evaluating.policy_views import reordered
 from pytest_ireval.retrieval.from_objects import judgments_from, rankings_from
 from pytest_ireval.retrieval.join import judge, judged_hits
-from pytest_ireval.retrieval.ties import reordered
 
 UNJUDGED = None
 rankings_with_ties = st.lists(st.tuples(st.integers(1, 3), st.sampled_from([UNJUDGED, -1, 0, 1, 2, 0.5])), max_size=6)

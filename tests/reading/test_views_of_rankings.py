@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pytest_ireval.evaluating.policy_views import reordered
 from pytest_ireval.retrieval.companions import with_companions
 from pytest_ireval.retrieval.from_objects import judgments_from, rankings_from
 from pytest_ireval.retrieval.join import judge
-from pytest_ireval.retrieval.ties import reordered
 from pytest_ireval.retrieval.views import condensed, cut, only, perfect
 
 UNJUDGED = None

@@ -7,9 +7,9 @@ import numpy as np
 
 from pytest_ireval.baselines.baseline import Acceptance
 from pytest_ireval.baselines.writing import write_baseline
-from pytest_ireval.gate.gate import material_of
-from pytest_ireval.gate.judging import Circumstances
-from pytest_ireval.gate.updating import proposal_of
+from pytest_ireval.gate.acceptance import proposal_of
+from pytest_ireval.gate.run import material_of
+from pytest_ireval.gate.verdicts import Circumstances
 from pytest_ireval.progress import SILENT
 from pytest_ireval.suites.loading import load_suite
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from shop_of_many import CIRCUMSTANCES
 
-from pytest_ireval.gate.gate import run_gate
-from pytest_ireval.rehearsing.again import asked_again
+from pytest_ireval.gate.run import run_gate
+from pytest_ireval.rehearsing.self_test import asked_again
 from pytest_ireval.statistics.noise import noise_floor, run_noise
 
 NOISY = """\

@@ -5,17 +5,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_ireval.rehearsing.harmless import reversed_below, rows_tied, ties_written_otherwise
-from pytest_ireval.rehearsing.mutants import (
+from pytest_ireval.rehearsing.damage import (
     emptied,
     first_reversed,
     first_two_swapped,
     renamed,
+    reversed_below,
+    rows_tied,
+    ties_written_otherwise,
     truncated,
     with_unrelated_first,
     without_first_relevant,
 )
-from pytest_ireval.rehearsing.rows import mixed, moved_up
+from pytest_ireval.rehearsing.stage import mixed, moved_up
 from pytest_ireval.retrieval.from_objects import judgments_from, rankings_from
 from pytest_ireval.retrieval.join import grades_of, judge
 

@@ -6,14 +6,11 @@ import numpy as np
 import pytest
 from shop_of_many import CIRCUMSTANCES
 
-from pytest_ireval.gate.gate import plan_of
-from pytest_ireval.rehearsing.draws import drawn
-from pytest_ireval.rehearsing.left_open import changed_places
-from pytest_ireval.rehearsing.mutants import first_reversed, with_unrelated_first
-from pytest_ireval.rehearsing.null_swaps import differing, false_alarms
+from pytest_ireval.gate.run import plan_of
+from pytest_ireval.rehearsing.damage import first_reversed, with_unrelated_first
+from pytest_ireval.rehearsing.null_swaps import differing, false_alarms, swapped
 from pytest_ireval.rehearsing.self_test import self_test
-from pytest_ireval.rehearsing.stage import as_now, as_now_in_part, scored, stage_of
-from pytest_ireval.rehearsing.swapping import swapped
+from pytest_ireval.rehearsing.stage import as_now, as_now_in_part, changed_places, drawn, scored, stage_of
 from pytest_ireval.results.plain import from_plain, to_plain
 from pytest_ireval.results.rehearsal import SelfTest
 from pytest_ireval.rules.unjudged import Unjudged

@@ -4,31 +4,28 @@ import math
 from dataclasses import replace
 from random import Random
 
-from pytest_ireval.results.cause import Cause, JudgmentEdit, Restated
-from pytest_ireval.results.curves import (
-    Accepted,
-    Distribution,
-    QueryCurve,
-    RecallPrecision,
-    SliceCurves,
-    Trend,
-    TrendPoint,
-)
 from pytest_ireval.results.evaluation import Policies
-from pytest_ireval.results.outcome import Outcome, Placed, QueryChange, SliceFigures
+from pytest_ireval.results.outcome import Cause, JudgmentEdit, Outcome, Placed, QueryChange, Restated, SliceFigures
 from pytest_ireval.results.suite_result import (
+    Accepted,
     BaselineInfo,
     ChanceOfRed,
     Counts,
+    Distribution,
     MetricFigures,
+    QueryCurve,
     QueryDocuments,
     QueryTable,
+    RecallPrecision,
     RunResult,
     Section,
+    SliceCurves,
     SliceRow,
     SuiteResult,
+    ToJudge,
+    Trend,
+    TrendPoint,
 )
-from pytest_ireval.results.to_judge import ToJudge
 
 METRICS = ("nDCG@10", "RR@10", "R@20", "AP", "P@5", "Judged@10")
 SEGMENTS = ("head", "torso", "tail")

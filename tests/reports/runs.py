@@ -2,8 +2,7 @@
 
 from dataclasses import replace
 
-from pytest_ireval.results.cause import Cause
-from pytest_ireval.results.outcome import Outcome, Placed, QueryChange, SliceFigures
+from pytest_ireval.results.outcome import Cause, Outcome, Placed, QueryChange, SliceFigures
 from pytest_ireval.results.suite_result import BaselineInfo, Counts, MetricFigures, RunResult, SuiteResult
 
 TAIL = SliceFigures("segment=tail", 12, 0.6154, 0.9438, 4, 0, 8, 0.01, 0.0283, True, -0.58, -0.077, 0.37)

@@ -2,8 +2,8 @@
 
 import pytest
 
-from pytest_ireval.reports.cause_text import cause_sentence
-from pytest_ireval.results.cause import Cause, JudgmentEdit, Restated
+from pytest_ireval.reports.failure_text import cause_sentence
+from pytest_ireval.results.outcome import Cause, JudgmentEdit, Restated
 
 EDITS = (
     JudgmentEdit("q017", "d4", 2, 0),

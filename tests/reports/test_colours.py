@@ -2,7 +2,7 @@
 
 import pytest
 
-from pytest_ireval.reports.colours import failure_pieces, summary_pieces
+from pytest_ireval.pytest_adapter.terminal import failure_pieces, summary_pieces
 
 
 def tones(pieces):

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from runs import FAILED, PASSED, SHOP, red_rules
 
-from pytest_ireval.reports.failure_length import short_text, told_whole
+from pytest_ireval.reports.failure_text import short_text, told_whole
 
 
 def test_the_first_twenty_of_the_plan_are_told_whole():

@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_ireval.reports.failure_text import failure_text
-from pytest_ireval.results.cause import Cause
-from pytest_ireval.results.outcome import Outcome, Placed, QueryChange, SliceFigures
+from pytest_ireval.results.outcome import Cause, Outcome, Placed, QueryChange, SliceFigures
 from pytest_ireval.results.suite_result import BaselineInfo, MetricFigures, SuiteResult
 from pytest_ireval.text_table import LEFT_TO_RIGHT, printable, width
 

@@ -4,7 +4,7 @@ from dataclasses import MISSING, fields
 
 from reports.full_run import full_run
 
-from pytest_ireval.reports.results_json import results_text, run_of
+from pytest_ireval.reports.data_files import results_text, run_of
 
 UNUSED = {"error", "matrix", "affected_by"}
 """Fields that say that something is wrong or left out."""

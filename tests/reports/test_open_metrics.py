@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from runs import ALL, FAILED, PASSED, RUN, SHOP, TAIL, UNFINISHED, suites
 
-from pytest_ireval.reports.open_metrics import metrics_text
+from pytest_ireval.reports.data_files import metrics_text
 
 SAMPLE = re.compile(r'([a-z_]+)(?:\{((?:[a-z_]+="(?:[^"\\\n]|\\["\\n])*",?)+)\})? (-?\d+(?:\.\d+)?(?:e-?\d+)?)')
 LABEL = re.compile(r'([a-z_]+)="((?:[^"\\\n]|\\["\\n])*)"')

@@ -8,15 +8,15 @@ from dataclasses import replace
 import pytest
 from reports.full_run import full_run
 
-from pytest_ireval.reports.query_view import FigureRow, Line, query_view
-from pytest_ireval.reports.query_views import MOST_CHARACTERS, queries_data, worst_views
-from pytest_ireval.results.curves import QueryCurve, RecallPrecision
+from pytest_ireval.reports.query_view import MOST_CHARACTERS, FigureRow, Line, queries_data, query_view, worst_views
 from pytest_ireval.results.outcome import Outcome, Placed, QueryChange
 from pytest_ireval.results.suite_result import (
     BaselineInfo,
     MetricFigures,
+    QueryCurve,
     QueryDocuments,
     QueryTable,
+    RecallPrecision,
     RunResult,
     SuiteResult,
 )

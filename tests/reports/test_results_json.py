@@ -11,10 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_ireval import InputError
-from pytest_ireval.reports.results_json import results_text, run_of
-from pytest_ireval.results.cause import Cause, JudgmentEdit
+from pytest_ireval.reports.data_files import results_text, run_of
 from pytest_ireval.results.evaluation import Policies
-from pytest_ireval.results.outcome import Outcome, Placed, QueryChange, SliceFigures
+from pytest_ireval.results.outcome import Cause, JudgmentEdit, Outcome, Placed, QueryChange, SliceFigures
 from pytest_ireval.results.plain import hints_of, shape_of
 from pytest_ireval.results.suite_result import MetricFigures, QueryDocuments, QueryTable, RunResult, SuiteResult
 

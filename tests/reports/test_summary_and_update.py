@@ -2,10 +2,8 @@
 
 from dataclasses import replace
 
-from pytest_ireval.reports.summary_table import summary_lines
-from pytest_ireval.reports.update_text import update_lines
-from pytest_ireval.results.cause import Cause
-from pytest_ireval.results.outcome import Outcome
+from pytest_ireval.reports.summary_table import summary_lines, update_lines
+from pytest_ireval.results.outcome import Cause, Outcome
 from pytest_ireval.results.suite_result import BaselineInfo, Counts, MetricFigures, RunResult, SuiteResult
 from pytest_ireval.text_table import width
 

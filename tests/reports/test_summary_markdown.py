@@ -10,12 +10,10 @@ from hypothesis import strategies as st
 from markdown_pages import Page
 from runs import ALL, FAILED, GREEN, PASSED, RUN, SHOP, TAIL, UNFINISHED, WARNED, lost, red_rules, suites
 
-from pytest_ireval.reports.fitting import Fit, Part, fitted, size
 from pytest_ireval.reports.markdown_text import SourceLinks, fenced, inert, literal
-from pytest_ireval.reports.summary_markdown import LIMIT, marker, summary_text
+from pytest_ireval.reports.summary_markdown import LIMIT, Fit, Part, fitted, marker, size, summary_text
 from pytest_ireval.results.outcome import Outcome, Placed, QueryChange
-from pytest_ireval.results.suite_result import RunResult, SuiteResult
-from pytest_ireval.results.to_judge import ToJudge
+from pytest_ireval.results.suite_result import RunResult, SuiteResult, ToJudge
 
 LINKS = SourceLinks("https://github.com/acme/shop/blob/3b1c0ff", "search")
 COMMENT = 65_535

@@ -6,9 +6,8 @@ import pytest
 
 from pytest_ireval.errors import ReportError
 from pytest_ireval.reports import templates as module
-from pytest_ireval.reports.section_drawing import settled
 from pytest_ireval.reports.summary_table import section_warnings
-from pytest_ireval.reports.templates import SectionTemplate, template_folder, templates
+from pytest_ireval.reports.templates import SectionTemplate, settled, template_folder, templates
 from pytest_ireval.results.suite_result import RunResult, Section
 
 INDEX = """\

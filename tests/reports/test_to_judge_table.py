@@ -1,8 +1,7 @@
 """``to_judge.tsv``: a line for each document, whatever stands in texts and ids."""
 
-from pytest_ireval.reports.to_judge_table import to_judge_text
-from pytest_ireval.results.suite_result import RunResult, SuiteResult
-from pytest_ireval.results.to_judge import ToJudge
+from pytest_ireval.reports.data_files import to_judge_text
+from pytest_ireval.results.suite_result import RunResult, SuiteResult, ToJudge
 
 HEADER = "suite\tquery\tdocument\ttext\tmetric\teffect\trank_now\trank_baseline\tgrade\n"
 

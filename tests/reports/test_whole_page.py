@@ -7,10 +7,9 @@ from dataclasses import replace
 import pytest
 from reports.full_run import full_run
 
-from pytest_ireval.reports.charts.drawing import csv_of, svg_file
-from pytest_ireval.reports.charts.gallery import charts_of
-from pytest_ireval.reports.packing import unpacked
+from pytest_ireval.reports.charts.gallery import charts_of, csv_of, svg_file
 from pytest_ireval.reports.page import page_text
+from pytest_ireval.reports.query_view import unpacked
 from pytest_ireval.reports.templates import environment
 
 ASSET = re.compile(r"<(style|script)>.*?</\1>", re.DOTALL)

@@ -6,17 +6,13 @@ import pytest
 from odd_run import CHANGES, failing, odd_run
 from runs import FAILED, RUN, SHOP
 
-from pytest_ireval.reports.annotations import annotation_lines
-from pytest_ireval.reports.failure_length import short_text
-from pytest_ireval.reports.failure_text import failure_text
+from pytest_ireval.pytest_adapter.code_host import annotation_lines
+from pytest_ireval.reports.data_files import metrics_text, results_text, to_judge_text
+from pytest_ireval.reports.failure_text import failure_text, short_text
 from pytest_ireval.reports.markdown_text import SourceLinks
-from pytest_ireval.reports.open_metrics import metrics_text
-from pytest_ireval.reports.results_json import results_text
 from pytest_ireval.reports.summary_markdown import summary_text
-from pytest_ireval.reports.summary_table import brief_lines, summary_lines
-from pytest_ireval.reports.to_judge_table import to_judge_text
-from pytest_ireval.reports.update_text import update_lines
-from pytest_ireval.results.to_judge import ToJudge
+from pytest_ireval.reports.summary_table import brief_lines, summary_lines, update_lines
+from pytest_ireval.results.suite_result import ToJudge
 from pytest_ireval.text_table import width
 
 LINKS = SourceLinks("https://github.com/acme/search/blob/3b1c0ff")

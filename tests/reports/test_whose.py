@@ -1,7 +1,6 @@
 """The end of a run names whose suites are red."""
 
-from pytest_ireval.reports.summary_table import summary_lines
-from pytest_ireval.reports.whose import owners_of, whose_lines
+from pytest_ireval.reports.summary_table import owners_of, summary_lines, whose_lines
 from pytest_ireval.results.suite_result import RunResult, SuiteResult
 
 

@@ -6,8 +6,8 @@ import pytest
 
 from pytest_ireval import Queries, Request, SourceError, load_registry
 from pytest_ireval.sources.asking import answers, asked
+from pytest_ireval.suites.reading import source_asked
 from pytest_ireval.suites.scalars import File, Items, Keys, Scalar, put
-from pytest_ireval.suites.source_models import source_asked
 
 
 class Asking:

@@ -11,8 +11,7 @@ from pytest_ireval import InputError, IrevalError, Rankings, SourceError, Source
 from pytest_ireval.plugins.manager import Plugins
 from pytest_ireval.plugins.registry import Origin
 from pytest_ireval.retrieval.from_objects import rankings_from
-from pytest_ireval.sources.asking import asked
-from pytest_ireval.sources.describing import described
+from pytest_ireval.sources.asking import asked, described
 from pytest_ireval.suites.values import PathText, Text
 
 

@@ -369,7 +369,7 @@ def test_a_folder_of_modules_that_is_imported_from_elsewhere_is_not_asked_instea
 
 
 def test_a_generator_that_never_ends_is_an_error(search, monkeypatch):
-    monkeypatch.setattr("pytest_ireval.sources.returned.MOST", 1000)
+    monkeypatch.setattr("pytest_ireval.sources.callables.MOST", 1000)
 
     assert search("import itertools\n\ndef search(text):\n    return itertools.count()\n", lists=False).startswith(
         "shop.ireval.yaml:5:11: source > python\n"

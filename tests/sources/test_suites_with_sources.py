@@ -5,7 +5,7 @@ import sys
 import pytest
 
 from pytest_ireval import IrevalError
-from pytest_ireval.gate.gate import run_gate
+from pytest_ireval.gate.run import run_gate
 from pytest_ireval.suites.loading import load_suite
 
 SUITE = """\

@@ -6,7 +6,7 @@ import pytest
 from pydantic import BaseModel
 
 from pytest_ireval import AmountText, BoundText, Looser, Number, Text, Texts, ToleranceText
-from pytest_ireval.suites.loosening import MORE, changed_options
+from pytest_ireval.suites.options import MORE, changed_options
 
 
 class Options(BaseModel):

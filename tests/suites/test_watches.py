@@ -6,9 +6,8 @@ import pytest
 from toy_kinds import BEGINNING
 
 from pytest_ireval.repositories.changed_files import Files
-from pytest_ireval.repositories.repository import places_of, root_of
-from pytest_ireval.suites.fitting import fitting, watched
-from pytest_ireval.suites.globs import EXAMPLES, pattern_of
+from pytest_ireval.repositories.git import places_of, root_of
+from pytest_ireval.suites.globs import EXAMPLES, fitting, pattern_of, watched
 from pytest_ireval.suites.suite import Pattern, Place, Watch
 
 RULES = "rules: [{churn: {at_most: 1}}]\n"

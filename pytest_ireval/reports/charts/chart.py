@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
+import math
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -35,3 +40,191 @@ class Chart:
     def about(self) -> str:
         """What tells it from others of its kind."""
         return self.metric if self.slice in ("", "all") else f"{self.metric} on {self.slice}"
+
+
+STRANGE = re.compile(r"[^A-Za-z0-9_.-]+")
+LONGEST = 60
+"""Characters of one part of a name."""
+RESERVED = re.compile(r"(?i)(con|prn|aux|nul|com\d|lpt\d)(\.|$)")
+"""What Windows takes for a device, whatever ends the name."""
+
+
+def part_of_name(text: str, *, at: bool = False) -> str:
+    """``segment=tail`` is ``segment-tail-…``: a text that loses something ends in a short hash of the whole.
+
+    ``at`` lets an ``@`` be ``_`` without: names of metrics have no other one.
+    """
+    plain = text.replace("@", "_") if at else text
+    kept = STRANGE.sub("-", plain).strip("-.")[:LONGEST].rstrip("-.")
+    if kept and kept == plain and not RESERVED.match(kept):
+        return kept
+    digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:6]
+    return f"{kept}-{digest}" if kept and not RESERVED.match(kept) else f"x-{digest}"
+
+
+def chart_name(suite: str, kind: str, metric: str = "", slice: str = "", query: str = "") -> str:  # noqa: A002 - our word
+    """``product-search.differences.nDCG_10``."""
+    about = (
+        part_of_name(metric, at=True) if metric else "",
+        part_of_slice(slice) if slice else "",
+        part_of_name(query) if query else "",
+    )
+    return ".".join((part_of_name(suite), kind, *filter(None, about)))
+
+
+def part_of_slice(text: str) -> str:
+    """``segment=tail`` is ``segment-tail``, as in the ids of rules."""
+    plain = text.replace("=", "-")
+    return plain if text.count("=") <= 1 and part_of_name(plain) == plain else part_of_name(text)
+
+
+def told_apart(names: Iterable[str]) -> list[str]:
+    """The same names, and a number after one that was there, in any letter case: files may not tell them apart."""
+    found: list[str] = []
+    taken: set[str] = set()
+    for name in names:
+        fresh, number = name, 1
+        while fresh.casefold() in taken:
+            number += 1
+            fresh = f"{name}-{number}"
+        taken.add(fresh.casefold())
+        found.append(fresh)
+    return found
+
+
+QUERY = 80
+"""Characters of a query's text that a chart shows."""
+ISOLATED = "\u2068{}\u2069"
+"""The text between these reads in its own direction, and what follows does not."""
+
+
+def inert(text: str) -> str:
+    """The same text if it is harmless; else with a mark for each character that no drawing can hold."""
+    return text if text.isascii() and text.isprintable() else "".join(map(_shown, text))
+
+
+def cut(text: str, room: int) -> str:
+    """Harmless, and its beginning if it is longer than there is room for."""
+    plain = inert(text[: 4 * room])
+    return plain if len(plain) <= room else f"{plain[: room - 1].rstrip()}…"
+
+
+def isolated(text: str) -> str:
+    """The same, and its direction does not reach what stands beside it."""
+    return text if text.isascii() else ISOLATED.format(text)
+
+
+def _shown(character: str) -> str:
+    if character in "\t\n\r":
+        return " "
+    kind = unicodedata.category(character)
+    if kind in ("Cc", "Cs", "Zl", "Zp") or character in TURNING or ord(character) & 0xFFFE == 0xFFFE:
+        return "\ufffd"
+    return character
+
+
+TURNING = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u200e\u200f\u061c\ufeff")
+"""What changes the direction of a text; what joins letters (\u200c, \u200d) is part of how languages are written."""
+
+
+WIDTH = 640
+"""Of every drawing, in its own units: one is a pixel on a page of that width."""
+
+
+LARGEST = 1e150
+"""A value beyond that lies at the edge: the distance of two such would be infinite."""
+
+
+@dataclass(frozen=True)
+class Tick:
+    """A place on an axis, and what stands there."""
+
+    at: float
+    label: str
+
+
+@dataclass(frozen=True)
+class Scale:
+    """Values between ``low`` and ``high`` lie between the places ``start`` and ``end``."""
+
+    low: float
+    high: float
+    start: float
+    end: float
+    ticks: tuple[Tick, ...] = ()
+
+    def __call__(self, value: float) -> float:
+        """Where a value lies; one that is out of range, at the edge."""
+        share = (value - self.low) / (self.high - self.low)
+        return place(self.start + (self.end - self.start) * min(1.0, max(0.0, share)))
+
+
+def place(value: float) -> float:
+    """A place with at most one decimal; a whole number is written without any."""
+    rounded = round(value, 1)
+    return int(rounded) if rounded == int(rounded) else rounded
+
+
+def scale(
+    values: Iterable[float], start: float, end: float, ticks: int = 5, *, signed: bool = False, turned: bool = False
+) -> Scale:
+    """Wide enough for all finite values, from one tick to another.
+
+    ``signed`` labels are those of changes; ``turned`` ones say that less is more.
+    """
+    found = [min(LARGEST, max(-LARGEST, value)) for value in values if math.isfinite(value)] or [0.0]
+    low, high = min(found), max(found)
+    if high - low <= max(abs(low), abs(high)) * 1e-9 or high - low < 1 / LARGEST:
+        margin = abs(high) / 10 or 1.0
+        low, high = low - margin, high + margin
+    step = nice_step((high - low) / ticks)
+    first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
+    bare = Scale(first * step, last * step, start, end)
+    sign = -1 if turned else 1
+    marks = tuple(Tick(bare(n * step), label(sign * n * step, step, signed=signed)) for n in range(first, last + 1))
+    return Scale(bare.low, bare.high, start, end, marks)
+
+
+UNITS = ((1_000_000, "M"), (1_000, "k"))
+
+
+def nice_step(least: float) -> float:
+    """The smallest of 1, 2, 5, 10 … or 0.5, 0.2 … that is not below it."""
+    power = 10.0 ** math.floor(math.log10(least))
+    factor: float = next((each for each in (1, 2, 5) if each * power >= least * (1 - 1e-9)), 10)
+    return factor * power
+
+
+def label(value: float, step: float, *, signed: bool = False) -> str:
+    """With as many decimals as the step between ticks needs; very large and very small ones with an exponent."""
+    value = 0.0 if abs(value) < step / 1e6 else value
+    if step >= 1e9 or step < 1e-6:
+        return f"{value:+g}" if signed and value else f"{value:g}"
+    unit, letter = next(((unit, letter) for unit, letter in UNITS if step >= unit), (1, ""))
+    decimals = max(0, -math.floor(math.log10(step / unit) + 1e-9))
+    text = f"{value / unit:,.{decimals}f}" + letter * bool(value)
+    return f"+{text}" if signed and value > 0 else text
+
+
+def short(value: float, decimals: int = 4) -> str:
+    """A figure that fits beside a point; of a large one, the digits that matter."""
+    if abs(value) < 1e4:
+        return f"{value:.{decimals}f}"
+    return f"{value:,.0f}" if abs(value) < 1e8 else f"{value:.4g}"
+
+
+def line(points: Sequence[tuple[float, float]]) -> str:
+    """A path from point to point."""
+    return "M" + "L".join(f"{place(x)} {place(y)}" for x, y in points) if points else ""
+
+
+def steps(edges: Sequence[float], heights: Sequence[float], ground: float) -> str:
+    """The outline of bars that stand side by side on the ground: one more edge than there are heights."""
+    found = f"M{place(edges[0])} {place(ground)}"
+    before = ground
+    for edge, height in zip(edges[1:], heights, strict=True):
+        if height != before:
+            found += f"V{place(height)}"
+        found += f"H{place(edge)}"
+        before = height
+    return f"{found}V{place(ground)}"

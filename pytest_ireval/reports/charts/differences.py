@@ -4,15 +4,27 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import NamedTuple
 
 from pytest_ireval.plurals import counted
 from pytest_ireval.reports.anchors import link_to, query_anchor
-from pytest_ireval.reports.charts.chart import Chart, Row
-from pytest_ireval.reports.charts.difference_bars import SINGLE, Bar, Changed, Differences, drawing_of, sides_of
-from pytest_ireval.reports.charts.inert import QUERY, cut, inert, isolated
-from pytest_ireval.reports.charts.names import chart_name
-from pytest_ireval.reports.charts.scales import short
+from pytest_ireval.reports.charts.chart import (
+    QUERY,
+    WIDTH,
+    Chart,
+    Row,
+    Scale,
+    chart_name,
+    cut,
+    inert,
+    isolated,
+    place,
+    scale,
+    short,
+    steps,
+)
 from pytest_ireval.reports.figures import change
 from pytest_ireval.results.suite_result import MetricFigures, SuiteResult
 
@@ -87,15 +99,15 @@ def _drawing(
     worse: Sequence[Changed],
     better: Sequence[Changed],
     same: int,
-) -> Differences:
-    drawing = drawing_of(words, worse, better, same, metric.direction)
-    if len(worse) + len(better) > SINGLE:
+) -> _Differences:
+    drawing = _drawing_of(words, worse, better, same, metric.direction)
+    if len(worse) + len(better) > _SINGLE:
         return drawing
     bars = zip(drawing.bars, (*worse, *better), strict=True)
     return replace(drawing, bars=tuple(_named(suite, metric, bar, changed) for bar, changed in bars))
 
 
-def _named(suite: SuiteResult, metric: MetricFigures, bar: Bar, changed: Changed) -> Bar:
+def _named(suite: SuiteResult, metric: MetricFigures, bar: _Bar, changed: Changed) -> _Bar:
     link = link_to(query_anchor(suite, suite.queries.ids[changed.place]))
     return replace(bar, said=_said(suite, metric, changed), link=link)
 
@@ -111,3 +123,177 @@ def _rows(suite: SuiteResult, metric: MetricFigures, gains: Sequence[Changed]) -
     for i, (query, text) in enumerate(zip(table.ids, table.texts, strict=True)):
         if i not in there:
             yield query, text, before[i], now[i], None
+
+
+_SINGLE = 200
+"""So many bars, at most, are elements of their own, with a name and a link."""
+LEFT, RIGHT, TOP, GROUND, HEIGHT = 62, WIDTH - 10, 62, 262, 290
+LOW = 120
+"""The height where there is nothing to draw but a line."""
+WIDEST = 16.0
+"""A bar."""
+GAP = 96.0
+"""What stands for the queries that did not change: room for its words."""
+THINNEST = 3.0
+"""However few of thousands are worse: they are seen."""
+LOWEST = 0.8
+"""So is a bar of next to nothing."""
+
+
+class Changed(NamedTuple):
+    """A query, and what it gained: below 0 is worse, whichever values of the metric are better."""
+
+    gain: float
+    place: int
+
+
+@dataclass(frozen=True)
+class _Bar:
+    """One query that changed."""
+
+    path: str
+    side: str
+    said: str = ""
+    link: str = ""
+
+
+@dataclass(frozen=True)
+class Words:
+    """A text and the middle of where it stands."""
+
+    at: float
+    text: str
+
+
+@dataclass(frozen=True)
+class _Differences:
+    """Where everything of such a chart stands."""
+
+    height: int
+    heading: str
+    facts: str
+    axis: Scale
+    zero: float
+    left: float
+    right: float
+    sides: tuple[str, str]
+    """What the bars down and up are called, in classes and in words."""
+    below: str
+    bars: tuple[_Bar, ...]
+    thick: float
+    """So wide is each of them."""
+    worse_path: str
+    better_path: str
+    worse: Words | None
+    better: Words | None
+    same: Words | None
+    same_from: float
+    same_to: float
+    width: int = WIDTH
+
+
+class Room(NamedTuple):
+    """Where each part begins; the next one is its end."""
+
+    worse: float
+    same: float
+    better: float
+    end: float
+
+
+NEITHER = ("less", "more"), "neither more nor less is better"
+DIRECTIONS = {
+    "lower": (("worse", "better"), "down is worse: lower values are better"),
+    "higher": (("worse", "better"), "down is worse"),
+}
+"""What the bars down and up are called, in classes and in words, and what is said below them."""
+
+
+def sides_of(direction: str) -> tuple[str, str]:
+    """What lies on the left and on the right, by the direction of a metric."""
+    return DIRECTIONS.get(direction, NEITHER)[0]
+
+
+def _drawing_of(
+    words: tuple[str, str], worse: Sequence[Changed], better: Sequence[Changed], same: int, direction: str
+) -> _Differences:
+    """The bars of those that changed, sorted, and a gap for those that did not."""
+    flat = not worse and not better
+    gains = [each.gain for each in (*worse, *better)]
+    axis = scale(
+        [0.0, *gains], LOW - 40 if flat else GROUND, TOP, 1 if flat else 5, signed=True, turned=direction == "lower"
+    )
+    if flat:
+        axis = Scale(-1, 1, LOW - 30, TOP)
+    room, few = room_for(len(worse), len(better), same), len(gains) <= _SINGLE
+    names, below = DIRECTIONS.get(direction, NEITHER)
+    sides = ((worse, room.worse, room.same), (better, room.better, room.end))
+    return _Differences(
+        height=LOW if flat else HEIGHT,
+        heading=words[0],
+        facts=words[1],
+        axis=axis,
+        zero=axis(0.0),
+        left=LEFT,
+        right=RIGHT,
+        sides=names,
+        below=below,
+        bars=tuple(bar for side, name in zip(sides, names, strict=True) for bar in _bars(*side, axis, name))
+        if few
+        else (),
+        thick=_thick((room.end - room.better + room.same - room.worse) / max(1, len(gains))),
+        worse_path="" if few else outline(*sides[0], axis),
+        better_path="" if few else outline(*sides[1], axis),
+        worse=_words(room.worse, room.same, f"{len(worse):,} {names[0]}", -1) if worse else None,
+        better=_words(room.better, room.end, f"{len(better):,} {names[1]}", 1) if better else None,
+        same=_words(room.same, room.better, f"{same:,} the same") if same else None,
+        same_from=place(room.same),
+        same_to=place(room.better),
+    )
+
+
+def room_for(worse: int, better: int, same: int) -> Room:
+    """Bars of one width, unless one side is so thin that it would vanish; all of it in the middle."""
+    gap = GAP if same else 0.0
+    space = RIGHT - LEFT - gap
+    width = min(WIDEST, space / max(1, worse + better))
+    sides = [max(THINNEST, count * width) if count else 0.0 for count in (worse, better)]
+    sides = [min(side, space - THINNEST) if all(sides) else side for side in sides]
+    start = LEFT + (space - sum(sides)) / 2
+    return Room(start, start + sides[0], start + sides[0] + gap, start + sides[0] + gap + sides[1])
+
+
+def _bars(side: Sequence[Changed], start: float, end: float, axis: Scale, name: str) -> Iterator[_Bar]:
+    width = (end - start) / max(1, len(side))
+    for number, each in enumerate(side):
+        yield _Bar(f"M{place(start + (number + 0.5) * width)} {axis(0.0)}V{_top(each.gain, axis)}", name)
+
+
+def _thick(width: float) -> float:
+    """Bars do not touch."""
+    return place(width - 1 if width >= 4 else width * 0.8)
+
+
+def outline(side: Sequence[Changed], start: float, end: float, axis: Scale) -> str:
+    """Where there are more bars than pixels, each column is as high as the highest bar in it."""
+    if not side:
+        return ""
+    count = min(len(side), max(1, math.ceil(end - start)))
+    firsts = [number * len(side) // count for number in range(count + 1)]
+    edges = [start + (end - start) * first / len(side) for first in firsts]
+    ends = (side[first if side[0].gain < 0 else after - 1] for first, after in pairwise(firsts))
+    return steps(edges, [_top(each.gain, axis) for each in ends], axis(0.0)) + "z"
+
+
+def _top(gain: float, axis: Scale) -> float:
+    zero, top = axis(0.0), axis(gain)
+    return place(zero + math.copysign(max(LOWEST, abs(top - zero)), -gain))
+
+
+def _words(start: float, end: float, text: str, towards: int = 0) -> Words:
+    """In the middle of its part; where that is narrow, on the side where no bars are in the way."""
+    half = len(text) * 3.5
+    middle = (start + end) / 2
+    if towards:
+        middle = min(middle, end - half) if towards < 0 else max(middle, start + half)
+    return Words(place(min(WIDTH - 4 - half, max(LEFT + half, middle))), text)

@@ -7,12 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from pytest_ireval.plurals import counted
-from pytest_ireval.reports.charts.chart import Chart, Row
-from pytest_ireval.reports.charts.inert import inert
-from pytest_ireval.reports.charts.names import chart_name
-from pytest_ireval.reports.charts.scales import WIDTH, Scale, scale, steps
-from pytest_ireval.results.curves import Distribution
-from pytest_ireval.results.suite_result import SuiteResult
+from pytest_ireval.reports.charts.chart import WIDTH, Chart, Row, Scale, chart_name, inert, scale, steps
+from pytest_ireval.results.suite_result import Distribution, SuiteResult
 
 LEFT, RIGHT, TOP, GROUND, HEIGHT = 62, WIDTH - 14, 72, 232, 270
 

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import csv
+import io
+import re
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from pytest_ireval.reports.charts.chart import Chart
+from pytest_ireval.reports.charts.chart import Chart, Row, told_apart
 from pytest_ireval.reports.charts.differences import differences_chart
 from pytest_ireval.reports.charts.distribution import distribution_chart
 from pytest_ireval.reports.charts.intervals import intervals_chart
-from pytest_ireval.reports.charts.names import told_apart
 from pytest_ireval.reports.charts.recall_precision import recall_precision_chart
 from pytest_ireval.reports.charts.trend import trend_chart
 from pytest_ireval.results.suite_result import SuiteResult
+
+if TYPE_CHECKING:
+    import jinja2
+    from markupsafe import Markup
 
 
 def charts_of(suite: SuiteResult) -> tuple[Chart, ...]:
@@ -29,3 +36,66 @@ def _charts(suite: SuiteResult) -> Iterator[tuple[str, str, Chart | None]]:
     yield "", "", recall_precision_chart(suite)
     yield from ((each.metric, "", distribution_chart(suite, each)) for each in suite.distributions)
     yield from ((each.metric, each.slice, trend_chart(suite, each)) for each in suite.trends)
+
+
+TEMPLATE = "charts.svg.jinja"
+STYLE = "charts.css"
+COLOURS = {
+    "panel": ("#ffffff", "#0d1117"),
+    "ink": ("#1f2328", "#e6edf3"),
+    "soft": ("#59636e", "#9da7b3"),
+    "line": ("#d1d9e0", "#3d444d"),
+    "worse": ("#96162c", "#ffb3a8"),
+    "better": ("#4393c3", "#3d7fae"),
+    "same": ("#8c959f", "#8b949e"),
+    "now": ("#0b5cad", "#79b8ff"),
+    "baseline": ("#6e7781", "#9da7b3"),
+    "accent": ("#6639ba", "#c9a8ff"),
+    "warn": ("#9a6700", "#d4a72c"),
+}
+"""Of a file of its own, light and dark; a page has custom properties of these names. Programs that draw SVG without a
+browser know no such properties, so a file has the colours themselves."""
+VARIABLE = re.compile(r"var\(--(\w+)(?:-fill, var\(--\1\))?\)")
+
+
+def svg_of(chart: Chart, environment: jinja2.Environment) -> Markup:
+    """For a page: classes only, whose style the page brings along; bars and rules are links within the page."""
+    return _drawn(chart, environment, alone=False)
+
+
+def svg_file(chart: Chart, environment: jinja2.Environment) -> str:
+    """For a file: with its own style, light and dark, and without links, as nothing is there to lead to."""
+    return f"{_drawn(chart, environment, alone=True)}\n"
+
+
+def _drawn(chart: Chart, environment: jinja2.Environment, *, alone: bool) -> Markup:
+    macros = environment.get_template(TEMPLATE).module
+    drawn: Markup = macros.svg(chart, own_style(environment) if alone else "")  # type: ignore[attr-defined]
+    return drawn
+
+
+def own_style(environment: jinja2.Environment) -> str:
+    """The style of charts with its colours in it, light and dark."""
+    plain = f"svg.chart {{ background: var(--panel) }}\n{environment.get_template(STYLE).render()}"
+    return f"{_coloured(plain, 0)}@media (prefers-color-scheme: dark) {{\n{_coloured(plain, 1)}}}\n"
+
+
+def _coloured(style: str, scheme: int) -> str:
+    return VARIABLE.sub(lambda found: COLOURS[found[1]][scheme], style)
+
+
+FORMULA = ("=", "+", "-", "@", "\t", "\r")
+"""What a spreadsheet takes for the beginning of a formula."""
+
+
+def csv_of(chart: Chart) -> str:
+    """The numbers with all their digits; a text that would be a formula stands behind an apostrophe."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(chart.header)
+    writer.writerows(map(_cells, chart.rows))
+    return text.getvalue()
+
+
+def _cells(row: Row) -> list[str | float | int | None]:
+    return [f"'{cell}" if isinstance(cell, str) and cell.startswith(FORMULA) else cell for cell in row]

@@ -8,11 +8,8 @@ from dataclasses import dataclass
 
 from pytest_ireval.plurals import counted
 from pytest_ireval.reports.anchors import link_to, rule_anchor
-from pytest_ireval.reports.charts.chart import Chart, Row
-from pytest_ireval.reports.charts.difference_bars import sides_of
-from pytest_ireval.reports.charts.inert import cut, inert
-from pytest_ireval.reports.charts.names import chart_name
-from pytest_ireval.reports.charts.scales import WIDTH, Scale, place, scale
+from pytest_ireval.reports.charts.chart import WIDTH, Chart, Row, Scale, chart_name, cut, inert, place, scale
+from pytest_ireval.reports.charts.differences import sides_of
 from pytest_ireval.reports.figures import change
 from pytest_ireval.results.outcome import VERDICTS, Outcome, SliceFigures
 from pytest_ireval.results.suite_result import SuiteResult

@@ -7,13 +7,22 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 from pytest_ireval.plurals import counted
-from pytest_ireval.reports.charts.chart import Chart, Row
-from pytest_ireval.reports.charts.inert import QUERY, cut, inert, isolated
-from pytest_ireval.reports.charts.names import chart_name
-from pytest_ireval.reports.charts.scales import WIDTH, Scale, Tick, line, place
+from pytest_ireval.reports.charts.chart import (
+    QUERY,
+    WIDTH,
+    Chart,
+    Row,
+    Scale,
+    Tick,
+    chart_name,
+    cut,
+    inert,
+    isolated,
+    line,
+    place,
+)
 from pytest_ireval.reports.figures import figure
-from pytest_ireval.results.curves import QueryCurve, RecallPrecision, SliceCurves
-from pytest_ireval.results.suite_result import QueryDocuments, SuiteResult
+from pytest_ireval.results.suite_result import QueryCurve, QueryDocuments, RecallPrecision, SliceCurves, SuiteResult
 
 TOP = 62
 MARGIN, FOOT, HEAD = 42, 44, 40

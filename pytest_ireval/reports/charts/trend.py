@@ -8,12 +8,21 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from pytest_ireval.plurals import counted
-from pytest_ireval.reports.charts.chart import Chart, Row
-from pytest_ireval.reports.charts.inert import cut, inert
-from pytest_ireval.reports.charts.names import chart_name
-from pytest_ireval.reports.charts.scales import WIDTH, Scale, Tick, line, place, scale, short
-from pytest_ireval.results.curves import Accepted, Trend, TrendPoint
-from pytest_ireval.results.suite_result import SuiteResult
+from pytest_ireval.reports.charts.chart import (
+    WIDTH,
+    Chart,
+    Row,
+    Scale,
+    Tick,
+    chart_name,
+    cut,
+    inert,
+    line,
+    place,
+    scale,
+    short,
+)
+from pytest_ireval.results.suite_result import Accepted, SuiteResult, Trend, TrendPoint
 
 LEFT, RIGHT, TOP, GROUND, HEIGHT = 62, WIDTH - 76, 82, 232, 268
 LAST = 400

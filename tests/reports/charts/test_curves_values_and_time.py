@@ -8,16 +8,16 @@ from small_suites import suite
 from pytest_ireval.reports.charts.distribution import distribution_chart
 from pytest_ireval.reports.charts.recall_precision import query_curve_chart, recall_precision_chart
 from pytest_ireval.reports.charts.trend import trend_chart
-from pytest_ireval.results.curves import (
+from pytest_ireval.results.suite_result import (
     Accepted,
     Distribution,
     QueryCurve,
+    QueryDocuments,
     RecallPrecision,
     SliceCurves,
     Trend,
     TrendPoint,
 )
-from pytest_ireval.results.suite_result import QueryDocuments
 
 FALLING = RecallPrecision(tuple(1 - level / 10 for level in range(11)), 0.5)
 FLAT = RecallPrecision((0.5,) * 11, 0.25)

@@ -8,10 +8,9 @@ from random import Random
 import pytest
 from small_suites import scored
 
-from pytest_ireval.reports.charts.difference_bars import Changed, outline, room_for
-from pytest_ireval.reports.charts.differences import differences_chart
-from pytest_ireval.reports.charts.drawing import csv_of, svg_of
-from pytest_ireval.reports.charts.scales import Scale
+from pytest_ireval.reports.charts.chart import Scale
+from pytest_ireval.reports.charts.differences import Changed, differences_chart, outline, room_for
+from pytest_ireval.reports.charts.gallery import csv_of, svg_of
 from pytest_ireval.reports.templates import environment
 
 TEMPLATES = environment()

@@ -10,11 +10,8 @@ import pytest
 from reports.full_run import full_run
 from small_suites import rule, scored, suite
 
-from pytest_ireval.reports.charts.chart import Chart
-from pytest_ireval.reports.charts.drawing import COLOURS, csv_of, own_style, svg_file, svg_of
-from pytest_ireval.reports.charts.gallery import charts_of
-from pytest_ireval.reports.charts.inert import cut, inert
-from pytest_ireval.reports.charts.names import chart_name, part_of_name, told_apart
+from pytest_ireval.reports.charts.chart import Chart, chart_name, cut, inert, part_of_name, told_apart
+from pytest_ireval.reports.charts.gallery import COLOURS, charts_of, csv_of, own_style, svg_file, svg_of
 from pytest_ireval.reports.charts.recall_precision import query_curve_chart
 from pytest_ireval.reports.templates import environment
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_ireval.reports.charts.scales import Scale, label, line, nice_step, place, scale, short, steps
+from pytest_ireval.reports.charts.chart import Scale, label, line, nice_step, place, scale, short, steps
 
 
 def labels(*args, **options):

@@ -1,0 +1,366 @@
+"""Judgments as text: one query a line, its documents with their grades, sorted by document."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pytest_ireval.errors import shown
+from pytest_ireval.retrieval.ids import Ids, concatenated
+from pytest_ireval.retrieval.judgments import Judgments
+from pytest_ireval.retrieval.rankings import Rankings
+from pytest_ireval.retrieval.scan.kept import Lines, repeated_documents
+from pytest_ireval.retrieval.scan.numbers import exactly, numbers
+from pytest_ireval.retrieval.scan.tokens import KEEP, NEWLINE, TAB, BadLines, Chunk, Offsets, Span, mixed
+
+JUDGMENTS_HEAD = b"# ireval judgments, format 1\n"
+MOST_PAIRS = 200_000
+"""A baseline keeps no more; then a fingerprint of each query's judgments still says which queries changed."""
+
+
+class StoredGrades(Mapping[str, Mapping[str, float]]):
+    """Grades by query and document; a query's line is only taken apart when somebody asks for it."""
+
+    def __init__(self, lines: Mapping[str, bytes]) -> None:
+        self.lines = lines
+        """By query, what follows its id: document, grade, document, grade …, sorted by document."""
+
+    def __getitem__(self, query: str) -> dict[str, float]:
+        cells = self.lines[query].decode().split("\t")
+        return {_meant_grades(cells[i]): float(cells[i + 1]) for i in range(0, len(cells) - 1, 2)}
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.lines)
+
+    def __len__(self) -> int:
+        return len(self.lines)
+
+    def pairs(self) -> int:
+        """How many judgments there are."""
+        return sum(line.count(b"\t") + 1 for line in self.lines.values()) // 2
+
+    def encoded(self) -> bytes:
+        """The whole text of a file."""
+        table = str.maketrans(_ESCAPES)
+        heads = ((query.translate(table).encode(), line) for query, line in self.lines.items())
+        return JUDGMENTS_HEAD + b"".join(b"%b\t%b\n" % head for head in sorted(heads))
+
+
+def grades_of_judgments(judgments: Judgments) -> StoredGrades:
+    """What is judged, as it will be stored; not dependent on the order of the judgments."""
+    names = Ids.of(judgments.queries)
+    order = _rows_by_id(np.zeros(len(names), np.int64), names)
+    rank = np.empty(order.size, np.int64)
+    rank[order] = np.arange(order.size)
+    rows = _rows_by_id(rank[judgments.query], judgments.documents)
+    count = np.bincount(rank[judgments.query], minlength=order.size)
+    first = np.concatenate((np.zeros(1, np.int64), np.cumsum(count)))
+    cells = _alternating(judgments.documents.take(rows), _numbers_as_ids(judgments.grade[rows]))
+    lines = _written(names.take(order), 2 * first, cells).split(b"\n")
+    queries = [judgments.queries[i] for i in order.tolist()]
+    return StoredGrades({query: line.partition(b"\t")[2] for query, line in zip(queries, lines, strict=False)})
+
+
+def encoded_grades(grades: Mapping[str, Mapping[str, float]]) -> bytes:
+    """The whole text of a file."""
+    if isinstance(grades, StoredGrades):
+        return grades.encoded()
+    documents = Ids.of([document for of_query in grades.values() for document in of_query])
+    count = [len(of_query) for of_query in grades.values()]
+    query = np.repeat(np.arange(len(count)), count)
+    values = np.array([grade for of_query in grades.values() for grade in of_query.values()], np.float64)
+    rows = _rows_by_id(query, documents)
+    first = np.concatenate((np.zeros(1, np.int64), np.cumsum(np.array(count, np.int64))))
+    cells = _alternating(documents.take(rows), _numbers_as_ids(values[rows]))
+    lines = _written(Ids.of(list(grades)), 2 * first, cells).split(b"\n")
+    return StoredGrades({name: line.partition(b"\t")[2] for name, line in zip(grades, lines, strict=False)}).encoded()
+
+
+def decoded_grades(data: bytes) -> StoredGrades:
+    """The judgments in the text of a file, or Damage."""
+    if not data.startswith(JUDGMENTS_HEAD):
+        raise Damage(f"does not begin with the line {JUDGMENTS_HEAD.decode().strip()!r}", 1)
+    try:
+        data.decode()
+    except UnicodeDecodeError as error:
+        raise Damage("is not UTF-8", data.count(b"\n", 0, error.start) + 1) from None
+    if not data.endswith(b"\n"):
+        raise Damage("is cut off: its last line has no end", data.count(b"\n") + 1)
+    lines: dict[str, bytes] = {}
+    for number, line in enumerate(
+        data[len(JUDGMENTS_HEAD) : -1].split(b"\n") if len(data) > len(JUDGMENTS_HEAD) else (), 2
+    ):
+        head, _, cells = line.partition(b"\t")
+        query = _meant_grades(head.decode())
+        if not head or query in lines or not _are_pairs(cells):
+            raise Damage("is not a query, then documents with their grades", number)
+        lines[query] = cells
+    return StoredGrades(lines)
+
+
+def _are_pairs(cells: bytes) -> bool:
+    found = cells.split(b"\t")
+    if len(found) % 2 or not all(found):
+        return False
+    return b"".join(found[1::2]).isdigit() or all(map(_is_number, found[1::2]))
+
+
+def _is_number(cell: bytes) -> bool:
+    try:
+        return bool(np.isfinite(float(cell)))
+    except ValueError:
+        return False
+
+
+def _meant_grades(text: str) -> str:
+    return _ESCAPE.sub(lambda found: _MEANT.get(found[0], found[0]), text) if "\\" in text else text
+
+
+RANKINGS_HEAD = re.compile(rb"# ireval rankings, format (\d{1,9}), depth (\d{1,10})(, with scores)?\n")
+
+
+def encoded_rankings(rankings: Rankings, depth: int, *, scored: bool) -> bytes:
+    """The whole text of a file; queries sorted by id, so that it does not depend on the order of a source."""
+    scores = ", with scores" if scored else ""
+    return f"# ireval rankings, format 1, depth {depth}{scores}\n".encode() + ranking_lines(
+        rankings, depth, scored=scored
+    )
+
+
+def ranking_lines(rankings: Rankings, depth: int | None = None, *, scored: bool = False) -> bytes:
+    """The lines of the queries."""
+    names = Ids.of(rankings.queries)
+    order = _rows_by_id(np.zeros(len(names), np.int64), names)
+    count = np.diff(rankings.first)[order]
+    if depth is not None:
+        count = np.minimum(count, depth)
+    first = np.concatenate((np.zeros(1, np.int64), np.cumsum(count)))
+    rows = np.repeat(rankings.first[:-1][order] - first[:-1], count) + np.arange(int(first[-1]))
+    documents = rankings.documents.take(rows)
+    if scored:
+        return _written(names.take(order), 2 * first, _alternating(documents, _numbers_as_ids(rankings.score[rows])))
+    return _written(names.take(order), first, documents)
+
+
+def _alternating(one: Ids, other: Ids) -> Ids:
+    """Both, by turns: the first of one, the first of the other, the second of one, and so on."""
+    both = concatenated([one, other])
+    row = np.arange(2 * len(one)).reshape(2, -1).T.ravel()
+    return Ids(both.chunk, Span(both.span.start[row], both.span.end[row]))
+
+
+def _numbers_as_ids(values: NDArray[np.float64]) -> Ids:
+    """Numbers as their shortest text, whole numbers without a point."""
+    different, place = np.unique(values, return_inverse=True)
+    texts = [str(int(v)) if v.is_integer() and abs(v) < 1e15 else repr(v) for v in different.tolist()]
+    ids = Ids.of(texts)
+    return Ids(ids.chunk, Span(ids.span.start[place], ids.span.end[place]))
+
+
+def decoded_rankings(data: bytes, depth: int, origin: str, *, scored: bool) -> Rankings:
+    """The rankings in the text of a file, or Damage."""
+    head = RANKINGS_HEAD.match(data)
+    if not head:
+        raise Damage("does not begin with the line '# ireval rankings, format 1, depth …'", 1)
+    if head[1] != b"1":
+        raise Damage(f"has format {head[1].decode()}; this version of pytest-ireval reads format 1", 1)
+    if int(head[2]) != depth or bool(head[3]) != scored:
+        raise Damage("has another depth, or other scores, than its .json file says", 1)
+    lines = _taken_apart(data)
+    score = None
+    if scored:
+        lines, score = _with_scores(lines)
+    if (np.diff(lines.first) > depth).any():
+        raise Damage(f"has more than {depth} documents", int(np.argmax(np.diff(lines.first) > depth)) + 2)
+    _refuse_repeated_documents(lines)
+    return _rankings(lines, score, origin)
+
+
+def _with_scores(lines: _QueryLines) -> tuple[_QueryLines, NDArray[np.float64]]:
+    odd = np.flatnonzero(np.diff(lines.first) % 2)
+    if odd.size:
+        raise Damage("has a document without a score", int(odd[0]) + 2)
+    chunk, (start, end) = lines.cells.chunk, lines.cells.span
+    span = Span(start[1::2], end[1::2])
+    try:
+        read = numbers(chunk, span, "score")
+    except BadLines as bad:
+        row = int(np.searchsorted(span.start, bad.complaints[0][0]))
+        line = int(np.searchsorted(lines.first // 2, row, side="right")) + 1
+        raise Damage(bad.complaints[0][1], line) from None
+    inexact = np.flatnonzero(read.inexact)
+    read.value[inexact] = exactly(chunk, span, inexact)
+    documents = Ids(chunk, Span(start[0::2], end[0::2]))
+    return _QueryLines(lines.queries, lines.first // 2, documents), read.value
+
+
+def _refuse_repeated_documents(lines: _QueryLines) -> None:
+    names, document = Ids.of(lines.queries), lines.cells
+    score = np.zeros(len(document))
+    found = Lines(
+        chunk=document.chunk,
+        query_id=[name.encode() for name in lines.queries],
+        query_key=mixed(names.keys()),
+        first=lines.first,
+        document=document.span,
+        document_key=document.keys(),
+        score_text=document.span,
+        score=score,
+        inexact=score.astype(bool),
+    )
+    _, later = repeated_documents(found, found.pair_key)
+    if later.size:
+        line = int(np.searchsorted(lines.first, later[0], side="right")) + 1
+        raise Damage(f"document {shown(document[int(later[0])])} is ranked twice", line)
+
+
+def _rankings(lines: _QueryLines, score: NDArray[np.float64] | None, origin: str) -> Rankings:
+    """Queries with an empty ranking come last, as everywhere; that moves no document."""
+    count = np.diff(lines.first)
+    filled, empty = np.flatnonzero(count), np.flatnonzero(count == 0)
+    order = np.concatenate((filled, empty))
+    first = np.concatenate((np.zeros(1, np.int64), np.cumsum(count[order])))
+    position = np.arange(len(lines.cells)) - np.repeat(lines.first[:-1], count)
+    rank = position + 1
+    tied_from, tied_to = (rank, rank) if score is None else _ties(score, lines.first, rank)
+    return Rankings(
+        queries=tuple(lines.queries[i] for i in order.tolist()),
+        retrieved=count[order],
+        first=first,
+        documents=lines.cells,
+        score=-position.astype(np.float64) if score is None else score,
+        tied_from=tied_from,
+        tied_to=tied_to,
+        origin=origin,
+    )
+
+
+def _ties(score: NDArray[np.float64], first: Offsets, rank: Offsets) -> tuple[Offsets, Offsets]:
+    """First and last rank of each group of equal scores."""
+    new = np.ones(score.size, bool)
+    new[1:] = score[1:] != score[:-1]
+    new[first[:-1][np.diff(first) > 0]] = True
+    start = np.flatnonzero(new)
+    group = np.cumsum(new) - 1
+    end = np.append(start[1:], score.size) - 1
+    return rank[start[group]] if score.size else rank, rank[end[group]] if score.size else rank
+
+
+_ESCAPES = {"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"}
+_MEANT = {escape: character for character, escape in _ESCAPES.items()}
+_ESCAPE = re.compile(r"\\.?", re.DOTALL)
+WIDEST = 8
+"""Words of the longest id that is sorted by whole arrays."""
+
+
+class Damage(Exception):  # noqa: N818 - it says what was found
+    """Text is not what was written: what is wrong, and on which line (0: on none in particular)."""
+
+    def __init__(self, complaint: str, line: int = 0) -> None:
+        super().__init__(complaint)
+        self.complaint = complaint
+        self.line = line
+
+
+class _QueryLines(NamedTuple):
+    """The cells of query i are ``first[i]`` to ``first[i + 1]``; they stand on line ``i + 2``, below the head line."""
+
+    queries: tuple[str, ...]
+    first: Offsets
+    cells: Ids
+
+
+def _written(queries: Ids, first: Offsets, cells: Ids) -> bytes:
+    """A line for each query: its id, then its cells."""
+    count, together = len(queries), concatenated([_escaped(queries), _escaped(cells)])
+    order = np.empty(count + len(cells), np.int64)
+    order[first[:-1] + np.arange(count)] = np.arange(count)
+    order[np.arange(len(cells)) + np.repeat(np.arange(count), np.diff(first)) + 1] = count + np.arange(len(cells))
+    start = together.span.start[order]
+    length = together.span.end[order] - start
+    end = np.cumsum(length + 1)
+    text = np.full(int(end[-1]) if end.size else 0, TAB, np.uint8)
+    text[end[first[1:] + np.arange(count)] - 1] = NEWLINE
+    before = np.cumsum(length) - length
+    byte = np.arange(int(length.sum()))
+    text[np.repeat(end - 1 - length - before, length) + byte] = together.chunk.text[
+        np.repeat(start - before, length) + byte
+    ]
+    return text.tobytes()
+
+
+def _taken_apart(data: bytes) -> _QueryLines:
+    """The lines below the head line."""
+    _refuse_other_encodings(data)
+    chunk = Chunk.of(data)
+    separator = np.flatnonzero((chunk.text == TAB) | (chunk.text == NEWLINE))
+    start = np.concatenate((np.zeros(1, np.int64), separator[:-1] + 1))
+    ends_line = chunk.text[separator] == NEWLINE
+    head = int(np.argmax(ends_line)) + 1
+    start, end, ends_line = start[head:], separator[head:], ends_line[head:]
+    last = np.flatnonzero(ends_line)
+    begins = np.concatenate((np.zeros(1, np.int64), last[:-1] + 1))[: last.size]
+    empty = np.flatnonzero(start == end)
+    if empty.size:
+        raise Damage("an id is missing", 2 + int(np.searchsorted(last, empty[0])))
+    is_cell = np.ones(start.size, bool)
+    is_cell[begins] = False
+    queries = _meant(Ids(chunk, Span(start[begins], end[begins])), data)
+    cells = _meant(Ids(chunk, Span(start[is_cell], end[is_cell])), data)
+    first = np.concatenate((np.zeros(1, np.int64), np.cumsum(last - begins)))
+    names = tuple(queries.texts())
+    if len(set(names)) < len(names):
+        _refuse_repeated(names)
+    return _QueryLines(names, first, cells)
+
+
+def _rows_by_id(group: NDArray[np.int64], ids: Ids) -> Offsets:
+    """Rows sorted by group, then by the bytes of the id."""
+    start, length = ids.span.start, ids.span.end - ids.span.start
+    words = max(1, -(-int(length.max()) // 8)) if length.size else 1
+    if words > WIDEST:
+        tokens = ids.chunk.tokens(*ids.span)
+        rank = np.empty(len(tokens), np.int64)
+        rank[sorted(range(len(tokens)), key=tokens.__getitem__)] = np.arange(len(tokens))
+        return np.lexsort((rank, group))
+    loaded = ids.chunk.windows_after(words)[start].view(">u8").reshape(-1, words).astype(np.uint64)
+    keys = [loaded[:, j] & KEEP.take(length - 8 * j, mode="clip") for j in range(words)]
+    return np.lexsort((length, *reversed(keys), group))  # the length decides among ids that end in zero bytes
+
+
+def _refuse_other_encodings(data: bytes) -> None:
+    if not data.endswith(b"\n"):
+        raise Damage("is cut off: its last line has no end", data.count(b"\n") + 1)
+    if not data.isascii():
+        try:
+            data.decode()
+        except UnicodeDecodeError as error:
+            raise Damage("is not UTF-8", data.count(b"\n", 0, error.start) + 1) from None
+
+
+def _refuse_repeated(names: tuple[str, ...]) -> None:
+    seen: set[str] = set()
+    for number, name in enumerate(names, 2):
+        if name in seen:
+            raise Damage(f"query {name!r} is there twice", number)
+        seen.add(name)
+
+
+def _escaped(ids: Ids) -> Ids:
+    """With escapes for what would end a cell."""
+    text = ids.chunk.text.tobytes()
+    if not any(character.encode() in text for character in _ESCAPES):
+        return ids
+    table = str.maketrans(_ESCAPES)
+    return Ids.of([name.translate(table) for name in ids.texts()])
+
+
+def _meant(ids: Ids, data: bytes) -> Ids:
+    """What the escapes stand for."""
+    if b"\\" not in data:
+        return ids
+    return Ids.of([_ESCAPE.sub(lambda found: _MEANT.get(found[0], found[0]), name) for name in ids.texts()])

@@ -1,0 +1,277 @@
+"""``ireval baseline``: show, compare and pin what was accepted; clean up and merge it."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from pytest_ireval.baselines.anchors import anchor_name, anchor_words, is_anchor, suite_of, write_anchor
+from pytest_ireval.baselines.baseline import Acceptance, Baseline
+from pytest_ireval.baselines.files import RECORD, baseline_files, names_in, near, path_of
+from pytest_ireval.baselines.merging import Conflict, Settled, Side, Sides, conflicts_at, only, settle, sides_at
+from pytest_ireval.baselines.reading import Figures, figures_of_acceptances, read_baseline, read_record
+from pytest_ireval.baselines.record import is_record
+from pytest_ireval.baselines.writing import delete_baseline, finish_interrupted
+from pytest_ireval.cli.baseline_places import (
+    baseline_at,
+    baseline_folders,
+    baselines_of_suites,
+    interrupted_in,
+    missing,
+    pair_of,
+    place_of,
+    suite_files,
+    suite_of_baseline,
+)
+from pytest_ireval.cli.baseline_text import accepted_text, baseline_text, by_name, diff_text, figure, query_text
+from pytest_ireval.errors import BaselineError, IrevalError, Problem
+from pytest_ireval.plurals import counted
+from pytest_ireval.text_table import printable
+
+if TYPE_CHECKING:
+    from pytest_ireval.suites.suite import Suite
+
+
+@click.group(name="baseline")
+def command() -> None:
+    """Show, compare, pin, clean up and merge baselines: what was accepted, when, by whom and why."""
+
+
+@command.command(name="show")
+@click.argument("baseline")
+@click.option("-q", "--query", help="Show the ranking of this query, with the grades it was accepted under.")
+def show(baseline: str, query: str | None) -> None:
+    """Show what BASELINE says: figures, who accepted it when and why, and what it rests on.
+
+    BASELINE is the .json file of a baseline, a suite file, or REF:path for the baseline as it was at a git ref.
+    """
+    place = place_of(baseline)
+    found = baseline_at(place)
+    click.echo(baseline_text(found, str(place)) if query is None else query_text(found, query, str(place)), nl=False)
+    anchor = place._replace(name=anchor_name(place.name))
+    if query is None and (record := read_record(anchor.folder, anchor.name, anchor.ref)) is not None:
+        click.echo(printable(f"beside it: {anchor_words(record.baseline.accepted)}, {anchor}"))
+
+
+@command.command(name="diff", context_settings={"show_default": True})
+@click.argument("a")
+@click.argument("b")
+@click.option("--lines", default=10, type=click.IntRange(0), help="So many queries are listed.")
+def diff(a: str, b: str, lines: int) -> None:
+    """Compare baseline A with baseline B: figures, what else is different, and the queries that differ most.
+
+    A and B are .json files of baselines, suite files, or REF:path for a baseline as it was at a git ref; one of them
+    may be a REF alone, which stands for the path of the other.
+    """
+    first, second = pair_of(a, b)
+    click.echo(diff_text(baseline_at(first), baseline_at(second), (str(first), str(second)), lines), nl=False)
+
+
+COMMITS = 200
+"""So far back figures are looked for."""
+
+
+@command.command(name="log", context_settings={"show_default": True})
+@click.argument("baseline")
+@click.option("-n", "--last", default=20, type=click.IntRange(1), help="So many acceptances are listed.")
+def log(baseline: str, last: int) -> None:
+    """List the acceptances of BASELINE, the newest first: when, at which commit, why, and with which figures.
+
+    BASELINE is the .json file of a baseline, a suite file, or REF:path. The figures of earlier acceptances come from
+    git, as far as its history is here.
+    """
+    place = place_of(baseline)
+    record = read_record(place.folder, place.name, place.ref)
+    if record is None:
+        raise BaselineError(missing(place))
+    figures = figures_of_acceptances(place.folder, place.name, record, COMMITS)
+    shown = record.baseline.acceptances[::-1][:last]
+    left = len(record.baseline.acceptances) - len(shown)
+    entries = [_entry(acceptance, figures.get(acceptance)) for acceptance in shown]
+    more = [f"{counted(left, 'earlier acceptance')}; --last shows more"] if left else []
+    click.echo("\n\n".join([*("\n".join(map(printable, entry)) for entry in entries), *more]))
+
+
+def _entry(acceptance: Acceptance, figures: Figures | None) -> Iterator[str]:
+    yield accepted_text(acceptance)
+    yield f"  {acceptance.reason or '(no reason given)'}"
+    if figures is None:
+        yield "  figures are not in the git history that is here"
+    elif figures:
+        yield "  " + ", ".join(f"{name} {figure(value)}" for name, value in sorted(figures.items(), key=by_name))
+
+
+@command.command(name="anchor")
+@click.argument("paths", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
+@click.option("--reason", required=True, help="Which release this is: kept, and shown wherever something is compared.")
+@click.option("--named", help="One suite of a matrix; unless given, all of the suites at PATHS.")
+def anchor(paths: tuple[Path, ...], reason: str, named: str | None) -> None:
+    """Pin the accepted baseline of each suite at PATHS, files or folders, as its anchor.
+
+    Rules that say `against: anchor` compare with it. No acceptance moves it: this command alone does. If one of the
+    suites has no baseline, none is pinned.
+    """
+    from pytest_ireval.cli.options import suites_named
+    from pytest_ireval.gate.material import moment_of, written
+
+    reason = reason.strip()
+    if not reason:
+        raise click.UsageError('--reason says nothing: name the release, as --reason "release 4.2"')
+    pinned = _baselines(suites_named(paths, named))
+    date = written(moment_of())
+    for suite, baseline in pinned:
+        write_anchor(suite.baselines, baseline, _anchoring(suite, date, reason))
+        record = near(path_of(suite.baselines, anchor_name(suite.name), RECORD))
+        click.echo(printable(f"{suite.name}: pinned what was accepted {baseline.accepted.date}: {record}"))
+
+
+def _baselines(suites: list[Suite]) -> list[tuple[Suite, Baseline]]:
+    """That of each suite; an error that names all which have none, or one that cannot be read."""
+    found: list[tuple[Suite, Baseline]] = []
+    problems: list[Problem] = []
+    for suite in suites:
+        try:
+            baseline = read_baseline(suite.baselines, suite.name)
+        except IrevalError as error:
+            problems += error.problems
+            continue
+        if baseline is None:
+            remedy = f"accept one first: pytest --ireval {suite.shown} --ireval-update-new"
+            problems.append(Problem(f"{suite.name} has no baseline, so nothing to pin", suite.shown, (), remedy))
+        else:
+            found.append((suite, baseline))
+    if problems:
+        raise BaselineError(*problems)
+    return found
+
+
+def _anchoring(suite: Suite, date: str, reason: str) -> Acceptance:
+    from pytest_ireval.gate.changed_since import files_of
+    from pytest_ireval.repositories.git import commit_state
+
+    commit, branch, dirty = commit_state(suite.path.parent, files_of(suite))
+    return Acceptance(date, commit, branch, dirty, reason)
+
+
+@command.command(name="prune")
+@click.argument("folders", nargs=-1)
+@click.option("--yes", is_flag=True, help="Delete them.")
+def prune(folders: tuple[str, ...], yes: bool) -> None:
+    """List baselines that belong to no suite any more, in FOLDERS and below; unless given, in this folder.
+
+    Nothing is deleted without --yes. The exit code is 1 if there are some and they were not deleted. A suite file that
+    cannot be read is an error: its baselines might be taken for orphans.
+    """
+    orphans = [(folder, name) for folder in baseline_folders(folders or (".",)) for name in _orphans(folder)]
+    for folder, name in orphans:
+        files = delete_baseline(folder, name) if yes else baseline_files(folder, name)
+        verb = "deleted" if yes else "no suite has"
+        click.echo(f"{verb} {path_of(folder, name, RECORD)} ({counted(len(files), 'file')})")
+    if not orphans:
+        click.echo("every baseline has its suite")
+    elif not yes:
+        click.echo(f"{counted(len(orphans), 'baseline')} without a suite; --yes deletes them")
+        sys.exit(1)
+
+
+def _orphans(folder: Path) -> list[str]:
+    """Names of the baselines and anchors in a folder that no suite beside it has."""
+    try:
+        known = {each.name for path in suite_files(folder.parent) for each in baselines_of_suites(path)}
+    except IrevalError as error:
+        complaint = "nothing is pruned: which suites there are is not known while one of them cannot be read"
+        raise BaselineError(Problem(complaint, place=str(folder)), *error.problems) from error
+    unknown = (name for name in names_in(folder) if suite_of(name) not in known)
+    return [name for name in unknown if is_record(path_of(folder, name, RECORD))]
+
+
+@command.command(name="resolve", context_settings={"show_default": True})
+@click.argument("files", nargs=-1)
+@click.option(
+    "--take",
+    default="ours",
+    type=click.Choice(["ours", "theirs"]),
+    help="Which side to keep; ours is HEAD, in a merge as in a rebase.",
+)
+def resolve(files: tuple[str, ...], take: Side) -> None:
+    """Settle merge conflicts in baselines: those that FILES belong to, or all of this repository.
+
+    All files of a baseline are taken from one side, because a mixture of two was never measured: from HEAD, which is
+    the branch that is merged into, or that commits are rebased onto. The result is staged. The acceptances of the other
+    side are listed, with the commands that repeat them. An update that was interrupted is finished, too.
+    """
+    finished = 0
+    for line in _finished():
+        click.echo(printable(line))
+        finished += 1
+    conflicts = conflicts_at(Path())
+    if files:
+        named = only(conflicts, [Path(file) for file in files], _same)
+        _refuse_others(files, named)
+        conflicts = named
+    sides = sides_at(Path())
+    for conflict in conflicts:
+        for line in _said(conflict, settle(conflict, sides, take), sides, take):
+            click.echo(printable(line))
+    if not conflicts and not finished:
+        click.echo("no baseline is in conflict")
+
+
+def _finished() -> Iterator[str]:
+    for folder in baseline_folders((".",)):
+        for name in interrupted_in(folder):
+            if finish_interrupted(folder, name):
+                yield f"{folder / name}.json: an update that was interrupted is in place now"
+
+
+def _refuse_others(files: tuple[str, ...], named: list[Conflict]) -> None:
+    for file in files:
+        if not only(named, [Path(file)], _same):
+            raise BaselineError(Problem("belongs to no baseline that is in conflict", place=file))
+
+
+def _said(conflict: Conflict, settled: Settled, sides: Sides, take: Side) -> Iterator[str]:
+    kept, other = (sides.ours, sides.theirs) if take == "ours" else (sides.theirs, sides.ours)
+    yield f"{_near(conflict.record)}: kept the side of {kept}"
+    if settled.kept is None:
+        yield "  which has no such baseline: its files are gone"
+    else:
+        yield f"  accepted {accepted_text(settled.kept)}{_reason(settled.kept)}"
+    if not settled.lost:
+        yield f"  {other} has no acceptance that is not part of it"
+        return
+    lost = settled.lost[-1:] if is_anchor(conflict.name) else settled.lost  # the others are those of the baseline
+    yield f"  not part of it: {counted(len(lost), 'acceptance')} of {other}; look at the figures, and repeat:"
+    for acceptance in lost:
+        yield f"    accepted {accepted_text(acceptance)}{_reason(acceptance)}"
+        yield f"    {_command(conflict, acceptance)}"
+
+
+def _reason(acceptance: Acceptance) -> str:
+    return f": {acceptance.reason}" if acceptance.reason else ""
+
+
+def _command(conflict: Conflict, acceptance: Acceptance) -> str:
+    suite = suite_of_baseline(conflict.folder, conflict.name)
+    if is_anchor(conflict.name):
+        words = ["ireval", "baseline", "anchor", _near(suite or conflict.folder.parent)]
+        words += ["--named", suite_of(conflict.name)] if suite is None or len(baselines_of_suites(suite)) > 1 else []
+        return shlex.join([*words, "--reason", acceptance.reason])
+    words = ["pytest", "--ireval", _near(suite or conflict.folder.parent), "--ireval-update"]
+    words += ["--ireval-force"] if acceptance.forced else []
+    return shlex.join(words + (["--ireval-reason", acceptance.reason] if acceptance.reason else []))
+
+
+def _same(one: Path, other: Path) -> bool:
+    return one.resolve() == other.resolve()
+
+
+def _near(path: Path) -> str:
+    """As people write it from here."""
+    return os.path.relpath(path)

@@ -1,0 +1,139 @@
+"""The options that name the format of a file, shared by all commands that read one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar, get_args
+
+import click
+
+from pytest_ireval.errors import Problem, SuiteError, did_you_mean
+from pytest_ireval.plugins.conftests import Conftests
+from pytest_ireval.plugins.manager import load_registry
+from pytest_ireval.results.evaluation import MissingQueries, NoRelevant, Ties, Unjudged
+from pytest_ireval.retrieval.formats.reader import Content, Grades
+from pytest_ireval.suites.finding import is_partial, suites_at
+from pytest_ireval.suites.loading import load_suites
+from pytest_ireval.suites.suite import Suite
+
+if TYPE_CHECKING:
+    from pytest_ireval.plugins.registry import Registry
+
+
+def format_options(*contents: Content) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """``--judgments-format NAME`` and so on, for what a command reads."""
+
+    def decorated(function: Callable[..., Any]) -> Callable[..., Any]:
+        for content in reversed(contents):
+            click.option(
+                f"--{content}-format",
+                metavar="NAME",
+                help=f"The format of the {content}; unless given, it is recognised by the content.",
+            )(function)
+        return function
+
+    return decorated
+
+
+METRICS = ("nDCG@10", "AP", "RR", "P@10", "R@100", "Judged@10")
+"""What is shown when no metric is asked for."""
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+metric_option = click.option(
+    "-m",
+    "--metric",
+    "metrics",
+    multiple=True,
+    metavar="NAME",
+    help=f"A metric, as nDCG@10, AP or map; repeat it for more. Unless given: {', '.join(METRICS)}.",
+)
+
+_TIES = click.option(
+    "--ties",
+    default="trec",
+    type=click.Choice(get_args(Ties)),
+    help="The order of equal scores: by document id descending, as in the file, worst, best, or an error.",
+)
+_MISSING = click.option(
+    "--missing",
+    default="zero",
+    type=click.Choice(get_args(MissingQueries)),
+    help="A judged query that the rankings lack scores the worst value and is listed, is an error, or is left out.",
+)
+_NO_RELEVANT = click.option(
+    "--no-relevant",
+    default="zero",
+    type=click.Choice(get_args(NoRelevant)),
+    help="What becomes of a query without relevant documents.",
+)
+_VIEWS = (
+    click.option(
+        "--unjudged",
+        default="irrelevant",
+        type=click.Choice(get_args(Unjudged)),
+        help="Unjudged documents are not relevant, or are removed first (condensed lists).",
+    ),
+    click.option("--depth", type=click.IntRange(1), help="Only the first so many documents of each ranking count."),
+    click.option("--scale", type=float, help="The top grade; unless given, the highest of the judgments."),
+    click.option(
+        "--collection",
+        type=click.IntRange(1),
+        metavar="N",
+        help="How many documents there are to find; FallOut and some others need it.",
+    ),
+    click.option("--grades", default="integer", type=click.Choice(get_args(Grades)), help="What grades are."),
+)
+
+
+def view_options(command: Command) -> Command:
+    """The command with options for how rankings and grades are seen: what is left when there is one query."""
+    return _with((_TIES, *_VIEWS), command)
+
+
+def policy_options(command: Command) -> Command:
+    """The command with every policy of an evaluation as an option, named as in Python but for ``missing``."""
+    return _with((_MISSING, _TIES, _NO_RELEVANT, *_VIEWS), command)
+
+
+def _with(options: Sequence[Callable[[Any], Any]], command: Command) -> Command:
+    for option in reversed(options):  # click shows the last one first
+        command = option(command)
+    return command
+
+
+def suites_named(paths: Iterable[Path], named: str | None = None, conftests: Conftests | None = None) -> list[Suite]:
+    """In the order of their files; ``named`` chooses one of them. That there is none is an error."""
+    conftests = conftests or Conftests()
+    files = [path for path in suites_at(tuple(paths)) if not is_partial(path)]
+    suites = [suite for path in files for suite in load_suites(path, conftests.registry_for(path))]
+    if not suites:
+        raise click.UsageError("no suite was found (*.ireval.yaml, or YAML with a line that begins with ireval:)")
+    if named is None:
+        return suites
+    chosen = [suite for suite in suites if suite.name == named]
+    if not chosen:
+        names = [suite.name for suite in suites]
+        meant = did_you_mean(named, names)
+        raise SuiteError(
+            Problem(f"there is no suite {named!r}", suggestion=meant, allowed=f"--named is one of {', '.join(names)}")
+        )
+    return chosen
+
+
+suites_option = click.option(
+    "--suites",
+    metavar="DIR",
+    type=click.Path(exists=True, path_type=Path),
+    help="A folder of suites: what its conftest.py files bring counts, too.",
+)
+
+
+def registry_at(suites: Path | None) -> Registry:
+    """What is installed, and what the conftest.py files of that folder and of those above it bring."""
+    if suites is None:
+        return load_registry()
+    from pytest_ireval.plugins.conftests import Conftests
+
+    return Conftests().registry_for(suites.absolute())

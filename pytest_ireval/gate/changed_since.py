@@ -1,0 +1,222 @@
+"""Whether a suite is affected by what changed, and by what of it; what nobody can tell affects it."""
+
+from __future__ import annotations
+
+import glob
+import importlib.util
+import os
+import shlex
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from pytest_ireval.baselines.anchors import anchor_name
+from pytest_ireval.baselines.files import is_file_of
+from pytest_ireval.errors import IrevalError, Problem
+from pytest_ireval.repositories.changed_files import Changes, Files, changes_since, known_files
+from pytest_ireval.repositories.git import places_of, root_of
+from pytest_ireval.sources.command import CommandOptions
+from pytest_ireval.sources.foreign_text import within
+from pytest_ireval.sources.python import PythonOptions
+from pytest_ireval.suites.globs import ANY, fitting, pattern_of, watched
+from pytest_ireval.suites.suite import FileAsked, Pattern, SourceAsked, Suite, Watch
+from pytest_ireval.text_table import printable
+
+PLUGIN = "a plugin of the run"
+IN_ANY_CASE = "takes part whatever changed: "
+"""How a reason begins that is no change: nobody can tell what the suite depends on."""
+
+
+@dataclass
+class Repositories:
+    """What git says of the repositories in which suites lie; each is asked once."""
+
+    changes: dict[Path, Changes] = field(default_factory=dict)
+    """By the top of the repository, like what follows."""
+    known: dict[Path, Files] = field(default_factory=dict)
+    """All files that git knows."""
+    alive: dict[tuple[Path, tuple[Pattern, ...]], bool] = field(default_factory=dict)
+    """Whether a glob fits any of them that its exceptions leave; many suites may inherit one."""
+
+    def changes_around(self, folder: Path, ref: str) -> Changes:
+        """What changed since the ref; raises IrevalError where nobody can tell."""
+        root = root_of(folder)
+        if root is None or root not in self.changes:
+            changes = changes_since(ref, folder)
+            self.changes[root or changes.root] = changes
+            return changes
+        return self.changes[root]
+
+    def fits_something(self, watch: Watch, exceptions: Sequence[Watch], root: Path) -> bool:
+        """Whether git knows a file that is watched because of one glob."""
+        if root not in self.known:
+            self.known[root] = known_files(root)
+        together = (watch, *exceptions)
+        key = root, tuple(each.pattern for each in together)
+        if key not in self.alive:
+            self.alive[key] = watched(together, self.known[root], root) is not None
+        return self.alive[key]
+
+
+def reason_of(suite: Suite, ref: str, repositories: Repositories, plugins: Iterable[Path] = ()) -> str:
+    """Why a suite takes part; nothing if it is not affected by what changed since ``ref``.
+
+    ``plugins`` are the modules and packages of those that serve all suites.
+    """
+    changes = repositories.changes_around(suite.path.parent, ref)
+    if not suite.watches:
+        return f"{IN_ANY_CASE}it has no watches"
+    for named in (*_named_files(suite), *(_Named(PLUGIN, _exactly(place)) for place in plugins)):
+        for file in fitting(named.pattern, changes.files, changes.root):
+            return f"{_shown(file, changes)} changed ({named.what})"
+    for file in _of_baseline(suite, changes):
+        return f"{_shown(file, changes)} changed (its baseline)"
+    found = watched(suite.watches, changes.files, changes.root)
+    if found is not None:
+        return f"{_shown(found[0], changes)} changed (watches {found[1].text})"
+    dead = next(dead_watches(suite, changes.root, repositories), None)
+    return f"{IN_ANY_CASE}it watches {dead.text}, which fits no file that git knows" if dead is not None else ""
+
+
+def dead_watches(suite: Suite, root: Path, repositories: Repositories) -> Iterator[Watch]:
+    """Globs that fit nothing, or nothing but exceptions: nobody can tell what was meant by them."""
+    exceptions = [watch for watch in suite.watches if watch.excludes]
+    for watch in suite.watches:
+        if not watch.excludes and not repositories.fits_something(watch, exceptions, root):
+            yield watch
+
+
+def wrong_watches(suite: Suite, repositories: Repositories) -> list[Problem]:
+    """The same as mistakes of the suite; outside of a repository there is nothing to say."""
+    root = root_of(suite.path.parent)
+    if root is None or not suite.watches:
+        return []
+    try:
+        dead = list(dead_watches(suite, root, repositories))
+    except IrevalError as error:
+        return list(error.problems)
+    complaint = "{} fits no file that git knows, so the suite takes part whatever changed"
+    hint = "a glob is relative to the file it is written in; / at its beginning is the top of the repository"
+    return [Problem(complaint.format(repr(each.text)), str(each.place), ("watches",), hint) for each in dead]
+
+
+def _of_baseline(suite: Suite, changes: Changes) -> Iterator[str]:
+    for place in places_of(suite.baselines, changes.root):
+        for file in changes.files.names:
+            folder, _, name = file.rpartition("/")
+            if folder == place and (is_file_of(name, suite.name) or is_file_of(name, anchor_name(suite.name))):
+                yield file
+
+
+def _shown(file: str, changes: Changes) -> str:
+    """What changed, under its own name, as any terminal and any file can hold it."""
+    return printable(changes.seen.get(file, file).encode("utf-8", "replace").decode())
+
+
+CONFTEST = "conftest.py"
+
+
+class _Named(NamedTuple):
+    """Files, and what they are to the suite."""
+
+    what: str
+    pattern: Pattern
+
+
+def _named_files(suite: Suite) -> Iterator[_Named]:
+    """Its YAML files, everything that a key of them names, and the conftest.py files that serve it."""
+    own, *extended = suite.files or (suite.path,)
+    yield _Named("the suite itself", _exactly(own))
+    yield from (_Named("a file that it extends", _exactly(path)) for path in extended)
+    for what, asked in _asked(suite):
+        if asked is not None:
+            yield _Named(what, _exactly(asked.path))
+    folder = suite.path.parent
+    if suite.source is not None:
+        yield from (_Named("its source", pattern) for pattern in _named_by(suite.source, folder))
+    for rule in suite.rules:
+        reference = getattr(rule.options, "against", None)
+        if reference is not None and reference.source is not None:
+            yield from (_Named("what it is compared with", pattern) for pattern in _named_by(reference.source, folder))
+    yield from (_Named("a conftest.py that serves it", _exactly(above / CONFTEST)) for above in suite.path.parents)
+
+
+def _asked(suite: Suite) -> Iterator[tuple[str, FileAsked | None]]:
+    yield "its queries", suite.queries
+    yield "its judgments", suite.judgments.file if suite.judgments else None
+    yield "its aliases", suite.documents.aliases
+    yield "its groups of variants", suite.documents.collapse
+
+
+def files_of(suite: Suite) -> tuple[Path, ...]:
+    """Those of them that are single files, for whoever asks whether git knows them."""
+    return tuple(dict.fromkeys(each.pattern.base for each in _named_files(suite) if each.pattern.base.is_file()))
+
+
+def _named_by(source: SourceAsked, folder: Path) -> Iterator[Pattern]:
+    """Of files, patterns and folders in its options; of a function its module; of a program all that may be a path.
+
+    What the function's module imports, and what the program reads besides, nobody can tell from outside.
+    """
+    options = source.options
+    if isinstance(options, PythonOptions):
+        yield from map(_exactly, _modules(options, folder))
+    elif isinstance(options, CommandOptions):
+        yield from map(_exactly, _words(options, folder))
+    else:
+        for name in type(options).model_fields:
+            yield from _in_option(getattr(options, name), folder)
+
+
+def _exactly(path: Path) -> Pattern:
+    """A path itself, and whatever lies below it if it is a folder."""
+    return Pattern(Path(os.path.normpath(path)), (ANY,))
+
+
+def _in_option(value: Any, folder: Path) -> Iterator[Pattern]:
+    """Paths, alone or in lists; one that does not exist may be a pattern, seen from the suite's folder."""
+    if isinstance(value, Path):
+        text = within(value, folder)
+        wild = glob.has_magic(text) and not value.exists()
+        yield pattern_of(text, folder) if wild else _exactly(value)
+    elif isinstance(value, list | tuple):
+        for each in value:
+            yield from _in_option(each, folder)
+
+
+def _modules(options: PythonOptions, folder: Path) -> Iterator[Path]:
+    """Where the module and the packages around it lie, or lay: in the folders that are looked through."""
+    name = options.python.partition(":")[0]
+    homes = [folder, *options.path, Path.cwd(), *map(Path, filter(None, sys.path)), *_installed(name.partition(".")[0])]
+    parts = name.split(".")
+    for home in dict.fromkeys(each.absolute() for each in homes):
+        yield from (home.joinpath(*parts[:count], "__init__.py") for count in range(1, len(parts) + 1))
+        yield home.joinpath(*parts[:-1], f"{parts[-1]}.py")
+
+
+def _installed(name: str) -> Iterator[Path]:
+    """The folders that hold a package which Python finds by other means than its path, as editable ones are."""
+    try:
+        spec = importlib.util.find_spec(name)
+    except (ImportError, ValueError):  # a module that is half imported, or has no spec
+        return
+    if spec is not None:
+        yield from (Path(home).parent for home in spec.submodule_search_locations or ())
+        if spec.origin and spec.has_location:
+            yield Path(spec.origin).parent
+
+
+def _words(options: CommandOptions, folder: Path) -> Iterator[Path]:
+    """Everything in the command that may be the path of a file, options as ``--config=weights.json`` too."""
+    words = options.command
+    if options.shell:
+        try:
+            words = tuple(shlex.split(options.command[0]))
+        except ValueError:  # quotes that the shell will complain of
+            words = tuple(options.command[0].split())
+    for word in words:
+        for text in {word, word.rpartition("=")[2]}:
+            if text and "\0" not in text and "{" not in text:
+                yield Path((options.folder or folder) / text)

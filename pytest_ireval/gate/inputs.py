@@ -1,0 +1,280 @@
+"""What a suite names is read and asked for: queries, judgments, rankings; checked to belong together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from pytest_ireval.baselines.baseline import Fingerprints
+from pytest_ireval.baselines.fingerprints import (
+    JudgmentPrints,
+    fingerprint_of_policies,
+    fingerprint_of_queries,
+    fingerprint_of_text,
+    fingerprints_of_judgments,
+)
+from pytest_ireval.errors import InputError, Problem
+from pytest_ireval.evaluating.setting import Setting, set_up
+from pytest_ireval.metrics.metric import Metric
+from pytest_ireval.plugins.registry import Registry
+from pytest_ireval.plurals import counted
+from pytest_ireval.progress import SILENT, Progress
+from pytest_ireval.retrieval.aliases import collapsed, read_aliases, read_groups, renamed
+from pytest_ireval.retrieval.doors import as_judgments, as_queries, some
+from pytest_ireval.retrieval.formats.input_file import near
+from pytest_ireval.retrieval.formats.reader import Reading
+from pytest_ireval.retrieval.judgments import Judgments
+from pytest_ireval.retrieval.queries import Queries
+from pytest_ireval.retrieval.rankings import Rankings
+from pytest_ireval.retrieval.views import first_documents
+from pytest_ireval.rules.planning import drawing_of, drawing_problems
+from pytest_ireval.rules.side import Drawing, Floats, Population
+from pytest_ireval.sources.asking import answers
+from pytest_ireval.sources.foreign_text import Request
+from pytest_ireval.suites.suite import SourceAsked, Suite, Waiver
+
+ORDERS_BY_JUDGMENTS = ("pessimistic", "optimistic")
+"""Ways to order equal scores for which documents below the depth have to be known."""
+FORMAT = "judgments: {file: …, format: …}"
+"""How a suite names the format of judgments."""
+FLOAT_GRADES = "judgments: {file: …, grades: float}"
+"""How a suite says that grades may be fractions."""
+
+
+@dataclass(frozen=True, eq=False)
+class Names:
+    """Other names of documents: renamed ids, and groups of variants that count as one."""
+
+    aliases: Mapping[str, str]
+    groups: Mapping[str, str]
+
+    def called(self, document: str) -> str:
+        """What a document is called now."""
+        name = self.aliases.get(document, document)
+        return self.groups.get(name, name)
+
+    def in_rankings(self, rankings: Rankings) -> Rankings:
+        """Rankings under the names of now, the first of several variants only."""
+        rankings = renamed(rankings, self.aliases) if self.aliases else rankings
+        return collapsed(rankings, self.groups) if self.groups else rankings
+
+    def in_judgments(self, judgments: Judgments) -> Judgments:
+        """The same of judgments."""
+        judgments = renamed(judgments, self.aliases) if self.aliases else judgments
+        return collapsed(judgments, self.groups) if self.groups else judgments
+
+
+@dataclass(frozen=True, eq=False)
+class Gathered:
+    """What a suite rests on, without its rankings."""
+
+    population: Population
+    setting: Setting | None
+    names: Names
+    written: Judgments | None = None
+    """The judgments as the file has them, under the names of there."""
+
+
+class Answered(NamedTuple):
+    """What a source returned, once or several times, and the queries it ranked that nobody asked for."""
+
+    rankings: tuple[Rankings, ...]
+    not_asked: tuple[str, ...]
+
+
+def queries_of(suite: Suite, registry: Registry, path: Path | None = None) -> Queries | None:
+    """What the queries file says, or the one at ``path``; None if the suite names none."""
+    asked = suite.queries
+    if asked is None:
+        return None
+    return as_queries(near(path or asked.path), registry.readers, asked.format, "queries: {file: …, format: …}")
+
+
+def gathered(
+    suite: Suite, registry: Registry, today: date, progress: Progress = SILENT, queries: Queries | None = None
+) -> Gathered:
+    """Queries and judgments, checked to belong together; ``queries`` are those that were read already."""
+    documents = suite.documents
+    names = Names(
+        read_aliases(near(documents.aliases.path)) if documents.aliases else {},
+        read_groups(near(documents.collapse.path)) if documents.collapse else {},
+    )
+    queries = queries if queries is not None else queries_of(suite, registry)
+    written = judgments_of(suite, registry, progress)
+    judgments = None if written is None else names.in_judgments(written)
+    if queries is None:
+        if judgments is None:
+            raise InputError(Problem("names neither queries nor judgments", place=str(suite.place)))
+        queries = Queries(judgments.queries, ("",) * len(judgments.queries), origin=judgments.origin)
+    elif judgments is not None:
+        _refuse_unknown(judgments, queries)
+    waived = frozenset(waiver.query for waiver in suite.waivers if waiver.until >= today)
+    weights = weights_of(suite, queries)
+    population = Population(queries, judgments, weights, waived, names.called, checked_drawing(suite, queries))
+    return Gathered(population, _setting(suite, registry, judgments, progress), names, written)
+
+
+def judgments_of(
+    suite: Suite, registry: Registry, progress: Progress = SILENT, path: Path | None = None
+) -> Judgments | None:
+    """What the judgments file says, or the one at ``path``; None if the suite names none."""
+    if suite.judgments is None:
+        return None
+    file = suite.judgments.file
+    grades = "float" if suite.policies.grades == "float" else "integer"
+    how = Reading("float" if grades == "float" else "integer", progress=progress)
+    return as_judgments(near(path or file.path), registry.readers, file.format, how, FORMAT, FLOAT_GRADES)
+
+
+def _setting(suite: Suite, registry: Registry, judgments: Judgments | None, progress: Progress) -> Setting | None:
+    metrics = [metric_of_suite(suite, metric) for metric in suite.metrics if "reference" not in metric.needs]
+    if judgments is None or not metrics:
+        return None
+    setting = set_up(judgments, metrics, suite.policies, registry, progress)
+    return replace(setting, how=replace_depth(setting.how, suite))
+
+
+def replace_depth(how: Reading, suite: Suite) -> Reading:
+    """Only the first documents of each ranking, where the order of equal scores does not need the others."""
+    keep_all = suite.policies.ties in ORDERS_BY_JUDGMENTS
+    return how._replace(depth=None if keep_all else suite.depth)
+
+
+def metric_of_suite(suite: Suite, metric: Metric) -> Metric:
+    """The metric with the lowest relevant grade that the judgments of the suite declare, unless it has its own."""
+    lowest = suite.judgments.relevant_from if suite.judgments else None
+    if lowest is None or metric.parameter("rel") is None or "rel" in metric.arguments:
+        return metric
+    return metric(rel=int(lowest) if float(lowest).is_integer() else lowest)
+
+
+def _refuse_unknown(judgments: Judgments, queries: Queries) -> None:
+    unknown = [query for query in judgments.queries if query not in queries.position]
+    if unknown:
+        raise InputError(
+            Problem(
+                f"{len(unknown)} of {counted(len(judgments.queries), 'judged query')} are not in {queries.origin}: "
+                f"{some(unknown)}",
+                place=judgments.origin,
+                suggestion="add them there, or take their judgments out: no slice would count them",
+            )
+        )
+
+
+def weights_of(suite: Suite, queries: Queries) -> Floats | None:
+    """The column that says how much traffic a query stands for."""
+    if not suite.weight:
+        return None
+    if suite.weight not in queries.columns:
+        columns = ", ".join(queries.columns) or "none besides id and text"
+        raise InputError(
+            Problem(f"has no column {suite.weight!r}", place=queries.origin, allowed=f"columns: {columns}")
+        )
+    weights, problems = [], []
+    for row, text in enumerate(queries.columns[suite.weight]):
+        try:
+            weight = float(text)
+        except ValueError:
+            weight = -1.0
+        if not 0 <= weight < np.inf:
+            problems.append(Problem(f"{suite.weight} is {text!r}, which is no weight: 0 or more", queries.place(row)))
+        weights.append(weight)
+    if problems:
+        raise InputError(*problems[:5], *([f"… and {len(problems) - 5} more"] if len(problems) > 5 else []))
+    return np.array(weights, np.float64)
+
+
+def checked_drawing(suite: Suite, queries: Queries) -> Drawing | None:
+    """How the queries were drawn."""
+    problems = list(drawing_problems(suite, queries))
+    if problems:
+        raise InputError(*problems)
+    return drawing_of(suite, queries)
+
+
+def rankings_of(
+    source: SourceAsked, suite: Suite, registry: Registry, material: Gathered, progress: Progress = SILENT
+) -> Answered:
+    """What the source returns, as often as it is asked, under the names of now."""
+    keeps_all = suite.policies.ties in ORDERS_BY_JUDGMENTS
+    request = Request(
+        queries=material.population.queries,
+        depth=suite.depth,
+        folder=suite.path.parent,
+        suite=suite.name,
+        readers=registry.readers,
+        by_id=suite.policies.ties != "input",
+        keep_all=keeps_all or bool(material.names.groups),
+        progress=progress,
+    )
+    found = answers(source, request)
+    rankings = [material.names.in_rankings(answer.rankings) for answer in found]
+    cut = rankings if keeps_all else [first_documents(each, suite.depth) for each in rankings]
+    return Answered(tuple(cut), tuple(dict.fromkeys(query for answer in found for query in answer.not_asked)))
+
+
+def refuse_missing(
+    suite: Suite, source: SourceAsked, material: Gathered, rankings: Iterable[Rankings]
+) -> tuple[str, ...]:
+    """Queries that count and have no ranking: an error, unless the suite says what becomes of them."""
+    population = material.population
+    judged = population.judgments.queries if population.judgments is not None else population.queries.ids
+    wanted = [query for query in judged if query not in population.waived]
+    missing: dict[str, str] = {}
+    for each in rankings:
+        there = set(each.queries)
+        missing |= {query: each.origin for query in wanted if query not in there}
+    if missing and suite.policies.missing_queries == "error":
+        raise InputError(_missing(list(missing), len(wanted), next(iter(missing.values())), source, population))
+    return tuple(missing)
+
+
+def _missing(missing: Sequence[str], of: int, origin: str, source: SourceAsked, population: Population) -> Problem:
+    judged = "judged queries" if population.judgments is not None else "queries"
+    return Problem(
+        f"{origin} ranks {of - len(missing)} of {of} {judged}; without a ranking: {some(missing)}",
+        place=str(source.place),
+        suggestion="missing_queries: zero in the suite scores them as badly as can be, ignore leaves them out; "
+        "an explicitly empty ranking is a ranking",
+    )
+
+
+def prints_of(suite: Suite, gathered: Gathered, source: str, judged: JudgmentPrints | None) -> Fingerprints:
+    """One for each thing that may change besides the rankings."""
+    lowest = suite.judgments.relevant_from if suite.judgments else None
+    policies = fingerprint_of_policies(suite.policies)
+    return Fingerprints(
+        queries=fingerprint_of_queries(gathered.population.queries),
+        judgments="" if judged is None else judged.whole,
+        source=fingerprint_of_text(source),
+        policies=policies if lowest is None else fingerprint_of_text(f"{policies} relevant from {lowest:g}"),
+    )
+
+
+def judgment_prints(gathered: Gathered) -> JudgmentPrints | None:
+    """What is to be remembered of the judgments as they are written; None for a suite without."""
+    return None if gathered.written is None else fingerprints_of_judgments(gathered.written)
+
+
+SOON = 14
+"""Days."""
+
+
+def endings(suite: Suite, today: date) -> Iterator[str]:
+    """A line for each waiver that ends soon; one that has ended is red by itself."""
+    for waiver in suite.waivers:
+        if left := time_left(waiver, today):
+            yield f"the waiver of {waiver.query} ends on {waiver.until}, {left}"
+
+
+def time_left(waiver: Waiver, today: date) -> str:
+    """How long a waiver holds, if it ends soon; nothing otherwise."""
+    days = (waiver.until - today).days
+    if not 0 <= days <= SOON:
+        return ""
+    return ("today", "tomorrow")[days] if days < 2 else f"in {counted(days, 'day')}"

@@ -1,0 +1,282 @@
+"""The documents of single queries on both sides, with the curves of both rankings, and what each document adds."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import cache
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+from pytest_ireval.errors import MetricError
+from pytest_ireval.evaluating.policy_views import found_in, interpolated, r_precision
+from pytest_ireval.evaluating.setting import Companions
+from pytest_ireval.explaining.why import described_steps
+from pytest_ireval.gate.material import Material
+from pytest_ireval.gate.scoring import relevant_from, seen_by_metrics
+from pytest_ireval.metrics.metric import Metric
+from pytest_ireval.metrics.score import score
+from pytest_ireval.plugins.kinds import Part
+from pytest_ireval.results.outcome import Outcome, Placed
+from pytest_ireval.results.suite_result import QueryCurve, QueryDocuments, RecallPrecision
+from pytest_ireval.retrieval.judged import Integers, JudgedRankings
+from pytest_ireval.retrieval.judgments import Ideal
+from pytest_ireval.retrieval.views import cut, of_queries, only
+from pytest_ireval.rules.context import Seen
+from pytest_ireval.rules.side import Scored, Side
+
+Curves = Mapping[str, QueryCurve]
+
+
+def documents_of(material: Material, side: Side, outcomes: Sequence[Outcome]) -> tuple[QueryDocuments, ...]:
+    """Of the queries that somebody will ask about; curves and shares where there are judgments."""
+    shown = _queries_to_show(material, side, outcomes)
+    seen = Seen(material.population, material.now, material.baseline, Part())
+    compared = material.comparable
+    now = _judged(material, material.now, shown)
+    before = None if compared is None else _judged(material, compared, shown)
+    shares = _shares_of(material, shown, now, before) if now is not None and before is not None else {}
+    curves, earlier = _curves(material, now), _curves(material, before)
+    relevant = _relevant(material, now)
+    return tuple(
+        QueryDocuments(
+            query,
+            placed := seen.placed(query),
+            curves.get(query),
+            earlier.get(query),
+            _beside(placed, shares.get(query, {})),
+            relevant.get(query),
+        )
+        for query in shown
+    )
+
+
+def _judged(material: Material, side: Side, shown: Sequence[str]) -> JudgedRankings | None:
+    """The first asking of these queries as metrics see it, those of them that are judged; None if none is."""
+    setting, wanted = material.setting, set(shown)
+    if setting is None:
+        return None
+    few, _ = of_queries(side.rankings[0], wanted.__contains__)
+    known = np.array([query in wanted for query in setting.judgments.queries], bool)
+    if not known.any() or not any(query.encode() in setting.judgments.position for query in few.queries):
+        return None
+    found = setting.brought(few, Companions(), documents=True)
+    return seen_by_metrics(found._replace(judged=only(found.judged, known)), setting.policies)
+
+
+def _curves(material: Material, judged: JudgedRankings | None) -> Curves:
+    """Of the queries that have a ranking and relevant documents."""
+    if judged is None:
+        return {}
+    found = found_in(judged, relevant_from(material.suite))
+    recall = (found.so_far / np.repeat(found.relevant, np.diff(found.first))).tolist()
+    precision = (found.so_far / found.rank).tolist()
+    levels, r, first = interpolated(found).tolist(), r_precision(found).tolist(), found.first.tolist()
+    there = np.flatnonzero(judged.present & (found.relevant > 0)).tolist()
+    return {
+        judged.queries[i]: QueryCurve(
+            tuple(recall[first[i] : first[i + 1]]),
+            tuple(precision[first[i] : first[i + 1]]),
+            RecallPrecision(tuple(levels[i]), r[i]),
+        )
+        for i in there
+    }
+
+
+def _relevant(material: Material, judged: JudgedRankings | None) -> Mapping[str, int]:
+    if judged is None:
+        return {}
+    count = judged.relevant_count(relevant_from(material.suite)).tolist()
+    return dict(zip(judged.queries, count, strict=True))
+
+
+def _beside(placed: Sequence[Placed], shares: Mapping[str, _Shares]) -> dict[str, tuple[float | None, ...]]:
+    """What each document adds, in the order of the documents; of metrics all of whose documents are there."""
+    there = {each.document for each in placed}
+    return {
+        metric: tuple(moved.get(each.document) for each in placed)
+        for metric, moved in shares.items()
+        if moved.keys() <= there
+    }
+
+
+SAME = 1e-9
+"""Shares that come to anything else than the value, but for rounding, are none."""
+STEPS_OF_A_METRIC = 25
+"""A metric that does not simply add up is asked for its steps on so many queries: those that it changed most."""
+WITHOUT_STEPS = {"reference", "sessions"}
+"""Metrics with these needs have no arithmetic on a single list."""
+
+_Shares = Mapping[str, float]
+"""By document; one that is not there contributes nothing."""
+
+
+class Changed(NamedTuple):
+    """A query on which a metric changed."""
+
+    query: str
+    now: float
+    before: float
+
+
+class Lists(NamedTuple):
+    """One side."""
+
+    judged: JudgedRankings
+    single: Callable[[int], JudgedRankings]
+    """The view of the query in a row, made once for all metrics."""
+
+
+def _shares_of(
+    material: Material, shown: Sequence[str], now: JudgedRankings, before: JudgedRankings
+) -> dict[str, dict[str, _Shares]]:
+    """By query and metric, what documents add to ``now - baseline``; both sides are rankings of the same queries.
+
+    A metric is left out for a query where that does not add up.
+    """
+    found: dict[str, dict[str, _Shares]] = {}
+    sides = _lists(now), _lists(before)
+    place = {query: row for row, query in enumerate(now.queries)}
+    for name, scored in material.now.scored.items():
+        changed = [each for each in _changed(material, name, shown) if each.query in place]
+        if changed and scored.metric.unit == "query" and not scored.metric.needs & WITHOUT_STEPS:
+            rows = np.array([place[each.query] for each in changed], np.int64)
+            for each, moved in _moved(scored.metric, changed, rows, *sides):
+                found.setdefault(each.query, {})[name] = moved
+    return found
+
+
+def _lists(judged: JudgedRankings) -> Lists:
+    number = np.arange(judged.count)
+    return Lists(judged, cache(lambda row: only(judged, number == row)))
+
+
+def _changed(material: Material, name: str, shown: Sequence[str]) -> list[Changed]:
+    """The queries on which the metric is not what it was, the largest change first."""
+    before = material.comparable.scored.get(name) if material.comparable is not None else None
+    if before is None or before.metric.unit != "query":
+        return []
+    rows = [material.population.queries.position[query] for query in shown]
+    pairs = zip(shown, material.now.scored[name].values[rows].tolist(), before.values[rows].tolist(), strict=True)
+    changed = [Changed(*each) for each in pairs if abs(each[1] - each[2]) > 0]
+    return sorted(changed, key=lambda each: -abs(each.now - each.before))
+
+
+def _moved(
+    metric: Metric, changed: Sequence[Changed], rows: Integers, now: Lists, before: Lists
+) -> Iterator[tuple[Changed, _Shares]]:
+    """The queries whose change is the sum of what documents add to it."""
+    parts: tuple[Iterable[_Shares], Iterable[_Shares]]
+    if metric.adds_up and not metric.needs:
+        parts = _alone(metric, now.judged, rows), _alone(metric, before.judged, rows)
+    else:
+        changed, rows = changed[:STEPS_OF_A_METRIC], rows[:STEPS_OF_A_METRIC]
+        parts = _stepwise(metric, now, rows), _stepwise(metric, before, rows)
+    for each, ours, theirs in zip(changed, *parts, strict=False):
+        if _adds_up(ours, each.now) and _adds_up(theirs, each.before):
+            yield each, _differences(ours, theirs)
+
+
+def _alone(metric: Metric, judged: JudgedRankings, rows: Integers) -> list[_Shares]:
+    """What the metric says of each document alone, for all queries at once."""
+    wanted = np.zeros(judged.count, bool)
+    wanted[rows] = True
+    few = only(judged, wanted)
+    cutoff = metric.settings.get("cutoff")
+    few = cut(few, cutoff) if isinstance(cutoff, int) else few
+    documents, hits = few.documents, few.hits
+    if documents is None:
+        return []
+    try:
+        values = score(metric, each_alone(few)).values.tolist()
+    except MetricError:  # of single documents it says nothing; what it says of the query stands in its own place
+        return []
+    names = documents.ids.texts(documents.first[hits.query] + hits.rank - 1)
+    first = few.first.tolist()
+    found = [dict(zip(names[a:b], values[a:b], strict=True)) for a, b in pairwise(first)]
+    return [found[row] for row in (np.cumsum(wanted) - 1)[rows].tolist()]
+
+
+def _stepwise(metric: Metric, lists: Lists, rows: Integers) -> Iterator[_Shares]:
+    """What the metric's own steps say of one query after the other; nothing if it has none, or they are broken."""
+    for row in rows.tolist() if metric.steps is not None else ():
+        try:
+            steps = described_steps(metric, lists.single(row))
+        except MetricError:  # ireval why tells what is wrong with them
+            return
+        if steps.shares is None:
+            return
+        shares = zip(steps.documents, steps.shares.values, strict=True)
+        yield {document: share for document, share in shares if share is not None}
+
+
+def _adds_up(shares: _Shares, value: float) -> bool:
+    return abs(math.fsum(shares.values()) - value) <= SAME * max(1.0, abs(value))
+
+
+def _differences(ours: _Shares, theirs: _Shares) -> _Shares:
+    """Of the documents that contribute on one of the sides."""
+    moved = {document: ours.get(document, 0.0) - theirs.get(document, 0.0) for document in {**ours, **theirs}}
+    return {name: moved[name] for name in moved if ours.get(name) or theirs.get(name)}
+
+
+FEW = 300
+"""Of suites with no more queries, the documents of each are kept."""
+OF_A_RULE = 200
+"""The documents of so many queries are kept for one failing rule."""
+WORST_OF_A_METRIC, BEST_OF_A_METRIC = 50, 20
+
+
+def _queries_to_show(material: Material, side: Side, outcomes: Iterable[Outcome]) -> list[str]:
+    """Those behind failing rules, then those that each metric lost and gained most on, then all if they are few."""
+    queries = material.population.queries
+    shown: dict[str, None] = {}
+    for outcome in outcomes:
+        if outcome.verdict != "pass" or outcome.warning or outcome.accepted:
+            shown |= dict.fromkeys(change.query for change in outcome.queries[:OF_A_RULE])
+    for scored in side.scored.values():
+        if scored.metric.unit == "query":
+            shown |= dict.fromkeys(_extremes(material, scored))
+    if len(queries) <= FEW:
+        there = set(material.now.position) | set(material.baseline.position if material.baseline else ())
+        shown |= dict.fromkeys(query for query in queries.ids if query in there)
+    return [query for query in shown if query in queries.position]
+
+
+def _extremes(material: Material, scored: Scored) -> list[str]:
+    """The queries that got worse by most, then better by most; without a baseline, those with the worst values."""
+    sign = -1 if scored.metric.direction == "lower" else 1
+    name = str(scored.metric)
+    before = material.baseline.scored.get(name) if material.baseline is not None else None
+    values = sign * (scored.values if before is None else scored.values - before.values)
+    order = np.argsort(values, kind="stable")[: np.count_nonzero(~np.isnan(values))]
+    worst = [i for i in order[:WORST_OF_A_METRIC].tolist() if before is None or values[i] < 0]
+    best = [i for i in order[::-1][:BEST_OF_A_METRIC].tolist() if before is not None and values[i] > 0]
+    return [scored.names[i] for i in (*worst, *best)]
+
+
+def each_alone(judged: JudgedRankings) -> JudgedRankings:
+    """A query for each hit, with that hit where it stands and nothing else that is judged; ideals are as they were."""
+    hits = judged.hits
+    number = np.arange(hits.query.size)
+    size = np.diff(judged.first_ideal)[hits.query]
+    row = np.repeat(judged.first_ideal[hits.query] - np.cumsum(size) + size, size) + np.arange(int(size.sum()))
+    ideal = Ideal(np.repeat(number, size), judged.ideal.rank[row], judged.ideal.grade[row])
+    return replace(
+        judged,
+        queries=tuple(map(str, number.tolist())),
+        retrieved=judged.retrieved[hits.query],
+        present=np.ones(number.size, bool),
+        hits=hits._replace(query=number),
+        ideal=ideal,
+        documents=None,
+        subtopics=None,
+        sessions=None,
+        timings=None,
+        reference=None,
+        _memory={},
+        _memory_of_ideal={},
+    )

@@ -1,0 +1,442 @@
+"""Whether a baseline can be compared with what is evaluated now, and what a reader should know if it can."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from pytest_ireval.baselines.anchors import anchor_name, anchor_words
+from pytest_ireval.baselines.at_base import AtBase, Base, Named, baseline_at_base
+from pytest_ireval.baselines.baseline import Baseline, Fingerprints
+from pytest_ireval.baselines.changes import cause_of
+from pytest_ireval.baselines.fingerprints import JudgmentPrints
+from pytest_ireval.baselines.reading import files_of_last_commit, read_baseline
+from pytest_ireval.errors import BaselineError, BaselineMisfitError, IrevalError, MissingAnchorError, Problem
+from pytest_ireval.gate.inputs import ORDERS_BY_JUDGMENTS, Gathered, rankings_of, refuse_missing
+from pytest_ireval.gate.scoring import side_of, with_overlaps
+from pytest_ireval.metrics.metric import Metric
+from pytest_ireval.metrics.score import aggregated
+from pytest_ireval.plugins.registry import Registry
+from pytest_ireval.plurals import counted
+from pytest_ireval.progress import SILENT, Progress
+from pytest_ireval.results.outcome import Cause, Outcome, Restated
+from pytest_ireval.retrieval.doors import some
+from pytest_ireval.rules.planning import by_stored
+from pytest_ireval.rules.side import Side
+from pytest_ireval.sources.asking import described
+from pytest_ireval.suites.suite import SourceAsked, Suite
+
+MOST_REMOVED = 0.05
+MOST_ADDED = 0.10
+SCORES = {"scores", "ties"}
+"""Needs of metrics for which the scores of documents are kept."""
+
+
+class _Kept(NamedTuple):
+    """What is compared with: the baseline or the anchor, and how it is made anew."""
+
+    noun: str
+    anew: str
+    first: str = ""
+    """What comes before that, where the baseline of now does not fit either."""
+    by_lock: bool = True
+    """Whether locked judgments have to be those of it."""
+
+
+def _the_baseline(suite: Suite) -> _Kept:
+    """The one that was accepted last."""
+    node = "::".join(filter(None, (suite.shown, ".".join(suite.values.values()))))
+    return _Kept("baseline", f'accept the baseline anew: pytest --ireval {node} --ireval-update --ireval-reason "…"')
+
+
+def _the_anchor(suite: Suite) -> _Kept:
+    """The one that was pinned."""
+    first = "a baseline that does not fit either is accepted before, by --ireval-force: this rule stands in the way"
+    return _Kept("anchor", f"pin the baseline of now instead: {_anchor_command(suite)}", first, by_lock=False)
+
+
+def _anchor_command(suite: Suite) -> str:
+    """Pins what is accepted now."""
+    named = f" --named {suite.name}" if suite.values else ""
+    return f'ireval baseline anchor {suite.shown}{named} --reason "…"'
+
+
+def _misfit(
+    suite: Suite, gathered: Gathered, stored: Baseline, now: Side, cause: Cause, prints: Fingerprints, kept: _Kept
+) -> BaselineError | None:
+    """Why what was kept cannot be compared with; None if it can."""
+    locked = _locked(suite, stored, cause, prints) if kept.by_lock else None
+    if locked is not None:
+        return BaselineError(locked)
+    problems = [
+        *_shallow(suite, stored, kept),
+        *_gone(stored, cause, kept),
+        *_lost(gathered, stored, now, cause, kept),
+    ]
+    return BaselineMisfitError(*problems) if problems else None
+
+
+def needs_scores(suite: Suite) -> bool:
+    """Whether the scores of documents are part of what is compared."""
+    by_judgments = suite.policies.ties in ORDERS_BY_JUDGMENTS
+    return by_judgments or any(metric.needs & SCORES for metric in suite.metrics)
+
+
+def _redefined(stored: Baseline, now: Mapping[str, tuple[int, str]], kept: _Kept) -> dict[str, IrevalError]:
+    """Metrics that are not what they were when this was accepted; ``now`` has version and origin."""
+    errors: dict[str, IrevalError] = {}
+    for name, (version, origin) in now.items():
+        then = stored.metrics.get(name)
+        if then is not None and (then.version, then.origin) != (version, origin):
+            complaint = (
+                f"{name} is version {version} of {origin} now; the {kept.noun} was accepted with version "
+                f"{then.version} of {then.origin}"
+            )
+            errors[name] = BaselineMisfitError(Problem(complaint, suggestion=kept.anew, allowed=kept.first))
+    return errors
+
+
+def _notes_of(cause: Cause, queries: int, kept: _Kept) -> Iterator[str]:
+    """Queries that are new, and queries that are gone."""
+    if cause.added:
+        anew = kept.anew.partition(":")[0]
+        much = f": more than a tenth, so {anew}" if len(cause.added) > MOST_ADDED * queries else ""
+        new = counted(len(cause.added), "query")
+        yield f"{new} not yet in the {kept.noun}, and not compared{much}: {some(cause.added)}"
+    if cause.removed:
+        yield f"{counted(len(cause.removed), 'query')} of the {kept.noun} gone: {some(cause.removed)}"
+
+
+def _locked(suite: Suite, stored: Baseline, cause: Cause, prints: Fingerprints) -> Problem | None:
+    """Locked judgments that are not those of the baseline."""
+    if suite.judgments is None or not suite.judgments.lock or stored.fingerprints.judgments == prints.judgments:
+        return None
+    edits = "; ".join(f"{e.query} {e.document}: {_grade(e.before)} -> {_grade(e.now)}" for e in cause.edits[:5])
+    queries = f"those of {counted(cause.judgments, 'query')}" if cause.judgments else "they"
+    return Problem(
+        f"judgments are locked, and {queries} are not what they were when the baseline was accepted"
+        f"{': ' + edits if edits else ''}",
+        place=str(suite.judgments.file.place),
+        suggestion="bring the judgments back, or take lock: true out of the suite",
+    )
+
+
+def _grade(grade: float | None) -> str:
+    return "none" if grade is None else f"{grade:g}"
+
+
+def _shallow(suite: Suite, stored: Baseline, kept: _Kept) -> Iterator[Problem]:
+    """Documents, or scores, that count now and were not kept."""
+    if stored.depth < suite.depth:
+        complaint = f"the {kept.noun} holds {stored.depth} documents of each query, and depth is {suite.depth} now"
+        yield Problem(complaint, suggestion=kept.anew, allowed=kept.first)
+    if needs_scores(suite) and not stored.scored:
+        what = f"ties: {suite.policies.ties}" if suite.policies.ties in ORDERS_BY_JUDGMENTS else "a metric"
+        yield Problem(f"the {kept.noun} holds no scores, which {what} needs", suggestion=kept.anew, allowed=kept.first)
+
+
+def _gone(stored: Baseline, cause: Cause, kept: _Kept) -> Iterator[Problem]:
+    """Queries of the baseline that the suite no longer has."""
+    count = len(stored.rankings[0].queries)
+    if len(cause.removed) > MOST_REMOVED * count:
+        complaint = (
+            f"{len(cause.removed)} of {counted(count, 'query')} of the {kept.noun} are gone: {some(cause.removed)}"
+        )
+        yield Problem(complaint, suggestion=kept.anew, allowed=kept.first)
+
+
+def _lost(gathered: Gathered, stored: Baseline, now: Side, cause: Cause, kept: _Kept) -> Iterator[Problem]:
+    """Queries that had a value when the baseline was accepted and have none now: judgments or rankings were lost."""
+    out = gathered.population.waived | set(cause.removed)
+    for name, scored in now.scored.items():
+        if name not in stored.metrics or scored.metric.unit != "query":
+            continue
+        valued = {unit for unit, lacks in zip(scored.names, np.isnan(scored.values).tolist(), strict=True) if not lacks}
+        had = stored.metrics[name].values
+        lost = [query for query in had if query not in valued and query not in out]
+        if len(lost) > MOST_REMOVED * len(had):
+            complaint = f"{len(lost)} of {counted(len(had), 'query')} have no {name} any more: {some(lost)}"
+            hint = "were judgments deleted, or rankings left out? " + kept.anew
+            yield Problem(complaint, suggestion=hint, allowed=kept.first)
+            return
+
+
+SAME = 1e-9
+"""A figure that was stored and is computed again may differ by rounding."""
+
+
+@dataclass(frozen=True, eq=False)
+class Compared:
+    """A baseline that was scored: its side, what changed since, or why nothing can be said."""
+
+    side: Side | None = None
+    cause: Cause | None = None
+    error: IrevalError | None = None
+    notes: tuple[str, ...] = ()
+
+
+def compared(
+    suite: Suite,
+    gathered: Gathered,
+    now: Side,
+    stored: Baseline,
+    prints: Fingerprints,
+    judged_by: JudgmentPrints | None,
+    kept: _Kept | None = None,
+) -> Compared:
+    """A stored baseline under the judgments and metrics of now; that which was accepted last, unless ``kept`` says."""
+    kept = kept or _the_baseline(suite)
+    stored = replace(stored, rankings=tuple(map(gathered.names.in_rankings, stored.rankings)))
+    unknown = _unknown_to(gathered, stored)
+    origin = f"the {kept.noun} of {stored.accepted.date}"
+    side = side_of(suite, gathered, stored.rankings, origin, unknown=unknown, curves=True).side
+    side = over_the_same(suite, gathered, now, side, unknown)
+    cause = cause_of(
+        stored,
+        rankings=now.rankings,
+        judgments=judged_by,
+        queries=gathered.population.queries,
+        metrics=definitions(now),
+        fingerprints=prints,
+    )
+    ranked = set(now.position)
+    waived, known = gathered.population.waived, set(side.position)
+    moved = [q for q in gathered.population.queries.ids if (q in known) != (q in ranked) and q not in unknown | waived]
+    cause = replace(
+        cause,
+        rankings=cause.rankings + len(moved),
+        restated=_restated(stored, side),
+        added=tuple(query for query in cause.added if query in ranked and query not in waived),
+    )
+    side = replace(side, errors={**side.errors, **_redefined(stored, definitions(now), kept)})
+    error = _misfit(suite, gathered, stored, now, cause, prints, kept)
+    return Compared(side, cause, error, tuple(_notes_of(cause, len(gathered.population.queries), kept)))
+
+
+def _unknown_to(gathered: Gathered, stored: Baseline) -> frozenset[str]:
+    """Queries that the baseline does not know."""
+    known = {query for metric in stored.metrics.values() for query in metric.values}
+    known = known.union(*(rankings.queries for rankings in stored.rankings))
+    return frozenset(query for query in gathered.population.queries.ids if query not in known)
+
+
+def over_the_same(suite: Suite, gathered: Gathered, now: Side, side: Side, unknown: frozenset[str]) -> Side:
+    """A side whose metrics of sessions and of the whole are over queries that both have; and those of now, too."""
+    metrics = [metric for metric in suite.metrics if metric.unit != "query"]
+    if not metrics:
+        return side
+    ignored = suite.policies.missing_queries == "ignore"
+    lost = frozenset(query for query in side.position if query not in now.position) if ignored else frozenset()
+    ours, theirs = (
+        side_of(suite, gathered, each.rankings, each.origin, unknown=unknown, excluded=unknown | lost, metrics=metrics)
+        for each in (now, side)
+    )
+    errors = {**side.errors, **ours.side.errors, **theirs.side.errors}
+    return replace(side, scored={**side.scored, **theirs.side.scored}, errors=errors, counterpart=ours.side.scored)
+
+
+def definitions(side: Side) -> dict[str, tuple[int, str]]:
+    """Version and origin of each metric; an origin without the version of its distribution."""
+    return {name: (scored.metric.version, origin_of(scored.metric.origin)) for name, scored in side.scored.items()}
+
+
+def origin_of(text: str) -> str:
+    """``acme-metrics 1.2`` is ``acme-metrics``; a file is named without its folder, which differs by machine."""
+    return text.replace("\\", "/").rpartition("/")[2].partition(" ")[0]
+
+
+def _restated(stored: Baseline, side: Side) -> Mapping[str, Restated]:
+    """Metrics that say something else of the baseline than when it was accepted."""
+    restated = {}
+    for name, scored in side.scored.items():
+        if name not in stored.metrics:
+            continue
+        known = stored.metrics[name].values
+        before = np.array([known.get(unit, np.nan) for unit in scored.names], np.float64)
+        both = ~np.isnan(before) & ~np.isnan(scored.values)
+        then, now = (aggregated(values[both], scored.metric.aggregate) for values in (before, scored.values))
+        if (then is None) != (now is None) or (then is not None and now is not None and abs(then - now) > SAME):
+            restated[name] = Restated(then, now)
+    return restated
+
+
+def others_of(
+    suite: Suite, registry: Registry, gathered: Gathered, now: Side, progress: Progress = SILENT
+) -> dict[int, Side | IrevalError]:
+    """What single rules compare with instead of the stored baseline; a source that several name is asked once."""
+    found: dict[int, Side | IrevalError] = {}
+    asked: dict[str, Side | IrevalError] = {}
+    for number, rule in enumerate(suite.rules):
+        reference = getattr(rule.options, "against", None)
+        if reference is None or reference.source is None:
+            continue
+        words = described(reference.source, suite.path.parent)
+        if words not in asked:
+            try:
+                asked[words] = _other(reference.source, suite, registry, gathered, now, progress)
+            except IrevalError as error:
+                asked[words] = error
+        found[number] = asked[words]
+    return found
+
+
+def _other(
+    source: SourceAsked, suite: Suite, registry: Registry, gathered: Gathered, now: Side, progress: Progress
+) -> Side:
+    """Another source, scored; what it lacks is an error, or is not compared: it must not lose by it."""
+    rankings = rankings_of(source, suite, registry, gathered, progress).rankings
+    refuse_missing(suite, source, gathered, rankings)
+    there = set(rankings[0].queries).intersection(*(each.queries for each in rankings))
+    unknown = frozenset(query for query in gathered.population.queries.ids if query not in there)
+    words = described(source, suite.path.parent)
+    side = side_of(suite, gathered, rankings, words, unknown=unknown).side
+    return over_the_same(suite, gathered, now, side, unknown)
+
+
+def beside(suite: Suite, gathered: Gathered, now: Side) -> Callable[[Side], Side]:
+    """Gives the side of now with the metrics that compare its lists with those of a reference; made once for each."""
+    made: dict[int, Side] = {}
+
+    def with_reference(reference: Side) -> Side:
+        if id(reference) not in made:
+            made[id(reference)] = with_overlaps(suite, gathered, now, reference)
+        return made[id(reference)]
+
+    return with_reference
+
+
+class Anchored(NamedTuple):
+    """What the rules that say ``against: anchor`` compare with, by their place in the suite; and what to know of it."""
+
+    sides: Mapping[int, Side | IrevalError] = {}
+    notes: tuple[str, ...] = ()
+    anchor: Baseline | None = None
+
+
+def anchored_by(
+    suite: Suite, gathered: Gathered, now: Side, prints: Fingerprints, judged_by: JudgmentPrints | None
+) -> Anchored:
+    """The anchor under the judgments and metrics of now, if a rule asks for it."""
+    asking = [n for n, rule in enumerate(suite.rules) if (a := getattr(rule.options, "against", None)) and a.anchored]
+    if not asking:
+        return Anchored()
+    try:
+        anchor = read_baseline(suite.baselines, anchor_name(suite.name))
+        found = _compared(suite, gathered, now, anchor, prints, judged_by)
+    except BaselineError as error:
+        return Anchored(dict.fromkeys(asking, error))
+    return Anchored(dict.fromkeys(asking, found[0]), found[1], anchor)
+
+
+def _compared(
+    suite: Suite,
+    gathered: Gathered,
+    now: Side,
+    anchor: Baseline | None,
+    prints: Fingerprints,
+    judged_by: JudgmentPrints | None,
+) -> tuple[Side | IrevalError, tuple[str, ...]]:
+    if anchor is None:
+        return _missing(suite), ()
+    found = compared(suite, gathered, now, anchor, prints, judged_by, _the_anchor(suite))
+    if found.error is not None or found.side is None:
+        return found.error or BaselineError("the anchor was not scored"), ()
+    return replace(found.side, origin=anchor_words(anchor.accepted)), found.notes
+
+
+def _missing(suite: Suite) -> MissingAnchorError:
+    """What brings it back, or pins it for the first time."""
+    deleted = files_of_last_commit(suite.baselines, anchor_name(suite.name))
+    if deleted:
+        files = " ".join(shlex.quote(path.as_posix()) for path in deleted)
+        remedy = f"somebody deleted it: git checkout HEAD -- {files} brings it back"
+    else:
+        remedy = f"pin what is accepted now: {_anchor_command(suite)}"
+    return MissingAnchorError(Problem("there is no anchor to compare with", suggestion=remedy))
+
+
+def without_anchor(plain: Outcome, error: MissingAnchorError) -> Outcome:
+    """Against the change, like a baseline that is missing; but accepting what was measured pins nothing."""
+    (problem,) = error.problems
+    return replace(
+        plain,
+        verdict="fail",
+        headline=f"{problem.complaint}\n  {problem.suggestion}",
+        sentence="The rule compares with a pinned release of this suite, and none is there.",
+        against="the anchor",
+        missing_baseline=True,
+    )
+
+
+ON_ITS_OWN = "the two cannot be held side by side: make this change of the suite in a branch of its own, without a base"
+
+
+@dataclass(frozen=True, eq=False)
+class Beginning:
+    """What the branch began with, or why nobody can say."""
+
+    at: AtBase | None = None
+    error: BaselineError | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class HeldAgainst:
+    """Two baselines of one suite under the judgments and metrics of now."""
+
+    beginning: Beginning
+    theirs: Side | None = None
+    """That of the merge base; None where one of the two does not exist."""
+    ours: Side | None = None
+
+
+def beginning_of(suite: Suite, base: Base, stored: Baseline | None) -> Beginning:
+    """The suite's baseline at the merge base; ``stored`` is the one of the branch."""
+    ending = "".join(f".{value}" for value in suite.values.values())
+    try:
+        return Beginning(baseline_at_base(base, suite.baselines, suite.name, stored, Named(suite.files, ending)))
+    except BaselineError as error:
+        return Beginning(error=error)
+
+
+def held_against(suite: Suite, gathered: Gathered, beginning: Beginning, stored: Baseline | None) -> HeldAgainst:
+    """Both scored by every metric that a rule compares with the stored baseline."""
+    at, metrics = beginning.at, list(_metrics(suite))
+    if at is None or at.baseline is None or stored is None or not metrics:
+        return HeldAgainst(beginning)
+    ours = _side(suite, gathered, stored, "the baseline of this branch", metrics)
+    if at.same:
+        return HeldAgainst(beginning, ours, ours)
+    theirs = _side(suite, gathered, at.baseline, f"the baseline at {at.base}", metrics)
+    unknown = _unknown_to(gathered, stored) | _unknown_to(gathered, at.baseline)
+    return HeldAgainst(beginning, over_the_same(suite, gathered, ours, theirs, unknown), ours)
+
+
+def _metrics(suite: Suite) -> Iterator[Metric]:
+    found = {str(part.metric): part.metric for asked in suite.rules if by_stored(asked) for part in asked.parts}
+    yield from (metric for metric in found.values() if metric is not None and "reference" not in metric.needs)
+
+
+def _side(suite: Suite, gathered: Gathered, baseline: Baseline, origin: str, metrics: list[Metric]) -> Side:
+    rankings = [gathered.names.in_rankings(each) for each in baseline.rankings]
+    return side_of(suite, gathered, rankings, origin, unknown=_unknown_to(gathered, baseline), metrics=metrics).side
+
+
+def refuse_too_little(suite: Suite, metric: Metric, at: AtBase, stored: Baseline) -> None:
+    """Raise BaselineMisfitError where one of two different baselines keeps less than the metric looks at."""
+    if at.same or at.baseline is None:
+        return
+    cutoff = metric.settings.get("cutoff")
+    wanted = min(cutoff, suite.depth) if isinstance(cutoff, int) else suite.depth
+    for baseline, where in ((at.baseline, f"at {at.base}"), (stored, "of this branch")):
+        if baseline.depth < wanted:
+            complaint = (
+                f"the baseline {where} holds {baseline.depth} documents of each query, and {metric} looks at {wanted}"
+            )
+            raise BaselineMisfitError(Problem(complaint, suggestion=ON_ITS_OWN))
+        if needs_scores(suite) and not baseline.scored:
+            complaint = f"the baseline {where} holds no scores, which are needed now"
+            raise BaselineMisfitError(Problem(complaint, suggestion=ON_ITS_OWN))

@@ -1,0 +1,256 @@
+"""The gate: a suite in, its verdict with all evidence out. Everything the pytest run shows comes from here."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from datetime import date
+from typing import NamedTuple
+
+import numpy as np
+
+from pytest_ireval.baselines.at_base import Base
+from pytest_ireval.baselines.baseline import Baseline
+from pytest_ireval.baselines.reading import files_of_last_commit, read_baseline
+from pytest_ireval.errors import BaselineError, InputError, IrevalError, Problem
+from pytest_ireval.gate.inputs import (
+    Gathered,
+    endings,
+    gathered,
+    judgment_prints,
+    prints_of,
+    queries_of,
+    rankings_of,
+    refuse_missing,
+)
+from pytest_ireval.gate.material import Material, today_of
+from pytest_ireval.gate.reference import Compared, anchored_by, beginning_of, beside, compared, held_against, others_of
+from pytest_ireval.gate.report_data import broken_result, result_of
+from pytest_ireval.gate.scoring import Evaluated, noise_notes, notes_on_shares, side_of, tie_orders, with_judged_shares
+from pytest_ireval.gate.unjudged import unjudged
+from pytest_ireval.gate.verdicts import Circumstances, broken_outcome, judged_all
+from pytest_ireval.plugins.manager import installed
+from pytest_ireval.plugins.registry import Registry
+from pytest_ireval.plurals import counted
+from pytest_ireval.progress import SILENT, Progress
+from pytest_ireval.results.outcome import Cause
+from pytest_ireval.results.plain import shown_result
+from pytest_ireval.results.suite_result import Counts, SuiteResult
+from pytest_ireval.retrieval.doors import some
+from pytest_ireval.retrieval.queries import Queries
+from pytest_ireval.rules.planning import LOWERING, Check, needs_queries, never_failing, planned
+from pytest_ireval.sources.asking import described
+from pytest_ireval.suites.suite import Suite
+
+
+@dataclass(frozen=True, eq=False)
+class Gated:
+    """A suite that went through the gate: its result, and what it was made of (None where inputs are broken)."""
+
+    result: SuiteResult
+    material: Material | None
+
+
+def run_gate(
+    suite: Suite,
+    *,
+    registry: Registry | None = None,
+    today: date | None = None,
+    progress: Progress = SILENT,
+    base: str = "",
+    lowering_fails: bool = False,
+) -> SuiteResult:
+    """The verdict of a suite, with the evidence for every rule.
+
+    ``today`` decides whether waivers have ended. What is wrong with the inputs is a verdict, too (``error``); an
+    exception is raised only for a suite whose rules make no sense. The stored baseline is held against the one at the
+    merge base of HEAD with the git ref ``base``, if one is given: a lower one is a warning, or ``lowering_fails``.
+    """
+    registry = registry or installed()
+    circumstances = Circumstances(today or today_of(), Base(base) if base else None, lowering_fails)
+    plan = plan_of(suite, registry, lowering=bool(base))
+    return gate(suite, registry, plan, circumstances, progress=progress).result
+
+
+class Plan(NamedTuple):
+    """What a suite will have verdicts on, and its queries, if they had to be read to know."""
+
+    checks: tuple[Check, ...]
+    queries: Queries | None
+
+
+def plan_of(suite: Suite, registry: Registry, *, lowering: bool = False) -> Plan:
+    """The plan, with ``lowering`` where a base is given; the queries are read only if slices are made of them."""
+    queries = queries_of(suite, registry) if needs_queries(suite) else None
+    return Plan(planned(suite, queries, lowering=lowering), queries)
+
+
+def gate(
+    suite: Suite,
+    registry: Registry,
+    plan: Plan,
+    circumstances: Circumstances,
+    selected: Container[str] | None = None,
+    progress: Progress = SILENT,
+) -> Gated:
+    """The same, for the ``selected`` ids only, with what it takes to accept what was measured."""
+    chosen = [check for check in plan.checks if selected is None or check.id in selected]
+    try:
+        base = circumstances.base if any(check.id == LOWERING for check in chosen) else None
+        material = material_of(suite, registry, circumstances.today, progress, plan.queries, base)
+    except IrevalError as error:
+        outcomes = tuple(broken_outcome(check, error) for check in chosen)
+        return Gated(shown_result(broken_result(suite, registry, plan.checks, outcomes, error)), None)
+    outcomes = judged_all(plan.checks, material, circumstances, selected)
+    result = result_of(material, plan.checks, outcomes)
+    idle = tuple(never_failing(plan.checks, material.population.queries))
+    return Gated(shown_result(replace(result, notes=(*result.notes, *idle))), material)
+
+
+def material_of(
+    suite: Suite,
+    registry: Registry,
+    today: date,
+    progress: Progress,
+    queries: Queries | None = None,
+    branch: Base | None = None,
+) -> Material:
+    """Everything that the rules look at: read, asked for and scored; ``queries`` are those that were read already.
+
+    With the base of a ``branch`` the stored baseline is held against the one there.
+    """
+    if suite.source is None:
+        raise IrevalError(f"{suite.place}: names no source of rankings")
+    base = gathered(suite, registry, today, progress, queries)
+    with ThreadPoolExecutor(1) as aside:  # while the source is asked, there is time
+        reading = aside.submit(_stored, suite)
+        printing = aside.submit(judgment_prints, base)
+        beginning = None if branch is None else aside.submit(lambda: beginning_of(suite, branch, reading.result()[0]))
+        rankings, not_asked = rankings_of(suite.source, suite, registry, base, progress)
+    judged_by, (stored, error) = printing.result(), reading.result()
+    missing = refuse_missing(suite, suite.source, base, rankings)
+    source = described(suite.source, suite.path.parent)
+    found = side_of(suite, base, rankings, source, curves=True)
+    _refuse_strangers(base, found)
+    prints = prints_of(suite, base, source, judged_by)
+    against = Compared(error=error)
+    if stored is not None:
+        against = compared(suite, base, found.side, stored, prints, judged_by)
+    anchored = anchored_by(suite, base, found.side, prints, judged_by)
+    counts = with_judged_shares(_counts_of(base, found, missing), suite, base.population, found.side, against.side)
+    notes = (
+        *against.notes,
+        *_same_rankings(against.cause, source),
+        *anchored.notes,
+        *_notes_on(suite, base, found, not_asked),
+        *notes_on_shares(counts),
+    )
+    return Material(
+        suite=suite,
+        registry=registry,
+        population=base.population,
+        setting=base.setting,
+        now=found.side,
+        counts=counts,
+        fingerprints=prints,
+        judged_by=judged_by,
+        source=source,
+        stored=stored,
+        baseline=against.side,
+        baseline_error=against.error,
+        deleted=() if stored is not None or error is not None else files_of_last_commit(suite.baselines, suite.name),
+        cause=against.cause,
+        anchor=anchored.anchor,
+        others={**others_of(suite, registry, base, found.side, progress), **anchored.sides},
+        notes=(*notes, *noise_notes(base.population, found.side, against.side), *endings(suite, today)),
+        beside=beside(suite, base, found.side),
+        unjudged=unjudged(suite, base, found.side),
+        tie_orders=tie_orders(suite, base, found),
+        held=None if beginning is None else held_against(suite, base, beginning.result(), stored),
+    )
+
+
+def _same_rankings(cause: Cause | None, source: str) -> Iterator[str]:
+    """A change of the search that moves nothing may be one that never reached what was asked."""
+    if cause is not None and cause.compared and not cause.rankings:
+        yield f"all {counted(cause.compared, 'ranking')} equal those of the baseline (source: {source})"
+
+
+def _stored(suite: Suite) -> tuple[Baseline | None, BaselineError | None]:
+    try:
+        return read_baseline(suite.baselines, suite.name), None
+    except BaselineError as error:
+        return None, error
+
+
+def _notes_on(suite: Suite, base: Gathered, found: Evaluated, not_asked: tuple[str, ...]) -> tuple[str, ...]:
+    """Rankings that are cut under metrics without a cutoff; queries that were ranked besides, or not at all."""
+    return (*_truncated(suite, found), *_not_asked(not_asked), *_unranked(base, found))
+
+
+def _refuse_strangers(base: Gathered, found: Evaluated) -> None:
+    """Documents none of which is judged are called by other ids than those of the judgments."""
+    judgments = base.population.judgments
+    if judgments is None or not found.listed or found.unjudged < found.listed:
+        return
+    ids = next((ids for query in judgments.queries if (ids := found.side.documents(query))), [])
+    judged_ids = judgments.documents.texts(np.arange(min(5, len(judgments))))
+    raise InputError(
+        Problem(
+            f"none of the {found.listed} documents that it ranks is judged in {judgments.origin}: are these other ids?",
+            place=found.side.origin,
+            suggestion=f"it ranks {some(ids)}; judged are {some(judged_ids)}",
+            allowed="documents: {aliases: FILE} in the suite names what is called otherwise now",
+        )
+    )
+
+
+def _unranked(base: Gathered, found: Evaluated) -> tuple[str, ...]:
+    """Queries that nobody judged, and that have no ranking either."""
+    judgments = base.population.judgments
+    judged = set(judgments.queries) if judgments is not None else set(base.population.queries.ids)
+    lacking = [q for q in base.population.queries.ids if q not in judged and q not in found.side.position]
+    if not lacking:
+        return ()
+    verb = "has" if len(lacking) == 1 else "have"
+    return (f"{counted(len(lacking), 'query')} without judgments {verb} no ranking: {some(lacking)}",)
+
+
+def _not_asked(queries: tuple[str, ...]) -> tuple[str, ...]:
+    """Queries that the source ranked besides."""
+    if not queries:
+        return ()
+    return (f"{counted(len(queries), 'query')} ranked that the suite does not have, left out: {some(queries)}",)
+
+
+def _counts_of(base: Gathered, found: Evaluated, missing: tuple[str, ...]) -> Counts:
+    """How many queries and documents there are, judged and not, tied, missing, waived."""
+    population, evaluation = base.population, found.evaluation
+    rankings = found.side.rankings[0]
+    without = np.flatnonzero(rankings.retrieved == 0).tolist()
+    known = set(population.queries.ids)
+    return Counts(
+        queries=len(population.queries),
+        judged=len(population.judgments.queries) if population.judgments is not None else 0,
+        missing=missing,
+        empty=tuple(rankings.queries[i] for i in without if rankings.queries[i] in known),
+        without_judgments=evaluation.without_judgments if evaluation is not None else (),
+        no_relevant=max((m.no_relevant for m in evaluation.metrics), default=0) if evaluation is not None else 0,
+        unjudged=found.unjudged,
+        tied=max((m.ties.queries for m in evaluation.metrics if m.ties), default=0) if evaluation is not None else 0,
+        waived=tuple(sorted(population.waived)),
+    )
+
+
+def _truncated(suite: Suite, found: Evaluated) -> tuple[str, ...]:
+    """Metrics without a cutoff over rankings that were cut."""
+    deeper = int(np.count_nonzero(found.side.rankings[0].retrieved >= suite.depth))
+    uncut = [
+        str(metric)
+        for metric in suite.metrics
+        if metric.unit == "query" and metric.parameter("cutoff") is not None and metric.settings.get("cutoff") is None
+    ]
+    if not deeper or not uncut:
+        return ()
+    return (f"{', '.join(uncut)} look at whole rankings, and {deeper} rankings are cut at depth {suite.depth}",)

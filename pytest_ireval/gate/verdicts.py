@@ -1,0 +1,386 @@
+"""One check asked of what was gathered: an outcome, whatever happens."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Container, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import date
+from typing import NamedTuple
+
+import numpy as np
+
+from pytest_ireval.baselines.at_base import Base
+from pytest_ireval.errors import BaselineError, BaselineMisfitError, IrevalError, MissingAnchorError
+from pytest_ireval.gate.asking import error_lines, error_ruling, errors_told, judges, too_few
+from pytest_ireval.gate.inputs import time_left
+from pytest_ireval.gate.lowering import lowering, with_weaker
+from pytest_ireval.gate.material import Material, by_stored_baseline, reference_of, seen_of
+from pytest_ireval.gate.reference import without_anchor
+from pytest_ireval.gate.to_judge import changed_ids
+from pytest_ireval.gate.weakened import weakened
+from pytest_ireval.metrics.metric import Metric
+from pytest_ireval.plugins.kinds import MeanTest, Part
+from pytest_ireval.plurals import counted
+from pytest_ireval.results.outcome import Outcome
+from pytest_ireval.retrieval.doors import some
+from pytest_ireval.rules.context import Ruling, Seen
+from pytest_ireval.rules.new_document import NewDocumentOptions, expecting, prominent
+from pytest_ireval.rules.planning import INPUTS, LOWERING, Check
+from pytest_ireval.rules.side import Floats, Side
+from pytest_ireval.statistics.multiplicity import holm_of_groups, worth_of_tests
+from pytest_ireval.statistics.resolution import LEVEL
+from pytest_ireval.suites.suite import RuleAsked, Waiver
+
+
+class Circumstances(NamedTuple):
+    """What decides besides the material."""
+
+    today: date
+    base: Base | None = None
+    """What the stored baselines are held against; None: against nothing."""
+    lowering_fails: bool = False
+    """Whether a branch that lowers its baseline fails; else that is a warning."""
+
+
+def judged_all(
+    checks: Sequence[Check],
+    material: Material,
+    circumstances: Circumstances,
+    selected: Container[str] | None = None,
+) -> tuple[Outcome, ...]:
+    """The outcomes of all checks of a suite, or of the ``selected`` ones; what is corrected for, is it for all."""
+    family = family_of(checks, material)
+    chosen = [check for check in checks if selected is None or check.id in selected]
+    found = tuple(judged(check, material, circumstances, family) for check in chosen)
+    sound = any(outcome.id == INPUTS and outcome.verdict in ("pass", "inconclusive") for outcome in found)
+    if sound and _nothing_judged(checks, material):
+        return tuple(_none_judged(each, checks, material) if each.id == INPUTS else each for each in found)
+    return found
+
+
+def _nothing_judged(checks: Sequence[Check], material: Material) -> bool:
+    """Whether no rule of the suite has anything to judge; a rule that is an error, or red, says so itself."""
+    return not any(_judges(check, material) for check in checks if check.asked is not None)
+
+
+def _judges(check: Check, material: Material) -> bool:
+    asked = check.asked
+    if asked is None or (asked.kind.compares and not isinstance(reference_of(check, material), Side)):
+        return True
+    try:
+        return judges(asked, seen_of(check, material))
+    except IrevalError:
+        return True
+
+
+def _none_judged(inputs: Outcome, checks: Sequence[Check], material: Material) -> Outcome:
+    """The outcome of the inputs of a suite whose rules judged nothing."""
+    said = "no rule of this suite judged anything"
+    if not material.population.counting.any():
+        said += ": all queries are waived"
+    facts = (inputs.headline, *inputs.facts)
+    if material.suite.nothing_judged == "pass":
+        allowed = f"{said}; the suite allows it (nothing_judged: pass)"
+        return replace(inputs, warning=True, headline=allowed, facts=facts)
+    new = [check for check in checks if check.asked and check.asked.kind.compares and _is_new(check, material)]
+    way = "accept the current rankings" if new else "give it more queries, or lower min_queries"
+    if not material.population.counting.any():
+        way = "end a waiver"
+    return replace(
+        inputs,
+        verdict="fail",
+        headline=said,
+        sentence="A suite that judges nothing cannot find a bad change.",
+        facts=(f"{way}; a suite that may judge nothing says nothing_judged: pass", *facts),
+        acceptable=bool(new),
+    )
+
+
+def _is_new(check: Check, material: Material) -> bool:
+    """Whether the baseline has no query of the check's slice yet."""
+    seen = seen_of(check, material)
+    position = {} if seen.baseline is None else seen.baseline.position
+    inside = check.slice.mask(material.population.queries)
+    return not any(q in position for q, there in zip(material.population.queries.ids, inside, strict=True) if there)
+
+
+def judged(check: Check, material: Material, circumstances: Circumstances, family: _Family) -> Outcome:
+    """The outcome of one check."""
+    plain = plain_outcome(check)
+    if check.waiver is not None:
+        return _with(plain, _waiver(check.waiver, material, circumstances.today))
+    if check.asked is None:
+        return _with(plain, _lowering(check, material, circumstances) if check.id == LOWERING else _inputs(material))
+    asked = check.asked
+    plain = replace(plain, compares=asked.kind.compares)
+    reference = reference_of(check, material) if asked.kind.compares else None
+    if asked.kind.compares and reference is None:
+        return _lenient(asked, _without_baseline(plain, material))
+    if isinstance(reference, MissingAnchorError):
+        return _lenient(asked, without_anchor(plain, reference))
+    told = errors_told(asked, lambda: _ruling(check, asked, material, family))
+    outcome = _with(plain, told.ruling)
+    if asked.kind.compares and isinstance(reference, Side) and not by_stored_baseline(check, material):
+        outcome = replace(outcome, against=reference.origin)
+    if by_stored_baseline(check, material):
+        outcome = replace(outcome, acceptable=told.ruling.verdict == "fail" or told.mendable)
+    return _lenient(asked, outcome)
+
+
+def _lenient(asked: RuleAsked, outcome: Outcome) -> Outcome:
+    """The same; a failure of a rule that says ``on_fail: warn`` is a warning, whatever the failure is."""
+    if outcome.verdict == "fail" and asked.options.on_fail == "warn":
+        return replace(outcome, verdict="pass", warning=True)
+    return outcome
+
+
+def plain_outcome(check: Check) -> Outcome:
+    """What is known of an outcome before anything is evaluated."""
+    return Outcome(
+        id=check.id,
+        kind=check.family,
+        verdict="error",
+        headline="",
+        file=check.place.file,
+        line=check.place.line,
+        column=check.place.column,
+        name=check.asked.options.name if check.asked else "",
+        metric="" if check.part.metric is None else str(check.part.metric),
+        explained=_explained(check.part.metric),
+        slice=str(check.slice),
+        tags=check.tags,
+    )
+
+
+def _explained(metric: Metric | None) -> bool:
+    """Whether the metric has arithmetic on a single query and a single list."""
+    return metric is not None and metric.unit == "query" and not metric.needs & {"reference", "sessions"}
+
+
+def _with(plain: Outcome, ruling: Ruling) -> Outcome:
+    return replace(
+        plain,
+        verdict=ruling.verdict,
+        headline=ruling.headline,
+        sentence=ruling.sentence,
+        figures=ruling.figures,
+        queries=ruling.queries,
+        more_queries=ruling.more_queries,
+        worst=ruling.worst,
+        facts=ruling.facts,
+        warning=ruling.warning,
+        numbers=ruling.numbers,
+    )
+
+
+def _without_baseline(plain: Outcome, material: Material) -> Outcome:
+    """Against the change; one that was deleted is brought back, not accepted anew."""
+    plain = replace(plain, verdict="fail", headline="there is no baseline to compare with")
+    if material.deleted:
+        headline = f"{plain.headline}, and the last commit has one\n  {bring_back(material)}"
+        sentence = "Somebody deleted the baseline of this suite."
+        return replace(plain, headline=headline, sentence=sentence, compares=False)  # nor can it simply be accepted
+    sentence = "Nobody has accepted rankings of this suite yet."
+    return replace(plain, sentence=sentence, missing_baseline=True, acceptable=True)
+
+
+def bring_back(material: Material) -> str:
+    """How a deleted baseline comes back."""
+    files = " ".join(shlex.quote(path.as_posix()) for path in material.deleted)
+    return f"git checkout HEAD -- {files} brings it back"
+
+
+def _ruling(check: Check, asked: RuleAsked, material: Material, family: _Family) -> Ruling:
+    if check.id in family.broken:
+        return Ruling("error", family.broken[check.id])
+    seen = seen_of(check, material)
+    if check.id in family.adjusted:
+        seen = replace(seen, adjusted=family.adjusted[check.id], tests=len(family.adjusted))
+    few = too_few(asked, seen)
+    if few is not None:
+        return few
+    ruling: Ruling = asked.kind.judge(asked.options, seen)
+    return ruling
+
+
+def _waiver(waiver: Waiver, material: Material, today: date) -> Ruling:
+    if waiver.query not in material.population.queries.position:
+        return Ruling("error", f"waives query {waiver.query!r}, which is not in {material.population.queries.origin}")
+    longest = material.suite.longest_waiver
+    if (days := (waiver.until - today).days) > longest:
+        return Ruling(
+            "fail",
+            f"the waiver of {waiver.query} lasts until {waiver.until}, {counted(days, 'more day')}; "
+            f"{counted(longest, 'day')} {'is' if longest == 1 else 'are'} allowed",
+            "A waiver has to be renewed from time to time, so that nobody forgets it.",
+            facts=("set an earlier day, or raise longest_waiver of the suite (in days)",),
+        )
+    if waiver.until < today:
+        return Ruling(
+            "fail",
+            f"the waiver of {waiver.query} ended on {waiver.until}",
+            f"It was given for: {waiver.reason}. Its query counts again; renew the waiver or take it out.",
+        )
+    left = time_left(waiver, today)
+    facts = (f"it ends {left}",) if left else ()
+    return Ruling("pass", f"{waiver.query} is waived until {waiver.until}: {waiver.reason}", facts=facts)
+
+
+def _lowering(check: Check, material: Material, circumstances: Circumstances) -> Ruling:
+    fails = circumstances.lowering_fails
+    try:
+        ruling = lowering(check.held, material, fails=fails)
+        if circumstances.base is None:
+            return ruling
+        tree = circumstances.base.of(material.suite.path.parent)
+        at = None if material.held is None else material.held.beginning.at
+        ranked = () if at is None or at.baseline is None else at.baseline.rankings[0].queries
+        found = weakened(material.suite, material.registry, tree, material.population.queries, ranked)
+        return with_weaker(ruling, found, tree.base, fails=fails)
+    except IrevalError as error:
+        return error_ruling(error)
+
+
+def _inputs(material: Material) -> Ruling:
+    """What the suite rests on belongs together, or nothing could have been gathered; and what should be known of it."""
+    error = material.baseline_error
+    locked = material.suite.judgments is not None and material.suite.judgments.lock
+    if locked and error is not None and not isinstance(error, BaselineMisfitError):
+        return error_ruling(error)
+    renamed = changed_ids(material)
+    if renamed is not None:
+        return error_ruling(renamed)
+    counts = material.counts
+    headline = f"{counted(counts.queries, 'query')}, {counts.judged} of them judged; rankings: {material.source}"
+    unheld = locked and material.stored is None
+    facts = ["judgments are locked, and there is no baseline to hold them against yet"] if unheld else []
+    ruling = Ruling("pass", headline, facts=(*facts, *_facts(material)), warning=unheld)
+    return _with_new_documents(material, ruling)
+
+
+def _with_new_documents(material: Material, ruling: Ruling) -> Ruling:
+    """Inconclusive where one new document is at the top of this many queries that no figure can tell what it is worth.
+
+    A rule about such documents that looks at all queries says itself how many are too many.
+    """
+    asked = [rule.options for rule in material.suite.rules if isinstance(rule.options, NewDocumentOptions)]
+    reference = _accepted(material)
+    if reference is None or any(not options.where for options in asked):
+        return ruling
+    called = material.population.called
+    expected = frozenset(called(document) for options in asked for document in options.expected)
+    found = prominent(Seen(material.population, material.now, reference, Part()), expected)
+    if not found.documents:
+        return ruling
+    them = "it" if len(found.documents) == 1 else "them"
+    judged = material.population.judgments is not None
+    return replace(
+        ruling,
+        verdict="inconclusive",
+        headline=found.words,
+        sentence=f"Metrics count {them} as irrelevant; no judgment says so." if judged else "",
+        facts=(
+            f"{f'judge {them}, or ' if judged else ''}if you expect {them} add the rule "
+            f"new_document: {{{expecting(found.documents)}}}",
+            ruling.headline,
+            *ruling.facts,
+        ),
+        warning=True,
+    )
+
+
+def _accepted(material: Material) -> Side | None:
+    """What rules compare with: the stored baseline, or the first reference that one names instead."""
+    if not any(rule.kind.compares for rule in material.suite.rules):
+        return None
+    if material.stored is not None:
+        return material.comparable
+    return next((each for each in material.others.values() if isinstance(each, Side)), None)
+
+
+def _facts(material: Material) -> Iterator[str]:
+    counts = material.counts
+    for what, names in (("without a ranking", counts.missing), ("with an empty ranking", counts.empty)):
+        if names:
+            yield f"{counted(len(names), 'query')} {what}: {some(names)}"
+    if counts.without_judgments:
+        yield f"{counted(len(counts.without_judgments), 'ranked query')} without judgments"
+    if isinstance(material.baseline_error, BaselineError):
+        yield str(material.baseline_error)
+    yield from material.notes
+
+
+def broken_outcome(check: Check, error: IrevalError) -> Outcome:
+    """The outcome of a check of a suite whose inputs are broken: the whole text stands at the inputs."""
+    plain = plain_outcome(check)
+    if check.id == INPUTS:
+        return _with(plain, error_ruling(error))
+    first = error_lines(error)[0]
+    return _with(
+        plain, Ruling("error", f"the inputs of this suite are broken: {first}", facts=(f"see the outcome of {INPUTS}",))
+    )
+
+
+@dataclass(frozen=True)
+class _Family:
+    """The verdicts that are corrected for one another."""
+
+    adjusted: Mapping[str, float] = field(default_factory=dict)
+    """By id: the corrected p, over all rules of the suite, whatever was selected."""
+    broken: Mapping[str, str] = field(default_factory=dict)
+    """By id: what a plugin's code raised where a p was asked for."""
+
+
+def family_of(checks: Sequence[Check], material: Material) -> _Family:
+    """Of all checks of a suite."""
+    tested: dict[str, MeanTest] = {}
+    broken: dict[str, str] = {}
+    for check in checks:
+        if check.asked is None or check.asked.kind.tested is None or reference_of(check, material) is None:
+            continue
+        try:
+            p = _checked(check.asked.kind.tested(check.asked.options, seen_of(check, material)))
+        except IrevalError:
+            continue  # what cannot be compared is an error when the rule is asked
+        except Exception as error:  # noqa: BLE001 - a plugin may raise anything; the verdict says what
+            broken[check.id] = (
+                f"rule {check.asked.kind.name} of {check.asked.kind.source} raised {type(error).__name__}: {error}"
+            )
+            continue
+        if p is not None:
+            tested[check.id] = p
+    adjusted = corrected(list(tested.values()))
+    return _Family(dict(zip(tested, adjusted.tolist(), strict=True)), broken)
+
+
+def _checked(p: float | MeanTest | None) -> MeanTest | None:
+    """Return what a rule says of its p; a plugin may say what is no probability, or values of other units."""
+    if p is None:
+        return None
+    found = p if isinstance(p, MeanTest) else MeanTest(float(p), None, None)
+    if not 0 <= found.p <= 1:
+        raise ValueError(f"its p is {found.p}; a p lies between 0 and 1")
+    if found.units is not None and np.shape(found.gains) != np.shape(found.units):
+        raise ValueError("a MeanTest needs one gain for each unit")
+    return found
+
+
+def corrected(tested: Sequence[MeanTest]) -> Floats:
+    """Correct for all tests, and for those of the same queries by how much they move together."""
+    groups, worth = groups_of(tested)
+    return holm_of_groups(np.array([each.p for each in tested], np.float64), groups, worth)
+
+
+def groups_of(tested: Sequence[MeanTest]) -> tuple[list[list[int]], list[float]]:
+    """Return the places of tests of the same queries, and how many independent tests these are worth."""
+    groups: dict[object, list[int]] = {}
+    for place, each in enumerate(tested):
+        groups.setdefault(place if each.units is None else bytes(each.units), []).append(place)
+    worth = [
+        float(len(group))
+        if len(group) == 1
+        else worth_of_tests(np.array([tested[place].gains for place in group]), LEVEL / len(tested))
+        for group in groups.values()
+    ]
+    return list(groups.values()), worth

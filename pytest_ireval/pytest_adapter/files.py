@@ -1,0 +1,265 @@
+"""The files of a run: what every suite came to, for programs and for a pull request; never one of an earlier run."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timezone
+from itertools import count
+from pathlib import Path
+
+import pytest
+
+import pytest_ireval
+from pytest_ireval.errors import IrevalError, Problem, ReportError, one_line
+from pytest_ireval.gate.last_run import FILE as RANKINGS
+from pytest_ireval.gate.material import moment_of, written
+from pytest_ireval.pytest_adapter.code_host import source_links
+from pytest_ireval.reports.anchors import PAGE, link_to, rule_anchor
+from pytest_ireval.reports.data_files import FOLDER, RESULTS, metrics_text, results_text, to_judge_text
+from pytest_ireval.reports.page import page_text
+from pytest_ireval.reports.summary_markdown import summary_text
+from pytest_ireval.reports.templates import Templates, templates
+from pytest_ireval.repositories.git import commit_state
+from pytest_ireval.results.outcome import Verdict, worst_of
+from pytest_ireval.results.suite_result import RunResult, SuiteResult
+from pytest_ireval.retrieval.formats.writers import put
+from pytest_ireval.secrets import hidden
+
+OFF = "none"
+TO_JUDGE = "to_judge.tsv"
+
+
+@dataclass
+class RunFiles:
+    """Where files go; None: nowhere."""
+
+    folder: Path | None
+    root: Path
+    written: list[str] = field(default_factory=list)
+    """As messages show them."""
+    using: Templates | None = None
+    """What draws the page; None: our own templates."""
+    undrawn: str = ""
+    """Why these could not."""
+    rankings: bytes = b""
+    """What the rankings of the run are kept as; nothing where there are none."""
+
+    @property
+    def results(self) -> Path | None:
+        """The file with everything."""
+        return None if self.folder is None else self.folder / RESULTS
+
+    @property
+    def everything(self) -> str:
+        """The same as messages show it; nothing where no files are written."""
+        return "" if self.results is None else self._shown(self.results)
+
+    def begin(self, moment: datetime) -> None:
+        """Nobody shall take the file of an earlier run for that of this one."""
+        if self.folder is not None:
+            kept(self.folder / TO_JUDGE)
+        unfinished = RunResult(pytest_ireval.__version__, written(moment), "error", (), problems=(NOT_ENDED,))
+        if not self._folder_problem() and self._put_all(self._texts(unfinished, UNFINISHED_PAGE)):
+            for path in self._texts(unfinished, UNFINISHED_PAGE):
+                with suppress(OSError):  # a full disk has no room for another file, and lets an old one go all the same
+                    path.unlink()
+        self.written.clear()
+
+    def result_of(
+        self,
+        suites: Sequence[SuiteResult],
+        moment: datetime,
+        problems: Sequence[str],
+        failed_tests: Sequence[str] = (),
+        took_part: Iterable[Path] = (),
+    ) -> RunResult:
+        """What the run came to; ``took_part`` are the files of the suites."""
+        of_tests: tuple[Verdict, ...] = ("fail",) if failed_tests else ()
+        verdict = worst_of((*(suite.verdict for suite in suites), *of_tests))
+        commit, branch, dirty = commit_state(self.root, took_part)
+        return RunResult(
+            version=pytest_ireval.__version__,
+            date=written(moment),
+            verdict="error" if problems or not suites else verdict,
+            suites=tuple(suites),
+            commit=commit,
+            branch=branch,
+            dirty=dirty,
+            problems=tuple(map(hidden, problems)),
+            failed_tests=tuple(failed_tests),
+        )
+
+    def write(self, result: RunResult) -> str:
+        """Put the files in their places; returns why that is impossible."""
+        if self.results is None:
+            return ""
+        problem = self._folder_problem()
+        if problem:
+            return problem
+        texts = self._texts(result, self._page(result))
+        if self.undrawn:
+            result = with_problem(result, self.undrawn)
+            texts = self._texts(result, self._page(result))
+        failed = self._put_all(texts)
+        if len(failed) == sum(map(bool, texts.values())) and len(set(failed.values())) == 1:
+            failed = {self.results: failed[self.results]}  # it is the folder
+        told = "; ".join(
+            [*(_unwritten(path, reason) for path, reason in failed.items()), *filter(None, [self.undrawn])]
+        )
+        if failed and result.verdict != "error":
+            self._take_back(with_problem(result, told), failed)
+        return told
+
+    def _folder_problem(self) -> str:
+        """Make the folder where it is missing; returns why that is impossible."""
+        if self.folder is None or self.results is None or self.folder.exists():
+            return ""
+        try:
+            self.folder.mkdir(parents=True)
+            (self.folder / ".gitignore").write_text(IGNORED, encoding="utf-8")
+        except OSError as error:
+            return _unwritten(self.results, error.strerror or str(error))
+        return ""
+
+    def _put_all(self, texts: Mapping[Path, str | bytes]) -> dict[Path, str]:
+        """Write each file; returns why the others could not be written."""
+        return {path: reason for path, text in texts.items() if (reason := self._put(path, text))}
+
+    def _take_back(self, result: RunResult, failed: Iterable[Path]) -> None:
+        """The run is red for want of a file, so the other files must not say that it is fine."""
+        for path, text in self._texts(result, self._page(result)).items():
+            if path not in failed and self._put(path, text):
+                with suppress(OSError):
+                    path.unlink()
+
+    def _texts(self, result: RunResult, page: str) -> dict[Path, str | bytes]:
+        """Return the text of each file, the results first; an empty text removes its file."""
+        if self.folder is None or self.results is None:
+            return {}
+        return {
+            self.results: results_text(result),
+            self.folder / PAGE: page,
+            **{self.folder / name: text for name, text in self._others(result).items()},
+            self.folder / RANKINGS: self.rankings,
+        }
+
+    def redrawn(self, result: RunResult) -> dict[str, str]:
+        """What is to stand in each file but ``results.json``; raises ReportError where the page cannot be drawn."""
+        return {PAGE: page_text(result, self.using, source_links(self.root)), **self._others(result)}
+
+    def _others(self, result: RunResult) -> dict[str, str]:
+        """What no template of a user can be in the way of."""
+        return {
+            "summary.md": self.summary(result),
+            "metrics.txt": metrics_text(result),
+            TO_JUDGE: to_judge_text(result),
+        }
+
+    def _page(self, result: RunResult) -> str:
+        """The page; where a user's template is in the way, ours say so; nothing where ours are in the way, too."""
+        try:
+            return page_text(result, self.using, source_links(self.root))
+        except ReportError as error:
+            if self.undrawn:
+                return ""
+            self.undrawn = f"{PAGE} cannot be drawn: {one_line(error)}"
+            self.using = templates(sections=self.using.sections if self.using is not None else {})
+            return self._page(with_problem(result, self.undrawn))
+
+    def report(self, suite: SuiteResult, rule: str) -> str:
+        """Where the page shows a rule, as messages say it; nothing where no files are written."""
+        page = "" if self.folder is None else self._shown(self.folder / PAGE)
+        return page and f"{page}{link_to(rule_anchor(suite, rule))}"
+
+    def summary(self, result: RunResult) -> str:
+        """The run for a pull request; a folder of another name makes another comment."""
+        name = "" if self.folder is None or self.folder.name == FOLDER else self.folder.name
+        return summary_text(result, source_links(self.root), name, self.everything)
+
+    def _put(self, path: Path, text: str | bytes) -> str:
+        try:
+            if not text:
+                path.unlink(missing_ok=True)
+                return ""
+            if isinstance(text, str):  # a file may be called what is no UTF-8
+                text = text.encode("utf-8", "backslashreplace").decode()
+            put({path: text if isinstance(text, bytes) else [text]})
+        except OSError as error:
+            return error.strerror or str(error)
+        if self._shown(path) not in self.written:
+            self.written.append(self._shown(path))
+        return ""
+
+    def _shown(self, path: Path) -> str:
+        return (path.relative_to(self.root) if path.is_relative_to(self.root) else path).as_posix()
+
+
+NOT_ENDED = "the run did not end"
+UNFINISHED_PAGE = f"""<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<title>{NOT_ENDED}</title>
+<p><strong>Could not be judged</strong>: {NOT_ENDED}. The terminal shows why; this page is replaced when a run ends.
+</html>
+"""
+"""It is constant: a page that is drawn takes longer than a small suite, and drawing may be interrupted."""
+IGNORED = "# Files of runs of pytest-ireval, made anew by each.\n*\n"
+LOOKING = ("help", "version", "markers", "showfixtures", "show_fixtures_per_test", "cacheshow", "collectonly")
+
+
+def with_problem(result: RunResult, problem: str) -> RunResult:
+    """What a run came to that is red for want of a file; the same if there is no problem."""
+    return replace(result, verdict="error", problems=(*result.problems, problem)) if problem else result
+
+
+def _unwritten(results: Path, reason: str) -> str:
+    return f"{results}: cannot be written: {reason}; --ireval-report DIR writes elsewhere, none no files"
+
+
+def only_looks(options: argparse.Namespace) -> bool:
+    """Whether nothing is run."""
+    return any(getattr(options, option, None) for option in LOOKING)
+
+
+def begin(config: pytest.Config, options: argparse.Namespace) -> None:
+    """No file of an earlier run is left, however early this one ends."""
+    if only_looks(options):
+        return
+    try:
+        files = files_of(config, options)
+    except IrevalError:  # told when the session starts, as is a moment that is none
+        return
+    try:
+        files.begin(moment_of())
+    except IrevalError:
+        files.begin(datetime.now(timezone.utc))
+
+
+def files_of(config: pytest.Config, options: argparse.Namespace) -> RunFiles:
+    """As the option says, or the ini file."""
+    root = config.invocation_params.dir
+    option = options.ireval_report
+    told = option if option is not None else str(config.getini("ireval_report"))
+    if not told.strip():
+        name = "ireval_report" if option is None else "--ireval-report"
+        raise IrevalError(Problem(f"{name} names no folder", allowed=f"{name} none writes no files"))
+    base = root if option is not None else config.rootpath
+    return RunFiles(None if told == OFF else base / told, root)
+
+
+def kept(path: Path) -> Path | None:
+    """Where the file went, if there were grades in it: beside it, under a name that nothing else has."""
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()[1:]
+    except (OSError, UnicodeDecodeError):
+        return None
+    if not any("\t" in line and line.rpartition("\t")[2].strip() for line in lines):
+        return None
+    names = (path.with_name(f"judged{number if number > 1 else ''}.tsv") for number in count(1))
+    target = next(name for name in names if not name.exists())
+    with suppress(OSError):  # then the file is replaced as any other of an earlier run
+        return path.rename(target)
+    return None

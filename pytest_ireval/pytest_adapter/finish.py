@@ -1,0 +1,374 @@
+"""The end of a run, in the one process that writes: what was reported, what is accepted, files, and the exit code."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from pathlib import Path
+from typing import Protocol
+
+import pytest
+
+from pytest_ireval.baselines.at_base import Base
+from pytest_ireval.errors import BaselineError, HistoryError, IrevalError, Problem, one_line
+from pytest_ireval.gate.last_run import KeptRankings, packed
+from pytest_ireval.gate.weakened import vanished
+from pytest_ireval.history.kept import append, kept_run
+from pytest_ireval.history.trends import with_trends
+from pytest_ireval.plurals import counted
+from pytest_ireval.pytest_adapter.accepting import Accepting
+from pytest_ireval.pytest_adapter.affected import Affected, nobody, with_unaffected
+from pytest_ireval.pytest_adapter.branch import BASE, branch_of
+from pytest_ireval.pytest_adapter.claims import REPORTED, absent, claim, folders_named_whole, unclaimed
+from pytest_ireval.pytest_adapter.code_host import append_step_summary, as_printed, tell_code_host
+from pytest_ireval.pytest_adapter.files import OFF, RunFiles, only_looks, with_problem
+from pytest_ireval.pytest_adapter.planned_suite import Collected, Evaluated, PlannedSuite
+from pytest_ireval.pytest_adapter.run_plugins import RunPlugins
+from pytest_ireval.pytest_adapter.sections import with_sections
+from pytest_ireval.pytest_adapter.terminal import colour, summarise
+from pytest_ireval.repositories.git import short_name
+from pytest_ireval.results.outcome import Outcome, Verdict, worst_of
+from pytest_ireval.results.suite_result import MetricFigures, RunResult, Section, SuiteResult
+from pytest_ireval.secrets import hidden, hidden_in
+
+
+def _shown(section: Section) -> Section:
+    return replace(section, data=hidden_in(section.data), problem=hidden(section.problem))
+
+
+class Found(Protocol):
+    """Where the end of a run learns what the rest of it found."""
+
+    def collected(self) -> Collected:
+        """The suites."""
+
+    def found(self, name: str) -> Evaluated | None:
+        """What a suite came to; None if nobody evaluated it."""
+
+
+class RunEnd:
+    """Registered as a pytest plugin; with ``-n`` in the process that runs no test itself."""
+
+    def __init__(
+        self,
+        config: pytest.Config,
+        accepting: Accepting,
+        moment: datetime,
+        files: RunFiles,
+        found: Found,
+        affected: Affected,
+        plugins: RunPlugins,
+    ) -> None:
+        self.config = config
+        self.accepting = accepting
+        self.moment = moment
+        self.files = files
+        self.found = found
+        self.affected = affected
+        self.plugins = plugins
+        self.history = _history_of(config)
+        self.collected = Collected()
+        self.reported = _Reported()
+        self.uncollected: dict[str, str] = {}
+        """The text of what could not be collected, by node."""
+        self.claimed: set[str] = set()
+        """Baselines of suites that Python tests have gated."""
+        self.unwritten = ""
+        self.unsaid = ""
+        self.lost: tuple[str, ...] = ()
+        self.result: RunResult | None = None
+
+    def pytest_report_header(self) -> list[str]:
+        """What changed, if only suites that it concerns take part."""
+        return self.affected.header()
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        """What could not be collected keeps the run from a pass, be it a suite or a Python file."""
+        if report.failed:
+            self.uncollected[report.nodeid or "the session"] = report.longreprtext
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """A verdict counts once its report is here; nobody has shown it yet."""
+        self.reported.take(report)
+        self.claimed.update(getattr(report, REPORTED, ()))
+        colour(report)
+
+    def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
+        """Baselines are accepted, files written; no suite is no pass, even if Python tests passed."""
+        self.collected = self.found.collected()
+        if only_looks(self.config.option):
+            if not self.collected.found and exitstatus == pytest.ExitCode.OK:
+                session.exitstatus = pytest.ExitCode.NO_TESTS_COLLECTED
+            if self._nobody(exitstatus):
+                session.exitstatus = pytest.ExitCode.OK
+            return
+        if self.accepting.asked:
+            self.accepting.accept(self.collected.suites, self._ending, self.moment)
+        gone, fails = tuple(self._vanished(session)), branch_of(self.config).lowering_fails
+        missing = dict(each for folder in self._whole(session) for each in absent(folder))
+        self.lost = (*self._lost(), *self._unclaimed(session), *(said for said, ours in missing.items() if ours))
+        self.lost += gone if fails else ()
+        warnings = (*(said for said, ours in missing.items() if not ours), *(() if fails else gone))
+        problems = (*self.uncollected.values(), *self.lost, *self.accepting.problems)
+        suites = [self._ended(suite) for suite in self.collected.suites if suite.selected]
+        took_part = [file for suite in self.collected.suites if suite.selected for file in suite.files]
+        failed = self.reported.failed_tests(self.collected.suites)
+        result = self.files.result_of(suites, self.moment, problems, failed, took_part)
+        accepted = tuple(self.accepting.written)
+        reason = self.accepting.reason.strip() if accepted else ""
+        base = short_name(branch_of(self.config).base)
+        result = replace(result, accepted=accepted, reason=reason, warnings=warnings, base=base)
+        self.result = self.history.with_trends(with_unaffected(result, self.affected.since, self.collected.suites))
+        if self.files.folder is not None:
+            self.result, self.files.using = with_sections(
+                self.result, self.collected.suites, self.plugins, self.files.using
+            )
+            self.result = replace(self.result, sections=tuple(map(_shown, self.result.sections)))
+            self.files.rankings = packed(self.result, list(self._kept()))
+        self.unwritten = self.files.write(self.result)
+        self.unsaid = append_step_summary(self.files.summary, with_problem(self.result, self.unwritten))
+        self.history.append(with_problem(self.result, self.unwritten))
+        if exitstatus == pytest.ExitCode.OK or self._nobody(exitstatus):
+            session.exitstatus = self._exit_status(self.result)
+
+    def _kept(self) -> Iterator[KeptRankings]:
+        """The rankings of each suite that was evaluated."""
+        for suite in self.collected.suites:
+            evaluated = self.found.found(suite.name) if suite.selected else None
+            if evaluated is not None and evaluated.rankings is not None:
+                yield evaluated.rankings
+
+    def _nobody(self, exitstatus: int) -> bool:
+        """Whether nothing was run because no change concerns any suite."""
+        return exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED and nobody(self.collected.suites)
+
+    def _ending(self, suite: PlannedSuite) -> tuple[Evaluated | None, Collection[str]]:
+        evaluated = self.found.found(suite.name)
+        return evaluated, self.reported.verdicts(suite) - self.reported.disturbed(suite, evaluated)
+
+    def _ended(self, suite: PlannedSuite) -> SuiteResult:
+        evaluated, reported = self._ending(suite)
+        disturbed = self.reported.disturbed(suite, evaluated)
+        return _ended(suite, evaluated, reported, disturbed, written=suite.name in self.accepting.written)
+
+    def _lost(self) -> Iterator[str]:
+        """Suites that the command line names whole, and that pytest collected in part."""
+        folder, option = self.config.invocation_params.dir, self.config.option
+        if self.uncollected or getattr(option, "lf", False):  # --lf collects less, and does not say what
+            return
+        named = [Path(os.path.abspath(folder / each)) for each in self.config.args if "::" not in each]
+        for suite in self.collected.suites:
+            missing = set(suite.planned) - set(suite.selected) - suite.deselected
+            if missing and any(each in (suite.path, *suite.path.parents) for each in named):
+                count = counted(len(missing), "verdict")
+                yield f"{suite.name}: {count} neither run nor deselected, though the command line names it whole"
+
+    def _whole(self, session: pytest.Session) -> list[Path]:
+        """Folders of which everything was asked for and collected."""
+        if self.uncollected or session.shouldstop or session.shouldfail:
+            return []
+        return folders_named_whole(self.config)
+
+    def _unclaimed(self, session: pytest.Session) -> Iterator[str]:
+        """Baselines that no suite claims, in folders that were run whole."""
+        if self.affected.since:
+            return
+        claimed = self.claimed | {claim(suite.baselines, suite.name) for suite in self.collected.suites}
+        folders = self._whole(session)
+        yield from dict.fromkeys(said for folder in folders for said in unclaimed(self.config, folder, claimed))
+
+    def _vanished(self, session: pytest.Session) -> Iterator[str]:
+        """What was there at the base and is gone, in folders that were run whole."""
+        ref = branch_of(self.config).base or self.affected.since
+        folders = self._whole(session) if ref else []
+        names: dict[Path, set[str]] = {}
+        for suite in self.collected.suites:
+            names.setdefault(suite.path, set()).add(suite.name)
+        base, told = self.config.stash.get(BASE, None) or Base(ref or ""), dict[str, None]()
+        for folder in folders:
+            try:
+                told |= dict.fromkeys(vanished(base.of(folder), folders, names, self.plugins.registry_for))
+            except BaselineError as error:
+                reason = " ".join(str(error).split())
+                told[f"missing suites could not be determined: {reason}"] = None
+        yield from told
+
+    def _exit_status(self, result: RunResult) -> pytest.ExitCode:
+        """Of a run in which no test failed: whatever made pytest content, a run without a pass is not green."""
+        if self.unwritten or result.problems:
+            return pytest.ExitCode.TESTS_FAILED
+        if not result.suites and not nobody(self.collected.suites):
+            return pytest.ExitCode.NO_TESTS_COLLECTED
+        return pytest.ExitCode.TESTS_FAILED if result.verdict in ("fail", "error") else pytest.ExitCode.OK
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        """A row for each suite and metric, what was accepted, and why the exit code is not 0."""
+        if not self.collected.found:
+            terminalreporter.write_line(
+                "--ireval: no suite was collected (*.ireval.yaml, or a line ireval: 1), and that is no pass"
+            )
+        elif self.result is not None:
+            if not self.result.suites and not self.result.problems and not nobody(self.collected.suites):
+                terminalreporter.write_line("--ireval: no verdict of a suite was selected, and that is no pass")
+            uncollected = tuple(f"{node} could not be collected" for node in self.uncollected)
+            shown = replace(self.result, problems=uncollected)  # pytest has shown the texts
+            summarise(terminalreporter, self.config, shown, self.accepting, self.files.written)
+            for problem in filter(None, (*self.lost, self.unwritten)):
+                terminalreporter.write_line(f"problem: {problem}", red=True)
+        self.history.tell(terminalreporter)
+        tell_code_host(terminalreporter, self.config, self.result, self.unsaid)
+
+
+PHASES = ("setup", "call", "teardown")
+"""Reports about anything else tell of a worker that died."""
+AGAINST = ("fail", "error")
+
+
+@dataclass
+class _Reported:
+    """The reports of all tests, those of Python functions among them."""
+
+    nodes: set[str] = field(default_factory=set)
+    failed: dict[str, set[str]] = field(default_factory=dict)
+    """By node, the verdicts that the failed test told."""
+
+    def take(self, report: pytest.TestReport) -> None:
+        """A verdict counts once its report is here."""
+        if report.when in PHASES and (report.when == "call" or report.failed):
+            self.nodes.add(report.nodeid)
+        if report.failed:
+            self.failed.setdefault(report.nodeid, set()).update(_told(report))
+
+    def verdicts(self, suite: PlannedSuite) -> set[str]:
+        """The ids of what was reported."""
+        return {check for node, check in suite.nodes.items() if node in self.nodes}
+
+    def failed_tests(self, suites: Iterable[PlannedSuite]) -> tuple[str, ...]:
+        """Failed tests that are no verdict of a suite."""
+        ours = {node for suite in suites for node in suite.nodes}
+        return tuple(sorted(node for node in self.failed if node not in ours))
+
+    def disturbed(self, suite: PlannedSuite, evaluated: Evaluated | None) -> set[str]:
+        """Those of them whose test failed though the verdict is not against the change: something else failed."""
+        found = () if evaluated is None else evaluated.result.outcomes
+        red = {outcome.id for outcome in found if outcome.verdict in AGAINST}
+        return {
+            check
+            for node, check in suite.nodes.items()
+            if node in self.nodes and node in self.failed and not (check in red and self.failed[node] & {*AGAINST})
+        }
+
+
+def _told(report: pytest.TestReport) -> Iterator[str]:
+    """What the test recorded as its verdict; other properties may be anything."""
+    for each in report.user_properties:
+        if isinstance(each, tuple | list) and len(each) == 2 and each[0] == "ireval_verdict":
+            yield str(each[1])
+
+
+INI = "ireval_history"
+
+
+class RunHistory:
+    """Where a run is remembered; None: nowhere."""
+
+    def __init__(self, path: Path | None) -> None:
+        self.path = path
+        self.trouble = ""
+        """Why it is not."""
+        self.unread = ""
+        """Why its report shows no earlier runs."""
+
+    def with_trends(self, run: RunResult) -> RunResult:
+        """The run beside earlier ones, as far as any are known."""
+        if self.path is None or not run.suites:
+            return run
+        try:
+            return with_trends(self.path, run)
+        except HistoryError as error:
+            self.unread = one_line(error)
+            return run
+
+    def append(self, run: RunResult) -> None:
+        """The run is in the history; one without a suite came to nothing that could be remembered."""
+        if self.path is None or not run.suites:
+            return
+        try:
+            append(self.path, kept_run(run))
+        except HistoryError as error:
+            self.trouble = one_line(error)
+
+    def tell(self, reporter: pytest.TerminalReporter) -> None:
+        """What stood in the way. The gate has decided without the history, so the verdict stays what it is."""
+        if self.trouble:
+            reporter.write_line(as_printed(f"warning: this run is not in the history: {self.trouble}"), yellow=True)
+        elif self.unread:
+            reporter.write_line(as_printed(f"warning: the report shows no earlier runs: {self.unread}"), yellow=True)
+
+
+def _history_of(config: pytest.Config) -> RunHistory:
+    """As the ini file says."""
+    told = str(config.getini(INI)).strip()
+    if not told:
+        raise IrevalError(Problem(f"{INI} names no file", allowed=f"{INI} = {OFF} remembers no run"))
+    return RunHistory(None if told == OFF else config.rootpath / told)
+
+
+def _ended(
+    suite: PlannedSuite,
+    evaluated: Evaluated | None,
+    reported: Collection[str],
+    disturbed: Collection[str] = (),
+    *,
+    written: bool = False,
+) -> SuiteResult:
+    """What was ``reported``, as accepted if its baseline was ``written``.
+
+    With a verdict missing it is an error, and with one whose test failed for another reason: pytest is red then.
+    """
+    if evaluated is None:
+        return _never_judged(suite)
+    result = evaluated.result
+    unreported = [each for each in suite.selected if each not in reported]
+    outcomes = tuple(_settled(each, written) for each in result.outcomes if each.id in reported)
+    broken = result.error or not outcomes or unreported
+    late = [each for each in unreported if each not in disturbed]
+    notes = [f"the run ended before {len(late)} of its verdicts were reported"] if late else []
+    if disturbed:
+        notes.append(f"failed for another reason than the verdict: {', '.join(sorted(disturbed))}")
+    return replace(
+        result,
+        outcomes=outcomes,
+        verdict="error" if broken else worst_of(tuple(each.verdict for each in outcomes)),
+        metrics=tuple(_judged_by(metric, outcomes) for metric in result.metrics),
+        notes=(*result.notes, *notes),
+    )
+
+
+def _never_judged(suite: PlannedSuite) -> SuiteResult:
+    """An error, for nobody looked."""
+    return SuiteResult(
+        suite.name,
+        suite.shown,
+        "error",
+        (),
+        suite.owner,
+        matrix=suite.values,
+        planned=suite.planned,
+        error="the run ended before this suite was evaluated",
+    )
+
+
+def _settled(outcome: Outcome, written: bool) -> Outcome:
+    """What was against the change is accepted once the baseline is written, and not before."""
+    if not written or not outcome.acceptable:
+        return outcome
+    return replace(outcome, verdict="pass", accepted=True)
+
+
+def _judged_by(metric: MetricFigures, outcomes: tuple[Outcome, ...]) -> MetricFigures:
+    about: tuple[Verdict, ...] = tuple(each.verdict for each in outcomes if each.metric == metric.name)
+    return replace(metric, verdict=worst_of(about) if about else None)

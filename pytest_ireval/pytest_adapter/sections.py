@@ -1,0 +1,139 @@
+"""What plugins add to the report once the run has ended; nothing that goes wrong there moves a verdict."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from pytest_ireval.errors import IrevalError, PluginError, one_line
+from pytest_ireval.plugins.hookspecs import ReportSection
+from pytest_ireval.pytest_adapter.planned_suite import PlannedSuite
+from pytest_ireval.pytest_adapter.run_plugins import RunPlugins
+from pytest_ireval.reports.templates import SectionTemplate, Templates, settled, templates
+from pytest_ireval.results.plain import to_plain
+from pytest_ireval.results.suite_result import RunResult, Section
+from pytest_ireval.sources.foreign_text import raised_at, tidy, told
+
+MENTIONED = b"ireval_report_sections"
+"""Of conftest.py files that only workers have imported, those with it are imported here, too."""
+
+
+@dataclass
+class Served:
+    """A section and the suites that it may see: those that its plugin serves."""
+
+    kind: ReportSection
+    suites: list[str]
+
+
+def with_sections(
+    result: RunResult, suites: Sequence[PlannedSuite], plugins: RunPlugins, using: Templates | None
+) -> tuple[RunResult, Templates | None]:
+    """The run with what plugins add to it, and what draws it."""
+    found, troubles = _served(result, suites, plugins)
+    kinds = {each.kind.name: each.kind for each in reversed(found)}
+    sections = [_section(each, kinds[each.kind.name], result, plugins.root) for each in found]
+    if not sections and not troubles:
+        return result, using
+    drawing = replace(using or templates(), sections=templates_of(kinds.values()))
+    return settled(replace(result, sections=(*sections, *troubles)), drawing), drawing
+
+
+def templates_of(kinds: Iterable[ReportSection]) -> dict[str, SectionTemplate]:
+    """What draws sections, by their names."""
+    return {kind.name: SectionTemplate(kind.folder, kind.template, kind.style) for kind in kinds}
+
+
+def _served(
+    result: RunResult, suites: Sequence[PlannedSuite], plugins: RunPlugins
+) -> tuple[list[Served], list[Section]]:
+    """Every section once, in the order of the suites; what stands in the way of asking plugins for them."""
+    found: dict[tuple[str, str], Served] = {}
+    troubles: dict[str, Section] = {}
+    judged = {each.name: each for each in result.suites}
+    for suite in suites:
+        if suite.name not in judged:
+            continue
+        try:
+            registry = plugins.registry_beside(suite.path, MENTIONED)
+        except IrevalError as error:
+            if judged[suite.name].verdict != "error":  # or it has been told the same
+                troubles[str(error)] = Section("plugins", "Sections of plugins", suite.shown, problem=one_line(error))
+            continue
+        for kind in registry.sections.values():
+            found.setdefault((kind.name, kind.origin), Served(kind, [])).suites.append(suite.name)
+    return list(found.values()), list(troubles.values())
+
+
+def _section(served: Served, first: ReportSection, result: RunResult, root: Path) -> Section:
+    """What its plugin says of the run; a problem where it says nothing of use."""
+    kind = served.kind
+    empty = Section(kind.name, kind.title, kind.source)
+    if first is not kind:
+        return replace(empty, problem=f"its name {kind.name!r} is claimed twice: by {first.source}, too")
+    seen = replace(result, suites=tuple(suite for suite in result.suites if suite.name in served.suites))
+    try:
+        return replace(empty, data=plain(_asked(kind, to_plain(seen), root)))
+    except PluginError as error:
+        return replace(empty, problem=one_line(error))
+
+
+def _asked(kind: ReportSection, run: dict[str, Any], root: Path) -> Any:
+    try:
+        return kind.data(run)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # a plugin may raise anything, skips and exits among it
+        said = " ".join(tidy(told(error)))
+        raise PluginError(f"raised {said} {raised_at(error, root)}".rstrip()) from error
+
+
+DEEPEST = 50
+"""Levels; a value that holds itself has no end."""
+SHOWN = 3
+"""So many things that are no data are named."""
+
+
+def plain(data: Any) -> dict[str, Any]:
+    """A copy of it with lists for tuples; raises PluginError that names the path to what JSON does not know."""
+    if not isinstance(data, dict):
+        raise PluginError(f"returned {_called(data)}, where a dict is expected")
+    wrong = []
+    for each in _wrong(data, "", 0):
+        wrong.append(each)
+        if len(wrong) == SHOWN:
+            break
+    if wrong:
+        raise PluginError(f"returned what is no plain data: {'; '.join(wrong)}")
+    try:
+        copy: dict[str, Any] = json.loads(json.dumps(data, allow_nan=False))
+    except ValueError as error:  # a whole number of thousands of digits
+        raise PluginError(f"returned what is no plain data: {error}") from error
+    return copy
+
+
+def _wrong(value: Any, path: str, depth: int) -> Iterator[str]:
+    """Path and complaint of everything that does not fit."""
+    if depth > DEEPEST:
+        yield f"{path[:200]} lies deeper than {DEEPEST} levels"
+    elif isinstance(value, dict):
+        yield from (
+            f"{path or 'it'} has the key {key!r}, which is no text" for key in value if not isinstance(key, str)
+        )
+        for key, each in value.items():
+            yield from _wrong(each, f"{path}.{key}" if path else str(key), depth + 1)
+    elif isinstance(value, list | tuple):
+        for number, each in enumerate(value):
+            yield from _wrong(each, f"{path}[{number}]", depth + 1)
+    elif isinstance(value, float) and not math.isfinite(value):
+        yield f"{path} is {float(value)!r}"
+    elif value is not None and not isinstance(value, str | bool | int | float):
+        yield f"{path} is {_called(value)}"
+
+
+def _called(value: Any) -> str:
+    return "None" if value is None else f"a {type(value).__name__}"

@@ -1,0 +1,240 @@
+"""A run as ``results.json``: everything, for programs, in a form with a version and a published schema."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from pytest_ireval.errors import InputError, Problem
+from pytest_ireval.results.outcome import VERDICTS, Verdict
+from pytest_ireval.results.plain import from_plain, to_plain
+from pytest_ireval.results.suite_result import RunResult, SuiteResult, ToJudge
+from pytest_ireval.text_table import printable
+
+FOLDER = "ireval-report"
+"""Where a run writes unless it is told otherwise."""
+RESULTS = "results.json"
+FORMAT = 1
+"""The version of the form; a reader refuses another one."""
+DEEPEST = 6
+"""The queries of an outcome lie this deep: a line each."""
+_flat = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
+"""Made once: ``json.dumps`` would make an encoder for each value."""
+
+
+def results_text(run: RunResult) -> str:
+    """The same text for equal runs; lists of plain values take one line each."""
+    text = "".join(_laid_out({"format": FORMAT, **to_plain(run)})) + "\n"
+    return text.encode("utf-8", "backslashreplace").decode()  # JSON has these escapes for names that are no UTF-8
+
+
+def run_of(text: str, place: str = "results.json") -> RunResult:
+    """The run that :func:`results_text` wrote; ``place`` is what messages call the file."""
+    try:
+        data = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise InputError(Problem(f"is no JSON: {error}", place)) from None
+    if not isinstance(data, dict) or data.get("format") != FORMAT:
+        found = f"format {data.get('format')!r}" if isinstance(data, dict) else type(data).__name__
+        raise InputError(Problem(f"{found} cannot be read as results; this version reads format {FORMAT}", place))
+    return from_plain({key: value for key, value in data.items() if key != "format"}, RunResult, place)
+
+
+def refuse_contradictions(run: RunResult, place: str) -> RunResult:
+    """The run, if no whole of it is said to be better than its parts; no run writes such a file."""
+    if wrong := next(_contradictions(run), ""):
+        complaint = f"is inconsistent, so it may have been edited: {wrong}"
+        raise InputError(Problem(complaint, place, suggestion="run the suites again and use the new file"))
+    return run
+
+
+def _contradictions(run: RunResult) -> Iterator[str]:
+    """Where a whole is said to be better than its parts."""
+    for suite in run.suites:
+        for each in suite.outcomes:
+            if _better(suite.verdict, each.verdict):
+                yield f"suite {suite.name} is said to {_be(suite.verdict)}, and its {each.id} to {_be(each.verdict)}"
+        if _better(run.verdict, suite.verdict):
+            yield f"the run is said to {_be(run.verdict)}, and suite {suite.name} to {_be(suite.verdict)}"
+    if run.failed_tests and _better(run.verdict, "fail"):
+        yield f"the run is said to {_be(run.verdict)}, and {run.failed_tests[0]} to fail"
+    if run.verdict != "error" and (run.problems or not (run.suites or run.unaffected)):
+        yield f"the run is said to {_be(run.verdict)}, and {run.problems[0] if run.problems else 'no suite was judged'}"
+
+
+def _better(one: Verdict, other: Verdict) -> bool:
+    return VERDICTS.index(one) < VERDICTS.index(other)
+
+
+def _be(verdict: Verdict) -> str:
+    return verdict if verdict in ("pass", "fail") else f"be {verdict}" if verdict == "inconclusive" else "be an error"
+
+
+def _laid_out(value: Any, depth: int = 0) -> Iterator[str]:
+    """A line for each entry, but for what lies deep or holds nothing but plain values."""
+    within = list(value.values()) if isinstance(value, dict) else value if isinstance(value, list) else []
+    if depth >= DEEPEST or not any(isinstance(each, dict | list) and each for each in within):
+        yield _flat(value)
+        return
+    opening, closing = "{}" if isinstance(value, dict) else "[]"
+    keys = [f"{_flat(key)}: " for key in value] if isinstance(value, dict) else [""] * len(within)
+    yield opening
+    for number, (key, each) in enumerate(zip(keys, within, strict=True)):
+        yield f"{',' if number else ''}\n{' ' * (depth + 1)}{key}"
+        yield from _laid_out(each, depth + 1)
+    yield f"\n{' ' * depth}{closing}"
+
+
+Labels = tuple[tuple[str, str], ...]
+
+FAMILIES = {
+    "ireval_pass": "1 if the whole run may land, 0 if it failed or could not be judged.",
+    "ireval_suite_pass": "The same for each suite.",
+    "ireval_verdicts": "How many verdicts of a suite there are of each kind.",
+    "ireval_metric": "A metric as measured by this run, for all queries and for each slice that was compared.",
+    "ireval_metric_baseline": "The same metric of the accepted baseline.",
+    "ireval_metric_change": "Now minus baseline, over the queries that both sides have.",
+    "ireval_metric_resolution": "The smallest drop of the mean that so many queries show in 80% of cases.",
+    "ireval_rule": "What the other rules looked at, by the name of the number.",
+}
+"""What stands in the file, in this order; all of them are gauges."""
+DIGITS = 6
+"""Decimals; what differs beyond them is noise, and a report that compares texts would call it a change."""
+
+
+def metrics_text(run: RunResult) -> str:
+    """The same text for equal runs; what has no value is left out. No timestamps: GitLab has no use for them."""
+    values: dict[tuple[str, Labels], float] = {}
+    for family, labels, value in _samples(run):
+        if value is not None and math.isfinite(value):
+            values.setdefault((family, labels), value)  # several rules look at one figure
+    lines = []
+    for family, says in FAMILIES.items():
+        lines += [f"# TYPE {family} gauge", f"# HELP {family} {says}"]
+        lines += [
+            f"{family}{_labels(labels)} {_number(value)}" for (of, labels), value in values.items() if of == family
+        ]
+    return "\n".join([*lines, "# EOF", ""])
+
+
+def _samples(run: RunResult) -> Iterator[tuple[str, Labels, float | None]]:
+    yield "ireval_pass", (), _green(run.verdict)
+    for suite in run.suites:
+        name = (("suite", suite.name),)
+        yield "ireval_suite_pass", name, _green(suite.verdict)
+        verdicts = [outcome.verdict for outcome in suite.outcomes]
+        for verdict in VERDICTS:
+            yield "ireval_verdicts", (*name, ("verdict", verdict)), verdicts.count(verdict)
+        yield from _figures(suite, name)
+        yield from _rules(suite, name)
+
+
+def _green(verdict: str) -> float:
+    return float(verdict not in ("fail", "error"))
+
+
+def _figures(suite: SuiteResult, name: Labels) -> Iterator[tuple[str, Labels, float | None]]:
+    """All queries first, then the slices of the rules that compare with the baseline."""
+    for metric in suite.metrics:
+        labels = (*name, ("metric", metric.name), ("slice", "all"))
+        yield from _four(labels, metric.now, metric.baseline, metric.change, metric.resolution)
+    for outcome in suite.outcomes:
+        if outcome.metric and outcome.compares and not outcome.against:
+            for each in outcome.figures:
+                weighted = (("weighted", "true"),) if each.weighted else ()
+                labels = (*name, ("metric", outcome.metric), ("slice", each.slice), *weighted)
+                yield from _four(labels, each.now, each.baseline, each.change, each.resolution)
+
+
+def _four(
+    labels: Labels, now: float | None, baseline: float | None, change: float | None, resolution: float | None
+) -> Iterator[tuple[str, Labels, float | None]]:
+    yield "ireval_metric", labels, now
+    yield "ireval_metric_baseline", labels, baseline
+    yield "ireval_metric_change", labels, change
+    yield "ireval_metric_resolution", labels, resolution
+
+
+def _rules(suite: SuiteResult, name: Labels) -> Iterator[tuple[str, Labels, float | None]]:
+    """Numbers of rules, but for those that stand among the metrics."""
+    for outcome in suite.outcomes:
+        if "baseline" in outcome.numbers and not outcome.against:
+            continue
+        for number, value in outcome.numbers.items():
+            yield "ireval_rule", (*name, ("rule", outcome.id), ("number", number)), value
+
+
+def _labels(labels: Labels) -> str:
+    pairs = ",".join(f'{name}="{_escaped(value)}"' for name, value in labels)
+    return f"{{{pairs}}}" if pairs else ""
+
+
+def _escaped(value: str) -> str:
+    """A label's value: backslashes and quotes escaped, control characters spelled out.
+
+    ``#`` is no special character here, but GitLab cuts every line there and refuses the file; so it is a wide one.
+    """
+    return printable(value).replace("\\", "\\\\").replace('"', '\\"').replace("#", "\uff03")
+
+
+def _number(value: float) -> str:
+    return repr(round(float(value), DIGITS) + 0.0)
+
+
+HEADER = (
+    "suite",
+    "query",
+    "document",
+    "text",
+    "metric",
+    "effect",
+    "rank_now",
+    "rank_baseline",
+    "grade",
+)
+FORMULA = ("=", "+", "-", "@")
+NUMBER = re.compile(r"[+-]?[0-9]+(?:[.,][0-9]+)?")
+BREAKS = re.compile(r"[\t\n\v\f\r\x1c-\x1e\x85\u2028\u2029]")
+"""What ends a cell or a line, for one program or another."""
+
+
+def to_judge_text(run: RunResult) -> str:
+    """The same text for equal runs, suite by suite, the most influential first; empty if there is nothing to judge.
+
+    A pair whose ids a table without quotes cannot hold is left out, and so is one whose id a spreadsheet would take for
+    a formula: a grade would never find back to it. Other texts are made to be none.
+    """
+    lines = ["\t".join(_cells(suite, each)) for suite in run.suites for each in suite.to_judge if _fits(each)]
+    return "".join(f"{line}\n" for line in ("\t".join(HEADER), *lines)) if lines else ""
+
+
+def _cells(suite: SuiteResult, each: ToJudge) -> tuple[str, ...]:
+    ranks = ("" if rank is None else str(rank) for rank in (each.now, each.baseline))
+    text = " ".join(BREAKS.sub(" ", each.text).split())
+    return (
+        BREAKS.sub(" ", suite.name),
+        each.query,
+        each.document,
+        f"'{text}" if _is_formula(text) else text,
+        each.metric,
+        f"{each.effect:+.6f}",
+        *ranks,
+        "",
+    )
+
+
+def _fits(each: ToJudge) -> bool:
+    ids = (each.query, each.document)
+    return not any(BREAKS.search(name) or name != name.strip() or _quoted(name) or _is_formula(name) for name in ids)
+
+
+def _is_formula(text: str) -> bool:
+    """Whether a spreadsheet would calculate it, and run what it names; a number with a sign is none."""
+    return text.startswith(FORMULA) and not NUMBER.fullmatch(text)
+
+
+def _quoted(name: str) -> bool:
+    return len(name) > 1 and name[0] == name[-1] == '"'

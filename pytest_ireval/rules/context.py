@@ -1,0 +1,266 @@
+"""What a rule sees: the values of its metric on its slice, now and in the baseline, and the documents behind them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pytest_ireval.baselines.baseline import Step
+from pytest_ireval.metrics.metric import Metric
+from pytest_ireval.plugins.kinds import Part
+from pytest_ireval.results.outcome import Placed, QueryChange, SliceFigures, Verdict
+from pytest_ireval.rules.side import WHOLE, Floats, Population, Scored, Side, Slice
+from pytest_ireval.rules.unjudged import Unjudged
+from pytest_ireval.statistics.looks import agreement, even_agreement, levels_of_looks
+
+TOP = 3
+"""So many documents of a query are shown with its change."""
+
+
+class Values(NamedTuple):
+    """Values of units that count: their places among all units, now; and before, where they are paired."""
+
+    all_names: tuple[str, ...]
+    """Of all units, counting or not."""
+    place: NDArray[np.int64]
+    now: Floats
+    before: Floats
+
+    @property
+    def names(self) -> list[str]:
+        """Of those that count."""
+        return [self.all_names[place] for place in self.place.tolist()]
+
+    @property
+    def gain(self) -> Floats:
+        """``now - before``."""
+        return self.now - self.before
+
+
+def _nothing_unjudged(metric: Metric) -> None:
+    """Where nobody has looked."""
+
+
+def _nothing_tied(metric: Metric) -> None:
+    """Where all scores differ."""
+
+
+@dataclass(frozen=True, eq=False)
+class Seen:
+    """What one check looks at. Waived queries are not in it."""
+
+    population: Population
+    now: Side
+    baseline: Side | None
+    """What is compared with; None for rules that do not compare."""
+    part: Part
+    slice: Slice = WHOLE
+    adjusted: float | None = None
+    """The p of this verdict's evidence, corrected for all rules of the suite that decide by evidence; None: no p."""
+    tests: int = 0
+    """How many such verdicts the suite has."""
+    unjudged: Callable[[Metric], Unjudged | None] = _nothing_unjudged
+    """What unjudged documents leave open for a metric; None where there are none. Made when asked for."""
+    walk: Walk | None = None
+    """How the mean got here from the anchor; None for rules that do not compare with it."""
+    tie_orders: Callable[[Metric], tuple[Floats, Floats] | None] = _nothing_tied
+    """A metric's values of now with equal scores in the worst and in the best order; None where it does not matter."""
+
+    @property
+    def metric(self) -> Metric:
+        """The metric that the part is about."""
+        if self.part.metric is None:
+            raise TypeError("this part of the rule is about no metric")
+        return self.part.metric
+
+    @property
+    def sign(self) -> int:
+        """1 where higher values of the metric are better, -1 where lower ones are."""
+        return -1 if self.metric.direction == "lower" else 1
+
+    def of(self, within: Slice) -> Seen:
+        """The same on another slice."""
+        return replace(self, slice=within)
+
+    def scored(self, side: Side) -> Scored:
+        """The metric on one side; raises why it could not be computed."""
+        name = str(self.metric)
+        if name in side.errors:
+            raise side.errors[name]
+        return side.scored[name]
+
+    def values(self) -> Values:
+        """The values of now; ``before`` are the same."""
+        found = self.scored(self.now)
+        place = np.flatnonzero(self._inside(found) & ~np.isnan(found.values))
+        return Values(found.names, place, found.values[place], found.values[place])
+
+    def paired(self) -> Values:
+        """Values of units that have one on both sides."""
+        if self.baseline is None:
+            raise TypeError("this rule compares with nothing: say compares=True where it is made")
+        before = self.scored(self.baseline)
+        now = self.baseline.counterpart.get(str(self.metric)) or self.scored(self.now)
+        their = before.values if now.names == before.names else _by_name(before, now.names)
+        both = self._inside(now) & ~np.isnan(now.values) & ~np.isnan(their)
+        place = np.flatnonzero(both)
+        return Values(now.names, place, now.values[place], their[place])
+
+    def on_both_sides(self) -> NDArray[np.int64]:
+        """Places, among the queries of the suite, of those of the slice that have a ranking now and in the baseline."""
+        if self.baseline is None:
+            raise TypeError("this rule compares with nothing: say compares=True where it is made")
+        ids, now, before = self.population.queries.ids, self.now.position, self.baseline.position
+        places = np.flatnonzero(self.population.mask(self.slice)).tolist()
+        return np.array([place for place in places if ids[place] in now and ids[place] in before], np.int64)
+
+    def _inside(self, found: Scored) -> NDArray[np.bool_]:
+        if found.metric.unit == "query":
+            return self.population.mask(self.slice)
+        return np.ones(len(found.names), bool)
+
+    def changes(self, values: Values, rows: Iterable[int], notes: Sequence[str] = ()) -> tuple[QueryChange, ...]:
+        """What became of some units, given as rows of ``values``, with their documents."""
+        compared = self.baseline is not None
+        made = []
+        for i, row in enumerate(rows):
+            before = float(values.before[row]) if compared else None
+            note = notes[i] if notes else ""
+            if self.metric.unit == "query":
+                change = self.change(int(values.place[row]), note)
+            else:
+                change = QueryChange(values.all_names[values.place[row]], "", None, note=note)
+            made.append(replace(change, now=float(values.now[row]), baseline=before))
+        return tuple(made)
+
+    def change(self, place: int, note: str = "") -> QueryChange:
+        """One query, by its place among the queries of the suite, with its documents."""
+        queries, weights = self.population.queries, self.population.weights
+        query = queries.ids[place]
+        placed = self.placed(query)
+        ranked_now = sorted((each for each in placed if each.now is not None), key=lambda each: each.now or 0)
+        return QueryChange(
+            query=query,
+            text=queries.text[place],
+            now=None,
+            weight=None if weights is None else float(weights[place]),
+            best=_best(placed, compared=self.baseline is not None),
+            top=tuple(ranked_now[:TOP]),
+            note=note,
+        )
+
+    def placed(self, query: str) -> tuple[Placed, ...]:
+        """The documents of a query on both sides, with grades; those of the ranking of now first."""
+        return self.now.remembered((query, id(self.baseline)), lambda: self._placed(query))
+
+    def _placed(self, query: str) -> tuple[Placed, ...]:
+        grades = self.population.grades(query)
+        now = self.now.documents(query)
+        before = self.baseline.documents(query) if self.baseline is not None else []
+        rank_now = {document: rank for rank, document in enumerate(now, 1)}
+        rank_before = {document: rank for rank, document in enumerate(before, 1)}
+        return tuple(
+            Placed(document, grades.get(document), rank_now.get(document), rank_before.get(document))
+            for document in dict.fromkeys((*now, *before))
+        )
+
+
+def _by_name(found: Scored, names: Sequence[str]) -> Floats:
+    """The values of units with these names; NaN for one that is not there."""
+    known = dict(zip(found.names, found.values.tolist(), strict=True))
+    return np.array([known.get(name, np.nan) for name in names], np.float64)
+
+
+def _best(placed: Iterable[Placed], *, compared: bool) -> Placed | None:
+    """The document with the highest grade above 0, the first of several."""
+    listed = [
+        (-(each.grade or 0.0), rank, each)
+        for each in placed
+        if (each.grade or 0.0) > 0 and (rank := each.baseline if compared else each.now) is not None
+    ]
+    return min(listed, key=lambda entry: entry[:2])[2] if listed else None
+
+
+@dataclass(frozen=True)
+class Ruling:
+    """What a rule's function returns; the gate adds where the rule stands and what all rules have in common."""
+
+    verdict: Verdict
+    headline: str
+    """With figures: ``nDCG@10 fell 31.1% on segment=tail (tolerance 3%)``."""
+    sentence: str = ""
+    figures: tuple[SliceFigures, ...] = ()
+    queries: tuple[QueryChange, ...] = ()
+    """The worst first; :meth:`Seen.change` makes one."""
+    more_queries: int = 0
+    """How many more there are than ``queries`` lists."""
+    worst: str = "worst queries"
+    facts: tuple[str, ...] = ()
+    warning: bool = False
+    """Whether a reader should look although the verdict is pass."""
+    numbers: Mapping[str, float] = field(default_factory=dict)
+
+
+def percent(share: float) -> str:
+    """``3.4%``; a figure that rounds to nothing keeps two digits."""
+    shown = f"{100 * share:.1f}%"
+    return shown if shown.strip("-+0.%") or share == 0 else f"{100 * share:.2g}%"
+
+
+@dataclass(frozen=True)
+class AcceptedChange:
+    """An acceptance since the anchor."""
+
+    date: str
+    reason: str
+    step: Step | None
+    """None: the acceptance kept no figures of this mean."""
+
+    @property
+    def moved(self) -> bool:
+        """Whether it may have moved the mean: one that kept no figures counts."""
+        return self.step is None or self.step.spread > 0 or self.step.change != 0
+
+
+@dataclass(frozen=True)
+class Walk:
+    """How a mean got from the anchor to the current rankings, all of it read from committed acceptances."""
+
+    accepted: tuple[AcceptedChange, ...] = ()
+    """Those that moved the mean, the oldest first."""
+    moving: bool = True
+    """Whether the current rankings differ from what was accepted last, so that this run is one more look."""
+    step: Step | None = None
+    """From what was accepted last to now; None where the stored baseline does not fit what is evaluated now."""
+
+    @property
+    def looks(self) -> int:
+        """How often the mean was compared with the anchor, this time included."""
+        return max(1, len(self.accepted) + self.moving)
+
+    @property
+    def unknown(self) -> int:
+        """How many accepted changes kept no figures."""
+        return sum(each.step is None for each in self.accepted)
+
+    def correlations(self) -> Iterator[float]:
+        """Of each look with the next; where an acceptance kept no figures, as if all steps were alike."""
+        steps = [*(each.step for each in self.accepted), *([self.step] if self.moving else [])]
+        for look, (before, after) in enumerate(pairwise(steps), 2):
+            if before is None or after is None:
+                yield even_agreement(look)
+            else:
+                yield agreement(before.from_anchor, after.from_anchor, after.spread)
+
+    def level(self, looks: int, alpha: float) -> float:
+        """The level at which this look is tested, so that ``alpha`` lasts for this many of them."""
+        return self.levels(looks, alpha)[-1]
+
+    def levels(self, looks: int, alpha: float) -> tuple[float, ...]:
+        """Those of all looks so far."""
+        return levels_of_looks(tuple(self.correlations()), looks, alpha)
