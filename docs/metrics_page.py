@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from pytest_ireval import Metric, load_registry
-from pytest_ireval.cli.metrics_command import also_called, described, range_of, signature, without_relevant
+from pytest_ireval.cli.metrics_command import also_called, described_metric, range_of, signature, without_relevant
 
 PAGE = Path(__file__).with_name("metrics.md")
 INTRODUCTION = """\
@@ -69,7 +69,7 @@ def section(metric: Metric) -> Iterator[str]:
     if metric.spellings:
         yield "* also called " + ", ".join(f"`{name}`".replace(" = ", "` = `") for name in also_called(metric))
     yield from (f"* does not promise `{promise}`: {reason}" for promise, reason in metric.not_promised.items())
-    yield from (f"* `{parameter.name}`: {described(parameter)}" for parameter in metric.parameters)
+    yield from (f"* `{parameter.name}`: {described_metric(parameter)}" for parameter in metric.parameters)
     yield ""
 
 

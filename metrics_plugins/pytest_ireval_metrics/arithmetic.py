@@ -11,14 +11,14 @@ MOST_TERMS = 12
 """A sum of more terms is not written out."""
 
 
-def number(value: float) -> str:
+def shown_number(value: float) -> str:
     """A number of a formula: whole numbers as such, others with four decimals."""
     return f"{value:.0f}" if float(value).is_integer() else f"{value:.4f}"
 
 
 def quotient(above: float, below: float) -> tuple[str, float]:
     """A division in words, and what it comes to; nothing divided by 0 is 0."""
-    text = f"{number(above)} / {number(below)}"
+    text = f"{shown_number(above)} / {shown_number(below)}"
     return (f"({text} counts as 0)", 0.0) if below == 0 else (text, above / below)
 
 
@@ -26,12 +26,12 @@ def total(terms: Sequence[float] | NDArray[np.float64]) -> str:
     """A sum in words, of the terms that are not 0; if they are too many, what it comes to."""
     there = [float(term) for term in terms if term]
     if len(there) <= MOST_TERMS:
-        return " + ".join(map(number, there)) or "0"
-    return number(sum(there))
+        return " + ".join(map(shown_number, there)) or "0"
+    return shown_number(sum(there))
 
 
 def shared(terms: NDArray[np.float64], among: float) -> tuple[str, float]:
     """A sum divided by a number in words, and what it comes to; nothing divided by 0 is 0."""
     if not 1 < np.count_nonzero(terms) <= MOST_TERMS or not among:
         return quotient(float(terms.sum()), among)
-    return f"({total(terms)}) / {number(among)}", float(terms.sum()) / among
+    return f"({total(terms)}) / {shown_number(among)}", float(terms.sum()) / among

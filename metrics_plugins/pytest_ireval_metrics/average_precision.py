@@ -20,7 +20,7 @@ Thresholds = Annotated[
 ]
 
 
-def sum_of_precisions(judged: JudgedRankings, cutoff: int | None, rel: float) -> Floats:
+def _sum_of_precisions(judged: JudgedRankings, cutoff: int | None, rel: float) -> Floats:
     """Per query, the precisions at the ranks of relevant documents within the cutoff, added up."""
     counts = judged.relevant(rel)
     if cutoff is not None:
@@ -56,7 +56,7 @@ def average_precision(
     Example: AP of 1 0 0 1 0 = (1/1 + 2/4) / 2 = 0.75
     """
     judged = condensed(judged) if judged_only else judged
-    return ratio(sum_of_precisions(judged, cutoff, rel), divisor_of(judged, rel, denominator, cutoff))
+    return ratio(_sum_of_precisions(judged, cutoff, rel), divisor_of(judged, rel, denominator, cutoff))
 
 
 @metric(
@@ -75,7 +75,7 @@ def geometric_map(judged: JudgedRankings, *, rel: Rel = 1, judged_only: JudgedOn
     Example: GMAP of 1 0 0 1 0 = (1/1 + 2/4) / 2 = 0.75
     """
     judged = condensed(judged) if judged_only else judged
-    return ratio(sum_of_precisions(judged, None, rel), judged.relevant_count(rel))
+    return ratio(_sum_of_precisions(judged, None, rel), judged.relevant_count(rel))
 
 
 @metric(
@@ -94,7 +94,7 @@ def yet_another_average_precision(judged: JudgedRankings, *, rel: Rel = 1, judge
     Example: YAAP of 1 0 1 = log((1 + 5/3) / (1 + 2 - 5/3)) = log(2) = 0.6931
     """
     judged = condensed(judged) if judged_only else judged
-    total = sum_of_precisions(judged, None, rel)
+    total = _sum_of_precisions(judged, None, rel)
     odds: Floats = (1 + total) / (1 + np.maximum(judged.relevant_count(rel) - total, 0.0))
     return np.log(odds).astype(np.float64)
 
@@ -119,7 +119,7 @@ def graded_average_precision(
     judged = condensed(judged) if judged_only else judged
     hits = judged.hits
     taken = _share_of_readers(hits.grade, thresholds)
-    agreed = shared_so_far(judged, taken) / hits.rank
+    agreed = _shared_so_far(judged, taken) / hits.rank
     best = np.bincount(judged.ideal.query, _share_of_readers(judged.ideal.grade, thresholds), minlength=judged.count)
     return ratio(judged.sum(agreed, None if cutoff is None else hits.rank <= cutoff), best)
 
@@ -136,7 +136,7 @@ def _share_of_readers(grade: Floats, thresholds: Thresholds) -> Floats:
     return taken
 
 
-def shared_so_far(judged: JudgedRankings, value: Floats) -> Floats:
+def _shared_so_far(judged: JudgedRankings, value: Floats) -> Floats:
     """For each hit, the sum of min(value, its own value) over this and the higher hits of its query.
 
     The values of a query are steps; each step adds its height for every hit so far that reaches it.

@@ -71,7 +71,7 @@ def p_measure(
     Example: PMeasure of 1 3 0 3 = (4 + 2) / (6 + 2) = 0.75
     """
     judged = condensed(judged) if judged_only else judged
-    stop = preferred_rank(judged, relevant_hits(judged, rel, cutoff))
+    stop = _preferred_rank(judged, relevant_hits(judged, rel, cutoff))
     return judged.sum(blended_ratio(judged, rel, beta, gains), judged.hits.rank == stop[judged.hits.query])
 
 
@@ -100,11 +100,11 @@ def p_plus(
     """
     judged = condensed(judged) if judged_only else judged
     counts = relevant_hits(judged, rel, cutoff)
-    counts = counts & (judged.hits.rank <= preferred_rank(judged, counts)[judged.hits.query])
+    counts = counts & (judged.hits.rank <= _preferred_rank(judged, counts)[judged.hits.query])
     return ratio(judged.sum(blended_ratio(judged, rel, beta, gains), counts), judged.sum(counts))
 
 
-def preferred_rank(judged: JudgedRankings, among: Mask) -> Integers:
+def _preferred_rank(judged: JudgedRankings, among: Mask) -> Integers:
     """Per query, the first rank of the best grade among these hits; 0 if there are none."""
     query, grade, rank = judged.hits.query[among], judged.hits.grade[among], judged.hits.rank[among]
     order = np.lexsort((rank, -grade, query))

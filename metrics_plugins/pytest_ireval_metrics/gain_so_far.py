@@ -20,7 +20,7 @@ def _range(settings: Mapping[str, Any]) -> tuple[float, float]:
     return gain_range(settings, 1.0)
 
 
-def accumulated(values: Floats, first: Integers) -> Floats:
+def _accumulated(values: Floats, first: Integers) -> Floats:
     """The sum of each value and those before it in its part; parts begin at ``first``, which ends with the size."""
     total, start, length, k = values.copy(), first[:-1], np.diff(first), 1
     while (rows := start[length > k]).size:
@@ -35,7 +35,7 @@ def reached(values: Floats, first: Integers, query: Integers, count: Integers) -
     return np.where(last >= first[query], np.r_[values, 0.0][last], 0.0)
 
 
-def hits_above(judged: JudgedRankings, query: Integers, rank: Integers) -> Integers:
+def _hits_above(judged: JudgedRankings, query: Integers, rank: Integers) -> Integers:
     """How many judged documents stand at each rank of a query and above."""
     widest = int(max(judged.retrieved.max(initial=0), rank.max(initial=0))) + 1
     place = np.searchsorted(judged.hits.query * widest + judged.hits.rank, query * widest + rank, side="right")
@@ -50,11 +50,11 @@ class _Cumulated:
         self.best: BestGains = best_of_judged(judged, "linear", gains)
         self.gain = gain_of(judged.hits.grade, "linear", gains)
         self.sums = judged.running(self.gain / discount_at(judged.hits.rank, "log2", 2))
-        self.best_sums = accumulated(self.best.gain / discount_at(self.best.rank, "log2", 2), self.best.first)
+        self.best_sums = _accumulated(self.best.gain / discount_at(self.best.rank, "log2", 2), self.best.first)
 
     def ndcg(self, query: Integers, rank: Integers) -> Floats:
         """NDCG at each rank of a query."""
-        found = reached(self.sums, self.judged.first, query, hits_above(self.judged, query, rank))
+        found = reached(self.sums, self.judged.first, query, _hits_above(self.judged, query, rank))
         return ratio(found, reached(self.best_sums, self.best.first, query, rank))
 
 
@@ -129,7 +129,7 @@ def normalised_gain(judged: JudgedRankings, *, gains: Gains = None, judged_only:
     hits, best = judged.hits, best_of_judged(judged, "linear", gains)
     count = np.diff(best.first)
     gain = gain_of(hits.grade, "linear", gains)
-    costs = accumulated(np.maximum(best.gain, 1.0), best.first)
+    costs = _accumulated(np.maximum(best.gain, 1.0), best.first)
     cost = reached(costs, best.first, hits.query, hits.rank) + np.maximum(hits.rank - count[hits.query], 0)
     worth = gain / np.log2(2 + cost - judged.running(gain))
     return ratio(judged.sum(worth), np.bincount(best.query, best.gain, minlength=judged.count))

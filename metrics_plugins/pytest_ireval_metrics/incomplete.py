@@ -20,7 +20,7 @@ def _not_relevant(grade: Floats, rel: float) -> NDArray[np.bool_]:
     return (grade >= 0) & (grade < rel)
 
 
-def preferences_kept(judged: JudgedRankings, rel: float, denominator: str) -> Floats:
+def _preferences_kept(judged: JudgedRankings, rel: float, denominator: str) -> Floats:
     """Per query, how seldom judged documents that are not relevant stand above relevant ones."""
     hits, count = judged.hits, judged.relevant_count(rel)
     others = judged.remember_ideal(
@@ -53,7 +53,7 @@ def bpref(
     Reference: C. Buckley, E. M. Voorhees, Retrieval Evaluation with Incomplete Information, SIGIR 2004; trec_eval.
     Example: Bpref of 1 0 1 0 0 1 | 1 = (1 + (1 - 1/3) + (1 - 3/3)) / 4 = 0.4167
     """
-    return preferences_kept(judged, rel, denominator)
+    return _preferences_kept(judged, rel, denominator)
 
 
 @metric(
@@ -71,7 +71,7 @@ def geometric_bpref(judged: JudgedRankings, *, rel: Rel = 1) -> Floats:
     Reference: trec_eval gm_bpref.
     Example: GMBpref of 1 0 1 0 0 1 | 1 = (1 + (1 - 1/3) + (1 - 3/3)) / 4 = 0.4167
     """
-    return preferences_kept(judged, rel, "min")
+    return _preferences_kept(judged, rel, "min")
 
 
 @metric(

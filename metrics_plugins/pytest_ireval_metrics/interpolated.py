@@ -14,7 +14,7 @@ from pytest_ireval_metrics.vocabulary import JudgedOnly, Rel, Rounding
 Floats = NDArray[np.floating[Any]]
 
 
-def interpolated_precision(judged: JudgedRankings, level: float, rel: float, rounding: str) -> Floats:
+def _interpolated_precision(judged: JudgedRankings, level: float, rel: float, rounding: str) -> Floats:
     """Per query, the highest precision where at least ``level`` of the relevant documents are found."""
     needed = needed_documents(level * judged.relevant_count(rel), rounding)
     relevant, so_far = judged.relevant(rel), judged.relevant_so_far(rel)
@@ -47,7 +47,7 @@ def iprec(
     Example: IPrec@0.5 of 0 1 1 0 0 1 1 1 = 5/8 = 0.625
     """
     judged = condensed(judged) if judged_only else judged
-    return interpolated_precision(judged, recall, rel, rounding)
+    return _interpolated_precision(judged, recall, rel, rounding)
 
 
 @metric(
@@ -67,7 +67,7 @@ def iprec_average(
     Example: IPrecAvg of 0 1 1 0 0 1 1 1 0 0 = (5 * 2/3 + 6 * 5/8) / 11 = 0.6439
     """
     judged = condensed(judged) if judged_only else judged
-    curve = [interpolated_precision(judged, level, rel, rounding) for level in LEVELS]
+    curve = [_interpolated_precision(judged, level, rel, rounding) for level in LEVELS]
     average: Floats = np.asarray(curve).mean(axis=0)
     return average
 

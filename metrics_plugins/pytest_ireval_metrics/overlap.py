@@ -34,7 +34,7 @@ def compatibility(
     weight = np.power(p, np.arange(int(depth.max(initial=0))))
     tail = _summed(weight / np.arange(1, weight.size + 1))
     good = judged.hits.grade > 0
-    both_from = np.maximum(judged.hits.rank, ideal_rank(judged))
+    both_from = np.maximum(judged.hits.rank, _ideal_rank(judged))
     overlap = judged.sum(tail[np.where(good, depth[judged.hits.query], 0)] - tail[np.where(good, both_from - 1, 0)])
     if not normalize:
         return ratio(overlap, _summed(weight)[depth])
@@ -47,7 +47,7 @@ def _summed(values: Floats) -> Floats:
     return np.concatenate((np.zeros(1), np.cumsum(values)))
 
 
-def ideal_rank(judged: JudgedRankings) -> Integers:
+def _ideal_rank(judged: JudgedRankings) -> Integers:
     """For each hit, its rank in the best ranking: by grade, then as retrieved, and what was not retrieved behind."""
     hits, ideal = judged.hits, judged.ideal
     grades = np.unique(ideal.grade)

@@ -19,7 +19,7 @@ def relevant_within(judged: JudgedRankings, cutoff: int | None, rel: float) -> F
     return judged.sum(relevant if cutoff is None else relevant & (judged.hits.rank <= cutoff))
 
 
-def harmonic(precision: Floats, recall: Floats, beta: float) -> Floats:
+def _harmonic(precision: Floats, recall: Floats, beta: float) -> Floats:
     """The weighted harmonic mean of precision and recall; 0 where both are 0."""
     return ratio((1 + beta**2) * precision * recall, beta**2 * precision + recall)
 
@@ -101,7 +101,7 @@ def f_at_cutoff(
     """
     judged = condensed(judged) if judged_only else judged
     found = relevant_within(judged, cutoff, rel)
-    return harmonic(found / cutoff, ratio(found, judged.relevant_count(rel)), beta)
+    return _harmonic(found / cutoff, ratio(found, judged.relevant_count(rel)), beta)
 
 
 @metric(
@@ -161,7 +161,7 @@ def set_f(judged: JudgedRankings, *, beta: Beta = 1, rel: Rel = 1, judged_only: 
     """
     judged = condensed(judged) if judged_only else judged
     found = relevant_within(judged, None, rel)
-    return harmonic(ratio(found, judged.retrieved), ratio(found, judged.relevant_count(rel)), beta)
+    return _harmonic(ratio(found, judged.retrieved), ratio(found, judged.relevant_count(rel)), beta)
 
 
 @metric(

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from pytest_ireval import JudgedRankings, Listing, Steps, listing, steps_of
 from pytest_ireval_metrics.agreement import lists_of
-from pytest_ireval_metrics.arithmetic import number, quotient
+from pytest_ireval_metrics.arithmetic import quotient, shown_number
 
 Floats = NDArray[np.float64]
 
@@ -34,7 +34,7 @@ def rank_biased_overlap_steps(judged: JudgedRankings, *, p: float) -> Steps:
         listed,
         adds,
         {"common": np.array([np.count_nonzero(there & (depth <= rank)) for rank in listed.rank.tolist()])},
-        " + ".join(map(number, parts)),
+        " + ".join(map(shown_number, parts)),
         sum(parts),
         [
             f"the lists have {both.length[0]} and {both.other_length[0]} documents, "

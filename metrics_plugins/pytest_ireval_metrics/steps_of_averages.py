@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pytest_ireval import JudgedRankings, Listing, Steps, steps_of
-from pytest_ireval_metrics.arithmetic import number, shared
+from pytest_ireval_metrics.arithmetic import shared, shown_number
 from pytest_ireval_metrics.steps_of_precision import found_columns, listed_as, relevance_facts
 
 Floats = NDArray[np.float64]
@@ -52,7 +52,7 @@ def yaap_steps(judged: JudgedRankings, **settings: Any) -> Steps:
     return steps_of(
         listed,
         {**columns, "adds": np.where(relevant, adds, np.nan), "sum": np.cumsum(adds)},
-        arithmetic=f"log((1 + {number(whole)}) / (1 + {number(missing)}))",
+        arithmetic=f"log((1 + {shown_number(whole)}) / (1 + {shown_number(missing)}))",
         value=log((1 + whole) / (1 + missing)),
         facts=[*relevance_facts(listed, settings), "YAAP = log((1 + s) / (1 + R - s)), s being the sum"],
     )
@@ -72,7 +72,7 @@ def gap_steps(judged: JudgedRankings, *, thresholds: Mapping[float, float] | Non
         arithmetic=text,
         value=value,
         facts=[
-            f"readers: how many call a document relevant (all judged documents together: {number(best)})",
+            f"readers: how many call a document relevant (all judged documents together: {shown_number(best)})",
             "agreed: readers shared with the documents above, and its own; adds = agreed / rank",
         ],
         shares=adds / best if best else np.zeros(adds.size),

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pytest_ireval import JudgedRankings, Listing, Steps, steps_of
-from pytest_ireval_metrics.arithmetic import number, quotient, shared
+from pytest_ireval_metrics.arithmetic import quotient, shared, shown_number
 from pytest_ireval_metrics.gains import gain_of
 from pytest_ireval_metrics.steps_of_averages import divisor_within
 from pytest_ireval_metrics.steps_of_gains import gains_in
@@ -47,11 +47,11 @@ def _blend(listed: Listing, settings: Mapping[str, Any], beta: float) -> Blend:
     gain = np.where(relevant, gains_in(listed, settings), 0.0)
     found: NDArray[np.int64] = np.cumsum(relevant.astype(np.int64))
     cumulated = np.cumsum(gain)
-    best = best_so_far(listed, settings, listed.rank)
+    best = _best_so_far(listed, settings, listed.rank)
     return Blend(relevant, gain, cumulated, best, found, beta * cumulated + found, beta * best + listed.rank)
 
 
-def best_so_far(listed: Listing, settings: Mapping[str, Any], rank: NDArray[np.int64]) -> Floats:
+def _best_so_far(listed: Listing, settings: Mapping[str, Any], rank: NDArray[np.int64]) -> Floats:
     """The gain that the best order has collected at each rank, cg*."""
     gain = gain_of(listed.ideal, "linear", settings["gains"])
     gain = -np.sort(-np.where((listed.ideal >= settings["rel"]) & (gain > 0), gain, 0.0))
@@ -61,7 +61,7 @@ def best_so_far(listed: Listing, settings: Mapping[str, Any], rank: NDArray[np.i
 
 
 def _facts(listed: Listing, settings: Mapping[str, Any], *more: str) -> list[str]:
-    beta = number(settings["beta"])
+    beta = shown_number(settings["beta"])
     return [
         *relevance_facts(listed, settings),
         f"ratio = (beta cg + found) / (beta cg* + rank), beta = {beta}",
@@ -154,7 +154,9 @@ def ncu_steps(judged: JudgedRankings, **settings: Any) -> Steps:
         {**blend.columns, "readers": np.where(blend.relevant, stopping, np.nan)},
         arithmetic=text,
         value=value,
-        facts=_facts(listed, settings, f"of {number(everybody)} readers so many stop at each; times ratio, added up"),
+        facts=_facts(
+            listed, settings, f"of {shown_number(everybody)} readers so many stop at each; times ratio, added up"
+        ),
         shares=adds / everybody if everybody else np.zeros(adds.size),
     )
 
@@ -176,7 +178,7 @@ def r_measure_steps(judged: JudgedRankings, **settings: Any) -> Steps:
     count = listed_as(judged, settings).relevant_count(settings["rel"])
     listed = listed_as(judged, settings, cutoff=count)
     blend, beta = _blend(listed, settings, settings["beta"]), settings["beta"]
-    below = beta * float(best_so_far(listed, settings, np.array([count]))[0]) + count
+    below = beta * float(_best_so_far(listed, settings, np.array([count]))[0]) + count
     adds = beta * blend.gain + blend.relevant
     text, value = quotient(float(adds.sum()), below)
     return steps_of(

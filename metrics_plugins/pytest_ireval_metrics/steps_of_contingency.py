@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from pytest_ireval import JudgedRankings, Steps, listing, steps_of
-from pytest_ireval_metrics.arithmetic import number, quotient
+from pytest_ireval_metrics.arithmetic import quotient, shown_number
 from pytest_ireval_metrics.steps_of_precision import listed_as, relevance_facts
 
 
@@ -40,7 +40,7 @@ def utility_steps(judged: JudgedRankings, *, hit: float, noise: float, miss: flo
     return steps_of(
         listed,
         {"worth": worth, "sum": np.cumsum(worth)},
-        arithmetic=" + ".join(f"{weight:g} * {number(size)}" for weight, size in cells),
+        arithmetic=" + ".join(f"{weight:g} * {shown_number(size)}" for weight, size in cells),
         value=sum(weight * size for weight, size in cells),
         facts=[
             *relevance_facts(listed, {"rel": rel}),

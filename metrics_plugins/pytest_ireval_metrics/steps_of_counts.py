@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pytest_ireval import JudgedRankings, Listing, Steps, listing, steps_of
-from pytest_ireval_metrics.arithmetic import number, quotient
+from pytest_ireval_metrics.arithmetic import quotient, shown_number
 from pytest_ireval_metrics.steps_of_precision import found_columns, relevance_facts
 
 Floats = NDArray[np.float64]
@@ -21,7 +21,7 @@ def _counting(listed: Listing, counts: Floats, facts: list[str]) -> Steps:
     """Documents that count, one by one."""
     whole = float(counts.sum())
     so_far = {"so far": np.cumsum(counts)}
-    return steps_of(listed, so_far, arithmetic=number(whole), value=whole, facts=facts, shares=counts)
+    return steps_of(listed, so_far, arithmetic=shown_number(whole), value=whole, facts=facts, shares=counts)
 
 
 def number_retrieved_steps(judged: JudgedRankings, *, rel: float | None) -> Steps:
@@ -51,7 +51,7 @@ def number_relevant_steps(judged: JudgedRankings, *, rel: float) -> Steps:
     listed = listing(judged)
     count = listed.relevant_count(rel)
     facts = relevance_facts(listed, {"rel": rel})
-    return steps_of(listed, found_columns(listed, rel), arithmetic=number(count), value=count, facts=facts)
+    return steps_of(listed, found_columns(listed, rel), arithmetic=shown_number(count), value=count, facts=facts)
 
 
 def judged_steps(judged: JudgedRankings, *, cutoff: int | None) -> Steps:

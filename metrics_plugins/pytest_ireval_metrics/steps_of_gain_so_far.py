@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pytest_ireval import JudgedRankings, Listing, Steps, steps_of
-from pytest_ireval_metrics.arithmetic import number, quotient, shared, total
+from pytest_ireval_metrics.arithmetic import quotient, shared, shown_number, total
 from pytest_ireval_metrics.gains import gain_of
 from pytest_ireval_metrics.steps_of_gains import gain_facts, gains_in
 from pytest_ireval_metrics.steps_of_precision import listed_as, relevance_facts
@@ -60,7 +60,7 @@ def ndcg_rel_steps(judged: JudgedRankings, **settings: Any) -> Steps:
     last = np.array([max(listed.retrieved, count)])
     end, best = float(dcg.ndcg(last)[0]), float(dcg.best_at(last)[0])
     behind = dcg.discounted / best * missed if best else np.zeros(listed.rank.size)
-    text, value = f"({total(adds)} + {missed} * {number(end)}) / {count}", 0.0
+    text, value = f"({total(adds)} + {missed} * {shown_number(end)}) / {count}", 0.0
     if count:
         value = (float(adds.sum()) + missed * end) / count
     return steps_of(
@@ -76,7 +76,7 @@ def ndcg_rel_steps(judged: JudgedRankings, **settings: Any) -> Steps:
         value=value,
         facts=[
             *gain_facts(listed, settings),
-            f"{missed} of {count} relevant documents are missed; each adds nDCG of the whole list, {number(end)}",
+            f"{missed} of {count} relevant documents are missed; each adds nDCG of the whole list, {shown_number(end)}",
         ],
         shares=(adds + behind) / max(1, count),
     )

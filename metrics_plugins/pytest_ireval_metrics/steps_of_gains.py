@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pytest_ireval import JudgedRankings, Listing, Steps, steps_of
-from pytest_ireval_metrics.arithmetic import number, quotient, total
+from pytest_ireval_metrics.arithmetic import quotient, shown_number, total
 from pytest_ireval_metrics.gains import discount_at, gain_of
 from pytest_ireval_metrics.steps_of_precision import listed_as
 
@@ -84,7 +84,9 @@ def gain_facts(listed: Listing, settings: Mapping[str, Any]) -> list[str]:
     if settings.get("gain") == "exp":
         facts.append("gain = 2^grade - 1")
     if settings["gains"]:
-        worth = ", ".join(f"{number(g)} for grade {number(grade)}" for grade, g in settings["gains"].items())
+        worth = ", ".join(
+            f"{shown_number(g)} for grade {shown_number(grade)}" for grade, g in settings["gains"].items()
+        )
         facts.append(f"gains as given: {worth}")
     if settings.get("judged_only"):
         facts.append("documents without a judgment are left out first; ranks are those of the others")

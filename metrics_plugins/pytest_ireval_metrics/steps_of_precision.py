@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pytest_ireval import JudgedRankings, Listing, Steps, condensed, listing, steps_of
-from pytest_ireval_metrics.arithmetic import number, quotient
+from pytest_ireval_metrics.arithmetic import quotient, shown_number
 
 Floats = NDArray[np.float64]
 Closing = tuple[str, float]
@@ -41,7 +41,7 @@ def found_columns(listed: Listing, rel: float) -> dict[str, NDArray[Any]]:
     return {"found": found, "precision": found / listed.rank, "recall": recall}
 
 
-def steps_with(closing: Callable[[int, int, int, Mapping[str, Any]], Closing]) -> Callable[..., Steps]:
+def _steps_with(closing: Callable[[int, int, int, Mapping[str, Any]], Closing]) -> Callable[..., Steps]:
     """Steps of a metric of three numbers: relevant documents found, R and n; each found document has an equal share."""
 
     def steps(judged: JudgedRankings, **settings: Any) -> Steps:
@@ -66,8 +66,8 @@ def _f(precision: Closing, recall: Closing, beta: float) -> Closing:
     below = weight * precision[1] + recall[1]
     value = (1 + weight) * precision[1] * recall[1] / below if below else 0.0
     p, r = f"({precision[0]})", f"({recall[0]})"
-    factor = "" if weight == 1 else f"{number(weight)} * "
-    text = f"{number(1 + weight)} * {p} * {r} / ({factor}{p} + {r})"
+    factor = "" if weight == 1 else f"{shown_number(weight)} * "
+    text = f"{shown_number(1 + weight)} * {p} * {r} / ({factor}{p} + {r})"
     return (text if below else f"({text} counts as 0)"), value
 
 
@@ -96,12 +96,12 @@ def _multiplied(found: int, count: int, retrieved: int, settings: Mapping[str, A
     return _set_ap(quotient(found, retrieved), quotient(found, count))
 
 
-precision_steps = steps_with(_of_cutoff)
-recall_steps = steps_with(_of_relevant)
-capped_recall_steps = steps_with(_of_both)
-f_steps = steps_with(_balanced)
-set_precision_steps = steps_with(_of_retrieved)
-set_ap_steps = steps_with(_multiplied)
+precision_steps = _steps_with(_of_cutoff)
+recall_steps = _steps_with(_of_relevant)
+capped_recall_steps = _steps_with(_of_both)
+f_steps = _steps_with(_balanced)
+set_precision_steps = _steps_with(_of_retrieved)
+set_ap_steps = _steps_with(_multiplied)
 
 
 def success_steps(judged: JudgedRankings, **settings: Any) -> Steps:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pytest_ireval import JudgedRankings, Steps, listing, steps_of
-from pytest_ireval_metrics.arithmetic import number, quotient, total
+from pytest_ireval_metrics.arithmetic import quotient, shown_number, total
 from pytest_ireval_metrics.gains import satisfaction, scale_top
 from pytest_ireval_metrics.steps_of_precision import listed_as
 
@@ -48,7 +48,7 @@ def nerr_steps(judged: JudgedRankings, *, max_grade: float | None, gain: str, **
 
 
 def _scale_facts(judged: JudgedRankings, max_grade: float | None, gain: str) -> list[str]:
-    top = number(scale_top(max_grade, judged))
+    top = shown_number(scale_top(max_grade, judged))
     chance = f"grade / ({top} + 1)" if gain == "ntcir" else f"(2^grade - 1) / 2^{top}"
     return [f"the top of the scale is {top}", f"stops = {chance}; adds = reaches * stops / rank"]
 
@@ -67,7 +67,7 @@ def rbp_steps(
     listed = listed_as(judged, settings)
     if rel is None:
         top = scale_top(max_grade, judged)
-        gain, said = np.maximum(listed.grade, 0.0) / top, f"gain = grade / {number(top)}"
+        gain, said = np.maximum(listed.grade, 0.0) / top, f"gain = grade / {shown_number(top)}"
     else:
         gain, said = listed.relevant(rel).astype(np.float64), f"gain = 1 for grade {rel:g} and more"
     reaches = _reaches(listed.rank, p)
@@ -76,7 +76,7 @@ def rbp_steps(
     return steps_of(
         listed,
         columns,
-        arithmetic=f"(1 - {p:g}) * {number(whole)}",
+        arithmetic=f"(1 - {p:g}) * {shown_number(whole)}",
         value=(1 - p) * whole,
         facts=[f"p = {p:g}, the probability to go on; reaches = p^(rank - 1)", said],
         shares=(1 - p) * gain * reaches,
@@ -92,7 +92,7 @@ def rbp_residual_steps(judged: JudgedRankings, *, cutoff: int | None, p: float) 
     return steps_of(
         listed,
         columns,
-        arithmetic=f"1 - (1 - {p:g}) * {number(float(settled.sum()))}",
+        arithmetic=f"1 - (1 - {p:g}) * {shown_number(float(settled.sum()))}",
         value=1 - (1 - p) * float(settled.sum()),
         facts=[f"p = {p:g}, the probability to go on; reaches = p^(rank - 1)", "judged documents are settled"],
     )

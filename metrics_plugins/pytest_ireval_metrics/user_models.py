@@ -17,7 +17,7 @@ StopChance = Annotated[
 ]
 
 
-def expected_reciprocal_rank(judged: JudgedRankings, cutoff: int | None, max_grade: float, gain: str) -> Floats:
+def _expected_reciprocal_rank(judged: JudgedRankings, cutoff: int | None, max_grade: float, gain: str) -> Floats:
     """Per query, the expectation of one divided by the rank at which the reader is satisfied."""
     hits = judged.hits
     stops = satisfaction(hits.grade, max_grade, gain)
@@ -56,7 +56,7 @@ def err(
     Example: ERR(max_grade=4) of 3 2 4 = 7/16 + 1/2 * 9/16 * 3/16 + 1/3 * 9/16 * 13/16 * 15/16 = 0.6331
     """
     judged = condensed(judged) if judged_only else judged
-    return expected_reciprocal_rank(judged, cutoff, scale_top(max_grade, judged), gain)
+    return _expected_reciprocal_rank(judged, cutoff, scale_top(max_grade, judged), gain)
 
 
 @metric(name="nERR", tie_order=_by_grade, steps=steps_in("readers", "nerr_steps"))
@@ -76,8 +76,8 @@ def nerr(
     """
     judged = condensed(judged) if judged_only else judged
     top = scale_top(max_grade, judged)
-    best = expected_reciprocal_rank(perfect(judged), cutoff, top, gain)
-    return ratio(expected_reciprocal_rank(judged, cutoff, top, gain), best)
+    best = _expected_reciprocal_rank(perfect(judged), cutoff, top, gain)
+    return ratio(_expected_reciprocal_rank(judged, cutoff, top, gain), best)
 
 
 @metric(

@@ -63,7 +63,7 @@ class AtBase:
     """Other baselines that the branch has no more, named if this one was not found under its name: .json files."""
 
 
-def baseline_at_base(base: Base, folder: Path, name: str, stored: Baseline | None, suite: Named) -> AtBase:
+def baseline_at_base(base: Base, folder: Path, name: str, stored: Baseline | None, suite: NamedBaseline) -> AtBase:
     """What a suite had; ``stored`` is its baseline of now. Raises BaselineError where nobody can say."""
     tree = base.of(folder)
     home = _from_top(folder, tree.base)
@@ -121,7 +121,7 @@ SUITE = re.compile(rb"^(?:\{\s*)?[\"']?suite[\"']?[ \t]*:[ \t]*[\"']?([^\"'#\r\n
 MATRIX = re.compile(rb"^(?:\{\s*)?[\"']?matrix[\"']?[ \t]*:", re.MULTILINE)
 
 
-class Named(NamedTuple):
+class NamedBaseline(NamedTuple):
     """How a suite comes to its name."""
 
     files: tuple[Path, ...]
@@ -139,7 +139,7 @@ class _Known(NamedTuple):
     """Other baselines of the base that the branch has no more."""
 
 
-def _name_at_base(tree: Tree, home: str, stored: Baseline | None, suite: Named) -> _Known:
+def _name_at_base(tree: Tree, home: str, stored: Baseline | None, suite: NamedBaseline) -> _Known:
     """By the suite's own file; by acceptances, which a renamed baseline continues; or by the queries it is about."""
     gone = [each for each in dict.fromkeys(_gone(tree)) if not _pinned(each)]
     then = b"".join(_contents(tree, [path_from_top(tree, suite.files[0])]).values())
@@ -171,7 +171,7 @@ def _is_there(path: Path) -> bool:
     return path.exists() and path.parent.resolve() == path.parent
 
 
-def _left_behind(tree: Tree, home: str, then: bytes, suite: Named) -> Iterator[str]:
+def _left_behind(tree: Tree, home: str, then: bytes, suite: NamedBaseline) -> Iterator[str]:
     """Baselines whose names the suite's own file made ``then`` with its matrix or without one, and makes no more."""
     before = _said_in(then)
     if not before:

@@ -73,7 +73,7 @@ class Step(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Steps(Mapping[str, Step]):
+class StepsOfMetrics(Mapping[str, Step]):
     """Steps by metric and slice; a value that can be a key itself."""
 
     entries: tuple[tuple[str, Step], ...] = ()
@@ -92,20 +92,20 @@ class Steps(Mapping[str, Step]):
         return len(self.entries)
 
 
-NO_STEPS = Steps()
+NO_STEPS = StepsOfMetrics()
 
 
-def steps_of(found: Iterable[tuple[str, Step]]) -> Steps:
+def steps_of_metrics(found: Iterable[tuple[str, Step]]) -> StepsOfMetrics:
     """Rounded and sorted; a step with a figure that is not a number is left out."""
     rounded = {
         key: Step(*(float(f"{each:.{DIGITS}g}") for each in step))
         for key, step in found
         if all(map(math.isfinite, step))
     }
-    return Steps(tuple(sorted(rounded.items())))
+    return StepsOfMetrics(tuple(sorted(rounded.items())))
 
 
-def steps_said(said: Any) -> Steps:
+def steps_said(said: Any) -> StepsOfMetrics:
     """The steps that a file holds; TypeError or ValueError where it holds something else."""
     if not isinstance(said, dict):
         raise TypeError("steps are no mapping")
@@ -114,7 +114,7 @@ def steps_said(said: Any) -> Steps:
             raise ValueError(f"{step!r} is no step of {key!r}")
         if min(step[1:]) < 0:
             raise ValueError(f"{step!r} of {key!r} has a negative spread")
-    return Steps(tuple(sorted((key, Step(*map(float, step))) for key, step in said.items())))
+    return StepsOfMetrics(tuple(sorted((key, Step(*map(float, step))) for key, step in said.items())))
 
 
 def _is_number(said: Any) -> bool:
@@ -137,7 +137,7 @@ class Acceptance(NamedTuple):
     forced: bool = False
     spreads: Spreads = NO_SPREADS
     """Of the differences to the baseline that it replaced; none of a first one, or where no value moved."""
-    steps: Steps = NO_STEPS
+    steps: StepsOfMetrics = NO_STEPS
     """Of each mean that a rule compares with the anchor; none where there was no anchor, or no such rule."""
 
 

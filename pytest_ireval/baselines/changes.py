@@ -71,7 +71,7 @@ def cause_between(before: Baseline, after: Baseline) -> Cause:
     judged = _judged_otherwise(before.grades_of, after.grades_of, {*cause.added, *cause.removed})
     if not judged or before.grades is None or after.grades is None:
         return cause
-    edits = list(edited_judgments(before.grades, after.grades, judged))
+    edits = list(_edited_judgments(before.grades, after.grades, judged))
     return Cause(**{**vars(cause), "edits": tuple(edits[:NAMED]), "edited": len(edits)})
 
 
@@ -86,7 +86,7 @@ def changed_queries(before: Sequence[Rankings], now: Sequence[Rankings], depth: 
     return tuple(query for query, differs in zip(both, changed.tolist(), strict=True) if differs)
 
 
-def edited_judgments(before: Grades, now: Grades, queries: Iterable[str]) -> Iterator[JudgmentEdit]:
+def _edited_judgments(before: Grades, now: Grades, queries: Iterable[str]) -> Iterator[JudgmentEdit]:
     """Every judgment of some queries that is not what it was, by query and document."""
     for query in queries:
         old, new = before.get(query, {}), now.get(query, {})
@@ -164,7 +164,7 @@ def _edits(
 ) -> tuple[tuple[JudgmentEdit, ...], int | None]:
     if not judged or before is None or (prints is not None and prints.grades is None):
         return (), None
-    edits = edited_judgments(before, prints.grades if prints and prints.grades is not None else {}, judged)
+    edits = _edited_judgments(before, prints.grades if prints and prints.grades is not None else {}, judged)
     named = tuple(islice(edits, NAMED))
     return named, len(named) + sum(1 for _ in edits)
 

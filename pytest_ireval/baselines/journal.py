@@ -70,7 +70,7 @@ class Journal(NamedTuple):
         return BaselineError(Problem(complaint, place=str(near(self.folder)), suggestion=suggestion))
 
 
-def staging(folder: Path, name: str) -> Path:
+def _staging(folder: Path, name: str) -> Path:
     """Where files are made ready."""
     return folder / f".{name}.new"
 
@@ -99,7 +99,7 @@ def journal_of(folder: Path, name: str) -> Journal | None:
 
 def commit(folder: Path, name: str, files: Mapping[str, bytes]) -> None:
     """From here on the baseline has this content; what is left is to put it into place."""
-    new = staging(folder, name)
+    new = _staging(folder, name)
     _drop(new)
     os.mkdir(new)
     manifest = {
@@ -109,9 +109,9 @@ def commit(folder: Path, name: str, files: Mapping[str, bytes]) -> None:
     }
     for ending, content in {**files, MANIFEST: json.dumps(manifest).encode()}.items():
         write_through(new / ending, content)
-    sync_folder(new)
+    _sync_folder(new)
     os.rename(new, committed(folder, name))
-    sync_folder(folder)
+    _sync_folder(folder)
 
 
 def put_into_place(folder: Path, name: str) -> bool:
@@ -123,20 +123,20 @@ def put_into_place(folder: Path, name: str) -> bool:
         journal.checked(path_of(folder, name, RECORD))
     if journal is None or not journal.fits(path_of(folder, name, RECORD)):
         _drop(committed(folder, name))
-        _drop(staging(folder, name))
+        _drop(_staging(folder, name))
         return False
     for ending in journal.endings:
         if (journal.folder / ending).exists():
             os.replace(journal.folder / ending, path_of(folder, name, ending))
-    sync_folder(folder)
+    _sync_folder(folder)
     kept = {path_of(folder, name, ending) for ending in journal.endings}
     for path in reversed(baseline_files(folder, name)):
         if path not in kept:
             os.unlink(path)
     os.unlink(journal.folder / MANIFEST)
     _drop(journal.folder)
-    _drop(staging(folder, name))
-    sync_folder(folder)
+    _drop(_staging(folder, name))
+    _sync_folder(folder)
     return True
 
 
@@ -148,7 +148,7 @@ def write_through(path: Path, content: bytes) -> None:
         os.fsync(file.fileno())
 
 
-def sync_folder(folder: Path) -> None:
+def _sync_folder(folder: Path) -> None:
     """Names in it are on the disk; Windows has no way to say so."""
     if os.name == "nt":
         return
@@ -161,7 +161,7 @@ def sync_folder(folder: Path) -> None:
 
 def drop_unfinished(folder: Path, name: str) -> None:
     """Remove what was staged and not committed, as far as that can be done."""
-    shutil.rmtree(staging(folder, name), ignore_errors=True)
+    shutil.rmtree(_staging(folder, name), ignore_errors=True)
 
 
 def _drop(folder: Path) -> None:

@@ -183,7 +183,9 @@ def _said(folder: Path, *arguments: str) -> str:
     return os.fsdecode(git(folder, *arguments) or b"").strip()
 
 
-def only(conflicts: Iterable[Conflict], wanted: Sequence[Path], same: Callable[[Path, Path], bool]) -> list[Conflict]:
+def only_side(
+    conflicts: Iterable[Conflict], wanted: Sequence[Path], same: Callable[[Path, Path], bool]
+) -> list[Conflict]:
     """Those that somebody named by a file of theirs or by their folder."""
     return [
         conflict

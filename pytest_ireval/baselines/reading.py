@@ -92,13 +92,13 @@ def baseline_from(load: Load, place: Place, at: str = "") -> Baseline | None:
         try:
             rankings.append(decoded_rankings(data, baseline.depth, place(ending), scored=baseline.scored))
         except Damage as damage:
-            raise error_of(damage, place(ending), at) from None
+            raise _error_of(damage, place(ending), at) from None
     if JUDGMENTS not in record.files:
         return replace(baseline, rankings=tuple(rankings))
     try:
         grades = decoded_grades(_verified(load, JUDGMENTS, record, place, at))
     except Damage as damage:
-        raise error_of(damage, place(JUDGMENTS), at) from None
+        raise _error_of(damage, place(JUDGMENTS), at) from None
     return replace(baseline, rankings=tuple(rankings), grades=grades)
 
 
@@ -110,10 +110,10 @@ def record_from(load: Load, place: Place, at: str = "") -> Record | None:
     try:
         return decoded_record(plain_line_ends(data))
     except Damage as damage:
-        raise error_of(_foreign_in(data) or damage, place(RECORD), at) from None
+        raise _error_of(_foreign_in(data) or damage, place(RECORD), at) from None
 
 
-def error_of(damage: Damage, place: str, at: str = "") -> BaselineError:
+def _error_of(damage: Damage, place: str, at: str = "") -> BaselineError:
     """The error that a user sees."""
     if "conflict" in damage.complaint:
         suggestion = "ireval baseline resolve settles it"
@@ -134,16 +134,16 @@ def _verified(load: Load, ending: str, record: Record, place: Place, at: str) ->
     """The plain content of a file that the record names, if it is the content that was accepted."""
     stored = next((e for e in (ending, ending + COMPRESSED) if e in record.files), None)
     if stored is None:
-        raise error_of(Damage(f"says nothing of {ending}, which belongs to it"), place(RECORD), at)
+        raise _error_of(Damage(f"says nothing of {ending}, which belongs to it"), place(RECORD), at)
     data = load(stored)
     if data is None:
-        raise error_of(Damage("is missing"), place(stored), at)
+        raise _error_of(Damage("is missing"), place(stored), at)
     try:
         data = _unpacked(data) if stored.endswith(COMPRESSED) else plain_line_ends(data)
         if fingerprint(data) != record.files[stored]:
             raise _what_is_wrong(data, ending, record)
     except Damage as damage:
-        raise error_of(damage, place(stored), at) from None
+        raise _error_of(damage, place(stored), at) from None
     return data
 
 

@@ -14,22 +14,29 @@ import click
 from pytest_ireval.baselines.anchors import anchor_name, anchor_words, is_anchor, suite_of, write_anchor
 from pytest_ireval.baselines.baseline import Acceptance, Baseline
 from pytest_ireval.baselines.files import RECORD, baseline_files, names_in, near, path_of
-from pytest_ireval.baselines.merging import Conflict, Settled, Side, Sides, conflicts_at, only, settle, sides_at
+from pytest_ireval.baselines.merging import Conflict, Settled, Side, Sides, conflicts_at, only_side, settle, sides_at
 from pytest_ireval.baselines.reading import Figures, figures_of_acceptances, read_baseline, read_record
 from pytest_ireval.baselines.record import is_record
 from pytest_ireval.baselines.writing import delete_baseline, finish_interrupted
 from pytest_ireval.cli.baseline_places import (
     baseline_at,
     baseline_folders,
+    baseline_place,
     baselines_of_suites,
     interrupted_in,
     missing,
     pair_of,
-    place_of,
     suite_files,
     suite_of_baseline,
 )
-from pytest_ireval.cli.baseline_text import accepted_text, baseline_text, by_name, diff_text, figure, query_text
+from pytest_ireval.cli.baseline_text import (
+    accepted_text,
+    baseline_figure,
+    baseline_text,
+    by_name,
+    diff_text,
+    query_text,
+)
 from pytest_ireval.errors import BaselineError, IrevalError, Problem
 from pytest_ireval.plurals import counted
 from pytest_ireval.text_table import printable
@@ -46,12 +53,12 @@ def command() -> None:
 @command.command(name="show")
 @click.argument("baseline")
 @click.option("-q", "--query", help="Show the ranking of this query, with the grades it was accepted under.")
-def show(baseline: str, query: str | None) -> None:
+def _show(baseline: str, query: str | None) -> None:
     """Show what BASELINE says: figures, who accepted it when and why, and what it rests on.
 
     BASELINE is the .json file of a baseline, a suite file, or REF:path for the baseline as it was at a git ref.
     """
-    place = place_of(baseline)
+    place = baseline_place(baseline)
     found = baseline_at(place)
     click.echo(baseline_text(found, str(place)) if query is None else query_text(found, query, str(place)), nl=False)
     anchor = place._replace(name=anchor_name(place.name))
@@ -63,7 +70,7 @@ def show(baseline: str, query: str | None) -> None:
 @click.argument("a")
 @click.argument("b")
 @click.option("--lines", default=10, type=click.IntRange(0), help="So many queries are listed.")
-def diff(a: str, b: str, lines: int) -> None:
+def _diff(a: str, b: str, lines: int) -> None:
     """Compare baseline A with baseline B: figures, what else is different, and the queries that differ most.
 
     A and B are .json files of baselines, suite files, or REF:path for a baseline as it was at a git ref; one of them
@@ -80,13 +87,13 @@ COMMITS = 200
 @command.command(name="log", context_settings={"show_default": True})
 @click.argument("baseline")
 @click.option("-n", "--last", default=20, type=click.IntRange(1), help="So many acceptances are listed.")
-def log(baseline: str, last: int) -> None:
+def _log(baseline: str, last: int) -> None:
     """List the acceptances of BASELINE, the newest first: when, at which commit, why, and with which figures.
 
     BASELINE is the .json file of a baseline, a suite file, or REF:path. The figures of earlier acceptances come from
     git, as far as its history is here.
     """
-    place = place_of(baseline)
+    place = baseline_place(baseline)
     record = read_record(place.folder, place.name, place.ref)
     if record is None:
         raise BaselineError(missing(place))
@@ -104,14 +111,16 @@ def _entry(acceptance: Acceptance, figures: Figures | None) -> Iterator[str]:
     if figures is None:
         yield "  figures are not in the git history that is here"
     elif figures:
-        yield "  " + ", ".join(f"{name} {figure(value)}" for name, value in sorted(figures.items(), key=by_name))
+        yield "  " + ", ".join(
+            f"{name} {baseline_figure(value)}" for name, value in sorted(figures.items(), key=by_name)
+        )
 
 
 @command.command(name="anchor")
 @click.argument("paths", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
 @click.option("--reason", required=True, help="Which release this is: kept, and shown wherever something is compared.")
 @click.option("--named", help="One suite of a matrix; unless given, all of the suites at PATHS.")
-def anchor(paths: tuple[Path, ...], reason: str, named: str | None) -> None:
+def _anchor(paths: tuple[Path, ...], reason: str, named: str | None) -> None:
     """Pin the accepted baseline of each suite at PATHS, files or folders, as its anchor.
 
     Rules that say `against: anchor` compare with it. No acceptance moves it: this command alone does. If one of the
@@ -152,17 +161,17 @@ def _baselines(suites: list[Suite]) -> list[tuple[Suite, Baseline]]:
 
 
 def _anchoring(suite: Suite, date: str, reason: str) -> Acceptance:
-    from pytest_ireval.gate.changed_since import files_of
+    from pytest_ireval.gate.changed_since import files_of_suite
     from pytest_ireval.repositories.git import commit_state
 
-    commit, branch, dirty = commit_state(suite.path.parent, files_of(suite))
+    commit, branch, dirty = commit_state(suite.path.parent, files_of_suite(suite))
     return Acceptance(date, commit, branch, dirty, reason)
 
 
 @command.command(name="prune")
 @click.argument("folders", nargs=-1)
 @click.option("--yes", is_flag=True, help="Delete them.")
-def prune(folders: tuple[str, ...], yes: bool) -> None:
+def _prune(folders: tuple[str, ...], yes: bool) -> None:
     """List baselines that belong to no suite any more, in FOLDERS and below; unless given, in this folder.
 
     Nothing is deleted without --yes. The exit code is 1 if there are some and they were not deleted. A suite file that
@@ -199,7 +208,7 @@ def _orphans(folder: Path) -> list[str]:
     type=click.Choice(["ours", "theirs"]),
     help="Which side to keep; ours is HEAD, in a merge as in a rebase.",
 )
-def resolve(files: tuple[str, ...], take: Side) -> None:
+def _resolve(files: tuple[str, ...], take: Side) -> None:
     """Settle merge conflicts in baselines: those that FILES belong to, or all of this repository.
 
     All files of a baseline are taken from one side, because a mixture of two was never measured: from HEAD, which is
@@ -212,7 +221,7 @@ def resolve(files: tuple[str, ...], take: Side) -> None:
         finished += 1
     conflicts = conflicts_at(Path())
     if files:
-        named = only(conflicts, [Path(file) for file in files], _same)
+        named = only_side(conflicts, [Path(file) for file in files], _same)
         _refuse_others(files, named)
         conflicts = named
     sides = sides_at(Path())
@@ -232,7 +241,7 @@ def _finished() -> Iterator[str]:
 
 def _refuse_others(files: tuple[str, ...], named: list[Conflict]) -> None:
     for file in files:
-        if not only(named, [Path(file)], _same):
+        if not only_side(named, [Path(file)], _same):
             raise BaselineError(Problem("belongs to no baseline that is in conflict", place=file))
 
 

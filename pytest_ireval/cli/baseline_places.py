@@ -35,7 +35,7 @@ class BaselinePlace(NamedTuple):
         return f"{self.ref}:{self.path}" if self.ref else str(self.path)
 
 
-def place_of(text: str) -> BaselinePlace:
+def baseline_place(text: str) -> BaselinePlace:
     """What a path means, or ``REF:path``."""
     path = Path(text)
     if path.suffix in (f".{RECORD}", *SUITES) and (path.exists() or ":" not in text):
@@ -50,10 +50,10 @@ def place_of(text: str) -> BaselinePlace:
 def pair_of(one: str, other: str) -> tuple[BaselinePlace, BaselinePlace]:
     """Two baselines; a ref alone stands for the path of the other one."""
     if not _has_path(one) and _has_path(other):
-        second = place_of(other)
+        second = baseline_place(other)
         return second._replace(ref=one), second
-    first = place_of(one)
-    return first, place_of(other) if _has_path(other) else first._replace(ref=other)
+    first = baseline_place(one)
+    return first, baseline_place(other) if _has_path(other) else first._replace(ref=other)
 
 
 def baseline_at(place: BaselinePlace) -> Baseline:

@@ -22,7 +22,7 @@ COMMIT = 9
 def baseline_text(baseline: Baseline, path: str) -> str:
     """Figures, and below them what they rest on."""
     rows = [
-        [name, figure(metric.value), str(len(metric.values)), str(metric.version), metric.origin]
+        [name, baseline_figure(metric.value), str(len(metric.values)), str(metric.version), metric.origin]
         for name, metric in sorted(baseline.metrics.items(), key=by_name)
     ]
     header = ["metric", "value", "queries", "version", "from"]
@@ -84,7 +84,7 @@ def query_text(baseline: Baseline, query: str, path: str) -> str:
     if query not in known:
         raise BaselineError(Problem(f"has no query {shown(query)}", place=path, suggestion=did_you_mean(query, known)))
     figures = [
-        f"{name} {figure(metric.values[query])}"
+        f"{name} {baseline_figure(metric.values[query])}"
         for name, metric in sorted(baseline.metrics.items(), key=by_name)
         if query in metric.values
     ]
@@ -116,7 +116,7 @@ def _grade_text(grade: float | None) -> str:
     return "-" if grade is None else f"{grade:g}"
 
 
-def figure(value: float | None) -> str:
+def baseline_figure(value: float | None) -> str:
     """Four decimals, as everywhere."""
     return "-" if value is None or math.isnan(value) else f"{value:.4f}"
 
@@ -150,7 +150,7 @@ def _figures(before: Baseline, after: Baseline) -> str:
         both = [(a.values[query], b.values[query]) for query in a.values if query in b.values] if a and b else []
         worse, better = sum(y < x for x, y in both), sum(y > x for x, y in both)
         counts = f"{worse} / {better} / {len(both) - worse - better}" if both else "-"
-        rows.append([name, figure(old), figure(new), _change(old, new), counts])
+        rows.append([name, baseline_figure(old), baseline_figure(new), _change(old, new), counts])
     header = ["metric", "A", "B", "B - A", "lower / higher / same"]
     return table(header, rows, right=(1, 2, 3, 4)) if rows else ""
 
@@ -214,7 +214,10 @@ def _queries(before: Baseline, after: Baseline, lines: int) -> str:
     changes.sort(key=lambda change: (-change[0], change[1], change[2]))
     if not changes or not lines:
         return ""
-    rows = [[query, name, figure(old), figure(new), _change(old, new)] for _, query, name, old, new in changes[:lines]]
+    rows = [
+        [query, name, baseline_figure(old), baseline_figure(new), _change(old, new)]
+        for _, query, name, old, new in changes[:lines]
+    ]
     text = table(["query", "metric", "A", "B", "B - A"], rows, right=(2, 3, 4))
     left = len(changes) - len(rows)
     return f"{text}\n{counted(left, 'more change')} of values; --lines shows more" if left else text

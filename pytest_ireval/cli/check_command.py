@@ -79,14 +79,14 @@ def command(paths: tuple[Path, ...], schema: bool, output: str | None) -> None:
 
 def _loaded(path: Path, conftests: Conftests) -> Sequence[Suite]:
     """The suites of a file, whose verdicts can be planned, and whose queries have all that they name."""
-    from pytest_ireval.gate.inputs import queries_of
+    from pytest_ireval.gate.inputs import queries_of_suite
     from pytest_ireval.rules.planning import never_failing, planned
     from pytest_ireval.suites.loading import load_suites
 
     registry = conftests.registry_for(path)
     suites = load_suites(path, registry)
     for suite in suites:
-        queries = queries_of(suite, registry)
+        queries = queries_of_suite(suite, registry)
         for warning in never_failing(planned(suite, queries), queries):
             click.echo(printable(f"warning: {warning}"))
     return suites

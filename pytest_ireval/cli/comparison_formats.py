@@ -12,17 +12,17 @@ from pytest_ireval.cli.comparison_text import (
     WORSE,
     View,
     as_table,
-    called,
+    comparison_notes,
     extreme_rows,
     how_tested,
     letters,
     marks,
-    notes,
+    name_of_ranking,
     pair_rows,
     title,
-    values_of,
+    values_of_ranking,
 )
-from pytest_ireval.cli.evaluation_text import figure
+from pytest_ireval.cli.evaluation_text import evaluated_figure
 from pytest_ireval.results.comparison import Comparison, Pair
 from pytest_ireval.text_table import printable
 
@@ -33,16 +33,19 @@ def _as_latex(comparison: Comparison, view: View) -> str:
     """The leaderboard, and pairs and values if they are asked for; what it rests on stands in comments."""
     signs = letters(comparison)
     header = ["", "Ranking", *(_text(title(metric)) for metric in comparison.metrics)]
-    rows = [[signs[name], _text(called(comparison, name)), *_latex_figures(comparison, name)] for name in view.order]
+    rows = [
+        [signs[name], _text(name_of_ranking(comparison, name)), *_latex_figures(comparison, name)]
+        for name in view.order
+    ]
     tables = [_latex_table([header, *rows], 2, _caption(comparison))]
     if view.every_pair:
         pairs = _texts(pair_rows(comparison, every=True))
         about = f"Pairs ({how_tested(comparison)}); intervals are not corrected; +/=/-: queries better, equal, worse."
         tables.append(_latex_table(pairs, 2, about))
     for metric in comparison.metrics if view.per_query else ():
-        values = _texts(values_of(comparison, metric, view.order))
+        values = _texts(values_of_ranking(comparison, metric, view.order))
         tables.append(_latex_table(values, 1, f"{metric.name}."))
-    told = notes(comparison, best="bold", every_pair=None)
+    told = comparison_notes(comparison, best="bold", every_pair=None)
     comments = ["% needs \\usepackage{booktabs}", *(f"% {printable(note)}" for note in told)]
     return "\n".join([*comments, *tables]) + "\n"
 
@@ -58,7 +61,7 @@ def _texts(rows: Iterable[list[str]]) -> list[list[str]]:
 
 def _latex_figures(comparison: Comparison, name: str) -> Iterator[str]:
     for metric in comparison.metrics:
-        value = _text(figure(metric.values[name], metric.aggregate))
+        value = _text(evaluated_figure(metric.values[name], metric.aggregate))
         mark = _text(marks(comparison, metric)[name])
         yield (f"\\textbf{{{value}}}" if name in metric.best else value) + (
             f"\\textsuperscript{{{mark}}}" if mark else ""
@@ -101,7 +104,8 @@ def _as_markdown(comparison: Comparison, view: View) -> str:
     signs = letters(comparison)
     header = ["", "ranking", *(title(metric) for metric in comparison.metrics)]
     rows = [
-        [signs[name], _in_cell(called(comparison, name)), *_markdown_figures(comparison, name)] for name in view.order
+        [signs[name], _in_cell(name_of_ranking(comparison, name)), *_markdown_figures(comparison, name)]
+        for name in view.order
     ]
     tables = [
         (2, [list(map(_in_cell, header)), *rows]),
@@ -109,8 +113,8 @@ def _as_markdown(comparison: Comparison, view: View) -> str:
         (2, _in_cells(extreme_rows(comparison))),
     ]
     if view.per_query:
-        tables += [(1, _in_cells(values_of(comparison, metric, view.order))) for metric in comparison.metrics]
-    told = notes(comparison, best="bold", every_pair=view.every_pair)
+        tables += [(1, _in_cells(values_of_ranking(comparison, metric, view.order))) for metric in comparison.metrics]
+    told = comparison_notes(comparison, best="bold", every_pair=view.every_pair)
     listed = "\n".join(f"- {_in_cell(note)}" for note in told)
     return "\n\n".join([*(_markdown_table(rows, left) for left, rows in tables if rows[1:]), listed]) + "\n"
 
@@ -125,7 +129,7 @@ def _in_cells(rows: Iterable[list[str]]) -> list[list[str]]:
 
 def _markdown_figures(comparison: Comparison, name: str) -> Iterator[str]:
     for metric in comparison.metrics:
-        value, mark = figure(metric.values[name], metric.aggregate), marks(comparison, metric)[name]
+        value, mark = evaluated_figure(metric.values[name], metric.aggregate), marks(comparison, metric)[name]
         yield (f"**{value}**" if name in metric.best else value) + (f"<sup>{mark}</sup>" if mark else "")
 
 
@@ -135,7 +139,7 @@ def _markdown_table(rows: list[list[str]], left: int) -> str:
     return "\n".join("| " + " | ".join(row) + " |" for row in (rows[0], rule, *rows[1:]))
 
 
-def as_json(comparison: Comparison, view: View) -> str:
+def _as_json(comparison: Comparison, view: View) -> str:
     """The format with a version that other programs can rely on."""
     import json
 
@@ -146,7 +150,7 @@ PAIR_COLUMNS = tuple(each.name for each in fields(Pair) if each.name not in ("ra
 """What CSV says of a pair behind who it is."""
 
 
-def as_csv(comparison: Comparison, view: View) -> str:
+def _as_csv(comparison: Comparison, view: View) -> str:
     """One row a figure, one a pair, and one a query if wanted; what does not apply is empty."""
     import csv
     import io
@@ -185,8 +189,8 @@ FORMATS: dict[str, Callable[[Comparison, View], str]] = {
     "table": as_table,
     "markdown": _as_markdown,
     "latex": _as_latex,
-    "json": as_json,
-    "csv": as_csv,
+    "json": _as_json,
+    "csv": _as_csv,
 }
 
 

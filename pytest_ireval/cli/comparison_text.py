@@ -8,7 +8,7 @@ from itertools import combinations
 from string import ascii_letters
 
 from pytest_ireval.cli.evaluation_text import (
-    figure,
+    evaluated_figure,
     note_on_tried_orders,
     notes_on_queries,
     notes_on_relevance,
@@ -35,7 +35,7 @@ def as_table(comparison: Comparison, view: View) -> str:
     parts = [_leaderboard(comparison, view), _pairs(comparison, view), _extremes(comparison, view)]
     if view.per_query:
         parts += [_values(comparison, metric, view) for metric in comparison.metrics]
-    parts.append("\n".join(map(printable, notes(comparison, best="*", every_pair=view.every_pair))))
+    parts.append("\n".join(map(printable, comparison_notes(comparison, best="*", every_pair=view.every_pair))))
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
@@ -44,7 +44,7 @@ def title(metric: MetricComparison) -> str:
     return metric.name if metric.aggregate == "mean" else f"{metric.name} ({metric.aggregate})"
 
 
-def called(comparison: Comparison, name: str) -> str:
+def name_of_ranking(comparison: Comparison, name: str) -> str:
     """A ranking's name, with a word for the baseline."""
     return f"{name} (baseline)" if name == comparison.baseline else name
 
@@ -52,7 +52,7 @@ def called(comparison: Comparison, name: str) -> str:
 def _leaderboard(comparison: Comparison, view: View) -> str:
     signs = letters(comparison)
     columns = [_column(comparison, metric, view.order) for metric in comparison.metrics]
-    names = [called(comparison, name) for name in view.order]
+    names = [name_of_ranking(comparison, name) for name in view.order]
     cells = zip(*(column[1:] for column in columns), strict=True)
     rows = [[signs[n], name, *row] for n, name, row in zip(view.order, names, cells, strict=True)]
     return blocks(["", "ranking", *(column[0] for column in columns)], rows, (), 2, view.width)
@@ -61,7 +61,9 @@ def _leaderboard(comparison: Comparison, view: View) -> str:
 def _column(comparison: Comparison, metric: MetricComparison, order: Sequence[str]) -> list[str]:
     """Header and cells of one metric, all equally wide: the figures aligned to the right, their marks behind."""
     marked = marks(comparison, metric)
-    figures = [("*" if name in metric.best else "") + figure(metric.values[name], metric.aggregate) for name in order]
+    figures = [
+        ("*" if name in metric.best else "") + evaluated_figure(metric.values[name], metric.aggregate) for name in order
+    ]
     heads = [title(metric), *figures]
     tails = ["", *(marked[name] for name in order)]
     head, tail = max(map(width, heads)), max(map(width, tails))
@@ -82,10 +84,10 @@ def pair_rows(comparison: Comparison, *, every: bool) -> Iterator[list[str]]:
     yield ["metric", "pair", "difference", "change", interval, "sd", "p", "+/=/-"]
     for metric in comparison.metrics:
         for number, pair in enumerate(_shown_pairs(comparison, metric, every=every)):
-            yield ["" if number else title(metric), pair_name(comparison, pair), *_pair_cells(pair)]
+            yield ["" if number else title(metric), _pair_name(comparison, pair), *_pair_cells(pair)]
 
 
-def pair_name(comparison: Comparison, pair: Pair) -> str:
+def _pair_name(comparison: Comparison, pair: Pair) -> str:
     """``b-a``: differences are b's values less a's."""
     signs = letters(comparison)
     return f"{signs[pair.ranking]}-{signs[pair.other]}"
@@ -98,7 +100,7 @@ def _pair_cells(pair: Pair) -> list[str]:
         f"{pair.difference:+.4f}",
         _relative_text(pair.relative),
         interval,
-        figure(pair.sd),
+        evaluated_figure(pair.sd),
         p_text(pair.p_adjusted),
         f"{pair.wins}/{pair.ties}/{pair.losses}",
     ]
@@ -114,7 +116,7 @@ def extreme_rows(comparison: Comparison) -> Iterator[list[str]]:
     yield ["metric", "pair", "gain", "from", "to", "query", "drop", "from", "to", "query"]
     for metric in comparison.metrics:
         for pair in _shown_pairs(comparison, metric, every=False):
-            head, name = title(metric), pair_name(comparison, pair)
+            head, name = title(metric), _pair_name(comparison, pair)
             for number in range(max(len(pair.gains), len(pair.drops))):
                 sides = (_change(comparison, pair, side, number) for side in (pair.gains, pair.drops))
                 yield [head, name, *(cell for side in sides for cell in side)]
@@ -129,21 +131,21 @@ def _change(comparison: Comparison, pair: Pair, changes: Sequence[Change], numbe
     signs = letters(comparison)
     lacking = [signs[n] for n in (pair.ranking, pair.other) if change.query in comparison.rankings[n].missing]
     query = change.query + (f" (not in {', '.join(lacking)})" if lacking else "")
-    return [f"{change.difference:+.4f}", figure(change.other), figure(change.value), query]
+    return [f"{change.difference:+.4f}", evaluated_figure(change.other), evaluated_figure(change.value), query]
 
 
 def _values(comparison: Comparison, metric: MetricComparison, view: View) -> str:
-    header, *rows = values_of(comparison, metric, view.order)
+    header, *rows = values_of_ranking(comparison, metric, view.order)
     return blocks(header, rows, range(1, len(header)), 1, view.width)
 
 
-def values_of(comparison: Comparison, metric: MetricComparison, order: Sequence[str]) -> Iterator[list[str]]:
+def values_of_ranking(comparison: Comparison, metric: MetricComparison, order: Sequence[str]) -> Iterator[list[str]]:
     """Every query (or session) of one metric, a column a ranking; the header first."""
     signs = letters(comparison)
     values = [comparison.rankings[name][metric.name].values for name in order]
     yield [f"{metric.name} by {metric.unit}", *(signs[name] for name in order)]
     for unit in dict.fromkeys(unit for found in values for unit in found):
-        yield [unit, *(figure(found.get(unit)) for found in values)]
+        yield [unit, *(evaluated_figure(found.get(unit)) for found in values)]
 
 
 BETTER, WORSE = "▲", "▼"
@@ -171,12 +173,12 @@ def marks(comparison: Comparison, metric: MetricComparison) -> dict[str, str]:
 
 def _beaten(comparison: Comparison, metric: MetricComparison, name: str) -> str:
     beaten = {({pair.ranking, pair.other} - {name}).pop() for pair in metric.pairs if pair.better == name}
-    return shortened(
+    return shortened_name(
         [i for i, other in enumerate(comparison.rankings) if other in beaten], list(letters(comparison).values())
     )
 
 
-def shortened(places: Sequence[int], signs: Sequence[str]) -> str:
+def shortened_name(places: Sequence[int], signs: Sequence[str]) -> str:
     """The signs at some places, neighbours put together: ``ace-h``, or ``1,3-7`` where signs are numbers."""
     stretches: list[list[int]] = []
     for place in places:
@@ -224,7 +226,7 @@ def _relative_text(relative: float | None) -> str:
     return "-" if relative is None else f"{100 * relative:+.1f}%"
 
 
-def notes(comparison: Comparison, *, best: str, every_pair: bool | None) -> Iterator[str]:
+def comparison_notes(comparison: Comparison, *, best: str, every_pair: bool | None) -> Iterator[str]:
     """All of them; ``best`` is how best figures are marked, ``every_pair`` whether all pairs are shown (None: none)."""
     first = next(iter(comparison.rankings.values()))
     yield f"judgments: {first.judgments} ({counted(first.queries, 'query')}); rankings: " + "; ".join(

@@ -13,12 +13,12 @@ LISTED = 5
 """So many query ids are listed in a note of the table."""
 
 
-def as_table(evaluation: Evaluation, per_query: bool) -> str:
+def _as_table(evaluation: Evaluation, per_query: bool) -> str:
     """Figures, and below them everything that a reader of the figures should know."""
     parts = [_figures(evaluation)]
     if per_query:
         parts += [_per_unit_table(evaluation, unit) for unit in UNITS if _units(evaluation, unit)]
-    parts.append("\n".join(map(printable, notes(evaluation))))
+    parts.append("\n".join(map(printable, evaluation_notes(evaluation))))
     return "\n\n".join(parts) + "\n"
 
 
@@ -30,7 +30,7 @@ def _figures(evaluation: Evaluation) -> str:
     rows = []
     for metric in evaluation.metrics:
         name = metric.name if metric.aggregate == "mean" else f"{metric.name} ({metric.aggregate})"
-        row = [name, figure(metric.value, metric.aggregate), str(len(metric.values))]
+        row = [name, evaluated_figure(metric.value, metric.aggregate), str(len(metric.values))]
         if tied:
             ties = metric.ties
             row += [str(ties.queries), open_to(ties)] if ties else ["", ""]
@@ -38,7 +38,7 @@ def _figures(evaluation: Evaluation) -> str:
     return table(header, rows, right)
 
 
-def figure(value: float | None, aggregate: str = "mean") -> str:
+def evaluated_figure(value: float | None, aggregate: str = "mean") -> str:
     """Four decimals; sums that are whole numbers without."""
     if value is None:
         return "-"
@@ -47,7 +47,7 @@ def figure(value: float | None, aggregate: str = "mean") -> str:
 
 def open_to(ties: TieSpread) -> str:
     """What the worst and the best order of equal scores make of a metric."""
-    return f"{'' if ties.proven else 'about '}{figure(ties.low)} to {figure(ties.high)}"
+    return f"{'' if ties.proven else 'about '}{evaluated_figure(ties.low)} to {evaluated_figure(ties.high)}"
 
 
 def note_on_tried_orders(evaluation: Evaluation) -> Iterator[str]:
@@ -60,7 +60,7 @@ def note_on_tried_orders(evaluation: Evaluation) -> Iterator[str]:
         )
 
 
-def notes(evaluation: Evaluation) -> Iterator[str]:
+def evaluation_notes(evaluation: Evaluation) -> Iterator[str]:
     """What the figures rest on, and what might mislead."""
     judged = counted(evaluation.queries, "query")
     yield f"judgments: {evaluation.judgments} ({judged}); rankings: {evaluation.rankings}"
@@ -105,7 +105,9 @@ def _worst_scores(evaluation: Evaluation) -> str:
         scored = next((metric.values[query] for query in evaluation.missing if query in metric.values), 0.0)
         if metric.unit == "query" and metric.direction != "neither" and (scored or metric.direction == "lower"):
             by_value.setdefault(scored, []).append(metric.name)
-    return "".join(f", but {', '.join(names)}: {figure(value)}, the worst value" for value, names in by_value.items())
+    return "".join(
+        f", but {', '.join(names)}: {evaluated_figure(value)}, the worst value" for value, names in by_value.items()
+    )
 
 
 def _top(evaluation: Evaluation) -> str:
@@ -135,18 +137,18 @@ def _units(evaluation: Evaluation, unit: str) -> list[MetricResult]:
 def _per_unit_table(evaluation: Evaluation, unit: str) -> str:
     metrics = _units(evaluation, unit)
     names = dict.fromkeys(name for metric in metrics for name in metric.values)
-    rows = [[name, *(figure(metric.values.get(name)) for metric in metrics)] for name in names]
+    rows = [[name, *(evaluated_figure(metric.values.get(name)) for metric in metrics)] for name in names]
     return table([unit, *(metric.name for metric in metrics)], rows, right=range(1, len(metrics) + 1))
 
 
-def as_json(evaluation: Evaluation, per_query: bool) -> str:
+def _as_json(evaluation: Evaluation, per_query: bool) -> str:
     """The format with a version number that other programs can rely on."""
     import json
 
     return json.dumps(evaluation.to_dict(per_query=per_query), ensure_ascii=False) + "\n"
 
 
-def as_csv(evaluation: Evaluation, per_query: bool) -> str:
+def _as_csv(evaluation: Evaluation, per_query: bool) -> str:
     """``metric,query,value``; the figure for all queries has an empty query."""
     import csv
     import io
@@ -161,7 +163,7 @@ def as_csv(evaluation: Evaluation, per_query: bool) -> str:
     return text.getvalue()
 
 
-def as_trec(evaluation: Evaluation, per_query: bool) -> str:
+def _as_trec(evaluation: Evaluation, per_query: bool) -> str:
     """``metric<TAB>query<TAB>value`` with ten decimals, ``all`` last, as trec_eval prints it."""
     lines = []
     for metric in evaluation.metrics:
@@ -172,17 +174,17 @@ def as_trec(evaluation: Evaluation, per_query: bool) -> str:
     return "".join(lines)
 
 
-def as_html(evaluation: Evaluation, per_query: bool) -> str:
+def _as_html(evaluation: Evaluation, per_query: bool) -> str:
     """One page that needs nothing else."""
-    return _evaluation_page(evaluation, list(notes(evaluation)), per_query)
+    return _evaluation_page(evaluation, list(evaluation_notes(evaluation)), per_query)
 
 
 FORMATS: dict[str, Callable[[Evaluation, bool], str]] = {
-    "table": as_table,
-    "json": as_json,
-    "csv": as_csv,
-    "trec": as_trec,
-    "html": as_html,
+    "table": _as_table,
+    "json": _as_json,
+    "csv": _as_csv,
+    "trec": _as_trec,
+    "html": _as_html,
 }
 
 

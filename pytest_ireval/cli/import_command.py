@@ -9,7 +9,7 @@ from typing import get_args
 import click
 
 from pytest_ireval.errors import IrevalError, Problem
-from pytest_ireval.intake.importing import Imported, Judges, imported
+from pytest_ireval.intake.importing import Imported, Judges, import_files
 from pytest_ireval.plugins.manager import installed
 from pytest_ireval.plurals import counted
 from pytest_ireval.retrieval.formats.input_file import FilePath
@@ -52,7 +52,7 @@ def command(
     queries or judgments. Query ids that are whole phrases become ids without
     blanks, which rankings files can hold.
     """
-    found = imported(sources, installed().readers, format=name, grades=grades, judges=judges, keep_ids=keep_ids)
+    found = import_files(sources, installed().readers, format=name, grades=grades, judges=judges, keep_ids=keep_ids)
     targets = {what: Path(folder, f"{what}.{ending}") for what in (QUERIES, JUDGMENTS)}
     _check_targets(found, targets, force=force)
     Path(folder).mkdir(parents=True, exist_ok=True)

@@ -330,7 +330,7 @@ MOST_VALUES = 12
 FEWEST_QUERIES = 2
 
 
-class Proposal(NamedTuple):
+class _Proposal(NamedTuple):
     """A tolerance as a suite writes it, and how many queries it rests on."""
 
     tolerance: str
@@ -339,7 +339,7 @@ class Proposal(NamedTuple):
     """The standard deviation of the values; 0 where all are alike."""
 
 
-def _proposal(values: Iterable[float]) -> Proposal:
+def _proposal(values: Iterable[float]) -> _Proposal:
     """The tolerance that these queries can show the breaking of.
 
     It is their resolution: the smallest drop that a test at 5% shows in 80% of cases. The spread of the differences is
@@ -351,11 +351,11 @@ def _proposal(values: Iterable[float]) -> Proposal:
     likely = likely_spread(known)
     drop = None if likely is None else resolution(likely, len(known))
     if drop is None:
-        return Proposal(f"{{absolute: {_up(0.5 / max(1, len(known)), 3):g}}}", len(known), 0.0)
+        return _Proposal(f"{{absolute: {_up(0.5 / max(1, len(known)), 3):g}}}", len(known), 0.0)
     if mean < LOW_MEAN:
-        return Proposal(f"{{absolute: {_up(drop, 3):g}}}", len(known), spread)
+        return _Proposal(f"{{absolute: {_up(drop, 3):g}}}", len(known), spread)
     share = drop / mean * 100
-    return Proposal(f"{_up(share, 1 if share < 10 else 0):g}%", len(known), spread)
+    return _Proposal(f"{_up(share, 1 if share < 10 else 0):g}%", len(known), spread)
 
 
 def _needed_for(share: float, values: Sequence[float]) -> int:

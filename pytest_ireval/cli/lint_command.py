@@ -10,7 +10,7 @@ import click
 
 from pytest_ireval.cli.options import format_options
 from pytest_ireval.errors import did_you_mean
-from pytest_ireval.intake.linting import CHECKS, Finding, findings
+from pytest_ireval.intake.linting import CHECKS, Doubt, findings
 from pytest_ireval.intake.reading import read_judgments, read_queries, read_rankings
 from pytest_ireval.retrieval.formats.reader import Grades
 
@@ -70,7 +70,7 @@ def _scale(text: str) -> tuple[float, float]:
     return low, high
 
 
-def _as_text(found: list[Finding], ignored: int) -> str:
+def _as_text(found: list[Doubt], ignored: int) -> str:
     lines = [f"{finding.place}: {finding.text} [{finding.check}]" for finding in found]
     count = {name: sum(finding.check == name for finding in found) for name in CHECKS}
     summary = ", ".join(f"{number} {name}" for name, number in count.items() if number)
@@ -78,7 +78,7 @@ def _as_text(found: list[Finding], ignored: int) -> str:
     return "\n".join([*lines, f"{len(found)} found: {summary}{left}" if found else f"nothing found{left}"])
 
 
-def _as_json(found: list[Finding]) -> str:
+def _as_json(found: list[Doubt]) -> str:
     import json
 
     entries = [{"place": finding.place, "check": finding.check, "text": finding.text} for finding in found]

@@ -35,7 +35,7 @@ def signature(metric: Metric) -> str:
     )
 
 
-def metric_text(metric: Metric, width: int) -> Iterator[str]:
+def _metric_text(metric: Metric, width: int) -> Iterator[str]:
     """Everything a metric says of itself, in lines of at most ``width`` where words allow."""
     yield signature(metric)
     for line in _lines(metric):
@@ -67,7 +67,7 @@ def _lines(metric: Metric) -> Iterator[str]:
     for promise, reason in metric.not_promised.items():
         yield f"does not promise {promise}: {reason}"
     for parameter in metric.parameters:
-        yield f"{parameter.name}: {described(parameter)}"
+        yield f"{parameter.name}: {described_metric(parameter)}"
 
 
 def option_for(metric: Metric) -> str:
@@ -125,7 +125,7 @@ def range_of(metric: Metric) -> str:
     return f"{low:g} to {high:g}"
 
 
-def described(parameter: Parameter) -> str:
+def described_metric(parameter: Parameter) -> str:
     """What a parameter means, allows and defaults to."""
     default = "required" if parameter.required else f"default {text_of(parameter.default)}"
     allowed = " or ".join(map(repr, parameter.choices)) or parameter.bounds
@@ -247,7 +247,7 @@ def _explained(names: tuple[str, ...], registry: Registry) -> tuple[list[str], l
     width = terminal_width()
     for name in names:
         try:
-            blocks.append("\n".join(metric_text(registry.vocabulary.family(name), width)))
+            blocks.append("\n".join(_metric_text(registry.vocabulary.family(name), width)))
         except MetricNameError as error:
             problems += error.problems
     return blocks, problems

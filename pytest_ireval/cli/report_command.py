@@ -18,7 +18,7 @@ from pytest_ireval.reports.charts.chart import Chart, Kind, told_apart
 from pytest_ireval.reports.charts.gallery import charts_of, csv_of, svg_file
 from pytest_ireval.reports.data_files import FOLDER, RESULTS
 from pytest_ireval.reports.summary_table import section_warnings
-from pytest_ireval.reports.templates import environment, settled, templates
+from pytest_ireval.reports.templates import environment, settled_sections, templates
 from pytest_ireval.results.suite_result import RunResult, SuiteResult
 from pytest_ireval.retrieval.formats.input_file import FilePath
 from pytest_ireval.retrieval.formats.writers import put
@@ -71,7 +71,7 @@ def command(
     using = templates(
         None if folder is None else folder.absolute(), templates_of(registry_at(suites).sections.values())
     )
-    run = settled(recorded_run(results), using)
+    run = settled_sections(recorded_run(results), using)
     files = RunFiles(path.parent, Path.cwd(), using=using)
     target = path.parent if to is None else to
     for name, text in files.redrawn(run).items():

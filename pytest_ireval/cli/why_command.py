@@ -116,7 +116,7 @@ def _metric_comes_first(path: str) -> Problem:
     )
 
 
-class Sides(NamedTuple):
+class _Sides(NamedTuple):
     """What is explained: the rankings beside the baseline, and in words where they come from."""
 
     judgments: Judgments | None
@@ -170,7 +170,7 @@ def _why_in_suite(
     return replace(explanation, explains=sides.explains)
 
 
-def _sides(suite: Suite, registry: Registry, progress: Progress, *, ask: bool, report: Path | None) -> Sides:
+def _sides(suite: Suite, registry: Registry, progress: Progress, *, ask: bool, report: Path | None) -> _Sides:
     """Those of the last run, if there is one and it still fits; else what the source returns now."""
     if ask:
         return _asked(suite, registry, progress, "what the source returns now")
@@ -188,21 +188,21 @@ def _sides(suite: Suite, registry: Registry, progress: Progress, *, ask: bool, r
     try:
         stored = read_baseline(suite.baselines, suite.name)
     except BaselineError as error:
-        return Sides(base.population.judgments, run.rankings, None, explains, error)
+        return _Sides(base.population.judgments, run.rankings, None, explains, error)
     if stored is None:
-        return Sides(base.population.judgments, run.rankings, None, explains)
+        return _Sides(base.population.judgments, run.rankings, None, explains)
     if baseline_print(stored) != run.record["baseline"]:
         explains = f"{explains}; the baseline was accepted after this run"
     before = replace(base.names.in_rankings(stored.rankings[0]), origin=f"the baseline of {stored.accepted.date}")
-    return Sides(base.population.judgments, run.rankings, before, explains)
+    return _Sides(base.population.judgments, run.rankings, before, explains)
 
 
-def _asked(suite: Suite, registry: Registry, progress: Progress, explains: str) -> Sides:
+def _asked(suite: Suite, registry: Registry, progress: Progress, explains: str) -> _Sides:
     material = material_of(suite, registry, today_of(), progress)
     now, baseline = replace(material.now.rankings[0], origin=material.source), material.baseline
     before = None if baseline is None else replace(baseline.rankings[0], origin=baseline.origin)
     error = material.baseline_error
-    return Sides(
+    return _Sides(
         material.population.judgments, now, before, explains, error if isinstance(error, BaselineError) else None
     )
 

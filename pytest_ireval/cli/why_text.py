@@ -13,7 +13,7 @@ SHORTEST_ID = 12
 """Ids are not cut to less."""
 
 
-def as_table(explanation: Explanation, lines: int | None) -> str:
+def _as_table(explanation: Explanation, lines: int | None) -> str:
     """Aligned columns; long ids are cut in the middle so that a line has 80 characters, if that can be."""
     return "\n\n".join(_terminal(block) for block in _blocks(explanation, lines)) + "\n"
 
@@ -48,7 +48,7 @@ def _cut(text: str, room: int) -> str:
             return cut
 
 
-def as_markdown(explanation: Explanation, lines: int | None) -> str:
+def _as_markdown(explanation: Explanation, lines: int | None) -> str:
     """The same tables with whole ids."""
     return "\n\n".join(_markdown(block) for block in _blocks(explanation, lines)) + "\n"
 
@@ -70,7 +70,7 @@ def _escaped(text: str) -> str:
     return "".join("\\" + c if c in "\\`*_|<>[]" else c for c in printable(text))
 
 
-def as_json(explanation: Explanation, lines: int | None) -> str:  # noqa: ARG001 - nothing is left out here
+def _as_json(explanation: Explanation, lines: int | None) -> str:  # noqa: ARG001 - nothing is left out here
     """Everything, in the format with a version number."""
     import json
 
@@ -78,9 +78,9 @@ def as_json(explanation: Explanation, lines: int | None) -> str:  # noqa: ARG001
 
 
 FORMATS: dict[str, Callable[[Explanation, int | None], str]] = {
-    "table": as_table,
-    "markdown": as_markdown,
-    "json": as_json,
+    "table": _as_table,
+    "markdown": _as_markdown,
+    "json": _as_json,
 }
 
 
@@ -156,9 +156,9 @@ def _steps_grid(steps: Steps, count: int) -> _Grid:
     columns = list(steps.columns)
     if steps.shares is not None and all(steps.shares.values != column.values for column in columns):
         columns.append(steps.shares)
-    texts = [column_text(column, count) for column in columns]
+    texts = [_column_text(column, count) for column in columns]
     rows = [
-        [str(steps.ranks[i]), steps.documents[i], grade_text(steps.grades[i]), *(text[i] for text in texts)]
+        [str(steps.ranks[i]), steps.documents[i], _grade_text(steps.grades[i]), *(text[i] for text in texts)]
         for i in range(count)
     ]
     header = ["rank", "document", "grade", *(column.name for column in columns)]
@@ -188,7 +188,7 @@ def _beside(steps: Steps, count: int, lines: int | None) -> Iterator[_Block]:
     size = len(beside.columns[0].values)
     shown = min(size, lines or max(FEWEST_BESIDE, count))
     yield [f"{beside.title}:"]
-    texts = [column_text(column, shown) for column in beside.columns]
+    texts = [_column_text(column, shown) for column in beside.columns]
     rows = [[text[i] for text in texts] for i in range(shown)]
     yield _Grid([column.name for column in beside.columns], rows, range(len(texts)))
     if shown < size:
@@ -224,14 +224,14 @@ def _moves(explanation: Explanation, lines: int | None) -> Iterator[_Block]:
 
 
 def _move_row(move: Move, shares: bool) -> list[str]:
-    row = [move.document, grade_text(move.grade), moved(move)]
+    row = [move.document, _grade_text(move.grade), _moved(move)]
     if shares:
         row += [f"{move.share or 0:.4f}", f"{move.other_share or 0:.4f}"]
         row.append(f"{move.difference:+.4f}" if move.difference else "")
     return row
 
 
-def moved(move: Move) -> str:
+def _moved(move: Move) -> str:
     """``#2 -> #9``; the rank alone where nothing moved."""
     if move.rank == move.other_rank:
         return f"#{move.rank}"
@@ -240,12 +240,12 @@ def moved(move: Move) -> str:
     return f"{before} -> {after}"
 
 
-def grade_text(grade: float | None) -> str:
+def _grade_text(grade: float | None) -> str:
     """A grade; ``-`` where nobody judged."""
     return "-" if grade is None else f"{grade:g}"
 
 
-def column_text(column: Column, count: int) -> list[str]:
+def _column_text(column: Column, count: int) -> list[str]:
     """The first numbers of a column, all with four decimals or all without."""
     there = [number for number in column.values[:count] if number is not None]
     short = all(number.is_integer() for number in there) or (column.name in ("grade", "recall") and _brief(there))

@@ -17,7 +17,7 @@ from pytest_ireval.plurals import counted
 from pytest_ireval.results.evaluation import Policies
 from pytest_ireval.retrieval.doors import some
 from pytest_ireval.retrieval.judged import Documents, Floats, Hits, Integers, JudgedRankings, Mask, ratio
-from pytest_ireval.retrieval.views import condensed, cut, only
+from pytest_ireval.retrieval.views import condensed, cut_to_depth, only
 
 BY_JUDGMENTS = ("pessimistic", "optimistic")
 """Ties that are ordered by what is judged."""
@@ -82,7 +82,7 @@ def any_ties(judged: JudgedRankings, metric: Metric) -> bool:
 def shortened(judged: JudgedRankings, policies: Policies) -> JudgedRankings:
     """Cut at the depth, and without unjudged documents, if the policies say so."""
     if policies.depth is not None:
-        judged = cut(judged, policies.depth)
+        judged = cut_to_depth(judged, policies.depth)
     return condensed(judged) if policies.unjudged == "removed" else judged
 
 
@@ -412,7 +412,7 @@ ALMOST = 1e-9
 """Recall times R that is this close to a whole number is that number."""
 
 
-class Found(NamedTuple):
+class _Found(NamedTuple):
     """The relevant documents that were retrieved, by query and rank; those of query i begin at ``first[i]``."""
 
     first: Integers
@@ -423,16 +423,16 @@ class Found(NamedTuple):
     """Per query, how many there are, retrieved or not."""
 
 
-def found_in(judged: JudgedRankings, rel: float) -> Found:
+def found_in(judged: JudgedRankings, rel: float) -> _Found:
     """What counts is a grade of ``rel`` or more."""
     rows = judged.relevant(rel)
     query = judged.hits.query[rows]
     first = np.searchsorted(query, np.arange(judged.count + 1))
     so_far = np.arange(query.size) - first[query] + 1
-    return Found(first, judged.hits.rank[rows], so_far, judged.relevant_count(rel))
+    return _Found(first, judged.hits.rank[rows], so_far, judged.relevant_count(rel))
 
 
-def interpolated(found: Found) -> Floats:
+def interpolated(found: _Found) -> Floats:
     """A row for each query: the best precision at recall 0, 0.1 … 1 or any higher one; 0 where it is never reached."""
     precision = np.append(found.so_far / found.rank, 0.0)
     begin, end = found.first[:-1], found.first[1:]
@@ -446,7 +446,7 @@ def interpolated(found: Found) -> Floats:
     return levels
 
 
-def r_precision(found: Found) -> Floats:
+def ranked_by_r(found: _Found) -> Floats:
     """Per query, precision at the rank that equals the number of relevant documents; 0 without any."""
     query = np.repeat(np.arange(found.relevant.size), np.diff(found.first))
     early = found.rank <= found.relevant[query]

@@ -192,7 +192,7 @@ def _explained(metric: Metric, judged: JudgedRankings, origin: str, policies: Po
     scores = score(metric, judged)
     value = float(scores.values[0])
     ruling = _ruling(metric, judged, bool(scores.no_relevant[0]))
-    steps = generic_steps(metric, judged, value) if metric.steps is None else described_steps(metric, judged)
+    steps = _generic_steps(metric, judged, value) if metric.steps is None else described_steps(metric, judged)
     if not ruling and not _same(steps.value, value):
         raise _untrue(metric, f"its steps come to {steps.value:.10g}, but its value is {value:.10g}")
     if not ruling and not steps.generic and steps.shares is not None:
@@ -277,7 +277,7 @@ def _untrue(metric: Metric, complaint: str) -> MetricError:
     return MetricError(Problem(complaint, place=str(metric), suggestion=f"the metric comes from {metric.source}"))
 
 
-def generic_steps(metric: Metric, judged: JudgedRankings, value: float) -> Steps:
+def _generic_steps(metric: Metric, judged: JudgedRankings, value: float) -> Steps:
     """For each judged document that was retrieved, what the metric would be if nobody had judged it."""
     listed = listing(judged)
     without = np.full(listed.rank.size, np.nan)

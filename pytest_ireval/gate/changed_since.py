@@ -76,11 +76,11 @@ def reason_of(suite: Suite, ref: str, repositories: Repositories, plugins: Itera
     found = watched(suite.watches, changes.files, changes.root)
     if found is not None:
         return f"{_shown(found[0], changes)} changed (watches {found[1].text})"
-    dead = next(dead_watches(suite, changes.root, repositories), None)
+    dead = next(_dead_watches(suite, changes.root, repositories), None)
     return f"{IN_ANY_CASE}it watches {dead.text}, which fits no file that git knows" if dead is not None else ""
 
 
-def dead_watches(suite: Suite, root: Path, repositories: Repositories) -> Iterator[Watch]:
+def _dead_watches(suite: Suite, root: Path, repositories: Repositories) -> Iterator[Watch]:
     """Globs that fit nothing, or nothing but exceptions: nobody can tell what was meant by them."""
     exceptions = [watch for watch in suite.watches if watch.excludes]
     for watch in suite.watches:
@@ -94,7 +94,7 @@ def wrong_watches(suite: Suite, repositories: Repositories) -> list[Problem]:
     if root is None or not suite.watches:
         return []
     try:
-        dead = list(dead_watches(suite, root, repositories))
+        dead = list(_dead_watches(suite, root, repositories))
     except IrevalError as error:
         return list(error.problems)
     complaint = "{} fits no file that git knows, so the suite takes part whatever changed"
@@ -150,7 +150,7 @@ def _asked(suite: Suite) -> Iterator[tuple[str, FileAsked | None]]:
     yield "its groups of variants", suite.documents.collapse
 
 
-def files_of(suite: Suite) -> tuple[Path, ...]:
+def files_of_suite(suite: Suite) -> tuple[Path, ...]:
     """Those of them that are single files, for whoever asks whether git knows them."""
     return tuple(dict.fromkeys(each.pattern.base for each in _named_files(suite) if each.pattern.base.is_file()))
 

@@ -87,7 +87,7 @@ class Answered(NamedTuple):
     not_asked: tuple[str, ...]
 
 
-def queries_of(suite: Suite, registry: Registry, path: Path | None = None) -> Queries | None:
+def queries_of_suite(suite: Suite, registry: Registry, path: Path | None = None) -> Queries | None:
     """What the queries file says, or the one at ``path``; None if the suite names none."""
     asked = suite.queries
     if asked is None:
@@ -104,8 +104,8 @@ def gathered(
         read_aliases(near(documents.aliases.path)) if documents.aliases else {},
         read_groups(near(documents.collapse.path)) if documents.collapse else {},
     )
-    queries = queries if queries is not None else queries_of(suite, registry)
-    written = judgments_of(suite, registry, progress)
+    queries = queries if queries is not None else queries_of_suite(suite, registry)
+    written = judgments_of_suite(suite, registry, progress)
     judgments = None if written is None else names.in_judgments(written)
     if queries is None:
         if judgments is None:
@@ -114,12 +114,12 @@ def gathered(
     elif judgments is not None:
         _refuse_unknown(judgments, queries)
     waived = frozenset(waiver.query for waiver in suite.waivers if waiver.until >= today)
-    weights = weights_of(suite, queries)
-    population = Population(queries, judgments, weights, waived, names.called, checked_drawing(suite, queries))
+    weights = weights_of_suite(suite, queries)
+    population = Population(queries, judgments, weights, waived, names.called, _checked_drawing(suite, queries))
     return Gathered(population, _setting(suite, registry, judgments, progress), names, written)
 
 
-def judgments_of(
+def judgments_of_suite(
     suite: Suite, registry: Registry, progress: Progress = SILENT, path: Path | None = None
 ) -> Judgments | None:
     """What the judgments file says, or the one at ``path``; None if the suite names none."""
@@ -136,10 +136,10 @@ def _setting(suite: Suite, registry: Registry, judgments: Judgments | None, prog
     if judgments is None or not metrics:
         return None
     setting = set_up(judgments, metrics, suite.policies, registry, progress)
-    return replace(setting, how=replace_depth(setting.how, suite))
+    return replace(setting, how=_replace_depth(setting.how, suite))
 
 
-def replace_depth(how: Reading, suite: Suite) -> Reading:
+def _replace_depth(how: Reading, suite: Suite) -> Reading:
     """Only the first documents of each ranking, where the order of equal scores does not need the others."""
     keep_all = suite.policies.ties in ORDERS_BY_JUDGMENTS
     return how._replace(depth=None if keep_all else suite.depth)
@@ -166,7 +166,7 @@ def _refuse_unknown(judgments: Judgments, queries: Queries) -> None:
         )
 
 
-def weights_of(suite: Suite, queries: Queries) -> Floats | None:
+def weights_of_suite(suite: Suite, queries: Queries) -> Floats | None:
     """The column that says how much traffic a query stands for."""
     if not suite.weight:
         return None
@@ -189,7 +189,7 @@ def weights_of(suite: Suite, queries: Queries) -> Floats | None:
     return np.array(weights, np.float64)
 
 
-def checked_drawing(suite: Suite, queries: Queries) -> Drawing | None:
+def _checked_drawing(suite: Suite, queries: Queries) -> Drawing | None:
     """How the queries were drawn."""
     problems = list(drawing_problems(suite, queries))
     if problems:
@@ -197,7 +197,7 @@ def checked_drawing(suite: Suite, queries: Queries) -> Drawing | None:
     return drawing_of(suite, queries)
 
 
-def rankings_of(
+def rankings_of_suite(
     source: SourceAsked, suite: Suite, registry: Registry, material: Gathered, progress: Progress = SILENT
 ) -> Answered:
     """What the source returns, as often as it is asked, under the names of now."""
@@ -218,7 +218,7 @@ def rankings_of(
     return Answered(tuple(cut), tuple(dict.fromkeys(query for answer in found for query in answer.not_asked)))
 
 
-def refuse_missing(
+def refuse_missing_queries(
     suite: Suite, source: SourceAsked, material: Gathered, rankings: Iterable[Rankings]
 ) -> tuple[str, ...]:
     """Queries that count and have no ranking: an error, unless the suite says what becomes of them."""

@@ -75,7 +75,7 @@ def kept_rankings(material: Material) -> KeptRankings:
     return KeptRankings(suite.name, encoded_rankings(rankings, depth, scored=needs_scores(suite)), record)
 
 
-def packed(run: RunResult, kept: Sequence[KeptRankings]) -> bytes:
+def packed_rankings(run: RunResult, kept: Sequence[KeptRankings]) -> bytes:
     """The file of a run; nothing where no suite has rankings. The same bytes for the same content."""
     if not kept:
         return b""

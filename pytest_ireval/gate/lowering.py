@@ -32,7 +32,7 @@ ROUNDING = 1e-9
 """A figure that is lower by no more than this is not lower."""
 
 
-class Compared(NamedTuple):
+class _Compared(NamedTuple):
     """A metric on a slice in both baselines."""
 
     held: Held
@@ -119,7 +119,7 @@ def _deleted(at: AtBase, *, fails: bool) -> Ruling:
     return Ruling("fail" if fails else "pass", headline, facts=facts, warning=not fails)
 
 
-def _compared(held: Sequence[Held], material: Material, at: AtBase, stored: Baseline) -> Iterator[Compared]:
+def _compared(held: Sequence[Held], material: Material, at: AtBase, stored: Baseline) -> Iterator[_Compared]:
     """Each figure that both baselines have, over the queries that both have."""
     against = material.held
     if against is None or against.ours is None:
@@ -130,10 +130,10 @@ def _compared(held: Sequence[Held], material: Material, at: AtBase, stored: Base
         values = seen.paired()
         figures = replace(figures_compared(seen, values), resolution=None)
         if figures.now is not None and figures.baseline is not None:
-            yield Compared(each, seen, values, figures, -seen.sign * (figures.now - figures.baseline))
+            yield _Compared(each, seen, values, figures, -seen.sign * (figures.now - figures.baseline))
 
 
-def _unpaired(held: Sequence[Held], found: Sequence[Compared]) -> Iterator[str]:
+def _unpaired(held: Sequence[Held], found: Sequence[_Compared]) -> Iterator[str]:
     """Of what nobody can say whether it was lowered."""
     compared = [each.held for each in found]
     for each in held if found else ():
@@ -141,7 +141,7 @@ def _unpaired(held: Sequence[Held], found: Sequence[Compared]) -> Iterator[str]:
             yield f"{each.metric} on {each.slice} has no figure over queries that both baselines have"
 
 
-def _lowered(lowered: Sequence[Compared], found: Sequence[Compared], at: AtBase, *, fails: bool) -> Ruling:
+def _lowered(lowered: Sequence[_Compared], found: Sequence[_Compared], at: AtBase, *, fails: bool) -> Ruling:
     """The worst first; below it the others, and what became of all queries."""
     worst, others = lowered[0], lowered[1:]
     more = f", and {len(others)} more" if others else ""
@@ -163,12 +163,12 @@ def _lowered(lowered: Sequence[Compared], found: Sequence[Compared], at: AtBase,
     )
 
 
-def _line(each: Compared, *, several: bool) -> SliceFigures:
+def _line(each: _Compared, *, several: bool) -> SliceFigures:
     named = f"{each.held.metric} {each.held.slice}" if several else each.figures.slice
     return replace(each.figures, slice=named, over=each.lowered)
 
 
-def _not_lowered(held: Sequence[Held], found: Sequence[Compared], at: AtBase, stored: Baseline) -> Ruling:
+def _not_lowered(held: Sequence[Held], found: Sequence[_Compared], at: AtBase, stored: Baseline) -> Ruling:
     """What was looked at, with figures."""
     if at.same:
         headline = f"the baseline is the one of {at.base}"

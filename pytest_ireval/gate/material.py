@@ -20,10 +20,10 @@ from pytest_ireval.baselines.baseline import (
     Fingerprints,
     Spreads,
     Step,
-    Steps,
+    StepsOfMetrics,
     spread_key,
     spreads_of,
-    steps_of,
+    steps_of_metrics,
 )
 from pytest_ireval.baselines.fingerprints import JudgmentPrints
 from pytest_ireval.errors import IrevalError
@@ -147,7 +147,7 @@ class Moved(NamedTuple):
     """What an acceptance keeps of how far queries moved."""
 
     spreads: Spreads = NO_SPREADS
-    steps: Steps = NO_STEPS
+    steps: StepsOfMetrics = NO_STEPS
 
 
 NOTHING_MOVED = Moved()
@@ -163,7 +163,7 @@ def moved_by(material: Material) -> Moved:
         return NOTHING_MOVED
     queries = material.population.queries if needs_queries(material.suite) else None
     checks = planned(material.suite, queries)
-    return Moved(spreads_of(_spreads(material, checks)), steps_of(_steps(material, checks)))
+    return Moved(spreads_of(_spreads(material, checks)), steps_of_metrics(_steps(material, checks)))
 
 
 def _spreads(material: Material, checks: Sequence[Check]) -> Iterator[tuple[str, float]]:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pytest_ireval.errors import MetricError
-from pytest_ireval.evaluating.policy_views import found_in, interpolated, r_precision
+from pytest_ireval.evaluating.policy_views import found_in, interpolated, ranked_by_r
 from pytest_ireval.evaluating.setting import Companions
 from pytest_ireval.explaining.why import described_steps
 from pytest_ireval.gate.material import Material
@@ -24,7 +24,7 @@ from pytest_ireval.results.outcome import Outcome, Placed
 from pytest_ireval.results.suite_result import QueryCurve, QueryDocuments, RecallPrecision
 from pytest_ireval.retrieval.judged import Integers, JudgedRankings
 from pytest_ireval.retrieval.judgments import Ideal
-from pytest_ireval.retrieval.views import cut, of_queries, only
+from pytest_ireval.retrieval.views import cut_to_depth, of_queries, only
 from pytest_ireval.rules.context import Seen
 from pytest_ireval.rules.side import Scored, Side
 
@@ -74,7 +74,7 @@ def _curves(material: Material, judged: JudgedRankings | None) -> Curves:
     found = found_in(judged, relevant_from(material.suite))
     recall = (found.so_far / np.repeat(found.relevant, np.diff(found.first))).tolist()
     precision = (found.so_far / found.rank).tolist()
-    levels, r, first = interpolated(found).tolist(), r_precision(found).tolist(), found.first.tolist()
+    levels, r, first = interpolated(found).tolist(), ranked_by_r(found).tolist(), found.first.tolist()
     there = np.flatnonzero(judged.present & (found.relevant > 0)).tolist()
     return {
         judged.queries[i]: QueryCurve(
@@ -114,7 +114,7 @@ _Shares = Mapping[str, float]
 """By document; one that is not there contributes nothing."""
 
 
-class Changed(NamedTuple):
+class _Changed(NamedTuple):
     """A query on which a metric changed."""
 
     query: str
@@ -154,20 +154,20 @@ def _lists(judged: JudgedRankings) -> Lists:
     return Lists(judged, cache(lambda row: only(judged, number == row)))
 
 
-def _changed(material: Material, name: str, shown: Sequence[str]) -> list[Changed]:
+def _changed(material: Material, name: str, shown: Sequence[str]) -> list[_Changed]:
     """The queries on which the metric is not what it was, the largest change first."""
     before = material.comparable.scored.get(name) if material.comparable is not None else None
     if before is None or before.metric.unit != "query":
         return []
     rows = [material.population.queries.position[query] for query in shown]
     pairs = zip(shown, material.now.scored[name].values[rows].tolist(), before.values[rows].tolist(), strict=True)
-    changed = [Changed(*each) for each in pairs if abs(each[1] - each[2]) > 0]
+    changed = [_Changed(*each) for each in pairs if abs(each[1] - each[2]) > 0]
     return sorted(changed, key=lambda each: -abs(each.now - each.before))
 
 
 def _moved(
-    metric: Metric, changed: Sequence[Changed], rows: Integers, now: Lists, before: Lists
-) -> Iterator[tuple[Changed, _Shares]]:
+    metric: Metric, changed: Sequence[_Changed], rows: Integers, now: Lists, before: Lists
+) -> Iterator[tuple[_Changed, _Shares]]:
     """The queries whose change is the sum of what documents add to it."""
     parts: tuple[Iterable[_Shares], Iterable[_Shares]]
     if metric.adds_up and not metric.needs:
@@ -186,12 +186,12 @@ def _alone(metric: Metric, judged: JudgedRankings, rows: Integers) -> list[_Shar
     wanted[rows] = True
     few = only(judged, wanted)
     cutoff = metric.settings.get("cutoff")
-    few = cut(few, cutoff) if isinstance(cutoff, int) else few
+    few = cut_to_depth(few, cutoff) if isinstance(cutoff, int) else few
     documents, hits = few.documents, few.hits
     if documents is None:
         return []
     try:
-        values = score(metric, each_alone(few)).values.tolist()
+        values = score(metric, each_document_alone(few)).values.tolist()
     except MetricError:  # of single documents it says nothing; what it says of the query stands in its own place
         return []
     names = documents.ids.texts(documents.first[hits.query] + hits.rank - 1)
@@ -258,7 +258,7 @@ def _extremes(material: Material, scored: Scored) -> list[str]:
     return [scored.names[i] for i in (*worst, *best)]
 
 
-def each_alone(judged: JudgedRankings) -> JudgedRankings:
+def each_document_alone(judged: JudgedRankings) -> JudgedRankings:
     """A query for each hit, with that hit where it stands and nothing else that is judged; ideals are as they were."""
     hits = judged.hits
     number = np.arange(hits.query.size)

@@ -10,13 +10,13 @@ from typing import NamedTuple
 import numpy as np
 
 from pytest_ireval.baselines.anchors import anchor_name, anchor_words
-from pytest_ireval.baselines.at_base import AtBase, Base, Named, baseline_at_base
+from pytest_ireval.baselines.at_base import AtBase, Base, NamedBaseline, baseline_at_base
 from pytest_ireval.baselines.baseline import Baseline, Fingerprints
 from pytest_ireval.baselines.changes import cause_of
 from pytest_ireval.baselines.fingerprints import JudgmentPrints
 from pytest_ireval.baselines.reading import files_of_last_commit, read_baseline
 from pytest_ireval.errors import BaselineError, BaselineMisfitError, IrevalError, MissingAnchorError, Problem
-from pytest_ireval.gate.inputs import ORDERS_BY_JUDGMENTS, Gathered, rankings_of, refuse_missing
+from pytest_ireval.gate.inputs import ORDERS_BY_JUDGMENTS, Gathered, rankings_of_suite, refuse_missing_queries
 from pytest_ireval.gate.scoring import side_of, with_overlaps
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.metrics.score import aggregated
@@ -27,7 +27,7 @@ from pytest_ireval.results.outcome import Cause, Outcome, Restated
 from pytest_ireval.retrieval.doors import some
 from pytest_ireval.rules.planning import by_stored
 from pytest_ireval.rules.side import Side
-from pytest_ireval.sources.asking import described
+from pytest_ireval.sources.asking import described_source
 from pytest_ireval.suites.suite import SourceAsked, Suite
 
 MOST_REMOVED = 0.05
@@ -241,10 +241,10 @@ def over_the_same(suite: Suite, gathered: Gathered, now: Side, side: Side, unkno
 
 def definitions(side: Side) -> dict[str, tuple[int, str]]:
     """Version and origin of each metric; an origin without the version of its distribution."""
-    return {name: (scored.metric.version, origin_of(scored.metric.origin)) for name, scored in side.scored.items()}
+    return {name: (scored.metric.version, _origin_of(scored.metric.origin)) for name, scored in side.scored.items()}
 
 
-def origin_of(text: str) -> str:
+def _origin_of(text: str) -> str:
     """``acme-metrics 1.2`` is ``acme-metrics``; a file is named without its folder, which differs by machine."""
     return text.replace("\\", "/").rpartition("/")[2].partition(" ")[0]
 
@@ -274,7 +274,7 @@ def others_of(
         reference = getattr(rule.options, "against", None)
         if reference is None or reference.source is None:
             continue
-        words = described(reference.source, suite.path.parent)
+        words = described_source(reference.source, suite.path.parent)
         if words not in asked:
             try:
                 asked[words] = _other(reference.source, suite, registry, gathered, now, progress)
@@ -288,11 +288,11 @@ def _other(
     source: SourceAsked, suite: Suite, registry: Registry, gathered: Gathered, now: Side, progress: Progress
 ) -> Side:
     """Another source, scored; what it lacks is an error, or is not compared: it must not lose by it."""
-    rankings = rankings_of(source, suite, registry, gathered, progress).rankings
-    refuse_missing(suite, source, gathered, rankings)
+    rankings = rankings_of_suite(source, suite, registry, gathered, progress).rankings
+    refuse_missing_queries(suite, source, gathered, rankings)
     there = set(rankings[0].queries).intersection(*(each.queries for each in rankings))
     unknown = frozenset(query for query in gathered.population.queries.ids if query not in there)
-    words = described(source, suite.path.parent)
+    words = described_source(source, suite.path.parent)
     side = side_of(suite, gathered, rankings, words, unknown=unknown).side
     return over_the_same(suite, gathered, now, side, unknown)
 
@@ -397,7 +397,9 @@ def beginning_of(suite: Suite, base: Base, stored: Baseline | None) -> Beginning
     """The suite's baseline at the merge base; ``stored`` is the one of the branch."""
     ending = "".join(f".{value}" for value in suite.values.values())
     try:
-        return Beginning(baseline_at_base(base, suite.baselines, suite.name, stored, Named(suite.files, ending)))
+        return Beginning(
+            baseline_at_base(base, suite.baselines, suite.name, stored, NamedBaseline(suite.files, ending))
+        )
     except BaselineError as error:
         return Beginning(error=error)
 

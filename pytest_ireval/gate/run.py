@@ -20,15 +20,22 @@ from pytest_ireval.gate.inputs import (
     gathered,
     judgment_prints,
     prints_of,
-    queries_of,
-    rankings_of,
-    refuse_missing,
+    queries_of_suite,
+    rankings_of_suite,
+    refuse_missing_queries,
 )
 from pytest_ireval.gate.material import Material, today_of
 from pytest_ireval.gate.reference import Compared, anchored_by, beginning_of, beside, compared, held_against, others_of
 from pytest_ireval.gate.report_data import broken_result, result_of
-from pytest_ireval.gate.scoring import Evaluated, noise_notes, notes_on_shares, side_of, tie_orders, with_judged_shares
-from pytest_ireval.gate.unjudged import unjudged
+from pytest_ireval.gate.scoring import (
+    EvaluatedSide,
+    noise_notes,
+    notes_on_shares,
+    side_of,
+    tie_orders,
+    with_judged_shares,
+)
+from pytest_ireval.gate.unjudged import unjudged_of
 from pytest_ireval.gate.verdicts import Circumstances, broken_outcome, judged_all
 from pytest_ireval.plugins.manager import installed
 from pytest_ireval.plugins.registry import Registry
@@ -40,7 +47,7 @@ from pytest_ireval.results.suite_result import Counts, SuiteResult
 from pytest_ireval.retrieval.doors import some
 from pytest_ireval.retrieval.queries import Queries
 from pytest_ireval.rules.planning import LOWERING, Check, needs_queries, never_failing, planned
-from pytest_ireval.sources.asking import described
+from pytest_ireval.sources.asking import described_source
 from pytest_ireval.suites.suite import Suite
 
 
@@ -82,7 +89,7 @@ class Plan(NamedTuple):
 
 def plan_of(suite: Suite, registry: Registry, *, lowering: bool = False) -> Plan:
     """The plan, with ``lowering`` where a base is given; the queries are read only if slices are made of them."""
-    queries = queries_of(suite, registry) if needs_queries(suite) else None
+    queries = queries_of_suite(suite, registry) if needs_queries(suite) else None
     return Plan(planned(suite, queries, lowering=lowering), queries)
 
 
@@ -127,10 +134,10 @@ def material_of(
         reading = aside.submit(_stored, suite)
         printing = aside.submit(judgment_prints, base)
         beginning = None if branch is None else aside.submit(lambda: beginning_of(suite, branch, reading.result()[0]))
-        rankings, not_asked = rankings_of(suite.source, suite, registry, base, progress)
+        rankings, not_asked = rankings_of_suite(suite.source, suite, registry, base, progress)
     judged_by, (stored, error) = printing.result(), reading.result()
-    missing = refuse_missing(suite, suite.source, base, rankings)
-    source = described(suite.source, suite.path.parent)
+    missing = refuse_missing_queries(suite, suite.source, base, rankings)
+    source = described_source(suite.source, suite.path.parent)
     found = side_of(suite, base, rankings, source, curves=True)
     _refuse_strangers(base, found)
     prints = prints_of(suite, base, source, judged_by)
@@ -165,7 +172,7 @@ def material_of(
         others={**others_of(suite, registry, base, found.side, progress), **anchored.sides},
         notes=(*notes, *noise_notes(base.population, found.side, against.side), *endings(suite, today)),
         beside=beside(suite, base, found.side),
-        unjudged=unjudged(suite, base, found.side),
+        unjudged=unjudged_of(suite, base, found.side),
         tie_orders=tie_orders(suite, base, found),
         held=None if beginning is None else held_against(suite, base, beginning.result(), stored),
     )
@@ -184,12 +191,12 @@ def _stored(suite: Suite) -> tuple[Baseline | None, BaselineError | None]:
         return None, error
 
 
-def _notes_on(suite: Suite, base: Gathered, found: Evaluated, not_asked: tuple[str, ...]) -> tuple[str, ...]:
+def _notes_on(suite: Suite, base: Gathered, found: EvaluatedSide, not_asked: tuple[str, ...]) -> tuple[str, ...]:
     """Rankings that are cut under metrics without a cutoff; queries that were ranked besides, or not at all."""
     return (*_truncated(suite, found), *_not_asked(not_asked), *_unranked(base, found))
 
 
-def _refuse_strangers(base: Gathered, found: Evaluated) -> None:
+def _refuse_strangers(base: Gathered, found: EvaluatedSide) -> None:
     """Documents none of which is judged are called by other ids than those of the judgments."""
     judgments = base.population.judgments
     if judgments is None or not found.listed or found.unjudged < found.listed:
@@ -206,7 +213,7 @@ def _refuse_strangers(base: Gathered, found: Evaluated) -> None:
     )
 
 
-def _unranked(base: Gathered, found: Evaluated) -> tuple[str, ...]:
+def _unranked(base: Gathered, found: EvaluatedSide) -> tuple[str, ...]:
     """Queries that nobody judged, and that have no ranking either."""
     judgments = base.population.judgments
     judged = set(judgments.queries) if judgments is not None else set(base.population.queries.ids)
@@ -224,7 +231,7 @@ def _not_asked(queries: tuple[str, ...]) -> tuple[str, ...]:
     return (f"{counted(len(queries), 'query')} ranked that the suite does not have, left out: {some(queries)}",)
 
 
-def _counts_of(base: Gathered, found: Evaluated, missing: tuple[str, ...]) -> Counts:
+def _counts_of(base: Gathered, found: EvaluatedSide, missing: tuple[str, ...]) -> Counts:
     """How many queries and documents there are, judged and not, tied, missing, waived."""
     population, evaluation = base.population, found.evaluation
     rankings = found.side.rankings[0]
@@ -243,7 +250,7 @@ def _counts_of(base: Gathered, found: Evaluated, missing: tuple[str, ...]) -> Co
     )
 
 
-def _truncated(suite: Suite, found: Evaluated) -> tuple[str, ...]:
+def _truncated(suite: Suite, found: EvaluatedSide) -> tuple[str, ...]:
     """Metrics without a cutoff over rankings that were cut."""
     deeper = int(np.count_nonzero(found.side.rankings[0].retrieved >= suite.depth))
     uncut = [

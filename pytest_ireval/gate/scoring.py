@@ -10,7 +10,7 @@ import numpy as np
 
 from pytest_ireval.errors import InputError, IrevalError, MetricError, Problem
 from pytest_ireval.evaluating.evaluation import evaluated
-from pytest_ireval.evaluating.policy_views import LEVELS, as_told, found_in, interpolated, r_precision
+from pytest_ireval.evaluating.policy_views import LEVELS, as_told, found_in, interpolated, ranked_by_r
 from pytest_ireval.evaluating.setting import Companions, Setting
 from pytest_ireval.gate.inputs import Gathered, metric_of_suite
 from pytest_ireval.metrics.metric import Metric
@@ -23,7 +23,7 @@ from pytest_ireval.retrieval.judged import JudgedRankings
 from pytest_ireval.retrieval.judgments import Judgments
 from pytest_ireval.retrieval.queries import Queries
 from pytest_ireval.retrieval.rankings import Rankings
-from pytest_ireval.retrieval.views import cut
+from pytest_ireval.retrieval.views import cut_to_depth
 from pytest_ireval.rules.side import Floats, Judgedness, Mask, Population, Scored, Side
 from pytest_ireval.statistics.differences import TIE
 from pytest_ireval.statistics.noise import RunNoise, noise_share, run_noise
@@ -34,7 +34,7 @@ NO_NAMES: Names = frozenset()
 SESSION_COLUMNS = ("session", "position")
 
 
-class Evaluated(NamedTuple):
+class EvaluatedSide(NamedTuple):
     """One side, and the evaluation of its first rankings, which counts what figures rest on."""
 
     side: Side
@@ -55,7 +55,7 @@ def side_of(
     excluded: Names = NO_NAMES,
     metrics: Sequence[Metric] | None = None,
     curves: bool = False,
-) -> Evaluated:
+) -> EvaluatedSide:
     """Rankings scored by every metric; one that cannot be computed leaves the others as they are.
 
     Waived and ``excluded`` queries do not count, nor do those that were ``unknown`` when the rankings were made and
@@ -67,7 +67,7 @@ def side_of(
     asked = [metric for metric in metrics or suite.metrics if "reference" not in metric.needs]
     wanted = {str(metric): metric_of_suite(suite, metric) for metric in asked}
     if setting is None or not wanted:
-        return Evaluated(side, None, 0, 0)
+        return EvaluatedSide(side, None, 0, 0)
     setting = replace(setting, metrics=list(wanted.values()))
     companions = Companions(sessions=_sessions(gathered.population.queries, setting.judgments))
     scored: dict[str, list[Scored]] = {}
@@ -96,7 +96,7 @@ def side_of(
     askings = {name: np.array([one.values for one in each]) for name, each in whole.items() if _of_queries(each)}
     side = replace(side, scored=values, errors=broken, askings=askings, judgedness=judgedness)
     side = replace(side, recall_precision=np.mean(drawn, axis=0) if drawn else None)
-    return Evaluated(side, first, listed, count)
+    return EvaluatedSide(side, first, listed, count)
 
 
 def _of_queries(repeated: Sequence[Scored]) -> bool:
@@ -159,7 +159,7 @@ def _mean(repeated: Sequence[Scored]) -> Scored:
 
 def _unjudged(found: Brought, depth: int) -> tuple[int, int]:
     """How many documents there are down to the depth, and how many of them are not judged."""
-    documents = cut(found.judged, depth).documents
+    documents = cut_to_depth(found.judged, depth).documents
     return (0, 0) if documents is None else (documents.grade.size, int(np.count_nonzero(np.isnan(documents.grade))))
 
 
@@ -199,7 +199,7 @@ def _lists(suite: Suite, gathered: Gathered, now: Side, reference: Side, number:
     """The lists of one asking beside those of the reference."""
     queries = gathered.population.queries.ids
     theirs = reference.rankings[number % len(reference.rankings)]
-    ours, others = (cut(unjudged(each, queries), suite.depth) for each in (now.rankings[number], theirs))
+    ours, others = (cut_to_depth(unjudged(each, queries), suite.depth) for each in (now.rankings[number], theirs))
     return replace(ours, reference=others, _memory={})
 
 
@@ -226,7 +226,7 @@ def _looked_at(suite: Suite) -> int:
 
 def _judgedness_of(found: Brought, depth: int) -> Judgedness | None:
     """How many documents of each judged query are listed down to a depth, and how many of them are judged."""
-    documents = cut(found.judged, depth).documents
+    documents = cut_to_depth(found.judged, depth).documents
     if documents is None:
         return None
     listed = np.diff(documents.first)
@@ -289,14 +289,14 @@ def _recall_precision_of(suite: Suite, gathered: Gathered, found: Brought, count
     relevant = found_in(judged, relevant_from(suite))
     wanted = relevant.relevant > 0 if counting is None else counting & (relevant.relevant > 0)
     place = np.array([queries.position[query] for query in judged.queries], np.int64)
-    rows[place[wanted]] = np.column_stack((interpolated(relevant), r_precision(relevant)))[wanted]
+    rows[place[wanted]] = np.column_stack((interpolated(relevant), ranked_by_r(relevant)))[wanted]
     return rows
 
 
 Orders = tuple[Floats, Floats]
 
 
-def tie_orders(suite: Suite, gathered: Gathered, found: Evaluated) -> Callable[[Metric], Orders | None]:
+def tie_orders(suite: Suite, gathered: Gathered, found: EvaluatedSide) -> Callable[[Metric], Orders | None]:
     """Gives both for a metric, scored when first asked for; None for one that no equal scores matter to."""
     if found.evaluation is None or not any(metric.ties for metric in found.evaluation.metrics):
         return _none
@@ -315,7 +315,7 @@ def _none(metric: Metric) -> None:
     """Where no score is shared."""
 
 
-def _orders(suite: Suite, gathered: Gathered, found: Evaluated, metric: Metric) -> Orders | None:
+def _orders(suite: Suite, gathered: Gathered, found: EvaluatedSide, metric: Metric) -> Orders | None:
     name = str(metric)
     if name not in found.side.scored:
         return None
@@ -323,7 +323,7 @@ def _orders(suite: Suite, gathered: Gathered, found: Evaluated, metric: Metric) 
     return None if np.array_equal(worst, best, equal_nan=True) else (worst, best)
 
 
-def _values(suite: Suite, gathered: Gathered, found: Evaluated, metric: Metric, ties: Ties) -> Floats:
+def _values(suite: Suite, gathered: Gathered, found: EvaluatedSide, metric: Metric, ties: Ties) -> Floats:
     assert gathered.setting is not None  # noqa: S101 - what was evaluated had a setting
     setting = replace(gathered.setting, policies=replace(gathered.setting.policies, ties=ties))
     side = side_of(suite, replace(gathered, setting=setting), found.side.rankings, found.side.origin, metrics=[metric])

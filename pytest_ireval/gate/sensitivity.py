@@ -15,7 +15,7 @@ import numpy as np
 from pytest_ireval.baselines.baseline import DIGITS, Acceptance, Baseline, StoredMetric, spread_key
 from pytest_ireval.baselines.reading import read_record
 from pytest_ireval.errors import HistoryError, Problem, one_line
-from pytest_ireval.gate.inputs import queries_of, weights_of
+from pytest_ireval.gate.inputs import queries_of_suite, weights_of_suite
 from pytest_ireval.history import spreads
 from pytest_ireval.history.database import history_for
 from pytest_ireval.metrics.metric import Metric
@@ -34,17 +34,17 @@ from pytest_ireval.suites.suite import Suite
 
 def known_of(suite: Suite, registry: Registry, today: date) -> Known:
     """Raises SuiteError for rules that make no sense, and BaselineError for a baseline that cannot be read."""
-    queries = queries_of(suite, registry)
+    queries = queries_of_suite(suite, registry)
     checks = planned(suite, queries)
     record = read_record(suite.baselines, suite.name)
     waived = frozenset(waiver.query for waiver in suite.waivers if waiver.until >= today)
-    weights = None if queries is None else weights_of(suite, queries)
+    weights = None if queries is None else weights_of_suite(suite, queries)
     drawing = None if queries is None else drawing_of(suite, queries)
     stored = None if record is None else record.baseline
-    return with_runs(Known(suite, checks, queries, weights, waived, stored, drawing=drawing))
+    return _with_runs(Known(suite, checks, queries, weights, waived, stored, drawing=drawing))
 
 
-def with_runs(known: Known) -> Known:
+def _with_runs(known: Known) -> Known:
     """Add the spreads that runs of the baseline's branch saw, from the history near the suite or the working folder.
 
     Other branches try changes that may be broken: one bug there would change what the suite is told it needs.
@@ -81,12 +81,12 @@ def beyond_sight(found: Sequence[Outlook]) -> Iterator[str]:
         share = f" ({each.asked})" if each.relative else ""
         needed = f": about {roughly(each.needed):,} queries would be needed" if each.needed else ""
         yield (
-            f"{place}: {each.check.family} {each.mean_of}{_on(each)}: {shown_by(each)}; "
+            f"{place}: {each.check.family} {each.mean_of}{_on(each)}: {_shown_by(each)}; "
             f"the tolerance is {magnitude(each.tolerance)}{share}{needed}{_guess(each)}"
         )
 
 
-def shown_by(each: Outlook) -> str:
+def _shown_by(each: Outlook) -> str:
     """``12 queries can show a drop of 0.34``; that they can show none, where there is no such drop."""
     metric = each.check.part.metric
     drop = "rise" if metric is not None and metric.direction == "lower" else "drop"

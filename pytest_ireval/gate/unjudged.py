@@ -30,14 +30,14 @@ from pytest_ireval.retrieval.labelled import (
     OpenDocuments,
     Template,
     labelled,
-    listed,
+    labelled_rows,
+    listed_rows,
     open_documents,
-    rows_of,
     template,
 )
 from pytest_ireval.retrieval.queries import Queries
 from pytest_ireval.retrieval.rankings import Rankings
-from pytest_ireval.retrieval.views import condensed, cut, only
+from pytest_ireval.retrieval.views import condensed, cut_to_depth, only
 from pytest_ireval.rules.side import Population, Side
 from pytest_ireval.rules.unjudged import JudgedThere, Unjudged
 from pytest_ireval.statistics.differences import TIE
@@ -95,7 +95,7 @@ class _Pair(NamedTuple):
         now, before = (labelled(side, labels, self.scale, documents=documents) for side in (self.now, self.before))
         before = replace(before, ideal=now.ideal, _memory_of_ideal=now._memory_of_ideal)
         if depth is not None:
-            now, before = cut(now, depth), cut(before, depth)
+            now, before = cut_to_depth(now, depth), cut_to_depth(before, depth)
         return self._said(now), self._said(before)
 
     def as_it_is(self) -> tuple[Floats, Floats]:
@@ -166,11 +166,11 @@ def _pair_of(looking: _Looking, metric: Metric, rankings: tuple[Rankings, Rankin
     by_judgments = policies.ties in BY_JUDGMENTS
     scores = bool(metric.needs & SCORES) or by_judgments
     judgments = looking.base.population.judgments
-    grades = _told_apart(metric, scale_of(judgments, ours.highest_grade))
+    grades = _told_apart(metric, _scale_of(judgments, ours.highest_grade))
 
     def sides(cutoff: int | None) -> tuple[Template, Template, Mask]:
         found = open_documents(ours, theirs, cutoff, scores=scores)
-        rows = rows_of(template(ours, found, found.now)) + rows_of(template(theirs, found, found.before))
+        rows = labelled_rows(template(ours, found, found.now)) + labelled_rows(template(theirs, found, found.before))
         few = found.first_of_each(affordable(found.counts, rows))
         return template(ours, few, few.now), template(theirs, few, few.before), few.counts < found.counts
 
@@ -185,7 +185,7 @@ def _pair_of(looking: _Looking, metric: Metric, rankings: tuple[Rankings, Rankin
     return pair(cutoff if metric.adds_up or _stops_at(cutoff, pair(None)) else None)
 
 
-def scale_of(judgments: Judgments | None, top: float) -> Floats:
+def _scale_of(judgments: Judgments | None, top: float) -> Floats:
     """The grades that a judge could give, ascending: those in use, 0, the top, and the whole numbers between them."""
     used = np.zeros(0) if judgments is None else np.unique(judgments.grade)
     between = np.arange(top) if top <= WHOLE_GRADES and (used == np.rint(used)).all() else np.zeros(0)
@@ -236,7 +236,7 @@ NOT_OF_LABELS = {"reference", "unjudged", "subtopics", "sessions", "preferences"
 """What a metric needs that a grade says nothing of: no label of a document could be told to it."""
 
 
-class Part(NamedTuple):
+class _Part(NamedTuple):
     """What one pair of askings came to, in the order of the judged queries."""
 
     pair: _Pair
@@ -247,7 +247,7 @@ class Part(NamedTuple):
     """The difference where all documents that are new and unjudged have the top label."""
 
 
-def unjudged(suite: Suite, base: Gathered, now: Side) -> Callable[[Side, Metric], Unjudged | None]:
+def unjudged_of(suite: Suite, base: Gathered, now: Side) -> Callable[[Side, Metric], Unjudged | None]:
     """Gives what unjudged documents leave open for a metric, now beside a reference; made once for each."""
     looking = _Looking(suite, base, now)
 
@@ -297,7 +297,7 @@ def _heeds_labels(pair: _Pair) -> bool:
     return heeds_labels(_asked(pair, _now)) or heeds_labels(_asked(pair, _before))
 
 
-def _part(pair: _Pair) -> Part:
+def _part(pair: _Pair) -> _Part:
     now, before = pair.as_it_is()
     asked = _asked(pair, _difference)
     bounds = joint_bounds(asked, now - before, _shape(pair), unknown=pair.unknown)
@@ -305,7 +305,7 @@ def _part(pair: _Pair) -> Part:
     if endless.any():
         queries = counted(int(np.count_nonzero(endless)), "query")
         raise MetricError(f"too many unjudged documents to try all grades of, in {queries}")
-    return Part(pair, *pair.without_unjudged(), bounds, _with_new_at_the_top(pair, now - before))
+    return _Part(pair, *pair.without_unjudged(), bounds, _with_new_at_the_top(pair, now - before))
 
 
 def _with_new_at_the_top(pair: _Pair, as_it_is: Floats) -> Floats:
@@ -344,7 +344,7 @@ def _shape(pair: _Pair) -> Shape:
 
 def _asked(pair: _Pair, value: Callable[[Floats, Floats], Floats]) -> Asked:
     """What is asked of both sides under labels."""
-    rows = rows_of(pair.now) + rows_of(pair.before)
+    rows = labelled_rows(pair.now) + labelled_rows(pair.before)
     return Asked(pair.open.first, rows, lambda labels: value(*pair.values(labels)), pair.scale.size)
 
 
@@ -360,7 +360,7 @@ def _difference(now: Floats, before: Floats) -> Floats:
     return now - before
 
 
-def _in_order(population: Population, name: str, parts: Sequence[Part]) -> Unjudged:
+def _in_order(population: Population, name: str, parts: Sequence[_Part]) -> Unjudged:
     """The means of all askings in the order of the suite's queries."""
     queries = population.queries
     place = np.array([queries.position[query] for query in parts[0].pair.now.judged.queries], np.int64)
@@ -392,7 +392,7 @@ def _judged_there(pair: _Pair, place: Integers) -> JudgedThere:
     relevant_from = float(pair.scale[-1]) if lowest is None else lowest
     found = []
     for side in (pair.now.judged, pair.before.judged):
-        documents = listed(side)
+        documents = listed_rows(side)
         query = np.repeat(np.arange(side.count), np.diff(documents.first))
         rank = np.arange(query.size) - documents.first[query] + 1
         rows = np.flatnonzero(~np.isnan(documents.grade) & np.isin(rank, ranks))
@@ -408,12 +408,12 @@ def _top_grade(population: Population, pair: _Pair) -> float | None:
     return None if alike else float(pair.scale[-1])
 
 
-def _is_exact(parts: Sequence[Part]) -> bool:
+def _is_exact(parts: Sequence[_Part]) -> bool:
     """Labels of several askings are not followed through all of them: their bounds may be too wide."""
     return len(parts) == 1 and parts[0].bounds.exact
 
 
-def _documents(queries: Queries, name: str, parts: Sequence[Part]) -> tuple[ToJudge, ...]:
+def _documents(queries: Queries, name: str, parts: Sequence[_Part]) -> tuple[ToJudge, ...]:
     """Documents whose label moves a query, by what the top label does; the mean of all askings."""
     found: dict[tuple[str, str], ToJudge] = {}
     for part in parts:
@@ -424,7 +424,7 @@ def _documents(queries: Queries, name: str, parts: Sequence[Part]) -> tuple[ToJu
     return tuple(sorted(found.values(), key=lambda each: -abs(each.effect)))
 
 
-def _moving(queries: Queries, name: str, part: Part) -> Iterator[ToJudge]:
+def _moving(queries: Queries, name: str, part: _Part) -> Iterator[ToJudge]:
     """Documents of one pair of askings; all those of a query that no document moves alone, but some do together."""
     pair, effect = part.pair, part.bounds.effect
     names = pair.now.judged.queries
@@ -432,7 +432,7 @@ def _moving(queries: Queries, name: str, part: Part) -> Iterator[ToJudge]:
     moved_together = unmoved & (part.bounds.high - part.bounds.low > TIE)
     rows = np.flatnonzero((effect != 0) | moved_together[pair.open.query])
     query, now, before = pair.open.query[rows], pair.open.now[rows], pair.open.before[rows]
-    ours, theirs = listed(pair.now.judged), listed(pair.before.judged)
+    ours, theirs = listed_rows(pair.now.judged), listed_rows(pair.before.judged)
     there = now > 0
     ids = np.empty(rows.size, object)
     ids[there] = ours.ids.texts((ours.first[query] + now - 1)[there])

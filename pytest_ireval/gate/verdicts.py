@@ -107,7 +107,7 @@ def _is_new(check: Check, material: Material) -> bool:
 
 def judged(check: Check, material: Material, circumstances: Circumstances, family: _Family) -> Outcome:
     """The outcome of one check."""
-    plain = plain_outcome(check)
+    plain = _plain_outcome(check)
     if check.waiver is not None:
         return _with(plain, _waiver(check.waiver, material, circumstances.today))
     if check.asked is None:
@@ -135,7 +135,7 @@ def _lenient(asked: RuleAsked, outcome: Outcome) -> Outcome:
     return outcome
 
 
-def plain_outcome(check: Check) -> Outcome:
+def _plain_outcome(check: Check) -> Outcome:
     """What is known of an outcome before anything is evaluated."""
     return Outcome(
         id=check.id,
@@ -313,7 +313,7 @@ def _facts(material: Material) -> Iterator[str]:
 
 def broken_outcome(check: Check, error: IrevalError) -> Outcome:
     """The outcome of a check of a suite whose inputs are broken: the whole text stands at the inputs."""
-    plain = plain_outcome(check)
+    plain = _plain_outcome(check)
     if check.id == INPUTS:
         return _with(plain, error_ruling(error))
     first = error_lines(error)[0]
@@ -350,7 +350,7 @@ def family_of(checks: Sequence[Check], material: Material) -> _Family:
             continue
         if p is not None:
             tested[check.id] = p
-    adjusted = corrected(list(tested.values()))
+    adjusted = _corrected(list(tested.values()))
     return _Family(dict(zip(tested, adjusted.tolist(), strict=True)), broken)
 
 
@@ -366,7 +366,7 @@ def _checked(p: float | MeanTest | None) -> MeanTest | None:
     return found
 
 
-def corrected(tested: Sequence[MeanTest]) -> Floats:
+def _corrected(tested: Sequence[MeanTest]) -> Floats:
     """Correct for all tests, and for those of the same queries by how much they move together."""
     groups, worth = groups_of(tested)
     return holm_of_groups(np.array([each.p for each in tested], np.float64), groups, worth)

@@ -16,7 +16,7 @@ from typing import NamedTuple, TypeVar
 
 from pytest_ireval.baselines.at_base import called_in, path_from_top
 from pytest_ireval.errors import InputError, IrevalError
-from pytest_ireval.gate.inputs import judgments_of, queries_of
+from pytest_ireval.gate.inputs import judgments_of_suite, queries_of_suite
 from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.plurals import counted
 from pytest_ireval.repositories.branches import Tree
@@ -26,7 +26,7 @@ from pytest_ireval.retrieval.queries import Queries
 from pytest_ireval.rules.planning import Check, planned
 from pytest_ireval.suites.finding import files_below, says_suite
 from pytest_ireval.suites.loading import load_suites
-from pytest_ireval.suites.options import Changed, changed_options, looser_part, told
+from pytest_ireval.suites.options import ChangedOption, changed_options, looser_part, told_change
 from pytest_ireval.suites.suite import FileAsked, Suite, Waiver
 
 NAMED = 10
@@ -131,7 +131,7 @@ def _suite_then(suite: Suite, own: str, registry: Registry, tree: Tree) -> Suite
 def _queries_then(then: Suite, registry: Registry, tree: Tree, queries: Queries) -> Queries:
     """Those of its file, as it was, or else those that were judged."""
     if then.queries is not None:
-        return _as_it_was(then.queries, tree, lambda path: queries_of(then, registry, path)) or queries
+        return _as_it_was(then.queries, tree, lambda path: queries_of_suite(then, registry, path)) or queries
     if then.judgments is None or path_from_top(tree, then.judgments.file.path) not in tree.changes:
         return queries
     judgments = _judgments_then(then, registry, tree)
@@ -141,7 +141,7 @@ def _queries_then(then: Suite, registry: Registry, tree: Tree, queries: Queries)
 def _judgments_then(then: Suite, registry: Registry, tree: Tree) -> Judgments | None:
     if then.judgments is None:
         return None
-    return _as_it_was(then.judgments.file, tree, lambda path: judgments_of(then, registry, path=path))
+    return _as_it_was(then.judgments.file, tree, lambda path: judgments_of_suite(then, registry, path=path))
 
 
 def _as_it_was(asked: FileAsked, tree: Tree, read: Callable[[Path], Read]) -> Read:
@@ -185,7 +185,7 @@ def _dropped(before: Sequence[Check], now: Sequence[Check]) -> Iterator[str]:
 
 def _of_checks(before: Sequence[Check], now: Sequence[Check]) -> Iterator[tuple[str, bool]]:
     """Changed options, each with whether it lets more pass: once for all verdicts of which it is so."""
-    found: dict[tuple[str, Changed], list[str]] = {}
+    found: dict[tuple[str, ChangedOption], list[str]] = {}
     for check, other in _pairs(before, now):
         if check.asked is None or other is None or other.asked is None:
             continue
@@ -219,11 +219,11 @@ def _of_suite(then: Suite, now: Suite) -> Iterator[tuple[str, bool]]:
         one, other = getattr(then, key), getattr(now, key)
         if one != other and _same_but_place(one) != _same_but_place(other):
             simple = isinstance(one, str | int | tuple) and isinstance(other, str | int | tuple)
-            yield _moved(key, told(one), told(other)) if simple else key, False
+            yield _moved(key, told_change(one), told_change(other)) if simple else key, False
     of_then, of_now = then.judgments, now.judgments
     if of_then is not None and of_now is not None:
         if of_then.relevant_from != of_now.relevant_from:
-            yield _moved("relevant_from", told(of_then.relevant_from), told(of_now.relevant_from)), False
+            yield _moved("relevant_from", told_change(of_then.relevant_from), told_change(of_now.relevant_from)), False
         if of_then.scale != of_now.scale:
             yield "judgments.scale", False
         if of_then.file.path.name != of_now.file.path.name:
@@ -286,7 +286,7 @@ def _of_judgments(then: Suite, now: Suite, registry: Registry, tree: Tree) -> It
     if same_file and path_from_top(tree, then.judgments.file.path) not in tree.changes:
         return
     before = _pairs_of(_judgments_then(then, registry, tree))
-    after = _pairs_of(judgments_of(now, registry))
+    after = _pairs_of(judgments_of_suite(now, registry))
     gone = [pair for pair in before if pair not in after]
     if gone:
         queries = list(dict.fromkeys(query for query, _ in gone))

@@ -51,7 +51,7 @@ class Imported:
     """How many documents had several grades for one query."""
 
 
-def imported(
+def import_files(
     sources: Sequence[str | os.PathLike[str]],
     readers: Sequence[Reader],
     *,

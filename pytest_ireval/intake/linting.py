@@ -32,7 +32,7 @@ SHOWN_DOCUMENTS = 3
 
 
 @dataclass(frozen=True)
-class Finding:
+class Doubt:
     """One doubtful thing, and where it stands."""
 
     place: str
@@ -47,7 +47,7 @@ def findings(
     *,
     scale: tuple[float, float] | None = None,
     rel: float = 1,
-) -> list[Finding]:
+) -> list[Doubt]:
     """Everything that is doubtful, in the order of the checks; what nothing was given for is not looked at."""
     found = [*_relevance(judgments, rel)]
     if queries is not None:
@@ -67,43 +67,43 @@ def _first_rows(judgments: Judgments) -> list[int]:
     return [int(row) for row in first]
 
 
-def _relevance(judgments: Judgments, rel: float) -> Iterator[Finding]:
+def _relevance(judgments: Judgments, rel: float) -> Iterator[Doubt]:
     count = np.bincount(judgments.query, minlength=len(judgments.queries)).tolist()
     relevant = np.bincount(judgments.query[judgments.grade >= rel], minlength=len(judgments.queries)).tolist()
     for query, row, judged, good in zip(judgments.queries, _first_rows(judgments), count, relevant, strict=True):
         documents = counted(judged, "judged document")
         if not good:
-            yield Finding(judgments.place(row), "no-relevant", f"query {shown(query)}: none of {documents} is relevant")
+            yield Doubt(judgments.place(row), "no-relevant", f"query {shown(query)}: none of {documents} is relevant")
         elif good == judged > 1:
             text = f"query {shown(query)}: all {documents} are relevant"
-            yield Finding(judgments.place(row), "all-relevant", text)
+            yield Doubt(judgments.place(row), "all-relevant", text)
 
 
-def _coverage(judgments: Judgments, queries: Queries) -> Iterator[Finding]:
+def _coverage(judgments: Judgments, queries: Queries) -> Iterator[Doubt]:
     judged = set(judgments.queries)
     for row, query in enumerate(queries.ids):
         if query not in judged:
-            yield Finding(queries.place(row), "not-judged", f"query {shown(query)} has no judgments")
+            yield Doubt(queries.place(row), "not-judged", f"query {shown(query)} has no judgments")
     for query, row in zip(judgments.queries, _first_rows(judgments), strict=True):
         if query not in queries.position:
             text = f"query {shown(query)} is judged, and is not in {queries.origin}"
-            yield Finding(judgments.place(row), "unknown-query", text)
+            yield Doubt(judgments.place(row), "unknown-query", text)
 
 
-def _texts(queries: Queries) -> Iterator[Finding]:
+def _texts(queries: Queries) -> Iterator[Doubt]:
     for row, (query, text) in enumerate(zip(queries.ids, queries.text, strict=True)):
         if not text.strip():
-            yield Finding(queries.place(row), "no-text", f"query {shown(query)} has no text")
+            yield Doubt(queries.place(row), "no-text", f"query {shown(query)} has no text")
     for earlier, later in near_duplicates(queries.text):
         one, other = queries.ids[earlier], queries.ids[later]
         text = (
             f"query {shown(other)} {shown(queries.text[later])} is nearly query {shown(one)} "
             f"{shown(queries.text[earlier])} at {queries.place(earlier)}"
         )
-        yield Finding(queries.place(later), "near-duplicate", text)
+        yield Doubt(queries.place(later), "near-duplicate", text)
 
 
-def _outside(judgments: Judgments, scale: tuple[float, float]) -> Iterator[Finding]:
+def _outside(judgments: Judgments, scale: tuple[float, float]) -> Iterator[Doubt]:
     low, high = scale
     for row in np.flatnonzero((judgments.grade < low) | (judgments.grade > high)).tolist():
         query, document = judgments.queries[judgments.query[row]], judgments.documents[row]
@@ -111,10 +111,10 @@ def _outside(judgments: Judgments, scale: tuple[float, float]) -> Iterator[Findi
             f"document {shown(document)} of query {shown(query)} has grade {judgments.grade[row]:g}, "
             f"outside {low:g} to {high:g}"
         )
-        yield Finding(judgments.place(row), "outside-scale", text)
+        yield Doubt(judgments.place(row), "outside-scale", text)
 
 
-def _never_returned(judgments: Judgments, rankings: Sequence[Rankings], rel: float) -> Iterator[Finding]:
+def _never_returned(judgments: Judgments, rankings: Sequence[Rankings], rel: float) -> Iterator[Doubt]:
     """One finding a query: relevant documents are named, others counted."""
     returned = np.zeros(len(judgments), bool)
     for each in rankings:
@@ -123,7 +123,7 @@ def _never_returned(judgments: Judgments, rankings: Sequence[Rankings], rel: flo
     for row in np.flatnonzero(~returned).tolist():
         missed.setdefault(int(judgments.query[row]), []).append(row)
     for number, rows in missed.items():
-        yield Finding(judgments.place(rows[0]), "never-returned", _missed(judgments, number, rows, rel))
+        yield Doubt(judgments.place(rows[0]), "never-returned", _missed(judgments, number, rows, rel))
 
 
 def _missed(judgments: Judgments, query: int, rows: Sequence[int], rel: float) -> str:

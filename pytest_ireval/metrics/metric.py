@@ -238,7 +238,7 @@ def metric(
 
     def make(function: Batch) -> Metric:
         parameters = parameters_of(function)
-        summary, sections = described(inspect.getdoc(function) or "")
+        summary, sections = _described(inspect.getdoc(function) or "")
         return checked_metric(
             Metric(
                 name=name,
@@ -253,7 +253,7 @@ def metric(
     return make
 
 
-def described(docstring: str) -> tuple[str, dict[str, str]]:
+def _described(docstring: str) -> tuple[str, dict[str, str]]:
     """A docstring's first paragraph, and the sections that follow."""
     summary, _, rest = docstring.partition("\n\n")
     sections = dict.fromkeys((title.lower() for title in SECTIONS), "")

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from pytest_ireval.errors import MetricError, MetricNameError, Problem, closest, shown
 from pytest_ireval.metrics.metric import Metric
-from pytest_ireval.metrics.spellings import HOLE, SPELLED, arguments_of, holes_of, number, stem, stem_of
+from pytest_ireval.metrics.spellings import HOLE, SPELLED, arguments_of, holes_of, spelt_number, stem, stem_of
 
 LONGEST_NAME = 1000
 TOKEN = re.compile(
@@ -231,7 +231,7 @@ class _Reader:
     def _value(self) -> Any:
         token = self.take()
         if token.kind == "number":
-            return number(token.text)
+            return spelt_number(token.text)
         if token.kind == "text":
             return token.text[1:-1]
         if token.kind == "name" and token.text.lower() in WORDS:
@@ -259,7 +259,7 @@ class _Reader:
         token = self.take()
         if token.kind != "number":
             raise self.error(token.at, "expected a number")
-        return number(token.text)
+        return spelt_number(token.text)
 
     def _made(self, metric: Metric, given: Mapping[str, Any], head: Token) -> Metric:
         try:

@@ -78,8 +78,8 @@ def per_query_metric(
             import numpy as np
 
             cutoff = arguments.get("cutoff")
-            rankings = rankings_in(judged, cutoff if isinstance(cutoff, int) else None, needs)
-            asked = queries_asked(judged, empty, made.no_relevant, arguments.get("rel"))
+            rankings = _rankings_in(judged, cutoff if isinstance(cutoff, int) else None, needs)
+            asked = _queries_asked(judged, empty, made.no_relevant, arguments.get("rel"))
             values = [
                 _number(function(ranking, **arguments), ranking.query) if ask else np.nan
                 for ranking, ask in zip(rankings, asked, strict=True)
@@ -110,7 +110,7 @@ def _number(value: Any, query: str) -> float:
         ) from None
 
 
-def queries_asked(
+def _queries_asked(
     judged: JudgedRankings, empty: float | None, no_relevant: float | None, rel: float | None = None
 ) -> list[bool]:
     """The queries whose score is not settled by what an empty ranking, or no relevant document, scores."""
@@ -123,7 +123,7 @@ def queries_asked(
     return answer
 
 
-def rankings_in(judged: JudgedRankings, cutoff: int | None, needs: Sequence[str]) -> Iterator[Ranking]:
+def _rankings_in(judged: JudgedRankings, cutoff: int | None, needs: Sequence[str]) -> Iterator[Ranking]:
     """One :class:`Ranking` for each query."""
     import numpy as np
 
@@ -131,7 +131,7 @@ def rankings_in(judged: JudgedRankings, cutoff: int | None, needs: Sequence[str]
     retrieved = judged.retrieved.tolist()
     references = None
     if "reference" in needs and judged.reference is not None:
-        references = rankings_in(judged.reference, cutoff, [need for need in needs if need != "reference"])
+        references = _rankings_in(judged.reference, cutoff, [need for need in needs if need != "reference"])
     for i, query in enumerate(judged.queries):
         size = retrieved[i] if cutoff is None else cutoff
         place = hits.rank[first[i] : first[i + 1]] - 1

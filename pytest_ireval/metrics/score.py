@@ -53,7 +53,7 @@ def score(metric: Metric, judged: JudgedRankings) -> Scores:
     """
     values = settled(metric, judged)
     units = units_of(metric, judged)
-    lacking = lacks_ranking(metric, judged)
+    lacking = _lacks_ranking(metric, judged)
     if metric.direction != "neither" and lacking.any():
         values = np.where(lacking, _finite_worst(metric, units, lacking), values)
     checked = _checked(metric, units, values)
@@ -97,7 +97,7 @@ def worst(metric: Metric) -> float | None:
     return {"higher": low, "lower": high}.get(metric.direction)
 
 
-def lacks_ranking(metric: Metric, judged: JudgedRankings) -> Mask:
+def _lacks_ranking(metric: Metric, judged: JudgedRankings) -> Mask:
     """Which units have no ranking at all; one that is given and empty is a ranking."""
     if metric.unit == "query":
         return ~judged.present

@@ -48,8 +48,10 @@ def arguments_of(spelling: str, entries: str, maps: bool) -> list[dict[str, Any]
     holes, words = holes_of(spelling), entries.split(",")
     if maps:
         pairs = [word.split("=") for word in words]
-        fit = all(len(pair) == 2 for pair in pairs) and len({number(pair[0]) for pair in pairs}) == len(pairs)
-        return [{holes[0]["parameter"]: {number(key): number(value) for key, value in pairs}}] if fit else []
+        fit = all(len(pair) == 2 for pair in pairs) and len({spelt_number(pair[0]) for pair in pairs}) == len(pairs)
+        return (
+            [{holes[0]["parameter"]: {spelt_number(key): spelt_number(value) for key, value in pairs}}] if fit else []
+        )
     if "=" in entries or len(holes) not in (1, len(words)):
         return []
     if len(holes) == 1:
@@ -61,10 +63,10 @@ def arguments_of(spelling: str, entries: str, maps: bool) -> list[dict[str, Any]
 
 
 def _argument(hole: re.Match[str], word: str) -> dict[str, Any]:
-    value = number(word)
+    value = spelt_number(word)
     return {hole["parameter"]: math.sqrt(value) if hole["squared"] and value >= 0 else value}
 
 
-def number(text: str) -> int | float:
+def spelt_number(text: str) -> int | float:
     """A number as it is written: whole, or with a fraction."""
     return int(text) if re.fullmatch(r"[+-]?\d+", text) else float(text)

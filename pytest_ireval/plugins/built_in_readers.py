@@ -60,7 +60,7 @@ def _rows(
             holds,
             f"CSV or TSV whose first line names the columns: {columns}",
             is_table,
-            _in("delimited", "table"),
+            _in("delimited", "delimited_table"),
             also=("csv", "tsv"),
         ),
         Reader(
@@ -138,14 +138,14 @@ _READERS: list[Reader] = [
         "<top> with <num>, <title>, <desc>, <narr>; or XML with <topic>",
         recognised.is_topics,
         "topics",
-        "queries",
+        "topic_queries",
     ),
     Reader(
         "letor",
         "judgments",
         "LETOR or SVMlight: grade qid:query 1:feature … # document",
         recognised.has_features,
-        _in("letor", "judgments", told=True),
+        _in("letor", "letor_judgments", told=True),
         also=("svmlight",),
     ),
     *_both(
@@ -169,13 +169,15 @@ _READERS: list[Reader] = [
         "quepid",
         ("book_queries", "book_judgments"),
     ),
-    *_both("rre", "ratings of Rated Ranking Evaluator (JSON)", recognised.is_rre, "rre", ("queries", "judgments")),
+    *_both(
+        "rre", "ratings of Rated Ranking Evaluator (JSON)", recognised.is_rre, "rre", ("rre_queries", "rre_judgments")
+    ),
     *_both(
         "elasticsearch",
         "a request of Elasticsearch's ranking evaluation, _rank_eval (JSON)",
         recognised.is_rank_eval,
         "elasticsearch",
-        ("queries", "judgments"),
+        ("elasticsearch_queries", "elasticsearch_judgments"),
     ),
 ]
 """Registered like anybody else's, through the hook ``ireval_readers``."""

@@ -23,12 +23,12 @@ ROOM = 1024 * 1024
 """Bytes of a step's summary; GitHub shows nothing of one that is longer."""
 
 
-def in_github() -> bool:
+def _in_github() -> bool:
     """Whether a runner of GitHub reads what is printed."""
     return os.environ.get("GITHUB_ACTIONS") == "true"
 
 
-def in_azure() -> bool:
+def _in_azure() -> bool:
     """Whether an agent of Azure Pipelines reads it."""
     return os.environ.get("TF_BUILD", "").lower() == "true"
 
@@ -36,7 +36,7 @@ def in_azure() -> bool:
 def as_printed(text: str) -> str:
     """A text that may hold anything, as it is printed: a runner obeys lines that look like commands."""
     text = hidden(text)
-    return without_commands(text) if in_github() or in_azure() else text
+    return without_commands(text) if _in_github() or _in_azure() else text
 
 
 def source_links(root: Path) -> SourceLinks:
@@ -82,7 +82,7 @@ def tell_code_host(
     """Lines that a runner of GitHub takes out of the log, the summary's trouble among them."""
     if unsaid:
         reporter.write_line(f"warning: {unsaid}", yellow=True)
-    if result is None or not in_github():
+    if result is None or not _in_github():
         return
     others = config.pluginmanager.hasplugin(MARKS_FAILURES)
     links = source_links(config.invocation_params.dir)

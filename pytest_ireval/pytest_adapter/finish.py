@@ -13,7 +13,7 @@ import pytest
 
 from pytest_ireval.baselines.at_base import Base
 from pytest_ireval.errors import BaselineError, HistoryError, IrevalError, Problem, one_line
-from pytest_ireval.gate.last_run import KeptRankings, packed
+from pytest_ireval.gate.last_run import KeptRankings, packed_rankings
 from pytest_ireval.gate.weakened import vanished
 from pytest_ireval.history.kept import append, kept_run
 from pytest_ireval.history.trends import with_trends
@@ -38,7 +38,7 @@ def _shown(section: Section) -> Section:
     return replace(section, data=hidden_in(section.data), problem=hidden(section.problem))
 
 
-class Found(Protocol):
+class _Found(Protocol):
     """Where the end of a run learns what the rest of it found."""
 
     def collected(self) -> Collected:
@@ -57,7 +57,7 @@ class RunEnd:
         accepting: Accepting,
         moment: datetime,
         files: RunFiles,
-        found: Found,
+        found: _Found,
         affected: Affected,
         plugins: RunPlugins,
     ) -> None:
@@ -127,7 +127,7 @@ class RunEnd:
                 self.result, self.collected.suites, self.plugins, self.files.using
             )
             self.result = replace(self.result, sections=tuple(map(_shown, self.result.sections)))
-            self.files.rankings = packed(self.result, list(self._kept()))
+            self.files.rankings = packed_rankings(self.result, list(self._kept()))
         self.unwritten = self.files.write(self.result)
         self.unsaid = append_step_summary(self.files.summary, with_problem(self.result, self.unwritten))
         self.history.append(with_problem(self.result, self.unwritten))

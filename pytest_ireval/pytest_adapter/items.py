@@ -183,7 +183,7 @@ class SuiteFile(pytest.File):
         except BaseException as error:  # plugins may raise anything, and pytest takes a skip for green
             raise self.CollectError(as_printed(str(_crash_of(error, ours.shown(self.path))))) from error
         if len(runs) == 1 and not runs[0].suite.values:
-            return nodes_of(self, runs[0], runs[0].checks)
+            return _nodes_of(self, runs[0], runs[0].checks)
         return [MatrixSuite.of(self, run) for run in runs]
 
 
@@ -201,7 +201,7 @@ class MatrixSuite(pytest.Collector):
 
     def collect(self) -> Iterable[pytest.Item | pytest.Collector]:
         """Its checks."""
-        return nodes_of(self, self.run, self.run.checks)
+        return _nodes_of(self, self.run, self.run.checks)
 
 
 def node_name(run: SuiteRun) -> str:
@@ -220,7 +220,7 @@ class Family(pytest.Collector):
         return [RuleItem.of(self, self.run, check, check.id.partition("::")[2]) for check in self.checks]
 
 
-def nodes_of(parent: pytest.Collector, run: SuiteRun, checks: Sequence[Check]) -> list[pytest.Item | pytest.Collector]:
+def _nodes_of(parent: pytest.Collector, run: SuiteRun, checks: Sequence[Check]) -> list[pytest.Item | pytest.Collector]:
     """The inputs, then a node for each family, in the order in which the suite names them."""
     order = {family: place for place, family in enumerate(dict.fromkeys(check.family for check in checks))}
     nodes: list[pytest.Item | pytest.Collector] = []

@@ -15,7 +15,7 @@ from typing import Any
 from pytest_ireval.baselines.journal import PAUSE, locked_if_free
 from pytest_ireval.errors import IrevalError, Problem
 from pytest_ireval.gate.acceptance import Proposal
-from pytest_ireval.gate.changed_since import files_of
+from pytest_ireval.gate.changed_since import files_of_suite
 from pytest_ireval.gate.last_run import KeptRankings
 from pytest_ireval.pytest_adapter.undisturbed import without_collecting
 from pytest_ireval.repositories.changed_files import Changes
@@ -92,7 +92,7 @@ def planned_suite(suite: Suite, checks: tuple[Check, ...], affected_by: str | No
         values=dict(suite.values),
         baselines=suite.baselines,
         planned=tuple(check.id for check in checks),
-        files=() if affected_by is None else files_of(suite),
+        files=() if affected_by is None else files_of_suite(suite),
         affected_by=affected_by,
     )
 

@@ -39,21 +39,21 @@ class RunPlugins:
 
     def _named(self, plugin: ModuleType) -> str:
         """A conftest.py by its place below the root; others as they are called."""
-        home = home_of(plugin)
+        home = _home_of(plugin)
         file = Path(plugin.__file__) if plugin.__file__ else None
         below = home is not None and file is not None and file.is_relative_to(self.root)
         return file.relative_to(self.root).as_posix() if file is not None and below else ""
 
     def remember_broken(self, plugin: object, error: IrevalError) -> None:
         """Files that a broken conftest.py serves are told so when they ask."""
-        self.broken.append((home_of(plugin), str(error)))
+        self.broken.append((_home_of(plugin), str(error)))
 
     def registry_for(self, path: Path) -> Registry:
         """What a file at ``path`` may use."""
         for home, message in self.broken:
             if home is None or home in path.parents:
                 raise PluginError(message)
-        hidden = frozenset(p for p in self.plugins.origins if (home := home_of(p)) and home not in path.parents)
+        hidden = frozenset(p for p in self.plugins.origins if (home := _home_of(p)) and home not in path.parents)
         if hidden not in self._made:  # one registry for all files that see the same: suite models are made for each
             self._made[hidden] = self.plugins.registry(without=hidden)
         return self._made[hidden]
@@ -69,7 +69,7 @@ class RunPlugins:
     def places(self) -> tuple[Path, ...]:
         """Modules and packages of the plugins that serve the whole run; conftest.py files are known by their places."""
         modules = [plugin for plugin in self.plugins.origins if isinstance(plugin, ModuleType)]
-        names = [module.__name__ for module in modules if home_of(module) is None]
+        names = [module.__name__ for module in modules if _home_of(module) is None]
         return tuple(dict.fromkeys(place for name in names for place in _places_of(name.partition(".")[0])))
 
     def __str__(self) -> str:
@@ -84,7 +84,7 @@ def _places_of(name: str) -> Iterator[Path]:
     yield from map(Path, folders or ([file] if file else []))
 
 
-def home_of(plugin: object) -> Path | None:
+def _home_of(plugin: object) -> Path | None:
     """The folder that a conftest.py serves; None for a plugin that serves the whole run."""
     file = getattr(plugin, "__file__", None)
     return Path(file).parent if file and Path(file).name == "conftest.py" else None

@@ -13,7 +13,7 @@ from pytest_ireval.errors import IrevalError, PluginError, one_line
 from pytest_ireval.plugins.hookspecs import ReportSection
 from pytest_ireval.pytest_adapter.planned_suite import PlannedSuite
 from pytest_ireval.pytest_adapter.run_plugins import RunPlugins
-from pytest_ireval.reports.templates import SectionTemplate, Templates, settled, templates
+from pytest_ireval.reports.templates import SectionTemplate, Templates, settled_sections, templates
 from pytest_ireval.results.plain import to_plain
 from pytest_ireval.results.suite_result import RunResult, Section
 from pytest_ireval.sources.foreign_text import raised_at, tidy, told
@@ -40,7 +40,7 @@ def with_sections(
     if not sections and not troubles:
         return result, using
     drawing = replace(using or templates(), sections=templates_of(kinds.values()))
-    return settled(replace(result, sections=(*sections, *troubles)), drawing), drawing
+    return settled_sections(replace(result, sections=(*sections, *troubles)), drawing), drawing
 
 
 def templates_of(kinds: Iterable[ReportSection]) -> dict[str, SectionTemplate]:
@@ -77,7 +77,7 @@ def _section(served: Served, first: ReportSection, result: RunResult, root: Path
         return replace(empty, problem=f"its name {kind.name!r} is claimed twice: by {first.source}, too")
     seen = replace(result, suites=tuple(suite for suite in result.suites if suite.name in served.suites))
     try:
-        return replace(empty, data=plain(_asked(kind, to_plain(seen), root)))
+        return replace(empty, data=plain_data(_asked(kind, to_plain(seen), root)))
     except PluginError as error:
         return replace(empty, problem=one_line(error))
 
@@ -98,7 +98,7 @@ SHOWN = 3
 """So many things that are no data are named."""
 
 
-def plain(data: Any) -> dict[str, Any]:
+def plain_data(data: Any) -> dict[str, Any]:
     """A copy of it with lists for tuples; raises PluginError that names the path to what JSON does not know."""
     if not isinstance(data, dict):
         raise PluginError(f"returned {_called(data)}, where a dict is expected")

@@ -17,7 +17,7 @@ from pytest_ireval.rehearsing.stage import (
     as_now,
     as_now_in_part,
     chosen,
-    drawn,
+    drawn_queries,
     moved_up,
     outcomes,
     queries_of_rows,
@@ -72,10 +72,10 @@ def _mutants_of(stage: Stage) -> Iterator[_Mutant]:
         )
     yield _Mutant(f"the first {top} documents reversed", partial(first_reversed, top=top))
     yield _Mutant(f"only {LEFT} documents left", partial(truncated, length=LEFT), everywhere=True)
-    for each in slices_of(stage):
+    for each in _slices_of(stage):
         yield _Mutant(f"nothing found: {each}", emptied, everywhere=True, within=each)
     yield _Mutant("an unrelated document on top", partial(with_unrelated_first, seed=stage.urn.seed))
-    yield _Mutant("documents with other ids", renamed, unnoticed_is_right=True)
+    yield _Mutant("documents with other ids", ids_renamed, unnoticed_is_right=True)
 
 
 def _without_first_relevant(rankings: Rankings, judgments: Judgments, lowest: float | None) -> Rankings:
@@ -89,7 +89,7 @@ def _top_of(stage: Stage) -> int:
     return max((each for each in cutoffs if isinstance(each, int)), default=min(TOP, stage.material.suite.depth))
 
 
-def slices_of(stage: Stage) -> list[Slice]:
+def _slices_of(stage: Stage) -> list[Slice]:
     """Of the columns that rules name; where none does, of all columns with few values. The smallest come first."""
     population, suite = stage.material.population, stage.material.suite
     named = [name for asked in suite.rules for name in (*asked.options.where, asked.options.per) if name]
@@ -153,7 +153,7 @@ def with_unrelated_first(rankings: Rankings, seed: str) -> Rankings:
     order = order[length[order] > 0]
     if order.size < 2:
         return rankings
-    numbers = drawn(urn_of(rankings.queries, seed), "unrelated")[order]
+    numbers = drawn_queries(urn_of(rankings.queries, seed), "unrelated")[order]
     step = 1 + np.floor(numbers * (order.size - 1)).astype(np.int64)
     intruder = np.full(len(rankings), -1, np.int64)
     keys = rankings.documents.keys()
@@ -175,7 +175,7 @@ def with_unrelated_first(rankings: Rankings, seed: str) -> Rankings:
     return with_documents_at(rankings, np.where(touched, np.where(first, intruder[query], rows - 1), rows))
 
 
-def renamed(rankings: Rankings) -> Rankings:
+def ids_renamed(rankings: Rankings) -> Rankings:
     """Every document has another id."""
     ids = Ids.of([ANOTHER_ID + text for text in rankings.documents.texts()])
     return replace(rankings, documents=ids)
@@ -242,7 +242,7 @@ def _tried_mutant(
     count, red, inconclusive = 0, 0, 0
     rules: Counter[str] = Counter()
     for trial in range(trials):
-        marked = chosen(drawn(stage.urn, mutant.name, trial), among, share)
+        marked = chosen(drawn_queries(stage.urn, mutant.name, trial), among, share)
         count = int(np.count_nonzero(marked))
         found = [o for o in outcomes(stage, as_now_in_part(stage, other, marked)) if o.id not in already_red]
         failed = red_rules(found)

@@ -18,7 +18,7 @@ from pytest_ireval.gate.material import Material
 from pytest_ireval.gate.verdicts import family_of
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.progress import SILENT, Progress
-from pytest_ireval.rehearsing.stage import RED, Stage, changed_places, drawn, mixed, outcomes, urn_of
+from pytest_ireval.rehearsing.stage import RED, Stage, changed_places, drawn_queries, mixed_sides, outcomes, urn_of
 from pytest_ireval.results.rehearsal import FalseAlarms
 from pytest_ireval.retrieval.rankings import Rankings, rankings_of
 from pytest_ireval.rules.planning import Check
@@ -94,7 +94,7 @@ def _toss(stage: Stage, trial: int) -> _Toss:
     @cache
     def toss(names: tuple[str, ...]) -> Mask:
         urn = stage.urn if names == stage.urn.names else urn_of(names, stage.urn.seed)
-        heads: Mask = drawn(urn, "swap", trial) < 0.5
+        heads: Mask = drawn_queries(urn, "swap", trial) < 0.5
         population = stage.material.population
         if population.drawing is None or population.drawing.clusters is None or names != population.queries.ids:
             return heads
@@ -196,7 +196,7 @@ def _pair(now: Side, before: Side, toss: _Toss, material: Material, *, lists: bo
 def _turned(one: Side, other: Side, heads: Mapping[str, bool]) -> tuple[Rankings, ...]:
     """The lists of one side, those of the other where the coin says so; of several answers each with one of theirs."""
     return tuple(
-        mixed(
+        mixed_sides(
             each, other.rankings[i % len(other.rankings)], np.array([heads.get(q, False) for q in each.queries], bool)
         )
         for i, each in enumerate(one.rankings)

@@ -12,7 +12,7 @@ import numpy as np
 
 from pytest_ireval.baselines.changes import changed_queries
 from pytest_ireval.errors import InputError, IrevalError, Problem
-from pytest_ireval.gate.inputs import gathered, rankings_of
+from pytest_ireval.gate.inputs import gathered, rankings_of_suite
 from pytest_ireval.gate.material import Material
 from pytest_ireval.gate.run import material_of, plan_of
 from pytest_ireval.gate.scoring import metrics_asked_again, noise_of, spread_between, weighted_noise
@@ -26,7 +26,7 @@ from pytest_ireval.results.outcome import Outcome
 from pytest_ireval.results.rehearsal import AskedAgain, MetricNoise, SameAgain, SelfTest, ToleranceNoise
 from pytest_ireval.rules.planning import Check
 from pytest_ireval.rules.side import Side
-from pytest_ireval.sources.asking import described
+from pytest_ireval.sources.asking import described_source
 from pytest_ireval.statistics.noise import askings_needed, noise_floor, noise_share
 from pytest_ireval.suites.suite import Place, SourceAsked, Suite
 
@@ -109,7 +109,7 @@ def _with_file(stage: Stage, path: Path, progress: Progress) -> Material:
     options = kind.options.model_construct(run=(path.absolute(),))
     source = SourceAsked(kind, options, Place("", 0, 0))
     base = gathered(material.suite, material.registry, stage.circumstances.today, progress, material.population.queries)
-    answered = rankings_of(source, material.suite, material.registry, base, progress)
+    answered = rankings_of_suite(source, material.suite, material.registry, base, progress)
     shared = set(answered.rankings[0].queries) & set(stage.accepted.position)
     if not shared:
         raise InputError(Problem(f"ranks no query that {stage.accepted.origin} ranks, too", place=str(path)))
@@ -167,7 +167,7 @@ def asked_again(
     return AskedAgain(
         suite=suite.name,
         file=suite.shown,
-        source=described(suite.source, suite.path.parent),
+        source=described_source(suite.source, suite.path.parent),
         answers=len(gathered.now.rankings),
         repeat=repeat,
         queries=len(material.population.queries),

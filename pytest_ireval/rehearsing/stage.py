@@ -14,7 +14,7 @@ from pytest_ireval.gate.inputs import Gathered, Names
 from pytest_ireval.gate.material import Material
 from pytest_ireval.gate.reference import beside, over_the_same
 from pytest_ireval.gate.scoring import side_of
-from pytest_ireval.gate.unjudged import unjudged
+from pytest_ireval.gate.unjudged import unjudged_of
 from pytest_ireval.gate.verdicts import Circumstances, judged_all
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.results.outcome import Outcome
@@ -60,7 +60,7 @@ def moved_up(rankings: Rankings, kept: Mask) -> Rankings:
     )
 
 
-def mixed(one: Rankings, other: Rankings, marked: Mask) -> Rankings:
+def mixed_sides(one: Rankings, other: Rankings, marked: Mask) -> Rankings:
     """The rankings of ``one``; of its ``marked`` queries those of ``other``, where that has them."""
     place = {query: i for i, query in enumerate(other.queries)}
     theirs = np.array([place.get(query, -1) for query in one.queries], np.int64)
@@ -97,7 +97,7 @@ def urn_of(names: Sequence[str], seed: str) -> _Urn:
     return _Urn(tuple(names), np.array(order, np.int64), seed)
 
 
-def drawn(urn: _Urn, *what: object) -> Floats:
+def drawn_queries(urn: _Urn, *what: object) -> Floats:
     """A number from 0 to 1 for each name, in their order; ``what`` is drawn tells one draw from another."""
     text = "\n".join(map(str, (urn.seed, *what))).encode("utf-8", "surrogatepass")
     generator = np.random.Generator(np.random.PCG64(int.from_bytes(sha256(text).digest(), "big")))
@@ -195,7 +195,7 @@ def scored(stage: Stage, rankings: Sequence[Rankings]) -> Side:
 def as_now(stage: Stage, now: Side) -> Material:
     """The material in which these were the rankings of now."""
     suite, gathered = stage.material.suite, stage.gathered
-    return _with(stage, now, beside(suite, gathered, now), unjudged(suite, gathered, now))
+    return _with(stage, now, beside(suite, gathered, now), unjudged_of(suite, gathered, now))
 
 
 def as_now_in_part(stage: Stage, other: Side, marked: Mask) -> Material:
@@ -230,7 +230,7 @@ def _lists_of(stage: Stage, side: Side) -> Callable[[Side], Side]:
 
 def _open_of(stage: Stage, side: Side) -> LeftOpen:
     """Gives what unjudged documents of a side leave open; worked out once for a side."""
-    return side.remembered("unjudged", lambda: unjudged(stage.material.suite, stage.gathered, side))
+    return side.remembered("unjudged", lambda: unjudged_of(stage.material.suite, stage.gathered, side))
 
 
 def _open_in_part(stage: Stage, other: Side, marked: Mask, reference: Side, metric: Metric) -> Unjudged | None:
@@ -262,7 +262,7 @@ def _both(stage: Stage, one: Side, other: Side, marked: Mask) -> Side:
     """One side, but for the marked queries another."""
     taken = set(np.array(stage.material.population.queries.ids, object)[marked].tolist())
     pairs = zip(one.rankings, other.rankings, strict=True)
-    rankings = [mixed(a, b, np.array([query in taken for query in a.queries], bool)) for a, b in pairs]
+    rankings = [mixed_sides(a, b, np.array([query in taken for query in a.queries], bool)) for a, b in pairs]
     values = {name: _values(found, other.scored.get(name), marked) for name, found in one.scored.items()}
     return replace(one, rankings=tuple(rankings), scored=values, counterpart={})
 

@@ -10,13 +10,13 @@ from pytest_ireval.results.suite_result import SuiteResult
 def accept_command(suite: SuiteResult, *, new: bool) -> str:
     """Accepts what was measured; ``new`` where there is no baseline yet."""
     how = "--ireval-update-new" if new else '--ireval-update --ireval-reason "..."'
-    return f"pytest --ireval {shell_path(node_path(suite))} {how}"
+    return f"pytest --ireval {_shell_path(node_path(suite))} {how}"
 
 
 def why_command(suite: SuiteResult, metric: str, query: str) -> str:
     """Shows the arithmetic of a metric on a query."""
     named = f" --named {shell_word(suite.name)}" if suite.matrix else ""
-    return f"ireval why {shell_word(metric)} --suite {shell_path(suite.path)}{named} --query {shell_word(query)}"
+    return f"ireval why {shell_word(metric)} --suite {_shell_path(suite.path)}{named} --query {shell_word(query)}"
 
 
 def node_path(suite: SuiteResult) -> str:
@@ -24,7 +24,7 @@ def node_path(suite: SuiteResult) -> str:
     return f"{suite.path}::{'.'.join(suite.matrix.values())}" if suite.matrix else suite.path
 
 
-def shell_path(path: str) -> str:
+def _shell_path(path: str) -> str:
     """A path as one word, which no program takes for an option."""
     return shell_word(f"./{path}" if path.startswith("-") else path)
 

@@ -216,7 +216,7 @@ def _query_lines(outcome: Outcome, depth: int, limit: int, shown: int | None) ->
 def _queries(queries: Sequence[QueryChange], outcome: Outcome, depth: int, limit: int) -> list[list[str]]:
     """The lines of the header and of each query; columns that no query has anything in are left out."""
     compared = any(query.baseline is not None or (query.best and query.best.baseline) for query in queries)
-    columns = [[cut(outcome.metric, WIDEST_METRIC) or "value", *(moved(query) for query in queries)]]
+    columns = [[cut(outcome.metric, WIDEST_METRIC) or "value", *(moved_text(query) for query in queries)]]
     if not any(query.now is not None or query.baseline is not None for query in queries):
         columns = []
     gaps = [3][: len(columns)]
@@ -250,7 +250,7 @@ def _named(query: QueryChange, room: int) -> str:
     return f'{name} "{cut(text, left)}"' if text and left >= min(width(text), 6) else name
 
 
-def moved(query: QueryChange) -> str:
+def moved_text(query: QueryChange) -> str:
     """A query's value in the baseline and now."""
     now = figure(query.now, 3)
     return now if query.baseline is None else f"{figure(query.baseline, 3)} -> {now}"

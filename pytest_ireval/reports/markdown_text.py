@@ -33,7 +33,7 @@ FENCE = 80
 _MANY = re.compile(f"`{{{FENCE + 1},}}")
 
 
-def shortened(text: str, most: int = LONGEST) -> str:
+def _shortened(text: str, most: int = LONGEST) -> str:
     """In one line, control characters and those that turn the direction of writing spelled out."""
     line = printable(" ".join(text.split()))
     return line if len(line) <= most else f"{line[: most - 1]}…"
@@ -41,7 +41,7 @@ def shortened(text: str, most: int = LONGEST) -> str:
 
 def inert(text: str, most: int = LONGEST) -> str:
     """As a part of a sentence: no markup, no HTML, nobody mentioned, nothing linked."""
-    parted = _REFERENCE.sub(lambda found: found[0] + INVISIBLE, shortened(text, most))
+    parted = _REFERENCE.sub(lambda found: found[0] + INVISIBLE, _shortened(text, most))
     return _BLOCK.sub(_entity, _MARKUP.sub(_entity, parted))
 
 
@@ -52,7 +52,7 @@ def _entity(found: re.Match[str]) -> str:
 
 def literal(text: str, most: int = LONGEST) -> str:
     """As code, where that can be told apart from the Markdown around it, tables too."""
-    line = shortened(text, most)
+    line = _shortened(text, most)
     return f"`{line}`" if _PLAIN.fullmatch(line) else inert(line, most)
 
 
@@ -67,7 +67,7 @@ def fenced(text: str, language: str = "", most: int = 4000) -> str:
     return f"{fence}{language}\n{shown}\n{fence}"
 
 
-def table(header: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[int] = ()) -> str:
+def markdown_table(header: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[int] = ()) -> str:
     """Cells that are Markdown already; columns in ``right`` are aligned to the right."""
     ruler = ["---:" if i in right else "---" for i in range(len(header))]
     return "\n".join(f"| {' | '.join(cells)} |" for cells in (header, ruler, *rows))

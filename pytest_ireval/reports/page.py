@@ -78,7 +78,7 @@ def _scripts(using: Templates) -> tuple[_Asset, ...]:
 def _lean(using: Templates, name: str) -> str:
     """Without the indentation and the comments of a file of ours, of which it is known that they say nothing else."""
     text = using.text_of(name)
-    return text if using.folder is not None and (using.folder / name).is_file() else lean_text(text)
+    return text if using.folder is not None and (using.folder / name).is_file() else _lean_text(text)
 
 
 def _extra(using: Templates, ending: str) -> tuple[_Asset, ...]:
@@ -114,7 +114,7 @@ class _Asset:
         return f"'sha256-{base64.b64encode(digest).decode()}'"
 
 
-def lean_text(text: str) -> str:
+def _lean_text(text: str) -> str:
     """Without indentation and comments that have a line of their own; for texts without strings of several lines."""
     lines = (line.strip() for line in text.splitlines())
     return "\n".join(line for line in lines if line and not line.startswith("//")) + "\n"
@@ -164,7 +164,7 @@ class QueryLine(NamedTuple):
     top: str
 
 
-class Finding(NamedTuple):
+class _Finding(NamedTuple):
     """An outcome with everything a reader needs to decide what to do about it."""
 
     suite: SuiteResult
@@ -186,7 +186,7 @@ class Finding(NamedTuple):
     open: bool = True
 
 
-def _findings_of(run: RunResult, links: SourceLinks, *words: str) -> tuple[Finding, ...]:
+def _findings_of(run: RunResult, links: SourceLinks, *words: str) -> tuple[_Finding, ...]:
     """Every outcome that a list would name by one of the words."""
     chosen = [(suite, each) for suite in run.suites for each in suite.outcomes if word_of(each) in words]
     return tuple(
@@ -195,10 +195,10 @@ def _findings_of(run: RunResult, links: SourceLinks, *words: str) -> tuple[Findi
     )
 
 
-def _finding(suite: SuiteResult, outcome: Outcome, run: RunResult, links: SourceLinks) -> Finding:
+def _finding(suite: SuiteResult, outcome: Outcome, run: RunResult, links: SourceLinks) -> _Finding:
     headline, *more = outcome.headline.splitlines() or [""]
     direction = next((metric.direction for metric in suite.metrics if metric.name == outcome.metric), "higher")
-    return Finding(
+    return _Finding(
         suite,
         outcome,
         rule_anchor(suite, outcome.id),

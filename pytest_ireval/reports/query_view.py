@@ -78,7 +78,7 @@ class ShareRow:
 
 
 @dataclass(frozen=True)
-class Rankings:
+class RankingsShown:
     """Both rankings of a query."""
 
     compared: bool
@@ -111,7 +111,7 @@ class _QueryView:
     """Of the metric that the view is about; None where queries have no figures."""
     rules: tuple[tuple[str, str], ...]
     """Verdict and headline of those that name it, but for plain passes."""
-    rankings: Rankings | None
+    rankings: RankingsShown | None
     """None where the result does not hold its documents."""
     curve: Chart | None
     why: str
@@ -182,7 +182,7 @@ def counts(suite: SuiteResult, placed: Placed) -> bool:
     return placed.grade is not None and placed.grade >= suite.relevant_from
 
 
-def moved_by(value: float | None, direction: str) -> Moved:
+def _moved_by(value: float | None, direction: str) -> Moved:
     """Whether a change of a metric is for the worse; one that shows as nothing is none."""
     if value is None or direction not in ("higher", "lower"):
         return ""
@@ -201,7 +201,7 @@ def _figures(suite: SuiteResult, position: int) -> Iterator[FigureRow]:
             baseline=figure(before[position] if before else None),
             now=figure(table.now[metric.name][position]),
             change=change(difference),
-            moved=moved_by(difference, metric.direction),
+            moved=_moved_by(difference, metric.direction),
         )
 
 
@@ -211,12 +211,12 @@ def _rules(suite: SuiteResult, query: str) -> Iterator[tuple[str, str]]:
             yield outcome.verdict, sound(outcome.headline)
 
 
-def _rankings(suite: SuiteResult, documents: QueryDocuments) -> Rankings:
+def _rankings(suite: SuiteResult, documents: QueryDocuments) -> RankingsShown:
     kept = [documents.documents[place] for place in _shown_documents(suite, documents, FIRST_WITHOUT_SCRIPT)]
     compared = suite.baseline is not None
     before = tuple(_side(suite, kept, compared=compared, now=False))
     now = tuple(_side(suite, kept, compared=compared, now=True))
-    return Rankings(
+    return RankingsShown(
         compared=compared,
         baseline=before,
         now=now,
@@ -288,7 +288,7 @@ def _shares(suite: SuiteResult, documents: QueryDocuments) -> Iterator[ShareRow]
         for place in range(len(documents.documents))
     ]
     for _, place in sorted(order):
-        cells = tuple((change(shares[place]), moved_by(shares[place], way)) for _, way, shares in every)
+        cells = tuple((change(shares[place]), _moved_by(shares[place], way)) for _, way, shares in every)
         if any(change(shares[place] or 0.0) != change(0.0) for _, _, shares in every):
             placed = documents.documents[place]
             yield ShareRow(

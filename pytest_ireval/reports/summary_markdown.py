@@ -8,9 +8,16 @@ from dataclasses import dataclass, replace
 
 from pytest_ireval.plurals import counted
 from pytest_ireval.reports.commands import accept_command, why_command
-from pytest_ireval.reports.failure_text import baseline_words, best_document, cause_sentence, grade_words, moved, now_at
+from pytest_ireval.reports.failure_text import (
+    baseline_words,
+    best_document,
+    cause_sentence,
+    grade_words,
+    moved_text,
+    now_at,
+)
 from pytest_ireval.reports.figures import change, figure, interval, percent, sight_words
-from pytest_ireval.reports.markdown_text import SourceLinks, fenced, folded, inert, literal, table
+from pytest_ireval.reports.markdown_text import SourceLinks, fenced, folded, inert, literal, markdown_table
 from pytest_ireval.reports.summary_table import HEADER, filled, metric_rows, notes_of_run, verdicts_in_words
 from pytest_ireval.reports.verdict_words import lowers, words_of
 from pytest_ireval.results.outcome import Outcome, QueryChange, SliceFigures
@@ -48,7 +55,7 @@ def summary_text(
     return fitted([*_parts(run, links, key)], limit, lambda fit: _notice(fit, rest))
 
 
-def _parts(run: RunResult, links: SourceLinks, key: str) -> Iterator[Part]:
+def _parts(run: RunResult, links: SourceLinks, key: str) -> Iterator[SummaryPart]:
     yield _part(VERDICT, f"{marker(key)}\n{_verdict(run)}")
     yield from _optional(REASONS, _problems(run))
     first = FIRST
@@ -62,11 +69,11 @@ def _parts(run: RunResult, links: SourceLinks, key: str) -> Iterator[Part]:
     yield from _optional(REASONS, _last(run))
 
 
-def _part(worth: int, text: str) -> Part:
-    return Part(((worth, text),))
+def _part(worth: int, text: str) -> SummaryPart:
+    return SummaryPart(((worth, text),))
 
 
-def _optional(worth: int, text: str) -> Iterator[Part]:
+def _optional(worth: int, text: str) -> Iterator[SummaryPart]:
     if text:
         yield _part(worth, text)
 
@@ -87,24 +94,24 @@ def _problems(run: RunResult) -> str:
     return "\n\n".join(["### Problems of the run", *(fenced(each, most=1500) for each in shown), *more])
 
 
-def _red(suite: SuiteResult, date: str, links: SourceLinks, first: int) -> Iterator[Part]:
+def _red(suite: SuiteResult, date: str, links: SourceLinks, first: int) -> Iterator[SummaryPart]:
     """A suite that is red: its name, and each outcome that made it so; broken inputs once for all of them."""
     red = [each for each in suite.outcomes if each.verdict in RED]
     if not red and suite.verdict not in RED:
         return
     title = f"### {inert(suite.name)}: {_how_red(suite)}{_owned(suite)}"
     if suite.error:
-        yield Part(((FIRST_RED, f"{title}\n\n{_broken(suite)}"), (RED_TITLE, title)))
+        yield SummaryPart(((FIRST_RED, f"{title}\n\n{_broken(suite)}"), (RED_TITLE, title)))
         return
     yield _part(RED_TITLE, title)
     for number, outcome in enumerate(red):
         early = 9 - min(number // FIRST, 9)  # the first of every suite are named before the last of one
         if number and outcome.missing_baseline and red[number - 1].missing_baseline:
-            yield Part(((RED_LINE + early, _told_in_a_line(outcome, suite, links)),), counts=True, flush=True)
+            yield SummaryPart(((RED_LINE + early, _told_in_a_line(outcome, suite, links)),), counts=True, flush=True)
             continue
         whole, line = (FIRST_RED, FIRST_RED + 1) if number < first else (OTHER_RED, RED_LINE + early)
         forms = ((whole, _told_whole(outcome, suite, date, links)), (line, _told_in_a_line(outcome, suite, links)))
-        yield Part(forms, counts=True, flush=True)
+        yield SummaryPart(forms, counts=True, flush=True)
 
 
 def _how_red(suite: SuiteResult) -> str:
@@ -161,7 +168,7 @@ def _warnings(run: RunResult) -> str:
     return "\n".join(["### Notes on this run", "", *lines, *more])
 
 
-def _figures(suites: Sequence[SuiteResult]) -> Iterator[Part]:
+def _figures(suites: Sequence[SuiteResult]) -> Iterator[SummaryPart]:
     """Suites beside their metrics; where there is no room, only those of red suites."""
     rows = [row for suite in suites for row in _rows(suite)]
     if not rows:
@@ -170,12 +177,12 @@ def _figures(suites: Sequence[SuiteResult]) -> Iterator[Part]:
     forms = [(FIGURES, _figures_table("Figures", rows))]
     if red and len(red) < len(rows):
         forms.append((FIGURES + 1, _figures_table("Figures of the suites that are red", red)))
-    yield Part(tuple(forms))
+    yield SummaryPart(tuple(forms))
 
 
 def _figures_table(title: str, rows: Sequence[Sequence[str]]) -> str:
     header, *cells = filled([("suite", *HEADER), *rows])
-    text = table(header, cells, range(2, 5))
+    text = markdown_table(header, cells, range(2, 5))
     return folded(f"{title}: {counted(len(rows), 'row')}", text) if len(rows) > OPEN else f"### {title}\n\n{text}"
 
 
@@ -272,7 +279,7 @@ def _figures_of_outcome(outcome: Outcome) -> str:
     header = ["slice", *(["baseline"] if compared else []), "now", *(["change", ""] if compared else []), "queries"]
     header += ["worse / better / same"] if compared else []
     rows = [_row(each, compared) for each in shown]
-    lines = [table(header, rows, range(1, len(header)))]
+    lines = [markdown_table(header, rows, range(1, len(header)))]
     if len(outcome.figures) > SLICES:
         lines.append(f"… and {len(outcome.figures) - SLICES:,} more slices")
     if said := _certainty(shown[0]):
@@ -315,7 +322,7 @@ def _queries(outcome: Outcome, depth: int) -> str:
     compared = any(each.baseline is not None or (each.best and each.best.baseline) for each in shown)
     header = [outcome.worst, "text", inert(outcome.metric) or "value"]
     header += ["best document was" if compared else "best document", "now at"]
-    lines = [table(header, [_query(each, depth) for each in shown])]
+    lines = [markdown_table(header, [_query(each, depth) for each in shown])]
     if outcome.query_count > QUERIES:
         lines.append(f"… and {outcome.query_count - QUERIES:,} more queries")
     if top := _top(shown[0]):
@@ -327,7 +334,7 @@ def _query(each: QueryChange, depth: int) -> list[str]:
     return [
         literal(each.query, 80) or "-",
         inert(each.text, 80) + (f"; {inert(each.note, 200)}" if each.note else ""),
-        moved(each),
+        moved_text(each),
         inert(best_document(each), 120),
         inert(now_at(each.best, depth)),
     ]
@@ -359,7 +366,7 @@ def _commands(outcome: Outcome, suite: SuiteResult) -> Iterator[str]:
 
 
 @dataclass(frozen=True)
-class Part:
+class SummaryPart:
     """What is told, whole or in fewer words; a part is never cut in the middle."""
 
     forms: tuple[tuple[int, str], ...]
@@ -385,7 +392,7 @@ def size(text: str) -> int:
     return len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
-def fitted(parts: Sequence[Part], limit: int, notice: Callable[[Fit], str]) -> str:
+def fitted(parts: Sequence[SummaryPart], limit: int, notice: Callable[[Fit], str]) -> str:
     """As many parts as there is room for, in their order, then what ``notice`` says of the others.
 
     Something of the first part always stays.
@@ -406,18 +413,18 @@ def fitted(parts: Sequence[Part], limit: int, notice: Callable[[Fit], str]) -> s
     return _joined(parts, shown, notice)
 
 
-def _steps(parts: Sequence[Part]) -> Iterator[tuple[int, int, int]]:
+def _steps(parts: Sequence[SummaryPart]) -> Iterator[tuple[int, int, int]]:
     """What can be given up, by its worth; of equals, the last in the text first."""
     for number, part in enumerate(parts):
         for form in range(len(part.forms) if number else len(part.forms) - 1):
             yield part.forms[form][0], -number, form
 
 
-def _text(part: Part, form: int) -> str:
+def _text(part: SummaryPart, form: int) -> str:
     return part.forms[form][1] if form < len(part.forms) else ""
 
 
-def _joined(parts: Sequence[Part], shown: Sequence[int], notice: Callable[[Fit], str]) -> str:
+def _joined(parts: Sequence[SummaryPart], shown: Sequence[int], notice: Callable[[Fit], str]) -> str:
     """Paragraphs apart; lines of a list below each other."""
     text, in_list = "", False
     for part, form in zip(parts, shown, strict=True):
@@ -431,7 +438,7 @@ def _joined(parts: Sequence[Part], shown: Sequence[int], notice: Callable[[Fit],
     return f"{text}\n\n{notice(missing)}\n" if missing != Fit() else f"{text}\n"
 
 
-def _missing(parts: Sequence[Part], shown: Sequence[int]) -> Fit:
+def _missing(parts: Sequence[SummaryPart], shown: Sequence[int]) -> Fit:
     counted = [(form, len(part.forms)) for part, form in zip(parts, shown, strict=True) if part.counts and form]
     others = sum(1 for part, form in zip(parts, shown, strict=True) if form and not part.counts)
     omitted = sum(form == forms for form, forms in counted)

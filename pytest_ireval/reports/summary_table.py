@@ -34,7 +34,7 @@ def summary_lines(run: RunResult, limit: int = 80, files: Sequence[str] = ()) ->
         _affected_lines(run, limit),
         [printable(line) for problem in run.problems for line in f"problem: {problem}".splitlines()],
         [line for warning in run.warnings for line in wrapped(f"warning: {printable(warning)}", limit, then="  ")],
-        [*whose_lines(run, limit), *verdict_lines(run, limit)],
+        [*whose_lines(run, limit), *_verdict_lines(run, limit)],
     ]
     return [line for part in parts if part for line in (*part, "")][:-1]
 
@@ -152,7 +152,7 @@ def _rests_on(suites: Sequence[SuiteResult], limit: int) -> list[str]:
         return []
     columns = [(name, [count(suite.counts) for suite in found]) for name, count in COUNTS]
     columns = [(name, numbers) for name, numbers in columns if any(numbers)]
-    chances = [chance_share(suite.chance_of_red) for suite in found]
+    chances = [_chance_share(suite.chance_of_red) for suite in found]
     by_chance = ["red by chance"] if any(chances) else []
     header = ["suite", "queries", "judged", *(name for name, _ in columns), *by_chance]
     rows = [
@@ -171,7 +171,7 @@ def _rests_on(suites: Sequence[SuiteResult], limit: int) -> list[str]:
     return [line for suite in found for line in wrapped(_counts_in_words(suite), limit, then="  ")]
 
 
-def chance_share(chance: ChanceOfRed | None) -> str:
+def _chance_share(chance: ChanceOfRed | None) -> str:
     """How often a harmless change would turn a suite red: ``4%``; nothing without a baseline."""
     if chance is None:
         return ""
@@ -185,15 +185,15 @@ def chance_words(chance: ChanceOfRed) -> str:
     if chance.share is None:
         return f"How often a harmless change would turn this suite red is unknown: {chance.why}."
     not_counted = f" (not counted: {', '.join(chance.left_out)})" if chance.left_out else ""
-    often = f"in {chance_share(chance)} of cases"
-    often = f"in {chance_share(chance)} of cases"
+    often = f"in {_chance_share(chance)} of cases"
+    often = f"in {_chance_share(chance)} of cases"
     return f"A harmless change of the usual size would turn this suite red {often}{not_counted}."
 
 
 def _counts_in_words(suite: SuiteResult) -> str:
     numbers = [(name, count(suite.counts)) for name, count in COUNTS]
     said = [f"{name}: {number:,}" for name, number in numbers if number]
-    said += [f"red by chance: {words}"] if (words := chance_share(suite.chance_of_red)) else []
+    said += [f"red by chance: {words}"] if (words := _chance_share(suite.chance_of_red)) else []
     return "; ".join([f"{suite.name}: {counted(suite.counts.queries, 'query')}, {suite.counts.judged:,} judged", *said])
 
 
@@ -271,7 +271,7 @@ def brief_lines(run: RunResult, limit: int) -> list[str]:
     """A line for each red suite and the verdict; nothing if all is well."""
     if run.verdict == "pass":
         return []
-    return [*(cut(_red(suite), limit) for suite in run.suites if suite.verdict in _RED), *verdict_lines(run, limit)]
+    return [*(cut(_red(suite), limit) for suite in run.suites if suite.verdict in _RED), *_verdict_lines(run, limit)]
 
 
 def _red(suite: SuiteResult) -> str:
@@ -282,7 +282,7 @@ def _red(suite: SuiteResult) -> str:
     return printable(f"{suite.verdict}: {suite.name}{more}{first}")
 
 
-def verdict_lines(run: RunResult, limit: int) -> list[str]:
+def _verdict_lines(run: RunResult, limit: int) -> list[str]:
     """The last line: what it all came to."""
     return wrapped(_verdict(run), limit, then="  ")
 

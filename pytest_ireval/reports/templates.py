@@ -72,7 +72,7 @@ class Templates:
 
     def filled(self, name: str, /, **values: Any) -> str:
         """A template filled in; raises ReportError that names the line, whoever's template it is."""
-        with _told({template_folder(): OURS} | ({self.folder: shown(self.folder)} if self.folder else {})):
+        with _told({template_folder(): OURS} | ({self.folder: shown_folder(self.folder)} if self.folder else {})):
             return self.environment.get_template(name).render(**values)
 
     def text_of(self, name: str) -> str:
@@ -141,12 +141,12 @@ def _text_in(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
-        raise ReportError(Problem(f"is no text in UTF-8 (byte {error.start})", shown(path))) from error
+        raise ReportError(Problem(f"is no text in UTF-8 (byte {error.start})", shown_folder(path))) from error
     except OSError as error:
-        raise ReportError(Problem(f"cannot be read: {error.strerror or error}", shown(path))) from error
+        raise ReportError(Problem(f"cannot be read: {error.strerror or error}", shown_folder(path))) from error
 
 
-def shown(path: Path) -> str:
+def shown_folder(path: Path) -> str:
     """As messages name it: from where the run began, if it lies below."""
     return (path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path).as_posix()
 
@@ -175,7 +175,7 @@ def _style(template: SectionTemplate) -> str:
     return style
 
 
-def settled(run: RunResult, using: Templates) -> RunResult:
+def settled_sections(run: RunResult, using: Templates) -> RunResult:
     """Each section says whether it can be drawn; one that could not be may have a better template now."""
     sections = (replace(each, problem=using.drawn(each).problem) for each in run.sections)
     return replace(run, sections=tuple(sections))
@@ -193,7 +193,7 @@ SUFFIX = ".jinja"
 def _check(folder: Path, environment: jinja2.Environment, ours: Path) -> None:
     """Raise ReportError with everything that is wrong: a misspelt name would else be passed over in silence."""
     if not folder.is_dir():
-        raise ReportError(Problem("there is no such folder of templates", shown(folder)))
+        raise ReportError(Problem("there is no such folder of templates", shown_folder(folder)))
     named = [*_files(ours, but=OF_OTHER_PAGES), *EXTRA]
     files = _files(folder)
     used, problems, dynamic = _used(folder, files, named, environment)
@@ -224,9 +224,9 @@ def _used(
             problems.extend(error.problems)
             continue
         except jinja2.TemplateSyntaxError as error:
-            problems.append(_problem_of(error, {folder: shown(folder)}))
+            problems.append(_problem_of(error, {folder: shown_folder(folder)}))
             continue
-        problems += _unknown_blocks(tree, f"{shown(folder)}/{name}", environment)
+        problems += _unknown_blocks(tree, f"{shown_folder(folder)}/{name}", environment)
         wanted = set(meta.find_referenced_templates(tree))
         dynamic = dynamic or None in wanted
         found = {each for each in files if each in wanted and each not in used}
@@ -244,7 +244,7 @@ def _tree(text: str, name: str, path: Path, environment: jinja2.Environment) -> 
 def _unused(folder: Path, name: str, named: Iterable[str]) -> Problem:
     complaint = "takes no part: no template of the report is called so, and none of yours includes it"
     allowed = f"the report has: {', '.join(named)}"
-    return Problem(complaint, f"{shown(folder)}/{name}", suggestion=did_you_mean(name, named), allowed=allowed)
+    return Problem(complaint, f"{shown_folder(folder)}/{name}", suggestion=did_you_mean(name, named), allowed=allowed)
 
 
 def _unknown_blocks(tree: nodes.Template, place: str, environment: jinja2.Environment) -> Iterator[Problem]:

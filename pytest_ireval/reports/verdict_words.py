@@ -15,14 +15,14 @@ NAMED = 2
 """So many findings or suites are named, the others counted."""
 
 
-class Finding(NamedTuple):
+class _Finding(NamedTuple):
     """An outcome and the suite that it is one of."""
 
     suite: SuiteResult
     outcome: Outcome
 
 
-class Words(NamedTuple):
+class _Words(NamedTuple):
     """What a run is worth: the verdict, the reason, and what to do."""
 
     verdict: str
@@ -30,31 +30,31 @@ class Words(NamedTuple):
     next: str = ""
 
 
-def findings(run: RunResult, verdict: str) -> list[Finding]:
+def _findings(run: RunResult, verdict: str) -> list[_Finding]:
     """All outcomes with a verdict, in the order of the suites and their plans."""
-    return [Finding(suite, each) for suite in run.suites for each in suite.outcomes if each.verdict == verdict]
+    return [_Finding(suite, each) for suite in run.suites for each in suite.outcomes if each.verdict == verdict]
 
 
-def words_of(run: RunResult) -> Words:
+def words_of(run: RunResult) -> _Words:
     """The whole run in two sentences."""
-    failed = findings(run, "fail")
+    failed = _findings(run, "fail")
     if failed or (run.failed_tests and run.verdict == "fail"):
-        return Words("Not safe to land", "; ".join(_against(run, failed)), _next(failed) if failed else MEND_TESTS)
+        return _Words("Not safe to land", "; ".join(_against(run, failed)), _next(failed) if failed else MEND_TESTS)
     if run.verdict == "error" or not (run.suites or run.unaffected):
-        return Words("Could not be judged", "; ".join(_unjudged(run)), MEND)
-    doubtful = findings(run, "inconclusive")
+        return _Words("Could not be judged", "; ".join(_unjudged(run)), MEND)
+    doubtful = _findings(run, "inconclusive")
     if doubtful:
-        return Words("May land, but is not shown to be safe", "; ".join(_good(run)), _more(run, doubtful))
+        return _Words("May land, but is not shown to be safe", "; ".join(_good(run)), _more(run, doubtful))
     reason = "; ".join(_good(run))
     if not run.suites:
-        return Words("Nothing was checked", reason)
+        return _Words("Nothing was checked", reason)
     if _unasked(run):
-        return Words("Passed, but not everything was checked", reason)
+        return _Words("Passed, but not everything was checked", reason)
     warnings = len(run.warnings) + sum(each.warning for suite in run.suites for each in suite.outcomes)
-    return Words(f"Safe to land, with {counted(warnings, 'warning')}" if warnings else "Safe to land", reason)
+    return _Words(f"Safe to land, with {counted(warnings, 'warning')}" if warnings else "Safe to land", reason)
 
 
-def _more(run: RunResult, doubtful: Sequence[Finding]) -> str:
+def _more(run: RunResult, doubtful: Sequence[_Finding]) -> str:
     """What would tell; nothing where it is only said that slices are too small to be looked at."""
     if not any(outcome.warning for _, outcome in doubtful):
         return ""
@@ -67,7 +67,7 @@ MEND_TESTS = "fix the failing tests; the output of pytest shows why."
 MEND = "put right what is named here and run again; until then nobody knows whether the change does harm."
 
 
-def _against(run: RunResult, failed: Sequence[Finding]) -> Iterator[str]:
+def _against(run: RunResult, failed: Sequence[_Finding]) -> Iterator[str]:
     """The worst findings, how many there are, and what nobody could look at."""
     told = list(dict.fromkeys(_told(each) for each in sorted(failed, key=lambda each: -_loss(each))))
     yield from told[:NAMED]
@@ -87,17 +87,17 @@ def _against(run: RunResult, failed: Sequence[Finding]) -> Iterator[str]:
         yield f"{_some(broken)} could not be judged{' as a whole' if set(broken) & _names(failed) else ''}"
 
 
-def _names(failed: Sequence[Finding]) -> set[str]:
+def _names(failed: Sequence[_Finding]) -> set[str]:
     return {suite.name for suite, _ in failed}
 
 
-def _loss(finding: Finding) -> float:
+def _loss(finding: _Finding) -> float:
     """How much of its figure a slice lost; 0 where that says nothing."""
     first = _decisive(finding)
     return abs(first.relative or 0) if first is not None else 0
 
 
-def _decisive(finding: Finding) -> SliceFigures | None:
+def _decisive(finding: _Finding) -> SliceFigures | None:
     """The figures that fell beyond their tolerance; of one that rose, a share can be anything and says nothing."""
     first = finding.outcome.figures[0] if finding.outcome.figures else None
     if first is None or not first.over or first.tolerance is None:
@@ -105,7 +105,7 @@ def _decisive(finding: Finding) -> SliceFigures | None:
     return first if (first.relative or 0) < 0 else None
 
 
-def _told(finding: Finding) -> str:
+def _told(finding: _Finding) -> str:
     """For whom it got worse, and by how much; or what the rule found."""
     suite, outcome = finding
     first = _decisive(finding)
@@ -127,7 +127,7 @@ def _whom(name: str) -> str:
     return f"{value} searches" if column and word else f"searches with {name}"
 
 
-def _next(failed: Sequence[Finding]) -> str:
+def _next(failed: Sequence[_Finding]) -> str:
     """What settles it."""
     if all(outcome.missing_baseline for _, outcome in failed):
         if all(outcome.against for _, outcome in failed):

@@ -122,7 +122,7 @@ def blob(name: str, folder: Path) -> bytes | None:
     return git(folder, "cat-file", "blob", name)
 
 
-class Answer(NamedTuple):
+class _Answer(NamedTuple):
     """What came of asking git."""
 
     status: int | None
@@ -138,7 +138,7 @@ def git(folder: Path, *arguments: str) -> bytes | None:
     return answer.out if answer.status == 0 else None
 
 
-def asked(folder: Path, *arguments: str, given: bytes = b"", patience: float = 0.0) -> Answer:
+def asked(folder: Path, *arguments: str, given: bytes = b"", patience: float = 0.0) -> _Answer:
     """What git answers to ``given``, for those who have to know why it fails; ``patience`` is in seconds."""
     environment = {name: value for name, value in os.environ.items() if name not in OF_HOOKS}
     environment |= {"GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C", "GIT_TERMINAL_PROMPT": "0"}
@@ -152,10 +152,10 @@ def asked(folder: Path, *arguments: str, given: bytes = b"", patience: float = 0
             env=environment,
         )
     except subprocess.TimeoutExpired as error:
-        return Answer(None, b"", f"git does not answer within {error.timeout:g} seconds")
+        return _Answer(None, b"", f"git does not answer within {error.timeout:g} seconds")
     except (OSError, ValueError):
-        return Answer(None, b"", "there is no git here: install it where the gate runs")
-    return Answer(done.returncode, done.stdout, done.stderr.decode("utf-8", "replace").strip())
+        return _Answer(None, b"", "there is no git here: install it where the gate runs")
+    return _Answer(done.returncode, done.stdout, done.stderr.decode("utf-8", "replace").strip())
 
 
 def standing(folder: Path) -> Path:

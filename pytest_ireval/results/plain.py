@@ -22,7 +22,7 @@ Path = tuple[str, ...]
 def to_plain(value: Any) -> Any:
     """Dicts, lists, texts and numbers; a field of type float is a float there, whatever kind of number it was."""
     record: Any = type(value)
-    return writer_of(record)(value)
+    return _writer_of(record)(value)
 
 
 def from_plain(data: Any, hint: type[T], place: str = "") -> T:
@@ -58,13 +58,13 @@ def shape_of(hint: Any) -> tuple[str, tuple[Any, ...]]:
 
 
 @cache
-def writer_of(hint: Any) -> Callable[[Any], Any]:
+def _writer_of(hint: Any) -> Callable[[Any], Any]:
     """The function that makes values of a type plain; put together once, since there may be many of them."""
     kind, inner = shape_of(hint)
     if kind == "record":
-        parts = [(name, writer_of(each)) for name, each in hints_of(hint).items()]
+        parts = [(name, _writer_of(each)) for name, each in hints_of(hint).items()]
         return lambda value: {name: write(getattr(value, name)) for name, write in parts}
-    write = writer_of(inner[0]) if kind in ("optional", "list", "mapping") else _SCALARS.get(hint, _as_it_is)
+    write = _writer_of(inner[0]) if kind in ("optional", "list", "mapping") else _SCALARS.get(hint, _as_it_is)
     if kind == "optional":
         return lambda value: None if value is None else write(value)
     if kind == "list":

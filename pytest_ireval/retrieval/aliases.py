@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pytest_ireval.errors import InputError, Mistakes, Problem, shown
-from pytest_ireval.retrieval.formats.delimited import table
+from pytest_ireval.retrieval.formats.delimited import delimited_table
 from pytest_ireval.retrieval.formats.input_file import FilePath, input_file
 from pytest_ireval.retrieval.ids import Ids, concatenated
 from pytest_ireval.retrieval.judgments import Judgments, Subtopics, joined_texts, judgments_of
@@ -239,7 +239,7 @@ def read_groups(path: FilePath) -> dict[str, str]:
 def _entries(path: FilePath, key: str, value: str, says: str) -> dict[str, _Entry]:
     """The rows by their key, checked; two rows may say the same, and not different things."""
     with input_file(path) as file:
-        found = table(file)
+        found = delimited_table(file)
         literal = file.delimiter == "\t"
     keys, values = _column(found, key), _column(found, value)
     if not keys:

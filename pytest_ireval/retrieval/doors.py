@@ -110,11 +110,11 @@ def as_queries(
 
 def _refuse_other_objects(value: Mapping[Any, Any], origin: str) -> None:
     """A file with an object of something else, such as the mapping of an index, holds no queries."""
-    from pytest_ireval.retrieval.tables import COLUMN_NAMES, plain
+    from pytest_ireval.retrieval.tables import COLUMN_NAMES, plain_name
 
     texts = {name for group in COLUMN_NAMES["text"] for name in group}
     for name, said in value.items():
-        has_text = any(plain(key) in texts for key in said) if isinstance(said, Mapping) else said is not None
+        has_text = any(plain_name(key) in texts for key in said) if isinstance(said, Mapping) else said is not None
         if not has_text or isinstance(said, bool | list):
             complaint = f"query {shown(name)} has no text"
             raise InputError(Problem(complaint, origin, allowed="{id: text}, or {id: {text: …, segment: …}}"))

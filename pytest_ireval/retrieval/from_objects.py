@@ -33,7 +33,7 @@ from pytest_ireval.retrieval.tables import (
 
 def judgments_from(source: Any, *, grades: str = "integer", origin: str = "judgments") -> Judgments:
     """Judgments from a table, or any of the forms that :func:`~pytest_ireval.evaluating.evaluation.evaluate` takes."""
-    table = as_table(source, origin)
+    table = _as_table(source, origin)
     if table is not None:
         return _judgments_of_table(table, grades)
     with _named(origin):
@@ -50,7 +50,7 @@ def judgments_from(source: Any, *, grades: str = "integer", origin: str = "judgm
 
 def rankings_from(source: Any, depth: int | None = None, *, by_id: bool = True, origin: str = "rankings") -> Rankings:
     """Rankings from a table, or any of the forms that ``evaluate`` takes; a list of ids scores -position."""
-    table = as_table(source, origin)
+    table = _as_table(source, origin)
     if table is not None:
         return _rankings_of_table(table, depth, by_id=by_id)
     with _named(origin):
@@ -60,7 +60,7 @@ def rankings_from(source: Any, depth: int | None = None, *, by_id: bool = True, 
 
 def queries_from(source: Any, *, origin: str = "queries") -> Queries:
     """Queries from ``{id: text}``, rows as dictionaries with ``id`` and ``text``, or a data frame with such columns."""
-    table = as_table(source, origin)
+    table = _as_table(source, origin)
     if table is not None:
         return queries_of_table(table)
     if isinstance(source, Mapping):
@@ -78,7 +78,7 @@ def queries_from(source: Any, *, origin: str = "queries") -> Queries:
     return queries_of_table(Table({name: [row.get(name) for row in rows] for name in names}, origin, numbered(origin)))
 
 
-def as_table(source: Any, origin: str) -> Table | None:
+def _as_table(source: Any, origin: str) -> Table | None:
     """A table, or a data frame as one; None for what has no named columns."""
     if isinstance(source, Table) or source is None:
         return source

@@ -44,7 +44,7 @@ def open_documents(now: JudgedRankings, before: JudgedRankings, cutoff: int | No
 
     Where the lists are the same no label moves the difference; unless ``scores`` count, too, which may differ then.
     """
-    ours, theirs = listed(now), listed(before)
+    ours, theirs = listed_rows(now), listed_rows(before)
     if not (np.isnan(ours.grade).any() or np.isnan(theirs.grade).any()):
         nothing = np.zeros(0, np.int64)
         return OpenDocuments(np.zeros(now.count + 1, np.int64), nothing, nothing, nothing)
@@ -68,7 +68,7 @@ def open_documents(now: JudgedRankings, before: JudgedRankings, cutoff: int | No
     return found.some(wanted)
 
 
-def listed(judged: JudgedRankings) -> Documents:
+def listed_rows(judged: JudgedRankings) -> Documents:
     """The documents of rankings that have all of them."""
     if judged.documents is None:
         raise TypeError("these rankings were joined without their documents")
@@ -126,7 +126,7 @@ class Template:
 
 def template(judged: JudgedRankings, found: OpenDocuments, ranks: Integers) -> Template:
     """One side; ``ranks`` are those of the open documents there, 0 where they do not stand."""
-    documents = listed(judged)
+    documents = listed_rows(judged)
     opened = np.full(documents.grade.size, -1, np.int64)
     here = np.flatnonzero(ranks)
     opened[documents.first[found.query[here]] + ranks[here] - 1] = here
@@ -169,7 +169,7 @@ def labelled(made: Template, labels: Labellings, scale: Floats, *, documents: bo
     )
 
 
-def rows_of(made: Template) -> Integers:
+def labelled_rows(made: Template) -> Integers:
     """How many rows one labelling of each query makes, at most."""
     length = np.diff(made.first)
     return length + np.diff(made.judged.first_ideal) + made.open.counts
@@ -181,7 +181,7 @@ def _hits(made: Template, labels: Labellings, scale: Floats) -> Hits:
     label = _labels_at(made.opened[rows], number, labels, made.open)
     kept = label != LEFT
     rows, number, label = rows[kept], number[kept], label[kept]
-    documents = listed(made.judged)
+    documents = listed_rows(made.judged)
     place = made.place[rows]
     return Hits(
         query=number,
@@ -196,7 +196,7 @@ def _hits(made: Template, labels: Labellings, scale: Floats) -> Hits:
 
 def _documents(made: Template, labels: Labellings, scale: Floats) -> Documents:
     """All documents that are listed, with the grades that they have now."""
-    documents = listed(made.judged)
+    documents = listed_rows(made.judged)
     rows, number = _gathered(documents.first, labels.query)
     opened = np.full(documents.grade.size, -1, np.int64)
     opened[made.place] = made.opened

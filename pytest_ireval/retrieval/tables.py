@@ -53,10 +53,10 @@ class Table:
 
     def __post_init__(self) -> None:
         """Two columns that are called alike could not be told apart."""
-        names = Counter(plain(name) for name in self.columns)
+        names = Counter(plain_name(name) for name in self.columns)
         twice = next((name for name, count in names.items() if count > 1), None)
         if twice is not None:
-            alike = " and ".join(repr(name) for name in self.columns if plain(name) == twice)
+            alike = " and ".join(repr(name) for name in self.columns if plain_name(name) == twice)
             raise InputError(Problem(f"columns {alike} are called alike", place=self.origin))
 
     @property
@@ -105,14 +105,14 @@ def selected(table: Table, rows: Sequence[int]) -> Table:
     return Table(columns, table.origin, lambda row: table.place(rows[row]))
 
 
-def plain(name: object) -> str:
+def plain_name(name: object) -> str:
     """A column's name as names are compared."""
     return re.sub(r"[\s\-]+", "_", str(name).strip().lower())
 
 
-def candidates(names: Iterable[Any], kind: str) -> list[Any]:
+def _candidates(names: Iterable[Any], kind: str) -> list[Any]:
     """All columns that could be the one of that kind; more than one is for the user to settle."""
-    by_plain = {plain(name): name for name in names}
+    by_plain = {plain_name(name): name for name in names}
     for group in COLUMN_NAMES[kind]:
         if found := [by_plain[name] for name in group if name in by_plain]:
             return found
@@ -121,13 +121,13 @@ def candidates(names: Iterable[Any], kind: str) -> list[Any]:
 
 def named(names: Iterable[Any], kind: str) -> Any:
     """The column of that kind, or None."""
-    return next(iter(candidates(names, kind)), None)
+    return next(iter(_candidates(names, kind)), None)
 
 
 def column_for(names: Iterable[Any], kind: str, origin: str) -> Any:
     """The column of that kind; InputError if there is none, or if two could be it."""
     names = list(names)
-    found = candidates(names, kind)
+    found = _candidates(names, kind)
     if len(found) == 1:
         return found[0]
     if found:
@@ -146,20 +146,20 @@ def column_for(names: Iterable[Any], kind: str, origin: str) -> Any:
 def id_column(names: Iterable[Any], origin: str) -> Any:
     """The column of query ids; ``query``, which is text beside an id, where nothing else could be it."""
     names = list(names)
-    found = candidates(names, "id")
-    sole = [name for name in names if plain(name) == "query" and not found and is_id_beside(names)]
+    found = _candidates(names, "id")
+    sole = [name for name in names if plain_name(name) == "query" and not found and _is_id_beside(names)]
     return sole[0] if sole else column_for(names, "id", origin)
 
 
-def is_id_beside(names: Sequence[Any]) -> bool:
+def _is_id_beside(names: Sequence[Any]) -> bool:
     """Whether a column ``query`` is an id: it stands alone, or beside the text."""
-    return len(names) == 1 or bool({plain(name) for name in names} & {"text", "query_text"})
+    return len(names) == 1 or bool({plain_name(name) for name in names} & {"text", "query_text"})
 
 
 def grade_column(names: Iterable[Any], origin: str) -> Any:
     """The column of grades; in judgments as BEIR has them, that of scores."""
     names = list(names)
-    if tuple(map(plain, names)) == BEIR_JUDGMENTS:
+    if tuple(map(plain_name, names)) == BEIR_JUDGMENTS:
         return names[2]
     return column_for(names, "grade", origin)
 
@@ -167,7 +167,7 @@ def grade_column(names: Iterable[Any], origin: str) -> Any:
 def holds_judgments(names: Iterable[Any]) -> bool:
     """Whether a table with these columns can be judgments."""
     names = list(names)
-    graded = named(names, "grade") is not None or tuple(map(plain, names)) == BEIR_JUDGMENTS
+    graded = named(names, "grade") is not None or tuple(map(plain_name, names)) == BEIR_JUDGMENTS
     return graded and named(names, "query") is not None and named(names, "document") is not None
 
 
@@ -182,13 +182,13 @@ def holds_queries(names: Iterable[Any]) -> bool:
     """Whether a table with these columns can be queries; one with documents is not."""
     names = list(names)
     of_products = {name for group in PRODUCTS for name in group}
-    document = named((name for name in names if plain(name) not in of_products), "document")
+    document = named((name for name in names if plain_name(name) not in of_products), "document")
     return identifies(names) and named(names, "text") is not None and document is None
 
 
 def identifies(names: Sequence[Any]) -> bool:
     """Whether one of these columns is the id of a query."""
-    return named(names, "id") is not None or ("query" in map(plain, names) and is_id_beside(names))
+    return named(names, "id") is not None or ("query" in map(plain_name, names) and _is_id_beside(names))
 
 
 FRACTIONS = 'fractional grades are read with grades="float" (command line: --grades float)'

@@ -74,10 +74,10 @@ def _perfect(judged: JudgedRankings) -> JudgedRankings:
     )
 
 
-def cut(judged: JudgedRankings, depth: int) -> JudgedRankings:
+def cut_to_depth(judged: JudgedRankings, depth: int) -> JudgedRankings:
     """Only the first ``depth`` documents of each ranking count."""
     if not (judged.retrieved > depth).any() and (
-        judged.reference is None or cut(judged.reference, depth) is judged.reference
+        judged.reference is None or cut_to_depth(judged.reference, depth) is judged.reference
     ):
         return judged
     documents = judged.documents
@@ -92,7 +92,7 @@ def cut(judged: JudgedRankings, depth: int) -> JudgedRankings:
         retrieved=np.minimum(judged.retrieved, depth),
         hits=hits._replace(tied_to=np.minimum(hits.tied_to, depth)),
         documents=documents,
-        reference=judged.reference and cut(judged.reference, depth),
+        reference=judged.reference and cut_to_depth(judged.reference, depth),
         _memory={},
     )
 

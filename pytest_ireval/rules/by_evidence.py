@@ -55,7 +55,7 @@ def tested_p(options: EvidenceOptions, question: Question, p: Callable[[], float
     return min(1.0, p() * for_looks(options, question.seen))
 
 
-class Settled(NamedTuple):
+class _Settled(NamedTuple):
     """The verdict, and in words why it is another one than that of the figures, if it is."""
 
     verdict: Verdict
@@ -85,7 +85,7 @@ def ruled_by_evidence(
     settled = (
         _settled(options, question, decision, robustness, over=over, few=few)
         if beyond is None
-        else Settled("fail", f"; it fell by more than the hard limit of {beyond}")
+        else _Settled("fail", f"; it fell by more than the hard limit of {beyond}")
     )
     failed = settled.verdict == "fail"
     worst = worst_changes(seen, question.values, failed=settled.verdict != "pass")
@@ -111,30 +111,30 @@ def _settled(
     *,
     over: bool,
     few: bool,
-) -> Settled:
+) -> _Settled:
     verdict: Verdict = "inconclusive" if few and not decision.identical else decision.verdict
     if verdict == "fail" and robustness is not None and not robustness.failing:
         because = f"; inconclusive, as {unjudged_words(robustness)}"
-        return Settled("fail" if options.on_inconclusive == "fail" else "inconclusive", because, warning=True)
+        return _Settled("fail" if options.on_inconclusive == "fail" else "inconclusive", because, warning=True)
     if verdict != "inconclusive":
-        return Settled(verdict)
+        return _Settled(verdict)
     if over and options.on_inconclusive == "observed" and robustness is not None and not robustness.falling:
         because = f"; what was observed is more than {drop_words(question)}, but {unjudged_words(robustness)}"
-        return Settled("inconclusive", because, warning=True)
+        return _Settled("inconclusive", because, warning=True)
     if few and question.seen.slice.conditions and options.on_inconclusive != "fail":
-        return Settled("inconclusive")  # it is asked for its hard limit alone
+        return _Settled("inconclusive")  # it is asked for its hard limit alone
     return undecided(options, over=over, tolerance=drop_words(question))
 
 
-def undecided(options: EvidenceOptions, *, over: bool, tolerance: str) -> Settled:
+def undecided(options: EvidenceOptions, *, over: bool, tolerance: str) -> _Settled:
     """What follows where these queries cannot tell."""
     if options.on_inconclusive == "fail":
-        return Settled("fail", "; on_inconclusive: fail")
+        return _Settled("fail", "; on_inconclusive: fail")
     if options.on_inconclusive == "warn":
-        return Settled("inconclusive", warning=True)
+        return _Settled("inconclusive", warning=True)
     if over:
-        return Settled("fail", f"; what was observed decides, and it is more than {tolerance}")
-    return Settled("inconclusive", f"; not red, as what was observed is no more than {tolerance}")
+        return _Settled("fail", f"; what was observed decides, and it is more than {tolerance}")
+    return _Settled("inconclusive", f"; not red, as what was observed is no more than {tolerance}")
 
 
 def shown_of_mean(

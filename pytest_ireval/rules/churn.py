@@ -43,12 +43,12 @@ class ChurnOptions(ComparingOptions):
         return self
 
 
-def parts_of_churn(options: ChurnOptions) -> Iterator[Part]:
+def _parts_of_churn(options: ChurnOptions) -> Iterator[Part]:
     """The one part is about the overlap."""
     yield Part(metric=options.overlap, place=("overlap",))
 
 
-@rule(name="churn", options=ChurnOptions, parts=parts_of_churn, compares=True, judged=False, lists=True)
+@rule(name="churn", options=ChurnOptions, parts=_parts_of_churn, compares=True, judged=False, lists=True)
 def churn(options: ChurnOptions, seen: Seen) -> Ruling:
     """Not more than so many queries get a very different list."""
     values = seen.values()

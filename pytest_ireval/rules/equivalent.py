@@ -48,13 +48,13 @@ class EquivalentOptions(EvidenceOptions, WeightedOptions):
         return self
 
 
-def p_of_equivalent(options: EquivalentOptions, seen: Seen) -> float | None:
+def _p_of_equivalent(options: EquivalentOptions, seen: Seen) -> float | None:
     """The p of any move."""
     question = _question(options, seen)
     return tested_p(options, question, lambda: _tests(question).p_moved)
 
 
-def chances_of_equivalent(options: EquivalentOptions, tries: Tries) -> Chances:
+def _chances_of_equivalent(options: EquivalentOptions, tries: Tries) -> Chances:
     """Tell which drawn changes fail: both one-sided evidences together."""
     weights = tries.weights if options.weighted else None
     over = np.abs(tries.means(weighted=options.weighted)) > options.tolerance.allowed(mean_of(tries.before, weights))
@@ -69,8 +69,8 @@ def chances_of_equivalent(options: EquivalentOptions, tries: Tries) -> Chances:
     options=EquivalentOptions,
     compares=True,
     names_whole=True,
-    tested=p_of_equivalent,
-    chances=chances_of_equivalent,
+    tested=_p_of_equivalent,
+    chances=_chances_of_equivalent,
 )
 def equivalent(options: EquivalentOptions, seen: Seen) -> Ruling:
     """A metric does not move by more than a tolerance in either direction."""

@@ -79,13 +79,13 @@ class ExpectOptions(RuleOptions):
         return {**expectations, "description": "What is expected of single queries.", "title": "expect"}
 
 
-def parts_of_expect(options: ExpectOptions) -> Iterator[Part]:
+def _parts_of_expect(options: ExpectOptions) -> Iterator[Part]:
     """One for each expectation."""
     for number, expectation in enumerate(options.expectations):
         yield Part(label=expectation.label, asked=expectation, place=(number,))
 
 
-@rule(name="expect", options=ExpectOptions, parts=parts_of_expect, judged=False, slices=False)
+@rule(name="expect", options=ExpectOptions, parts=_parts_of_expect, judged=False, slices=False)
 def expect(options: ExpectOptions, seen: Seen) -> Ruling:  # noqa: ARG001 - the part has what was asked
     """Documents of single queries stand where they are wanted."""
     expectation: Expectation = seen.part.asked

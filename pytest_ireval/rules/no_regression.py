@@ -20,7 +20,7 @@ from pytest_ireval.rules.wording import (
     drift_facts,
     drift_words,
     metric_words,
-    moved,
+    moved_words,
     no_weight_words,
     numbers_words,
     on,
@@ -80,7 +80,7 @@ class NoRegressionOptions(EvidenceOptions, WeightedOptions):
                 raise ValueError(f"hard_limit: {limit} is less than the tolerance of {each}: it is the outer limit")
 
 
-def p_of_no_regression(options: NoRegressionOptions, seen: Seen) -> MeanTest | None:
+def _p_of_no_regression(options: NoRegressionOptions, seen: Seen) -> MeanTest | None:
     """The p of a fall, if evidence decides."""
     tolerance = options.tolerance.of(seen.slice.value)
     if not options.by_evidence or tolerance is None:
@@ -91,7 +91,7 @@ def p_of_no_regression(options: NoRegressionOptions, seen: Seen) -> MeanTest | N
     return None if p is None else MeanTest(p, gains, question.values.place)
 
 
-def chances_of_no_regression(options: NoRegressionOptions, tries: Tries) -> Chances | None:
+def _chances_of_no_regression(options: NoRegressionOptions, tries: Tries) -> Chances | None:
     """Tell which drawn changes fail."""
     tolerance = options.tolerance.of(tries.slice.value)
     if tolerance is None:
@@ -111,8 +111,8 @@ def chances_of_no_regression(options: NoRegressionOptions, tries: Tries) -> Chan
     options=NoRegressionOptions,
     compares=True,
     names_whole=True,
-    tested=p_of_no_regression,
-    chances=chances_of_no_regression,
+    tested=_p_of_no_regression,
+    chances=_chances_of_no_regression,
 )
 def no_regression(options: NoRegressionOptions, seen: Seen) -> Ruling:
     """A metric does not fall below the baseline by more than a tolerance."""
@@ -130,7 +130,7 @@ def no_regression(options: NoRegressionOptions, seen: Seen) -> Ruling:
     failed = _over(question)
     figures = replace(figures, over=failed)
     worst = worst_changes(seen, question.values, failed=failed)
-    fell = f"{metric_words(seen, figures)} {moved(figures, absolute=bool(tolerance.absolute))}"
+    fell = f"{metric_words(seen, figures)} {moved_words(figures, absolute=bool(tolerance.absolute))}"
     return Ruling(
         "fail" if failed else "pass",
         f"{fell}{on(seen)} (tolerance {tolerance})",

@@ -114,7 +114,7 @@ def _refuse_beyond(metric: Metric, value: float) -> None:
         raise ValueError(f"{value:g} lies outside of what {metric} can be: {low:g} to {high:g}")
 
 
-def parts_of_threshold(options: ThresholdOptions) -> Iterator[Part]:
+def _parts_of_threshold(options: ThresholdOptions) -> Iterator[Part]:
     """One for each metric; the place of one in the short form is its key."""
     for written, (metric, bound) in zip(options.written, options.limits.items(), strict=True):
         yield Part(metric=metric, asked=Limit("", (bound,)), place=(written,))
@@ -125,7 +125,7 @@ def parts_of_threshold(options: ThresholdOptions) -> Iterator[Part]:
         yield Part(label=label, metric=options.metric, asked=Limit(options.of, bounds), place=("metric",))
 
 
-def chances_of_threshold(options: ThresholdOptions, tries: Tries) -> Chances | None:  # noqa: ARG001 - as above
+def _chances_of_threshold(options: ThresholdOptions, tries: Tries) -> Chances | None:  # noqa: ARG001 - as above
     """Tell which drawn changes fail; None for figures other than the mean."""
     limit: Limit = tries.part.asked
     if (limit.of or tries.metric.aggregate) != "mean":
@@ -134,7 +134,7 @@ def chances_of_threshold(options: ThresholdOptions, tries: Tries) -> Chances | N
     return Chances(~np.all([bound.holding(means) for bound in limit.bounds], axis=0))
 
 
-@rule(name="threshold", options=ThresholdOptions, parts=parts_of_threshold, chances=chances_of_threshold)
+@rule(name="threshold", options=ThresholdOptions, parts=_parts_of_threshold, chances=_chances_of_threshold)
 def threshold(options: ThresholdOptions, seen: Seen) -> Ruling:  # noqa: ARG001 - the part has what was asked
     """A figure of a metric is at least, or at most, so much."""
     limit: Limit = seen.part.asked

@@ -33,7 +33,7 @@ def metric_words(seen: Seen, figures: SliceFigures) -> str:
     return f"weighted {seen.metric}" if figures.weighted else str(seen.metric)
 
 
-def moved(figures: SliceFigures, *, absolute: bool) -> str:
+def moved_words(figures: SliceFigures, *, absolute: bool) -> str:
     """``fell 31.1%``, ``rose by 0.0123``, ``did not change``."""
     change = figures.change or 0.0
     if change == 0:
@@ -96,7 +96,7 @@ NAMED = 3
 
 def change_words(question: Question, figures: SliceFigures) -> str:
     """``nDCG@10 fell by 0.0080 (90% interval -0.021 to +0.005)``."""
-    text = f"{metric_words(question.seen, figures)} {moved(figures, absolute=True)}{on(question.seen)}"
+    text = f"{metric_words(question.seen, figures)} {moved_words(figures, absolute=True)}{on(question.seen)}"
     if question.evidence.changed and not question.evidence.left:
         return f"{text} (exact: these queries are the population)"
     if figures.low is None or figures.high is None:

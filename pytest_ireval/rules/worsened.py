@@ -82,7 +82,7 @@ class Tail(NamedTuple):
         return rate_bound(self.losses * self.worth / self.queries, self.worth)
 
 
-def p_of_worsened(options: WorsenedOptions, seen: Seen) -> float | None:
+def _p_of_worsened(options: WorsenedOptions, seen: Seen) -> float | None:
     """The p of so many more losses than gains, if evidence decides."""
     if not options.by_evidence:
         return None
@@ -91,7 +91,7 @@ def p_of_worsened(options: WorsenedOptions, seen: Seen) -> float | None:
     return None if tail.worth < options.fewest else min(1.0, tail.p * for_looks(options, seen))
 
 
-def chances_of_worsened(options: WorsenedOptions, tries: Tries) -> Chances:
+def _chances_of_worsened(options: WorsenedOptions, tries: Tries) -> Chances:
     """Tell which drawn changes fail."""
     gains, queries = tries.sign * tries.changes, tries.before.size
     cut = options.by_more_than + ROUNDING - TIE
@@ -112,7 +112,7 @@ def chances_of_worsened(options: WorsenedOptions, tries: Tries) -> Chances:
     return Chances(np.zeros(len(lost), bool), Shown(p, safe, undecided_red(options, over), options.alpha, alone=True))
 
 
-@rule(name="worsened", options=WorsenedOptions, compares=True, tested=p_of_worsened, chances=chances_of_worsened)
+@rule(name="worsened", options=WorsenedOptions, compares=True, tested=_p_of_worsened, chances=_chances_of_worsened)
 def worsened(options: WorsenedOptions, seen: Seen) -> Ruling:
     """Not more than so many queries get worse by more than so much."""
     question = Question(seen, seen.paired(), alpha=options.alpha)

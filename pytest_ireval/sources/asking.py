@@ -25,7 +25,7 @@ UNPLACED = ("", "rankings")
 """The places of problems that were found in what Python returned."""
 
 
-class Answer(NamedTuple):
+class _Answer(NamedTuple):
     """What came of one asking."""
 
     rankings: Rankings
@@ -34,24 +34,24 @@ class Answer(NamedTuple):
     """Queries that it ranked besides; their rankings are left out."""
 
 
-def asked(source: SourceAsked, request: Request) -> tuple[Rankings, ...]:
+def asked_source(source: SourceAsked, request: Request) -> tuple[Rankings, ...]:
     """The rankings of every asking, in order."""
     return tuple(answer.rankings for answer in answers(source, request))
 
 
-def answers(source: SourceAsked, request: Request) -> tuple[Answer, ...]:
+def answers(source: SourceAsked, request: Request) -> tuple[_Answer, ...]:
     """The same with what was answered besides."""
     return tuple(_answer(source, replace(request, repetition=number)) for number in range(1, source.repeat + 1))
 
 
-def _answer(source: SourceAsked, request: Request) -> Answer:
-    name = described(source, request.folder)
+def _answer(source: SourceAsked, request: Request) -> _Answer:
+    name = described_source(source, request.folder)
     with _blamed(source, request):
         found = _rankings(_fetched(source, request), request)
         rankings, others = of_queries(replace(found, origin=name), request.queries.position.__contains__)
         if not len(rankings):
             raise SourceError(_of_nothing_asked(others, request))
-        return Answer(rankings if request.keep_all else first_documents(rankings, request.depth), others)
+        return _Answer(rankings if request.keep_all else first_documents(rankings, request.depth), others)
 
 
 def _fetched(source: SourceAsked, request: Request) -> Any:
@@ -120,7 +120,7 @@ LOGIN = re.compile(r"(?<=://)[^/@\s]+@")
 """Name and password in the address of a service."""
 
 
-def described(source: SourceAsked, folder: Path | None = None) -> str:
+def described_source(source: SourceAsked, folder: Path | None = None) -> str:
     """The kind with its options that are not at their defaults: ``python: shop:search, mode: all``.
 
     Paths are relative to ``folder``, that of the suite unless given. Options made with ``Field(…, repr=False)`` are

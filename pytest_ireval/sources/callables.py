@@ -28,7 +28,7 @@ QUERY_WORDS = ("text", "query", "queries")
 VARIABLE = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
 
-class Wanted(NamedTuple):
+class WantedArguments(NamedTuple):
     """What a function asks to be told."""
 
     by_position: bool
@@ -143,12 +143,12 @@ def _not_there(name: str, attribute: str, found: Any, module: ModuleType, folder
     )
 
 
-def wanted_by(function: Callable[..., Any], name: str, offered: Sequence[str]) -> Wanted:
+def wanted_by(function: Callable[..., Any], name: str, offered: Sequence[str]) -> WantedArguments:
     """What the function's signature asks for, out of what is ``offered``; an error if it needs anything else."""
     try:
         parameters = list(inspect.signature(function).parameters.values())
     except (TypeError, ValueError):  # written in another language, and without a signature
-        return Wanted(True, ())
+        return WantedArguments(True, ())
     first = _takes_the_query(parameters, offered)
     others = [each for each in parameters if each is not first and each.kind not in VARIABLE]
     can_be_told = {*offered, *(QUERY_WORDS if first is None else ())}
@@ -157,7 +157,7 @@ def wanted_by(function: Callable[..., Any], name: str, offered: Sequence[str]) -
     if unknown:
         complaint = f"{name} needs {', '.join(unknown)}, which nobody can tell it"
         raise SourceError(Problem(complaint, allowed=f"besides the query it may ask for {', '.join(offered)}"))
-    wanted = Wanted(first is not None, tuple(each.name for each in told))
+    wanted = WantedArguments(first is not None, tuple(each.name for each in told))
     if not wanted.asks_for_queries:
         raise SourceError(f"{name} takes no query: its first argument would be that")
     return wanted
@@ -182,7 +182,7 @@ FORMS = (
 )
 
 
-def gathered(returned: Any) -> Any:
+def _gathered(returned: Any) -> Any:
     """The same with everything in it: a generator is run to its end, a data frame becomes rows."""
     if hasattr(returned, "columns") and hasattr(returned, "__getitem__"):
         names = list(returned.columns)
@@ -203,7 +203,7 @@ Pairs = list[tuple[str, float]]
 def ranking_of(returned: Any, query: str) -> Pairs | Unfit:
     """Documents with scores, which decide about the order; or what is wrong with them."""
     try:
-        return _pairs(gathered(returned), query)
+        return _pairs(_gathered(returned), query)
     except Unfit as unfit:
         return unfit
 

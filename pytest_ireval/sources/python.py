@@ -20,7 +20,7 @@ from pytest_ireval.retrieval.tables import Unfit
 from pytest_ireval.sources.callables import (
     QUERY_WORDS,
     Pairs,
-    Wanted,
+    WantedArguments,
     function_named,
     importable_from,
     ranking_of,
@@ -28,7 +28,7 @@ from pytest_ireval.sources.callables import (
     wanted_by,
 )
 from pytest_ireval.sources.foreign_text import Request, raised_at, told, within
-from pytest_ireval.sources.threads import Outcome
+from pytest_ireval.sources.threads import CallOutcome
 from pytest_ireval.suites.options import SourceOptions
 from pytest_ireval.suites.scalars import UnfitError
 from pytest_ireval.suites.values import DurationText, PathTexts, Text, Whole
@@ -98,7 +98,7 @@ def _search(options: PythonOptions, request: Request, folders: Sequence[Path]) -
     return _Search(found.value, wanted, options.mode, request)
 
 
-def _failure(outcome: Outcome, number: int, options: PythonOptions, request: Request) -> BaseException:
+def _failure(outcome: CallOutcome, number: int, options: PythonOptions, request: Request) -> BaseException:
     """The error of the first call that came to nothing."""
     if isinstance(outcome.error, KeyboardInterrupt):
         return outcome.error
@@ -136,7 +136,7 @@ class _Search:
     """A function with what it is asked."""
 
     function: Callable[..., Any]
-    wanted: Wanted
+    wanted: WantedArguments
     mode: str
     request: Request
 

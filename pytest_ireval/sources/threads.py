@@ -20,7 +20,7 @@ from pytest_ireval.progress import Progress
 Work = Callable[[], None]
 
 
-class Line:
+class _Line:
     """A thread that does one thing after the other."""
 
     def __init__(self) -> None:
@@ -59,16 +59,16 @@ class Loop:
         _loops.clear()
 
 
-_lines: list[Line] = []
+_lines: list[_Line] = []
 _loops: list[Loop] = []
 """At most one each; the threads they name outlive a run, for what a module keeps outlives it too."""
 
 
-def _line() -> Line:
+def _line() -> _Line:
     """The thread for calls one after the other; a new one for calls made in it, or it would wait for itself."""
     if _lines and _lines[0].thread.is_alive() and _lines[0].thread is not current_thread():
         return _lines[0]
-    _lines[:] = [Line()]
+    _lines[:] = [_Line()]
     return _lines[0]
 
 
@@ -79,14 +79,14 @@ def _loop() -> Loop:
     return _loops[0]
 
 
-def in_line(work: Callable[[], Any], progress: Progress) -> Outcome:
+def in_line(work: Callable[[], Any], progress: Progress) -> CallOutcome:
     """What comes of one call without a time limit, in the thread of calls one after the other."""
     return in_threads(lambda _: work(), 1, 1, float("inf"), progress)[0]
 
 
 def in_threads(
     call: Callable[[int], Any], count: int, concurrency: int, limit: float, progress: Progress
-) -> list[Outcome]:
+) -> list[CallOutcome]:
     """What came of ``call(0)``, ``call(1)`` and so on, ``concurrency`` at a time."""
     calls = _Calls(count)
 
@@ -112,7 +112,7 @@ def in_threads(
 
 def in_loop(
     call: Callable[[int], Awaitable[Any]], count: int, concurrency: int, limit: float, progress: Progress
-) -> list[Outcome]:
+) -> list[CallOutcome]:
     """The same of an async function; a call that overruns is cancelled."""
     calls = _Calls(count)
 
@@ -134,29 +134,29 @@ def in_loop(
     return outcomes
 
 
-def in_background(work: Awaitable[Any], progress: Progress) -> Outcome:
+def in_background(work: Awaitable[Any], progress: Progress) -> CallOutcome:
     """What comes of waiting for something, however long it takes."""
     return in_loop(lambda _: work, 1, 1, float("inf"), progress)[0]
 
 
-async def _within(call: Awaitable[Any], limit: float) -> Outcome:
+async def _within(call: Awaitable[Any], limit: float) -> CallOutcome:
     """What comes of an async call in time; a time limit of its own is an exception as any other."""
     began = time.monotonic()
     try:
         outcome = await asyncio.wait_for(_awaited(call), None if limit == float("inf") else limit)
     except (asyncio.CancelledError, asyncio.TimeoutError) as error:
-        outcome = Outcome(error=error)
-    return Outcome(overran=True) if time.monotonic() - began >= limit else outcome
+        outcome = CallOutcome(error=error)
+    return CallOutcome(overran=True) if time.monotonic() - began >= limit else outcome
 
 
-async def _awaited(call: Awaitable[Any]) -> Outcome:
+async def _awaited(call: Awaitable[Any]) -> CallOutcome:
     """As :func:`attempted`; an exception such as that of sys.exit() would end the loop."""
     try:
-        return Outcome(value=await call)
+        return CallOutcome(value=await call)
     except asyncio.CancelledError:
         raise
     except BaseException as error:  # noqa: BLE001 - a foreign function may raise anything
-        return Outcome(error=error)
+        return CallOutcome(error=error)
 
 
 PATIENCE = 0.5
@@ -165,7 +165,7 @@ _GRACE = 1.0
 """Seconds beyond its limit in which a cancelled call may end."""
 
 
-class Outcome(NamedTuple):
+class CallOutcome(NamedTuple):
     """What came of a call: a value, an exception, or nothing in time."""
 
     value: Any = None
@@ -192,7 +192,7 @@ class _Calls:
         self._closed = False
         self._running: dict[int, float] = {}
         self._lock = Lock()
-        self._ended: Queue[tuple[int, Outcome, float]] = Queue()
+        self._ended: Queue[tuple[int, CallOutcome, float]] = Queue()
 
     def begin(self) -> int | None:
         """The number of the next call; None when there is nothing left to do."""
@@ -204,7 +204,7 @@ class _Calls:
             self._running[number] = time.monotonic()
             return number
 
-    def end(self, number: int, outcome: Outcome) -> None:
+    def end(self, number: int, outcome: CallOutcome) -> None:
         """Tell what came of it."""
         with self._lock:
             began = self._running.pop(number, None)
@@ -217,9 +217,9 @@ class _Calls:
         with self._lock:
             self._closed = True
 
-    def wait(self, limit: float, progress: Progress) -> list[Outcome]:
+    def wait(self, limit: float, progress: Progress) -> list[CallOutcome]:
         """What came of all calls, in order, until the first that failed."""
-        outcomes: dict[int, Outcome] = {}
+        outcomes: dict[int, CallOutcome] = {}
         try:
             while len(outcomes) < self._expected():
                 for number, outcome in (*self._late(limit), *self._news(limit)):
@@ -237,28 +237,28 @@ class _Calls:
         with self._lock:
             return self._begun if self._closed else self.count
 
-    def _late(self, limit: float) -> list[tuple[int, Outcome]]:
+    def _late(self, limit: float) -> list[tuple[int, CallOutcome]]:
         """The calls that nobody waits for any longer."""
         now = time.monotonic()
         with self._lock:
             late = [number for number, began in self._running.items() if now - began > limit]
             for number in late:
                 del self._running[number]
-        return [(number, Outcome(overran=True, goes_on=True)) for number in late]
+        return [(number, CallOutcome(overran=True, goes_on=True)) for number in late]
 
-    def _news(self, limit: float) -> list[tuple[int, Outcome]]:
+    def _news(self, limit: float) -> list[tuple[int, CallOutcome]]:
         """The next call that ended, if one does before it is time to look at the clock."""
         try:
             number, outcome, seconds = self._ended.get(timeout=min(PATIENCE, limit))
         except Empty:
             return []
-        return [(number, outcome if outcome.failed or seconds <= limit else Outcome(overran=True))]
+        return [(number, outcome if outcome.failed or seconds <= limit else CallOutcome(overran=True))]
 
 
-def _attempted(call: Callable[[], Any]) -> Outcome:
+def _attempted(call: Callable[[], Any]) -> CallOutcome:
     """What comes of a call."""
     try:
-        return Outcome(value=call())
+        return CallOutcome(value=call())
     # A foreign function may raise anything, sys.exit() and a test's skip too; it is told as an error that names it.
     except BaseException as error:  # noqa: BLE001
-        return Outcome(error=error)
+        return CallOutcome(error=error)

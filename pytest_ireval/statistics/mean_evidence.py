@@ -91,7 +91,7 @@ def mean_evidences(
         sample.mean,
         sample.sd,
         sample.error,
-        *bounds(sample, alpha),
+        *_bounds(sample, alpha),
         sample.skew,
         _p_worse(counted, changed, sample, weigh),
         _p_safe(counted, changed, None if allowed is None else allowed[:, weigh.counted], weigh),
@@ -108,7 +108,7 @@ def mean_evidences(
     ]
 
 
-def bounds(sample: Estimate, alpha: float) -> tuple[Floats, Floats]:
+def _bounds(sample: Estimate, alpha: float) -> tuple[Floats, Floats]:
     """The one-sided bounds of each mean; a whole population has its mean for both."""
     if sample.exact:
         return sample.mean, sample.mean

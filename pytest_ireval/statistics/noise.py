@@ -47,14 +47,14 @@ def run_noise(askings: Floats) -> RunNoise:
     return RunNoise(times, queries, int(np.count_nonzero(spans >= TIE)), within, between)
 
 
-def added_variance(within: float, before: int, now: int) -> float:
+def _added_variance(within: float, before: int, now: int) -> float:
     """What run noise adds to the variance of one query's difference when the sides were asked so often."""
     return within * (1 / before + 1 / now)
 
 
 def noise_share(sd: float, within: float, before: int, now: int) -> float:
     """The share of the variance of observed differences that is run noise; ``sd`` is their spread."""
-    added = added_variance(within, before, now)
+    added = _added_variance(within, before, now)
     return min(1.0, added / (sd * sd)) if sd > 0 else float(added > 0)
 
 
@@ -65,7 +65,7 @@ def askings_needed(sd: float, within: float, before: int, now: int, most: float 
     """
     if within == 0:
         return 1
-    true = sd * sd - added_variance(within, before, now)
+    true = sd * sd - _added_variance(within, before, now)
     if not true > 0:
         return None
     return max(1, math.ceil(2 * within * (1 - most) / (most * true) - TIE))
@@ -73,7 +73,7 @@ def askings_needed(sd: float, within: float, before: int, now: int, most: float 
 
 def census_error(within: float, queries: float, before: int, now: int) -> float:
     """The standard error of a mean difference where the queries are all there are: run noise alone."""
-    return math.sqrt(added_variance(within, before, now) / queries)
+    return math.sqrt(_added_variance(within, before, now) / queries)
 
 
 def noise_floor(within: float, queries: float, before: int = 1, now: int = 1, share: float = 0.95) -> float:

@@ -27,17 +27,17 @@ ALLOWED = "a tag is a word of letters, digits, _ . and -, and begins with a lett
 def _unfit_tags(read: Read) -> Iterator[Problem]:
     """Tags of the suite, each at its place, then those of its rules."""
     for number, tag in enumerate(read.values.get("tags", ())):
-        if complaint := wrong_with(tag):
+        if complaint := _wrong_with(tag):
             where = read.at("tags", number)
             yield Problem(complaint, str(where.place), where.path, allowed=ALLOWED)
     for placed in read.rules:
         for tag in getattr(placed.asked.options, "tags", ()):
-            if complaint := wrong_with(tag):
+            if complaint := _wrong_with(tag):
                 path = (*placed.path, placed.asked.kind.name, "tags")
                 yield Problem(complaint, str(placed.asked.place), path, allowed=ALLOWED)
 
 
-def wrong_with(tag: str) -> str:
+def _wrong_with(tag: str) -> str:
     """Why it can be no tag; nothing if it can."""
     if not TAG.fullmatch(tag):
         return f"{shown(tag)} is no tag"
@@ -49,7 +49,7 @@ def wrong_with(tag: str) -> str:
 NAME = re.compile(r"[A-Za-z0-9_.-]+")
 
 
-class Placed(NamedTuple):
+class PlacedValue(NamedTuple):
     """A rule and where it is written."""
 
     asked: RuleAsked
@@ -62,7 +62,7 @@ class Read(NamedTuple):
     tree: Keys
     values: dict[str, Any]
     wrong: frozenset[str]
-    rules: list[Placed]
+    rules: list[PlacedValue]
     meant: frozenset[str] = frozenset()
     """Keys that misspelt ones are like."""
 

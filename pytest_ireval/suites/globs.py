@@ -12,7 +12,7 @@ from pathlib import Path, PurePosixPath
 from pytest_ireval.errors import shown
 from pytest_ireval.repositories.changed_files import Files
 from pytest_ireval.repositories.git import places_of, root_of
-from pytest_ireval.suites.scalars import Scalar, UnfitError, place_of, plain
+from pytest_ireval.suites.scalars import Scalar, UnfitError, place_of, plain_value
 from pytest_ireval.suites.suite import Pattern, Watch
 
 WILD = re.compile(r"[*?\[]")
@@ -28,7 +28,7 @@ def watch(value: object) -> Watch:
     """What a glob stands for; relative to the folder of the file it is written in, or with ``/`` to the repository."""
     if isinstance(value, Watch):
         return value
-    text = plain(value, A_GLOB)
+    text = plain_value(value, A_GLOB)
     glob = text.removeprefix("!").strip()
     _refuse_unreadable(text, glob)
     folder = Path(os.path.abspath(value.folder if isinstance(value, Scalar) else ""))

@@ -13,7 +13,7 @@ from typing import Any
 from pytest_ireval.errors import Problem, closest, shown
 from pytest_ireval.secrets import keep
 from pytest_ireval.suites.mistakes import KEY, Spot, spot
-from pytest_ireval.suites.scalars import File, Items, Keys, Scalar, put
+from pytest_ireval.suites.scalars import File, Items, Keys, Scalar, put_value
 from pytest_ireval.suites.yaml_tree import read_tree, tree_of_bytes
 
 DEEPEST = 20
@@ -21,7 +21,7 @@ NOT_INHERITED = ("ireval", "partial", "extends", "add_rules")
 
 
 @dataclass
-class Gathered:
+class GatheredKeys:
     """A file and all it extends, as one tree."""
 
     tree: Keys
@@ -48,14 +48,14 @@ Contents = Callable[[Path], bytes | None]
 """What is in a file, if not what lies on the disk; None: there is no such file."""
 
 
-def gathered(
+def gathered_keys(
     path: Path,
     environment: Mapping[str, str],
     shown: str | None = None,
     chain: tuple[Path, ...] = (),
     contents: Contents | None = None,
-    known: dict[Path, Gathered] | None = None,
-) -> Gathered:
+    known: dict[Path, GatheredKeys] | None = None,
+) -> GatheredKeys:
     """What the file at ``path`` says; ``chain`` are the files that led to it, ``known`` what others say.
 
     A file that several others extend is read once: read anew for each, twenty small files would take hours.
@@ -65,14 +65,14 @@ def gathered(
     read = read_tree(path, file) if contents is None else tree_of_bytes(contents(path) or b"", file)
     problems = list(read.problems)
     own = _with_environment(read.top, environment, problems) if read.variables else read.top
-    here = Gathered(own, own, problems=problems, files=[path], whole=read.whole)
+    here = GatheredKeys(own, own, problems=problems, files=[path], whole=read.whole)
     here.unknown = problems[len(read.problems) :]
     bases = [_base(text, (*chain, path), environment, here, contents, known) for text in _named(own, here)]
     _merge(here, [base for base in bases if base is not None])
     return here
 
 
-def _named(own: Keys, here: Gathered) -> list[Scalar]:
+def _named(own: Keys, here: GatheredKeys) -> list[Scalar]:
     """The texts of ``extends``."""
     value = own.get("extends")
     if value is None:
@@ -90,10 +90,10 @@ def _base(
     text: Scalar,
     chain: tuple[Path, ...],
     environment: Mapping[str, str],
-    here: Gathered,
+    here: GatheredKeys,
     contents: Contents | None,
-    known: dict[Path, Gathered],
-) -> Gathered | None:
+    known: dict[Path, GatheredKeys],
+) -> GatheredKeys | None:
     """What another file says; its problems are problems here."""
     path = Path(os.path.abspath(os.path.join(text.folder, text.strip())))
     complaint = ""
@@ -107,7 +107,7 @@ def _base(
         here.problems.append(Problem(complaint, str(text.place), ("extends",)))
         return None
     if path not in known:
-        known[path] = gathered(path, environment, chain=chain, contents=contents, known=known)
+        known[path] = gathered_keys(path, environment, chain=chain, contents=contents, known=known)
     base = known[path]
     here.problems[:] = dict.fromkeys([*here.problems, *base.problems])
     here.unknown[:] = dict.fromkeys([*here.unknown, *base.unknown])
@@ -116,7 +116,7 @@ def _base(
     return base
 
 
-def _merge(here: Gathered, bases: list[Gathered]) -> None:
+def _merge(here: GatheredKeys, bases: list[GatheredKeys]) -> None:
     """Later files win over earlier ones, and the file itself over all; a mapping given again replaces the other."""
     tree: dict[Any, Any] = {}
     for keys in (*(base.tree for base in bases), here.own):
@@ -129,10 +129,10 @@ def _merge(here: Gathered, bases: list[Gathered]) -> None:
     if "rules" in here.own:
         here.rules = _rules_of(here, "rules")
     here.rules = here.rules + _rules_of(here, "add_rules")
-    here.tree = put(Keys(tree), here.own.file, here.own.line, here.own.column)
+    here.tree = put_value(Keys(tree), here.own.file, here.own.line, here.own.column)
 
 
-def _rules_of(here: Gathered, key: str) -> list[tuple[str, int, Any]]:
+def _rules_of(here: GatheredKeys, key: str) -> list[tuple[str, int, Any]]:
     value = here.own.get(key, [])
     if isinstance(value, Items):
         return [(key, number, each) for number, each in enumerate(value)]
@@ -229,14 +229,14 @@ def _mapped(value: Any, change: Callable[[Scalar, tuple[str, ...]], str], path: 
     """The tree with its texts changed; what does not change is not copied."""
     if isinstance(value, Scalar):
         text = change(value, path)
-        return value if text is value else put(Scalar(text), value.file, value.line, value.column)
+        return value if text is value else put_value(Scalar(text), value.file, value.line, value.column)
     if isinstance(value, Keys):
         made = {key: _mapped(each, change, (*path, str(key))) for key, each in value.items()}
         same = all(made[key] is each for key, each in value.items())
-        return value if same else put(Keys(made), value.file, value.line, value.column)
+        return value if same else put_value(Keys(made), value.file, value.line, value.column)
     items = [_mapped(each, change, (*path, str(number))) for number, each in enumerate(value, 1)]
     same = all(new is old for new, old in zip(items, value, strict=True))
-    return value if same else put(Items(items), value.file, value.line, value.column)
+    return value if same else put_value(Items(items), value.file, value.line, value.column)
 
 
 NAME = re.compile(r"[A-Za-z_]\w*")
@@ -314,7 +314,7 @@ def _values(tree: Keys, name: Scalar, problems: list[Problem]) -> list[str]:
     return values
 
 
-def named(written: Any, name: str, values: Mapping[str, str]) -> str:
+def named_suite(written: Any, name: str, values: Mapping[str, str]) -> str:
     """The suite's name with the values that are no part of it yet: ``shop.de``."""
     used = {match["name"] for match in _PLACEHOLDER.finditer(written)} if isinstance(written, str) else set()
     return ".".join([name, *(value for key, value in values.items() if key not in used)])

@@ -18,11 +18,18 @@ from pytest_ireval.plugins.kinds import Part, RuleKind
 from pytest_ireval.plugins.manager import installed
 from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.results.evaluation import Policies
-from pytest_ireval.suites.checks import Placed, Read, checked
-from pytest_ireval.suites.inheriting import Contents, Gathered, combinations, gathered, named, with_values
+from pytest_ireval.suites.checks import PlacedValue, Read, checked
+from pytest_ireval.suites.inheriting import (
+    Contents,
+    GatheredKeys,
+    combinations,
+    gathered_keys,
+    named_suite,
+    with_values,
+)
 from pytest_ireval.suites.mistakes import KEY, Spot, key_problem, problems_of, spot
 from pytest_ireval.suites.reading import read_source
-from pytest_ireval.suites.scalars import Keys, Scalar, place_of, put
+from pytest_ireval.suites.scalars import Keys, Scalar, place_of, put_value
 from pytest_ireval.suites.suite import (
     DocumentsAsked,
     FileAsked,
@@ -63,7 +70,7 @@ def load_suites(
     ``contents`` says what is in YAML files, where they are not to be read from the disk.
     """
     registry = registry if registry is not None else installed()
-    found = gathered(Path(os.path.abspath(path)), environment, shown, contents=contents)
+    found = gathered_keys(Path(os.path.abspath(path)), environment, shown, contents=contents)
     problems = found.problems
     suites = _suites(found, registry, contents) if found.whole and _is_suite(found, problems) else ()
     if problems:
@@ -88,7 +95,7 @@ def load_suite(
 
 def suite_names(path: str | os.PathLike[str], *, environment: Mapping[str, str] = os.environ) -> list[str]:
     """What the suites of a file are called. Nothing of a plugin is asked: no conftest.py is run for a name."""
-    found = gathered(Path(os.path.abspath(path)), environment)
+    found = gathered_keys(Path(os.path.abspath(path)), environment)
     problems = found.problems
     made: list[str] = []
     if found.whole and _is_suite(found, problems):
@@ -98,13 +105,13 @@ def suite_names(path: str | os.PathLike[str], *, environment: Mapping[str, str] 
         else:
             for values in combinations(found.tree, [rule for _, _, rule in found.rules], problems):
                 own = with_values(written, values, problems) if values else written
-                made.append(str(named(written, own, values)))
+                made.append(str(named_suite(written, own, values)))
     if problems:
         raise SuiteError(*_in_order(_causes(problems, found.unknown), found))
     return made
 
 
-def _is_suite(found: Gathered, problems: list[Problem]) -> bool:
+def _is_suite(found: GatheredKeys, problems: list[Problem]) -> bool:
     """Whether the file is a suite of a form that this version reads."""
     start = Spot((), found.own.place)
     if str(found.own.get("partial", "")).lower() in ("true", "yes", "on"):
@@ -124,13 +131,13 @@ def _is_suite(found: Gathered, problems: list[Problem]) -> bool:
     return True
 
 
-def _suites(found: Gathered, registry: Registry, contents: Contents | None) -> tuple[Suite, ...]:
+def _suites(found: GatheredKeys, registry: Registry, contents: Contents | None) -> tuple[Suite, ...]:
     """One for each combination of the matrix; problems are added to what was found."""
     suites = []
     for values in combinations(found.tree, [rule for _, _, rule in found.rules], found.problems):
         tree, rules = found.tree, found.rules
         if values:
-            tree = put(Keys({**tree, "matrix": ""}), tree.file, tree.line, tree.column)
+            tree = put_value(Keys({**tree, "matrix": ""}), tree.file, tree.line, tree.column)
             known = len(found.problems)
             tree = with_values(tree, values, found.problems)
             rules = [(k, n, with_values(v, values, found.problems, (k, str(n + 1)))) for k, n, v in rules]
@@ -138,7 +145,7 @@ def _suites(found: Gathered, registry: Registry, contents: Contents | None) -> t
         wrong: list[Problem] = []
         read = _read(tree, rules, registry, wrong, contents)
         if "suite" in read.values:
-            read.values["suite"] = named(found.tree["suite"], read.values["suite"], values)
+            read.values["suite"] = named_suite(found.tree["suite"], read.values["suite"], values)
         wrong += checked(read)
         found.problems += wrong
         if not found.problems:
@@ -177,7 +184,7 @@ def _read(
         place = getattr(rule, "place", tree.place)
         asked = _rule_asked(rule, registry, Spot((key, str(number + 1)), place), problems)
         if asked is not None:
-            placed.append(Placed(asked, (key, str(number + 1))))
+            placed.append(PlacedValue(asked, (key, str(number + 1))))
     return Read(tree, values, frozenset(wrong), placed, meant)
 
 
@@ -229,7 +236,7 @@ def _causes(problems: list[Problem], unknown: list[Problem]) -> list[Problem]:
     ]
 
 
-def _in_order(problems: list[Problem], found: Gathered) -> list[Problem]:
+def _in_order(problems: list[Problem], found: GatheredKeys) -> list[Problem]:
     """Each once, in the order of the files and of their lines."""
     files = list(dict.fromkeys([found.own.file.shown]))
 

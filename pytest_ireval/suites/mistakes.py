@@ -63,7 +63,7 @@ def key_problem(key: Any, place: Place, path: tuple[str, ...], known: Sequence[s
 
 
 def _meant(location: Location, model: Any) -> tuple[str | int, ...]:
-    return (*location[:-1], closest(str(location[-1]), keys_of(model, location[:-1])))
+    return (*location[:-1], closest(str(location[-1]), keys_of_model(model, location[:-1])))
 
 
 def _problem(error: Any, tree: Any, start: Spot, model: Any) -> Problem:
@@ -71,7 +71,7 @@ def _problem(error: Any, tree: Any, start: Spot, model: Any) -> Problem:
     path, place = spot(tree, location, start)
     if kind == "extra_forbidden":
         path, place = spot(tree, (*location, KEY), start)
-        return key_problem(location[-1], place, path[:-1], keys_of(model, location[:-1]))
+        return key_problem(location[-1], place, path[:-1], keys_of_model(model, location[:-1]))
     at = str(place)
     if kind == "missing":
         description = _described(model, location)
@@ -111,7 +111,7 @@ def _in_words(error: Any, written: str) -> str:
     return written + message[:1].lower() + message[1:]
 
 
-def keys_of(model: Any, location: Location) -> list[str]:
+def keys_of_model(model: Any, location: Location) -> list[str]:
     """The keys that are known at a location below a model."""
     found = next((m for m in _models(model, location)), None)
     return [field.alias or name for name, field in found.model_fields.items()] if found else []

@@ -49,7 +49,7 @@ class Sliced(Protocol):
         """What holds on the slice with that value of ``per``."""
 
 
-class Changed(NamedTuple):
+class ChangedOption(NamedTuple):
     """An option that is not what it was."""
 
     name: str
@@ -59,7 +59,7 @@ class Changed(NamedTuple):
     """Whether it lets more pass; False: nobody says in which direction, so it is only told."""
 
 
-def changed_options(before: BaseModel, now: BaseModel, values: tuple[str, str] = ("", "")) -> Iterator[Changed]:
+def changed_options(before: BaseModel, now: BaseModel, values: tuple[str, str] = ("", "")) -> Iterator[ChangedOption]:
     """The options of a rule that let more pass than before, and those of which nobody can say.
 
     ``values`` are those of the slices that are looked at: an option may say something else of each.
@@ -75,27 +75,27 @@ def changed_options(before: BaseModel, now: BaseModel, values: tuple[str, str] =
             continue
         known = way is not None or isinstance(other if other is not None else one, Comparable)
         if not known or _is_looser(way or MORE, one, other):
-            yield Changed(name, told(one), told(other), known)
+            yield ChangedOption(name, told_change(one), told_change(other), known)
 
 
 def _on_slice(option: Any, value: str) -> Any:
     return option.on_slice(value) if isinstance(option, Sliced) else option
 
 
-def looser_part(before: Any, now: Any) -> Iterator[Changed]:
+def looser_part(before: Any, now: Any) -> Iterator[ChangedOption]:
     """The same of what a part of a rule asks for."""
     if before == now:
         return
     if isinstance(now, Comparable) and isinstance(before, type(now)):
         if now.looser_than(before):
-            yield Changed("", told(before), told(now), looser=True)
+            yield ChangedOption("", told_change(before), told_change(now), looser=True)
     elif isinstance(now, BaseModel) and isinstance(before, BaseModel):
         yield from changed_options(before, now)
     else:
-        yield Changed("", told(before), told(now), looser=False)
+        yield ChangedOption("", told_change(before), told_change(now), looser=False)
 
 
-def told(value: Any) -> str:
+def told_change(value: Any) -> str:
     """A value as a line shows it."""
     if value is None or value in ((), ""):
         return "none"

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from pytest_ireval.suites.scalars import UnfitError, number_of, plain, unfit
+from pytest_ireval.suites.scalars import UnfitError, number_in_scalar, plain_value, unfit
 
 SIGNS = {">=": operator.ge, "<=": operator.le, ">": operator.gt, "<": operator.lt}
 BOUND = re.compile(r"(>=|<=|>|<)\s*(\S+)")
@@ -107,14 +107,14 @@ def percent(share: float) -> str:
     return f"{share * 100:.10g}%"
 
 
-def bound(value: Any) -> Bound:
+def read_bound(value: Any) -> Bound:
     """``>= 0.85``."""
     if isinstance(value, Bound):
         return value
-    match = BOUND.fullmatch(plain(value, A_BOUND).replace("≥", ">=").replace("≤", "<="))
+    match = BOUND.fullmatch(plain_value(value, A_BOUND).replace("≥", ">=").replace("≤", "<="))
     if not match:
         raise unfit(value, A_BOUND)
-    return Bound(match[1], number_of(match[2], A_BOUND))
+    return Bound(match[1], number_in_scalar(match[2], A_BOUND))
 
 
 def tolerance(value: Any) -> Tolerance:
@@ -123,10 +123,10 @@ def tolerance(value: Any) -> Tolerance:
         return value
     if isinstance(value, dict):
         return _absolute(value)
-    match = PERCENT.fullmatch(plain(value, A_TOLERANCE))
+    match = PERCENT.fullmatch(plain_value(value, A_TOLERANCE))
     if not match:
         raise unfit(value, A_TOLERANCE)
-    return Tolerance(relative=_not_negative(number_of(match[1], A_TOLERANCE), value) / 100)
+    return Tolerance(relative=_not_negative(number_in_scalar(match[1], A_TOLERANCE), value) / 100)
 
 
 def _absolute(value: dict[str, Any]) -> Tolerance:
@@ -134,7 +134,7 @@ def _absolute(value: dict[str, Any]) -> Tolerance:
         keys = ", ".join(map(str, value)) or "no key"
         raise UnfitError(f"a mapping with {keys} is no {A_TOLERANCE}")
     wanted = "number: an absolute tolerance is in the metric's own unit, such as {absolute: 0.01}"
-    return Tolerance(absolute=_not_negative(number_of(value["absolute"], wanted), value["absolute"]))
+    return Tolerance(absolute=_not_negative(number_in_scalar(value["absolute"], wanted), value["absolute"]))
 
 
 def _not_negative(number: float, value: Any) -> float:
@@ -147,8 +147,8 @@ def share(value: Any) -> float:
     """``60%`` as 0.6."""
     if isinstance(value, float):
         return value
-    match = PERCENT.fullmatch(plain(value, A_SHARE))
-    number = number_of(match[1], A_SHARE) if match else 0.0
+    match = PERCENT.fullmatch(plain_value(value, A_SHARE))
+    number = number_in_scalar(match[1], A_SHARE) if match else 0.0
     if not 0 < number <= 100:
         raise unfit(value, A_SHARE)
     return number / 100
@@ -159,7 +159,7 @@ def amount(value: Any) -> Amount:
     if isinstance(value, Amount):
         return value
     match = PERCENT.fullmatch(str(value).strip()) if isinstance(value, str) else None
-    number = number_of(match[1] if match else value, AN_AMOUNT)
+    number = number_in_scalar(match[1] if match else value, AN_AMOUNT)
     if number < 0 or (match and number > 100) or not (match or number.is_integer()):
         raise unfit(value, AN_AMOUNT)
     return Amount(share=number / 100) if match else Amount(count=int(number))

@@ -18,7 +18,7 @@ from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.suites import quantities
 from pytest_ireval.suites.mistakes import Spot, problems_of
 from pytest_ireval.suites.quantities import Tolerance, Tolerances
-from pytest_ireval.suites.scalars import Scalar, UnfitError, number_of, place_of, plain, unfit
+from pytest_ireval.suites.scalars import Scalar, UnfitError, number_in_scalar, place_of, plain_value, unfit
 from pytest_ireval.suites.suite import SourceAsked
 
 if TYPE_CHECKING:
@@ -63,10 +63,10 @@ def registry_of(info: ValidationInfo) -> Registry:
 
 def text(value: Any) -> str:
     """Any text, as it stands."""
-    return str(value) if isinstance(value, str) else plain(value, "text")
+    return str(value) if isinstance(value, str) else plain_value(value, "text")
 
 
-def listed(value: Any) -> Any:
+def read_list(value: Any) -> Any:
     """One value is a list of one."""
     return value if isinstance(value, (list, tuple)) else [value]
 
@@ -75,24 +75,24 @@ def flag(value: Any) -> bool:
     """``true`` or ``false``."""
     if isinstance(value, bool):
         return value
-    text = plain(value, A_FLAG).lower()
+    text = plain_value(value, A_FLAG).lower()
     if text not in FLAGS:
         raise unfit(value, A_FLAG)
     return FLAGS[text]
 
 
-def whole(value: Any) -> int:
+def read_whole(value: Any) -> int:
     """A whole number from 1."""
     what = "whole number from 1"
-    number = number_of(value, what)
+    number = number_in_scalar(value, what)
     if number < 1 or not number.is_integer():
         raise unfit(value, what)
     return int(number)
 
 
-def number(value: Any) -> float:
+def read_number(value: Any) -> float:
     """A finite number."""
-    return number_of(value, "number")
+    return number_in_scalar(value, "number")
 
 
 def a_filter(value: Any) -> Any:
@@ -106,14 +106,14 @@ def path(value: Any) -> Path:
     """A path made absolute: what is written is relative to the file it is written in."""
     if isinstance(value, Path):
         return value.absolute()
-    text = plain(value, "path of a file")
+    text = plain_value(value, "path of a file")
     if not text or "\0" in text:
         raise unfit(value, "path of a file")
     folder = value.folder if isinstance(value, Scalar) else ""
     return Path(os.path.abspath(os.path.join(folder, text)))
 
 
-def some(value: tuple[Any, ...]) -> tuple[Any, ...]:
+def read_some(value: tuple[Any, ...]) -> tuple[Any, ...]:
     """At least one."""
     if not value:
         raise UnfitError("an empty list says nothing: name at least one")
@@ -124,7 +124,7 @@ def metrics_of(value: Any, info: ValidationInfo) -> list[Metric]:
     """The metrics that one text names."""
     if isinstance(value, Metric):
         return [value]
-    text = plain(value, "name of a metric")
+    text = plain_value(value, "name of a metric")
     known: dict[str, list[Metric]] = (info.context or {}).get("metrics", {})
     if text not in known:
         known[text] = _parsed(text, registry_of(info))
@@ -157,8 +157,8 @@ def flat(value: tuple[list[Metric], ...]) -> tuple[Metric, ...]:
 
 def duration(value: Any) -> float:
     """Seconds."""
-    match = DURATION.fullmatch(plain(value, A_DURATION))
-    seconds = number_of(match[1], A_DURATION) * SECONDS[match[2]] if match else 0.0
+    match = DURATION.fullmatch(plain_value(value, A_DURATION))
+    seconds = number_in_scalar(match[1], A_DURATION) * SECONDS[match[2]] if match else 0.0
     if not seconds:
         raise unfit(value, A_DURATION)
     return seconds
@@ -168,7 +168,7 @@ def day(value: Any) -> date:
     """A date."""
     if isinstance(value, date):
         return value
-    text = plain(value, A_DAY)
+    text = plain_value(value, A_DAY)
     if not DAY.fullmatch(text):
         raise unfit(value, A_DAY)
     try:
@@ -239,13 +239,13 @@ RELATIVE = "a path is relative to the file it is written in"
 
 def source_asked(value: Any, registry: Registry) -> SourceAsked:
     """The source with its options; raises UnfitError or a ValidationError."""
-    key = kind_key(value, registry)
+    key = _kind_key(value, registry)
     kind = registry.sources[key]
     options = kind.options.model_validate(value, context={"registry": registry})
     return SourceAsked(kind, options, place_of(key))
 
 
-def kind_key(value: Any, registry: Registry) -> Any:
+def _kind_key(value: Any, registry: Registry) -> Any:
     """The key that names the kind; raises UnfitError if there is not exactly one."""
     kinds = registry.sources
     allowed = "available: " + ", ".join(kinds)
@@ -268,9 +268,9 @@ def read_source(value: Any, registry: Registry, start: Spot, problems: list[Prob
     except UnfitError as error:
         problems.append(Problem(error.complaint, str(start.place), start.path, error.suggestion, error.allowed))
     except ValidationError as error:
-        problems += problems_of(error, value, start, registry.sources[kind_key(value, registry)].options)
+        problems += problems_of(error, value, start, registry.sources[_kind_key(value, registry)].options)
     except Exception as error:  # noqa: BLE001 - a plugin's options may raise anything
-        kind = registry.sources[kind_key(value, registry)]
+        kind = registry.sources[_kind_key(value, registry)]
         complaint = f"source {kind.name} of {kind.source} raised {type(error).__name__}: {error}"
         problems.append(Problem(complaint, str(start.place), start.path))
     else:

@@ -73,7 +73,7 @@ Written = TypeVar("Written", Scalar, Items, Keys)
 NOWHERE = File("", "")
 
 
-def put(value: Written, file: File, line: int, column: int) -> Written:
+def put_value(value: Written, file: File, line: int, column: int) -> Written:
     """The same, standing there."""
     value.file, value.line, value.column = file, line, column
     return value
@@ -92,18 +92,18 @@ class UnfitError(ValueError):
         super().__init__("\n".join(filter(None, (complaint, suggestion, allowed))))
 
 
-def plain(value: Any, what: str) -> str:
+def plain_value(value: Any, what: str) -> str:
     """The text of a scalar, without blanks around it."""
     if isinstance(value, str):
         return str(value).strip()
     raise unfit(value, what)
 
 
-def number_of(value: Any, what: str) -> float:
+def number_in_scalar(value: Any, what: str) -> float:
     """The finite number that ``value`` is, or is the text of."""
     if isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value):
         return float(value)
-    text = plain(value, what)
+    text = plain_value(value, what)
     if not NUMBER.fullmatch(text) or not math.isfinite(number := float(text)):
         raise unfit(value, what)
     return number

@@ -60,13 +60,13 @@ _Metrics = Annotated[Any, BeforeValidator(reading.metrics_of)]
 
 Text = Annotated[str, BeforeValidator(reading.text), WithJsonSchema(editor_types.TEXT)]
 """Any text."""
-Texts = Annotated[tuple[Text, ...], BeforeValidator(reading.listed), WithJsonSchema(editor_types.TEXTS)]
+Texts = Annotated[tuple[Text, ...], BeforeValidator(reading.read_list), WithJsonSchema(editor_types.TEXTS)]
 """One text or a list of them."""
 Flag = Annotated[bool, BeforeValidator(reading.flag), WithJsonSchema(editor_types.FLAG)]
 """``true`` or ``false``."""
-Whole = Annotated[int, BeforeValidator(reading.whole), WithJsonSchema(editor_types.WHOLE)]
+Whole = Annotated[int, BeforeValidator(reading.read_whole), WithJsonSchema(editor_types.WHOLE)]
 """A whole number from 1."""
-Number = Annotated[float, BeforeValidator(reading.number), WithJsonSchema(editor_types.NUMBER)]
+Number = Annotated[float, BeforeValidator(reading.read_number), WithJsonSchema(editor_types.NUMBER)]
 """A finite number."""
 Filter = Annotated[dict[Text, Texts], BeforeValidator(reading.a_filter), WithJsonSchema(editor_types.FILTER)]
 """Columns, each with the values that count."""
@@ -74,16 +74,16 @@ PathText = Annotated[Path, BeforeValidator(reading.path), WithJsonSchema(editor_
 """A path, absolute; what is written is relative to the file it is written in."""
 PathTexts = Annotated[
     tuple[PathText, ...],
-    BeforeValidator(reading.listed),
-    AfterValidator(reading.some),
+    BeforeValidator(reading.read_list),
+    AfterValidator(reading.read_some),
     WithJsonSchema(editor_types.PATHS),
 ]
 """One path or a list of them."""
 _Watch = Annotated[Any, BeforeValidator(globs.watch)]
 Watches = Annotated[
     tuple[_Watch, ...],
-    BeforeValidator(reading.listed),
-    AfterValidator(reading.some),
+    BeforeValidator(reading.read_list),
+    AfterValidator(reading.read_some),
     WithJsonSchema(editor_types.GLOBS),
 ]
 """Globs of files that a suite depends on; ``!`` before one takes files out again."""
@@ -95,8 +95,8 @@ MetricTexts = Annotated[
         lambda _source, handler: handler.generate_schema(
             Annotated[
                 tuple[_Metrics, ...],
-                BeforeValidator(reading.listed),
-                AfterValidator(reading.some),
+                BeforeValidator(reading.read_list),
+                AfterValidator(reading.read_some),
                 AfterValidator(reading.flat),
             ]
         ),
@@ -104,7 +104,7 @@ MetricTexts = Annotated[
     ),
 ]
 """Metrics, each once; ``P@[5, 10]`` is two."""
-BoundText = Annotated[Bound, typed(quantities.bound, editor_types.BOUND)]
+BoundText = Annotated[Bound, typed(quantities.read_bound, editor_types.BOUND)]
 """``>= 0.85``."""
 ToleranceText = Annotated[Tolerance, typed(quantities.tolerance, editor_types.TOLERANCE)]
 """``1%`` of the baseline, or ``{absolute: 0.01}``."""

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import yaml
 
 from pytest_ireval.errors import Problem, shown
-from pytest_ireval.suites.scalars import File, Items, Keys, Scalar, put
+from pytest_ireval.suites.scalars import File, Items, Keys, Scalar, put_value
 
 LARGEST = 2 << 20
 DEEPEST = 50
@@ -26,7 +26,7 @@ PARSER: type[Any] = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 """The one written in C, where there is one."""
 
 
-class Tree(NamedTuple):
+class _Tree(NamedTuple):
     """What stands in a file, and what is wrong with it as YAML."""
 
     top: Keys
@@ -37,7 +37,7 @@ class Tree(NamedTuple):
     """Whether there may be variables in it."""
 
 
-def read_tree(path: Path, file: File) -> Tree:
+def read_tree(path: Path, file: File) -> _Tree:
     """The tree of a file; with problems it may lack what could not be read."""
     try:
         size = os.path.getsize(path)
@@ -47,7 +47,7 @@ def read_tree(path: Path, file: File) -> Tree:
     return tree_of_bytes(data, file) if size <= LARGEST else _too_large(file)
 
 
-def tree_of_bytes(data: bytes, file: File) -> Tree:
+def tree_of_bytes(data: bytes, file: File) -> _Tree:
     """The same of what is known to be in the file."""
     if len(data) > LARGEST:
         return _too_large(file)
@@ -59,7 +59,7 @@ def tree_of_bytes(data: bytes, file: File) -> Tree:
     return tree_of(data, file)
 
 
-def tree_of(data: bytes, file: File) -> Tree:
+def tree_of(data: bytes, file: File) -> _Tree:
     """The tree of a file's content."""
     builder = _Builder(file, brackets=b"(" in data)
     try:
@@ -71,20 +71,20 @@ def tree_of(data: bytes, file: File) -> Tree:
         builder.problems.append(_syntax_problem(error, data, file))
         builder.stopped = True
     if isinstance(builder.top, Keys):
-        return Tree(builder.top, tuple(builder.problems), not builder.stopped, b"$" in data)
+        return _Tree(builder.top, tuple(builder.problems), not builder.stopped, b"$" in data)
     if not builder.problems:
         what = "is empty" if builder.top is None or builder.top == "" else "is no mapping"
         builder.problems.append(Problem(f"{what}: a suite begins with a line 'ireval: 1'", file.shown))
-    return Tree(put(Keys(), file, 1, 1), tuple(builder.problems), whole=False)
+    return _Tree(put_value(Keys(), file, 1, 1), tuple(builder.problems), whole=False)
 
 
-def _too_large(file: File) -> Tree:
+def _too_large(file: File) -> _Tree:
     return _nothing(file, f"is larger than {LARGEST >> 20} MiB, and no suite is")
 
 
-def _nothing(file: File, complaint: str, line: int = 0) -> Tree:
+def _nothing(file: File, complaint: str, line: int = 0) -> _Tree:
     place = f"{file.shown}:{line}" if line else file.shown
-    return Tree(put(Keys(), file, 1, 1), (Problem(complaint, place),), whole=False)
+    return _Tree(put_value(Keys(), file, 1, 1), (Problem(complaint, place),), whole=False)
 
 
 class _Builder:
@@ -127,7 +127,7 @@ class _Builder:
 
     def _put(self, value: Any, event: Any) -> Any:
         mark = event.start_mark
-        return put(value, self.file, mark.line + 1, mark.column + 1)
+        return put_value(value, self.file, mark.line + 1, mark.column + 1)
 
     def _wrong(self, event: Any, complaint: str, suggestion: str = "") -> None:
         mark = event.start_mark
@@ -331,7 +331,7 @@ def _end_of_name(pieces: list[object]) -> int:
 
 def _joined(pieces: list[Scalar]) -> Scalar:
     first = pieces[0]
-    return put(Scalar(", ".join(pieces)), first.file, first.line, first.column)
+    return put_value(Scalar(", ".join(pieces)), first.file, first.line, first.column)
 
 
 def _problem(whole: Scalar) -> Problem:

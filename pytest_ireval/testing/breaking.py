@@ -24,11 +24,11 @@ from pytest_ireval.testing.changes import (
     perfected,
     promotions,
 )
-from pytest_ireval.testing.scoring import Attributes, Values, contents, judged_of, values, values_of
+from pytest_ireval.testing.scoring import Attributes, MetricValues, contents, judged_of, values, values_of
 
 
 @dataclass(frozen=True)
-class Seen:
+class SeenBreak:
     """Data, how they came about, and what the metric says of one unit of them."""
 
     how: str
@@ -43,7 +43,7 @@ class Seen:
 class Broken:
     """A promise that is broken: what was seen, and beside it what should have agreed with it."""
 
-    seen: tuple[Seen, ...]
+    seen: tuple[SeenBreak, ...]
     complaint: str = ""
 
 
@@ -54,10 +54,10 @@ def without_a_value(metric: Metric, data: Data, attributes: Attributes | None) -
     """Raises, or returns NaN or infinity."""
     found = values_of(metric, data, attributes)
     if found.raised and not found.wrote:
-        return Broken((Seen("", data, "", "none"),), found.raised)
+        return Broken((SeenBreak("", data, "", "none"),), found.raised)
     for unit, value in found.by_unit.items():
         if not math.isfinite(value):
-            return Broken((Seen("", data, unit, f"{value:g}"),))
+            return Broken((SeenBreak("", data, unit, f"{value:g}"),))
     return None
 
 
@@ -67,7 +67,7 @@ def out_of_range(metric: Metric, data: Data, attributes: Attributes | None) -> B
     slack = ROUNDING * max([1.0, *(abs(end) for end in (low, high) if math.isfinite(end))])
     for unit, value in values_of(metric, data, attributes).by_unit.items():
         if math.isfinite(value) and not low - slack <= value <= high + slack:
-            return Broken((Seen("", data, unit, f"{value:g}, outside {low:g} to {high:g}"),))
+            return Broken((SeenBreak("", data, unit, f"{value:g}, outside {low:g} to {high:g}"),))
     return None
 
 
@@ -114,7 +114,7 @@ def differs_alone(metric: Metric, data: Data, attributes: Attributes | None) -> 
         if before.raised:
             continue
         query = alone.queries[0].name
-        before = Values({query: before.by_unit[query]})
+        before = MetricValues({query: before.by_unit[query]})
         if broken := _difference(metric, (together, before), (alone, after), "alone", attributes):
             return broken
     return None
@@ -150,9 +150,9 @@ def writes(metric: Metric, data: Data, attributes: Attributes | None) -> Broken 
     before = contents(judged)
     found = values(metric, judged)
     if found.wrote:
-        return Broken((Seen("", data, "", "none"),), found.raised)
+        return Broken((SeenBreak("", data, "", "none"),), found.raised)
     if contents(judged) != before:
-        return Broken((Seen("", data, "", "none"),), "changed what it was given")
+        return Broken((SeenBreak("", data, "", "none"),), "changed what it was given")
     return None
 
 
@@ -206,8 +206,8 @@ def _worse(metric: Metric, data: Data, better: Data, how: str, attributes: Attri
 
 def _difference(
     metric: Metric,
-    old: tuple[Data, Values],
-    new: tuple[Data, Values],
+    old: tuple[Data, MetricValues],
+    new: tuple[Data, MetricValues],
     how: str,
     attributes: Attributes | None,
     names: Mapping[str, str] | None = None,
@@ -220,12 +220,12 @@ def _difference(
     return Broken(_two(old, new, how, unit, names))
 
 
-def _steady(metric: Metric, data: Data, before: Values, attributes: Attributes | None) -> bool:
+def _steady(metric: Metric, data: Data, before: MetricValues, attributes: Attributes | None) -> bool:
     again = values_of(metric, data, attributes)
     return all(same(value, again.by_unit.get(unit, math.nan)) for unit, value in before.by_unit.items())
 
 
-def _unit_that_differs(old: Values, new: Values, names: Mapping[str, str]) -> str | None:
+def _unit_that_differs(old: MetricValues, new: MetricValues, names: Mapping[str, str]) -> str | None:
     if old.raised or new.raised:
         return None if old.raised and new.raised else next(iter(old.by_unit or new.by_unit), "")
     for unit, value in old.by_unit.items():
@@ -240,15 +240,15 @@ def same(one: float, other: float) -> bool:
 
 
 def _two(
-    old: tuple[Data, Values], new: tuple[Data, Values], how: str, unit: str, names: Mapping[str, str]
-) -> tuple[Seen, Seen]:
+    old: tuple[Data, MetricValues], new: tuple[Data, MetricValues], how: str, unit: str, names: Mapping[str, str]
+) -> tuple[SeenBreak, SeenBreak]:
     return (
-        Seen("", old[0], unit, _shown(old[1], unit)),
-        Seen(how, new[0], names.get(unit, unit), _shown(new[1], names.get(unit, unit))),
+        SeenBreak("", old[0], unit, _shown(old[1], unit)),
+        SeenBreak(how, new[0], names.get(unit, unit), _shown(new[1], names.get(unit, unit))),
     )
 
 
-def _shown(found: Values, unit: str) -> str:
+def _shown(found: MetricValues, unit: str) -> str:
     return found.raised.replace("\n  ", "; ") if found.raised else f"{found.by_unit.get(unit, math.nan):.10g}"
 
 

@@ -103,7 +103,7 @@ def corner_cases() -> Data:
 
 
 @cache
-def single_corner_cases() -> tuple[Data, ...]:
+def _single_corner_cases() -> tuple[Data, ...]:
     """Each corner case as the only query of an evaluation."""
     return tuple(Data((each,)) for each in corner_cases().queries)
 
@@ -127,7 +127,7 @@ def random_data(size: int, *, tied: bool = False, grades: Graded = GRADES, count
 
 
 @cache
-def long_lists() -> Data:
+def _long_lists() -> Data:
     """Two queries with 300 documents each."""
     chance = np.random.default_rng([_SEED, 300])
     graded = [[GRADES[i] for i in chance.integers(len(GRADES), size=300)] for _ in range(2)]
@@ -154,12 +154,12 @@ def fractions() -> Data:
 def all_data() -> tuple[Data, ...]:
     """Everything, with corner cases by themselves, equal scores, long lists, and many queries."""
     return (
-        *single_corner_cases(),
+        *_single_corner_cases(),
         *plain_data(),
         fractions(),
         random_data(8, tied=True),
         random_data(8, grades=GRADES_TO_4),
-        long_lists(),
+        _long_lists(),
         random_data(3, count=150),
     )
 
@@ -177,19 +177,19 @@ def changed(change: Change, data: Data) -> Data:
     return change(data)
 
 
-def each_query(data: Data, change: Callable[[Query], Query]) -> Data:
+def _each_query(data: Data, change: Callable[[Query], Query]) -> Data:
     """The data with every query changed by itself."""
     return replace(data, queries=tuple(map(change, data.queries)))
 
 
 def documents_renamed(data: Data) -> Data:
     """Every document has a new id, and the new ids sort in another order."""
-    return each_query(data, _documents_renamed)
+    return _each_query(data, _documents_renamed)
 
 
 def documents_renamed_at_length(data: Data) -> Data:
     """Every document has a long id with letters from several scripts."""
-    return each_query(data, lambda query: _documents_renamed(query, LONG_DOCUMENT))
+    return _each_query(data, lambda query: _documents_renamed(query, LONG_DOCUMENT))
 
 
 def _documents_renamed(query: Query, pattern: str = "r{:03}") -> Query:
@@ -205,12 +205,12 @@ def _documents_renamed(query: Query, pattern: str = "r{:03}") -> Query:
 
 def queries_renamed(data: Data) -> Data:
     """Every query has a new id, and the new ids sort in another order."""
-    return each_query(data, lambda query: replace(query, name=f"x{(37 * query.number + 11) % 1009:03}"))
+    return _each_query(data, lambda query: replace(query, name=f"x{(37 * query.number + 11) % 1009:03}"))
 
 
 def queries_renamed_at_length(data: Data) -> Data:
     """Every query has a long id with letters from several scripts."""
-    return each_query(data, lambda query: replace(query, name=LONG_QUERY.format((37 * query.number + 11) % 1009)))
+    return _each_query(data, lambda query: replace(query, name=LONG_QUERY.format((37 * query.number + 11) % 1009)))
 
 
 def queries_shuffled(data: Data) -> Data:
@@ -222,7 +222,7 @@ def queries_shuffled(data: Data) -> Data:
 
 def lines_shuffled(data: Data) -> Data:
     """The lines of each ranking and of the judgments stand in another order; scores say what the order is."""
-    return each_query(data, _lines_shuffled)
+    return _each_query(data, _lines_shuffled)
 
 
 def _lines_shuffled(query: Query) -> Query:
@@ -235,7 +235,7 @@ def _lines_shuffled(query: Query) -> Query:
 
 def scores_scaled(data: Data) -> Data:
     """Every score is another one, in the same order, equal where they were equal."""
-    return each_query(
+    return _each_query(
         data,
         lambda query: replace(
             query, ranking=query.ranking and tuple((name, 2.0 * score**3 + 100) for name, score in query.ranking)
@@ -245,7 +245,7 @@ def scores_scaled(data: Data) -> Data:
 
 def perfected(data: Data, relevant_from: float | None) -> Data:
     """Every ranking is all relevant documents by grade, and nothing else."""
-    return each_query(data, lambda query: _perfected(query, relevant_from))
+    return _each_query(data, lambda query: _perfected(query, relevant_from))
 
 
 def _perfected(query: Query, relevant_from: float | None) -> Query:
@@ -322,7 +322,7 @@ def _with_spare(query: Query) -> Query:
 
 def lengthened(data: Data) -> Data:
     """Behind every ranking stand a document judged not relevant, and an unjudged one."""
-    return each_query(
+    return _each_query(
         data,
         lambda query: ranked(query, [*(d for d in query.ordered if d != AN_IRRELEVANT), AN_IRRELEVANT, AN_UNJUDGED]),
     )

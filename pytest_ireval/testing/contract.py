@@ -14,7 +14,7 @@ from pytest_ireval.metrics.parameters import Parameter, text_of
 from pytest_ireval.metrics.score import bounds_of
 from pytest_ireval.plugins.manager import load_registry
 from pytest_ireval.plurals import counted
-from pytest_ireval.testing.breaking import Broken, Seen, tried, variants
+from pytest_ireval.testing.breaking import Broken, SeenBreak, tried, variants
 from pytest_ireval.testing.changes import Data, Query, up_to
 from pytest_ireval.testing.promises import PROMISES, Promise
 from pytest_ireval.testing.scoring import Attributes
@@ -210,7 +210,7 @@ def _filled(text: str) -> str:
     return textwrap.fill(text, WIDTH, initial_indent="  ", subsequent_indent="    ")
 
 
-def _data(seen: Seen) -> Iterator[str]:
+def _data(seen: SeenBreak) -> Iterator[str]:
     """Data as short text, and the value beside them."""
     if seen.how:
         yield f"  {seen.how}:"

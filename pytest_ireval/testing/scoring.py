@@ -28,7 +28,7 @@ Attributes = Mapping[str, Sequence[Any]]
 
 
 @dataclass(frozen=True)
-class Values:
+class MetricValues:
     """A value by unit, not checked yet; or ``raised``, the text of the error, with the error ``cause`` behind it."""
 
     by_unit: Mapping[str, float]
@@ -41,16 +41,16 @@ class Values:
         return isinstance(self.cause, ValueError) and "read-only" in str(self.cause)
 
 
-def values(metric: Metric, judged: JudgedRankings) -> Values:
+def values(metric: Metric, judged: JudgedRankings) -> MetricValues:
     """What the metric says of judged rankings."""
     try:
         found = settled(metric, judged)
     except MetricError as error:
-        return Values({}, "; ".join(problem.complaint for problem in error.problems), error.__cause__)
-    return Values(dict(zip(units_of(metric, judged), found.tolist(), strict=True)))
+        return MetricValues({}, "; ".join(problem.complaint for problem in error.problems), error.__cause__)
+    return MetricValues(dict(zip(units_of(metric, judged), found.tolist(), strict=True)))
 
 
-def values_of(metric: Metric, data: Data, attributes: Attributes | None) -> Values:
+def values_of(metric: Metric, data: Data, attributes: Attributes | None) -> MetricValues:
     """What the metric says of data that nobody has looked at before."""
     return values(metric, judged_of(metric, data, attributes))
 

@@ -17,7 +17,7 @@ from pytest_ireval.baselines.baseline import (
     spread_key,
     spreads_of,
     spreads_said,
-    steps_of,
+    steps_of_metrics,
     steps_said,
 )
 from pytest_ireval.baselines.reading import read_baseline
@@ -85,7 +85,7 @@ def test_nothing_is_no_spreads():
 
 
 def test_an_acceptance_keeps_its_steps_away_from_the_anchor(tmp_path):
-    steps = steps_of([("nDCG@10", Step(-0.00123456789, 0.09, 0.14)), ("RR@10", Step(0.0, 0.0, 0.5))])
+    steps = steps_of_metrics([("nDCG@10", Step(-0.00123456789, 0.09, 0.14)), ("RR@10", Step(0.0, 0.0, 0.5))])
 
     write_baseline(tmp_path, baseline_of(acceptances=(FIRST, SECOND._replace(steps=steps))))
 
@@ -103,7 +103,7 @@ def test_an_acceptance_without_steps_is_the_text_that_earlier_versions_wrote():
 
 
 def test_a_mapping_of_steps_is_a_value():
-    one = steps_of([("a", Step(1.0, 2.0, 3.0)), ("b", Step(math.nan, 1.0, 1.0))])
+    one = steps_of_metrics([("a", Step(1.0, 2.0, 3.0)), ("b", Step(math.nan, 1.0, 1.0))])
 
     assert dict(one) == {"a": Step(1.0, 2.0, 3.0)}
     assert pickle.loads(pickle.dumps(one)) == one

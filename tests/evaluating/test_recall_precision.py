@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_ireval import evaluate, load_registry
-from pytest_ireval.evaluating.policy_views import found_in, interpolated, r_precision
+from pytest_ireval.evaluating.policy_views import found_in, interpolated, ranked_by_r
 from pytest_ireval.evaluating.setting import Companions, set_up
 from pytest_ireval.results.evaluation import Policies
 
@@ -53,14 +53,14 @@ def test_only_grades_from_the_lowest_relevant_one_count():
 
 def test_without_relevant_documents_there_is_nothing():
     assert levels([0, 0]) == [0.0] * 11
-    assert r_precision(found(q=([0, 0], []))).tolist() == [0.0]
+    assert ranked_by_r(found(q=([0, 0], []))).tolist() == [0.0]
 
 
 @pytest.mark.parametrize(
     ("retrieved", "missed", "value"), [([1, 0, 0, 1, 0], [], 1 / 2), ([0, 1, 1], [1], 2 / 3), ([1], [1, 1, 1], 1 / 4)]
 )
 def test_r_precision_is_precision_where_it_equals_recall(retrieved, missed, value):
-    assert r_precision(found(q=(retrieved, missed))).tolist() == [pytest.approx(value)]
+    assert ranked_by_r(found(q=(retrieved, missed))).tolist() == [pytest.approx(value)]
 
 
 @given(queries)
@@ -72,5 +72,5 @@ def test_both_are_what_the_metrics_say(lists):
 
     average, r, third = (np.array([metric.values[query] for query in lists]) for metric in metrics)
     assert interpolated(drawn).mean(axis=1) == pytest.approx(average)
-    assert r_precision(drawn) == pytest.approx(r)
+    assert ranked_by_r(drawn) == pytest.approx(r)
     assert interpolated(drawn)[:, 3] == pytest.approx(third)

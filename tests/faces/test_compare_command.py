@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from pytest_ireval import Comparison
-from pytest_ireval.cli.comparison_text import p_text, shortened
+from pytest_ireval.cli.comparison_text import p_text, shortened_name
 
 QUERIES = [f"q{i}" for i in range(8)]
 JUDGMENTS = "".join(f"{query} 0 good 1\n{query} 0 bad 0\n" for query in QUERIES)
@@ -375,7 +375,7 @@ def test_five_metrics_fit_into_eighty_columns(ireval, files):
 def test_neighbouring_letters_are_put_together(places, count, text):
     signs = "abcde" if count == 5 else [str(i + 1) for i in range(count)]
 
-    assert shortened(places, signs) == text
+    assert shortened_name(places, signs) == text
 
 
 @pytest.mark.parametrize(

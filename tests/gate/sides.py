@@ -7,7 +7,7 @@ from pytest_ireval import load_registry
 from pytest_ireval.evaluating.setting import set_up
 from pytest_ireval.gate.inputs import Gathered, Names
 from pytest_ireval.gate.scoring import side_of
-from pytest_ireval.gate.unjudged import unjudged
+from pytest_ireval.gate.unjudged import unjudged_of
 from pytest_ireval.results.evaluation import Policies
 from pytest_ireval.retrieval.doors import as_rankings
 from pytest_ireval.retrieval.queries import Queries
@@ -41,7 +41,7 @@ class TwoSides:
             side_of(suite, self.gathered, [self._read(each) for each in _askings(side)], "here").side
             for side in (now, before)
         )
-        self.look = unjudged(suite, self.gathered, self.now)
+        self.look = unjudged_of(suite, self.gathered, self.now)
 
     def _read(self, lists):
         scored = {query: [_scored(rank, each) for rank, each in enumerate(ids)] for query, ids in lists.items()}

@@ -6,10 +6,10 @@ import pytest
 from pytest_ireval import load_registry
 from pytest_ireval.evaluating.setting import Companions, set_up
 from pytest_ireval.explaining.why import described_steps
-from pytest_ireval.gate.query_data import each_alone
+from pytest_ireval.gate.query_data import each_document_alone
 from pytest_ireval.metrics.score import score
 from pytest_ireval.results.evaluation import Policies
-from pytest_ireval.retrieval.views import cut, only
+from pytest_ireval.retrieval.views import cut_to_depth, only
 from pytest_ireval.testing.breaking import variants
 from pytest_ireval.testing.changes import corner_cases, random_data
 
@@ -36,9 +36,9 @@ def judged(metric, data):
 def test_documents_alone_are_worth_what_the_steps_say_and_add_up_to_the_value(metric, data):
     cutoff = metric.settings.get("cutoff")
     whole = judged(metric, data)
-    seen = whole if cutoff is None else cut(whole, cutoff)
+    seen = whole if cutoff is None else cut_to_depth(whole, cutoff)
 
-    alone = score(metric, each_alone(seen)).values
+    alone = score(metric, each_document_alone(seen)).values
 
     sums = np.bincount(seen.hits.query, weights=alone, minlength=seen.count)
     assert sums == pytest.approx(score(metric, whole).values, abs=1e-9)

@@ -7,7 +7,7 @@ import pytest
 
 from pytest_ireval import PluginError, ReportSection, hookimpl, report_section
 from pytest_ireval.plugins.manager import Plugins
-from pytest_ireval.pytest_adapter.sections import plain
+from pytest_ireval.pytest_adapter.sections import plain_data
 
 MODULE = """\
 from pytest_ireval import hookimpl, report_section
@@ -118,7 +118,7 @@ def test_a_hook_that_returns_something_else_is_an_error(module):
 def test_plain_data_are_copied_with_lists_for_tuples():
     data = {"rows": [("a", 1, 0.5, None, True)], "none": {}}
 
-    copy = plain(data)
+    copy = plain_data(data)
 
     assert copy == {"rows": [["a", 1, 0.5, None, True]], "none": {}}
     assert copy is not data
@@ -149,11 +149,11 @@ ITSELF["again"] = ITSELF
 )
 def test_what_is_no_plain_data_is_refused_with_the_path_to_it(data, says):
     with pytest.raises(PluginError) as error:
-        plain(data)
+        plain_data(data)
 
     assert str(error.value) == says
 
 
 def test_a_whole_number_that_no_text_can_hold_is_refused():
     with pytest.raises(PluginError, match="returned what is no plain data: Exceeds the limit"):
-        plain({"large": 10**5000})
+        plain_data({"large": 10**5000})

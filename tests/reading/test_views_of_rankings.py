@@ -9,7 +9,7 @@ from pytest_ireval.evaluating.policy_views import reordered
 from pytest_ireval.retrieval.companions import with_companions
 from pytest_ireval.retrieval.from_objects import judgments_from, rankings_from
 from pytest_ireval.retrieval.join import judge
-from pytest_ireval.retrieval.views import condensed, cut, only, perfect
+from pytest_ireval.retrieval.views import condensed, cut_to_depth, only, perfect
 
 UNJUDGED = None
 grades = st.sampled_from([UNJUDGED, UNJUDGED, -1, 0, 1, 2, 3])
@@ -77,7 +77,7 @@ def spans_of(judged, query):
 
 @given(several, st.integers(1, 9))
 def test_a_cut_ranking_is_the_beginning_of_the_list(lists, depth):
-    judged = cut(judged_from(lists), depth)
+    judged = cut_to_depth(judged_from(lists), depth)
 
     for query, ranking in enumerate(lists):
         rows = listed(ranking)[:depth]
@@ -89,7 +89,7 @@ def test_a_cut_ranking_is_the_beginning_of_the_list(lists, depth):
 
 @given(several, st.integers(1, 9))
 def test_a_cut_ranking_is_the_one_that_is_read_to_that_depth(lists, depth):
-    judged, read = cut(judged_from(lists), depth), judged_from(lists, depth)
+    judged, read = cut_to_depth(judged_from(lists), depth), judged_from(lists, depth)
 
     for query in range(judged.count):
         assert hits_of(judged, query) == hits_of(read, query)
@@ -98,7 +98,7 @@ def test_a_cut_ranking_is_the_one_that_is_read_to_that_depth(lists, depth):
 
 
 def test_equal_scores_put_in_another_order_stay_within_the_cut():
-    judged = cut(judged_from([[(1, UNJUDGED), (1, UNJUDGED), (1, UNJUDGED), (1, 1)]]), 2)
+    judged = cut_to_depth(judged_from([[(1, UNJUDGED), (1, UNJUDGED), (1, UNJUDGED), (1, 1)]]), 2)
 
     assert [rank for rank, *_ in hits_of(judged, 0)] == [1]
     assert [rank for rank, *_ in hits_of(reordered(judged, best_first=False), 0)] == [2]
@@ -186,7 +186,7 @@ def test_sessions_and_timings_go_with_their_queries(mask, names, session, positi
 def test_views_of_views():
     judged = judged_from([[(5, UNJUDGED), (4, 1), (3, UNJUDGED), (2, 2), (1, 3)]])
 
-    assert [hit[:2] for hit in hits_of(condensed(cut(judged, 4)), 0)] == [(1, 1), (2, 2)]
-    assert [hit[:2] for hit in hits_of(cut(condensed(judged), 2), 0)] == [(1, 1), (2, 2)]
+    assert [hit[:2] for hit in hits_of(condensed(cut_to_depth(judged, 4)), 0)] == [(1, 1), (2, 2)]
+    assert [hit[:2] for hit in hits_of(cut_to_depth(condensed(judged), 2), 0)] == [(1, 1), (2, 2)]
     assert [hit[:2] for hit in hits_of(condensed(judged), 0)] == [(1, 1), (2, 2), (3, 3)]
     assert [hit[:2] for hit in hits_of(judged, 0)] == [(2, 1), (4, 2), (5, 3)]

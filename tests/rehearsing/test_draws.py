@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_ireval.rehearsing.stage import chosen, drawn, urn_of
+from pytest_ireval.rehearsing.stage import chosen, drawn_queries, urn_of
 
 names = st.lists(st.text(max_size=4), min_size=1, max_size=12, unique=True)
 
@@ -13,16 +13,16 @@ names = st.lists(st.text(max_size=4), min_size=1, max_size=12, unique=True)
 def test_a_name_draws_the_same_whatever_the_order(found, random):
     other = random.sample(found, len(found))
 
-    assert dict(zip(found, drawn(urn_of(found, "s"), "swap", 1), strict=True)) == dict(
-        zip(other, drawn(urn_of(other, "s"), "swap", 1), strict=True)
+    assert dict(zip(found, drawn_queries(urn_of(found, "s"), "swap", 1), strict=True)) == dict(
+        zip(other, drawn_queries(urn_of(other, "s"), "swap", 1), strict=True)
     )
 
 
 def test_another_trial_and_another_seed_draw_otherwise():
     urn = urn_of([f"q{i}" for i in range(20)], "s")
 
-    assert (drawn(urn, "swap", 1) != drawn(urn, "swap", 2)).all()
-    assert (drawn(urn, "swap", 1) != drawn(urn_of(urn.names, "t"), "swap", 1)).all()
+    assert (drawn_queries(urn, "swap", 1) != drawn_queries(urn, "swap", 2)).all()
+    assert (drawn_queries(urn, "swap", 1) != drawn_queries(urn_of(urn.names, "t"), "swap", 1)).all()
 
 
 @given(st.integers(1, 50), st.floats(0.01, 1), st.randoms(use_true_random=False))

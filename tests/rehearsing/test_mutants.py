@@ -9,7 +9,7 @@ from pytest_ireval.rehearsing.damage import (
     emptied,
     first_reversed,
     first_two_swapped,
-    renamed,
+    ids_renamed,
     reversed_below,
     rows_tied,
     ties_written_otherwise,
@@ -17,7 +17,7 @@ from pytest_ireval.rehearsing.damage import (
     with_unrelated_first,
     without_first_relevant,
 )
-from pytest_ireval.rehearsing.stage import mixed, moved_up
+from pytest_ireval.rehearsing.stage import mixed_sides, moved_up
 from pytest_ireval.retrieval.from_objects import judgments_from, rankings_from
 from pytest_ireval.retrieval.join import grades_of, judge
 
@@ -71,7 +71,7 @@ def test_no_document_is_left():
 
 
 def test_ids_are_others():
-    assert lists_of(renamed(rankings()))["q2"] == ["renamed-e"]
+    assert lists_of(ids_renamed(rankings()))["q2"] == ["renamed-e"]
 
 
 @given(any_lists)
@@ -106,7 +106,7 @@ def test_what_stands_on_top_does_not_depend_on_the_order_of_queries(lists, rando
 @given(any_lists, any_lists, st.sets(st.sampled_from([f"q{i}" for i in range(8)])))
 def test_a_mixture_has_the_marked_queries_of_the_other(lists, others, marked):
     one, other = rankings(lists), rankings(others)
-    found = lists_of(mixed(one, other, np.array([query in marked for query in one.queries], bool)))
+    found = lists_of(mixed_sides(one, other, np.array([query in marked for query in one.queries], bool)))
 
     assert found == {
         query: others[query] if query in marked and query in others else documents for query, documents in lists.items()

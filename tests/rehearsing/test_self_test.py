@@ -10,7 +10,7 @@ from pytest_ireval.gate.run import plan_of
 from pytest_ireval.rehearsing.damage import first_reversed, with_unrelated_first
 from pytest_ireval.rehearsing.null_swaps import differing, false_alarms, swapped
 from pytest_ireval.rehearsing.self_test import self_test
-from pytest_ireval.rehearsing.stage import as_now, as_now_in_part, changed_places, drawn, scored, stage_of
+from pytest_ireval.rehearsing.stage import as_now, as_now_in_part, changed_places, drawn_queries, scored, stage_of
 from pytest_ireval.results.plain import from_plain, to_plain
 from pytest_ireval.results.rehearsal import SelfTest
 from pytest_ireval.rules.unjudged import Unjudged
@@ -39,7 +39,7 @@ def test_variants_of_one_intent_change_places_together(shop):
     now, before = (side.scored["nDCG@5"].values for side in (material.now, material.baseline))
     staged = stage(shop)
     firsts = np.array([material.population.queries.columns["searches"].index(str(1 + n // 5)) for n in range(60)])
-    coins = [(drawn(staged.urn, "swap", trial) < 0.5)[firsts] for trial in range(100)]
+    coins = [(drawn_queries(staged.urn, "swap", trial) < 0.5)[firsts] for trial in range(100)]
     drops = [float(np.where(coin, now - before, before - now).mean()) for coin in coins]
 
     whole, _ = false_alarms(staged, staged.material, 100)
@@ -55,7 +55,7 @@ def test_a_coin_turns_a_tight_tolerance_red_as_often_as_the_sign_of_the_mean_say
     material = shop.material()
     now, before = (side.scored["nDCG@5"].values for side in (material.now, material.baseline))
     staged = stage(shop)
-    coins = [drawn(staged.urn, "swap", trial) < 0.5 for trial in range(100)]
+    coins = [drawn_queries(staged.urn, "swap", trial) < 0.5 for trial in range(100)]
     drops = [float(np.where(coin, now - before, before - now).mean()) for coin in coins]
 
     whole, rule = false_alarms(staged, staged.material, 100)

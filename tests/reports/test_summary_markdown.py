@@ -11,7 +11,7 @@ from markdown_pages import Page
 from runs import ALL, FAILED, GREEN, PASSED, RUN, SHOP, TAIL, UNFINISHED, WARNED, lost, red_rules, suites
 
 from pytest_ireval.reports.markdown_text import SourceLinks, fenced, inert, literal
-from pytest_ireval.reports.summary_markdown import LIMIT, Fit, Part, fitted, marker, size, summary_text
+from pytest_ireval.reports.summary_markdown import LIMIT, Fit, SummaryPart, fitted, marker, size, summary_text
 from pytest_ireval.results.outcome import Outcome, Placed, QueryChange
 from pytest_ireval.results.suite_result import RunResult, SuiteResult, ToJudge
 
@@ -596,7 +596,10 @@ def test_characters_beyond_the_first_plane_count_twice():
 
 
 def test_what_is_worth_least_is_given_up_first():
-    parts = [Part(((9, "verdict"),)), *(Part(((1, "long " * 9), (5, f"* {i}")), True, True) for i in range(3))]
+    parts = [
+        SummaryPart(((9, "verdict"),)),
+        *(SummaryPart(((1, "long " * 9), (5, f"* {i}")), True, True) for i in range(3)),
+    ]
 
     def told(limit):
         return fitted(parts, limit, lambda fit: f"{fit.shortened} short, {fit.omitted} left out")

@@ -7,7 +7,7 @@ import pytest
 from pytest_ireval.errors import ReportError
 from pytest_ireval.reports import templates as module
 from pytest_ireval.reports.summary_table import section_warnings
-from pytest_ireval.reports.templates import SectionTemplate, settled, template_folder, templates
+from pytest_ireval.reports.templates import SectionTemplate, settled_sections, template_folder, templates
 from pytest_ireval.results.suite_result import RunResult, Section
 
 INDEX = """\
@@ -254,7 +254,7 @@ def test_what_a_template_says_by_itself_is_no_command_to_a_terminal(latency):
     (latency.folder / "latency.jinja").write_text("{{ who['\x1b[31m'] }}")
     run = RunResult("0.1.0", "2027-03-03T09:00:00Z", "pass", (), sections=(LATENCY,))
 
-    (said,) = section_warnings(settled(run, templates(sections={"latency": latency})))
+    (said,) = section_warnings(settled_sections(run, templates(sections={"latency": latency})))
 
     assert said == (
         "warning: section 'Latency' of acme 2.1 is not shown: latency.jinja:1 'str object' has no attribute '\\x1b[31m'"

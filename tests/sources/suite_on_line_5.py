@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from pytest_ireval import Queries, Request, SourceError, load_registry
-from pytest_ireval.sources.asking import answers, asked
+from pytest_ireval.sources.asking import answers, asked_source
 from pytest_ireval.suites.reading import source_asked
-from pytest_ireval.suites.scalars import File, Items, Keys, Scalar, put
+from pytest_ireval.suites.scalars import File, Items, Keys, Scalar, put_value
 
 
 class Asking:
@@ -36,7 +36,7 @@ class Asking:
 
     def ask(self, value, registry=None, **given):
         """The rankings of the first asking."""
-        return asked(self.source(value, registry), self.request(**given))[0]
+        return asked_source(self.source(value, registry), self.request(**given))[0]
 
     def lists(self, value, **given):
         """The same as ids by query."""
@@ -60,4 +60,4 @@ class Asking:
             made = Items([self._scalars(each) for each in value])
         else:
             made = Scalar(value)
-        return put(made, File("shop.ireval.yaml", str(self.folder)), 5, 11)
+        return put_value(made, File("shop.ireval.yaml", str(self.folder)), 5, 11)

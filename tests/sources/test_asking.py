@@ -11,7 +11,7 @@ from pytest_ireval import InputError, IrevalError, Rankings, SourceError, Source
 from pytest_ireval.plugins.manager import Plugins
 from pytest_ireval.plugins.registry import Origin
 from pytest_ireval.retrieval.from_objects import rankings_from
-from pytest_ireval.sources.asking import asked, described
+from pytest_ireval.sources.asking import asked_source, described_source
 from pytest_ireval.suites.values import PathText, Text
 
 
@@ -49,7 +49,7 @@ def refused(shop, fetch):
 def test_a_source_is_asked_as_often_as_the_suite_says(shop):
     registry = acme(lambda options, request: {"q1": [f"answer-{request.repetition}", options.acme]})
 
-    rankings = asked(shop.source({"acme": "x", "repeat": 3}, registry), shop.request())
+    rankings = asked_source(shop.source({"acme": "x", "repeat": 3}, registry), shop.request())
 
     assert [each.ranking("q1") for each in rankings] == [["answer-1", "x"], ["answer-2", "x"], ["answer-3", "x"]]
 
@@ -83,7 +83,7 @@ def test_a_function_that_fetches_may_be_async_also_where_a_loop_is_running(shop)
 
     assert asyncio.run(in_a_notebook()) == ["a"]
     with pytest.raises(SourceError, match=r"it raised ZeroDivisionError: division by zero\n  at .*, in fetch\n"):
-        asked(shop.source({"acme": "x", "repeat": 2}, acme(fetch)), shop.request())
+        asked_source(shop.source({"acme": "x", "repeat": 2}, acme(fetch)), shop.request())
 
 
 def test_rankings_that_are_longer_than_was_asked_are_cut(shop):
@@ -176,7 +176,7 @@ def test_the_description_has_what_differs_from_the_defaults_and_no_secrets(shop)
         "repeat": 2,
     }
 
-    assert described(shop.source(value, registry), shop.folder) == (
+    assert described_source(shop.source(value, registry), shop.folder) == (
         "acme: https://search.example/v2, repeat: 2, index: ../data/index.bin, fields: {title: 2}, secret: **********"
     )
 
@@ -196,10 +196,10 @@ def test_the_description_has_what_differs_from_the_defaults_and_no_secrets(shop)
     ],
 )
 def test_a_built_in_source_in_one_line(shop, value, text):
-    assert described(shop.source(value), shop.folder) == text
+    assert described_source(shop.source(value), shop.folder) == text
 
 
 def test_a_path_of_the_suites_folder_within_an_argument_is_cut_to_what_lies_below(shop):
     value = {"command": ["search", f"--index={shop.folder}/index.bin"]}
 
-    assert described(shop.source(value), shop.folder) == "command: [search, --index=index.bin]"
+    assert described_source(shop.source(value), shop.folder) == "command: [search, --index=index.bin]"

@@ -10,7 +10,7 @@ from pydantic import Field, TypeAdapter, ValidationError
 
 from pytest_ireval.suites import values
 from pytest_ireval.suites.options import RuleOptions
-from pytest_ireval.suites.scalars import File, Scalar, put
+from pytest_ireval.suites.scalars import File, Scalar, put_value
 from pytest_ireval.suites.values import STORED, Amount, Bound, Number, Text, Tolerance, Tolerances, Whole
 
 
@@ -27,7 +27,7 @@ def complaint(kind, value, registry=None):
 
 def test_text_stays_as_it_is_written():
     assert read("Text", "007") == "007"
-    assert type(read("Text", put(Scalar("no"), File("s.yaml", "/"), 1, 1))) is str
+    assert type(read("Text", put_value(Scalar("no"), File("s.yaml", "/"), 1, 1))) is str
 
 
 @pytest.mark.parametrize(
@@ -97,7 +97,7 @@ def test_a_filter_has_one_value_or_several_of_each_column():
 
 def test_a_path_is_relative_to_the_file_it_is_written_in(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    there = put(Scalar("../data/a.txt"), File("suites/shop.yaml", str(tmp_path / "suites")), 3, 9)
+    there = put_value(Scalar("../data/a.txt"), File("suites/shop.yaml", str(tmp_path / "suites")), 3, 9)
 
     assert read("PathText", there) == tmp_path / "data" / "a.txt"
     assert read("PathText", "a.txt") == Path(os.getcwd(), "a.txt")

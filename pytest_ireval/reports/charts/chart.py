@@ -66,13 +66,13 @@ def chart_name(suite: str, kind: str, metric: str = "", slice: str = "", query: 
     """``product-search.differences.nDCG_10``."""
     about = (
         part_of_name(metric, at=True) if metric else "",
-        part_of_slice(slice) if slice else "",
+        _part_of_slice(slice) if slice else "",
         part_of_name(query) if query else "",
     )
     return ".".join((part_of_name(suite), kind, *filter(None, about)))
 
 
-def part_of_slice(text: str) -> str:
+def _part_of_slice(text: str) -> str:
     """``segment=tail`` is ``segment-tail``, as in the ids of rules."""
     plain = text.replace("=", "-")
     return plain if text.count("=") <= 1 and part_of_name(plain) == plain else part_of_name(text)
@@ -98,14 +98,14 @@ ISOLATED = "\u2068{}\u2069"
 """The text between these reads in its own direction, and what follows does not."""
 
 
-def inert(text: str) -> str:
+def inert_text(text: str) -> str:
     """The same text if it is harmless; else with a mark for each character that no drawing can hold."""
     return text if text.isascii() and text.isprintable() else "".join(map(_shown, text))
 
 
-def cut(text: str, room: int) -> str:
+def cut_label(text: str, room: int) -> str:
     """Harmless, and its beginning if it is longer than there is room for."""
-    plain = inert(text[: 4 * room])
+    plain = inert_text(text[: 4 * room])
     return plain if len(plain) <= room else f"{plain[: room - 1].rstrip()}…"
 
 

@@ -17,8 +17,8 @@ from pytest_ireval.reports.charts.chart import (
     Row,
     Scale,
     chart_name,
-    cut,
-    inert,
+    cut_label,
+    inert_text,
     isolated,
     place,
     scale,
@@ -47,12 +47,12 @@ def differences_chart(suite: SuiteResult, metric: MetricFigures) -> Chart | None
     same, left_out = len(gains) - len(worse) - len(better), len(suite.queries.ids) - len(gains)
     facts = _facts(metric, len(worse), len(better), same, left_out)
     low, high = (UTMOST[side] for side in sides_of(metric.direction))
-    heading = f"{inert(metric.name)}: change of each query"
+    heading = f"{inert_text(metric.name)}: change of each query"
     return Chart(
         chart_name(suite.name, "differences", metric.name),
         "differences",
-        f"{heading}, {inert(suite.name)}",
-        f"{inert(metric.name)} of each query, now minus baseline, sorted from the {low} to the {high}: {facts}."
+        f"{heading}, {inert_text(suite.name)}",
+        f"{inert_text(metric.name)} of each query, now minus baseline, sorted from the {low} to the {high}: {facts}."
         + _extremes(suite, metric, worse, better),
         _drawing(suite, metric, (heading, facts), worse, better, same),
         ("query", "text", "baseline", "now", "change"),
@@ -86,10 +86,10 @@ def _said(suite: SuiteResult, metric: MetricFigures, changed: Changed) -> str:
     """``q060 “red mug”: 0.933 → 0.000``."""
     table, number = suite.queries, changed.place
     text = table.texts[number] if number < len(table.texts) else ""
-    words = f" “{isolated(cut(text, QUERY))}”" if text else ""
+    words = f" “{isolated(cut_label(text, QUERY))}”" if text else ""
     values = (side[metric.name][number] for side in (table.baseline, table.now))
     said = " → ".join("-" if each is None else short(each, 3) for each in values)
-    return f"{isolated(cut(table.ids[number], QUERY))}{words}: {said}"
+    return f"{isolated(cut_label(table.ids[number], QUERY))}{words}: {said}"
 
 
 def _drawing(
@@ -158,7 +158,7 @@ class _Bar:
 
 
 @dataclass(frozen=True)
-class Words:
+class _Words:
     """A text and the middle of where it stands."""
 
     at: float
@@ -184,9 +184,9 @@ class _Differences:
     """So wide is each of them."""
     worse_path: str
     better_path: str
-    worse: Words | None
-    better: Words | None
-    same: Words | None
+    worse: _Words | None
+    better: _Words | None
+    same: _Words | None
     same_from: float
     same_to: float
     width: int = WIDTH
@@ -290,10 +290,10 @@ def _top(gain: float, axis: Scale) -> float:
     return place(zero + math.copysign(max(LOWEST, abs(top - zero)), -gain))
 
 
-def _words(start: float, end: float, text: str, towards: int = 0) -> Words:
+def _words(start: float, end: float, text: str, towards: int = 0) -> _Words:
     """In the middle of its part; where that is narrow, on the side where no bars are in the way."""
     half = len(text) * 3.5
     middle = (start + end) / 2
     if towards:
         middle = min(middle, end - half) if towards < 0 else max(middle, start + half)
-    return Words(place(min(WIDTH - 4 - half, max(LEFT + half, middle))), text)
+    return _Words(place(min(WIDTH - 4 - half, max(LEFT + half, middle))), text)

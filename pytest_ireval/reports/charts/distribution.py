@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from pytest_ireval.plurals import counted
-from pytest_ireval.reports.charts.chart import WIDTH, Chart, Row, Scale, chart_name, inert, scale, steps
+from pytest_ireval.reports.charts.chart import WIDTH, Chart, Row, Scale, chart_name, inert_text, scale, steps
 from pytest_ireval.results.suite_result import Distribution, SuiteResult
 
 LEFT, RIGHT, TOP, GROUND, HEIGHT = 62, WIDTH - 14, 72, 232, 270
@@ -38,13 +38,13 @@ def distribution_chart(suite: SuiteResult, of: Distribution) -> Chart | None:
     before = sum(of.baseline)
     x = scale((of.edges[0], of.edges[-1]), LEFT, RIGHT, 5)
     y = _counts((*of.now, *of.baseline))
-    name = inert(of.metric)
+    name = inert_text(of.metric)
     heading = f"{name}: how many queries have which value"
-    facts = counted_queries(count) + (f" now, {before:,} in the baseline" if before and before != count else "")
+    facts = _counted_queries(count) + (f" now, {before:,} in the baseline" if before and before != count else "")
     return Chart(
         chart_name(suite.name, "distribution", of.metric),
         "distribution",
-        f"{heading}, {inert(suite.name)}",
+        f"{heading}, {inert_text(suite.name)}",
         f"{heading}, {facts}. {_most('now', of.edges, of.now)}"
         + (f" {_most('in the baseline', of.edges, of.baseline)}" if before else ""),
         Histogram(
@@ -62,7 +62,7 @@ def distribution_chart(suite: SuiteResult, of: Distribution) -> Chart | None:
     )
 
 
-def counted_queries(count: int) -> str:
+def _counted_queries(count: int) -> str:
     """``7,000 queries``."""
     return counted(count, "query").replace(str(count), f"{count:,}", 1)
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from pytest_ireval.plurals import counted
 from pytest_ireval.reports.anchors import link_to, rule_anchor
-from pytest_ireval.reports.charts.chart import WIDTH, Chart, Row, Scale, chart_name, cut, inert, place, scale
+from pytest_ireval.reports.charts.chart import WIDTH, Chart, Row, Scale, chart_name, cut_label, inert_text, place, scale
 from pytest_ireval.reports.charts.differences import sides_of
 from pytest_ireval.reports.figures import change
 from pytest_ireval.results.outcome import VERDICTS, Outcome, SliceFigures
@@ -84,9 +84,9 @@ def intervals_chart(suite: SuiteResult) -> Chart | None:
     return Chart(
         chart_name(suite.name, "intervals"),
         "intervals",
-        f"{heading}, {inert(suite.name)}",
+        f"{heading}, {inert_text(suite.name)}",
         f"{counted(len(shown), 'rule')} {'compares' if len(shown) == 1 else 'compare'} with a baseline: {facts}."
-        + "".join(f" {cut(each.headline, 200)}." for each in red[:SAID])
+        + "".join(f" {cut_label(each.headline, 200)}." for each in red[:SAID])
         + (f" And {counted(len(red) - SAID, 'more failure')}." if len(red) > SAID else ""),
         Intervals(place(groups[-1].bottom + FOOT), heading, facts, groups, tuple(found)),
         HEADER,
@@ -137,7 +137,7 @@ def _group(suite: SuiteResult, rules: Sequence[Outcome], top: float, bottom: flo
         _interval(suite, each, top + HEAD + STEP * (number + 0.5), axis, sign, usual)
         for number, each in enumerate(rules)
     )
-    return Group(cut(rules[0].metric, 60), place(top), place(bottom), axis, axis(0.0), *ends, tuple(rows))
+    return Group(cut_label(rules[0].metric, 60), place(top), place(bottom), axis, axis(0.0), *ends, tuple(rows))
 
 
 def _values(outcome: Outcome, sign: int) -> Iterator[float]:
@@ -164,9 +164,9 @@ def _interval(suite: SuiteResult, outcome: Outcome, y: float, axis: Scale, sign:
     low, high = sorted(axis(sign * end) for end in ends if end is not None) if None not in ends else (None, None)
     return Interval(
         y=place(y),
-        label=cut(_label(outcome, usual), LABEL),
+        label=cut_label(_label(outcome, usual), LABEL),
         verdict=outcome.verdict,
-        said=f"{outcome.verdict}: {cut(outcome.headline, 200)}",
+        said=f"{outcome.verdict}: {cut_label(outcome.headline, 200)}",
         link=link_to(rule_anchor(suite, outcome.id)),
         figure="no figure" if found is None else change(found),
         point=None if found is None else axis(sign * found),

@@ -15,8 +15,8 @@ from pytest_ireval.reports.charts.chart import (
     Scale,
     Tick,
     chart_name,
-    cut,
-    inert,
+    cut_label,
+    inert_text,
     isolated,
     line,
     place,
@@ -86,7 +86,7 @@ def recall_precision_chart(suite: SuiteResult) -> Chart | None:
     return Chart(
         chart_name(suite.name, "recall_precision"),
         "recall_precision",
-        f"{heading}, {inert(suite.name)}",
+        f"{heading}, {inert_text(suite.name)}",
         "Interpolated precision at 11 levels of recall, averaged over queries. "
         + " ".join(_said(each) for each in suite.curves[:SAID]),
         RecallPrecisionPanels(
@@ -115,7 +115,7 @@ def _panel(of: SliceCurves, number: int, columns: int, size: tuple[float, float]
     x, y = _axes(left, top, size, 5 if columns == 1 else 2)
     sides = (("baseline", of.baseline), ("now", of.now))
     curves = tuple(_curve(side, each, x, y) for side, each in sides if each is not None and each.levels)
-    return Panel(cut(of.slice, SLICE[columns]), _r_words(of), f"recall ({_queries(of)})", x, y, curves)
+    return Panel(cut_label(of.slice, SLICE[columns]), _r_words(of), f"recall ({_queries(of)})", x, y, curves)
 
 
 def _axes(left: float, top: float, size: tuple[float, float], ticks: int) -> tuple[Scale, Scale]:
@@ -145,7 +145,7 @@ def _queries(of: SliceCurves) -> str:
 
 
 def _said(of: SliceCurves) -> str:
-    return f"{cut(of.slice, QUERY)}: {', '.join(filter(None, [_queries(of), _r_words(of)]))}."
+    return f"{cut_label(of.slice, QUERY)}: {', '.join(filter(None, [_queries(of), _r_words(of)]))}."
 
 
 def _rows(of: SliceCurves) -> Iterator[Row]:
@@ -161,7 +161,7 @@ def query_curve_chart(suite: SuiteResult, documents: QueryDocuments) -> Chart | 
     sides = [(name, curve) for name, curve in (("baseline", documents.baseline), ("now", documents.now)) if curve]
     if not sides:
         return None
-    heading = f"Precision at each recall, {isolated(cut(documents.query, 20))}"
+    heading = f"Precision at each recall, {isolated(cut_label(documents.query, 20))}"
     x, y = _axes(MARGIN, TOP + 6, (SMALL - MARGIN - 14, 150), 2)
     relevant = "" if documents.relevant is None else f"{counted(documents.relevant, 'relevant document')}"
     panel = Panel("", "", "recall", x, y, tuple(_query_curve(name, curve, x, y) for name, curve in sides))
@@ -169,7 +169,7 @@ def query_curve_chart(suite: SuiteResult, documents: QueryDocuments) -> Chart | 
     return Chart(
         chart_name(suite.name, "recall_precision", query=documents.query),
         "recall_precision",
-        f"{heading}, {inert(suite.name)}",
+        f"{heading}, {inert_text(suite.name)}",
         f"{relevant}. " * bool(relevant) + " ".join(_found(name, curve) for name, curve in sides),
         RecallPrecisionPanels(SMALL, TOP + 156 + FOOT - 4, heading, relevant, names, (panel,), straight=False),
         ("query", "side", "recall", "precision"),

@@ -15,8 +15,8 @@ from pytest_ireval.reports.charts.chart import (
     Scale,
     Tick,
     chart_name,
-    cut,
-    inert,
+    cut_label,
+    inert_text,
     line,
     place,
     scale,
@@ -87,13 +87,13 @@ def trend_chart(suite: SuiteResult, trend: Trend) -> Chart | None:
     if len(every) < 2:
         return None
     points = every[-LAST:]
-    name = inert(trend.metric) + ("" if trend.slice == "all" else f" on {cut(trend.slice, REASON)}")
+    name = inert_text(trend.metric) + ("" if trend.slice == "all" else f" on {cut_label(trend.slice, REASON)}")
     heading = f"{name} from run to run"
     facts = _facts(points, len(every))
     return Chart(
         chart_name(suite.name, "trend", trend.metric, trend.slice),
         "trend",
-        f"{heading}, {inert(suite.name)}",
+        f"{heading}, {inert_text(suite.name)}",
         f"{heading}: {facts}. {_ends(points)}",
         _drawing(points, _anchors(suite.acceptances), heading, facts),
         HEADER,
@@ -165,8 +165,8 @@ def _run(point: TrendPoint, x: float, y: float) -> Run:
 
 
 def _said(point: TrendPoint) -> str:
-    parts = [point.date[:16].replace("T", " "), inert(point.commit[:7]), short(point.value), point.verdict or ""]
-    reason = f"accepted{': ' * bool(point.reason)}{cut(point.reason, REASON)}" if point.accepted else ""
+    parts = [point.date[:16].replace("T", " "), inert_text(point.commit[:7]), short(point.value), point.verdict or ""]
+    reason = f"accepted{': ' * bool(point.reason)}{cut_label(point.reason, REASON)}" if point.accepted else ""
     return ", ".join(filter(None, [*parts, reason, "this run" if point.this else ""]))
 
 
@@ -183,7 +183,7 @@ def _pinned(points: Sequence[TrendPoint], anchors: Sequence[Accepted], x: Scale)
         after = bisect_right(dates, each.date)
         if after:
             on_it = dates[after - 1] == each.date or after == len(dates)
-            words = f"anchor, {each.date[:10]}{': ' * bool(each.reason)}{cut(each.reason, REASON)}"
+            words = f"anchor, {each.date[:10]}{': ' * bool(each.reason)}{cut_label(each.reason, REASON)}"
             yield Mark(x(after - 1 if on_it else after - 0.5), anchor=True, said=words)
 
 
@@ -194,7 +194,7 @@ def _dates(points: Sequence[TrendPoint], x: Scale) -> Iterator[Tick]:
     between = [number for number in range(last, 0, -step) if number == last or x(number) - x(0) >= APART]
     before = ""
     for number in (0, *reversed(between)):
-        day = inert(points[number].date[:10])
+        day = inert_text(points[number].date[:10])
         if day != before:
             yield Tick(place(x(number)), day)
         before = day

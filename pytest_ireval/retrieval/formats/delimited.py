@@ -18,7 +18,7 @@ from pytest_ireval.retrieval.tables import Table, at_lines, is_quoted, named
 LONGEST_CELL = 1 << 24
 
 
-def table(file: InputFile, *, short_rows: bool = False) -> Table:
+def delimited_table(file: InputFile, *, short_rows: bool = False) -> Table:
     """The columns that the first line names; ``short_rows`` may lack cells at their end."""
     found = _table(file, _rows(file), short_rows=short_rows)
     if file.delimiter == "\t":
@@ -118,7 +118,7 @@ def beir_judgments(file: InputFile) -> Table:
         suggestion = f"name the file: {splits[0]}" if splits else ""
         raise InputError(Problem(complaint, place=file.name, suggestion=suggestion))
     with input_file(splits[0]) as inside:
-        return table(inside)
+        return delimited_table(inside)
 
 
 NAMES = ("query", "subtopic", "document", "grade")

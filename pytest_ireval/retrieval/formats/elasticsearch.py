@@ -19,12 +19,12 @@ TEXTS = ("query_string", "query", "q", "text")
 Rows = Iterator[tuple[dict[str, Any], str]]
 
 
-def queries(file: InputFile) -> Table:
+def elasticsearch_queries(file: InputFile) -> Table:
     """A row for each request."""
     return table_of_rows(_queries(document(file)), file.name)
 
 
-def judgments(file: InputFile) -> Table:
+def elasticsearch_judgments(file: InputFile) -> Table:
     """A row for each rating."""
     return table_of_rows(_judgments(document(file)), file.name)
 

@@ -24,7 +24,7 @@ def json_lines(file: InputFile) -> Table:
             continue
         place = f"{file.name}:{number}"
         try:
-            found = parsed(line)
+            found = _parsed(line)
         except ValueError as error:
             mistakes.add(Problem(f"is not JSON ({_reason(error)})", place=place))
             continue
@@ -43,7 +43,7 @@ def json_lines(file: InputFile) -> Table:
 def _json_value(file: InputFile) -> Any:
     """The one value of a file."""
     try:
-        return parsed(file.text())
+        return _parsed(file.text())
     except json.JSONDecodeError as error:
         place = f"{file.name}:{error.lineno}:{error.colno}"
         raise InputError(Problem(f"is not JSON ({error.msg})", place=place)) from None
@@ -53,7 +53,7 @@ def _json_value(file: InputFile) -> Any:
         raise InputError(Problem("is nested too deeply", place=file.name)) from None
 
 
-def parsed(text: str) -> Any:
+def _parsed(text: str) -> Any:
     """The value that JSON text stands for; a name twice in one object, NaN and Infinity are refused."""
     found = json.loads(text, object_pairs_hook=_object, parse_constant=_refuse)
     if "\\ud" in text.lower():

@@ -20,7 +20,7 @@ COMMENT = re.compile(r"(^|\s)#")
 DOCUMENT = re.compile(r"\bdoc_?(?:id|no)\s*=\s*(\S+)", re.IGNORECASE)
 
 
-def judgments(file: InputFile, how: Reading) -> Table:
+def letor_judgments(file: InputFile, how: Reading) -> Table:
     """Query, document and grade of every line."""
     columns: dict[str, list[str]] = {"query": [], "document": [], "grade": []}
     lines: list[int] = []

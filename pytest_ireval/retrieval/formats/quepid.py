@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pytest_ireval.retrieval.formats.delimited import table
+from pytest_ireval.retrieval.formats.delimited import delimited_table
 from pytest_ireval.retrieval.formats.input_file import InputFile
 from pytest_ireval.retrieval.formats.json_text import Node, document
 from pytest_ireval.retrieval.formats.recognised import is_text
@@ -38,7 +38,7 @@ def case_judgments(file: InputFile) -> Table:
 
 def _cells(file: InputFile) -> Table:
     """Query, document and grade; Quepid puts a blank before what a spreadsheet would take for a formula."""
-    cells = table(file, short_rows=True)  # Quepid leaves out the cells of a query without ratings
+    cells = delimited_table(file, short_rows=True)  # Quepid leaves out the cells of a query without ratings
     text = named(cells.columns, "text") or column_for(cells.columns, "query", file.name)
     names = {"query": text, **{kind: column_for(cells.columns, kind, file.name) for kind in ("document", "grade")}}
     return Table(
@@ -101,13 +101,13 @@ def book_judgments(file: InputFile) -> Table:
 
 
 def _csv_pairs(file: InputFile) -> _BookRows:
-    cells = table(file)
+    cells = delimited_table(file)
     for row, query in enumerate(cells.column("query")):
         yield {"id": query.strip(), "text": query.strip()}, cells.place(row)
 
 
 def _csv_judgments(file: InputFile) -> _BookRows:
-    cells = table(file)
+    cells = delimited_table(file)
     query, identifier = (column_for(cells.columns, kind, file.name) for kind in ("query", "document"))
     judges = [name for name in cells.columns if name not in (query, identifier)]
     for row in cells.rows:

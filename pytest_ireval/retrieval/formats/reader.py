@@ -63,18 +63,18 @@ class Reader(NamedTuple):
 
 def read_by(reader: Reader, file: InputFile, how: Reading) -> Any:
     """What the reader makes of the file."""
-    with blamed(reader, file):
+    with _blamed(reader, file):
         return reader.read(file, how)
 
 
 def fits(reader: Reader, file: InputFile) -> bool:
     """Whether the file looks like the reader's format."""
-    with blamed(reader, file):
+    with _blamed(reader, file):
         return bool(reader.fits(file))
 
 
 @contextmanager
-def blamed(reader: Reader, file: InputFile) -> Iterator[None]:
+def _blamed(reader: Reader, file: InputFile) -> Iterator[None]:
     """Whatever a plugin's reader raises becomes an error that names it."""
     try:
         yield

@@ -21,7 +21,7 @@ from pytest_ireval.retrieval.tables import (
     holds_rankings,
     identifies,
     named,
-    plain,
+    plain_name,
 )
 
 Format = str | Reader | None
@@ -145,13 +145,13 @@ def is_text(file: InputFile) -> bool:
 
 def is_quepid_table(file: InputFile) -> bool:
     """Whether it is a Quepid case's export of ratings, short or detailed."""
-    names = {plain(name) for name in file.header}
+    names = {plain_name(name) for name in file.header}
     return is_text(file) and (names in QUEPID_CASE or names >= QUEPID_DETAILED)
 
 
 def _begins_like_a_book(file: InputFile) -> bool:
     """Whether it may be the judgments of a Quepid book: query, docid, then columns that could be judges or anything."""
-    return is_text(file) and tuple(map(plain, file.header))[:2] == ("query", "docid") and len(file.header) > 2
+    return is_text(file) and tuple(map(plain_name, file.header))[:2] == ("query", "docid") and len(file.header) > 2
 
 
 def is_table_of_judgments(file: InputFile) -> bool:
@@ -161,12 +161,12 @@ def is_table_of_judgments(file: InputFile) -> bool:
 
 def is_table_of_rankings(file: InputFile) -> bool:
     """Whether the first line names the columns of rankings."""
-    return is_text(file) and holds_rankings(file.header) and not is_quepid_table(file) and not is_beir_judgments(file)
+    return is_text(file) and holds_rankings(file.header) and not is_quepid_table(file) and not _is_beir_judgments(file)
 
 
-def is_beir_judgments(file: InputFile) -> bool:
+def _is_beir_judgments(file: InputFile) -> bool:
     """Whether it is judgments as BEIR has them, whose grade is called score: all of them are whole numbers."""
-    if tuple(map(plain, file.header)) != BEIR_JUDGMENTS:
+    if tuple(map(plain_name, file.header)) != BEIR_JUDGMENTS:
         return False
     cells = [line.split(file.delimiter)[-1].strip() for line in file.first_lines[1:]]
     return all(cell.lstrip("+-").isdigit() for cell in cells)
@@ -183,12 +183,12 @@ def _has_header(file: InputFile) -> bool:
     return any(is_one(file) for is_one in tables)
 
 
-def width_in_words(file: InputFile, number: int) -> int:
+def _width_in_words(file: InputFile, number: int) -> int:
     """How many words most of the first lines have; 0 for what is no columns of words.
 
     Where lines differ in width, word ``number`` (counted from 0) of most of them must be a number.
     """
-    if not is_text(file) or _has_header(file) or has_features(file) or not file.first_words or has_texts(file):
+    if not is_text(file) or _has_header(file) or has_features(file) or not file.first_words or _has_texts(file):
         return 0
     counts = Counter(map(len, file.first_words))
     numeric = sum(len(words) > number and NUMBER.fullmatch(words[number]) is not None for words in file.first_words)
@@ -196,19 +196,19 @@ def width_in_words(file: InputFile, number: int) -> int:
     return counts.most_common(1)[0][0] if sure else 0
 
 
-def has_texts(file: InputFile) -> bool:
+def _has_texts(file: InputFile) -> bool:
     """Whether every line is an id, the only tab, and a text of words."""
     return all(line.count("\t") == 1 and " " not in line.split("\t")[0] for line in file.first_lines)
 
 
 def is_qrels(file: InputFile) -> bool:
     """Whether it is columns of words, four a line, the last a grade."""
-    return width_in_words(file, 3) == 4
+    return _width_in_words(file, 3) == 4
 
 
 def is_run(file: InputFile) -> bool:
     """Whether it is columns of words, six a line or more, the fifth a score."""
-    return width_in_words(file, 4) >= 6
+    return _width_in_words(file, 4) >= 6
 
 
 def has_subtopics(file: InputFile) -> bool:
@@ -226,7 +226,7 @@ def is_pairs(file: InputFile) -> bool:
     return (
         is_text(file)
         and not _has_header(file)
-        and not names_a_column(file)
+        and not _names_a_column(file)
         and all(line.count("\t") == 1 and line[0] != "\t" for line in file.first_lines)
         and not _has_texts_as_ids(file)
     )
@@ -238,9 +238,9 @@ def _has_texts_as_ids(file: InputFile) -> bool:
     return 2 * texts > len(file.first_lines)
 
 
-def names_a_column(file: InputFile) -> bool:
+def _names_a_column(file: InputFile) -> bool:
     """Whether the first line looks like names of columns, be they of another kind of table or misspelt."""
-    names = tuple(map(plain, file.header))
+    names = tuple(map(plain_name, file.header))
     if len(file.first_lines) > 1 and _numbered_alike(file.header[0], file.first_lines[1].partition(file.delimiter)[0]):
         return False  # q1 above q2 is an id, whatever its text is
     known = {name for groups in COLUMN_NAMES.values() for group in groups for name in group}
@@ -268,40 +268,40 @@ def keys_of_lines(file: InputFile) -> tuple[str, ...]:
     return tuple(found)
 
 
-def mentions(file: InputFile, *keys: str) -> bool:
+def _mentions(file: InputFile, *keys: str) -> bool:
     """Whether it is one JSON value, over any number of lines, that names all these keys early on."""
-    return is_json(file) and all(f'"{key}"' in file.head for key in keys)
+    return _is_json(file) and all(f'"{key}"' in file.head for key in keys)
 
 
-def is_json(file: InputFile) -> bool:
+def _is_json(file: InputFile) -> bool:
     """Whether it is one JSON value, over any number of lines."""
     return JSON.match(file.head) is not None and not keys_of_lines(file)
 
 
 def is_quepid_case(file: InputFile) -> bool:
     """Whether it is a Quepid case, or its ratings alone."""
-    return not is_rre(file) and mentions(file, "queries", "ratings")
+    return not is_rre(file) and _mentions(file, "queries", "ratings")
 
 
 def is_quepid_book(file: InputFile) -> bool:
     """Whether it is a Quepid book."""
-    return mentions(file, "query_doc_pairs")
+    return _mentions(file, "query_doc_pairs")
 
 
 def is_rre(file: InputFile) -> bool:
     """Whether it is a ratings file of Rated Ranking Evaluator."""
-    return mentions(file, "queries", "placeholders")
+    return _mentions(file, "queries", "placeholders")
 
 
 def is_rank_eval(file: InputFile) -> bool:
     """Whether it is a request of Elasticsearch's ranking evaluation."""
-    return mentions(file, "requests", "ratings")
+    return _mentions(file, "requests", "ratings")
 
 
 def is_plain_json(file: InputFile) -> bool:
     """Whether it is one JSON value that is none of the special ones."""
     special = (is_quepid_case, is_quepid_book, is_rre, is_rank_eval)
-    return is_json(file) and not any(is_one(file) for is_one in special)
+    return _is_json(file) and not any(is_one(file) for is_one in special)
 
 
 def is_beir(file: InputFile) -> bool:

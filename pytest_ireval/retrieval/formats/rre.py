@@ -16,7 +16,7 @@ PLACEHOLDER = "$query"
 Rows = Iterator[tuple[dict[str, Any], str]]
 
 
-def queries(file: InputFile) -> Table:
+def rre_queries(file: InputFile) -> Table:
     """Each query once: the same text may stand in several templates."""
     whole = document(file)
     seen: dict[str, tuple[dict[str, Any], str]] = {}
@@ -26,7 +26,7 @@ def queries(file: InputFile) -> Table:
     return table_of_rows(iter(seen.values()), file.name)
 
 
-def judgments(file: InputFile) -> Table:
+def rre_judgments(file: InputFile) -> Table:
     """A row for each query and document of its own list, or of its group's."""
     return table_of_rows(_judgments(document(file)), file.name)
 

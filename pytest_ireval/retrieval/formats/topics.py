@@ -39,7 +39,7 @@ TEXTS = ("title", "query", "description", "question", "text")
 """Where the text of a query is, best place first."""
 
 
-def queries(file: InputFile) -> Table:
+def topic_queries(file: InputFile) -> Table:
     """A row for each topic: id, text, and every other field."""
     topics: list[dict[str, str]] = []
     lines: list[int] = []

@@ -18,7 +18,7 @@ from pytest_ireval.retrieval.formats.reader import Grades
 from pytest_ireval.retrieval.ids import Ids, concatenated
 from pytest_ireval.retrieval.judgments import Judgments, judgments_of
 from pytest_ireval.retrieval.rankings import Rankings, rankings_of
-from pytest_ireval.retrieval.scan.kept import WIDTH, KeptRows, Lines, first_rows, gathered, judged_rows, read_lines
+from pytest_ireval.retrieval.scan.kept import WIDTH, KeptRows, Lines, first_rows, gathered_rows, judged_rows, read_lines
 from pytest_ireval.retrieval.scan.numbers import exactly, numbers, whole_numbers_only
 from pytest_ireval.retrieval.scan.tokens import (
     NEWLINE,
@@ -52,7 +52,7 @@ def read_trec_judgments(
         raise InputError(
             Problem("there are no judgments in it", place=file.name, allowed=f"columns: {JUDGMENT_COLUMNS}")
         )
-    place = lines_of(file, np.concatenate(rows.offsets))
+    place = _lines_of(file, np.concatenate(rows.offsets))
     return judgments_of(list(rows.code), *rows.columns(), origin=file.name, place=place)
 
 
@@ -126,7 +126,7 @@ def _columns(chunk: Chunk) -> list[Span]:
         raise
 
 
-def lines_of(file: ByteFile, offsets: np.ndarray[tuple[int], np.dtype[np.int64]]) -> Callable[[int], str]:
+def _lines_of(file: ByteFile, offsets: np.ndarray[tuple[int], np.dtype[np.int64]]) -> Callable[[int], str]:
     """Says which line of the file a row stands on; the row alone once the file is gone, as with a pipe."""
     ends: list[np.ndarray[tuple[int], np.dtype[np.int64]]] = []
 
@@ -146,7 +146,7 @@ LARGEST = 1 << 32
 """A single query larger than this is refused."""
 
 
-def keep_freed_memory() -> None:
+def _keep_freed_memory() -> None:
     """Make glibc keep what temporaries free, instead of giving it back and asking for zeroed pages again.
 
     It raises its thresholds to the size of the largest block freed, up to 32 MiB; elsewhere this does nothing.
@@ -170,7 +170,7 @@ class _Pieces:
     def feed(self, take: Callable[[Chunk, int, bool], int]) -> None:
         """Go through the text once."""
         if self.file.size > CHUNK:
-            keep_freed_memory()
+            _keep_freed_memory()
         with self.file.open(self.at) as stream:
             ended = False
             while not ended:
@@ -284,7 +284,7 @@ def read_trec_rankings(
 
     Equal scores are in descending order of document id, or as they stand in the file unless ``by_id``.
     """
-    parts = scan(file, partial(first_rows, depth=depth, by_id=by_id), 0, progress)
+    parts = _scan(file, partial(first_rows, depth=depth, by_id=by_id), 0, progress)
     return rankings_of(parts, file.name)
 
 
@@ -293,10 +293,10 @@ def judged_in_file(
 ) -> list[KeptRows]:
     """The judged documents of the rankings in the file, with their ranks."""
     keep = partial(judged_rows, judgments=judgments, by_id=by_id)
-    return scan(file, keep, judgments.table.seed, progress)
+    return _scan(file, keep, judgments.table.seed, progress)
 
 
-def scan(file: ByteFile, keep: Keep, seed: int, progress: Progress) -> list[KeptRows]:
+def _scan(file: ByteFile, keep: Keep, seed: int, progress: Progress) -> list[KeptRows]:
     """What ``keep`` keeps of each piece of the file, in order; every query is in one piece, whole."""
     progress.expect(file.size, "reading rankings")
     ranges = _ranges(file)
@@ -349,7 +349,7 @@ def _scan_scattered(file: ByteFile, keep: Keep, seed: int, progress: Progress) -
     _Pieces(file, 0, None, progress).feed(take)
     whole = Chunk.of(b"".join(texts))
     with _bad_lines_named(file, 0):
-        return [keep(gathered(parts, offsets, whole))]
+        return [keep(gathered_rows(parts, offsets, whole))]
 
 
 def _lines(chunk: Chunk, seed: int, final: bool) -> tuple[Lines | None, int]:

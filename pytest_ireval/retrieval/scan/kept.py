@@ -221,7 +221,7 @@ def _refuse_misplaced(chunk: Chunk, document: Span) -> None:
         raise BadLines([(at, complaint) for at in found[:SHOWN_LINES]], max(0, len(found) - SHOWN_LINES))
 
 
-def gathered(parts: list[Lines], offsets: list[int], whole: Chunk) -> Lines:
+def gathered_rows(parts: list[Lines], offsets: list[int], whole: Chunk) -> Lines:
     """The lines of a whole file with each query's lines together, in the order in which they stand.
 
     ``offsets`` says where in ``whole`` the chunk of each part begins.

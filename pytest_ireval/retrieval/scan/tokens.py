@@ -212,7 +212,7 @@ _FACTORS = np.array(
 )
 
 
-def last_words(chunk: Chunk, end: Offsets, length: Offsets, words: int) -> list[Words]:
+def _last_words(chunk: Chunk, end: Offsets, length: Offsets, words: int) -> list[Words]:
     """The last ``words`` words of every token, the very last first, cut to the token."""
     loaded = chunk.windows(words)[end].view("<u8").reshape(-1, words)
     columns: list[Words] = [loaded[:, words - 1 - j] & KEEP.take(length - 8 * j, mode="clip") for j in range(words)]
@@ -223,7 +223,7 @@ def keys_of(chunk: Chunk, span: Span, seed: int = 0) -> Words:
     """A 64-bit key for every token; equal tokens have equal keys, others almost surely not."""
     length = span.end - span.start
     longest = int(length.max()) if length.size else 0
-    words = last_words(chunk, span.end, length, min(WIDE, max(1, -(-longest // 8))))
+    words = _last_words(chunk, span.end, length, min(WIDE, max(1, -(-longest // 8))))
     key: Words = words[0] * (_FACTORS[0] + U(2 * seed))
     for j, word in enumerate(words[1:], 1):
         key += _spread(word, j, seed)
@@ -241,7 +241,7 @@ def _add_words_of_long_tokens(chunk: Chunk, span: Span, longest: int, key: Words
     rows = np.flatnonzero(length > 8 * WIDE)
     for j in range(WIDE, -(-longest // 8)):
         rows = rows[length[rows] > 8 * j]
-        (word,) = last_words(chunk, span.end[rows] - 8 * j, length[rows] - 8 * j, 1)
+        (word,) = _last_words(chunk, span.end[rows] - 8 * j, length[rows] - 8 * j, 1)
         key[rows] += _spread(word, j, seed)
 
 
@@ -258,7 +258,7 @@ def starts_of_groups(chunk: Chunk, span: Span) -> Offsets:
         return np.zeros(0, np.int64)
     same = length[1:] == length[:-1]
     for j in range(-(-int(length.max()) // 8)):
-        (word,) = last_words(chunk, np.maximum(span.end - 8 * j, 0), length - 8 * j, 1)
+        (word,) = _last_words(chunk, np.maximum(span.end - 8 * j, 0), length - 8 * j, 1)
         same &= word[1:] == word[:-1]
     return np.concatenate((np.zeros(1, np.int64), np.flatnonzero(~same) + 1))
 
@@ -277,14 +277,14 @@ def same_bytes(
     same: NDArray[np.bool_] = length == their_end - their_start
     longest = int(length.max()) if length.size else 0
     at_once = min(WIDE, max(1, -(-longest // 8)))
-    mine = last_words(ours, end, length, at_once)
-    yours = last_words(theirs, their_end, their_end - their_start, at_once)
+    mine = _last_words(ours, end, length, at_once)
+    yours = _last_words(theirs, their_end, their_end - their_start, at_once)
     for my_word, your_word in zip(mine, yours, strict=True):
         same &= my_word == your_word
     for j in range(at_once, -(-longest // 8)):
         rows = np.flatnonzero(same & (length > 8 * j))
-        (my_word,) = last_words(ours, end[rows] - 8 * j, length[rows] - 8 * j, 1)
-        (your_word,) = last_words(theirs, their_end[rows] - 8 * j, length[rows] - 8 * j, 1)
+        (my_word,) = _last_words(ours, end[rows] - 8 * j, length[rows] - 8 * j, 1)
+        (your_word,) = _last_words(theirs, their_end[rows] - 8 * j, length[rows] - 8 * j, 1)
         same[rows] = my_word == your_word
     return same
 

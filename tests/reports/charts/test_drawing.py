@@ -10,7 +10,7 @@ import pytest
 from reports.full_run import full_run
 from small_suites import rule, scored, suite
 
-from pytest_ireval.reports.charts.chart import Chart, chart_name, cut, inert, part_of_name, told_apart
+from pytest_ireval.reports.charts.chart import Chart, chart_name, cut_label, inert_text, part_of_name, told_apart
 from pytest_ireval.reports.charts.gallery import COLOURS, charts_of, csv_of, own_style, svg_file, svg_of
 from pytest_ireval.reports.charts.recall_precision import query_curve_chart
 from pytest_ireval.reports.templates import environment
@@ -161,9 +161,9 @@ def test_whatever_others_write_is_text_and_nothing_else(text):
 
 
 def test_marks_that_xml_forbids_or_that_turn_a_text_around_are_replaced():
-    assert inert("a\x00b\x1b\u202ec\ud800\ufffe\U0001ffff") == "a\ufffdb\ufffd\ufffdc\ufffd\ufffd\ufffd"
-    assert inert("two\nlines\tand a tab") == "two lines and a tab"
-    assert [inert(text) for text in (PERSIAN, RIGHT_TO_LEFT, "\U0001f469\u200d\U0001f680")] == [
+    assert inert_text("a\x00b\x1b\u202ec\ud800\ufffe\U0001ffff") == "a\ufffdb\ufffd\ufffdc\ufffd\ufffd\ufffd"
+    assert inert_text("two\nlines\tand a tab") == "two lines and a tab"
+    assert [inert_text(text) for text in (PERSIAN, RIGHT_TO_LEFT, "\U0001f469\u200d\U0001f680")] == [
         PERSIAN,
         RIGHT_TO_LEFT,
         "\U0001f469\u200d\U0001f680",
@@ -171,8 +171,8 @@ def test_marks_that_xml_forbids_or_that_turn_a_text_around_are_replaced():
 
 
 def test_long_texts_are_cut():
-    assert cut("x" * 300, 80) == "x" * 79 + "…"
-    assert cut("x" * 80, 80) == "x" * 80
+    assert cut_label("x" * 300, 80) == "x" * 79 + "…"
+    assert cut_label("x" * 80, 80) == "x" * 80
 
 
 def test_a_text_that_reads_the_other_way_does_not_turn_its_figures_around():
