@@ -22,7 +22,7 @@ from gates_compared import OURS, RULES, Shares
 from populations import PROFILES, Floats, Population, broken, diffuse, few_break, few_fixed, rare_fixed, unchanged
 from shipped import differences, families, red_of_init
 
-from pytest_ireval.statistics.resolution import resolution
+from pytest_ireval.statistics.student import resolution
 
 SIZES = (50, 200, 1000, 7000)
 

@@ -50,8 +50,8 @@ def all_evidence(given: Scores) -> float:
     from pytest_ireval.statistics.differences import differences
     from pytest_ireval.statistics.mean_evidence import mean_evidence
     from pytest_ireval.statistics.multiplicity import holm
-    from pytest_ireval.statistics.resolution import queries_needed, resolution
     from pytest_ireval.statistics.sign_flip import net_severe, rate_bound
+    from pytest_ireval.statistics.student import queries_needed, resolution
 
     worse, severe = np.ones(COMPARISONS), np.ones(COMPARISONS)
     for place, (before, now) in enumerate(zip(*given, strict=True)):

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from pytest_ireval import Elsewhere, load_registry
 from pytest_ireval.cli.metrics_command import reasons
-from pytest_ireval.metrics.elsewhere import PACKAGES, counterparts
+from pytest_ireval.metrics.metric import PACKAGES, counterparts
 
 PAGE = Path(__file__).with_name("coming_from.md")
 INTRODUCTION = """\

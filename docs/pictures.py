@@ -13,7 +13,7 @@ from pytest_ireval import load_suite, run_gate
 from pytest_ireval.plugins.conftests import Conftests
 from pytest_ireval.reports.charts.gallery import charts_of, svg_file
 from pytest_ireval.reports.templates import environment
-from pytest_ireval.statistics.resolution import resolution
+from pytest_ireval.statistics.student import resolution
 
 FOLDER = Path(__file__).parent / "pictures"
 SUITE = Path(__file__).parents[1] / "examples" / "suites" / "product-search.ireval.yaml"

@@ -25,15 +25,13 @@ if TYPE_CHECKING:
     from pytest_ireval.explaining.why import why
     from pytest_ireval.gate.run import run_gate
     from pytest_ireval.intake.reading import read_judgments, read_queries, read_rankings
-    from pytest_ireval.metrics.elsewhere import Elsewhere
-    from pytest_ireval.metrics.metric import Metric, metric
+    from pytest_ireval.metrics.metric import Elsewhere, Metric, metric
     from pytest_ireval.metrics.parameters import Param
     from pytest_ireval.metrics.per_query import Ranking, per_query_metric
     from pytest_ireval.metrics.steps import Listing, listing, steps_of
     from pytest_ireval.plugins.hookspecs import ReportSection, hookimpl, report_section
     from pytest_ireval.plugins.kinds import Part, rule, source
-    from pytest_ireval.plugins.manager import load_registry
-    from pytest_ireval.plugins.registry import Registry
+    from pytest_ireval.plugins.registry import Registry, load_registry
     from pytest_ireval.results.comparison import Comparison
     from pytest_ireval.results.evaluation import Evaluation
     from pytest_ireval.results.explanation import Explanation, Steps
@@ -93,14 +91,12 @@ _HOMES = {
     "explaining.why": ("why",),
     "gate.run": ("run_gate",),
     "intake.reading": ("read_judgments", "read_queries", "read_rankings"),
-    "metrics.elsewhere": ("Elsewhere",),
-    "metrics.metric": ("Metric", "metric"),
+    "metrics.metric": ("Elsewhere", "Metric", "metric"),
     "metrics.parameters": ("Param",),
     "metrics.per_query": ("per_query_metric", "Ranking"),
     "metrics.steps": ("Listing", "listing", "steps_of"),
     "plugins.kinds": ("Part", "rule", "source"),
-    "plugins.manager": ("load_registry",),
-    "plugins.registry": ("Registry",),
+    "plugins.registry": ("load_registry", "Registry"),
     "plugins.hookspecs": ("hookimpl", "report_section", "ReportSection"),
     "results.comparison": ("Comparison",),
     "results.evaluation": ("Evaluation",),

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from pytest_ireval import evaluate, read_judgments, read_rankings
-from pytest_ireval.baselines.baseline import Acceptance, Baseline, Fingerprints, StoredMetric
-from pytest_ireval.baselines.fingerprints import fingerprints_of_judgments
+from pytest_ireval.baselines.files import fingerprints_of_judgments
+from pytest_ireval.baselines.record import Acceptance, Baseline, Fingerprints, StoredMetric
 from pytest_ireval.baselines.writing import write_baseline
 
 HERE = Path(__file__).parent

@@ -5,42 +5,36 @@ from __future__ import annotations
 from dataclasses import replace
 
 from pytest_ireval import Metric, hookimpl
-from pytest_ireval_metrics import (
-    agreement,
-    average_precision,
-    blended_ratio_at_a_rank,
-    contingency,
-    counts,
-    cumulated_gain,
-    expected_blended_ratio,
-    gain_so_far,
-    incomplete,
-    interpolated,
-    mean_blended_ratio,
-    other_packages,
-    overlap,
-    sets_and_ranks,
-    user_models,
-)
+from pytest_ireval_metrics.agreement import METRICS as AGREEMENT
+from pytest_ireval_metrics.average_precision import METRICS as AVERAGE_PRECISION
+from pytest_ireval_metrics.blended_ratio import METRICS as BLENDED_RATIO
+from pytest_ireval_metrics.contingency import METRICS as CONTINGENCY
+from pytest_ireval_metrics.counts import METRICS as COUNTS
+from pytest_ireval_metrics.cumulated_gain import METRICS as CUMULATED_GAIN
+from pytest_ireval_metrics.gain_so_far import METRICS as GAIN_SO_FAR
+from pytest_ireval_metrics.incomplete import METRICS as INCOMPLETE
+from pytest_ireval_metrics.interpolated import METRICS as INTERPOLATED
+from pytest_ireval_metrics.other_packages import rows_of
+from pytest_ireval_metrics.overlap import METRICS as OVERLAP
+from pytest_ireval_metrics.sets_and_ranks import METRICS as SETS_AND_RANKS
+from pytest_ireval_metrics.user_models import METRICS as USER_MODELS
 
 
 @hookimpl
 def ireval_metrics() -> list[Metric]:
     """All of them."""
     metrics = [
-        *sets_and_ranks.METRICS,
-        *counts.METRICS,
-        *contingency.METRICS,
-        *average_precision.METRICS,
-        *interpolated.METRICS,
-        *incomplete.METRICS,
-        *cumulated_gain.METRICS,
-        *gain_so_far.METRICS,
-        *mean_blended_ratio.METRICS,
-        *blended_ratio_at_a_rank.METRICS,
-        *expected_blended_ratio.METRICS,
-        *user_models.METRICS,
-        *overlap.METRICS,
-        *agreement.METRICS,
+        *SETS_AND_RANKS,
+        *COUNTS,
+        *CONTINGENCY,
+        *AVERAGE_PRECISION,
+        *INTERPOLATED,
+        *INCOMPLETE,
+        *CUMULATED_GAIN,
+        *GAIN_SO_FAR,
+        *BLENDED_RATIO,
+        *USER_MODELS,
+        *OVERLAP,
+        *AGREEMENT,
     ]
-    return [replace(metric, elsewhere=other_packages.rows_of(metric.name)) for metric in metrics]
+    return [replace(metric, elsewhere=rows_of(metric.name)) for metric in metrics]

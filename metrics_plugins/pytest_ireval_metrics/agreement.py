@@ -1,23 +1,102 @@
 """How alike two rankings of a query are; what anybody judged does not matter."""
 
+from __future__ import annotations
+
 from typing import Annotated, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pytest_ireval import JudgedRankings, MetricError, Param, metric, ratio
-from pytest_ireval_metrics.steps_when_asked import steps_in
-from pytest_ireval_metrics.vocabulary import Cutoff
+from pytest_ireval import JudgedRankings, Listing, MetricError, Param, Steps, listing, metric, ratio, steps_of
+from pytest_ireval_metrics.vocabulary import Cutoff, Floats, Integers, quotient, shown_number
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
+
+def _rank_biased_overlap_steps(judged: JudgedRankings, *, p: float) -> Steps:
+    """What each common document adds from the depth on at which both lists have it, and beyond both lists."""
+    both, listed = _lists_of(judged), listing(judged)
+    short, long = sorted((int(both.length[0]), int(both.other_length[0])))
+    weight = (1 - p) * np.power(p, np.arange(long))
+    weights = np.concatenate((np.zeros(1), np.cumsum(weight)))
+    by_depth = np.concatenate((np.zeros(1), np.cumsum(weight / np.arange(1, long + 1))))
+    other = judged.rank_in_reference
+    there = other > 0
+    depth = np.where(there, np.maximum(listed.rank, other), 1)
+    early = there & (depth <= short)
+    share = 1 / max(short, 1)
+    seen = np.where(there, by_depth[long] - by_depth[depth - 1], 0)
+    unseen = np.where(early, share * (weights[long] - weights[short]) - by_depth[long] + by_depth[short], 0)
+    beyond = np.where(there, p**long * np.where(early, share, 1 / max(long, 1)), 0)
+    adds = seen + unseen + beyond
+    parts = [float(part.sum()) for part in (seen, unseen, beyond)]
+    return _steps(
+        judged,
+        listed,
+        adds,
+        {"common": np.array([np.count_nonzero(there & (depth <= rank)) for rank in listed.rank.tolist()])},
+        " + ".join(map(shown_number, parts)),
+        sum(parts),
+        [
+            f"the lists have {both.length[0]} and {both.other_length[0]} documents, "
+            f"{int(np.count_nonzero(there))} in common; p = {p:g}",
+            "common: documents that both lists have down to that rank",
+            "summed: down to the end of the longer list as far as seen, where the shorter one has ended, "
+            "and below both as it went on so far",
+        ],
+    )
+
+
+def _overlap_steps(judged: JudgedRankings, *, cutoff: int) -> Steps:
+    """Which of the first documents the reference has among its first."""
+    both = _lists_of(judged)
+    longer = min(cutoff, max(int(both.length[0]), int(both.other_length[0])))
+    return _of_sets(judged, cutoff, longer, f"{longer} documents in the longer of both lists, down to rank {cutoff}")
+
+
+def _jaccard_steps(judged: JudgedRankings, *, cutoff: int) -> Steps:
+    """The same, divided by the documents that either list has."""
+    both = _lists_of(judged)
+    common = np.count_nonzero((both.rank <= cutoff) & (both.other_rank <= cutoff))
+    either = min(cutoff, int(both.length[0])) + min(cutoff, int(both.other_length[0])) - int(common)
+    return _of_sets(judged, cutoff, either, f"{either} documents in either list, down to rank {cutoff}")
+
+
+def _of_sets(judged: JudgedRankings, cutoff: int, size: int, fact: str) -> Steps:
+    """A count of common documents, divided by ``size``."""
+    listed = listing(judged, cutoff)
+    other = judged.rank_in_reference[: listed.rank.size]
+    common = (other > 0) & (other <= cutoff)
+    text, value = quotient(float(np.count_nonzero(common)), float(size))
+    return _steps(judged, listed, common / max(size, 1), {}, text, value, [fact])
+
+
+def _steps(
+    judged: JudgedRankings,
+    listed: Listing,
+    adds: Floats,
+    columns: dict[str, NDArray[np.int64]],
+    text: str,
+    value: float,
+    facts: list[str],
+) -> Steps:
+    """Steps with the rank in the reference; two empty lists are alike without any arithmetic."""
+    other = judged.rank_in_reference[: listed.rank.size].astype(np.float64)
+    both = _lists_of(judged)
+    empty = not both.length[0] and not both.other_length[0]
+    return steps_of(
+        listed,
+        {"in reference": np.where(other > 0, other, np.nan), **columns, "adds": np.where(other > 0, adds, np.nan)},
+        arithmetic="1" if empty else text,
+        value=1.0 if empty else value,
+        facts=["both lists are empty", *facts] if empty else facts,
+        shares=None if empty else adds,
+    )
 
 
 @metric(
     name="RBO",
     needs=("documents", "reference"),
     no_relevant=None,
-    steps=steps_in("agreement", "rank_biased_overlap_steps"),
+    steps=_rank_biased_overlap_steps,
 )
 def rank_biased_overlap(
     judged: JudgedRankings,
@@ -41,7 +120,7 @@ def rank_biased_overlap(
         (extrapolated, equation 32).
     Example: RBO(p=0.5) of a b against b a = 0.5 * (0/1 + 0.5 * 2/2) + 0.5^2 * 2/2 = 0.5
     """
-    both = lists_of(judged)
+    both = _lists_of(judged)
     short, long = np.minimum(both.length, both.other_length), np.maximum(both.length, both.other_length)
     weight = (1 - p) * np.power(p, np.arange(int(long.max(initial=0))))
     weights, weights_by_depth = _summed(weight), _summed(weight / np.arange(1, weight.size + 1))
@@ -61,7 +140,7 @@ def rank_biased_overlap(
     name="Overlap",
     needs=("documents", "reference"),
     no_relevant=None,
-    steps=steps_in("agreement", "overlap_steps"),
+    steps=_overlap_steps,
 )
 def overlap(judged: JudgedRankings, *, cutoff: Cutoff) -> Floats:
     """Share of the first documents that the reference has among its first, too.
@@ -71,7 +150,7 @@ def overlap(judged: JudgedRankings, *, cutoff: Cutoff) -> Floats:
     Reference: the intersection that R. Fagin, R. Kumar, D. Sivakumar, Comparing top k lists, 2003, start from.
     Example: Overlap@3 of a b c d against b e a = 2/3 = 0.6667
     """
-    both = lists_of(judged)
+    both = _lists_of(judged)
     longer = np.minimum(np.maximum(both.length, both.other_length), cutoff)
     return np.where(longer == 0, 1.0, ratio(both.common(_within(both, cutoff)), longer))
 
@@ -80,7 +159,7 @@ def overlap(judged: JudgedRankings, *, cutoff: Cutoff) -> Floats:
     name="Jaccard",
     needs=("documents", "reference"),
     no_relevant=None,
-    steps=steps_in("agreement", "jaccard_steps"),
+    steps=_jaccard_steps,
 )
 def jaccard(judged: JudgedRankings, *, cutoff: Cutoff) -> Floats:
     """Share of the documents that either list has among its first which both have.
@@ -90,7 +169,7 @@ def jaccard(judged: JudgedRankings, *, cutoff: Cutoff) -> Floats:
     Reference: P. Jaccard, The distribution of the flora in the alpine zone, New Phytologist 11, 1912.
     Example: Jaccard@3 of a b c d against b e a = 2/4 = 0.5
     """
-    both = lists_of(judged)
+    both = _lists_of(judged)
     common = both.common(_within(both, cutoff))
     either = np.minimum(both.length, cutoff) + np.minimum(both.other_length, cutoff) - common
     return np.where(either == 0, 1.0, ratio(common, either))
@@ -110,7 +189,7 @@ class Both(NamedTuple):
         return np.bincount(self.query if where is None else self.query[where], minlength=self.length.size)
 
 
-def lists_of(judged: JudgedRankings) -> Both:
+def _lists_of(judged: JudgedRankings) -> Both:
     """The list of each query beside that of the reference."""
     ours, theirs = judged.documents, judged.reference and judged.reference.documents
     if ours is None or theirs is None:

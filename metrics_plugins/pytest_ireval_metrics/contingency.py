@@ -1,17 +1,77 @@
 """Metrics that weigh relevant documents against others: FallOut, Utility and Accuracy."""
 
+from __future__ import annotations
+
 from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pytest_ireval import JudgedRankings, MetricError, Param, condensed, metric, ratio
+from pytest_ireval import JudgedRankings, MetricError, Param, Steps, condensed, listing, metric, ratio, steps_of
 from pytest_ireval_metrics.gains import by_relevance
-from pytest_ireval_metrics.sets_and_ranks import relevant_within
-from pytest_ireval_metrics.steps_when_asked import steps_in
-from pytest_ireval_metrics.vocabulary import Cutoff, Depth, JudgedOnly, Rel
+from pytest_ireval_metrics.sets_and_ranks import listed_as, relevance_facts, relevant_within
+from pytest_ireval_metrics.vocabulary import Cutoff, Depth, Floats, JudgedOnly, Rel, quotient, shown_number
 
-Floats = NDArray[np.float64]
+
+def _fall_out_steps(judged: JudgedRankings, *, cutoff: int, rel: float) -> Steps:
+    """Documents that are not relevant, of all that there are."""
+    listed = listing(judged, cutoff)
+    others = ~listed.relevant(rel)
+    among = (judged.collection or 0) - listed.relevant_count(rel)
+    text, value = quotient(int(others.sum()), among)
+    facts = relevance_facts(listed, {"rel": rel, "cutoff": cutoff})
+    return steps_of(
+        listed,
+        {"not relevant": np.cumsum(others)},
+        arithmetic=text,
+        value=value,
+        facts=[*facts, f"N = {judged.collection} documents are in the collection, N - R = {among} not relevant"],
+        shares=others / among if among else np.zeros(others.size),
+    )
+
+
+def _utility_steps(judged: JudgedRankings, *, hit: float, noise: float, miss: float, rest: float, rel: float) -> Steps:
+    """What each retrieved document is worth, and what the others are."""
+    listed = listing(judged)
+    relevant, count = listed.relevant(rel), listed.relevant_count(rel)
+    found = int(relevant.sum())
+    cells = [(hit, found), (noise, listed.retrieved - found), (miss, count - found)]
+    if rest:
+        cells.append((rest, (judged.collection or 0) - listed.retrieved - count + found))
+    worth = np.where(relevant, hit, noise)
+    return steps_of(
+        listed,
+        {"worth": worth, "sum": np.cumsum(worth)},
+        arithmetic=" + ".join(f"{weight:g} * {shown_number(size)}" for weight, size in cells),
+        value=sum(weight * size for weight, size in cells),
+        facts=[
+            *relevance_facts(listed, {"rel": rel}),
+            "worth times number: relevant retrieved, others retrieved, relevant missed" + (", the rest" * bool(rest)),
+        ],
+        shares=None if miss or rest else worth,
+    )
+
+
+def _accuracy_steps(judged: JudgedRankings, **settings: Any) -> Steps:
+    """For each relevant document, how many others stand above it."""
+    listed = listed_as(judged, settings)
+    relevant = listed.relevant(settings["rel"])
+    found, others = int(relevant.sum()), int((~relevant).sum())
+    above = np.where(relevant, np.cumsum(~relevant), 0)
+    pairs = found * others
+    text = f"1 - {int(above.sum())} / {pairs}" if pairs else "1" if found else "0"
+    right = np.where(relevant, (others - above) / others if others else 1.0, 0.0)
+    return steps_of(
+        listed,
+        {"others above": np.where(relevant, above, np.nan), "so far": np.cumsum(above)},
+        arithmetic=text,
+        value=1 - int(above.sum()) / pairs if pairs else float(found > 0),
+        facts=[
+            *relevance_facts(listed, settings),
+            f"{found} relevant and {others} other documents count, {pairs} pairs of both",
+        ],
+        shares=right / max(1, found),
+    )
 
 
 def _shown(judged: JudgedRankings, cutoff: int | None) -> NDArray[np.int64]:
@@ -23,7 +83,7 @@ def _shown(judged: JudgedRankings, cutoff: int | None) -> NDArray[np.int64]:
     name="FallOut",
     tie_order=by_relevance,
     binary=True,
-    steps=steps_in("contingency", "fall_out_steps"),
+    steps=_fall_out_steps,
     direction="lower",
     no_relevant=None,
     empty=0.0,
@@ -57,7 +117,7 @@ def _by_worth(
     tie_order=_by_worth,
     binary=True,
     not_promised={"perfect_is_best": "where noise is worth something, the longest list is best"},
-    steps=steps_in("contingency", "utility_steps"),
+    steps=_utility_steps,
     range=(-np.inf, np.inf),
     no_relevant=None,
     spellings={"utility_{hit},{noise},{miss},{rest}": {}},
@@ -96,7 +156,7 @@ def utility(
     name="Accuracy",
     binary=True,
     not_promised={"promotion_never_harms": "a document that comes in at the cutoff stands below all others there"},
-    steps=steps_in("contingency", "accuracy_steps"),
+    steps=_accuracy_steps,
 )
 def accuracy(judged: JudgedRankings, *, cutoff: Depth = None, rel: Rel = 1, judged_only: JudgedOnly = False) -> Floats:
     """How often a relevant document stands above one that is not, over all such pairs among the retrieved documents.

@@ -1,17 +1,76 @@
 """Counts of what was judged and retrieved, and shares of judged documents."""
 
+from __future__ import annotations
+
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from pytest_ireval import JudgedRankings, metric, ratio
+from pytest_ireval import JudgedRankings, Listing, Steps, listing, metric, ratio, steps_of
 from pytest_ireval_metrics.gains import by_nothing, by_relevance
-from pytest_ireval_metrics.sets_and_ranks import relevant_within
-from pytest_ireval_metrics.steps_when_asked import steps_in
-from pytest_ireval_metrics.vocabulary import AnyRel, Cutoff, Depth, Rel
+from pytest_ireval_metrics.sets_and_ranks import found_columns, relevance_facts, relevant_within
+from pytest_ireval_metrics.vocabulary import AnyRel, Cutoff, Depth, Floats, Rel, quotient, shown_number
 
-Floats = NDArray[np.float64]
+
+def _number_of_queries_steps(judged: JudgedRankings) -> Steps:
+    """One query."""
+    return steps_of(listing(judged), {}, arithmetic="1", value=1.0)
+
+
+def _counting(listed: Listing, counts: Floats, facts: list[str]) -> Steps:
+    """Documents that count, one by one."""
+    whole = float(counts.sum())
+    so_far = {"so far": np.cumsum(counts)}
+    return steps_of(listed, so_far, arithmetic=shown_number(whole), value=whole, facts=facts, shares=counts)
+
+
+def _number_retrieved_steps(judged: JudgedRankings, *, rel: float | None) -> Steps:
+    """Retrieved documents, or those of a grade."""
+    listed = listing(judged)
+    if rel is None:
+        return _counting(listed, np.ones(listed.rank.size), [f"n = {listed.retrieved} documents are retrieved"])
+    return _number_found_steps(judged, rel=rel)
+
+
+def _number_found_steps(judged: JudgedRankings, *, rel: float, cutoff: int | None = None) -> Steps:
+    """Relevant documents that were retrieved."""
+    listed = listing(judged, cutoff)
+    facts = relevance_facts(listed, {"rel": rel, "cutoff": cutoff})
+    return _counting(listed, listed.relevant(rel).astype(np.float64), facts)
+
+
+def _number_refused_steps(judged: JudgedRankings, *, rel: float) -> Steps:
+    """Documents that are judged not relevant."""
+    listed = listing(judged)
+    refused = listed.judged & (listed.grade >= 0) & (listed.grade < rel)
+    return _counting(listed, refused.astype(np.float64), [f"grades from 0 on and below {rel:g} count"])
+
+
+def _number_relevant_steps(judged: JudgedRankings, *, rel: float) -> Steps:
+    """R, which no ranking changes."""
+    listed = listing(judged)
+    count = listed.relevant_count(rel)
+    facts = relevance_facts(listed, {"rel": rel})
+    return steps_of(listed, found_columns(listed, rel), arithmetic=shown_number(count), value=count, facts=facts)
+
+
+def _judged_steps(judged: JudgedRankings, *, cutoff: int | None) -> Steps:
+    """Judged documents, and their share."""
+    listed = listing(judged, cutoff)
+    return _share(listed, listed.judged.astype(np.float64), listed.rank.size, "min(k, n)")
+
+
+def _unjudged_steps(judged: JudgedRankings, *, cutoff: int) -> Steps:
+    """Documents that nobody judged, and their share."""
+    listed = listing(judged, cutoff)
+    return _share(listed, (~listed.judged).astype(np.float64), cutoff, "k")
+
+
+def _share(listed: Listing, counts: Floats, among: int, what: str) -> Steps:
+    text, value = quotient(float(counts.sum()), among)
+    facts = [f"{what} = {among} places count"]
+    so_far = {"so far": np.cumsum(counts)}
+    return steps_of(listed, so_far, arithmetic=text, value=value, facts=facts, shares=counts / max(1, among))
 
 
 def _judged_first(grade: Floats, **_: Any) -> Floats:
@@ -21,7 +80,7 @@ def _judged_first(grade: Floats, **_: Any) -> Floats:
 @metric(
     name="NumQ",
     tie_order=by_nothing,
-    steps=steps_in("counts", "number_of_queries_steps"),
+    steps=_number_of_queries_steps,
     aggregate="sum",
     direction="neither",
     no_relevant=None,
@@ -39,7 +98,7 @@ def queries(judged: JudgedRankings) -> Floats:
 
 @metric(
     name="NumRet",
-    steps=steps_in("counts", "number_retrieved_steps"),
+    steps=_number_retrieved_steps,
     range=(0, np.inf),
     aggregate="sum",
     direction="neither",
@@ -59,7 +118,7 @@ def retrieved(judged: JudgedRankings, *, rel: AnyRel = None) -> Floats:
 @metric(
     name="NumRel",
     tie_order=by_nothing,
-    steps=steps_in("counts", "number_relevant_steps"),
+    steps=_number_relevant_steps,
     range=(0, np.inf),
     aggregate="sum",
     direction="neither",
@@ -79,7 +138,7 @@ def relevant(judged: JudgedRankings, *, rel: Rel = 1) -> Floats:
     name="NumRelRet",
     tie_order=by_relevance,
     binary=True,
-    steps=steps_in("counts", "number_found_steps"),
+    steps=_number_found_steps,
     range=(0, np.inf),
     aggregate="sum",
     spellings={"num_rel_ret": {}, "hits": {}},
@@ -95,7 +154,7 @@ def relevant_retrieved(judged: JudgedRankings, *, cutoff: Depth = None, rel: Rel
     return relevant_within(judged, cutoff, rel)
 
 
-@metric(name="Judged", tie_order=_judged_first, steps=steps_in("counts", "judged_steps"), no_relevant=None)
+@metric(name="Judged", tie_order=_judged_first, steps=_judged_steps, no_relevant=None)
 def judged_share(judged: JudgedRankings, *, cutoff: Depth = None) -> Floats:
     """Share of the first documents that are judged, relevant or not.
 
@@ -111,7 +170,7 @@ def judged_share(judged: JudgedRankings, *, cutoff: Depth = None) -> Floats:
 
 @metric(
     name="NumNonRelRet",
-    steps=steps_in("counts", "number_refused_steps"),
+    steps=_number_refused_steps,
     range=(0, np.inf),
     aggregate="sum",
     direction="neither",
@@ -132,7 +191,7 @@ def not_relevant_retrieved(judged: JudgedRankings, *, rel: Rel = 1) -> Floats:
 @metric(
     name="Unjudged",
     tie_order=_judged_first,
-    steps=steps_in("counts", "unjudged_steps"),
+    steps=_unjudged_steps,
     direction="lower",
     no_relevant=None,
     empty=0.0,

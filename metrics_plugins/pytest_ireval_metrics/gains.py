@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pytest_ireval import JudgedRankings, MetricError
-
-Floats = NDArray[np.float64]
+from pytest_ireval_metrics.vocabulary import Floats
 
 
 def gain_of(grade: Floats, gain: str = "linear", gains: Mapping[float, float] | None = None) -> Floats:

@@ -1,17 +1,72 @@
 """Metrics made for judgments that are known to be incomplete."""
 
+from __future__ import annotations
+
 from typing import Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pytest_ireval import JudgedRankings, Param, metric, ratio
+from pytest_ireval import JudgedRankings, Param, Steps, listing, metric, ratio, steps_of
 from pytest_ireval_metrics.gains import by_relevance
-from pytest_ireval_metrics.steps_when_asked import steps_in
-from pytest_ireval_metrics.vocabulary import Rel
+from pytest_ireval_metrics.vocabulary import Floats, Rel, shared
 
-Floats = NDArray[np.float64]
-EPSILON = 1e-5
+
+def _bpref_steps(judged: JudgedRankings, *, rel: float, denominator: str = "min") -> Steps:
+    """For each relevant document, how few that are judged not relevant stand above it."""
+    listed = listing(judged)
+    relevant = listed.relevant(rel)
+    count = listed.relevant_count(rel)
+    others = int(np.count_nonzero((listed.ideal >= 0) & (listed.ideal < rel)))
+    above = np.cumsum(listed.judged & (listed.grade >= 0) & (listed.grade < rel))
+    against = count if denominator == "R" else min(count, others)
+    adds = np.where(relevant, 1 - np.minimum(above, count) / against if against else 1.0, 0.0)
+    text, value = shared(adds, count)
+    divides = "R" if denominator == "R" else "min(R, N)"
+    return steps_of(
+        listed,
+        {"N above": above, "adds": np.where(relevant, adds, np.nan), "sum": np.cumsum(adds)},
+        arithmetic=text,
+        value=value,
+        facts=[
+            f"R = {count} documents are relevant (grade {rel:g} or more), N = {others} judged not relevant",
+            f"adds = 1 - min(N above, R) / {divides} where a document is relevant",
+        ],
+        shares=adds / max(1, count),
+    )
+
+
+def _inferred_ap_steps(judged: JudgedRankings, *, rel: float) -> Steps:
+    """For each relevant document, the precision at its rank that the judged sample makes likely."""
+    listed = listing(judged)
+    relevant = listed.relevant(rel)
+    found: NDArray[np.int64] = np.cumsum(relevant) - relevant
+    refused = np.cumsum(listed.judged & (listed.grade >= 0) & (listed.grade < rel))
+    pooled = found + np.cumsum(listed.judged & (listed.grade < rel))
+    chance = (found + _EPSILON) / (found + refused + 2 * _EPSILON)
+    adds = np.where(relevant, (1 + pooled * chance) / listed.rank, 0.0)
+    count = listed.relevant_count(rel)
+    text, value = shared(adds, count)
+    shown = {"pooled": pooled, "found": found, "not": refused, "chance": chance, "adds": adds}
+    return steps_of(
+        listed,
+        {
+            **{name: np.where(relevant, column, np.nan) for name, column in shown.items()},
+            "sum": np.cumsum(adds),
+        },
+        arithmetic=text,
+        value=value,
+        facts=[
+            f"R = {count} documents are relevant (grade {rel:g} or more)",
+            "pooled, found, not: documents above (grades below 0 are pooled, not judged)",
+            "chance = (found + e) / (found + not + 2e), e = 0.00001",
+            "adds = (1 + pooled * chance) / rank",
+        ],
+        shares=adds / max(1, count),
+    )
+
+
+_EPSILON = 1e-5
 """Keeps inferred precision defined before anything is judged; the value trec_eval uses."""
 
 
@@ -38,7 +93,7 @@ def _sampled_relevance(grade: Floats, *, rel: float, **_: Any) -> Floats:
     return np.where(grade < min(0.0, rel), 0.5, by_relevance(grade, rel=rel))
 
 
-@metric(name="Bpref", tie_order=_sampled_relevance, binary=True, steps=steps_in("samples", "bpref_steps"))
+@metric(name="Bpref", tie_order=_sampled_relevance, binary=True, steps=_bpref_steps)
 def bpref(
     judged: JudgedRankings,
     *,
@@ -60,7 +115,7 @@ def bpref(
     name="GMBpref",
     tie_order=_sampled_relevance,
     binary=True,
-    steps=steps_in("samples", "bpref_steps"),
+    steps=_bpref_steps,
     aggregate="geometric",
     spellings={"gm_bpref": {}},
 )
@@ -77,7 +132,7 @@ def geometric_bpref(judged: JudgedRankings, *, rel: Rel = 1) -> Floats:
 @metric(
     name="infAP",
     binary=True,
-    steps=steps_in("samples", "inferred_ap_steps"),
+    steps=_inferred_ap_steps,
     not_promised={"promotion_never_harms": "a grade below 0 is pooled, not judged: such a document may be relevant"},
 )
 def inferred_ap(judged: JudgedRankings, *, rel: Rel = 1) -> Floats:
@@ -94,7 +149,7 @@ def inferred_ap(judged: JudgedRankings, *, rel: Rel = 1) -> Floats:
     above_relevant = judged.relevant_so_far(rel) - 1
     above_other = judged.running(_not_relevant(hits.grade, rel).astype(np.int64))
     above_pooled = above_relevant + judged.running((hits.grade < rel).astype(np.int64))
-    chance = (above_relevant + EPSILON) / (above_relevant + above_other + 2 * EPSILON)
+    chance = (above_relevant + _EPSILON) / (above_relevant + above_other + 2 * _EPSILON)
     inferred = np.where(hits.rank == 1, 1.0, (1.0 + above_pooled * chance) / hits.rank)
     return ratio(judged.sum(inferred, relevant), judged.relevant_count(rel))
 

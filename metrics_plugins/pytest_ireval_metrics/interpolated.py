@@ -1,22 +1,97 @@
 """Interpolated precision: the best precision at or after a level of recall."""
 
-from typing import Annotated, Any
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pytest_ireval import JudgedRankings, Param, condensed, metric
+from pytest_ireval import JudgedRankings, Listing, Param, Steps, condensed, metric, steps_of
 from pytest_ireval_metrics.gains import by_relevance
-from pytest_ireval_metrics.recall_levels import LEVELS, needed_documents
-from pytest_ireval_metrics.steps_when_asked import steps_in
-from pytest_ireval_metrics.vocabulary import JudgedOnly, Rel, Rounding
+from pytest_ireval_metrics.sets_and_ranks import found_columns, listed_as, relevance_facts
+from pytest_ireval_metrics.vocabulary import JudgedOnly, Rel, Rounding, quotient, total
 
-Floats = NDArray[np.floating[Any]]
+Floats = NDArray[np.float64]
 
 
-def _interpolated_precision(judged: JudgedRankings, level: float, rel: float, rounding: str) -> Floats:
+class Peak(NamedTuple):
+    """The highest precision from a level of recall on: documents needed, found, and its rank (0: nowhere)."""
+
+    needed: int
+    found: int
+    rank: int
+
+
+def _iprec_steps(judged: JudgedRankings, *, recall: float, **settings: Any) -> Steps:
+    """The highest precision from the level of recall on."""
+    listed = listed_as(judged, settings)
+    (peak,) = _peaks(listed, [recall], settings)
+    text, value = quotient(peak.found, peak.rank) if peak.rank else ("0", 0.0)
+    where = f"precision is highest at rank {peak.rank}" if peak.rank else "that is never reached"
+    needs = f"recall {recall:g} needs {peak.needed} relevant documents; {where}"
+    return steps_of(
+        listed,
+        found_columns(listed, settings["rel"]),
+        arithmetic=text,
+        value=value,
+        facts=[*relevance_facts(listed, settings), needs],
+        shares=_shares(listed, [peak], settings),
+    )
+
+
+def _iprec_average_steps(judged: JudgedRankings, **settings: Any) -> Steps:
+    """The eleven levels of recall, and the highest precision from each on."""
+    listed = listed_as(judged, settings)
+    peaks = _peaks(listed, _LEVELS, settings)
+    curve = np.array([peak.found / peak.rank if peak.rank else 0.0 for peak in peaks])
+    levels = {
+        "recall": np.array(_LEVELS),
+        "needed": np.array([peak.needed for peak in peaks]),
+        "rank": np.array([peak.rank or np.nan for peak in peaks]),
+        "precision": curve,
+    }
+    return steps_of(
+        listed,
+        found_columns(listed, settings["rel"]),
+        arithmetic=f"({total(curve)}) / {len(_LEVELS)}",
+        value=float(curve.mean()),
+        facts=relevance_facts(listed, settings),
+        shares=_shares(listed, peaks, settings),
+        beside=("highest precision from each level of recall on", levels),
+    )
+
+
+def _peaks(listed: Listing, levels: Sequence[float], settings: Mapping[str, Any]) -> list[Peak]:
+    relevant = listed.relevant(settings["rel"])
+    found = np.cumsum(relevant)
+    wanted = np.array(levels) * listed.relevant_count(settings["rel"])
+    peaks = []
+    for needed in _needed_documents(wanted, settings["rounding"]).tolist():
+        there = np.flatnonzero(relevant & (found >= needed))
+        best = there[np.argmax(found[there] / listed.rank[there])] if there.size else None
+        peaks.append(
+            Peak(int(needed), 0, 0) if best is None else Peak(int(needed), int(found[best]), int(listed.rank[best]))
+        )
+    return peaks
+
+
+def _shares(listed: Listing, peaks: Sequence[Peak], settings: Mapping[str, Any]) -> Floats:
+    """Precision at a rank is 1 / rank for each relevant document down to it."""
+    shares = np.zeros(listed.rank.size)
+    for peak in peaks:
+        if peak.rank:
+            shares += listed.relevant(settings["rel"]) * (listed.rank <= peak.rank) / peak.rank
+    return shares / len(peaks)
+
+
+SomeFloats = NDArray[np.floating[Any]]
+
+
+def _interpolated_precision(judged: JudgedRankings, level: float, rel: float, rounding: str) -> SomeFloats:
     """Per query, the highest precision where at least ``level`` of the relevant documents are found."""
-    needed = needed_documents(level * judged.relevant_count(rel), rounding)
+    needed = _needed_documents(level * judged.relevant_count(rel), rounding)
     relevant, so_far = judged.relevant(rel), judged.relevant_so_far(rel)
     reached = relevant & (so_far >= needed[judged.hits.query])
     best = np.zeros(judged.count)
@@ -30,7 +105,7 @@ def _interpolated_precision(judged: JudgedRankings, level: float, rel: float, ro
     binary=True,
     at="recall",
     spellings={"iprec_at_recall_{recall}": {}},
-    steps=steps_in("interpolation", "iprec_steps"),
+    steps=_iprec_steps,
 )
 def iprec(
     judged: JudgedRankings,
@@ -39,7 +114,7 @@ def iprec(
     rel: Rel = 1,
     rounding: Rounding = "nearest",
     judged_only: JudgedOnly = False,
-) -> Floats:
+) -> SomeFloats:
     """The best precision at or after a level of recall; 0 if that recall is never reached.
 
     Formula: IPrec@r = max of P@rank(d) over relevant documents d retrieved with at least r R relevant ones up to them
@@ -55,11 +130,11 @@ def iprec(
     tie_order=by_relevance,
     binary=True,
     spellings={"11pt_avg": {}},
-    steps=steps_in("interpolation", "iprec_average_steps"),
+    steps=_iprec_average_steps,
 )
 def iprec_average(
     judged: JudgedRankings, *, rel: Rel = 1, rounding: Rounding = "nearest", judged_only: JudgedOnly = False
-) -> Floats:
+) -> SomeFloats:
     """Interpolated precision averaged over recall 0, 0.1, …, 1: the area under the eleven-point curve.
 
     Formula: IPrecAvg = (IPrec@0 + IPrec@0.1 + … + IPrec@1) / 11
@@ -67,9 +142,23 @@ def iprec_average(
     Example: IPrecAvg of 0 1 1 0 0 1 1 1 0 0 = (5 * 2/3 + 6 * 5/8) / 11 = 0.6439
     """
     judged = condensed(judged) if judged_only else judged
-    curve = [_interpolated_precision(judged, level, rel, rounding) for level in LEVELS]
-    average: Floats = np.asarray(curve).mean(axis=0)
+    curve = [_interpolated_precision(judged, level, rel, rounding) for level in _LEVELS]
+    average: SomeFloats = np.asarray(curve).mean(axis=0)
     return average
 
 
 METRICS = [iprec, iprec_average]
+
+
+_LEVELS = tuple(i / 10 for i in range(11))
+ALMOST = 1e-9
+"""Recall times R that is this close to a whole number is that number."""
+
+
+def _needed_documents(wanted: SomeFloats, rounding: str) -> SomeFloats:
+    """So many relevant documents reach a level of recall, of which ``wanted`` is recall times R."""
+    if rounding == "up":
+        rounded: SomeFloats = np.ceil(wanted - ALMOST)
+        return rounded
+    below: SomeFloats = np.floor(wanted)
+    return below + (wanted - below >= 0.5)

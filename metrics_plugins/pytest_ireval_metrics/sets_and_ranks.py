@@ -1,16 +1,152 @@
 """Metrics of relevant and not relevant documents: precision, recall and their kin."""
 
-from typing import Annotated
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pytest_ireval import JudgedRankings, Param, condensed, metric, ratio
+from pytest_ireval import JudgedRankings, Listing, Param, Steps, condensed, listing, metric, ratio, steps_of
 from pytest_ireval_metrics.gains import by_relevance
-from pytest_ireval_metrics.steps_when_asked import steps_in
-from pytest_ireval_metrics.vocabulary import Beta, Cutoff, Depth, JudgedOnly, Rel, Relative
+from pytest_ireval_metrics.vocabulary import (
+    Beta,
+    Cutoff,
+    Depth,
+    Floats,
+    JudgedOnly,
+    Rel,
+    Relative,
+    quotient,
+    shown_number,
+)
 
-Floats = NDArray[np.float64]
+Closing = tuple[str, float]
+
+
+def listed_as(judged: JudgedRankings, settings: Mapping[str, Any], cutoff: int | None = None) -> Listing:
+    """The list that a metric with these settings looks at."""
+    seen = condensed(judged) if settings.get("judged_only") else judged
+    return listing(seen, settings.get("cutoff") if cutoff is None else cutoff)
+
+
+def relevance_facts(listed: Listing, settings: Mapping[str, Any]) -> list[str]:
+    """What everything rests on: R, n, the cutoff, and whether unjudged documents were left out."""
+    rel = settings["rel"]
+    facts = [f"R = {listed.relevant_count(rel)} documents are relevant (grade {rel:g} or more)"]
+    facts.append(f"n = {listed.retrieved} documents are retrieved")
+    if settings.get("cutoff"):
+        facts.append(f"k = {settings['cutoff']}, the cutoff")
+    if settings.get("judged_only"):
+        facts.append("documents without a judgment are left out first; ranks are those of the others")
+    return facts
+
+
+def found_columns(listed: Listing, rel: float) -> dict[str, NDArray[Any]]:
+    """Relevant documents so far, with precision and recall, at every rank."""
+    found = np.cumsum(listed.relevant(rel))
+    count = listed.relevant_count(rel)
+    recall = found / count if count else np.zeros(found.size)
+    return {"found": found, "precision": found / listed.rank, "recall": recall}
+
+
+def _steps_with(closing: Callable[[int, int, int, Mapping[str, Any]], Closing]) -> Callable[..., Steps]:
+    """Steps of a metric of three numbers: relevant documents found, R and n; each found document has an equal share."""
+
+    def steps(judged: JudgedRankings, **settings: Any) -> Steps:
+        listed = listed_as(judged, settings)
+        relevant = listed.relevant(settings["rel"])
+        found = int(relevant.sum())
+        text, value = closing(found, listed.relevant_count(settings["rel"]), listed.retrieved, settings)
+        columns = found_columns(listed, settings["rel"])
+        shares = relevant * (value / found if found else 0.0)
+        facts = relevance_facts(listed, settings)
+        return steps_of(listed, columns, arithmetic=text, value=value, facts=facts, shares=shares)
+
+    return steps
+
+
+def _set_ap(precision: Closing, recall: Closing) -> Closing:
+    return f"({precision[0]}) * ({recall[0]})", precision[1] * recall[1]
+
+
+def _f(precision: Closing, recall: Closing, beta: float) -> Closing:
+    weight = beta**2
+    below = weight * precision[1] + recall[1]
+    value = (1 + weight) * precision[1] * recall[1] / below if below else 0.0
+    p, r = f"({precision[0]})", f"({recall[0]})"
+    factor = "" if weight == 1 else f"{shown_number(weight)} * "
+    text = f"{shown_number(1 + weight)} * {p} * {r} / ({factor}{p} + {r})"
+    return (text if below else f"({text} counts as 0)"), value
+
+
+def _of_cutoff(found: int, count: int, retrieved: int, settings: Mapping[str, Any]) -> Closing:  # noqa: ARG001 - as all
+    return quotient(found, settings["cutoff"])
+
+
+def _of_relevant(found: int, count: int, retrieved: int, settings: Mapping[str, Any]) -> Closing:  # noqa: ARG001 - as all
+    return quotient(found, count)
+
+
+def _of_both(found: int, count: int, retrieved: int, settings: Mapping[str, Any]) -> Closing:  # noqa: ARG001 - as all
+    return quotient(found, min(count, settings["cutoff"]))
+
+
+def _of_retrieved(found: int, count: int, retrieved: int, settings: Mapping[str, Any]) -> Closing:
+    return quotient(found, min(retrieved, count) if settings.get("relative") else retrieved)
+
+
+def _balanced(found: int, count: int, retrieved: int, settings: Mapping[str, Any]) -> Closing:
+    """F of the documents down to the cutoff, or of all that were retrieved."""
+    return _f(quotient(found, settings.get("cutoff", retrieved)), quotient(found, count), settings["beta"])
+
+
+def _multiplied(found: int, count: int, retrieved: int, settings: Mapping[str, Any]) -> Closing:  # noqa: ARG001 - as all
+    return _set_ap(quotient(found, retrieved), quotient(found, count))
+
+
+_precision_steps = _steps_with(_of_cutoff)
+_recall_steps = _steps_with(_of_relevant)
+_capped_recall_steps = _steps_with(_of_both)
+_f_steps = _steps_with(_balanced)
+_set_precision_steps = _steps_with(_of_retrieved)
+_set_ap_steps = _steps_with(_multiplied)
+
+
+def _success_steps(judged: JudgedRankings, **settings: Any) -> Steps:
+    """Whether anything is found; the first that is decides."""
+    return _first_steps(judged, settings, lambda rank: ("1" if rank else "0", float(rank > 0)))
+
+
+def _reciprocal_rank_steps(judged: JudgedRankings, **settings: Any) -> Steps:
+    """1 divided by the rank of the first relevant document."""
+    return _first_steps(judged, settings, lambda rank: quotient(1, rank) if rank else ("0", 0.0))
+
+
+def _first_steps(judged: JudgedRankings, settings: Mapping[str, Any], closing: Callable[[int], Closing]) -> Steps:
+    listed = listed_as(judged, settings)
+    relevant = listed.relevant(settings["rel"])
+    first = relevant & (np.cumsum(relevant) == 1)
+    rank = int(listed.rank[first].sum())
+    text, value = closing(rank)
+    said = f"the first relevant document stands at rank {rank}" if rank else "no relevant document is there"
+    facts = [*relevance_facts(listed, settings), said]
+    found = {"found": np.cumsum(relevant)}
+    return steps_of(listed, found, arithmetic=text, value=value, facts=facts, shares=first * value)
+
+
+def _r_precision_steps(judged: JudgedRankings, *, multiple: float, **settings: Any) -> Steps:
+    """Precision at the rank R, or at a multiple of it."""
+    count = listed_as(judged, settings).relevant_count(settings["rel"])
+    rank = count if multiple == 1 else int(multiple * count + 0.9)
+    listed = listed_as(judged, settings, cutoff=rank)
+    relevant = listed.relevant(settings["rel"])
+    text, value = quotient(int(relevant.sum()), rank)
+    which = "R" if multiple == 1 else f"the whole part of {multiple:g} R + 0.9"
+    facts = [*relevance_facts(listed, settings), f"ranks 1 to {rank} count, which is {which}"]
+    columns = found_columns(listed, settings["rel"])
+    return steps_of(listed, columns, arithmetic=text, value=value, facts=facts, shares=relevant / max(1, rank))
 
 
 def relevant_within(judged: JudgedRankings, cutoff: int | None, rel: float) -> Floats:
@@ -28,7 +164,7 @@ def _harmonic(precision: Floats, recall: Floats, beta: float) -> Floats:
     name="P",
     tie_order=by_relevance,
     binary=True,
-    steps=steps_in("precision", "precision_steps"),
+    steps=_precision_steps,
     spellings={"Precision": {}, "P_{cutoff}": {}, "precision_{cutoff}": {}},
     reference="trec_eval P",
     additive=True,
@@ -48,7 +184,7 @@ def precision(judged: JudgedRankings, *, cutoff: Cutoff, rel: Rel = 1, judged_on
     name="R",
     tie_order=by_relevance,
     binary=True,
-    steps=steps_in("precision", "recall_steps"),
+    steps=_recall_steps,
     spellings={"Recall": {}, "recall_{cutoff}": {}},
     additive=True,
 )
@@ -67,7 +203,7 @@ def recall(judged: JudgedRankings, *, cutoff: Cutoff, rel: Rel = 1, judged_only:
     name="CappedR",
     tie_order=by_relevance,
     binary=True,
-    steps=steps_in("precision", "capped_recall_steps"),
+    steps=_capped_recall_steps,
     spellings={"R_cap": {}, "recall_cap_{cutoff}": {}, "relative_P_{cutoff}": {}},
     additive=True,
 )
@@ -86,7 +222,7 @@ def capped_recall(judged: JudgedRankings, *, cutoff: Cutoff, rel: Rel = 1, judge
     name="F",
     tie_order=by_relevance,
     binary=True,
-    steps=steps_in("precision", "f_steps"),
+    steps=_f_steps,
     spellings={"F1": {"beta": 1}},
     additive=True,
 )
@@ -108,7 +244,7 @@ def f_at_cutoff(
     name="SetP",
     tie_order=by_relevance,
     binary=True,
-    steps=steps_in("precision", "set_precision_steps"),
+    steps=_set_precision_steps,
     spellings={"set_P": {}, "SetRelP": {"relative": True}, "set_relative_P": {"relative": True}},
 )
 def set_precision(
@@ -131,7 +267,7 @@ def set_precision(
     name="SetR",
     tie_order=by_relevance,
     binary=True,
-    steps=steps_in("precision", "recall_steps"),
+    steps=_recall_steps,
     spellings={"set_recall": {}},
     additive=True,
 )
@@ -149,7 +285,7 @@ def set_recall(judged: JudgedRankings, *, rel: Rel = 1) -> Floats:
     name="SetF",
     tie_order=by_relevance,
     binary=True,
-    steps=steps_in("precision", "f_steps"),
+    steps=_f_steps,
     spellings={"set_F": {}, "set_F_{beta^2}": {}},
 )
 def set_f(judged: JudgedRankings, *, beta: Beta = 1, rel: Rel = 1, judged_only: JudgedOnly = False) -> Floats:
@@ -168,7 +304,7 @@ def set_f(judged: JudgedRankings, *, beta: Beta = 1, rel: Rel = 1, judged_only: 
     name="SetAP",
     tie_order=by_relevance,
     binary=True,
-    steps=steps_in("precision", "set_ap_steps"),
+    steps=_set_ap_steps,
     spellings={"set_map": {}},
 )
 def set_ap(judged: JudgedRankings, *, rel: Rel = 1, judged_only: JudgedOnly = False) -> Floats:
@@ -187,7 +323,7 @@ def set_ap(judged: JudgedRankings, *, rel: Rel = 1, judged_only: JudgedOnly = Fa
     name="Success",
     tie_order=by_relevance,
     binary=True,
-    steps=steps_in("precision", "success_steps"),
+    steps=_success_steps,
     spellings={"success_{cutoff}": {}, "hit": {}, "hit_rate": {}, "HitRate": {}},
 )
 def success(judged: JudgedRankings, *, cutoff: Cutoff, rel: Rel = 1, judged_only: JudgedOnly = False) -> Floats:
@@ -205,7 +341,7 @@ def success(judged: JudgedRankings, *, cutoff: Cutoff, rel: Rel = 1, judged_only
     name="RR",
     tie_order=by_relevance,
     binary=True,
-    steps=steps_in("precision", "reciprocal_rank_steps"),
+    steps=_reciprocal_rank_steps,
     spellings={"MRR": {}, "recip_rank": {}, "RR_{cutoff}": {}},
 )
 def reciprocal_rank(
@@ -228,7 +364,7 @@ def reciprocal_rank(
     name="Rprec",
     tie_order=by_relevance,
     binary=True,
-    steps=steps_in("precision", "r_precision_steps"),
+    steps=_r_precision_steps,
     spellings={"Rprec_mult_{multiple}": {}},
 )
 def r_precision(

@@ -9,14 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pytest_ireval import JudgedRankings, Listing, Steps, steps_of
-from pytest_ireval_metrics.arithmetic import quotient, shared, shown_number
+from pytest_ireval_metrics.average_precision import divisor_within
+from pytest_ireval_metrics.cumulated_gain import gains_in
 from pytest_ireval_metrics.gains import gain_of
-from pytest_ireval_metrics.steps_of_averages import divisor_within
-from pytest_ireval_metrics.steps_of_gains import gains_in
-from pytest_ireval_metrics.steps_of_precision import listed_as, relevance_facts
-
-Floats = NDArray[np.float64]
-Mask = NDArray[np.bool_]
+from pytest_ireval_metrics.sets_and_ranks import listed_as, relevance_facts
+from pytest_ireval_metrics.vocabulary import Floats, Mask, quotient, shared, shown_number
 
 
 class Blend(NamedTuple):

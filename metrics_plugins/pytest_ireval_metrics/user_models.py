@@ -1,16 +1,116 @@
 """Metrics that follow a reader down the list until she stops: ERR and RBP."""
 
+from __future__ import annotations
+
 from typing import Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pytest_ireval import JudgedRankings, Param, condensed, metric, perfect, ratio
+from pytest_ireval import JudgedRankings, Param, Steps, condensed, listing, metric, perfect, ratio, steps_of
 from pytest_ireval_metrics.gains import by_gain, by_relevance, satisfaction, scale_top
-from pytest_ireval_metrics.steps_when_asked import steps_in
-from pytest_ireval_metrics.vocabulary import Depth, JudgedOnly, MaxGrade, Persistence
+from pytest_ireval_metrics.sets_and_ranks import listed_as
+from pytest_ireval_metrics.vocabulary import (
+    Depth,
+    Floats,
+    JudgedOnly,
+    MaxGrade,
+    Persistence,
+    quotient,
+    shown_number,
+    total,
+)
 
-Floats = NDArray[np.float64]
+Columns = dict[str, NDArray[Any]]
+
+
+def _err_steps(judged: JudgedRankings, *, max_grade: float | None, gain: str, **settings: Any) -> Steps:
+    """How likely a reader comes to each document and stops there, divided by its rank."""
+    listed = listed_as(judged, settings)
+    columns = _stops(listed.grade, scale_top(max_grade, judged), gain)
+    adds = columns["adds"]
+    facts = _scale_facts(judged, max_grade, gain)
+    return steps_of(listed, columns, arithmetic=total(adds), value=adds.sum(), facts=facts, shares=adds)
+
+
+def _nerr_steps(judged: JudgedRankings, *, max_grade: float | None, gain: str, **settings: Any) -> Steps:
+    """The same, divided by what the best order comes to."""
+    listed, top = listed_as(judged, settings), scale_top(max_grade, judged)
+    columns = _stops(listed.grade, top, gain)
+    grades = listed.ideal[: settings["cutoff"]]
+    ideal = _stops(grades, top, gain)
+    best = float(ideal["adds"].sum())
+    text, value = quotient(float(columns["adds"].sum()), best)
+    return steps_of(
+        listed,
+        columns,
+        arithmetic=text,
+        value=value,
+        facts=_scale_facts(judged, max_grade, gain),
+        shares=columns["adds"] / best if best else np.zeros(listed.rank.size),
+        beside=(
+            "the best order of all judged documents",
+            {"rank": np.arange(1, grades.size + 1), "grade": grades, **ideal},
+        ),
+    )
+
+
+def _scale_facts(judged: JudgedRankings, max_grade: float | None, gain: str) -> list[str]:
+    top = shown_number(scale_top(max_grade, judged))
+    chance = f"grade / ({top} + 1)" if gain == "ntcir" else f"(2^grade - 1) / 2^{top}"
+    return [f"the top of the scale is {top}", f"stops = {chance}; adds = reaches * stops / rank"]
+
+
+def _stops(grade: Floats, top: float, gain: str) -> Columns:
+    stops = satisfaction(grade, top, gain)
+    reaches = np.concatenate((np.ones(1), np.cumprod(1.0 - stops)))[:-1]
+    adds = reaches * stops / np.arange(1, grade.size + 1)
+    return {"stops": stops, "reaches": reaches, "adds": adds, "sum": np.cumsum(adds)}
+
+
+def _rbp_steps(
+    judged: JudgedRankings, *, p: float, rel: float | None, max_grade: float | None, **settings: Any
+) -> Steps:
+    """Gains times how likely a reader gets there."""
+    listed = listed_as(judged, settings)
+    if rel is None:
+        top = scale_top(max_grade, judged)
+        gain, said = np.maximum(listed.grade, 0.0) / top, f"gain = grade / {shown_number(top)}"
+    else:
+        gain, said = listed.relevant(rel).astype(np.float64), f"gain = 1 for grade {rel:g} and more"
+    reaches = _reaches(listed.rank, p)
+    columns = {"gain": gain, "reaches": reaches, "product": gain * reaches, "sum": np.cumsum(gain * reaches)}
+    whole = float((gain * reaches).sum())
+    return steps_of(
+        listed,
+        columns,
+        arithmetic=f"(1 - {p:g}) * {shown_number(whole)}",
+        value=(1 - p) * whole,
+        facts=[f"p = {p:g}, the probability to go on; reaches = p^(rank - 1)", said],
+        shares=(1 - p) * gain * reaches,
+    )
+
+
+def _rbp_residual_steps(judged: JudgedRankings, *, cutoff: int | None, p: float) -> Steps:
+    """What is settled by judged documents, taken from 1."""
+    listed = listing(judged, cutoff)
+    reaches = _reaches(listed.rank, p)
+    settled = np.where(listed.judged, reaches, 0.0)
+    columns = {"reaches": reaches, "settled": settled, "sum": np.cumsum(settled)}
+    return steps_of(
+        listed,
+        columns,
+        arithmetic=f"1 - (1 - {p:g}) * {shown_number(float(settled.sum()))}",
+        value=1 - (1 - p) * float(settled.sum()),
+        facts=[f"p = {p:g}, the probability to go on; reaches = p^(rank - 1)", "judged documents are settled"],
+    )
+
+
+def _reaches(rank: NDArray[np.int64], p: float) -> Floats:
+    reaches: Floats = np.power(p, rank - 1.0)
+    return reaches
+
+
 StopChance = Annotated[
     Literal["exp", "ntcir"],
     Param("the probability that a grade g satisfies: exp is (2^g - 1) / 2^max_grade, ntcir is g / (max_grade + 1)"),
@@ -40,7 +140,7 @@ def _unjudged_first(grade: Floats, **_: Any) -> Floats:
     return np.isnan(grade).astype(np.float64)
 
 
-@metric(name="ERR", tie_order=_by_grade, steps=steps_in("readers", "err_steps"), spellings={"err_{cutoff}": {}})
+@metric(name="ERR", tie_order=_by_grade, steps=_err_steps, spellings={"err_{cutoff}": {}})
 def err(
     judged: JudgedRankings,
     *,
@@ -59,7 +159,7 @@ def err(
     return _expected_reciprocal_rank(judged, cutoff, scale_top(max_grade, judged), gain)
 
 
-@metric(name="nERR", tie_order=_by_grade, steps=steps_in("readers", "nerr_steps"))
+@metric(name="nERR", tie_order=_by_grade, steps=_nerr_steps)
 def nerr(
     judged: JudgedRankings,
     *,
@@ -83,7 +183,7 @@ def nerr(
 @metric(
     name="RBP",
     tie_order=_by_gain_or_relevance,
-    steps=steps_in("readers", "rbp_steps"),
+    steps=_rbp_steps,
     spellings={"rbp_p={p}": {}},
     additive=True,
 )
@@ -119,7 +219,7 @@ def rank_biased_precision(
 @metric(
     name="RBPResidual",
     tie_order=_unjudged_first,
-    steps=steps_in("readers", "rbp_residual_steps"),
+    steps=_rbp_residual_steps,
     direction="neither",
     no_relevant=None,
     spellings={"rbp_resid": {}, "rbp_resid_p={p}": {}},

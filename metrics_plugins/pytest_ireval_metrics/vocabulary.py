@@ -1,8 +1,18 @@
 """The parameters that many metrics share, each described once."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
 from typing import Annotated, Literal
 
+import numpy as np
+from numpy.typing import NDArray
+
 from pytest_ireval import Param
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+Mask = NDArray[np.bool_]
 
 Cutoff = Annotated[int, Param("how many documents from the top count", low=1)]
 Depth = Annotated[int | None, Param("how many documents from the top count; all, unless given", low=1)]
@@ -53,3 +63,33 @@ Rounding = Annotated[
     Literal["nearest", "up"],
     Param("how recall * R becomes a number of documents: to the nearest (trec_eval 10) or up (recall really reached)"),
 ]
+
+
+MOST_TERMS = 12
+"""A sum of more terms is not written out."""
+
+
+def shown_number(value: float) -> str:
+    """A number of a formula: whole numbers as such, others with four decimals."""
+    return f"{value:.0f}" if float(value).is_integer() else f"{value:.4f}"
+
+
+def quotient(above: float, below: float) -> tuple[str, float]:
+    """A division in words, and what it comes to; nothing divided by 0 is 0."""
+    text = f"{shown_number(above)} / {shown_number(below)}"
+    return (f"({text} counts as 0)", 0.0) if below == 0 else (text, above / below)
+
+
+def total(terms: Sequence[float] | NDArray[np.float64]) -> str:
+    """A sum in words, of the terms that are not 0; if they are too many, what it comes to."""
+    there = [float(term) for term in terms if term]
+    if len(there) <= MOST_TERMS:
+        return " + ".join(map(shown_number, there)) or "0"
+    return shown_number(sum(there))
+
+
+def shared(terms: NDArray[np.float64], among: float) -> tuple[str, float]:
+    """A sum divided by a number in words, and what it comes to; nothing divided by 0 is 0."""
+    if not 1 < np.count_nonzero(terms) <= MOST_TERMS or not among:
+        return quotient(float(terms.sum()), among)
+    return f"({total(terms)}) / {shown_number(among)}", float(terms.sum()) / among

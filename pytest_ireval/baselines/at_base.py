@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
-from pytest_ireval.baselines.anchors import is_anchor
-from pytest_ireval.baselines.baseline import Baseline
 from pytest_ireval.baselines.files import ENDING, RECORD, checked_name, path_of
 from pytest_ireval.baselines.reading import baseline_from, plain_line_ends, record_from
+from pytest_ireval.baselines.record import Baseline
+from pytest_ireval.baselines.writing import is_anchor
 from pytest_ireval.errors import BaselineError, Problem
 from pytest_ireval.repositories.branches import MergeBase, Tree, merge_base, top_of
 from pytest_ireval.repositories.git import standing

@@ -8,8 +8,8 @@ from itertools import islice
 import numpy as np
 from numpy.typing import NDArray
 
-from pytest_ireval.baselines.baseline import Baseline, Fingerprints
-from pytest_ireval.baselines.fingerprints import JudgmentPrints, fingerprints_of_judgments
+from pytest_ireval.baselines.files import JudgmentPrints, fingerprints_of_judgments
+from pytest_ireval.baselines.record import Baseline, Fingerprints
 from pytest_ireval.results.outcome import Cause, JudgmentEdit
 from pytest_ireval.retrieval.ids import Ids
 from pytest_ireval.retrieval.judgments import Judgments

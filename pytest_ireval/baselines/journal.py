@@ -17,8 +17,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from pytest_ireval.baselines.files import ENDING, RECORD, baseline_files, near, path_of
-from pytest_ireval.baselines.fingerprints import fingerprint
+from pytest_ireval.baselines.files import ENDING, RECORD, baseline_files, fingerprint, near, path_of
 from pytest_ireval.errors import BaselineError, Problem
 from pytest_ireval.repositories.git import git
 

@@ -12,10 +12,9 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from pytest_ireval.baselines.baseline import Acceptance
 from pytest_ireval.baselines.files import COMPRESSED, JUDGMENTS, RECORD, path_of, rankings_ending
 from pytest_ireval.baselines.reading import Load, read_baseline, record_from
-from pytest_ireval.baselines.record import Record
+from pytest_ireval.baselines.record import Acceptance, Record
 from pytest_ireval.baselines.writing import delete_baseline, write_files
 from pytest_ireval.errors import BaselineError, Problem
 from pytest_ireval.repositories.git import blob, content_at, git

@@ -9,21 +9,20 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
-from pytest_ireval.baselines.baseline import Acceptance, Baseline
 from pytest_ireval.baselines.files import (
     COMPRESSED,
     JUDGMENTS,
     RECORD,
     baseline_files,
     checked_name,
+    fingerprint,
     near,
     of_anchor,
     path_of,
     rankings_ending,
 )
-from pytest_ireval.baselines.fingerprints import fingerprint
 from pytest_ireval.baselines.journal import WAIT, is_held, journal_of
-from pytest_ireval.baselines.record import Record, decoded_record
+from pytest_ireval.baselines.record import Acceptance, Baseline, Record, decoded_record
 from pytest_ireval.baselines.stored import Damage, decoded_grades, decoded_rankings
 from pytest_ireval.errors import BaselineError, Problem
 from pytest_ireval.repositories.git import blob, content_at, git, is_pointer, standing

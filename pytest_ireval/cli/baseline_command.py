@@ -6,28 +6,40 @@ import os
 import shlex
 import sys
 from collections.abc import Iterator
+from fnmatch import fnmatch
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from pytest_ireval.baselines.anchors import anchor_name, anchor_words, is_anchor, suite_of, write_anchor
-from pytest_ireval.baselines.baseline import Acceptance, Baseline
 from pytest_ireval.baselines.files import RECORD, baseline_files, names_in, near, path_of
-from pytest_ireval.baselines.merging import Conflict, Settled, Side, Sides, conflicts_at, only_side, settle, sides_at
-from pytest_ireval.baselines.reading import Figures, figures_of_acceptances, read_baseline, read_record
-from pytest_ireval.baselines.record import is_record
-from pytest_ireval.baselines.writing import delete_baseline, finish_interrupted
-from pytest_ireval.cli.baseline_places import (
-    baseline_at,
-    baseline_folders,
-    baseline_place,
-    baselines_of_suites,
-    interrupted_in,
-    missing,
-    pair_of,
-    suite_files,
-    suite_of_baseline,
+from pytest_ireval.baselines.merging import (
+    FOLDER,
+    Conflict,
+    Settled,
+    Side,
+    Sides,
+    conflicts_at,
+    only_side,
+    settle,
+    sides_at,
+)
+from pytest_ireval.baselines.reading import (
+    Figures,
+    figures_of_acceptances,
+    read_baseline,
+    read_baseline_at,
+    read_record,
+)
+from pytest_ireval.baselines.record import Acceptance, Baseline, is_record
+from pytest_ireval.baselines.writing import (
+    anchor_name,
+    anchor_words,
+    delete_baseline,
+    finish_interrupted,
+    is_anchor,
+    suite_of,
+    write_anchor,
 )
 from pytest_ireval.cli.baseline_text import (
     accepted_text,
@@ -37,8 +49,9 @@ from pytest_ireval.cli.baseline_text import (
     diff_text,
     query_text,
 )
-from pytest_ireval.errors import BaselineError, IrevalError, Problem
+from pytest_ireval.errors import BaselineError, IrevalError, Problem, did_you_mean
 from pytest_ireval.plurals import counted
+from pytest_ireval.suites.finding import NOT_ENTERED
 from pytest_ireval.text_table import printable
 
 if TYPE_CHECKING:
@@ -58,8 +71,8 @@ def _show(baseline: str, query: str | None) -> None:
 
     BASELINE is the .json file of a baseline, a suite file, or REF:path for the baseline as it was at a git ref.
     """
-    place = baseline_place(baseline)
-    found = baseline_at(place)
+    place = _baseline_place(baseline)
+    found = _baseline_at(place)
     click.echo(baseline_text(found, str(place)) if query is None else query_text(found, query, str(place)), nl=False)
     anchor = place._replace(name=anchor_name(place.name))
     if query is None and (record := read_record(anchor.folder, anchor.name, anchor.ref)) is not None:
@@ -76,8 +89,8 @@ def _diff(a: str, b: str, lines: int) -> None:
     A and B are .json files of baselines, suite files, or REF:path for a baseline as it was at a git ref; one of them
     may be a REF alone, which stands for the path of the other.
     """
-    first, second = pair_of(a, b)
-    click.echo(diff_text(baseline_at(first), baseline_at(second), (str(first), str(second)), lines), nl=False)
+    first, second = _pair_of(a, b)
+    click.echo(diff_text(_baseline_at(first), _baseline_at(second), (str(first), str(second)), lines), nl=False)
 
 
 COMMITS = 200
@@ -93,10 +106,10 @@ def _log(baseline: str, last: int) -> None:
     BASELINE is the .json file of a baseline, a suite file, or REF:path. The figures of earlier acceptances come from
     git, as far as its history is here.
     """
-    place = baseline_place(baseline)
+    place = _baseline_place(baseline)
     record = read_record(place.folder, place.name, place.ref)
     if record is None:
-        raise BaselineError(missing(place))
+        raise BaselineError(_missing(place))
     figures = figures_of_acceptances(place.folder, place.name, record, COMMITS)
     shown = record.baseline.acceptances[::-1][:last]
     left = len(record.baseline.acceptances) - len(shown)
@@ -177,7 +190,7 @@ def _prune(folders: tuple[str, ...], yes: bool) -> None:
     Nothing is deleted without --yes. The exit code is 1 if there are some and they were not deleted. A suite file that
     cannot be read is an error: its baselines might be taken for orphans.
     """
-    orphans = [(folder, name) for folder in baseline_folders(folders or (".",)) for name in _orphans(folder)]
+    orphans = [(folder, name) for folder in _baseline_folders(folders or (".",)) for name in _orphans(folder)]
     for folder, name in orphans:
         files = delete_baseline(folder, name) if yes else baseline_files(folder, name)
         verb = "deleted" if yes else "no suite has"
@@ -192,7 +205,7 @@ def _prune(folders: tuple[str, ...], yes: bool) -> None:
 def _orphans(folder: Path) -> list[str]:
     """Names of the baselines and anchors in a folder that no suite beside it has."""
     try:
-        known = {each.name for path in suite_files(folder.parent) for each in baselines_of_suites(path)}
+        known = {each.name for path in _suite_files(folder.parent) for each in _baselines_of_suites(path)}
     except IrevalError as error:
         complaint = "nothing is pruned: which suites there are is not known while one of them cannot be read"
         raise BaselineError(Problem(complaint, place=str(folder)), *error.problems) from error
@@ -233,8 +246,8 @@ def _resolve(files: tuple[str, ...], take: Side) -> None:
 
 
 def _finished() -> Iterator[str]:
-    for folder in baseline_folders((".",)):
-        for name in interrupted_in(folder):
+    for folder in _baseline_folders((".",)):
+        for name in _interrupted_in(folder):
             if finish_interrupted(folder, name):
                 yield f"{folder / name}.json: an update that was interrupted is in place now"
 
@@ -267,10 +280,10 @@ def _reason(acceptance: Acceptance) -> str:
 
 
 def _command(conflict: Conflict, acceptance: Acceptance) -> str:
-    suite = suite_of_baseline(conflict.folder, conflict.name)
+    suite = _suite_of_baseline(conflict.folder, conflict.name)
     if is_anchor(conflict.name):
         words = ["ireval", "baseline", "anchor", _near(suite or conflict.folder.parent)]
-        words += ["--named", suite_of(conflict.name)] if suite is None or len(baselines_of_suites(suite)) > 1 else []
+        words += ["--named", suite_of(conflict.name)] if suite is None or len(_baselines_of_suites(suite)) > 1 else []
         return shlex.join([*words, "--reason", acceptance.reason])
     words = ["pytest", "--ireval", _near(suite or conflict.folder.parent), "--ireval-update"]
     words += ["--ireval-force"] if acceptance.forced else []
@@ -284,3 +297,131 @@ def _same(one: Path, other: Path) -> bool:
 def _near(path: Path) -> str:
     """As people write it from here."""
     return os.path.relpath(path)
+
+
+SUITES = (".yaml", ".yml")
+
+
+class BaselinePlace(NamedTuple):
+    """A baseline in a folder; ``ref`` is empty for the one on the disk."""
+
+    folder: Path
+    name: str
+    ref: str = ""
+
+    @property
+    def path(self) -> Path:
+        """Its .json file."""
+        return path_of(self.folder, self.name, RECORD)
+
+    def __str__(self) -> str:
+        return f"{self.ref}:{self.path}" if self.ref else str(self.path)
+
+
+def _baseline_place(text: str) -> BaselinePlace:
+    """What a path means, or ``REF:path``."""
+    path = Path(text)
+    if path.suffix in (f".{RECORD}", *SUITES) and (path.exists() or ":" not in text):
+        return _of_path(path)
+    ref, colon, name = text.partition(":")
+    if not colon or Path(name).suffix not in (f".{RECORD}", *SUITES):
+        allowed = "a baseline is its .json file, its suite's .yaml file, or REF:path for the one at a git ref"
+        raise BaselineError(Problem("is no baseline", place=text, allowed=allowed))
+    return _of_path(Path(name))._replace(ref=ref)
+
+
+def _pair_of(one: str, other: str) -> tuple[BaselinePlace, BaselinePlace]:
+    """Two baselines; a ref alone stands for the path of the other one."""
+    if not _has_path(one) and _has_path(other):
+        second = _baseline_place(other)
+        return second._replace(ref=one), second
+    first = _baseline_place(one)
+    return first, _baseline_place(other) if _has_path(other) else first._replace(ref=other)
+
+
+def _baseline_at(place: BaselinePlace) -> Baseline:
+    """The baseline; an error if there is none."""
+    if place.ref:
+        found = read_baseline_at(place.ref, place.folder, place.name)
+    else:
+        found = read_baseline(place.folder, place.name)
+    if found is None:
+        raise BaselineError(_missing(place))
+    return found
+
+
+def _missing(place: BaselinePlace) -> Problem:
+    """Nobody has accepted a baseline there."""
+    meant = did_you_mean(place.name, names_in(place.folder)) if not place.ref else ""
+    return Problem("there is no such baseline", place=str(place), suggestion=meant)
+
+
+def _has_path(text: str) -> bool:
+    return text.endswith((f".{RECORD}", *SUITES))
+
+
+def _of_path(path: Path) -> BaselinePlace:
+    if path.suffix not in SUITES:
+        return BaselinePlace(path.parent, path.stem)
+    found = _baselines_of_suites(path)
+    if len(found) == 1:
+        return BaselinePlace(near(found[0].folder), found[0].name)
+    listed = ", ".join(str(path_of(near(each.folder), each.name, RECORD)) for each in found)
+    raise BaselineError(Problem("has several suites, and each has a baseline", place=str(path), allowed=listed))
+
+
+def _baseline_folders(roots: tuple[str, ...]) -> Iterator[Path]:
+    """Those at some paths and below, each once, in order."""
+    seen = set()
+    for root in roots:
+        if not os.path.isdir(root):
+            raise BaselineError(Problem("is no folder", place=root))
+        for folder in _below(Path(root)):
+            if folder.resolve() not in seen:
+                seen.add(folder.resolve())
+                yield folder
+
+
+def _below(root: Path) -> Iterator[Path]:
+    for home, folders, _ in os.walk(root):
+        folders[:] = sorted(name for name in folders if not any(fnmatch(name, each) for each in NOT_ENTERED))
+        if Path(home).resolve().name == FOLDER:
+            yield Path(home)
+
+
+def _interrupted_in(folder: Path) -> list[str]:
+    """Names of baselines of which an update did not finish."""
+    return sorted(path.name[1 : -len(".commit")] for path in folder.glob(".?*.commit"))
+
+
+class SuiteBaseline(NamedTuple):
+    """The baseline of a suite, be there one or not."""
+
+    folder: Path
+    name: str
+
+
+def _baselines_of_suites(path: Path) -> list[SuiteBaseline]:
+    """Of the suites in a file: one, or several if it has a matrix."""
+    from pytest_ireval.suites.loading import suite_names
+
+    home = Path(os.path.abspath(path)).parent / "baselines"
+    return [SuiteBaseline(home, name) for name in suite_names(path)]
+
+
+def _suite_files(folder: Path) -> list[Path]:
+    """The suite files that lie in a folder itself."""
+    from pytest_ireval.suites.finding import is_suite
+
+    return [path for path in sorted(folder.iterdir()) if path.is_file() and is_suite(path)]
+
+
+def _suite_of_baseline(folder: Path, name: str) -> Path | None:
+    """The suite file that a baseline or an anchor belongs to; None where none can be read that says so."""
+    for path in _suite_files(folder.parent) if folder.parent.is_dir() else ():
+        try:
+            if suite_of(name) in {each.name for each in _baselines_of_suites(path)}:
+                return path
+        except IrevalError:  # it may be in conflict as well
+            continue
+    return None

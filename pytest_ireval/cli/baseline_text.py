@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from pytest_ireval.baselines.anchors import is_anchor, suite_of
-from pytest_ireval.baselines.baseline import Acceptance, Baseline
 from pytest_ireval.baselines.changes import cause_between, changed_queries
+from pytest_ireval.baselines.record import Acceptance, Baseline
 from pytest_ireval.baselines.stored import MOST_PAIRS
+from pytest_ireval.baselines.writing import is_anchor, suite_of
 from pytest_ireval.errors import BaselineError, Problem, did_you_mean, shown
 from pytest_ireval.plurals import counted
 from pytest_ireval.results.outcome import Cause

@@ -16,11 +16,10 @@ import click
 
 from pytest_ireval.cli.comparison_formats import FORMATS
 from pytest_ireval.cli.comparison_text import BETTER, WORSE, View
-from pytest_ireval.cli.options import METRICS, format_options, metric_option, policy_options
-from pytest_ireval.cli.progress_bar import LateBar, terminal_width
+from pytest_ireval.cli.options import METRICS, LateBar, format_options, metric_option, policy_options, terminal_width
 from pytest_ireval.comparing.comparison import Test, compare
 from pytest_ireval.errors import InputError, IrevalError, Problem, did_you_mean
-from pytest_ireval.plugins.manager import load_registry
+from pytest_ireval.plugins.registry import load_registry
 from pytest_ireval.results.comparison import Comparison
 from pytest_ireval.results.evaluation import MissingQueries
 

@@ -7,8 +7,7 @@ from typing import Any
 import click
 
 from pytest_ireval.cli.evaluation_text import FORMATS
-from pytest_ireval.cli.options import METRICS, format_options, metric_option, policy_options
-from pytest_ireval.cli.progress_bar import LateBar
+from pytest_ireval.cli.options import METRICS, LateBar, format_options, metric_option, policy_options
 from pytest_ireval.evaluating.evaluation import evaluate
 from pytest_ireval.results.evaluation import MissingQueries
 

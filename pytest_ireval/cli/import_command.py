@@ -10,7 +10,7 @@ import click
 
 from pytest_ireval.errors import IrevalError, Problem
 from pytest_ireval.intake.importing import Imported, Judges, import_files
-from pytest_ireval.plugins.manager import installed
+from pytest_ireval.plugins.registry import installed
 from pytest_ireval.plurals import counted
 from pytest_ireval.retrieval.formats.input_file import FilePath
 from pytest_ireval.retrieval.formats.reader import Grades

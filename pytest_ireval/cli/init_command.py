@@ -19,7 +19,7 @@ from pytest_ireval.errors import IrevalError, Problem
 from pytest_ireval.plurals import counted, roughly
 from pytest_ireval.results.evaluation import Evaluation, MetricResult
 from pytest_ireval.retrieval.queries import Queries
-from pytest_ireval.statistics.resolution import LIKENESS, likely_spread, queries_needed, resolution
+from pytest_ireval.statistics.student import LIKENESS, likely_spread, queries_needed, resolution
 
 if TYPE_CHECKING:
     from pytest_ireval.results.evaluation import Evaluation

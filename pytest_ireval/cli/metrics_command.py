@@ -9,12 +9,10 @@ from pathlib import Path
 
 import click
 
-from pytest_ireval.cli.options import registry_at, suites_option
-from pytest_ireval.cli.progress_bar import terminal_width
+from pytest_ireval.cli.options import registry_at, suites_option, terminal_width
 from pytest_ireval.errors import MetricNameError, Problem
-from pytest_ireval.metrics.elsewhere import PACKAGES, Absent, Elsewhere, counterparts, without_counterpart
 from pytest_ireval.metrics.lookup import Found, look_up
-from pytest_ireval.metrics.metric import SOURCES, Metric
+from pytest_ireval.metrics.metric import PACKAGES, SOURCES, Absent, Elsewhere, Metric, counterparts, without_counterpart
 from pytest_ireval.metrics.names import Vocabulary
 from pytest_ireval.metrics.no_relevant import scored_without_relevant
 from pytest_ireval.metrics.parameters import Parameter, text_of

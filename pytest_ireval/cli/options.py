@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import shutil
+import sys
+import time
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
+from threading import Lock
+from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
 import click
 
 from pytest_ireval.errors import Problem, SuiteError, did_you_mean
 from pytest_ireval.plugins.conftests import Conftests
-from pytest_ireval.plugins.manager import load_registry
+from pytest_ireval.plugins.registry import load_registry
 from pytest_ireval.results.evaluation import MissingQueries, NoRelevant, Ties, Unjudged
 from pytest_ireval.retrieval.formats.reader import Content, Grades
 from pytest_ireval.suites.finding import is_partial, suites_at
@@ -18,6 +23,8 @@ from pytest_ireval.suites.loading import load_suites
 from pytest_ireval.suites.suite import Suite
 
 if TYPE_CHECKING:
+    from rich.progress import Progress as Bar
+
     from pytest_ireval.plugins.registry import Registry
 
 
@@ -137,3 +144,76 @@ def registry_at(suites: Path | None) -> Registry:
     from pytest_ireval.plugins.conftests import Conftests
 
     return Conftests().registry_for(suites.absolute())
+
+
+PATIENCE = 1.0
+"""Seconds of silence before a bar appears."""
+
+
+class LateBar:
+    """Counts from the start, and shows a bar on standard error once the work has taken a second.
+
+    Nothing is ever written, and nothing heavy imported, when standard error is no terminal.
+    """
+
+    def __init__(self) -> None:
+        self.watched = sys.stderr.isatty()
+        self.started = time.monotonic()
+        self.expected = 0
+        self.done = 0
+        self.what = ""
+        self.bar: Bar | None = None
+        self.lock = Lock()
+
+    def __enter__(self) -> LateBar:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self.bar is not None:
+            self.bar.stop()
+
+    def expect(self, amount: int, what: str) -> None:
+        """More work: so many bytes."""
+        with self.lock:
+            self.expected += amount
+            self.what = what
+
+    def advance(self, amount: int) -> None:
+        """So many bytes are done."""
+        if not self.watched:
+            return
+        with self.lock:
+            self.done += amount
+            if self.bar is None and time.monotonic() - self.started > PATIENCE:
+                self.bar = _started_bar()
+            if self.bar is not None:
+                done = min(self.done, self.expected)  # of a compressed file only the packed size is known
+                self.bar.update(self.bar.task_ids[0], description=self.what, total=self.expected, completed=done)
+
+
+def _started_bar() -> Bar:
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+
+    bar = Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TaskProgressColumn(),
+        TimeRemainingColumn(),
+        console=Console(stderr=True),
+        transient=True,
+    )
+    bar.add_task("")
+    bar.start()
+    return bar
+
+
+WIDTH = 80
+"""Of what does not go to a terminal."""
+
+
+def terminal_width() -> int:
+    """Columns of the terminal, if there is one."""
+    return shutil.get_terminal_size((WIDTH, 24)).columns if sys.stdout.isatty() else WIDTH

@@ -13,7 +13,7 @@ from pytest_ireval.gate.chance_of_red import chance_of_red
 from pytest_ireval.gate.sensitivity import Known, Outlook
 from pytest_ireval.plurals import magnitude
 from pytest_ireval.reports.summary_table import chance_words
-from pytest_ireval.statistics.resolution import LIKENESS
+from pytest_ireval.statistics.student import LIKENESS
 from pytest_ireval.suites.quantities import Tolerance
 from pytest_ireval.text_table import aligned, printable, wrapped
 

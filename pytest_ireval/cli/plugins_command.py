@@ -8,8 +8,7 @@ from pathlib import Path
 import click
 
 from pytest_ireval.cli.options import registry_at, suites_option
-from pytest_ireval.plugins.manager import ENTRY_POINT_GROUP
-from pytest_ireval.plugins.registry import Registry
+from pytest_ireval.plugins.registry import ENTRY_POINT_GROUP, Registry
 from pytest_ireval.retrieval.formats.reader import CONTENTS
 
 

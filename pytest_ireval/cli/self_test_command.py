@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 
 import click
 
-from pytest_ireval.cli.progress_bar import LateBar
+from pytest_ireval.cli.options import LateBar
 from pytest_ireval.plurals import counted
 from pytest_ireval.results.rehearsal import (
     AskedAgain,

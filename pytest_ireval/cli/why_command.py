@@ -11,8 +11,7 @@ import click
 from click.core import ParameterSource
 
 from pytest_ireval.baselines.reading import read_baseline
-from pytest_ireval.cli.options import format_options, view_options
-from pytest_ireval.cli.progress_bar import LateBar
+from pytest_ireval.cli.options import LateBar, format_options, view_options
 from pytest_ireval.cli.why_text import FORMATS
 from pytest_ireval.errors import BaselineError, MetricError, MetricNameError, Problem, SuiteError, did_you_mean
 from pytest_ireval.explaining.why import why

@@ -11,8 +11,7 @@ import numpy as np
 
 from pytest_ireval.errors import InputError, IrevalError, Problem, did_you_mean
 from pytest_ireval.metrics.metric import Metric
-from pytest_ireval.plugins.manager import installed
-from pytest_ireval.plugins.registry import Registry
+from pytest_ireval.plugins.registry import Registry, installed
 from pytest_ireval.progress import SILENT, Progress
 from pytest_ireval.results.evaluation import MissingQueries, NoRelevant, Policies, Ties, Unjudged
 from pytest_ireval.retrieval.companions import with_companions

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from pytest_ireval.baselines.baseline import Acceptance, Baseline, StoredMetric
-from pytest_ireval.baselines.fingerprints import fingerprint_of_rankings
+from pytest_ireval.baselines.files import fingerprint_of_rankings
 from pytest_ireval.baselines.reading import read_record
+from pytest_ireval.baselines.record import Acceptance, Baseline, StoredMetric
 from pytest_ireval.errors import BaselineError, IrevalError
 from pytest_ireval.gate.inputs import ORDERS_BY_JUDGMENTS
 from pytest_ireval.gate.material import NOTHING_MOVED, Material, Moved, moved_by

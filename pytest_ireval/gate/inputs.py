@@ -10,14 +10,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pytest_ireval.baselines.baseline import Fingerprints
-from pytest_ireval.baselines.fingerprints import (
+from pytest_ireval.baselines.files import (
     JudgmentPrints,
     fingerprint_of_policies,
     fingerprint_of_queries,
     fingerprint_of_text,
     fingerprints_of_judgments,
 )
+from pytest_ireval.baselines.record import Fingerprints
 from pytest_ireval.errors import InputError, Problem
 from pytest_ireval.evaluating.setting import Setting, set_up
 from pytest_ireval.metrics.metric import Metric

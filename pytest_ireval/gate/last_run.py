@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pytest_ireval.baselines.baseline import Baseline, Fingerprints
-from pytest_ireval.baselines.fingerprints import fingerprint, fingerprint_of_text
+from pytest_ireval.baselines.files import fingerprint, fingerprint_of_text
+from pytest_ireval.baselines.record import Baseline, Fingerprints
 from pytest_ireval.baselines.stored import Damage, decoded_rankings, encoded_rankings
 from pytest_ireval.errors import InputError, Problem
 from pytest_ireval.gate.material import Material

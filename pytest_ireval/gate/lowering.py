@@ -10,9 +10,9 @@ from typing import NamedTuple
 import numpy as np
 
 from pytest_ireval.baselines.at_base import AtBase
-from pytest_ireval.baselines.baseline import Acceptance, Baseline
 from pytest_ireval.baselines.changes import changed_queries
 from pytest_ireval.baselines.files import near
+from pytest_ireval.baselines.record import Acceptance, Baseline
 from pytest_ireval.errors import BaselineError
 from pytest_ireval.gate.material import Material
 from pytest_ireval.gate.reference import HeldAgainst, refuse_too_little

@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pytest_ireval.baselines.anchors import accepted_since
-from pytest_ireval.baselines.baseline import (
+from pytest_ireval.baselines.files import JudgmentPrints
+from pytest_ireval.baselines.record import (
     NO_SPREADS,
     NO_STEPS,
     Baseline,
@@ -25,7 +25,7 @@ from pytest_ireval.baselines.baseline import (
     spreads_of,
     steps_of_metrics,
 )
-from pytest_ireval.baselines.fingerprints import JudgmentPrints
+from pytest_ireval.baselines.writing import accepted_since
 from pytest_ireval.errors import IrevalError
 from pytest_ireval.evaluating.setting import Setting
 from pytest_ireval.gate.reference import HeldAgainst
@@ -34,11 +34,10 @@ from pytest_ireval.plugins.kinds import Part
 from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.results.outcome import Cause
 from pytest_ireval.results.suite_result import Counts
-from pytest_ireval.rules.context import AcceptedChange, Seen, Walk
+from pytest_ireval.rules.context import AcceptedChange, Seen, Unjudged, Walk
 from pytest_ireval.rules.planning import Check, Held, anchored_figures, by_anchor, held_figures, needs_queries, planned
 from pytest_ireval.rules.question import Question
 from pytest_ireval.rules.side import Floats, Population, Side
-from pytest_ireval.rules.unjudged import Unjudged
 from pytest_ireval.statistics.differences import differences
 from pytest_ireval.suites.suite import Suite
 

@@ -9,12 +9,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pytest_ireval.baselines.anchors import anchor_name, anchor_words
 from pytest_ireval.baselines.at_base import AtBase, Base, NamedBaseline, baseline_at_base
-from pytest_ireval.baselines.baseline import Baseline, Fingerprints
 from pytest_ireval.baselines.changes import cause_of
-from pytest_ireval.baselines.fingerprints import JudgmentPrints
+from pytest_ireval.baselines.files import JudgmentPrints
 from pytest_ireval.baselines.reading import files_of_last_commit, read_baseline
+from pytest_ireval.baselines.record import Baseline, Fingerprints
+from pytest_ireval.baselines.writing import anchor_name, anchor_words
 from pytest_ireval.errors import BaselineError, BaselineMisfitError, IrevalError, MissingAnchorError, Problem
 from pytest_ireval.gate.inputs import ORDERS_BY_JUDGMENTS, Gathered, rankings_of_suite, refuse_missing_queries
 from pytest_ireval.gate.scoring import side_of, with_overlaps

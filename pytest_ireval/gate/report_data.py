@@ -9,8 +9,8 @@ from itertools import islice
 
 import numpy as np
 
-from pytest_ireval.baselines.anchors import accepted_since
-from pytest_ireval.baselines.baseline import Acceptance, StoredMetric
+from pytest_ireval.baselines.record import Acceptance, StoredMetric
+from pytest_ireval.baselines.writing import accepted_since
 from pytest_ireval.errors import IrevalError
 from pytest_ireval.gate.asking import error_lines
 from pytest_ireval.gate.chance_of_red import chance_of_red

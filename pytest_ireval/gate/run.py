@@ -11,8 +11,8 @@ from typing import NamedTuple
 import numpy as np
 
 from pytest_ireval.baselines.at_base import Base
-from pytest_ireval.baselines.baseline import Baseline
 from pytest_ireval.baselines.reading import files_of_last_commit, read_baseline
+from pytest_ireval.baselines.record import Baseline
 from pytest_ireval.errors import BaselineError, InputError, IrevalError, Problem
 from pytest_ireval.gate.inputs import (
     Gathered,
@@ -37,8 +37,7 @@ from pytest_ireval.gate.scoring import (
 )
 from pytest_ireval.gate.unjudged import unjudged_of
 from pytest_ireval.gate.verdicts import Circumstances, broken_outcome, judged_all
-from pytest_ireval.plugins.manager import installed
-from pytest_ireval.plugins.registry import Registry
+from pytest_ireval.plugins.registry import Registry, installed
 from pytest_ireval.plurals import counted
 from pytest_ireval.progress import SILENT, Progress
 from pytest_ireval.results.outcome import Cause

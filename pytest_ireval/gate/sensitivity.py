@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pytest_ireval.baselines.baseline import DIGITS, Acceptance, Baseline, StoredMetric, spread_key
 from pytest_ireval.baselines.reading import read_record
+from pytest_ireval.baselines.record import DIGITS, Acceptance, Baseline, StoredMetric, spread_key
 from pytest_ireval.errors import HistoryError, Problem, one_line
 from pytest_ireval.gate.inputs import queries_of_suite, weights_of_suite
 from pytest_ireval.history import spreads
@@ -26,8 +26,8 @@ from pytest_ireval.rules.figures import room_of
 from pytest_ireval.rules.no_regression import LOW_BASELINE
 from pytest_ireval.rules.planning import Check, by_stored, drawing_of, planned
 from pytest_ireval.rules.side import WHOLE, Drawing, Floats, Slice
-from pytest_ireval.statistics.resolution import LEVEL, false_alarm, likely_spread, queries_needed, resolution
-from pytest_ireval.statistics.weighting import Sampling, Weighting, weighting
+from pytest_ireval.statistics.estimate import Sampling, Weighting, weighting
+from pytest_ireval.statistics.student import LEVEL, false_alarm, likely_spread, queries_needed, resolution
 from pytest_ireval.suites.quantities import Tolerance, Tolerances
 from pytest_ireval.suites.suite import Suite
 

@@ -18,11 +18,10 @@ from pytest_ireval.retrieval.doors import some
 from pytest_ireval.retrieval.ids import Ids
 from pytest_ireval.retrieval.rankings import Rankings
 from pytest_ireval.retrieval.scan.tokens import Words
-from pytest_ireval.rules.context import Seen
+from pytest_ireval.rules.context import Seen, Unjudged
 from pytest_ireval.rules.planning import INPUTS, Check
 from pytest_ireval.rules.question import mean_of, weightless, weights_of
 from pytest_ireval.rules.side import Side
-from pytest_ireval.rules.unjudged import Unjudged
 from pytest_ireval.suites.quantities import Tolerance, Tolerances
 
 MOST_TO_JUDGE = 500

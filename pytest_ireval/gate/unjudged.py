@@ -38,8 +38,8 @@ from pytest_ireval.retrieval.labelled import (
 from pytest_ireval.retrieval.queries import Queries
 from pytest_ireval.retrieval.rankings import Rankings
 from pytest_ireval.retrieval.views import condensed, cut_to_depth, only
+from pytest_ireval.rules.context import JudgedThere, Unjudged
 from pytest_ireval.rules.side import Population, Side
-from pytest_ireval.rules.unjudged import JudgedThere, Unjudged
 from pytest_ireval.statistics.differences import TIE
 from pytest_ireval.statistics.joint_bounds import Alone, Asked, Bounds, Shape, affordable, heeds_labels, joint_bounds
 from pytest_ireval.suites.suite import Suite

@@ -29,7 +29,7 @@ from pytest_ireval.rules.new_document import NewDocumentOptions, expecting, prom
 from pytest_ireval.rules.planning import INPUTS, LOWERING, Check
 from pytest_ireval.rules.side import Floats, Side
 from pytest_ireval.statistics.multiplicity import holm_of_groups, worth_of_tests
-from pytest_ireval.statistics.resolution import LEVEL
+from pytest_ireval.statistics.student import LEVEL
 from pytest_ireval.suites.suite import RuleAsked, Waiver
 
 

@@ -12,12 +12,11 @@ from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from pytest_ireval.baselines.anchors import is_anchor
-from pytest_ireval.baselines.baseline import Acceptance
 from pytest_ireval.baselines.files import RECORD
 from pytest_ireval.baselines.merging import FOLDER
 from pytest_ireval.baselines.reading import record_from
-from pytest_ireval.baselines.record import Record, begins_record
+from pytest_ireval.baselines.record import Acceptance, Record, begins_record
+from pytest_ireval.baselines.writing import is_anchor
 from pytest_ireval.errors import BaselineError, HistoryError, Problem
 from pytest_ireval.history.database import WAIT, bound, reading, shrink, writing
 from pytest_ireval.repositories.git import asked, blob, git

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from pytest_ireval.plugins.manager import installed
-from pytest_ireval.plugins.registry import Registry
+from pytest_ireval.plugins.registry import Registry, installed
 from pytest_ireval.progress import SILENT, Progress
 from pytest_ireval.retrieval.doors import as_judgments, as_queries, as_rankings
 from pytest_ireval.retrieval.formats.input_file import FilePath

@@ -8,8 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from pytest_ireval.errors import MetricNameError, Problem, closest, shown
-from pytest_ireval.metrics.elsewhere import PACKAGES, Absent, Elsewhere, counterparts, without_counterpart
-from pytest_ireval.metrics.metric import Metric
+from pytest_ireval.metrics.metric import PACKAGES, Absent, Elsewhere, Metric, counterparts, without_counterpart
 from pytest_ireval.metrics.names import Vocabulary
 from pytest_ireval.metrics.parameters import text_of
 

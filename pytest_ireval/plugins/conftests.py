@@ -9,8 +9,7 @@ from pathlib import Path
 from types import ModuleType
 
 from pytest_ireval.errors import PluginError
-from pytest_ireval.plugins.manager import Plugins
-from pytest_ireval.plugins.registry import Registry
+from pytest_ireval.plugins.registry import Plugins, Registry
 
 MENTIONED = b"ireval"
 """A conftest.py without it has no hooks of ours and is not imported: it may do anything."""

@@ -9,7 +9,7 @@ from datetime import datetime
 
 import pytest
 
-from pytest_ireval.baselines.baseline import Acceptance
+from pytest_ireval.baselines.record import Acceptance
 from pytest_ireval.baselines.writing import write_baseline
 from pytest_ireval.errors import IrevalError
 from pytest_ireval.gate.acceptance import Proposal, blockers, needs_reason

@@ -17,7 +17,7 @@ from pytest_ireval.errors import IrevalError, Problem, ReportError, one_line
 from pytest_ireval.gate.last_run import FILE as RANKINGS
 from pytest_ireval.gate.material import moment_of, written
 from pytest_ireval.pytest_adapter.code_host import source_links
-from pytest_ireval.reports.anchors import PAGE, link_to, rule_anchor
+from pytest_ireval.reports.commands import PAGE, link_to, rule_anchor
 from pytest_ireval.reports.data_files import FOLDER, RESULTS, metrics_text, results_text, to_judge_text
 from pytest_ireval.reports.page import page_text
 from pytest_ireval.reports.summary_markdown import summary_text

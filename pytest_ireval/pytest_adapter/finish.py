@@ -19,8 +19,7 @@ from pytest_ireval.history.kept import append, kept_run
 from pytest_ireval.history.trends import with_trends
 from pytest_ireval.plurals import counted
 from pytest_ireval.pytest_adapter.accepting import Accepting
-from pytest_ireval.pytest_adapter.affected import Affected, nobody, with_unaffected
-from pytest_ireval.pytest_adapter.branch import BASE, branch_of
+from pytest_ireval.pytest_adapter.affected import BASE, Affected, branch_of, nobody, with_unaffected
 from pytest_ireval.pytest_adapter.claims import REPORTED, absent, claim, folders_named_whole, unclaimed
 from pytest_ireval.pytest_adapter.code_host import append_step_summary, as_printed, tell_code_host
 from pytest_ireval.pytest_adapter.files import OFF, RunFiles, only_looks, with_problem

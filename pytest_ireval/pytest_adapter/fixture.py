@@ -16,7 +16,7 @@ from pytest_ireval.gate.material import moment_of, written
 from pytest_ireval.gate.run import run_gate
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.plugins.registry import Registry
-from pytest_ireval.pytest_adapter.branch import Branch, branch_of
+from pytest_ireval.pytest_adapter.affected import Branch, branch_of
 from pytest_ireval.pytest_adapter.claims import CLAIMS, claim
 from pytest_ireval.pytest_adapter.code_host import as_printed
 from pytest_ireval.pytest_adapter.run_plugins import ADOPTING, RunPlugins, plugins_of

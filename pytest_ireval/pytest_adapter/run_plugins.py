@@ -11,8 +11,7 @@ import pytest
 
 from pytest_ireval.errors import IrevalError, PluginError
 from pytest_ireval.plugins.conftests import MENTIONED, conftests_for, imported
-from pytest_ireval.plugins.manager import Plugins
-from pytest_ireval.plugins.registry import Registry
+from pytest_ireval.plugins.registry import Plugins, Registry
 
 
 class RunPlugins:

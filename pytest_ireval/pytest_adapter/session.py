@@ -13,8 +13,7 @@ from pytest_ireval.gate.material import written
 from pytest_ireval.gate.run import plan_of
 from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.pytest_adapter.accepting import Accepting
-from pytest_ireval.pytest_adapter.affected import Affected, left_out, stand_in
-from pytest_ireval.pytest_adapter.branch import circumstances_of
+from pytest_ireval.pytest_adapter.affected import Affected, circumstances_of, left_out, stand_in
 from pytest_ireval.pytest_adapter.files import files_of
 from pytest_ireval.pytest_adapter.items import RuleItem, SuiteFile, SuiteRun, node_name
 from pytest_ireval.pytest_adapter.planned_suite import Collected, Evaluated, SharedRun, planned_suite

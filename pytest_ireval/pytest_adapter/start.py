@@ -15,8 +15,7 @@ from pytest_ireval.errors import IrevalError, Problem, ReportError
 from pytest_ireval.gate.material import moment_of
 from pytest_ireval.pytest_adapter import claims, shown_reports
 from pytest_ireval.pytest_adapter.accepting import Accepting, accepting_of
-from pytest_ireval.pytest_adapter.affected import Affected, affected_of
-from pytest_ireval.pytest_adapter.branch import branch_of
+from pytest_ireval.pytest_adapter.affected import Affected, affected_of, branch_of
 from pytest_ireval.pytest_adapter.files import begin, files_of
 from pytest_ireval.pytest_adapter.finish import RunEnd
 from pytest_ireval.pytest_adapter.planned_suite import SharedRun

@@ -21,9 +21,9 @@ from pytest_ireval.progress import SILENT, Progress
 from pytest_ireval.rehearsing.stage import RED, Stage, changed_places, drawn_queries, mixed_sides, outcomes, urn_of
 from pytest_ireval.results.rehearsal import FalseAlarms
 from pytest_ireval.retrieval.rankings import Rankings, rankings_of
+from pytest_ireval.rules.context import Unjudged
 from pytest_ireval.rules.planning import Check
 from pytest_ireval.rules.side import Floats, Mask, Scored, Side
-from pytest_ireval.rules.unjudged import Unjudged
 from pytest_ireval.statistics.differences import TIE
 from pytest_ireval.statistics.student import share_limits
 

@@ -9,7 +9,7 @@ from hashlib import sha256
 import numpy as np
 from numpy.typing import NDArray
 
-from pytest_ireval.baselines.fingerprints import fingerprint_of_rankings
+from pytest_ireval.baselines.files import fingerprint_of_rankings
 from pytest_ireval.gate.inputs import Gathered, Names
 from pytest_ireval.gate.material import Material
 from pytest_ireval.gate.reference import beside, over_the_same
@@ -21,9 +21,9 @@ from pytest_ireval.results.outcome import Outcome
 from pytest_ireval.retrieval.ids import Ids, concatenated
 from pytest_ireval.retrieval.rankings import Rankings
 from pytest_ireval.retrieval.scan.tokens import Span
+from pytest_ireval.rules.context import Unjudged
 from pytest_ireval.rules.planning import Check
 from pytest_ireval.rules.side import Floats, Mask, Scored, Side
-from pytest_ireval.rules.unjudged import Unjudged
 
 Rows = NDArray[np.int64]
 

@@ -11,9 +11,8 @@ from typing import NamedTuple
 
 from pytest_ireval.errors import Problem, ReportError
 from pytest_ireval.plurals import counted
-from pytest_ireval.reports.anchors import rule_anchor
 from pytest_ireval.reports.charts.gallery import svg_of
-from pytest_ireval.reports.commands import accept_command, why_command
+from pytest_ireval.reports.commands import accept_command, rule_anchor, why_command
 from pytest_ireval.reports.failure_text import baseline_words, best_document, cause_sentence, grade_words, now_at
 from pytest_ireval.reports.figures import figure, interval, sight_words
 from pytest_ireval.reports.markdown_text import SourceLinks

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from pytest_ireval.reports.anchors import rule_anchor, suite_anchor
 from pytest_ireval.reports.charts.chart import Chart, Kind
 from pytest_ireval.reports.charts.gallery import charts_of
-from pytest_ireval.reports.commands import accept_command
+from pytest_ireval.reports.commands import accept_command, rule_anchor, suite_anchor
 from pytest_ireval.reports.failure_text import cause_sentence
 from pytest_ireval.reports.summary_table import COUNTS, WORTH_A_LOOK
 from pytest_ireval.results.evaluation import Policies

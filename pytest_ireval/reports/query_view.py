@@ -12,10 +12,9 @@ from itertools import islice
 from typing import Any, Literal
 
 from pytest_ireval.plurals import counted
-from pytest_ireval.reports.anchors import link_to, query_anchor, sound
 from pytest_ireval.reports.charts.chart import Chart
 from pytest_ireval.reports.charts.recall_precision import query_curve_chart
-from pytest_ireval.reports.commands import shell_word, why_command
+from pytest_ireval.reports.commands import link_to, query_anchor, shell_word, sound, why_command
 from pytest_ireval.reports.figures import change, figure
 from pytest_ireval.results.outcome import Outcome, Placed
 from pytest_ireval.results.suite_result import MetricFigures, QueryDocuments, QueryTable, RunResult, SuiteResult

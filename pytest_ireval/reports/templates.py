@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import traceback
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, is_dataclass, replace
 from functools import lru_cache, partial
@@ -21,7 +21,14 @@ from jinja2.utils import missing
 from markupsafe import Markup
 
 from pytest_ireval.errors import IrevalError, Problem, ReportError, did_you_mean, one_line
-from pytest_ireval.results.suite_result import RunResult, Section
+from pytest_ireval.plurals import magnitude
+from pytest_ireval.reports.commands import link_to, query_anchor, sound
+from pytest_ireval.reports.figures import change, figure, interval, percent
+from pytest_ireval.reports.page_suite import Cell, tone_of
+from pytest_ireval.reports.query_view import worst_views
+from pytest_ireval.reports.summary_table import chance_words
+from pytest_ireval.results.suite_result import MetricFigures, RunResult, Section, SuiteResult
+from pytest_ireval.text_table import printable
 
 if TYPE_CHECKING:
     import jinja2
@@ -121,8 +128,6 @@ def _kept(ours: Path) -> jinja2.Environment:
 def _made(*folders: Path) -> jinja2.Environment:
     import jinja2
 
-    from pytest_ireval.reports.page_filters import FILTERS
-
     found = jinja2.FileSystemLoader(folders)
     ours = jinja2.PrefixLoader({OURS: jinja2.FileSystemLoader(template_folder())})
     made = jinja2.Environment(
@@ -132,7 +137,7 @@ def _made(*folders: Path) -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters.update(FILTERS)
+    made.filters.update(_FILTERS)
     return made
 
 
@@ -386,3 +391,53 @@ def _listed(names: list[str]) -> str:
         return ""
     more = ", …" if len(names) > LISTED else ""
     return f"there is: {', '.join(names[:LISTED])}{more}"
+
+
+def spread(each: MetricFigures | Cell) -> str:
+    """The interval of a change."""
+    return "-" if each.low is None or each.high is None else interval(each.low, each.high)
+
+
+def sight(resolution: float | None) -> str:
+    """The smallest change that so many queries show."""
+    return "-" if resolution is None else magnitude(resolution)
+
+
+def moment(date: str) -> str:
+    """``2027-03-03 09:00 UTC``."""
+    day, _, time = date.partition("T")
+    return f"{day} {time[:5]} UTC" if time.endswith("Z") else date
+
+
+def first_line(text: str) -> str:
+    """What stands before the first end of a line."""
+    return text.strip().partition("\n")[0]
+
+
+def printable_lines(text: str) -> str:
+    """Lines with whatever has no picture spelled out."""
+    return "\n".join(printable(line) for line in text.splitlines())
+
+
+def query_link(suite: SuiteResult, query: str) -> str:
+    """The address of a query's view."""
+    return link_to(query_anchor(suite, query))
+
+
+_FILTERS: Mapping[str, Callable[..., Any]] = {
+    "chance_words": chance_words,
+    "change": change,
+    "figure": figure,
+    "first_line": first_line,
+    "link": link_to,
+    "moment": moment,
+    "percent": percent,
+    "printable": printable,
+    "printable_lines": printable_lines,
+    "query_link": query_link,
+    "sight": sight,
+    "sound": sound,
+    "spread": spread,
+    "tone": tone_of,
+    "worst_views": worst_views,
+}

@@ -41,9 +41,8 @@ from pytest_ireval.rules.wording import (
     who_got_worse,
     worst_changes,
 )
-from pytest_ireval.statistics.estimate import estimated
+from pytest_ireval.statistics.estimate import estimated, weighting
 from pytest_ireval.statistics.mean_evidence import FEWEST, p_above, p_below
-from pytest_ireval.statistics.weighting import weighting
 from pytest_ireval.suites.options import EvidenceOptions
 from pytest_ireval.suites.quantities import Tolerance
 

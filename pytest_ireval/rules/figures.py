@@ -14,7 +14,7 @@ from pytest_ireval.rules.context import Seen, Values
 from pytest_ireval.rules.question import Question, mean_of, weightless
 from pytest_ireval.rules.side import Floats
 from pytest_ireval.statistics.mean_evidence import FEWEST, MeanEvidence
-from pytest_ireval.statistics.resolution import false_alarm, queries_needed, resolution
+from pytest_ireval.statistics.student import false_alarm, queries_needed, resolution
 
 
 def figures_compared(seen: Seen, values: Values | None = None) -> SliceFigures:

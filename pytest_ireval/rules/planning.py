@@ -15,7 +15,7 @@ from pytest_ireval.plurals import counted
 from pytest_ireval.retrieval.queries import Queries
 from pytest_ireval.rules.expect import Expectation
 from pytest_ireval.rules.side import WHOLE, Drawing, Slice, Strata, one_value, slice_of, slug
-from pytest_ireval.statistics.weighting import FEWEST_UNITS, Counts
+from pytest_ireval.statistics.estimate import FEWEST_UNITS, Counts
 from pytest_ireval.suites.quantities import Amount, Tolerances
 from pytest_ireval.suites.suite import Place, PopulationAsked, RuleAsked, Suite, Waiver
 

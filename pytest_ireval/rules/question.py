@@ -12,8 +12,8 @@ import numpy as np
 from pytest_ireval.rules.context import Seen, Values
 from pytest_ireval.rules.side import WHOLE, Floats, Mask, Strata
 from pytest_ireval.statistics.differences import differences
+from pytest_ireval.statistics.estimate import Counts, Sampling, Weighting, weighting
 from pytest_ireval.statistics.mean_evidence import MeanEvidence, mean_evidence
-from pytest_ireval.statistics.weighting import Counts, Sampling, Weighting, weighting
 from pytest_ireval.suites.quantities import Tolerance
 
 LEVEL = 0.05

@@ -17,7 +17,7 @@ from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.retrieval.judgments import Judgments
 from pytest_ireval.retrieval.queries import Queries
 from pytest_ireval.retrieval.rankings import Rankings
-from pytest_ireval.statistics.weighting import Counts
+from pytest_ireval.statistics.estimate import Counts
 from pytest_ireval.suites.quantities import percent
 
 T = TypeVar("T")

@@ -28,8 +28,8 @@ from pytest_ireval.rules.figures import figures_of
 from pytest_ireval.rules.question import Question
 from pytest_ireval.rules.wording import look_facts, much_worse, on, p_words, queries_of, size_words, worst_changes
 from pytest_ireval.statistics.differences import TIE
+from pytest_ireval.statistics.estimate import Sampling, weighting
 from pytest_ireval.statistics.sign_flip import NetSevere, heads_at_most, net_severe, rate_bound
-from pytest_ireval.statistics.weighting import Sampling, weighting
 from pytest_ireval.suites.options import MORE, EvidenceOptions, Looser
 from pytest_ireval.suites.values import AmountText, MetricText, Number
 

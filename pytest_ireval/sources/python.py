@@ -17,6 +17,7 @@ from pytest_ireval.errors import Mistakes, Problem, SourceError, shown
 from pytest_ireval.plugins.kinds import source
 from pytest_ireval.retrieval.rankings import Rankings, rankings_of_lists
 from pytest_ireval.retrieval.tables import Unfit
+from pytest_ireval.sources.asking import CallOutcome
 from pytest_ireval.sources.callables import (
     QUERY_WORDS,
     Pairs,
@@ -28,7 +29,6 @@ from pytest_ireval.sources.callables import (
     wanted_by,
 )
 from pytest_ireval.sources.foreign_text import Request, raised_at, told, within
-from pytest_ireval.sources.threads import CallOutcome
 from pytest_ireval.suites.options import SourceOptions
 from pytest_ireval.suites.scalars import UnfitError
 from pytest_ireval.suites.values import DurationText, PathTexts, Text, Whole
@@ -59,7 +59,7 @@ class PythonOptions(SourceOptions):
 @source(name="python", options=PythonOptions)
 def python(options: PythonOptions, request: Request) -> Rankings:
     """What a Python function finds, called with one query at a time or with all of them."""
-    from pytest_ireval.sources.threads import in_loop, in_threads  # brings asyncio, which most suites can do without
+    from pytest_ireval.sources.asking import in_loop, in_threads  # brings asyncio, which most suites can do without
 
     folders = [request.folder, *options.path, Path.cwd()]
     with importable_from(folders):
@@ -78,7 +78,7 @@ def python(options: PythonOptions, request: Request) -> Rankings:
 
 def _search(options: PythonOptions, request: Request, folders: Sequence[Path]) -> _Search:
     """The function, imported in the thread from which it is called."""
-    from pytest_ireval.sources.threads import in_line
+    from pytest_ireval.sources.asking import in_line
 
     absent = [within(folder, request.folder) for folder in options.path if not os.path.isdir(folder)]
     if absent:

@@ -11,10 +11,9 @@ from typing import NamedTuple
 import numpy as np
 
 from pytest_ireval.statistics.differences import TIE, Floats
-from pytest_ireval.statistics.estimate import Estimate, estimated
+from pytest_ireval.statistics.estimate import Counts, Estimate, Sampling, Weighting, estimated, weighting
 from pytest_ireval.statistics.sign_flip import sign_flip
 from pytest_ireval.statistics.student import shares_below, t_quantiles
-from pytest_ireval.statistics.weighting import Counts, Sampling, Weighting, weighting
 
 FEW_CHANGED = 20
 """Up to this many changed units all ways to swap their scores must agree, too: a t test trusts large numbers."""

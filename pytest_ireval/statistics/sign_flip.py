@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pytest_ireval.statistics.differences import TIE, Floats, Mask
+from pytest_ireval.statistics.estimate import Counts, summed
 from pytest_ireval.statistics.student import quantile
-from pytest_ireval.statistics.weighting import Counts, summed
 
 COUNTED = 64
 """Up to so many changed queries it is tried to count all patterns."""

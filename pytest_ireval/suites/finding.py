@@ -4,10 +4,17 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from fnmatch import fnmatch
-from pathlib import Path
+from fnmatch import fnmatch, fnmatchcase
+from pathlib import Path, PurePosixPath
+
+from pytest_ireval.errors import shown
+from pytest_ireval.repositories.changed_files import Files
+from pytest_ireval.repositories.git import places_of, root_of
+from pytest_ireval.suites.scalars import Scalar, UnfitError, place_of, plain_value
+from pytest_ireval.suites.suite import Pattern, Watch
 
 MARK = re.compile(rb"^(?:\xef\xbb\xbf)?(?:\{\s*)?[\"']?ireval[\"']?\s*:", re.MULTILINE)
 PARTIAL = re.compile(rb"^partial\s*:\s*['\"]?(?:true|yes|on)\b", re.MULTILINE | re.IGNORECASE)
@@ -101,3 +108,140 @@ def twin_of(path: Path, name: str) -> Path | None:
             ):
                 return other
     return None
+
+
+WILD = re.compile(r"[*?\[]")
+ANY = "**"
+"""Any number of folders, none too."""
+DRIVE = re.compile(r"[A-Za-z]:[/\\]")
+BRACES = re.compile(r"\{[^}]*,[^}]*\}")
+A_GLOB = "glob"
+EXAMPLES = "write search/**, ../search/*.py, or /libs/analysis/** from the top of the repository"
+
+
+def watch(value: object) -> Watch:
+    """What a glob stands for; relative to the folder of the file it is written in, or with ``/`` to the repository."""
+    if isinstance(value, Watch):
+        return value
+    text = plain_value(value, A_GLOB)
+    glob = text.removeprefix("!").strip()
+    _refuse_unreadable(text, glob)
+    folder = Path(os.path.abspath(value.folder if isinstance(value, Scalar) else ""))
+    root = root_of(folder)
+    _refuse_machine_path(glob, root)
+    pattern = pattern_of(glob, (root or folder) if glob.startswith("/") else folder)
+    if root is not None and not places_of(pattern.base, root):
+        raise UnfitError(f"{shown(text)} leaves the repository: git says nothing of {pattern.base}")
+    return Watch(text, place_of(value), pattern, text.startswith("!"))
+
+
+def pattern_of(glob: str, folder: Path) -> Pattern:
+    """The pattern that a glob is, seen from a folder. One that ends in a name means everything below it, too."""
+    parts = [part for part in glob.split("/") if part not in ("", ".")]
+    fixed = next((number for number, part in enumerate(parts) if WILD.search(part)), len(parts))
+    wild = parts[fixed:]
+    if not wild or not WILD.search(wild[-1]):
+        wild.append(ANY)
+    return Pattern(Path(os.path.normpath(os.path.join(folder, *parts[:fixed]))), tuple(wild))
+
+
+def _refuse_unreadable(text: str, glob: str) -> None:
+    complaint, suggestion = next(_mistakes(glob), ("", ""))
+    if complaint:
+        raise UnfitError(f"{shown(text)} {complaint}", suggestion)
+
+
+def _mistakes(glob: str) -> Iterator[tuple[str, str]]:
+    """What is wrong, and what to write instead."""
+    parts = glob.split("/")
+    wild = next((number for number, part in enumerate(parts) if WILD.search(part)), len(parts))
+    if not glob.strip("/") or "\0" in glob:
+        yield "is no glob", EXAMPLES
+    if DRIVE.match(glob) or glob.startswith("~"):
+        yield "is a path of one machine", EXAMPLES
+    if "\\" in glob:
+        yield "has a backslash: folders are separated by /", "write " + glob.replace("\\", "/")
+    if BRACES.search(glob):
+        yield "has braces, which are no wildcards here", "write a glob for each alternative"
+    if any(ANY in part and part != ANY for part in parts):
+        yield "has ** as a part of a name, and it stands for whole folders", "write search/**/*.py, or * within a name"
+    if ".." in parts[wild:]:
+        yield "goes up (..) from a folder that a wildcard leaves open", EXAMPLES
+
+
+def _refuse_machine_path(glob: str, root: Path | None) -> None:
+    """A path from the top of the machine, where the top of the repository is meant."""
+    if not glob.startswith("/") or root is None:
+        return
+    below = f"{glob}/".startswith(f"{root.as_posix().rstrip('/')}/")
+    first = glob.strip("/").partition("/")[0]
+    if not below and (WILD.search(first) or (root / first).exists() or not Path("/", first).exists()):
+        return
+    inside = "/" + glob.removeprefix(root.as_posix()).lstrip("/") if below else ""
+    suggestion = f"write {inside}" if inside else EXAMPLES
+    complaint = f"{shown(glob)} is a path of this machine; / is the top of the repository here"
+    raise UnfitError(complaint, suggestion)
+
+
+def watched(watches: Sequence[Watch], files: Files, root: Path) -> tuple[str, Watch] | None:
+    """The first file that one of the globs fits, and no exception does; None if there is none."""
+    exceptions = [
+        (place, watch.pattern.wild)
+        for watch in watches
+        if watch.excludes
+        for place in places_of(watch.pattern.base, root)
+    ]
+    for watch in (each for each in watches if not each.excludes):
+        for file in fitting(watch.pattern, files, root):
+            if not any(_lies_at(file, place) and _fits(wild, _parts(file, place)) for place, wild in exceptions):
+                return file, watch
+    return None
+
+
+def fitting(pattern: Pattern, files: Files, root: Path) -> Iterator[str]:
+    """The files that a pattern fits; of a submodule or link, those in which it may fit something."""
+    for place in places_of(pattern.base, root):
+        yield from _above(files.names, place)
+        for file in _at(files.names, place):
+            if _fits(pattern.wild, _parts(file, place), file in files.folders):
+                yield file
+
+
+def _lies_at(file: str, place: str) -> bool:
+    return not place or file == place or file.startswith(f"{place}/")
+
+
+def _parts(file: str, place: str) -> tuple[str, ...]:
+    """The way from a place down to a file."""
+    below = file[len(place) :].strip("/")
+    return tuple(below.split("/")) if below else ()
+
+
+def _above(names: Sequence[str], place: str) -> Iterator[str]:
+    """Names that stand where the way to a place goes: what was or became a submodule or a link."""
+    for parent in PurePosixPath(place).parents if place else ():
+        name = str(parent)
+        at = bisect_left(names, name)
+        if name != "." and at < len(names) and names[at] == name:
+            yield name
+
+
+def _at(names: Sequence[str], place: str) -> Sequence[str]:
+    """Those that are the place, or lie below it."""
+    if not place:
+        return names
+    at = bisect_left(names, place)
+    itself = names[at : at + 1] if at < len(names) and names[at] == place else ()
+    below = names[bisect_left(names, f"{place}/") : bisect_left(names, f"{place}0")]  # 0 follows / in order
+    return (*itself, *below)
+
+
+def _fits(wild: Sequence[str], parts: Sequence[str], folder: bool = False) -> bool:
+    """Whether parts of a path are as the pattern wants; of a folder, whether something below it may be."""
+    if not parts:
+        return folder or all(each == ANY for each in wild)
+    if not wild:
+        return False
+    if wild[0] == ANY:
+        return len(wild) == 1 or any(_fits(wild[1:], parts[at:], folder) for at in range(len(parts) + 1))
+    return fnmatchcase(parts[0], wild[0]) and _fits(wild[1:], parts[1:], folder)

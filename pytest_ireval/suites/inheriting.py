@@ -12,7 +12,7 @@ from typing import Any
 
 from pytest_ireval.errors import Problem, closest, shown
 from pytest_ireval.secrets import keep
-from pytest_ireval.suites.mistakes import KEY, Spot, spot
+from pytest_ireval.suites.checks import KEY, Spot, spot
 from pytest_ireval.suites.scalars import File, Items, Keys, Scalar, put_value
 from pytest_ireval.suites.yaml_tree import read_tree, tree_of_bytes
 

@@ -15,10 +15,9 @@ from pydantic import TypeAdapter, ValidationError
 from pytest_ireval.errors import IrevalError, Problem, SuiteError, closest, did_you_mean
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.plugins.kinds import Part, RuleKind
-from pytest_ireval.plugins.manager import installed
-from pytest_ireval.plugins.registry import Registry
+from pytest_ireval.plugins.registry import Registry, installed
 from pytest_ireval.results.evaluation import Policies
-from pytest_ireval.suites.checks import PlacedValue, Read, checked
+from pytest_ireval.suites.checks import KEY, PlacedValue, Read, Spot, checked, key_problem, problems_of, spot
 from pytest_ireval.suites.inheriting import (
     Contents,
     GatheredKeys,
@@ -27,7 +26,6 @@ from pytest_ireval.suites.inheriting import (
     named_suite,
     with_values,
 )
-from pytest_ireval.suites.mistakes import KEY, Spot, key_problem, problems_of, spot
 from pytest_ireval.suites.reading import read_source
 from pytest_ireval.suites.scalars import Keys, Scalar, place_of, put_value
 from pytest_ireval.suites.suite import (

@@ -16,7 +16,7 @@ from pytest_ireval.errors import MetricNameError, Problem, did_you_mean
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.suites import quantities
-from pytest_ireval.suites.mistakes import Spot, problems_of
+from pytest_ireval.suites.checks import Spot, problems_of
 from pytest_ireval.suites.quantities import Tolerance, Tolerances
 from pytest_ireval.suites.scalars import Scalar, UnfitError, number_in_scalar, place_of, plain_value, unfit
 from pytest_ireval.suites.suite import SourceAsked
@@ -55,7 +55,7 @@ ANCHOR = Reference(anchored=True)
 
 def registry_of(info: ValidationInfo) -> Registry:
     """The registry that names are looked up in; without any, what is installed."""
-    from pytest_ireval.plugins.manager import installed
+    from pytest_ireval.plugins.registry import installed
 
     given: Registry | None = (info.context or {}).get("registry")
     return given if given is not None else installed()

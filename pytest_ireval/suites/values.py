@@ -10,7 +10,7 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BeforeValidator, GetPydanticSchema, WithJsonSchema
 
 from pytest_ireval.metrics.metric import Metric
-from pytest_ireval.suites import editor_types, globs, quantities, reading
+from pytest_ireval.suites import editor_types, finding, quantities, reading
 from pytest_ireval.suites.quantities import Amount, Bound, Tolerance, Tolerances
 from pytest_ireval.suites.reading import STORED, Reference
 
@@ -79,7 +79,7 @@ PathTexts = Annotated[
     WithJsonSchema(editor_types.PATHS),
 ]
 """One path or a list of them."""
-_Watch = Annotated[Any, BeforeValidator(globs.watch)]
+_Watch = Annotated[Any, BeforeValidator(finding.watch)]
 Watches = Annotated[
     tuple[_Watch, ...],
     BeforeValidator(reading.read_list),

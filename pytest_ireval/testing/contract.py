@@ -12,7 +12,7 @@ from pytest_ireval.errors import MetricError, PluginError, Problem, did_you_mean
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.metrics.parameters import Parameter, text_of
 from pytest_ireval.metrics.score import bounds_of
-from pytest_ireval.plugins.manager import load_registry
+from pytest_ireval.plugins.registry import load_registry
 from pytest_ireval.plurals import counted
 from pytest_ireval.testing.breaking import Broken, SeenBreak, tried, variants
 from pytest_ireval.testing.changes import Data, Query, up_to

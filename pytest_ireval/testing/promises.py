@@ -8,8 +8,22 @@ from dataclasses import dataclass
 
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.metrics.score import bounds_of
-from pytest_ireval.testing import breaking
-from pytest_ireval.testing.breaking import Breaks, siblings
+from pytest_ireval.testing.breaking import (
+    Breaks,
+    better_than_perfect,
+    changed_below_the_cutoff,
+    differs,
+    differs_after_other_arguments,
+    differs_alone,
+    differs_the_second_time,
+    either,
+    harmed_by_promotion,
+    misread,
+    out_of_range,
+    siblings,
+    without_a_value,
+    writes,
+)
 from pytest_ireval.testing.changes import (
     Data,
     all_data,
@@ -116,14 +130,14 @@ PROMISES = (
         "there is a number for every query, whatever was judged or retrieved",
         "say in no_relevant= and empty= what such queries score, or return a number for them, as ratio(…) does for "
         "0 / 0; and say in needs= what it looks at besides grades",
-        breaking.without_a_value,
+        without_a_value,
         _all,
     ),
     Promise(
         "within_its_range",
         "values are within the range that the metric declares",
         "correct the formula, or declare range=(least, greatest)",
-        breaking.out_of_range,
+        out_of_range,
         _all,
         _endless,
     ),
@@ -131,7 +145,7 @@ PROMISES = (
         "perfect_is_best",
         "no ranking is better than all relevant documents in order of grade",
         "correct the formula, or declare another direction",
-        breaking.better_than_perfect,
+        better_than_perfect,
         spares=_no_order_is_best,
         optional=True,
     ),
@@ -139,7 +153,7 @@ PROMISES = (
         "promotion_never_harms",
         "a relevant document that passes one of a lower grade never makes a ranking worse",
         "correct the formula, or declare another direction",
-        breaking.harmed_by_promotion,
+        harmed_by_promotion,
         lambda metric: (*_plain(metric), fractions()),
         spares=_no_order_is_best,
         optional=True,
@@ -148,9 +162,9 @@ PROMISES = (
         "names_of_documents",
         "what documents are called does not matter",
         "look at grades and ranks, not at ids; let no set or sort of ids decide",
-        breaking.either(
-            breaking.differs(documents_renamed, "with every document renamed"),
-            breaking.differs(documents_renamed_at_length, "with a long id for every document"),
+        either(
+            differs(documents_renamed, "with every document renamed"),
+            differs(documents_renamed_at_length, "with a long id for every document"),
         ),
         optional=True,
     ),
@@ -159,22 +173,22 @@ PROMISES = (
         "what queries are called does not matter",
         "let no id of a query into the formula, and remember nothing under it from one call to the next: "
         "what belongs to the data goes into judged.remember",
-        breaking.either(
-            breaking.differs(queries_renamed, "with every query renamed"),
-            breaking.differs(queries_renamed_at_length, "with a long id for every query"),
+        either(
+            differs(queries_renamed, "with every query renamed"),
+            differs(queries_renamed_at_length, "with a long id for every query"),
         ),
     ),
     Promise(
         "order_of_queries",
         "in which order queries stand, and whether others were ranked, does not matter",
         "let nothing run on from one query into the next: judged.running and judged.sum start anew for each",
-        breaking.differs(queries_shuffled, "with the queries in another order"),
+        differs(queries_shuffled, "with the queries in another order"),
     ),
     Promise(
         "order_of_lines",
         "in which order lines are read does not matter, also where scores are equal",
         "go by rank; a row number of the judgments says nothing about a document",
-        breaking.differs(lines_shuffled, "with lines in another order"),
+        differs(lines_shuffled, "with lines in another order"),
         lambda metric: (*_tied(metric), *_few(metric)),
     ),
     Promise(
@@ -182,7 +196,7 @@ PROMISES = (
         "a query scores the same alone as among others",
         "compare a query with nothing but its own documents; the scale is judged.highest_grade, never a maximum over "
         "what is there",
-        breaking.differs_alone,
+        differs_alone,
         _few,
         _not_by_query,
         optional=True,
@@ -191,7 +205,7 @@ PROMISES = (
         "below_the_cutoff",
         "documents without relevance that are added below the cutoff change nothing",
         "leave out what stands below the cutoff: hits.rank <= cutoff, grades[:cutoff], min(retrieved, cutoff)",
-        breaking.changed_below_the_cutoff,
+        changed_below_the_cutoff,
         _deep,
         _no_cutoff,
         optional=True,
@@ -200,7 +214,7 @@ PROMISES = (
         "scores_scaled",
         "scores do no more than order documents",
         "go by rank, or declare needs=('scores',)",
-        breaking.differs(scores_scaled, "with other scores in the same order", scored=True),
+        differs(scores_scaled, "with other scores in the same order", scored=True),
         lambda metric: (*_few(metric), *_tied(metric)),
         _looks_at_scores,
     ),
@@ -208,14 +222,14 @@ PROMISES = (
         "same_twice",
         "the same data score the same twice",
         "keep nothing between two calls but by judged.remember, and let nothing depend on chance or time",
-        breaking.differs_the_second_time,
+        differs_the_second_time,
         _few,
     ),
     Promise(
         "arguments_apart",
         "what was scored before with other arguments does not matter",
         "put every argument it depends on into the key of judged.remember",
-        breaking.differs_after_other_arguments,
+        differs_after_other_arguments,
         _few,
         _without_siblings,
     ),
@@ -223,14 +237,14 @@ PROMISES = (
         "reads_only",
         "judgments, rankings and all that comes with them are read, never written",
         "work on a copy",
-        breaking.writes,
+        writes,
         _few,
     ),
     Promise(
         "name_round_trips",
         "its canonical name, read again, is the same metric",
         "choose a name that is not read as one of its own spellings",
-        breaking.misread,
+        misread,
         lambda metric: (Data(()),),  # noqa: ARG005 - as above
     ),
 )

@@ -1,7 +1,7 @@
 """Baselines made for tests, and whether two say the same."""
 
-from pytest_ireval.baselines.baseline import Acceptance, Baseline, Fingerprints, StoredMetric
-from pytest_ireval.baselines.fingerprints import fingerprints_of_judgments
+from pytest_ireval.baselines.files import fingerprints_of_judgments
+from pytest_ireval.baselines.record import Acceptance, Baseline, Fingerprints, StoredMetric
 from pytest_ireval.retrieval.from_objects import judgments_from, rankings_from
 
 LISTS = {"q1": ["a", "b", "c"], "q2": ["b", "a"], "q3": []}

@@ -6,11 +6,10 @@ import pytest
 from made_baselines import FIRST, SECOND, baseline_of, content
 from test_baseline_commands import SUITE
 
-from pytest_ireval.baselines.anchors import anchor_name, anchor_words, is_anchor, suite_of, write_anchor
-from pytest_ireval.baselines.baseline import Acceptance
 from pytest_ireval.baselines.files import baseline_files, is_file_of
 from pytest_ireval.baselines.reading import read_baseline
-from pytest_ireval.baselines.writing import write_baseline
+from pytest_ireval.baselines.record import Acceptance
+from pytest_ireval.baselines.writing import anchor_name, anchor_words, is_anchor, suite_of, write_anchor, write_baseline
 from pytest_ireval.errors import BaselineError
 
 PINNED = Acceptance("2026-12-01T09:00:00Z", "e" * 40, "main", reason="release 4.2")

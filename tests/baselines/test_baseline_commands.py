@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from made_baselines import FIRST, GRADES, LISTS, SECOND, baseline_of
 
-from pytest_ireval.baselines.baseline import StoredMetric
 from pytest_ireval.baselines.files import baseline_files
+from pytest_ireval.baselines.record import StoredMetric
 from pytest_ireval.baselines.writing import delete_baseline, write_baseline
 from pytest_ireval.cli.baseline_command import command
 from pytest_ireval.retrieval.from_objects import rankings_from

@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from made_baselines import FIRST, SECOND, baseline_of, content
 
-from pytest_ireval.baselines.files import baseline_files
-from pytest_ireval.baselines.fingerprints import fingerprint
+from pytest_ireval.baselines.files import baseline_files, fingerprint
 from pytest_ireval.baselines.reading import read_baseline
 from pytest_ireval.baselines.record import decoded_record
 from pytest_ireval.baselines.stored import JUDGMENTS_HEAD as HEAD

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from made_baselines import FIRST, GRADES, LISTS, SECOND, baseline_of, content
 
 from pytest_ireval.baselines import writing
-from pytest_ireval.baselines.baseline import StoredMetric
 from pytest_ireval.baselines.files import baseline_files
 from pytest_ireval.baselines.reading import read_baseline
+from pytest_ireval.baselines.record import StoredMetric
 from pytest_ireval.baselines.writing import encoded_baseline, write_baseline
 from pytest_ireval.errors import BaselineError
 from pytest_ireval.retrieval.from_objects import rankings_from

@@ -7,8 +7,8 @@ from made_baselines import FIRST, baseline_of, content
 from test_baseline_commands import SUITE
 
 from pytest_ireval.baselines import writing
-from pytest_ireval.baselines.baseline import Acceptance
 from pytest_ireval.baselines.reading import read_baseline
+from pytest_ireval.baselines.record import Acceptance
 from pytest_ireval.baselines.writing import write_baseline
 
 FOLDER = Path("suites/baselines")

@@ -9,19 +9,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 from made_baselines import FIRST, SECOND, baseline_of
 
-from pytest_ireval.baselines.baseline import (
+from pytest_ireval.baselines.reading import read_baseline
+from pytest_ireval.baselines.record import (
     NO_SPREADS,
     NO_STEPS,
     Spreads,
     Step,
+    decoded_record,
+    encoded_record,
     spread_key,
     spreads_of,
     spreads_said,
     steps_of_metrics,
     steps_said,
 )
-from pytest_ireval.baselines.reading import read_baseline
-from pytest_ireval.baselines.record import decoded_record, encoded_record
 from pytest_ireval.baselines.writing import write_baseline
 
 

@@ -157,8 +157,8 @@ def test_what_was_typed_is_no_suggestion(ireval):
 
 
 def test_every_row_is_found_by_its_own_name(registry):
-    from pytest_ireval.metrics.elsewhere import PACKAGES, counterparts, without_counterpart
     from pytest_ireval.metrics.lookup import look_up
+    from pytest_ireval.metrics.metric import PACKAGES, counterparts, without_counterpart
 
     for package in PACKAGES:
         for row in counterparts(registry.metrics.values(), package):

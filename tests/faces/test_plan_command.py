@@ -5,7 +5,7 @@ import shutil
 
 import pytest
 
-from pytest_ireval.baselines.baseline import Acceptance, Baseline, StoredMetric, spreads_of
+from pytest_ireval.baselines.record import Acceptance, Baseline, StoredMetric, spreads_of
 from pytest_ireval.baselines.writing import write_baseline
 from pytest_ireval.retrieval.from_objects import rankings_from
 

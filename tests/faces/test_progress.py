@@ -6,8 +6,8 @@ import sys
 import pytest
 
 from pytest_ireval import evaluate
-from pytest_ireval.cli import progress_bar
-from pytest_ireval.cli.progress_bar import LateBar
+from pytest_ireval.cli import options
+from pytest_ireval.cli.options import LateBar
 
 
 class Terminal(io.StringIO):
@@ -46,7 +46,7 @@ def test_quick_work_shows_nothing(show_on):
 
 def test_long_work_shows_a_bar_and_takes_it_away(show_on, monkeypatch):
     terminal = show_on(Terminal())
-    monkeypatch.setattr(progress_bar, "PATIENCE", -1)
+    monkeypatch.setattr(options, "PATIENCE", -1)
     bar = LateBar()
 
     work(bar)
@@ -57,7 +57,7 @@ def test_long_work_shows_a_bar_and_takes_it_away(show_on, monkeypatch):
 
 def test_nothing_is_shown_in_a_pipe_however_long_it_takes(show_on, monkeypatch):
     pipe = show_on(io.StringIO())
-    monkeypatch.setattr(progress_bar, "PATIENCE", -1)
+    monkeypatch.setattr(options, "PATIENCE", -1)
 
     work(LateBar())
 

@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 
 from pytest_ireval import load_registry, load_suites
-from pytest_ireval.baselines.fingerprints import fingerprint
+from pytest_ireval.baselines.files import fingerprint
 from pytest_ireval.baselines.reading import baseline_from, read_baseline
 from pytest_ireval.baselines.writing import delete_baseline, finish_interrupted
 from pytest_ireval.errors import IrevalError

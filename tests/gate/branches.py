@@ -13,10 +13,15 @@ class Branch:
 
     def __init__(self, shop):
         self.shop, self.path = shop, shop.path
-        self.git("init", "--quiet", "--initial-branch=main")
+        before = "a branch of", *((path.name, path.read_bytes()) for path in sorted(self.path.iterdir()))
+        shop.once(before, self._begin)
+        self.base = self.git("rev-parse", "main")[:7]
+
+    def _begin(self):
+        self.git("init", "--quiet", "--initial-branch=main", "--template=")
         (self.path / ".gitignore").write_text("ireval-report/\n__pycache__/\n")
-        shop.accept()
-        self.base = self.commit("the first baseline")[:7]
+        self.shop.accept()
+        self.commit("the first baseline")
         self.git("checkout", "--quiet", "-b", "change")
         self.commit("begun")
 

@@ -75,10 +75,14 @@ class Shop:
         if any(path.is_dir() for path in self.path.iterdir()) or any(name.endswith(".py") for name, _ in before):
             self._accept()  # a repository, or code, may make something else of the same files
             return
-        known = self.accepted.folders.get(before)
+        self.once(before, self._accept)
+
+    def once(self, key, make):
+        """Change the folder; from the second time on what came of it is copied."""
+        known = self.accepted.folders.get(key)
         if known is None:
-            self._accept()
-            known = self.accepted.folders[before] = self.accepted.home / str(len(self.accepted.folders))
+            make()
+            known = self.accepted.folders[key] = self.accepted.home / str(len(self.accepted.folders))
             shutil.copytree(self.path, known, symlinks=True)
         else:
             shutil.copytree(known, self.path, symlinks=True, dirs_exist_ok=True)

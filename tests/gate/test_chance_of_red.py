@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from pytest_ireval import Queries, load_registry, load_suite
-from pytest_ireval.baselines.baseline import StoredMetric
+from pytest_ireval.baselines.record import StoredMetric
 from pytest_ireval.gate.chance_of_red import chance_of_red
 from pytest_ireval.gate.sensitivity import Known
 from pytest_ireval.rules.planning import planned
-from pytest_ireval.statistics.resolution import false_alarm
+from pytest_ireval.statistics.student import false_alarm
 
 HEAD = """\
 ireval: 1

@@ -7,14 +7,13 @@ from datetime import date
 import pytest
 
 from pytest_ireval import load_suite
-from pytest_ireval.baselines.anchors import write_anchor
-from pytest_ireval.baselines.baseline import NO_STEPS, Acceptance, Step
 from pytest_ireval.baselines.reading import read_baseline
-from pytest_ireval.baselines.writing import delete_baseline, write_baseline
+from pytest_ireval.baselines.record import NO_STEPS, Acceptance, Step
+from pytest_ireval.baselines.writing import delete_baseline, write_anchor, write_baseline
 from pytest_ireval.gate.acceptance import proposal_of
 from pytest_ireval.gate.run import gate, plan_of
 from pytest_ireval.gate.verdicts import Circumstances
-from pytest_ireval.plugins.manager import installed
+from pytest_ireval.plugins.registry import installed
 from pytest_ireval.rules.context import AcceptedChange, Walk
 
 QUERIES = 200

@@ -8,7 +8,7 @@ import pytest
 
 from pytest_ireval import load_suite
 from pytest_ireval.gate.sensitivity import known_of, outlooks
-from pytest_ireval.plugins.manager import installed
+from pytest_ireval.plugins.registry import installed
 
 
 def accepted(shop):

@@ -6,11 +6,11 @@ from datetime import date
 import pytest
 
 from pytest_ireval import load_suite
-from pytest_ireval.baselines.baseline import Acceptance, spreads_of
+from pytest_ireval.baselines.record import Acceptance, spreads_of
 from pytest_ireval.baselines.writing import write_baseline
 from pytest_ireval.gate.sensitivity import beyond_sight, known_of, outlooks, too_low
-from pytest_ireval.plugins.manager import installed
-from pytest_ireval.statistics.resolution import false_alarm, queries_needed, resolution
+from pytest_ireval.plugins.registry import installed
+from pytest_ireval.statistics.student import false_alarm, queries_needed, resolution
 from pytest_ireval.suites.quantities import Tolerance
 
 TODAY = date(2026, 11, 22)
@@ -50,7 +50,7 @@ def suite(tmp_path, made_baseline):
 
 @pytest.fixture
 def made_baseline():
-    from pytest_ireval.baselines.baseline import Baseline, StoredMetric
+    from pytest_ireval.baselines.record import Baseline, StoredMetric
     from pytest_ireval.retrieval.from_objects import rankings_from
 
     def made(values, acceptances, metric="nDCG@10"):

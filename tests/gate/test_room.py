@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from pytest_ireval.plugins.manager import installed
+from pytest_ireval.plugins.registry import installed
 from pytest_ireval.rules.figures import room_of
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_ireval.baselines.baseline import Acceptance, Baseline, StoredMetric
+from pytest_ireval.baselines.record import Acceptance, Baseline, StoredMetric
 from pytest_ireval.baselines.writing import write_baseline
 from pytest_ireval.retrieval.from_objects import rankings_from
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from pytest_ireval.baselines.anchors import write_anchor
-from pytest_ireval.baselines.baseline import Acceptance
 from pytest_ireval.baselines.reading import read_baseline
+from pytest_ireval.baselines.record import Acceptance
+from pytest_ireval.baselines.writing import write_anchor
 from pytest_ireval.errors import HistoryError
 from pytest_ireval.history.kept import acceptances_in_git
 

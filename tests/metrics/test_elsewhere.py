@@ -3,7 +3,7 @@
 import pytest
 
 from pytest_ireval import Elsewhere, MetricError, metric
-from pytest_ireval.metrics.elsewhere import counterparts, without_counterpart
+from pytest_ireval.metrics.metric import counterparts, without_counterpart
 
 
 def toy(*rows):

@@ -17,7 +17,7 @@ from foreign import need_peer
 from rankings_at_random import Data
 
 from pytest_ireval import evaluate, load_registry
-from pytest_ireval.metrics.elsewhere import PACKAGES, counterparts
+from pytest_ireval.metrics.metric import PACKAGES, counterparts
 
 RECORD = Path(__file__).with_name("trec_eval_10.json")
 FAILS = "fails"

@@ -27,7 +27,7 @@ from rankings_at_random import (
 )
 
 from pytest_ireval import evaluate, load_registry
-from pytest_ireval.metrics.elsewhere import counterparts
+from pytest_ireval.metrics.metric import counterparts
 
 ROWS = {
     package: counterparts(load_registry().metrics.values(), package)

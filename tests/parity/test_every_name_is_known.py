@@ -8,7 +8,7 @@ import pytest
 from foreign import need_peer
 
 from pytest_ireval import load_registry
-from pytest_ireval.metrics.elsewhere import PACKAGES, counterparts, without_counterpart
+from pytest_ireval.metrics.metric import PACKAGES, counterparts, without_counterpart
 
 METRICS = load_registry().metrics.values()
 

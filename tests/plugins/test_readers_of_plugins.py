@@ -5,7 +5,7 @@ import types
 import pytest
 
 from pytest_ireval import InputFile, IrevalError, PluginError, Reader, evaluate, hookimpl, read_judgments, read_queries
-from pytest_ireval.plugins.manager import Plugins
+from pytest_ireval.plugins.registry import Plugins
 
 
 def read_arrows(file: InputFile, how):

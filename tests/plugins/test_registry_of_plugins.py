@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from pytest_ireval import Metric, PluginError, hookimpl, load_registry, metric, per_query_metric
-from pytest_ireval.plugins import manager as manager_module
-from pytest_ireval.plugins.manager import Plugins
-from pytest_ireval.plugins.registry import Origin, registered
+from pytest_ireval.plugins import registry as manager_module
+from pytest_ireval.plugins.registry import Origin, Plugins, registered
 
 
 def toy(name, **about):

@@ -6,7 +6,7 @@ import math
 import pytest
 
 from pytest_ireval import PluginError, ReportSection, hookimpl, report_section
-from pytest_ireval.plugins.manager import Plugins
+from pytest_ireval.plugins.registry import Plugins
 from pytest_ireval.pytest_adapter.sections import plain_data
 
 MODULE = """\

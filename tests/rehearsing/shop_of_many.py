@@ -5,7 +5,7 @@ from datetime import date
 
 import numpy as np
 
-from pytest_ireval.baselines.baseline import Acceptance
+from pytest_ireval.baselines.record import Acceptance
 from pytest_ireval.baselines.writing import write_baseline
 from pytest_ireval.gate.acceptance import proposal_of
 from pytest_ireval.gate.run import material_of

@@ -13,7 +13,7 @@ from pytest_ireval.rehearsing.self_test import self_test
 from pytest_ireval.rehearsing.stage import as_now, as_now_in_part, changed_places, drawn_queries, scored, stage_of
 from pytest_ireval.results.plain import from_plain, to_plain
 from pytest_ireval.results.rehearsal import SelfTest
-from pytest_ireval.rules.unjudged import Unjudged
+from pytest_ireval.rules.context import Unjudged
 
 
 def report(shop, **more):

@@ -8,8 +8,15 @@ from scipy.special import nctdtr, nctdtrinc, stdtr, stdtrit
 from scipy.stats import norm
 from statsmodels.stats.power import TTestPower
 
-from pytest_ireval.statistics.resolution import false_alarm, queries_needed, resolution
-from pytest_ireval.statistics.student import MANY, noncentrality, shares_below, t_quantile
+from pytest_ireval.statistics.student import (
+    MANY,
+    false_alarm,
+    noncentrality,
+    queries_needed,
+    resolution,
+    shares_below,
+    t_quantile,
+)
 
 
 @pytest.mark.parametrize("df", [1, 4, 49, MANY - 1, MANY, 199, 999, 6999, 10**6])

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from pytest_ireval.statistics.risk import risk
+from pytest_ireval.statistics.estimate import risk
 
 ROSE = np.array([10, 41, -24, 0, 25, 70, 60, -2, 9, 25], float)
 

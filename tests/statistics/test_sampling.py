@@ -8,9 +8,9 @@ import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pytest_ireval.statistics.estimate import Sampling
 from pytest_ireval.statistics.mean_evidence import equivalence, mean_evidence, mean_evidences
 from pytest_ireval.statistics.sign_flip import net_severe
-from pytest_ireval.statistics.weighting import Sampling
 
 DIGITS = {"rel": 1e-9, "abs": 1e-12}
 REPLICATES = 3000

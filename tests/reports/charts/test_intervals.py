@@ -5,8 +5,8 @@ from itertools import pairwise
 
 from small_suites import rule, scored, suite
 
+from pytest_ireval.reports.charts.differences import intervals_chart
 from pytest_ireval.reports.charts.gallery import svg_of
-from pytest_ireval.reports.charts.intervals import intervals_chart
 from pytest_ireval.reports.templates import environment
 
 TEMPLATES = environment()
