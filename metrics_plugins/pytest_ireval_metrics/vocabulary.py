@@ -1,4 +1,4 @@
-"""The parameters that many metrics share, each described once."""
+"""What many metrics share: parameters, each described once, arrays, and numbers as steps show them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How the files of a baseline are called: all begin with the name of the suite."""
+"""How the files of a baseline are called, and the fingerprints of what a baseline rests on."""
 
 from __future__ import annotations
 

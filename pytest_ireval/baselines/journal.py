@@ -1,4 +1,4 @@
-"""Several files that change together: staged in a folder beside, committed by its rename, then put into place.
+"""Several files that change together, under a lock: staged beside, committed by a rename, put into place.
 
 ``.NAME.new`` holds files that nobody looks at yet. Its rename to ``.NAME.commit`` is the moment of change: every writer
 begins by putting into place what lies there. Moves need no room on the disk, and may be repeated from any point. Nobody

@@ -1,4 +1,4 @@
-"""The .json file of a baseline: figures, fingerprints and acceptances, one query and one acceptance a line."""
+"""A baseline, and its .json file: figures, fingerprints and acceptances, one query and one acceptance a line."""
 
 from __future__ import annotations
 

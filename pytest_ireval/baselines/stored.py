@@ -1,4 +1,4 @@
-"""Judgments as text: one query a line, its documents with their grades, sorted by document."""
+"""The rankings and judgments of a baseline as text: one query a line, checked when they are read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A baseline is written whole or not at all, under a lock, and the same content is always the same bytes."""
+"""A baseline is written whole or not at all, and the same content is the same bytes; an anchor is a pinned one."""
 
 from __future__ import annotations
 

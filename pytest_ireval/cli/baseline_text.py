@@ -1,4 +1,4 @@
-"""A baseline as text."""
+"""A baseline, and two of them side by side, as text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The formats of a comparison: those for people by name, and JSON and CSV for programs."""
+"""The formats of a comparison: Markdown and LaTeX for people, JSON and CSV for programs."""
 
 from __future__ import annotations
 

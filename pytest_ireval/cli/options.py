@@ -1,4 +1,4 @@
-"""The options that name the format of a file, shared by all commands that read one."""
+"""What several commands share: options for formats, policies and suites, and a progress bar."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a suite names is read and asked for: queries, judgments, rankings; checked to belong together."""
+"""What a suite names, read and checked: queries, judgments, rankings and waivers, with their fingerprints."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether a baseline can be compared with what is evaluated now, and what a reader should know if it can."""
+"""What a suite is compared with: the stored baseline, an anchor, or other rankings; and whether it fits."""
 
 from __future__ import annotations
 

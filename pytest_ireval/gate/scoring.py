@@ -1,4 +1,4 @@
-"""Rankings of a suite scored by all its metrics, every value in its place among the queries."""
+"""Rankings of a suite scored by all its metrics: every value in its place, with ties, noise and judged shares."""
 
 from __future__ import annotations
 

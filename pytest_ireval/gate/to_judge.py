@@ -1,4 +1,4 @@
-"""What to judge first: unjudged documents on which red and undecided comparisons of a suite hang."""
+"""What to judge first: unjudged documents on which red or undecided comparisons depend; and ids that changed form."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One check asked of what was gathered: an outcome, whatever happens."""
+"""Every check of a suite judged: one outcome each, whatever happens; tests of one family are corrected together."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Compare a suite with its version at the merge base, and name everything that makes it weaker.
+"""A suite compared with its version at the merge base: what makes it weaker, and which suites are missing.
 
 Git supplies the base version; today's plugins read it. Checks, options, queries and judgments are compared. A change
 whose direction is unknown is reported as a change.

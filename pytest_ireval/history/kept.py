@@ -1,4 +1,4 @@
-"""What the history keeps of a run: figures of each suite, metric and slice, and what was accepted; no query."""
+"""What the history keeps of a run, and how runs are added, deleted and rebuilt from git."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Everything plugins brought, by name: the plain value that the rest of the house is given."""
+"""Everything that plugins bring, by name; and how plugins are found and asked."""
 
 from __future__ import annotations
 

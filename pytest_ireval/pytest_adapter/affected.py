@@ -1,4 +1,4 @@
-"""Which suites take part where only those are wanted that are affected by what changed since a git ref."""
+"""Which suites take part when only affected ones are asked for, and the base that a branch is compared with."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A suite as the end of a run has to know it, wherever it was evaluated: what was planned, and what was asked for."""
+"""A suite as it was planned, wherever it is evaluated; with ``-n``, one worker evaluates it for all."""
 
 from __future__ import annotations
 

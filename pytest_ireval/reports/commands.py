@@ -1,4 +1,4 @@
-"""Commands that a reader may paste into a shell."""
+"""Commands that a reader may paste into a shell, and the anchors that links of a page lead to."""
 
 from __future__ import annotations
 

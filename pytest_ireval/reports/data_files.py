@@ -1,4 +1,4 @@
-"""A run as ``results.json``: everything, for programs, in a form with a version and a published schema."""
+"""What a run writes for programs: ``results.json``, ``metrics.txt`` (OpenMetrics) and ``to_judge.tsv``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a branch left another one: their merge base as git knows it for certain, or what would make git know it."""
+"""Where a branch left another one: their merge base, and the files that were there."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What one rule came to: a verdict, and the slices, queries and documents it rests on."""
+"""What one rule came to: a verdict with its slices, queries and documents, and why figures changed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What foreign code and programs say, made fit for a message: short, without control characters, with its place."""
+"""What a source is told, and what foreign code says, made fit for a message: short, and with its place."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""Student's t and the paired t test: from SciPy where there are few queries, from a series where there are many.
+"""Student's t, the paired t test, and what a number of queries can show.
 
-Importing SciPy takes as long as scoring thousands of queries. From 100 degrees of freedom on, the series of Fisher and
-Cornish (Abramowitz and Stegun 1964, 26.7.5) is right to 2e-11, the normal approximation of the noncentral t (26.7.10)
-to 6e-6 of its value, and the continued fraction of the incomplete beta function (26.5.8) to 1e-12 of it; tests compare
-all with SciPy.
+From SciPy where there are few queries, from a series where there are many. Importing SciPy takes as long as scoring
+thousands of queries. From 100 degrees of freedom on, the series of Fisher and Cornish (Abramowitz and Stegun 1964,
+26.7.5) is right to 2e-11, the normal approximation of the noncentral t (26.7.10) to 6e-6 of its value, and the
+continued fraction of the incomplete beta function (26.5.8) to 1e-12 of it; tests compare all with SciPy.
 """
 
 from __future__ import annotations

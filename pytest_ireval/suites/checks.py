@@ -1,4 +1,4 @@
-"""Whether the parts of a suite make sense together."""
+"""Whether the parts of a suite make sense together; and what its models find wrong, in the words of a suite."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which files are suites: known from their names and the first MiB, without reading them as YAML."""
+"""Which files are suites, and which files fit a pattern such as ``src/**``."""
 
 from __future__ import annotations
 

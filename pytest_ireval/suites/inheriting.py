@@ -1,4 +1,4 @@
-"""What a suite says together with the files it extends."""
+"""What a suite says together with the files it extends, its variables and its matrix."""
 
 from __future__ import annotations
 

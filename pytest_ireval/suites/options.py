@@ -1,4 +1,4 @@
-"""What every kind of rule and source takes, and the models their own options are made from."""
+"""What every kind of rule and source takes, and which change of an option lets more changes pass."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ways to change data, each of which most metrics have an opinion about: none, or a one-sided one."""
+"""The data of the contract kit, and ways to change it on which most metrics have an opinion."""
 
 from __future__ import annotations
 

@@ -124,8 +124,8 @@ def test_the_package_on_the_page_about_plugins_is_the_example():
     assert blocks(ROOT / "docs" / "plugins.md", "toml") == [example.read_text(encoding="utf-8")]
 
 
-@pytest.mark.parametrize("name", ["metrics", "coming_from"])
-def test_a_page_about_metrics_is_what_the_metrics_say(name):
+@pytest.mark.parametrize("name", ["metrics", "coming_from", "architecture"])
+def test_a_page_that_is_written_from_the_code_is_what_the_code_says(name):
     script = ROOT / "docs" / f"{name}_page.py"
     spec = importlib.util.spec_from_file_location(f"{name}_page", script)
     module = importlib.util.module_from_spec(spec)

@@ -1,4 +1,4 @@
-"""Tables as text: CSV, TSV, and pairs of id and text without a first line that names them.
+"""Tables as text: CSV, TSV, pairs of id and text, BEIR folders, and diversity judgments.
 
 CSV is quoted in the usual way. TSV is taken literally: a cell holds anything but tabs and line ends.
 """

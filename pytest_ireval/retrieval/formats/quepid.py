@@ -1,4 +1,4 @@
-"""Cases of Quepid: the whole case or its ratings as JSON, or its ratings as CSV, short or detailed.
+"""Exports of Quepid: cases and books, as JSON or CSV.
 
 Quepid knows queries by their text, so the text is the id.
 """

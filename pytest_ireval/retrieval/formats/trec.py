@@ -1,4 +1,4 @@
-"""Judgments files in TREC qrels format: ``query iteration document grade``."""
+"""TREC files: judgments ``query iteration document grade``, rankings ``query Q0 document rank score tag``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is kept of ranking lines when a chunk is forgotten: judged documents, or the first ones of each query."""
+"""Lines of rankings read, ordered and checked, and what is kept of them when a chunk is forgotten."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the columns of every line begin and end."""
+"""Where the columns of every line begin and end, and words compared as bytes."""
 
 from __future__ import annotations
 
