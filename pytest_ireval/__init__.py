@@ -15,9 +15,6 @@ if TYPE_CHECKING:
         InputError,
         IrevalError,
         MetricError,
-        MetricNameError,
-        PluginError,
-        ReportError,
         SourceError,
         SuiteError,
     )
@@ -29,12 +26,12 @@ if TYPE_CHECKING:
     from pytest_ireval.metrics.parameters import Param
     from pytest_ireval.metrics.per_query import Ranking, per_query_metric
     from pytest_ireval.metrics.steps import Listing, listing, steps_of
-    from pytest_ireval.plugins.hookspecs import ReportSection, hookimpl, report_section
+    from pytest_ireval.plugins.hookspecs import hookimpl, report_section
     from pytest_ireval.plugins.kinds import Part, rule, source
-    from pytest_ireval.plugins.registry import Registry, load_registry
+    from pytest_ireval.plugins.registry import load_registry
     from pytest_ireval.results.comparison import Comparison
     from pytest_ireval.results.evaluation import Evaluation
-    from pytest_ireval.results.explanation import Explanation, Steps
+    from pytest_ireval.results.explanation import Steps
     from pytest_ireval.results.outcome import Outcome, QueryChange, SliceFigures
     from pytest_ireval.results.suite_result import SuiteResult
     from pytest_ireval.retrieval.formats.input_file import InputFile
@@ -49,28 +46,7 @@ if TYPE_CHECKING:
     from pytest_ireval.sources.foreign_text import Request
     from pytest_ireval.statistics.mean_evidence import MeanEvidence, mean_evidence
     from pytest_ireval.suites.loading import load_suite, load_suites
-    from pytest_ireval.suites.options import ComparingOptions, EvidenceOptions, Looser, RuleOptions, SourceOptions
-    from pytest_ireval.suites.scalars import UnfitError
     from pytest_ireval.suites.suite import Suite
-    from pytest_ireval.suites.values import (
-        Against,
-        AmountText,
-        BoundText,
-        DayText,
-        DurationText,
-        Filter,
-        Flag,
-        MetricText,
-        MetricTexts,
-        Number,
-        PathText,
-        PathTexts,
-        Text,
-        Texts,
-        TolerancesText,
-        ToleranceText,
-        Whole,
-    )
 
 __version__ = "0.1.0"
 
@@ -81,9 +57,6 @@ _HOMES = {
         "InputError",
         "IrevalError",
         "MetricError",
-        "MetricNameError",
-        "PluginError",
-        "ReportError",
         "SourceError",
         "SuiteError",
     ),
@@ -96,11 +69,11 @@ _HOMES = {
     "metrics.per_query": ("per_query_metric", "Ranking"),
     "metrics.steps": ("Listing", "listing", "steps_of"),
     "plugins.kinds": ("Part", "rule", "source"),
-    "plugins.registry": ("load_registry", "Registry"),
-    "plugins.hookspecs": ("hookimpl", "report_section", "ReportSection"),
+    "plugins.registry": ("load_registry",),
+    "plugins.hookspecs": ("hookimpl", "report_section"),
     "results.comparison": ("Comparison",),
     "results.evaluation": ("Evaluation",),
-    "results.explanation": ("Explanation", "Steps"),
+    "results.explanation": ("Steps",),
     "results.outcome": ("Outcome", "QueryChange", "SliceFigures"),
     "results.suite_result": ("SuiteResult",),
     "retrieval.formats.input_file": ("InputFile",),
@@ -115,91 +88,41 @@ _HOMES = {
     "sources.foreign_text": ("Request",),
     "suites.loading": ("load_suite", "load_suites"),
     "statistics.mean_evidence": ("mean_evidence", "MeanEvidence"),
-    "suites.options": ("ComparingOptions", "EvidenceOptions", "Looser", "RuleOptions", "SourceOptions"),
     "suites.suite": ("Suite",),
-    "suites.scalars": ("UnfitError",),
-    "suites.values": (
-        "Against",
-        "AmountText",
-        "BoundText",
-        "DayText",
-        "DurationText",
-        "Filter",
-        "Flag",
-        "MetricText",
-        "MetricTexts",
-        "Number",
-        "PathText",
-        "PathTexts",
-        "Text",
-        "Texts",
-        "TolerancesText",
-        "ToleranceText",
-        "Whole",
-    ),
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
-    "Against",
-    "AmountText",
     "BaselineError",
-    "BoundText",
-    "ComparingOptions",
     "Comparison",
-    "DayText",
-    "DurationText",
     "Elsewhere",
     "Evaluation",
-    "EvidenceOptions",
-    "Explanation",
-    "Filter",
-    "Flag",
     "InputError",
     "InputFile",
     "IrevalError",
     "JudgedRankings",
     "Judgments",
     "Listing",
-    "Looser",
     "MeanEvidence",
     "Metric",
     "MetricError",
-    "MetricNameError",
-    "MetricText",
-    "MetricTexts",
-    "Number",
     "Outcome",
     "Param",
     "Part",
-    "PathText",
-    "PathTexts",
-    "PluginError",
     "Queries",
     "QueryChange",
     "Ranking",
     "Rankings",
     "Reader",
-    "Registry",
-    "ReportError",
-    "ReportSection",
     "Request",
-    "RuleOptions",
     "Ruling",
     "Seen",
     "SliceFigures",
     "SourceError",
-    "SourceOptions",
     "Steps",
     "Suite",
     "SuiteError",
     "SuiteResult",
-    "Text",
-    "Texts",
-    "ToleranceText",
-    "TolerancesText",
-    "UnfitError",
-    "Whole",
     "compare",
     "condensed",
     "evaluate",

@@ -50,9 +50,8 @@ from pytest_ireval.cli.baseline_text import (
     query_text,
 )
 from pytest_ireval.errors import BaselineError, IrevalError, Problem, did_you_mean
-from pytest_ireval.plurals import counted
 from pytest_ireval.suites.finding import NOT_ENTERED
-from pytest_ireval.text_table import printable
+from pytest_ireval.text_table import counted, printable
 
 if TYPE_CHECKING:
     from pytest_ireval.suites.suite import Suite

@@ -10,10 +10,9 @@ from pytest_ireval.baselines.record import Acceptance, Baseline
 from pytest_ireval.baselines.stored import MOST_PAIRS
 from pytest_ireval.baselines.writing import is_anchor, suite_of
 from pytest_ireval.errors import BaselineError, Problem, did_you_mean, shown
-from pytest_ireval.plurals import counted
 from pytest_ireval.results.outcome import Cause
 from pytest_ireval.retrieval.rankings import Rankings
-from pytest_ireval.text_table import printable, table
+from pytest_ireval.text_table import counted, printable, table
 
 COMMIT = 9
 """So many digits of a commit are shown."""

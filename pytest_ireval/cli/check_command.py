@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pytest_ireval.errors import IrevalError, Problem
-from pytest_ireval.plurals import counted
-from pytest_ireval.text_table import printable
+from pytest_ireval.text_table import counted, printable
 
 if TYPE_CHECKING:
     from pytest_ireval.plugins.conftests import Conftests

@@ -15,9 +15,8 @@ from pytest_ireval.cli.evaluation_text import (
     open_to,
     policies_note,
 )
-from pytest_ireval.plurals import counted, plural
 from pytest_ireval.results.comparison import Change, Comparison, MetricComparison, Pair
-from pytest_ireval.text_table import blocks, printable, width
+from pytest_ireval.text_table import blocks, counted, plural, printable, width
 
 
 @dataclass(frozen=True)

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from pytest_ireval.plurals import counted
 from pytest_ireval.reports.templates import environment
 from pytest_ireval.results.evaluation import UNITS, Evaluation, MetricResult, TieSpread
-from pytest_ireval.text_table import printable, table
+from pytest_ireval.text_table import counted, printable, table
 
 LISTED = 5
 """So many query ids are listed in a note of the table."""

@@ -28,11 +28,10 @@ from pytest_ireval.history.kept import (
     prune,
 )
 from pytest_ireval.history.trends import COLUMNS, Row, Wanted, known, rows
-from pytest_ireval.plurals import counted
 from pytest_ireval.reports.data_files import RESULTS, refuse_contradictions, run_of
 from pytest_ireval.reports.figures import change, figure
 from pytest_ireval.retrieval.formats.writers import put
-from pytest_ireval.text_table import cut, table
+from pytest_ireval.text_table import counted, cut, table
 
 
 @click.group(name="history")

@@ -16,10 +16,10 @@ import click
 
 from pytest_ireval.cli.options import format_options
 from pytest_ireval.errors import IrevalError, Problem
-from pytest_ireval.plurals import counted, roughly
 from pytest_ireval.results.evaluation import Evaluation, MetricResult
 from pytest_ireval.retrieval.queries import Queries
 from pytest_ireval.statistics.student import LIKENESS, likely_spread, queries_needed, resolution
+from pytest_ireval.text_table import counted, roughly
 
 if TYPE_CHECKING:
     from pytest_ireval.results.evaluation import Evaluation

@@ -20,17 +20,105 @@ from pytest_ireval.metrics.spellings import HOLE
 from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.text_table import table
 
+_ALSO = {
+    "sklearn": "scikit-learn",
+    "pytrec_eval": "trec_eval",
+    "ir-measures": "ir_measures",
+    "pyntcireval": "ntcireval",
+}
+"""Other names of packages."""
 
-def signature(metric: Metric) -> str:
-    """The name with what must follow it."""
-    needed = [p.name for p in metric.parameters if p.required and p.name != metric.at]
-    inside = f"({', '.join(f'{name}=…' for name in needed)})" if needed else ""
-    parameter = metric.parameter(metric.at) if metric.at else None
-    if parameter is None:
-        return metric.name + inside
-    return (
-        f"{metric.name}{inside}@{parameter.name}" if parameter.required else f"{metric.name}{inside}[@{parameter.name}]"
-    )
+
+@click.command(name="metrics")
+@click.argument("names", nargs=-1)
+@click.option(
+    "--for",
+    "package",
+    type=click.Choice([*PACKAGES, *_ALSO], case_sensitive=False),
+    metavar="PACKAGE",
+    help=f"What another package calls them: {', '.join(PACKAGES)}.",
+)
+@suites_option
+def command(names: tuple[str, ...], package: str | None, suites: Path | None) -> None:
+    """List the metrics that are installed, or explain those with the given NAMES.
+
+    With --suites also those that conftest.py files bring. With --for it lists the names of another package, ours, and
+    whether the values are equal. NAMES are then names of that package, as ndcg_cut_10, or ours.
+    """
+    registry = registry_at(suites)
+    package = _ALSO.get(package, package) if package else None
+    problems: list[Problem] = []
+    if package and names:
+        blocks, problems = _these_names(package, names, registry.vocabulary)
+    elif package:
+        blocks = list(_all_names(package, registry.metrics.values()))
+    elif names:
+        blocks, problems = _explained(names, registry)
+        problems = problems if suites else [_or_of_a_conftest(problem) for problem in problems]
+    else:
+        blocks = [*_listed(registry), "ireval metrics NAME explains one."]
+    if blocks:
+        click.echo("\n\n".join(blocks))
+    if problems:
+        raise MetricNameError(*problems)
+
+
+def _these_names(package: str, names: Sequence[str], vocabulary: Vocabulary) -> tuple[list[str], list[Problem]]:
+    """Blocks of text about the names that are known, and what is wrong with the others."""
+    found: list[Found] = []
+    problems: list[Problem] = []
+    for name in dict.fromkeys(names):
+        try:
+            found.append(look_up(name, package, vocabulary))
+        except MetricNameError as error:
+            problems += error.problems
+    rows = list(dict.fromkeys(row for each in found for row in each.rows))
+    blocks = [_table(package, rows)] if rows else []
+    absent = dict.fromkeys(each.absent for each in found if each.absent)
+    blocks += [_without(names, why) for why, names in _by_reason(absent)]
+    nameless = [each.ours.name for each in found if each.ours and not each.absent]
+    blocks += [f"{PACKAGES[package]} has no name for it: {name}" for name in dict.fromkeys(nameless)]
+    return blocks, problems
+
+
+def _without(names: Sequence[str], why: str) -> str:
+    return f"no counterpart: {', '.join(names)}\n  {why}"
+
+
+def _table(package: str, rows: Iterable[Elsewhere]) -> str:
+    return table([PACKAGES[package], "pytest-ireval", "equal"], [[*row.names, row.equal] for row in rows])
+
+
+def _by_reason(every: Iterable[Absent]) -> list[tuple[str, list[str]]]:
+    by_why: dict[str, list[str]] = {}
+    for absent in every:
+        by_why.setdefault(absent.why, []).append(absent.name)
+    return list(by_why.items())
+
+
+def _all_names(package: str, metrics: Collection[Metric]) -> Iterator[str]:
+    """The names of a package with ours, and those that have no counterpart."""
+    yield _table(package, counterparts(metrics, package))
+    for why, names in reasons(metrics, package):
+        yield _without(names, why)
+
+
+def reasons(metrics: Collection[Metric], package: str) -> list[tuple[str, list[str]]]:
+    """Why names of a package have no counterpart, each reason with the names it holds for."""
+    return _by_reason(without_counterpart(metrics, package))
+
+
+def _explained(names: tuple[str, ...], registry: Registry) -> tuple[list[str], list[Problem]]:
+    """Blocks of text about the metrics that are known, and what is wrong with the other names."""
+    blocks: list[str] = []
+    problems: list[Problem] = []
+    width = terminal_width()
+    for name in names:
+        try:
+            blocks.append("\n".join(_metric_text(registry.vocabulary.family(name), width)))
+        except MetricNameError as error:
+            problems += error.problems
+    return blocks, problems
 
 
 def _metric_text(metric: Metric, width: int) -> Iterator[str]:
@@ -68,24 +156,12 @@ def _lines(metric: Metric) -> Iterator[str]:
         yield f"{parameter.name}: {described_metric(parameter)}"
 
 
-def option_for(metric: Metric) -> str:
-    """An example of how to ask for it: ``-m 'nDCG@10'``."""
-    inside = ", ".join(f"{p.name}={_sample(p)}" for p in metric.parameters if p.required and p.name != metric.at)
-    at = metric.parameter(metric.at) if metric.at else None
-    name = metric.name + (f"({inside})" if inside else "") + (f"@{_sample(at)}" if at else "")
-    quoted = f'"{name}"' if "'" in name else f"'{name}'"
-    return f"-m {quoted}{' --collection N' if 'collection' in metric.needs else ''}"
-
-
-def _sample(parameter: Parameter) -> str:
-    """A value that makes sense, as far as the parameter says."""
-    values = (10, 0.5, 1, True, *(parameter.choices or ("…",)), {1: 1, 2: 3})
-    for value in values:
-        try:
-            return text_of(parameter.checked(value))
-        except ValueError:  # not of this type, or out of its bounds
-            continue
-    return "…"
+def range_of(metric: Metric) -> str:
+    """Least and greatest value under default arguments."""
+    if callable(metric.range) and metric.missing:
+        return "depends on the arguments"
+    low, high = metric.bounds
+    return f"{low:g} to {high:g}"
 
 
 def without_relevant(metric: Metric) -> str:
@@ -115,12 +191,24 @@ def meaning(metric: Metric, spelling: str) -> str:
     return f"{metric.name}{f'({inside})' if inside else ''}{at}"
 
 
-def range_of(metric: Metric) -> str:
-    """Least and greatest value under default arguments."""
-    if callable(metric.range) and metric.missing:
-        return "depends on the arguments"
-    low, high = metric.bounds
-    return f"{low:g} to {high:g}"
+def option_for(metric: Metric) -> str:
+    """An example of how to ask for it: ``-m 'nDCG@10'``."""
+    inside = ", ".join(f"{p.name}={_sample(p)}" for p in metric.parameters if p.required and p.name != metric.at)
+    at = metric.parameter(metric.at) if metric.at else None
+    name = metric.name + (f"({inside})" if inside else "") + (f"@{_sample(at)}" if at else "")
+    quoted = f'"{name}"' if "'" in name else f"'{name}'"
+    return f"-m {quoted}{' --collection N' if 'collection' in metric.needs else ''}"
+
+
+def _sample(parameter: Parameter) -> str:
+    """A value that makes sense, as far as the parameter says."""
+    values = (10, 0.5, 1, True, *(parameter.choices or ("…",)), {1: 1, 2: 3})
+    for value in values:
+        try:
+            return text_of(parameter.checked(value))
+        except ValueError:  # not of this type, or out of its bounds
+            continue
+    return "…"
 
 
 def described_metric(parameter: Parameter) -> str:
@@ -131,92 +219,16 @@ def described_metric(parameter: Parameter) -> str:
     return "; ".join(part for part in (parameter.about.meaning, allowed, default, aliases) if part)
 
 
-_ALSO = {
-    "sklearn": "scikit-learn",
-    "pytrec_eval": "trec_eval",
-    "ir-measures": "ir_measures",
-    "pyntcireval": "ntcireval",
-}
-"""Other names of packages."""
-
-
-def _all_names(package: str, metrics: Collection[Metric]) -> Iterator[str]:
-    """The names of a package with ours, and those that have no counterpart."""
-    yield _table(package, counterparts(metrics, package))
-    for why, names in reasons(metrics, package):
-        yield _without(names, why)
-
-
-def reasons(metrics: Collection[Metric], package: str) -> list[tuple[str, list[str]]]:
-    """Why names of a package have no counterpart, each reason with the names it holds for."""
-    return _by_reason(without_counterpart(metrics, package))
-
-
-def _by_reason(every: Iterable[Absent]) -> list[tuple[str, list[str]]]:
-    by_why: dict[str, list[str]] = {}
-    for absent in every:
-        by_why.setdefault(absent.why, []).append(absent.name)
-    return list(by_why.items())
-
-
-def _these_names(package: str, names: Sequence[str], vocabulary: Vocabulary) -> tuple[list[str], list[Problem]]:
-    """Blocks of text about the names that are known, and what is wrong with the others."""
-    found: list[Found] = []
-    problems: list[Problem] = []
-    for name in dict.fromkeys(names):
-        try:
-            found.append(look_up(name, package, vocabulary))
-        except MetricNameError as error:
-            problems += error.problems
-    rows = list(dict.fromkeys(row for each in found for row in each.rows))
-    blocks = [_table(package, rows)] if rows else []
-    absent = dict.fromkeys(each.absent for each in found if each.absent)
-    blocks += [_without(names, why) for why, names in _by_reason(absent)]
-    nameless = [each.ours.name for each in found if each.ours and not each.absent]
-    blocks += [f"{PACKAGES[package]} has no name for it: {name}" for name in dict.fromkeys(nameless)]
-    return blocks, problems
-
-
-def _table(package: str, rows: Iterable[Elsewhere]) -> str:
-    return table([PACKAGES[package], "pytest-ireval", "equal"], [[*row.names, row.equal] for row in rows])
-
-
-def _without(names: Sequence[str], why: str) -> str:
-    return f"no counterpart: {', '.join(names)}\n  {why}"
-
-
-@click.command(name="metrics")
-@click.argument("names", nargs=-1)
-@click.option(
-    "--for",
-    "package",
-    type=click.Choice([*PACKAGES, *_ALSO], case_sensitive=False),
-    metavar="PACKAGE",
-    help=f"What another package calls them: {', '.join(PACKAGES)}.",
-)
-@suites_option
-def command(names: tuple[str, ...], package: str | None, suites: Path | None) -> None:
-    """List the metrics that are installed, or explain those with the given NAMES.
-
-    With --suites also those that conftest.py files bring. With --for it lists the names of another package, ours, and
-    whether the values are equal. NAMES are then names of that package, as ndcg_cut_10, or ours.
-    """
-    registry = registry_at(suites)
-    package = _ALSO.get(package, package) if package else None
-    problems: list[Problem] = []
-    if package and names:
-        blocks, problems = _these_names(package, names, registry.vocabulary)
-    elif package:
-        blocks = list(_all_names(package, registry.metrics.values()))
-    elif names:
-        blocks, problems = _explained(names, registry)
-        problems = problems if suites else [_or_of_a_conftest(problem) for problem in problems]
-    else:
-        blocks = [*_listed(registry), "ireval metrics NAME explains one."]
-    if blocks:
-        click.echo("\n\n".join(blocks))
-    if problems:
-        raise MetricNameError(*problems)
+def signature(metric: Metric) -> str:
+    """The name with what must follow it."""
+    needed = [p.name for p in metric.parameters if p.required and p.name != metric.at]
+    inside = f"({', '.join(f'{name}=…' for name in needed)})" if needed else ""
+    parameter = metric.parameter(metric.at) if metric.at else None
+    if parameter is None:
+        return metric.name + inside
+    return (
+        f"{metric.name}{inside}@{parameter.name}" if parameter.required else f"{metric.name}{inside}[@{parameter.name}]"
+    )
 
 
 def _or_of_a_conftest(problem: Problem) -> Problem:
@@ -236,16 +248,3 @@ def _listed(registry: Registry) -> list[str]:
 
 def _by_name(metric: Metric) -> str:
     return metric.name.lower()
-
-
-def _explained(names: tuple[str, ...], registry: Registry) -> tuple[list[str], list[Problem]]:
-    """Blocks of text about the metrics that are known, and what is wrong with the other names."""
-    blocks: list[str] = []
-    problems: list[Problem] = []
-    width = terminal_width()
-    for name in names:
-        try:
-            blocks.append("\n".join(_metric_text(registry.vocabulary.family(name), width)))
-        except MetricNameError as error:
-            problems += error.problems
-    return blocks, problems

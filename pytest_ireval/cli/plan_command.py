@@ -11,11 +11,10 @@ import click
 
 from pytest_ireval.gate.chance_of_red import chance_of_red
 from pytest_ireval.gate.sensitivity import Known, Outlook
-from pytest_ireval.plurals import magnitude
 from pytest_ireval.reports.summary_table import chance_words
 from pytest_ireval.statistics.student import LIKENESS
 from pytest_ireval.suites.quantities import Tolerance
-from pytest_ireval.text_table import aligned, printable, wrapped
+from pytest_ireval.text_table import aligned, magnitude, printable, wrapped
 
 if TYPE_CHECKING:
     from pytest_ireval.suites.quantities import Tolerance

@@ -11,7 +11,6 @@ import click
 from pytest_ireval.cli.options import registry_at, suites_option
 from pytest_ireval.cli.verdict_command import recorded_run
 from pytest_ireval.errors import InputError, IrevalError, Problem, did_you_mean
-from pytest_ireval.plurals import counted
 from pytest_ireval.pytest_adapter.files import TO_JUDGE, RunFiles, kept
 from pytest_ireval.pytest_adapter.sections import templates_of
 from pytest_ireval.reports.charts.chart import Chart, Kind, told_apart
@@ -22,7 +21,7 @@ from pytest_ireval.reports.templates import environment, settled_sections, templ
 from pytest_ireval.results.suite_result import RunResult, SuiteResult
 from pytest_ireval.retrieval.formats.input_file import FilePath
 from pytest_ireval.retrieval.formats.writers import put
-from pytest_ireval.text_table import printable
+from pytest_ireval.text_table import counted, printable
 
 
 @click.command(name="report")

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 import click
 
 from pytest_ireval.cli.options import LateBar
-from pytest_ireval.plurals import counted
 from pytest_ireval.results.rehearsal import (
     AskedAgain,
     FalseAlarms,
@@ -21,7 +20,7 @@ from pytest_ireval.results.rehearsal import (
     SelfTest,
     ToleranceNoise,
 )
-from pytest_ireval.text_table import printable, table, wrapped
+from pytest_ireval.text_table import counted, printable, table, wrapped
 
 if TYPE_CHECKING:
     from pytest_ireval.gate.verdicts import Circumstances
@@ -30,71 +29,103 @@ if TYPE_CHECKING:
     from pytest_ireval.suites.suite import Suite
 
 
-def again_text(found: AskedAgain) -> str:
-    """Everything below each other; the last line is the verdict."""
-    parts = [_answers(found)]
-    if not found.same:
-        parts += [_metrics(found), _tolerances(found)]
-    parts += [_red(found), f"self-test: {'pass' if found.holds else 'FAIL'}"]
-    return f"{printable(found.suite)} ({printable(found.file)})\n\n" + "\n\n".join(filter(None, parts)) + "\n"
-
-
-def _answers(found: AskedAgain) -> str:
-    asked = f"{found.source} was asked {counted(found.answers, 'time')}"
-    if found.same:
-        both = "both answers are the same" if found.answers == 2 else f"all {found.answers} answers are the same"
-        return printable(f"{asked}: {both}. Every change of a figure is a change of the ranking.")
-    share = percent(found.lists / found.queries)
-    return printable(f"{asked}: the list of {found.lists} of {counted(found.queries, 'query')} ({share}) changed.")
-
-
-def _metrics(found: AskedAgain) -> str:
-    header = ["metric", "queries", "moved", "sd of an answer", "noise floor", "share of variance", "repeat for 10%"]
-    return table(header, [_metric_row(each) for each in found.metrics], range(1, 7))
-
-
-def _metric_row(each: MetricNoise) -> list[str]:
-    return [
-        each.metric,
-        str(each.queries),
-        str(each.moved),
-        f"{each.sd:.4f}",
-        f"{each.floor:.4f}",
-        "-" if each.share is None else percent(each.share),
-        "-" if each.repeat is None else str(each.repeat),
-    ]
-
-
-def _tolerances(found: AskedAgain) -> str:
-    if not found.tolerances:
-        return ""
-    rows = [
-        [each.rule, f"{each.tolerance:.4f}", f"{each.floor:.4f}", _below(each) if each.below else ""]
-        for each in found.tolerances
-    ]
-    return table(["rule", "tolerance", "noise floor", ""], rows, (1, 2))
-
-
-def _below(each: ToleranceNoise) -> str:
-    return f"below the noise: it will {'be red' if each.red else 'warn'} by chance"
-
-
-def _red(found: AskedAgain) -> str:
-    red = [each for each in found.rules if each.verdict in ("fail", "error")]
-    if not red:
-        return f"Comparing one answer with the next: {counted(len(found.rules), 'verdict')}, none red."
-    lines = [f"  {each.rule}: {each.headline}" for each in red]
-    return "\n".join(["Comparing one answer with the next is red, though nothing changed:", *map(printable, lines)])
-
-
-def _all_asked_again(found: Sequence[AskedAgain]) -> str:
-    """Those of several suites."""
-    return "\n".join(map(again_text, found))
-
-
 WIDTH = 100
 NAMED = 1
 """So many rules are named that notice damage; JSON has all."""
+
+
+FORMAT = 1
+
+
+class Rehearsal(Protocol):
+    """A result that says whether the suite may be believed."""
+
+    @property
+    def holds(self) -> bool:
+        """Whether nothing is wrong."""
+
+
+R = TypeVar("R", bound=Rehearsal)
+
+_suite_argument = click.argument("suite", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+_format_option = click.option(
+    "--format", "form", default="table", type=click.Choice(["table", "json"]), help="How to print it."
+)
+
+
+@click.command(name="self-test", context_settings={"show_default": True})
+@_suite_argument
+@click.option(
+    "--trials", default=200, type=click.IntRange(20, 100_000), help="How often baseline and candidate change places."
+)
+@click.option(
+    "--against",
+    metavar="RANKINGS",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="Other rankings to compare with the accepted ones, instead of those that the source returns now.",
+)
+@click.option(
+    "--repeat",
+    type=click.IntRange(2, 1000),
+    help="Instead, ask the source so many times, and compare its answers.",
+)
+@_format_option
+@click.pass_context
+def command(
+    context: click.Context, suite: Path, trials: int, against: Path | None, repeat: int | None, form: str
+) -> None:
+    """Put the suites in the file SUITE to the test.
+
+    Baseline and candidate change places by chance: how often is a rule red? Damage is done to the accepted rankings:
+    which rule notices, from which share of the queries on? Harmless changes are made: is everything green? The exit
+    code is 1 if a harmless change is red, or if rules that decide by evidence raise more alarms than they promise.
+
+    With --repeat the source is asked several times what a run asks it: how far do figures move although nothing
+    changed, and which tolerances lie below that? The exit code is 1 if one does, or if a rule is red between two
+    answers.
+    """
+    if repeat is not None:
+        for option in ("trials", "against"):
+            if context.get_parameter_source(option) is not click.core.ParameterSource.DEFAULT:
+                raise click.UsageError(f"--repeat compares answers of the source, so it takes no --{option}")
+        _ask_again(suite, repeat, form)
+        return
+
+    def rehearse(each: Suite, registry: Registry, circumstances: Circumstances) -> SelfTest:
+        from pytest_ireval.rehearsing.self_test import self_test
+
+        return self_test(each, registry, circumstances, trials=trials, against=against, bars=LateBar)
+
+    _rehearsed(suite, form, rehearse, _all_self_tests)
+
+
+def _rehearsed(
+    path: Path,
+    form: str,
+    rehearse: Callable[[Suite, Registry, Circumstances], R],
+    text: Callable[[Sequence[R]], str],
+) -> None:
+    """Rehearse the suites of a file, one after the other."""
+    from pytest_ireval.gate.material import today_of
+    from pytest_ireval.gate.verdicts import Circumstances
+    from pytest_ireval.plugins.conftests import Conftests
+    from pytest_ireval.results.plain import to_plain
+    from pytest_ireval.suites.loading import load_suites
+
+    registry = Conftests().registry_for(path)
+    circumstances = Circumstances(today_of())
+    found = [rehearse(suite, registry, circumstances) for suite in load_suites(path, registry)]
+    if form == "json":
+        suites = [{**to_plain(each), "holds": each.holds} for each in found]
+        click.echo(json.dumps({"format": FORMAT, "suites": suites}, ensure_ascii=False))
+    else:
+        click.echo(text(found), nl=False)
+    sys.exit(0 if all(each.holds for each in found) else 1)
+
+
+def _all_self_tests(found: Sequence[SelfTest]) -> str:
+    """Those of several suites."""
+    return "\n".join(map(self_test_text, found))
 
 
 def self_test_text(found: SelfTest) -> str:
@@ -118,6 +149,10 @@ def _alarms(found: SelfTest) -> str:
     return "\n".join((head, "", table(header, rows, (2, 3, 4, 5)), "", _meaning(whole)))
 
 
+def _paragraph(text: str) -> str:
+    return "\n".join(wrapped(text, WIDTH))
+
+
 def _alarm_row(each: FalseAlarms) -> list[str]:
     promised = each.promised is not None
     return [
@@ -129,6 +164,11 @@ def _alarm_row(each: FalseAlarms) -> list[str]:
         percent(each.promised or 0.0) if promised else "-",
         "<- broken" if each.broken else "",
     ]
+
+
+def percent(share: float) -> str:
+    """``0.025`` as ``2.5%``."""
+    return f"{100 * share:.1f}".removesuffix(".0") + "%"
 
 
 def _meaning(whole: FalseAlarms) -> str:
@@ -180,17 +220,6 @@ def _said(each: HarmlessChange) -> str:
     return f"RED: {', '.join(each.red)}" if each.red else "pass"
 
 
-def _notes(found: SelfTest) -> Iterator[str]:
-    for each in found.mutants:
-        if each.unnoticed_is_right and each.noticed_from is not None:
-            yield _paragraph(
-                f"note: {each.name} turn it red, though nobody knows what they are worth: documents that are called "
-                "otherwise some day are named in documents: {aliases: FILE}"
-            )
-    for note in found.notes:
-        yield _paragraph(f"note: {note}")
-
-
 def _verdict(found: SelfTest) -> str:
     return _paragraph("; ".join(_complaints(found)) or "self-test: pass")
 
@@ -203,107 +232,15 @@ def _complaints(found: SelfTest) -> list[str]:
     return complaints
 
 
-def _paragraph(text: str) -> str:
-    return "\n".join(wrapped(text, WIDTH))
-
-
-def percent(share: float) -> str:
-    """``0.025`` as ``2.5%``."""
-    return f"{100 * share:.1f}".removesuffix(".0") + "%"
-
-
-def _all_self_tests(found: Sequence[SelfTest]) -> str:
-    """Those of several suites."""
-    return "\n".join(map(self_test_text, found))
-
-
-FORMAT = 1
-
-
-class Rehearsal(Protocol):
-    """A result that says whether the suite may be believed."""
-
-    @property
-    def holds(self) -> bool:
-        """Whether nothing is wrong."""
-
-
-R = TypeVar("R", bound=Rehearsal)
-
-_suite_argument = click.argument("suite", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-_format_option = click.option(
-    "--format", "form", default="table", type=click.Choice(["table", "json"]), help="How to print it."
-)
-
-
-def _rehearsed(
-    path: Path,
-    form: str,
-    rehearse: Callable[[Suite, Registry, Circumstances], R],
-    text: Callable[[Sequence[R]], str],
-) -> None:
-    """Rehearse the suites of a file, one after the other."""
-    from pytest_ireval.gate.material import today_of
-    from pytest_ireval.gate.verdicts import Circumstances
-    from pytest_ireval.plugins.conftests import Conftests
-    from pytest_ireval.results.plain import to_plain
-    from pytest_ireval.suites.loading import load_suites
-
-    registry = Conftests().registry_for(path)
-    circumstances = Circumstances(today_of())
-    found = [rehearse(suite, registry, circumstances) for suite in load_suites(path, registry)]
-    if form == "json":
-        suites = [{**to_plain(each), "holds": each.holds} for each in found]
-        click.echo(json.dumps({"format": FORMAT, "suites": suites}, ensure_ascii=False))
-    else:
-        click.echo(text(found), nl=False)
-    sys.exit(0 if all(each.holds for each in found) else 1)
-
-
-@click.command(name="self-test", context_settings={"show_default": True})
-@_suite_argument
-@click.option(
-    "--trials", default=200, type=click.IntRange(20, 100_000), help="How often baseline and candidate change places."
-)
-@click.option(
-    "--against",
-    metavar="RANKINGS",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="Other rankings to compare with the accepted ones, instead of those that the source returns now.",
-)
-@click.option(
-    "--repeat",
-    type=click.IntRange(2, 1000),
-    help="Instead, ask the source so many times, and compare its answers.",
-)
-@_format_option
-@click.pass_context
-def command(
-    context: click.Context, suite: Path, trials: int, against: Path | None, repeat: int | None, form: str
-) -> None:
-    """Put the suites in the file SUITE to the test.
-
-    Baseline and candidate change places by chance: how often is a rule red? Damage is done to the accepted rankings:
-    which rule notices, from which share of the queries on? Harmless changes are made: is everything green? The exit
-    code is 1 if a harmless change is red, or if rules that decide by evidence raise more alarms than they promise.
-
-    With --repeat the source is asked several times what a run asks it: how far do figures move although nothing
-    changed, and which tolerances lie below that? The exit code is 1 if one does, or if a rule is red between two
-    answers.
-    """
-    if repeat is not None:
-        for option in ("trials", "against"):
-            if context.get_parameter_source(option) is not click.core.ParameterSource.DEFAULT:
-                raise click.UsageError(f"--repeat compares answers of the source, so it takes no --{option}")
-        _ask_again(suite, repeat, form)
-        return
-
-    def rehearse(each: Suite, registry: Registry, circumstances: Circumstances) -> SelfTest:
-        from pytest_ireval.rehearsing.self_test import self_test
-
-        return self_test(each, registry, circumstances, trials=trials, against=against, bars=LateBar)
-
-    _rehearsed(suite, form, rehearse, _all_self_tests)
+def _notes(found: SelfTest) -> Iterator[str]:
+    for each in found.mutants:
+        if each.unnoticed_is_right and each.noticed_from is not None:
+            yield _paragraph(
+                f"note: {each.name} turn it red, though nobody knows what they are worth: documents that are called "
+                "otherwise some day are named in documents: {aliases: FILE}"
+            )
+    for note in found.notes:
+        yield _paragraph(f"note: {note}")
 
 
 def _ask_again(suite: Path, times: int, form: str) -> None:
@@ -313,3 +250,65 @@ def _ask_again(suite: Path, times: int, form: str) -> None:
         return asked_again(each, registry, circumstances, times=times, bars=LateBar)
 
     _rehearsed(suite, form, rehearse, _all_asked_again)
+
+
+def _all_asked_again(found: Sequence[AskedAgain]) -> str:
+    """Those of several suites."""
+    return "\n".join(map(again_text, found))
+
+
+def again_text(found: AskedAgain) -> str:
+    """Everything below each other; the last line is the verdict."""
+    parts = [_answers(found)]
+    if not found.same:
+        parts += [_metrics(found), _tolerances(found)]
+    parts += [_red(found), f"self-test: {'pass' if found.holds else 'FAIL'}"]
+    return f"{printable(found.suite)} ({printable(found.file)})\n\n" + "\n\n".join(filter(None, parts)) + "\n"
+
+
+def _answers(found: AskedAgain) -> str:
+    asked = f"{found.source} was asked {counted(found.answers, 'time')}"
+    if found.same:
+        both = "both answers are the same" if found.answers == 2 else f"all {found.answers} answers are the same"
+        return printable(f"{asked}: {both}. Every change of a figure is a change of the ranking.")
+    share = percent(found.lists / found.queries)
+    return printable(f"{asked}: the list of {found.lists} of {counted(found.queries, 'query')} ({share}) changed.")
+
+
+def _red(found: AskedAgain) -> str:
+    red = [each for each in found.rules if each.verdict in ("fail", "error")]
+    if not red:
+        return f"Comparing one answer with the next: {counted(len(found.rules), 'verdict')}, none red."
+    lines = [f"  {each.rule}: {each.headline}" for each in red]
+    return "\n".join(["Comparing one answer with the next is red, though nothing changed:", *map(printable, lines)])
+
+
+def _metrics(found: AskedAgain) -> str:
+    header = ["metric", "queries", "moved", "sd of an answer", "noise floor", "share of variance", "repeat for 10%"]
+    return table(header, [_metric_row(each) for each in found.metrics], range(1, 7))
+
+
+def _metric_row(each: MetricNoise) -> list[str]:
+    return [
+        each.metric,
+        str(each.queries),
+        str(each.moved),
+        f"{each.sd:.4f}",
+        f"{each.floor:.4f}",
+        "-" if each.share is None else percent(each.share),
+        "-" if each.repeat is None else str(each.repeat),
+    ]
+
+
+def _tolerances(found: AskedAgain) -> str:
+    if not found.tolerances:
+        return ""
+    rows = [
+        [each.rule, f"{each.tolerance:.4f}", f"{each.floor:.4f}", _below(each) if each.below else ""]
+        for each in found.tolerances
+    ]
+    return table(["rule", "tolerance", "noise floor", ""], rows, (1, 2))
+
+
+def _below(each: ToleranceNoise) -> str:
+    return f"below the noise: it will {'be red' if each.red else 'warn'} by chance"

@@ -13,11 +13,11 @@ import numpy as np
 from pytest_ireval.errors import InputError, MetricError, Problem
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.metrics.score import score
-from pytest_ireval.plurals import counted
 from pytest_ireval.results.evaluation import Policies
 from pytest_ireval.retrieval.doors import some
 from pytest_ireval.retrieval.judged import Documents, Floats, Hits, Integers, JudgedRankings, Mask, ratio
 from pytest_ireval.retrieval.views import condensed, cut_to_depth, only
+from pytest_ireval.text_table import counted
 
 BY_JUDGMENTS = ("pessimistic", "optimistic")
 """Ties that are ordered by what is judged."""

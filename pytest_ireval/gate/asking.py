@@ -6,13 +6,13 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from pytest_ireval.errors import BaselineMisfitError, InputError, IrevalError
-from pytest_ireval.plurals import counted
 from pytest_ireval.results.outcome import VERDICTS
 from pytest_ireval.results.plain import from_plain, to_plain
 from pytest_ireval.rules.context import Ruling, Seen
 from pytest_ireval.rules.question import Question
 from pytest_ireval.rules.wording import size_words
 from pytest_ireval.suites.suite import RuleAsked
+from pytest_ireval.text_table import counted
 
 OURS = "pytest_ireval."
 

@@ -22,7 +22,6 @@ from pytest_ireval.errors import InputError, Problem
 from pytest_ireval.evaluating.setting import Setting, set_up
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.plugins.registry import Registry
-from pytest_ireval.plurals import counted
 from pytest_ireval.progress import SILENT, Progress
 from pytest_ireval.retrieval.aliases import collapsed, read_aliases, read_groups, renamed
 from pytest_ireval.retrieval.doors import as_judgments, as_queries, some
@@ -37,6 +36,7 @@ from pytest_ireval.rules.side import Drawing, Floats, Population
 from pytest_ireval.sources.asking import answers
 from pytest_ireval.sources.foreign_text import Request
 from pytest_ireval.suites.suite import SourceAsked, Suite, Waiver
+from pytest_ireval.text_table import counted
 
 ORDERS_BY_JUDGMENTS = ("pessimistic", "optimistic")
 """Ways to order equal scores for which documents below the depth have to be known."""

@@ -18,7 +18,6 @@ from pytest_ireval.gate.material import Material
 from pytest_ireval.gate.reference import HeldAgainst, refuse_too_little
 from pytest_ireval.gate.weakened import Weakened
 from pytest_ireval.plugins.kinds import Part
-from pytest_ireval.plurals import counted
 from pytest_ireval.repositories.branches import MergeBase
 from pytest_ireval.results.outcome import SliceFigures
 from pytest_ireval.retrieval.doors import some
@@ -27,6 +26,7 @@ from pytest_ireval.rules.figures import figures_compared
 from pytest_ireval.rules.planning import Held, by_stored
 from pytest_ireval.rules.side import WHOLE, Population, Scored
 from pytest_ireval.rules.wording import worst_changes
+from pytest_ireval.text_table import counted
 
 ROUNDING = 1e-9
 """A figure that is lower by no more than this is not lower."""

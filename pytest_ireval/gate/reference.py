@@ -21,7 +21,6 @@ from pytest_ireval.gate.scoring import side_of, with_overlaps
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.metrics.score import aggregated
 from pytest_ireval.plugins.registry import Registry
-from pytest_ireval.plurals import counted
 from pytest_ireval.progress import SILENT, Progress
 from pytest_ireval.results.outcome import Cause, Outcome, Restated
 from pytest_ireval.retrieval.doors import some
@@ -29,6 +28,7 @@ from pytest_ireval.rules.planning import by_stored
 from pytest_ireval.rules.side import Side
 from pytest_ireval.sources.asking import described_source
 from pytest_ireval.suites.suite import SourceAsked, Suite
+from pytest_ireval.text_table import counted
 
 MOST_REMOVED = 0.05
 MOST_ADDED = 0.10

@@ -38,7 +38,6 @@ from pytest_ireval.gate.scoring import (
 from pytest_ireval.gate.unjudged import unjudged_of
 from pytest_ireval.gate.verdicts import Circumstances, broken_outcome, judged_all
 from pytest_ireval.plugins.registry import Registry, installed
-from pytest_ireval.plurals import counted
 from pytest_ireval.progress import SILENT, Progress
 from pytest_ireval.results.outcome import Cause
 from pytest_ireval.results.plain import shown_result
@@ -48,6 +47,7 @@ from pytest_ireval.retrieval.queries import Queries
 from pytest_ireval.rules.planning import LOWERING, Check, needs_queries, never_failing, planned
 from pytest_ireval.sources.asking import described_source
 from pytest_ireval.suites.suite import Suite
+from pytest_ireval.text_table import counted
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,7 +20,6 @@ from pytest_ireval.history import spreads
 from pytest_ireval.history.database import history_for
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.plugins.registry import Registry
-from pytest_ireval.plurals import counted, magnitude, roughly
 from pytest_ireval.retrieval.queries import Queries
 from pytest_ireval.rules.figures import room_of
 from pytest_ireval.rules.no_regression import LOW_BASELINE
@@ -30,6 +29,7 @@ from pytest_ireval.statistics.estimate import Sampling, Weighting, weighting
 from pytest_ireval.statistics.student import LEVEL, false_alarm, likely_spread, queries_needed, resolution
 from pytest_ireval.suites.quantities import Tolerance, Tolerances
 from pytest_ireval.suites.suite import Suite
+from pytest_ireval.text_table import counted, magnitude, roughly
 
 
 def known_of(suite: Suite, registry: Registry, today: date) -> Known:

@@ -11,7 +11,6 @@ import numpy as np
 
 from pytest_ireval.errors import InputError, Problem
 from pytest_ireval.gate.material import Material, seen_of
-from pytest_ireval.plurals import counted
 from pytest_ireval.results.outcome import Outcome
 from pytest_ireval.results.suite_result import ToJudge
 from pytest_ireval.retrieval.doors import some
@@ -23,6 +22,7 @@ from pytest_ireval.rules.planning import INPUTS, Check
 from pytest_ireval.rules.question import mean_of, weightless, weights_of
 from pytest_ireval.rules.side import Side
 from pytest_ireval.suites.quantities import Tolerance, Tolerances
+from pytest_ireval.text_table import counted
 
 MOST_TO_JUDGE = 500
 """So many are listed for a suite: more than anybody judges before the next run."""

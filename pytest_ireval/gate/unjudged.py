@@ -17,7 +17,6 @@ from pytest_ireval.gate.inputs import Gathered
 from pytest_ireval.gate.reference import SCORES
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.metrics.score import bounds_of, score
-from pytest_ireval.plurals import counted
 from pytest_ireval.results.evaluation import Policies
 from pytest_ireval.results.suite_result import ToJudge
 from pytest_ireval.retrieval.from_objects import judgments_from, rankings_from
@@ -43,6 +42,7 @@ from pytest_ireval.rules.side import Population, Side
 from pytest_ireval.statistics.differences import TIE
 from pytest_ireval.statistics.joint_bounds import Alone, Asked, Bounds, Shape, affordable, heeds_labels, joint_bounds
 from pytest_ireval.suites.suite import Suite
+from pytest_ireval.text_table import counted
 
 T = TypeVar("T")
 WITH_DOCUMENTS = {"documents", "attributes"}

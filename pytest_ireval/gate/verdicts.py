@@ -21,7 +21,6 @@ from pytest_ireval.gate.to_judge import changed_ids
 from pytest_ireval.gate.weakened import weakened
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.plugins.kinds import MeanTest, Part
-from pytest_ireval.plurals import counted
 from pytest_ireval.results.outcome import Outcome
 from pytest_ireval.retrieval.doors import some
 from pytest_ireval.rules.context import Ruling, Seen
@@ -31,6 +30,7 @@ from pytest_ireval.rules.side import Floats, Side
 from pytest_ireval.statistics.multiplicity import holm_of_groups, worth_of_tests
 from pytest_ireval.statistics.student import LEVEL
 from pytest_ireval.suites.suite import RuleAsked, Waiver
+from pytest_ireval.text_table import counted
 
 
 class Circumstances(NamedTuple):

@@ -18,7 +18,6 @@ from pytest_ireval.baselines.at_base import called_in, path_from_top
 from pytest_ireval.errors import InputError, IrevalError
 from pytest_ireval.gate.inputs import judgments_of_suite, queries_of_suite
 from pytest_ireval.plugins.registry import Registry
-from pytest_ireval.plurals import counted
 from pytest_ireval.repositories.branches import Tree
 from pytest_ireval.retrieval.doors import some
 from pytest_ireval.retrieval.judgments import Judgments
@@ -28,6 +27,7 @@ from pytest_ireval.suites.finding import files_below, says_suite
 from pytest_ireval.suites.loading import load_suites
 from pytest_ireval.suites.options import ChangedOption, changed_options, looser_part, told_change
 from pytest_ireval.suites.suite import FileAsked, Suite, Waiver
+from pytest_ireval.text_table import counted
 
 NAMED = 10
 """So many verdicts that are gone are named."""

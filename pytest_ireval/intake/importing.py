@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from pytest_ireval.errors import InputError, Mistakes, Problem, shown
-from pytest_ireval.plurals import counted
 from pytest_ireval.retrieval.formats.input_file import InputFile, input_file
 from pytest_ireval.retrieval.formats.reader import Content, Grades, Reader, Reading, read_by
 from pytest_ireval.retrieval.formats.recognised import reader_for, readers_that_fit
@@ -34,6 +33,7 @@ from pytest_ireval.retrieval.tables import (
     table_of_judgments,
     table_of_rows,
 )
+from pytest_ireval.text_table import counted
 
 OPTION = "format=…, --format"
 WORD: dict[Content, str] = {"queries": "query", "judgments": "judgment"}

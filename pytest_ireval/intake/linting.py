@@ -10,11 +10,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from pytest_ireval.errors import shown
-from pytest_ireval.plurals import counted
 from pytest_ireval.retrieval.join import judge
 from pytest_ireval.retrieval.judgments import Judgments
 from pytest_ireval.retrieval.queries import Queries
 from pytest_ireval.retrieval.rankings import Rankings
+from pytest_ireval.text_table import counted
 
 CHECKS = {
     "no-relevant": "a judged query without a relevant document: whatever is returned, it scores 0",

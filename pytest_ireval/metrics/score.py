@@ -10,10 +10,10 @@ import numpy as np
 
 from pytest_ireval.errors import MetricError, Problem
 from pytest_ireval.metrics.metric import SOURCES, Metric, NotANumberError
-from pytest_ireval.plurals import counted
 from pytest_ireval.retrieval.doors import some
 from pytest_ireval.retrieval.judged import Floats, JudgedRankings, Mask
 from pytest_ireval.retrieval.views import only
+from pytest_ireval.text_table import counted
 
 ROUNDING = 1e-9
 """A value this far outside the declared range is rounding, and is pulled back."""

@@ -14,12 +14,12 @@ from pytest_ireval.baselines.writing import write_baseline
 from pytest_ireval.errors import IrevalError
 from pytest_ireval.gate.acceptance import Proposal, blockers, needs_reason
 from pytest_ireval.gate.material import written
-from pytest_ireval.plurals import counted
 from pytest_ireval.pytest_adapter.items import Accepts
 from pytest_ireval.pytest_adapter.planned_suite import Evaluated, PlannedSuite
 from pytest_ireval.repositories.git import commit_state
 from pytest_ireval.results.suite_result import SuiteResult
 from pytest_ireval.suites.finding import twin_of
+from pytest_ireval.text_table import counted
 
 Endings = Callable[[PlannedSuite], tuple[Evaluated | None, Collection[str]]]
 """What a suite came to, and which of its verdicts were reported."""

@@ -10,12 +10,11 @@ from typing import NamedTuple
 
 import pytest
 
-from pytest_ireval.plurals import counted
 from pytest_ireval.reports.markdown_text import SourceLinks
 from pytest_ireval.results.outcome import Outcome, Verdict
 from pytest_ireval.results.suite_result import RunResult, SuiteResult
 from pytest_ireval.secrets import hidden
-from pytest_ireval.text_table import printable
+from pytest_ireval.text_table import counted, printable
 
 MARKS_FAILURES = "pytest_github_actions_annotate_failures"
 """A plugin that marks tests that failed; it passes over those that could not be set up, which our errors are."""

@@ -17,7 +17,6 @@ from pytest_ireval.gate.last_run import KeptRankings, packed_rankings
 from pytest_ireval.gate.weakened import vanished
 from pytest_ireval.history.kept import append, kept_run
 from pytest_ireval.history.trends import with_trends
-from pytest_ireval.plurals import counted
 from pytest_ireval.pytest_adapter.accepting import Accepting
 from pytest_ireval.pytest_adapter.affected import BASE, Affected, branch_of, nobody, with_unaffected
 from pytest_ireval.pytest_adapter.claims import REPORTED, absent, claim, folders_named_whole, unclaimed
@@ -31,6 +30,7 @@ from pytest_ireval.repositories.git import short_name
 from pytest_ireval.results.outcome import Outcome, Verdict, worst_of
 from pytest_ireval.results.suite_result import MetricFigures, RunResult, Section, SuiteResult
 from pytest_ireval.secrets import hidden, hidden_in
+from pytest_ireval.text_table import counted
 
 
 def _shown(section: Section) -> Section:

@@ -7,12 +7,11 @@ from dataclasses import replace
 from datetime import datetime, timedelta, timezone
 from typing import NamedTuple
 
-from pytest_ireval.plurals import counted
 from pytest_ireval.reports.commands import accept_command, why_command
 from pytest_ireval.reports.figures import change, figure, interval, percent, sight_words
 from pytest_ireval.results.outcome import Cause, JudgmentEdit, Outcome, Placed, QueryChange, Restated, SliceFigures
 from pytest_ireval.results.suite_result import BaselineInfo, SuiteResult
-from pytest_ireval.text_table import cut, cut_in_the_middle, laid_out, printable, width, wrapped
+from pytest_ireval.text_table import counted, cut, cut_in_the_middle, laid_out, printable, width, wrapped
 
 
 def failure_text(

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from pytest_ireval.plurals import counted, magnitude, roughly
 from pytest_ireval.results.outcome import SliceFigures
+from pytest_ireval.text_table import counted, magnitude, roughly
 
 
 def figure(value: float | None, decimals: int = 4) -> str:

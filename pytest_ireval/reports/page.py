@@ -10,7 +10,6 @@ from functools import partial
 from typing import NamedTuple
 
 from pytest_ireval.errors import Problem, ReportError
-from pytest_ireval.plurals import counted
 from pytest_ireval.reports.charts.gallery import svg_of
 from pytest_ireval.reports.commands import accept_command, rule_anchor, why_command
 from pytest_ireval.reports.failure_text import baseline_words, best_document, cause_sentence, grade_words, now_at
@@ -23,6 +22,7 @@ from pytest_ireval.reports.templates import EXTRA, DrawnSection, Templates, temp
 from pytest_ireval.reports.verdict_words import words_of
 from pytest_ireval.results.outcome import Outcome, QueryChange, SliceFigures
 from pytest_ireval.results.suite_result import RunResult, SuiteResult
+from pytest_ireval.text_table import counted
 
 NO_LINKS = SourceLinks()
 

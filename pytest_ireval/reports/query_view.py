@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Literal
 
-from pytest_ireval.plurals import counted
 from pytest_ireval.reports.charts.chart import Chart
 from pytest_ireval.reports.charts.recall_precision import query_curve_chart
 from pytest_ireval.reports.commands import link_to, query_anchor, shell_word, sound, why_command
 from pytest_ireval.reports.figures import change, figure
 from pytest_ireval.results.outcome import Outcome, Placed
 from pytest_ireval.results.suite_result import MetricFigures, QueryDocuments, QueryTable, RunResult, SuiteResult
+from pytest_ireval.text_table import counted
 
 _FIRST = 20
 """So many ranks of either side are shown, and every document of account below them."""

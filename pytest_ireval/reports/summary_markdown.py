@@ -6,7 +6,6 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from pytest_ireval.plurals import counted
 from pytest_ireval.reports.commands import accept_command, why_command
 from pytest_ireval.reports.failure_text import (
     baseline_words,
@@ -22,6 +21,7 @@ from pytest_ireval.reports.summary_table import HEADER, filled, metric_rows, not
 from pytest_ireval.reports.verdict_words import lowers, words_of
 from pytest_ireval.results.outcome import Outcome, QueryChange, SliceFigures
 from pytest_ireval.results.suite_result import RunResult, SuiteResult
+from pytest_ireval.text_table import counted
 
 LIMIT = 65_000
 """Characters; a comment on a code host holds 65,535, and whoever posts it may add a line."""

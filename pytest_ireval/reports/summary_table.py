@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import groupby
 
-from pytest_ireval.plurals import counted, magnitude
 from pytest_ireval.reports.failure_text import cause_sentence
 from pytest_ireval.reports.figures import change, figure, interval, percent
 from pytest_ireval.results.outcome import VERDICTS, Cause, Outcome, SliceFigures, Verdict, worst_of
 from pytest_ireval.results.suite_result import ChanceOfRed, Counts, MetricFigures, RunResult, SuiteResult
-from pytest_ireval.text_table import aligned, cut, laid_out, printable, width, wrapped
+from pytest_ireval.text_table import aligned, counted, cut, laid_out, magnitude, printable, width, wrapped
 
 LISTED = 5
 """So many queries or suites are named, the others counted."""

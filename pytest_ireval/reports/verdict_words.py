@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from pytest_ireval.plurals import counted
 from pytest_ireval.reports.figures import figure
 from pytest_ireval.results.outcome import Outcome, SliceFigures
 from pytest_ireval.results.suite_result import RunResult, SuiteResult
+from pytest_ireval.text_table import counted
 
 NAMED = 2
 """So many findings or suites are named, the others counted."""

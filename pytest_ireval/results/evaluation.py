@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Literal
 
 from pytest_ireval.errors import InputError
-from pytest_ireval.plurals import plural
+from pytest_ireval.text_table import plural
 
 FORMAT = 1
 """The version of the JSON form; a reader refuses another one."""

@@ -9,7 +9,6 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from pytest_ireval.plugins.kinds import rule
-from pytest_ireval.plurals import counted
 from pytest_ireval.results.outcome import SliceFigures
 from pytest_ireval.rules.by_evidence import few_words, numbers_of, shown_of_mean, tested_p, undecided
 from pytest_ireval.rules.context import Ruling, Seen
@@ -29,6 +28,7 @@ from pytest_ireval.rules.wording import (
 from pytest_ireval.statistics.mean_evidence import Equivalence, equivalence
 from pytest_ireval.suites.options import EvidenceOptions, WeightedOptions
 from pytest_ireval.suites.values import MetricText, ToleranceText
+from pytest_ireval.text_table import counted
 
 
 class EquivalentOptions(EvidenceOptions, WeightedOptions):

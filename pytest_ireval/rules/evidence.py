@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.plugins.kinds import Part
-from pytest_ireval.plurals import counted
 from pytest_ireval.results.outcome import Verdict
 from pytest_ireval.rules.context import AcceptedChange, Seen, Unjudged, Walk
 from pytest_ireval.rules.question import Question
@@ -20,6 +19,7 @@ from pytest_ireval.statistics.estimate import weighting
 from pytest_ireval.statistics.looks import levels_of_looks
 from pytest_ireval.statistics.mean_evidence import MeanEvidence
 from pytest_ireval.suites.options import EvidenceOptions
+from pytest_ireval.text_table import counted
 
 
 @dataclass(frozen=True)

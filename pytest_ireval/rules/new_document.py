@@ -12,7 +12,6 @@ from pydantic import Field, model_validator
 
 from pytest_ireval.errors import shown
 from pytest_ireval.plugins.kinds import rule
-from pytest_ireval.plurals import counted
 from pytest_ireval.retrieval.ids import Ids
 from pytest_ireval.retrieval.rankings import Rankings
 from pytest_ireval.retrieval.scan.tokens import Words
@@ -20,6 +19,7 @@ from pytest_ireval.rules.context import Ruling, Seen, percent
 from pytest_ireval.rules.wording import on, queries_of
 from pytest_ireval.suites.options import LESS, MORE, ComparingOptions
 from pytest_ireval.suites.values import AmountText, Texts, Whole
+from pytest_ireval.text_table import counted
 
 TOP = 3
 """People look at the first documents; lower ones move few metrics much."""

@@ -11,13 +11,13 @@ import numpy as np
 from pytest_ireval.errors import Problem, SuiteError, did_you_mean, shown
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.plugins.kinds import Part
-from pytest_ireval.plurals import counted
 from pytest_ireval.retrieval.queries import Queries
 from pytest_ireval.rules.expect import Expectation
 from pytest_ireval.rules.side import WHOLE, Drawing, Slice, Strata, one_value, slice_of, slug
 from pytest_ireval.statistics.estimate import FEWEST_UNITS, Counts
 from pytest_ireval.suites.quantities import Amount, Tolerances
 from pytest_ireval.suites.suite import Place, PopulationAsked, RuleAsked, Suite, Waiver
+from pytest_ireval.text_table import counted
 
 INPUTS = "inputs"
 WAIVE = "waive"

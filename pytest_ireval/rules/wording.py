@@ -8,12 +8,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pytest_ireval.plurals import counted, plural, roughly
 from pytest_ireval.results.outcome import QueryChange, SliceFigures
 from pytest_ireval.rules.context import AcceptedChange, Seen, Values, Walk, percent
 from pytest_ireval.rules.evidence import Decision, Robustness, robustness_of
 from pytest_ireval.rules.question import Question
 from pytest_ireval.suites.quantities import Tolerance
+from pytest_ireval.text_table import counted, plural, roughly
 
 
 def on(seen: Seen) -> str:

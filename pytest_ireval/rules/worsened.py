@@ -10,7 +10,6 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from pytest_ireval.plugins.kinds import rule
-from pytest_ireval.plurals import counted
 from pytest_ireval.results.outcome import Verdict
 from pytest_ireval.rules.by_evidence import few_words, undecided, undecided_red
 from pytest_ireval.rules.context import Ruling, Seen, percent
@@ -32,6 +31,7 @@ from pytest_ireval.statistics.estimate import Sampling, weighting
 from pytest_ireval.statistics.sign_flip import NetSevere, heads_at_most, net_severe, rate_bound
 from pytest_ireval.suites.options import MORE, EvidenceOptions, Looser
 from pytest_ireval.suites.values import AmountText, MetricText, Number
+from pytest_ireval.text_table import counted
 
 ROUNDING = 2e-12
 """A loss that is more than what is allowed by no more than this is not more: twice what is a tie."""

@@ -16,7 +16,6 @@ from threading import Lock, Thread, current_thread
 from typing import Any, NamedTuple
 
 from pytest_ireval.errors import IrevalError, Problem, SourceError
-from pytest_ireval.plurals import counted
 from pytest_ireval.progress import SILENT, Progress
 from pytest_ireval.retrieval.doors import as_rankings, some
 from pytest_ireval.retrieval.formats.reader import Reading
@@ -25,6 +24,7 @@ from pytest_ireval.retrieval.views import first_documents, of_queries
 from pytest_ireval.secrets import hidden
 from pytest_ireval.sources.foreign_text import Request, raised_at, told, within
 from pytest_ireval.suites.suite import SourceAsked
+from pytest_ireval.text_table import counted
 
 UNPLACED = ("", "rankings")
 """The places of problems that were found in what Python returned."""

@@ -18,9 +18,9 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 from pytest_ireval.errors import Problem, SourceError, did_you_mean
-from pytest_ireval.plurals import counted
 from pytest_ireval.retrieval.tables import Named, Unfit, id_of, number_of
 from pytest_ireval.sources.foreign_text import raised_at, told, within
+from pytest_ireval.text_table import counted
 
 QUERY_WORDS = ("text", "query", "queries")
 """Names under which the query itself is handed over where it cannot be by position."""

@@ -13,11 +13,11 @@ from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.metrics.parameters import Parameter, text_of
 from pytest_ireval.metrics.score import bounds_of
 from pytest_ireval.plugins.registry import load_registry
-from pytest_ireval.plurals import counted
 from pytest_ireval.testing.breaking import Broken, SeenBreak, tried, variants
 from pytest_ireval.testing.changes import Data, Query, up_to
 from pytest_ireval.testing.promises import PROMISES, Promise
 from pytest_ireval.testing.scoring import Attributes
+from pytest_ireval.text_table import counted
 
 APPLIES = "something_applies"
 """The case that fails when nothing else was checked."""

@@ -6,18 +6,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from pytest_ireval import (
-    InputError,
-    MetricError,
-    MetricNameError,
-    condensed,
-    evaluate,
-    listing,
-    metric,
-    per_query_metric,
-    steps_of,
-    why,
-)
+from pytest_ireval import InputError, MetricError, condensed, evaluate, listing, metric, per_query_metric, steps_of, why
+from pytest_ireval.errors import MetricNameError
 from pytest_ireval.results.explanation import Move
 
 JUDGMENTS = {"mug": {"a": 2, "b": 0, "c": 1}, "cup": {"x": 1, "y": 0}}

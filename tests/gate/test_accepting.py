@@ -215,7 +215,8 @@ def test_a_rule_that_compares_with_something_else_is_not_settled_by_accepting(ch
 
 
 COMPARING = """
-from pytest_ireval import RuleOptions, hookimpl, rule
+from pytest_ireval import hookimpl, rule
+from pytest_ireval.options import RuleOptions
 from pytest_ireval.errors import BaselineError, BaselineMisfitError
 
 @rule(name="odd", options=RuleOptions, compares=True)

@@ -187,7 +187,8 @@ def test_fractional_grades_are_asked_for_in_the_suite(accepted):
 def test_a_rule_that_raises_is_an_error_that_names_it(accepted):
     accepted.path.joinpath("conftest.py").write_text(
         """
-from pytest_ireval import RuleOptions, hookimpl, rule
+from pytest_ireval import hookimpl, rule
+from pytest_ireval.options import RuleOptions
 
 @rule(name="odd", options=RuleOptions)
 def odd(options, seen):

@@ -240,7 +240,8 @@ def test_the_values_of_the_baseline_are_those_that_the_judgments_of_now_give_it(
 
 
 BREAKS = """\
-from pytest_ireval import Ruling, RuleOptions, MetricText, hookimpl, rule
+from pytest_ireval import Ruling, hookimpl, rule
+from pytest_ireval.options import RuleOptions, MetricText
 
 
 class Options(RuleOptions):

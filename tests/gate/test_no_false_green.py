@@ -9,7 +9,8 @@ RED = pytest.ExitCode.TESTS_FAILED
 RULE = """
 import sys
 import pytest
-from pytest_ireval import RuleOptions, hookimpl, rule
+from pytest_ireval import hookimpl, rule
+from pytest_ireval.options import RuleOptions
 
 @rule(name="odd", options=RuleOptions)
 def odd(options, seen):
@@ -182,7 +183,8 @@ def test_a_skip_while_a_suite_is_read_is_an_error(accepted, place):
         f"""
 import pytest
 from pydantic import model_validator
-from pytest_ireval import RuleOptions, hookimpl, rule
+from pytest_ireval import hookimpl, rule
+from pytest_ireval.options import RuleOptions
 
 def broken(options):
     pytest.skip("not today")

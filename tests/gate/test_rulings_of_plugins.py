@@ -7,7 +7,8 @@ import enum
 from decimal import Decimal
 
 import numpy as np
-from pytest_ireval import RuleOptions, Ruling, hookimpl, rule
+from pytest_ireval import Ruling, hookimpl, rule
+from pytest_ireval.options import RuleOptions
 
 
 class Told(str, enum.Enum):
@@ -94,7 +95,8 @@ def test_what_no_file_can_hold_is_an_error_of_the_rule(odd, ruling, complaint):
 
 
 TESTED = """\
-from pytest_ireval import EvidenceOptions, MetricText, Ruling, hookimpl, rule
+from pytest_ireval import Ruling, hookimpl, rule
+from pytest_ireval.options import EvidenceOptions, MetricText
 
 
 class LossOptions(EvidenceOptions):

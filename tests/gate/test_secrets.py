@@ -42,7 +42,8 @@ def search(queries):
     raise RuntimeError(f"refused: {token!r} {quote(token)} {base64.b64encode(token.encode()).decode()}")
 """
 PLUGIN = """\
-from pytest_ireval import SourceOptions, Text, hookimpl, source
+from pytest_ireval import hookimpl, source
+from pytest_ireval.options import SourceOptions, Text
 class IndexOptions(SourceOptions):
     index: Text
     headers: dict[str, str] = {}

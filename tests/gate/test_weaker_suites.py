@@ -251,7 +251,8 @@ def test_a_new_suite_is_weaker_than_nothing(strict):
 
 def test_a_change_of_an_option_that_says_no_direction_is_told(strict):
     (strict.path / "conftest.py").write_text(
-        "from pytest_ireval import RuleOptions, Ruling, hookimpl, rule\n"
+        "from pytest_ireval import Ruling, hookimpl, rule\n"
+        "from pytest_ireval.options import RuleOptions\n"
         "class LimitOptions(RuleOptions):\n"
         "    limit: int = 1\n"
         "@rule(name='limit', options=LimitOptions, judged=False)\n"

@@ -13,14 +13,14 @@ PACKAGE = Path(pytest_ireval.__file__).parent
 BUILT_IN = Path(pytest_ireval_metrics.__file__).parent
 
 LAYERS = [
-    ({"errors", "results", "progress", "plurals", "secrets", "text_table"}, set()),
+    ({"errors", "results", "progress", "secrets", "text_table"}, set()),
     ({"retrieval"}, {"numpy", "zstandard", "isal", "pyarrow"}),
     ({"metrics"}, {"numpy"}),
     ({"plugins"}, {"pluggy"}),
     ({"statistics"}, {"numpy", "scipy"}),
     ({"repositories"}, set()),
     ({"baselines", "history"}, {"numpy", "zstandard"}),
-    ({"suites"}, {"pydantic", "yaml"}),
+    ({"suites", "options"}, {"pydantic", "yaml"}),
     ({"sources"}, {"numpy", "pydantic"}),
     ({"intake"}, {"numpy"}),
     ({"evaluating"}, {"numpy"}),

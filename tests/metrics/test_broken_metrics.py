@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from pytest_ireval import IrevalError, MetricError, PluginError, evaluate, metric, per_query_metric
+from pytest_ireval import IrevalError, MetricError, evaluate, metric, per_query_metric
+from pytest_ireval.errors import PluginError
 from pytest_ireval.plugins.registry import Origin, registered
 
 JUDGMENTS = {"q1": {"a": 1}, "q2": {"b": 1}}

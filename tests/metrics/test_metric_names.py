@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_ireval import MetricNameError, load_registry
+from pytest_ireval import load_registry
+from pytest_ireval.errors import MetricNameError
 
 REGISTRY = load_registry()
 AVAILABLE = (

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pytest_ireval import PluginError
+from pytest_ireval.errors import PluginError
 from pytest_ireval.plugins.conftests import Conftests, conftests_for
 
 METRIC = """\

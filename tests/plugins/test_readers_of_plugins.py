@@ -4,7 +4,8 @@ import types
 
 import pytest
 
-from pytest_ireval import InputFile, IrevalError, PluginError, Reader, evaluate, hookimpl, read_judgments, read_queries
+from pytest_ireval import InputFile, IrevalError, Reader, evaluate, hookimpl, read_judgments, read_queries
+from pytest_ireval.errors import PluginError
 from pytest_ireval.plugins.registry import Plugins
 
 

@@ -5,7 +5,8 @@ import types
 import numpy as np
 import pytest
 
-from pytest_ireval import Metric, PluginError, hookimpl, load_registry, metric, per_query_metric
+from pytest_ireval import Metric, hookimpl, load_registry, metric, per_query_metric
+from pytest_ireval.errors import PluginError
 from pytest_ireval.plugins import registry as manager_module
 from pytest_ireval.plugins.registry import Origin, Plugins, registered
 

@@ -5,7 +5,9 @@ import math
 
 import pytest
 
-from pytest_ireval import PluginError, ReportSection, hookimpl, report_section
+from pytest_ireval import hookimpl, report_section
+from pytest_ireval.errors import PluginError
+from pytest_ireval.plugins.hookspecs import ReportSection
 from pytest_ireval.plugins.registry import Plugins
 from pytest_ireval.pytest_adapter.sections import plain_data
 

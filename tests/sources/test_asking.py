@@ -7,7 +7,8 @@ import types
 import pytest
 from pydantic import Field, SecretStr
 
-from pytest_ireval import InputError, IrevalError, Rankings, SourceError, SourceOptions, hookimpl, source
+from pytest_ireval import InputError, IrevalError, Rankings, SourceError, hookimpl, source
+from pytest_ireval.options import SourceOptions
 from pytest_ireval.plugins.registry import Origin, Plugins
 from pytest_ireval.retrieval.from_objects import rankings_from
 from pytest_ireval.sources.asking import asked_source, described_source

@@ -8,7 +8,8 @@ import pytest
 import yaml
 from toy_kinds import BEGINNING, with_kinds
 
-from pytest_ireval import RuleOptions, load_registry
+from pytest_ireval import load_registry
+from pytest_ireval.options import RuleOptions
 from pytest_ireval.plugins.kinds import rule
 from pytest_ireval.suites.editor_schema import suite_schema
 from pytest_ireval.suites.editor_types import STANDS_FOR, WORDS

@@ -5,7 +5,7 @@ from typing import Annotated
 import pytest
 from pydantic import BaseModel
 
-from pytest_ireval import AmountText, BoundText, Looser, Number, Text, Texts, ToleranceText
+from pytest_ireval.options import AmountText, BoundText, Looser, Number, Text, Texts, ToleranceText
 from pytest_ireval.suites.options import MORE, changed_options
 
 

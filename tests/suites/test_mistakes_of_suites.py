@@ -4,7 +4,8 @@ import pytest
 from pydantic import Field, model_validator
 from toy_kinds import BEGINNING, with_kinds
 
-from pytest_ireval import RuleOptions, load_registry
+from pytest_ireval import load_registry
+from pytest_ireval.options import RuleOptions
 from pytest_ireval.plugins.kinds import rule
 
 KEYS = (

@@ -5,7 +5,7 @@ from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
-from pytest_ireval import (
+from pytest_ireval.options import (
     AmountText,
     BoundText,
     ComparingOptions,

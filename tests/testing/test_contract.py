@@ -8,7 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pytest_ireval import MetricError, PluginError, load_registry, metric, per_query_metric, ratio
+from pytest_ireval import MetricError, load_registry, metric, per_query_metric, ratio
+from pytest_ireval.errors import PluginError
 from pytest_ireval.testing import Finding, check_metric, metric_contract, promises
 
 ROOT = Path(__file__).parents[2]

@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import NamedTuple
 
-from pytest_ireval.plurals import counted
 from pytest_ireval.reports.charts.chart import (
     QUERY,
     WIDTH,
@@ -28,6 +27,7 @@ from pytest_ireval.reports.commands import link_to, query_anchor, rule_anchor
 from pytest_ireval.reports.figures import change
 from pytest_ireval.results.outcome import VERDICTS, Outcome, SliceFigures
 from pytest_ireval.results.suite_result import MetricFigures, SuiteResult
+from pytest_ireval.text_table import counted
 
 TIE = 1e-12
 """A smaller difference is rounding, as it is where the gate counts."""

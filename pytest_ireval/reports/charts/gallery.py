@@ -10,7 +10,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from pytest_ireval.plurals import counted
 from pytest_ireval.reports.charts.chart import (
     WIDTH,
     Chart,
@@ -26,6 +25,7 @@ from pytest_ireval.reports.charts.differences import differences_chart, interval
 from pytest_ireval.reports.charts.recall_precision import recall_precision_chart
 from pytest_ireval.reports.charts.trend import trend_chart
 from pytest_ireval.results.suite_result import Distribution, SuiteResult
+from pytest_ireval.text_table import counted
 
 if TYPE_CHECKING:
     import jinja2

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import accumulate
 
-from pytest_ireval.plurals import counted
 from pytest_ireval.reports.charts.chart import (
     QUERY,
     WIDTH,
@@ -23,6 +22,7 @@ from pytest_ireval.reports.charts.chart import (
 )
 from pytest_ireval.reports.figures import figure
 from pytest_ireval.results.suite_result import QueryCurve, QueryDocuments, RecallPrecision, SliceCurves, SuiteResult
+from pytest_ireval.text_table import counted
 
 TOP = 62
 MARGIN, FOOT, HEAD = 42, 44, 40

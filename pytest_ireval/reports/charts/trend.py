@@ -7,7 +7,6 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from pytest_ireval.plurals import counted
 from pytest_ireval.reports.charts.chart import (
     WIDTH,
     Chart,
@@ -23,6 +22,7 @@ from pytest_ireval.reports.charts.chart import (
     short,
 )
 from pytest_ireval.results.suite_result import Accepted, SuiteResult, Trend, TrendPoint
+from pytest_ireval.text_table import counted
 
 LEFT, RIGHT, TOP, GROUND, HEIGHT = 62, WIDTH - 76, 82, 232, 268
 LAST = 400

@@ -10,10 +10,10 @@ from collections import Counter
 from collections.abc import Iterator
 
 from pytest_ireval.errors import InputError, Mistakes, Problem
-from pytest_ireval.plurals import counted
 from pytest_ireval.retrieval.formats.input_file import InputFile, input_file, words
 from pytest_ireval.retrieval.formats.json_text import json_lines
 from pytest_ireval.retrieval.tables import Table, at_lines, is_quoted, named
+from pytest_ireval.text_table import counted
 
 LONGEST_CELL = 1 << 24
 

@@ -8,7 +8,6 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from pytest_ireval.errors import InputError, Problem, did_you_mean
-from pytest_ireval.plurals import counted
 from pytest_ireval.retrieval.formats.input_file import InputFile
 from pytest_ireval.retrieval.formats.reader import Content, Reader, fits
 from pytest_ireval.retrieval.tables import (
@@ -23,6 +22,7 @@ from pytest_ireval.retrieval.tables import (
     named,
     plain_name,
 )
+from pytest_ireval.text_table import counted
 
 Format = str | Reader | None
 """A name, a reader that need not be registered, or None: to be recognised."""

@@ -1,0 +1,51 @@
+"""Types for the options of rules and sources that plugins bring: what a suite may say, read and checked."""
+
+from __future__ import annotations
+
+from pytest_ireval.suites.options import ComparingOptions, EvidenceOptions, Looser, RuleOptions, SourceOptions
+from pytest_ireval.suites.scalars import UnfitError
+from pytest_ireval.suites.values import (
+    Against,
+    AmountText,
+    BoundText,
+    DayText,
+    DurationText,
+    Filter,
+    Flag,
+    MetricText,
+    MetricTexts,
+    Number,
+    PathText,
+    PathTexts,
+    Text,
+    Texts,
+    TolerancesText,
+    ToleranceText,
+    Whole,
+)
+
+__all__ = [
+    "Against",
+    "AmountText",
+    "BoundText",
+    "ComparingOptions",
+    "DayText",
+    "DurationText",
+    "EvidenceOptions",
+    "Filter",
+    "Flag",
+    "Looser",
+    "MetricText",
+    "MetricTexts",
+    "Number",
+    "PathText",
+    "PathTexts",
+    "RuleOptions",
+    "SourceOptions",
+    "Text",
+    "Texts",
+    "ToleranceText",
+    "TolerancesText",
+    "UnfitError",
+    "Whole",
+]
