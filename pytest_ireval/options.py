@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from pytest_ireval.suites.options import ComparingOptions, EvidenceOptions, Looser, RuleOptions, SourceOptions
+from pytest_ireval.suites.options import (
+    ComparingOptions,
+    EvidenceOptions,
+    Looser,
+    RuleFacts,
+    RuleOptions,
+    SourceOptions,
+)
 from pytest_ireval.suites.scalars import UnfitError
 from pytest_ireval.suites.values import (
     Against,
@@ -40,6 +47,7 @@ __all__ = [
     "Number",
     "PathText",
     "PathTexts",
+    "RuleFacts",
     "RuleOptions",
     "SourceOptions",
     "Text",

@@ -64,14 +64,14 @@ def judges(asked: RuleAsked, seen: Seen) -> bool:
     count, _ = _size(asked, seen)
     if count >= max(1, asked.options.fewest):
         return True
-    observed = getattr(asked.options, "on_inconclusive", "warn") != "warn" and _cannot_tell(asked, seen)
+    observed = asked.options.facts.on_inconclusive != "warn" and _cannot_tell(asked, seen)
     return bool(count) and (asked.options.judges_few or observed)  # the observed change decides then
 
 
 def _size(asked: RuleAsked, seen: Seen) -> tuple[float, str]:
     """How many queries the slice has, or is worth where they were drawn in clusters or strata; and in words."""
     count = _counting(asked, seen)
-    if count and getattr(asked.options, "by_evidence", False) and seen.population.drawing is not None:
+    if count and asked.options.facts.by_evidence and seen.population.drawing is not None:
         question = Question(seen, seen.paired())
         return question.worth, size_words(question)
     return count, counted(count, "query")
@@ -87,8 +87,7 @@ def _counting(asked: RuleAsked, seen: Seen) -> int:
 
 def _cannot_tell(asked: RuleAsked, seen: Seen) -> bool:
     """Tell whether the rule itself says what follows from too little evidence; on all queries it always does."""
-    by_evidence: bool = getattr(asked.options, "by_evidence", False)
-    return asked.options.judges_few or (by_evidence and not seen.slice.conditions)
+    return asked.options.judges_few or (asked.options.facts.by_evidence and not seen.slice.conditions)
 
 
 def _nothing_to_judge(asked: RuleAsked, seen: Seen) -> Ruling:

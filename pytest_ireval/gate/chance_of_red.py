@@ -80,7 +80,7 @@ def _never_judged(check: Check, tries: Tries) -> bool:
     """Tell whether the gate reports so few queries without asking the rule, as too_few says."""
     if check.asked is None or tries.before.size >= check.asked.options.fewest:
         return False
-    itself = getattr(check.asked.options, "by_evidence", False) and not check.slice.conditions
+    itself = check.asked.options.facts.by_evidence and not check.slice.conditions
     return not (check.asked.options.judges_few or itself)
 
 

@@ -137,9 +137,9 @@ def _named_files(suite: Suite) -> Iterator[_Named]:
     if suite.source is not None:
         yield from (_Named("its source", pattern) for pattern in _named_by(suite.source, folder))
     for rule in suite.rules:
-        reference = getattr(rule.options, "against", None)
-        if reference is not None and reference.source is not None:
-            yield from (_Named("what it is compared with", pattern) for pattern in _named_by(reference.source, folder))
+        compared = rule.options.facts.reference.source
+        if compared is not None:
+            yield from (_Named("what it is compared with", pattern) for pattern in _named_by(compared, folder))
     yield from (_Named("a conftest.py that serves it", _exactly(above / CONFTEST)) for above in suite.path.parents)
 
 

@@ -271,8 +271,8 @@ def others_of(
     found: dict[int, Side | IrevalError] = {}
     asked: dict[str, Side | IrevalError] = {}
     for number, rule in enumerate(suite.rules):
-        reference = getattr(rule.options, "against", None)
-        if reference is None or reference.source is None:
+        reference = rule.options.facts.reference
+        if reference.source is None:
             continue
         words = described_source(reference.source, suite.path.parent)
         if words not in asked:
@@ -321,7 +321,7 @@ def anchored_by(
     suite: Suite, gathered: Gathered, now: Side, prints: Fingerprints, judged_by: JudgmentPrints | None
 ) -> Anchored:
     """The anchor under the judgments and metrics of now, if a rule asks for it."""
-    asking = [n for n, rule in enumerate(suite.rules) if (a := getattr(rule.options, "against", None)) and a.anchored]
+    asking = [n for n, rule in enumerate(suite.rules) if rule.options.facts.reference.anchored]
     if not asking:
         return Anchored()
     try:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from datetime import date
 from pathlib import Path
 from statistics import median
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -27,7 +27,8 @@ from pytest_ireval.rules.planning import Check, by_stored, drawing_of, planned
 from pytest_ireval.rules.side import WHOLE, Drawing, Floats, Slice
 from pytest_ireval.statistics.estimate import Sampling, Weighting, weighting
 from pytest_ireval.statistics.student import LEVEL, false_alarm, likely_spread, queries_needed, resolution
-from pytest_ireval.suites.quantities import Tolerance, Tolerances
+from pytest_ireval.suites.options import RuleFacts
+from pytest_ireval.suites.quantities import Tolerance
 from pytest_ireval.suites.suite import Suite
 from pytest_ireval.text_table import counted, magnitude, roughly
 
@@ -261,22 +262,22 @@ def _comparing(checks: Sequence[Check]) -> Iterator[tuple[Check, Metric]]:
 
 def _outlook(known: Known, check: Check, metric: Metric, drop: Tolerance | None, queries: int | None) -> Outlook:
     values = _values(known, metric, check.slice)
-    options = check.asked.options if check.asked else None
+    facts = check.asked.options.facts if check.asked else RuleFacts()
     found = Outlook(
         check,
         str(metric),
         str(check.slice),
         len(values) or _listed(known, check.slice),
-        weighted=getattr(options, "weighted", False),
-        by_evidence=getattr(options, "decide_by", "") == "evidence",
-        alpha=getattr(options, "alpha", LEVEL) / (_tests(known) if getattr(options, "by_evidence", False) else 1),
-        blocks=getattr(options, "on_fail", "fail") == "fail",
+        weighted=facts.weighted,
+        by_evidence=facts.by_evidence,
+        alpha=facts.alpha / (_tests(known) if facts.by_evidence else 1),
+        blocks=check.asked is None or check.asked.options.on_fail == "fail",
     )
     if not values:
         return found
     if queries is not None:
         found = replace(found, queries=round(queries * len(values) / len(_values(known, metric, WHOLE))))
-    tolerance = drop or _tolerance(options, check.slice)
+    tolerance = drop or facts.tolerance_on(check.slice.value)
     mean = math.fsum(values) / len(values)
     found = replace(found, mean=mean, room=room_of(metric, mean))
     if tolerance is not None:
@@ -290,7 +291,7 @@ def _outlook(known: Known, check: Check, metric: Metric, drop: Tolerance | None,
 
 def _tests(known: Known) -> int:
     """Count the verdicts that evidence decides: the smallest p is multiplied by this number."""
-    return sum(check.asked is not None and getattr(check.asked.options, "by_evidence", False) for check in known.checks)
+    return sum(check.asked is not None and check.asked.options.facts.by_evidence for check in known.checks)
 
 
 def _foreseen(found: Outlook, weigh: Weighting | None, share: float) -> Outlook:
@@ -357,24 +358,16 @@ def _listed(known: Known, within: Slice) -> int:
 
 def _weighting(known: Known, check: Check, metric: Metric) -> Weighting | None:
     """What each query of a rule counts and which belong together; None where nothing is known of them."""
-    options = check.asked.options if check.asked is not None else None
-    weighted, drawing = getattr(options, "weighted", False), known.drawing
+    facts = check.asked.options.facts if check.asked is not None else RuleFacts()
+    drawing = known.drawing
     stored = known.stored.metrics.get(str(metric)) if known.stored is not None else None
     if known.queries is None or stored is None or metric.unit != "query":
         return None
     inside = [known.queries.position[query] for query in _inside(known.queries, check.slice)]
     place = np.array([row for row in inside if _value(stored, known.queries.ids[row], known) is not None], np.int64)
-    weights = known.weights[place] if weighted and known.weights is not None else None
+    weights = known.weights[place] if facts.weighted and known.weights is not None else None
     clusters = None if drawing is None or drawing.clusters is None else drawing.clusters[place]
-    if drawing is not None and drawing.strata is not None and getattr(options, "decide_by", "") == "evidence":
+    if drawing is not None and drawing.strata is not None and facts.by_evidence:
         sampling = Sampling(clusters, drawing.strata.codes[place], drawing.strata.shares)
         return weighting(weights, place.size, sampling)
     return None if weights is None and clusters is None else weighting(weights, place.size, Sampling(clusters))
-
-
-def _tolerance(options: Any, within: Slice) -> Tolerance | None:
-    """How far the rule lets the mean fall; None where it is about something else."""
-    tolerance = getattr(options, "tolerance", None)
-    if isinstance(tolerance, Tolerances):
-        return tolerance.of(within.value)
-    return tolerance if isinstance(tolerance, Tolerance) else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -21,7 +21,8 @@ from pytest_ireval.rules.context import Seen, Unjudged
 from pytest_ireval.rules.planning import INPUTS, Check
 from pytest_ireval.rules.question import mean_of, weightless, weights_of
 from pytest_ireval.rules.side import Side
-from pytest_ireval.suites.quantities import Tolerance, Tolerances
+from pytest_ireval.suites.options import RuleFacts
+from pytest_ireval.suites.quantities import Tolerance
 from pytest_ireval.text_table import counted
 
 MOST_TO_JUDGE = 500
@@ -99,14 +100,8 @@ def _open(check: Check, material: Material) -> Open | None:
         return None
     inside = set(np.array(seen.population.queries.ids, object)[seen.population.mask(seen.slice)].tolist())
     documents = tuple(each for each in found.documents if each.query in inside)
-    options = check.asked and check.asked.options
-    return Open(seen, found, documents, bool(getattr(options, "weighted", False)), _tolerance(options, seen))
-
-
-def _tolerance(options: Any, seen: Seen) -> Tolerance:
-    given = getattr(options, "tolerance", None)
-    tolerance = given.of(seen.slice.value) if isinstance(given, Tolerances) else given
-    return tolerance if isinstance(tolerance, Tolerance) else Tolerance()
+    facts = check.asked.options.facts if check.asked else RuleFacts()
+    return Open(seen, found, documents, facts.weighted, facts.tolerance_on(seen.slice.value) or Tolerance())
 
 
 def _break_even(found: Open) -> Iterator[str]:

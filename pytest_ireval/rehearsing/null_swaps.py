@@ -26,6 +26,7 @@ from pytest_ireval.rules.planning import Check
 from pytest_ireval.rules.side import Floats, Mask, Scored, Side
 from pytest_ireval.statistics.differences import TIE
 from pytest_ireval.statistics.student import share_limits
+from pytest_ireval.suites.options import RuleFacts
 
 OURS = "pytest_ireval."
 WHOLE_SUITE = ""
@@ -132,11 +133,12 @@ def _proven(checks: Sequence[Check], material: Material, failed: Container[str])
 
 
 def _decided_by(check: Check) -> str:
-    return str(getattr(check.asked.options, "decide_by", "observed")) if check.asked else "observed"
+    return "evidence" if check.asked and check.asked.options.facts.by_evidence else "observed"
 
 
 def _alpha(check: Check) -> float:
-    return float(getattr(check.asked.options, "alpha", 0.05)) if check.asked else 0.05
+    facts: RuleFacts = check.asked.options.facts if check.asked else RuleFacts()
+    return facts.alpha
 
 
 NOTHING = rankings_of([], "nothing")

@@ -222,7 +222,7 @@ def _floor(gathered: Material, check: Check, askings: _Askings) -> float | None:
     if not noise.queries:
         return None
     weights = gathered.population.weights
-    weighted = check.asked is not None and getattr(check.asked.options, "weighted", False)
+    weighted = check.asked is not None and check.asked.options.facts.weighted
     if weights is None or not weighted:
         return noise_floor(noise.within, noise.queries, *askings)
     within, queries = weighted_noise(gathered.now, str(check.part.metric), inside, weights)
@@ -231,6 +231,7 @@ def _floor(gathered: Material, check: Check, askings: _Askings) -> float | None:
 
 def _makes_red(check: Check) -> bool:
     """Whether a rule whose tolerance noise breaks is red then; others warn."""
-    options = check.asked.options if check.asked else None
-    warns = getattr(options, "by_evidence", False) and getattr(options, "on_inconclusive", "") == "warn"
-    return not warns and getattr(options, "on_fail", "fail") == "fail"
+    if check.asked is None:
+        return True
+    facts = check.asked.options.facts
+    return not (facts.by_evidence and facts.on_inconclusive == "warn") and check.asked.options.on_fail == "fail"

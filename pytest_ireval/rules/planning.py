@@ -15,7 +15,7 @@ from pytest_ireval.retrieval.queries import Queries
 from pytest_ireval.rules.expect import Expectation
 from pytest_ireval.rules.side import WHOLE, Drawing, Slice, Strata, one_value, slice_of, slug
 from pytest_ireval.statistics.estimate import FEWEST_UNITS, Counts
-from pytest_ireval.suites.quantities import Amount, Tolerances
+from pytest_ireval.suites.quantities import Tolerances
 from pytest_ireval.suites.suite import Place, PopulationAsked, RuleAsked, Suite, Waiver
 from pytest_ireval.text_table import counted
 
@@ -111,8 +111,8 @@ def never_failing(checks: Sequence[Check], queries: Queries | None) -> Iterator[
         limit, metric = check.part.asked, check.part.metric
         if metric is not None and isinstance(limit, AlwaysHolding) and limit.always_holds(metric.bounds):
             yield f"{place}: every value of {metric} is {limit}"
-        at_most = getattr(asked.options, "at_most", None)
-        if isinstance(at_most, Amount) and queries is not None:
+        at_most = asked.options.facts.at_most
+        if at_most is not None and queries is not None:
             inside = int(check.slice.mask(queries).sum())
             if at_most.of(inside) >= inside:
                 yield f"{place}: at_most allows {at_most} of {counted(inside, 'query')}"
@@ -120,8 +120,7 @@ def never_failing(checks: Sequence[Check], queries: Queries | None) -> Iterator[
 
 def by_stored(asked: RuleAsked) -> bool:
     """Whether a rule compares with the stored baseline, and not with what it names instead."""
-    against = getattr(asked.options, "against", None)
-    return asked.kind.compares and (against is None or against.stored)
+    return asked.kind.compares and asked.options.facts.reference.stored
 
 
 def held_figures(checks: Sequence[Check]) -> Iterator[Held]:
@@ -138,8 +137,7 @@ def held_figures(checks: Sequence[Check]) -> Iterator[Held]:
 
 def by_anchor(asked: RuleAsked) -> bool:
     """Whether a rule compares with the anchor."""
-    against = getattr(asked.options, "against", None)
-    return asked.kind.compares and against is not None and bool(against.anchored)
+    return asked.kind.compares and asked.options.facts.reference.anchored
 
 
 def anchored_figures(checks: Sequence[Check]) -> Iterator[Held]:
@@ -187,8 +185,7 @@ def _slices(asked: RuleAsked, queries: Queries | None, problems: list[Problem]) 
 def _unknown_values(asked: RuleAsked, queries: Queries) -> Iterator[Problem]:
     """Values that a filter or a tolerance names and no query has."""
     named = [(column, value) for column, values in asked.options.where.items() for value in values]
-    tolerances = getattr(getattr(asked.options, "tolerance", None), "by_value", {})
-    named += [(asked.options.per, value) for value in tolerances]
+    named += [(asked.options.per, value) for value in asked.options.facts.tolerances]
     for column, value in named:
         known = set(queries.columns.get(column, ()))
         if known and value not in known:
@@ -202,7 +199,7 @@ def _unknown_values(asked: RuleAsked, queries: Queries) -> Iterator[Problem]:
 
 def _without_tolerance(asked: RuleAsked, values: Sequence[str]) -> Iterator[Problem]:
     """Values of the column for which a rule that has tolerances has none."""
-    tolerances = getattr(asked.options, "tolerance", None)
+    tolerances = asked.options.facts.tolerance
     if not isinstance(tolerances, Tolerances):
         return
     without = [value for value in values if tolerances.of(value) is None]
@@ -228,7 +225,7 @@ def _no_rules(suite: Suite) -> Iterator[Problem]:
 
 def _without_weights(asked: RuleAsked, suite: Suite) -> Iterator[Problem]:
     """A weighted mean in a suite whose queries have no weights."""
-    if getattr(asked.options, "weighted", False) and not suite.weight:
+    if asked.options.facts.weighted and not suite.weight:
         complaint = "is weighted, and the suite does not say how much traffic a query stands for"
         yield Problem(complaint, place=str(asked.place), suggestion="add weight: COLUMN, a column of the queries file")
 
@@ -247,10 +244,10 @@ def _unfit_metrics(asked: RuleAsked) -> Iterator[Problem]:
         if asked.kind.compares and metric.direction == "neither":
             complaint = f"no value of {metric} is better than another, so it cannot get worse"
             yield Problem(complaint, place=str(place), suggestion="threshold can hold it to a range")
-        if getattr(asked.options, "by_evidence", False) and metric.aggregate != "mean" and asked.kind.tested:
+        if asked.options.facts.by_evidence and metric.aggregate != "mean" and asked.kind.tested:
             complaint = f"the figure of {metric} is no mean, and evidence is about means"
             yield Problem(complaint, place=str(place), suggestion="take decide_by: evidence out")
-        if metric.unit != "query" and getattr(asked.options, "weighted", False):
+        if metric.unit != "query" and asked.options.facts.weighted:
             yield Problem(f"{metric} scores a whole {metric.unit}, and only queries have weights", place=str(place))
         if metric.unit != "query" and (asked.options.where or asked.options.per):
             yield Problem(f"{metric} scores a whole {metric.unit}, not queries: it has no slices", place=str(place))

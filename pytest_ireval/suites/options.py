@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, Literal, NamedTuple, Protocol, runtime_checkable
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from pytest_ireval.suites.quantities import Amount, Tolerance, Tolerances
+from pytest_ireval.suites.reading import Reference
 from pytest_ireval.suites.values import STORED, Against, Filter, Flag, Number, Text, Texts, Whole
 
 
@@ -125,10 +128,47 @@ FEWEST_FOR_EVIDENCE = 20
 """Fewer queries of a slice are no evidence of anything, unless the rule says otherwise."""
 
 
+KNOWN: Mapping[str, type[Any] | tuple[type[Any], ...]] = {
+    "tolerance": (Tolerance, Tolerances),
+    "at_most": Amount,
+    "weighted": bool,
+}
+"""Options of rules that are facts by their name, with their types."""
+
+
 class Options(BaseModel):
     """A mapping of a suite: frozen, and a key it does not know is a mistake."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True)
+
+
+@dataclass(frozen=True)
+class RuleFacts:
+    """What the checks, the plan and the report ask of a rule, whatever its options are called."""
+
+    reference: Reference = STORED
+    """What it compares with, if it compares."""
+    tolerance: Tolerance | Tolerances | None = None
+    """How far the mean of its metric may fall; None: it is about something else."""
+    at_most: Amount | None = None
+    """How many queries of a slice it allows to be worse."""
+    weighted: bool = False
+    """Whether each query counts as often as it is asked."""
+    by_evidence: bool = False
+    """Whether evidence decides, and not the observed change."""
+    alpha: float = 0.05
+    """With evidence: how often chance may turn a harmless change red."""
+    on_inconclusive: str = "warn"
+    """With evidence: what follows where these queries cannot tell: warn, observed or fail."""
+
+    def tolerance_on(self, value: str) -> Tolerance | None:
+        """That of the slice with that value of ``per``."""
+        return self.tolerance.of(value) if isinstance(self.tolerance, Tolerances) else self.tolerance
+
+    @property
+    def tolerances(self) -> Mapping[str, Tolerance]:
+        """Those that are given for single slices."""
+        return self.tolerance.by_value if isinstance(self.tolerance, Tolerances) else {}
 
 
 class RuleOptions(Options):
@@ -155,6 +195,15 @@ class RuleOptions(Options):
         """Whether the rule itself says what follows on a slice with fewer queries than that."""
         return False
 
+    @property
+    def facts(self) -> RuleFacts:
+        """What others ask of the rule. Options called ``tolerance``, ``at_most`` and ``weighted`` are known by name.
+
+        A rule whose options have other names says here which they are.
+        """
+        given = {name: getattr(self, name) for name, known in KNOWN.items() if name in type(self).model_fields}
+        return RuleFacts(**{name: value for name, value in given.items() if isinstance(value, KNOWN[name])})
+
 
 class ComparingOptions(RuleOptions):
     """What can be said of every rule that looks at a baseline."""
@@ -162,6 +211,11 @@ class ComparingOptions(RuleOptions):
     against: Against = Field(
         STORED, description="baseline, anchor, or {run: file}: another reference than the stored one."
     )
+
+    @property
+    def facts(self) -> RuleFacts:
+        """With what it compares with."""
+        return replace(super().facts, reference=self.against)
 
 
 class EvidenceOptions(ComparingOptions):
@@ -187,6 +241,13 @@ class EvidenceOptions(ComparingOptions):
     def by_evidence(self) -> bool:
         """Whether evidence decides."""
         return self.decide_by == "evidence"
+
+    @property
+    def facts(self) -> RuleFacts:
+        """With what decides."""
+        return replace(
+            super().facts, by_evidence=self.by_evidence, alpha=self.alpha, on_inconclusive=self.on_inconclusive
+        )
 
     @property
     def fewest(self) -> int:

@@ -1,0 +1,130 @@
+"""A rule of a plugin whose options have names of their own gets from plan and checks what a built-in rule gets."""
+
+from dataclasses import replace
+from datetime import date
+
+import pytest
+
+from pytest_ireval.errors import SuiteError
+from pytest_ireval.gate.sensitivity import known_of, outlooks, too_low
+from pytest_ireval.plugins.conftests import Conftests
+from pytest_ireval.rules.planning import never_failing, planned
+from pytest_ireval.suites.loading import load_suite
+
+PLUGIN = """\
+from pydantic import Field
+from pytest_ireval import Ruling, hookimpl, rule
+from pytest_ireval.options import (
+    Against, AmountText, ComparingOptions, Flag, MetricText, RuleFacts, TolerancesText,
+)
+
+
+class SlackOptions(ComparingOptions):
+    metric: MetricText
+    slack: TolerancesText = Field("1%", validate_default=True)
+    losers: AmountText = Field("1", validate_default=True)
+    by_traffic: Flag = False
+
+    @property
+    def facts(self):
+        return RuleFacts(
+            reference=self.against, tolerance=self.slack, at_most=self.losers, weighted=self.by_traffic
+        )
+
+
+@rule(name="slack", options=SlackOptions, compares=True)
+def slack(options, seen):
+    '''A rule of somebody else.'''
+    return Ruling("pass", "fine")
+
+
+@hookimpl
+def ireval_rules():
+    return [slack]
+"""
+BUILT_IN = "no_regression: {metric: nDCG@10, tolerance: 5%}"
+THEIRS = "slack: {metric: nDCG@10, slack: 5%}"
+
+
+@pytest.fixture
+def ruled(shop):
+    """A suite with an accepted baseline and these rules, loaded; and the registry of its folder."""
+    shop.accept()
+    (shop.path / "conftest.py").write_text(PLUGIN)
+
+    def load(*rules, more=""):
+        rules = "rules:\n" + "".join(f"  - {rule}\n" for rule in rules)
+        shop.suite = shop.suite[: shop.suite.index("rules:")] + more + rules
+        shop.write()
+        path = shop.path / "shop.ireval.yaml"
+        registry = Conftests().registry_for(path)
+        return load_suite(path, registry), registry
+
+    return load
+
+
+def outlooks_of(suite, registry):
+    return outlooks(known_of(suite, registry, date(2026, 11, 18)))
+
+
+@pytest.mark.parametrize(
+    ("built_in", "theirs"),
+    [
+        (BUILT_IN, THEIRS),
+        (BUILT_IN.replace("}", ", weighted: true}"), THEIRS.replace("}", ", by_traffic: true}")),
+        (
+            "no_regression: {metric: nDCG@10, per: segment, tolerance: {head: 10%, default: 5%}}",
+            "slack: {metric: nDCG@10, per: segment, slack: {head: 10%, default: 5%}}",
+        ),
+    ],
+    ids=["a tolerance", "weights", "a tolerance for each slice"],
+)
+def test_plan_says_of_it_what_it_says_of_a_built_in_rule(ruled, built_in, theirs):
+    expected, found = (outlooks_of(*ruled(rule)) for rule in (built_in, theirs))
+
+    assert len(found) > 0
+    assert all(each.tolerance is not None for each in found)
+    assert [replace(each, check=None) for each in found] == [replace(each, check=None) for each in expected]
+
+
+def test_a_tolerance_that_makes_no_sense_is_told(ruled):
+    wrong = [list(too_low(outlooks_of(*ruled(rule.replace("5%", "0%"))))) for rule in (BUILT_IN, THEIRS)]
+
+    assert [len(each) for each in wrong] == [len(wrong[0])] * 2
+
+
+def test_a_tolerance_for_a_value_that_no_query_has_is_a_mistake(ruled):
+    suite, registry = ruled("slack: {metric: nDCG@10, per: segment, slack: {haed: 10%, default: 5%}}")
+
+    with pytest.raises(SuiteError, match="no query has segment=haed"):
+        outlooks_of(suite, registry)
+
+
+def test_weights_that_the_suite_does_not_have_are_a_mistake(ruled, shop):
+    shop.suite = shop.suite.replace("weight: searches\n", "")
+    suite, registry = ruled(THEIRS.replace("}", ", by_traffic: true}"))
+
+    with pytest.raises(SuiteError, match="is weighted, and the suite does not say"):
+        outlooks_of(suite, registry)
+
+
+@pytest.mark.parametrize(("losers", "told"), [("10", True), ("100%", True), ("9", False)])
+def test_a_share_that_nothing_can_exceed_is_told(ruled, losers, told):
+    from pytest_ireval.gate.inputs import queries_of_suite
+
+    suite, registry = ruled(THEIRS.replace("}", f", losers: {losers}}}"))
+    queries = queries_of_suite(suite, registry)
+
+    assert any("can never fail" in each for each in never_failing(planned(suite, queries), queries)) == told
+
+
+def test_what_it_compares_with_is_asked_for(ruled, shop):
+    from pytest_ireval import run_gate
+
+    (shop.path / "other.txt").write_text((shop.path / "rankings.txt").read_text())
+    suite, registry = ruled("slack: {metric: nDCG@10, against: {run: other.txt}}")
+
+    assert run_gate(suite, registry=registry).verdict == "pass"
+    (shop.path / "other.txt").unlink()
+    outcomes = {each.id: each for each in run_gate(suite, registry=registry).outcomes}
+    assert (outcomes["slack::nDCG_10"].verdict, "other.txt" in outcomes["slack::nDCG_10"].headline) == ("error", True)
