@@ -46,14 +46,14 @@ def command(paths: tuple[Path, ...], schema: bool, output: str | None) -> None:
         raise click.UsageError("--output is where the schema goes: add --schema")
     from pytest_ireval.gate.changed_since import Repositories, wrong_watches
     from pytest_ireval.plugins.conftests import Conftests
-    from pytest_ireval.suites.finding import is_partial, suites_at
+    from pytest_ireval.suites.finding import is_shared, suites_at
 
     found = suites_at(paths)
-    partial = [path for path in found if is_partial(path)]
+    shared = [path for path in found if is_shared(path.name)]
     conftests, repositories = Conftests(), Repositories()
     names: dict[str, Suite] = {}
     problems: list[Problem] = []
-    for path in (each for each in found if each not in partial):
+    for path in (each for each in found if each not in shared):
         try:
             suites = _loaded(path, conftests)
         except IrevalError as error:
@@ -65,7 +65,7 @@ def command(paths: tuple[Path, ...], schema: bool, output: str | None) -> None:
         for suite in suites:
             click.echo(_line(suite))
             problems += _foreseen(suite, conftests.registry_for(path))
-    for path in partial:
+    for path in shared:
         click.echo(f"{path}: is checked with the suites that extend it")
     for problem in problems:
         click.echo(str(problem))

@@ -18,7 +18,7 @@ from pytest_ireval.plugins.conftests import Conftests
 from pytest_ireval.plugins.registry import load_registry
 from pytest_ireval.results.evaluation import MissingQueries, NoRelevant, Ties, Unjudged
 from pytest_ireval.retrieval.formats.reader import Content, Grades
-from pytest_ireval.suites.finding import is_partial, suites_at
+from pytest_ireval.suites.finding import is_shared, suites_at
 from pytest_ireval.suites.loading import load_suites
 from pytest_ireval.suites.suite import Suite
 
@@ -113,7 +113,7 @@ def _with(options: Sequence[Callable[[Any], Any]], command: Command) -> Command:
 def suites_named(paths: Iterable[Path], named: str | None = None, conftests: Conftests | None = None) -> list[Suite]:
     """In the order of their files; ``named`` chooses one of them. That there is none is an error."""
     conftests = conftests or Conftests()
-    files = [path for path in suites_at(tuple(paths)) if not is_partial(path)]
+    files = [path for path in suites_at(tuple(paths)) if not is_shared(path.name)]
     suites = [suite for path in files for suite in load_suites(path, conftests.registry_for(path))]
     if not suites:
         raise click.UsageError("no suite was found (*.ireval.yaml, or YAML with a line that begins with ireval:)")

@@ -219,7 +219,7 @@ def _no_rules(suite: Suite) -> Iterator[Problem]:
             "has no rules: nothing could ever fail",
             place=str(suite.place),
             suggestion="add rules, such as - threshold: {nDCG@10: '>= 0.85'}",
-            allowed="a file that is only there for others to extend says partial: true",
+            allowed="a file that is only there for others to extend has a name that begins with _",
         )
 
 

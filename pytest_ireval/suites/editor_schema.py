@@ -52,7 +52,7 @@ def suite_schema(registry: Registry) -> Schema:
         "anyOf": [
             {"required": ["ireval", "suite", "source"]},
             {"required": ["ireval", "extends"]},
-            {"required": ["partial"]},
+            {"not": {"required": ["ireval"]}},
         ],
         "$defs": dict(sorted(definitions.items())),
     }

@@ -17,7 +17,6 @@ from pytest_ireval.suites.scalars import Scalar, UnfitError, place_of, plain_val
 from pytest_ireval.suites.suite import Pattern, Watch
 
 MARK = re.compile(rb"^(?:\xef\xbb\xbf)?(?:\{\s*)?[\"']?ireval[\"']?\s*:", re.MULTILINE)
-PARTIAL = re.compile(rb"^partial\s*:\s*['\"]?(?:true|yes|on)\b", re.MULTILINE | re.IGNORECASE)
 JUDGMENTS = re.compile(rb"^judgments\s*:", re.MULTILINE)
 DECIDES = re.compile(rb"^(?:rules|metrics)\s*:", re.MULTILINE)
 LOOKED_AT = 1 << 20
@@ -30,26 +29,26 @@ def is_suite(path: Path, *, named: bool = False) -> bool:
     """Whether a file is to be read as a suite, be it without mistakes or not; raises OSError if it cannot be read.
 
     ``*.ireval.yaml`` is one, and any YAML file with a line that begins with ``ireval:``. One without it is to be read,
-    which says what line it lacks, if somebody ``named`` it or if it has judgments and rules or metrics. A file that
-    says ``partial: true`` is only there for others that extend it.
+    which says what line it lacks, if somebody ``named`` it or if it has judgments and rules or metrics. A file whose
+    name begins with ``_`` is only there for others that extend it.
     """
     if path.suffix not in (".yaml", ".yml"):
         return False
-    return says_suite(path.stem, _head_of(path), named=named)
+    return named or says_suite(path.stem, _head_of(path))
 
 
-def says_suite(stem: str, head: bytes, *, named: bool = False) -> bool:
+def says_suite(stem: str, head: bytes) -> bool:
     """The same of a YAML file of which the name and the beginning are known."""
-    if PARTIAL.search(head) and not named:
+    if is_shared(stem):
         return False
-    if stem.endswith(".ireval") or named:
+    if stem.endswith(".ireval"):
         return True
     return bool(MARK.search(head) or (JUDGMENTS.search(head) and DECIDES.search(head)))
 
 
-def is_partial(path: Path) -> bool:
-    """Whether a file says that it is only there for others that extend it."""
-    return PARTIAL.search(_head_of(path)) is not None
+def is_shared(name: str) -> bool:
+    """Whether a file of that name is only there for others that extend it."""
+    return name.startswith("_")
 
 
 def lost_suites(folder: Path) -> list[Path]:
@@ -62,7 +61,7 @@ def lost_suites(folder: Path) -> list[Path]:
 
 
 def _is_called_suite(path: Path) -> bool:
-    return path.name.endswith((".ireval.yaml", ".ireval.yml"))
+    return path.name.endswith((".ireval.yaml", ".ireval.yml")) and not is_shared(path.name)
 
 
 def _leads_nowhere(path: Path) -> bool:

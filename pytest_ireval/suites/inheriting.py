@@ -17,7 +17,7 @@ from pytest_ireval.suites.scalars import File, Items, Keys, Scalar, put_value
 from pytest_ireval.suites.yaml_tree import read_tree, tree_of_bytes
 
 DEEPEST = 20
-NOT_INHERITED = ("ireval", "partial", "extends", "add_rules")
+NOT_INHERITED = ("ireval", "extends", "add_rules")
 
 
 @dataclass

@@ -18,6 +18,7 @@ from pytest_ireval.plugins.kinds import Part, RuleKind
 from pytest_ireval.plugins.registry import Registry, installed
 from pytest_ireval.results.evaluation import Policies
 from pytest_ireval.suites.checks import KEY, PlacedValue, Read, Spot, checked, key_problem, problems_of, spot
+from pytest_ireval.suites.finding import is_shared
 from pytest_ireval.suites.inheriting import (
     Contents,
     GatheredKeys,
@@ -112,13 +113,13 @@ def suite_names(path: str | os.PathLike[str], *, environment: Mapping[str, str] 
 def _is_suite(found: GatheredKeys, problems: list[Problem]) -> bool:
     """Whether the file is a suite of a form that this version reads."""
     start = Spot((), found.own.place)
-    if str(found.own.get("partial", "")).lower() in ("true", "yes", "on"):
-        where = spot(found.own, ("partial", KEY), start)
-        complaint = "is only there for files that extend it, and no suite itself"
-        problems.append(Problem(complaint, str(where.place), where.path))
+    name = Path(found.own.file.shown).name
+    if is_shared(name):
+        complaint = "is only there for files that extend it, as its name begins with _"
+        problems.append(Problem(complaint, found.own.file.shown))
         return False
     if "ireval" not in found.own:
-        suggestion = "add the line 'ireval: 1' (and 'partial: true', if it is only there for others that extend it)"
+        suggestion = f"add the line 'ireval: 1', or call it _{name}, if it is only there for others that extend it"
         problems.append(Problem("is no suite", found.own.file.shown, suggestion=suggestion))
         return False
     if found.own["ireval"] != FORMAT:

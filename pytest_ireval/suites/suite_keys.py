@@ -334,6 +334,3 @@ class SuiteKeys(Options):
         description="One suite for each value (or combination), `{name}` in texts being the value.",
         examples=["{locale: [de, fr]}"],
     )
-    partial: Flag = Field(
-        False, description="Marks a file that is no suite, but only there for `extends`.", examples=["true"]
-    )

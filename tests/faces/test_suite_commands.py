@@ -198,7 +198,7 @@ def test_check_has_a_line_for_each_suite(ireval, folder):
     (folder / "suites" / "shop.ireval.yaml").write_text(text + RULES)
     matrix = "owner: '{locale}'\nmatrix: {locale: [de, fr]}\n"
     (folder / "suites" / "locales.yaml").write_text(text.replace("shop", "other") + matrix + RULES)
-    (folder / "suites" / "common.yaml").write_text("ireval: 1\npartial: true\n")
+    (folder / "suites" / "_common.yaml").write_text("ireval: 1\n")
 
     printed = ireval("check", "suites")
 
@@ -232,7 +232,7 @@ def test_check_prints_all_mistakes_of_all_suites(ireval, folder):
         "  the suite of a.yaml is called 'shop', too\n"
         "d.yaml\n"
         "  is no suite\n"
-        "  add the line 'ireval: 1' (and 'partial: true', if it is only there for others that extend it)\n"
+        "  add the line 'ireval: 1', or call it _d.yaml, if it is only there for others that extend it\n"
         "4 mistakes\n",
         "",
     )
@@ -298,7 +298,7 @@ def test_check_refuses_a_suite_without_rules(ireval, folder):
         "shop.yaml:1:1\n"
         "  has no rules: nothing could ever fail\n"
         "  add rules, such as - threshold: {nDCG@10: '>= 0.85'}\n"
-        "  a file that is only there for others to extend says partial: true\n"
+        "  a file that is only there for others to extend has a name that begins with _\n"
         "1 mistake\n",
         "",
     )

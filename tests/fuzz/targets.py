@@ -37,7 +37,7 @@ def folder():
     (home / "queries.tsv").write_text("id\ttext\tsegment\nq1\tred mug\thead\nq2\tcup\ttail\n")
     (home / "judgments.txt").write_text("q1 0 d1 1\nq2 0 d2 1\n")
     (home / "rankings.txt").write_text("q1 Q0 d1 1 2 t\nq2 Q0 d2 1 2 t\n")
-    (home / "common.yaml").write_text("partial: true\nowner: us\n")
+    (home / "common.yaml").write_text("owner: us\n")
     return made
 
 

@@ -301,15 +301,15 @@ def test_suites_behind_a_link(monorepo):
 def test_forty_suites_of_which_a_change_concerns_three(monorepo):
     for path in (monorepo.path / "suites").glob("*.yaml"):
         path.unlink()
-    common = SUITE.partition("rules:")[0].replace("suite: {name}\n", "").replace("ireval: 1\n", "partial: true\n")
-    monorepo.write("suites/common.yaml", common.format(owner="@search-team").replace("data/", "data/"))
+    common = SUITE.partition("rules:")[0].replace("suite: {name}\n", "").replace("ireval: 1\n", "")
+    monorepo.write("suites/_common.yaml", common.format(owner="@search-team").replace("data/", "data/"))
     for team in range(8):
         locales = [f"l{number}" for number in range(5)]
         for locale in locales:
             monorepo.write(f"team{team}/{locale}/rank.py", "1\n")
         monorepo.write(
             f"suites/team{team}.ireval.yaml",
-            f"ireval: 1\nsuite: team{team}\nextends: common.yaml\nmatrix: {{locale: [{', '.join(locales)}]}}\n"
+            f"ireval: 1\nsuite: team{team}\nextends: _common.yaml\nmatrix: {{locale: [{', '.join(locales)}]}}\n"
             f"watches: '../team{team}/{{locale}}/**'\nrules: [{{threshold: {{nDCG@10: '>= 0.5'}}}}]\n",
         )
     monorepo.commit("forty")

@@ -49,12 +49,12 @@ def in_build(repo):
     repo.git("mv", "suites/ads.ireval.yaml", "suites/build/ads.ireval.yaml")
 
 
-def partial(repo):
-    repo.suite("ads", "partial: true\n")
+def shared(repo):
+    repo.git("mv", "suites/ads.ireval.yaml", "suites/_ads.ireval.yaml")
 
 
 @BOTH
-@pytest.mark.parametrize("way", [removed, deleted, in_capitals, in_build, partial], ids=lambda way: way.__name__)
+@pytest.mark.parametrize("way", [removed, deleted, in_capitals, in_build, shared], ids=lambda way: way.__name__)
 def test_a_suite_that_is_gone_is_named(repo, way, option):
     way(repo)
 

@@ -174,11 +174,11 @@ def test_a_lowered_baseline_comes_first(strict):
 def test_what_a_suite_shares_counts_as_its_own(strict):
     common = strict.path / "common.yaml"
     strict.git("checkout", "--quiet", "main")
-    common.write_text("partial: true\nmissing_queries: error\n")
+    common.write_text("missing_queries: error\n")
     strict.shop.change(("rules:\n", "extends: common.yaml\nrules:\n"))
     strict.base = strict.commit("a shared file")[:7]
     strict.git("checkout", "--quiet", "-B", "change")
-    common.write_text("partial: true\nmissing_queries: ignore\n")
+    common.write_text("missing_queries: ignore\n")
 
     assert weaker(strict) == ["missing_queries error -> ignore"]
 

@@ -26,7 +26,7 @@ OWN = {
 
 @pytest.mark.parametrize(("file", "what"), OWN.items(), ids=OWN)
 def test_what_a_suite_is_made_of_needs_no_watching(monorepo, file, what):
-    monorepo.write("suites/common/all.yaml", "partial: true\ntags: [shared]\n")
+    monorepo.write("suites/common/all.yaml", "tags: [shared]\n")
     monorepo.write("suites/data/queries.tsv", "id\ttext\nq1\tone\nq2\ttwo\n")
     monorepo.write("suites/data/aliases.tsv", "from\tto\nd7\td8\n")
     monorepo.write("suites/data/groups.tsv", "document\tgroup\nd7\tg\n")

@@ -70,7 +70,7 @@ def test_every_kind_has_an_example_that_loads(generator, load, kind):
         assert load(written(keys) + example)[0].source.kind.name == kind
 
 
-@pytest.mark.parametrize("key", [key for key in SuiteKeys.model_fields if key not in ("extends", "partial")])
+@pytest.mark.parametrize("key", [key for key in SuiteKeys.model_fields if key != "extends"])
 def test_the_example_of_a_key_loads(load, key):
     (example,) = SuiteKeys.model_fields[key].examples
 
@@ -108,8 +108,8 @@ def blocks():
 @pytest.mark.parametrize("text", [block for block in blocks() if "ireval: 1" in block], ids=lambda text: text[:30])
 def test_suites_on_the_page_load(load, tmp_path, text):
     for other in blocks():
-        if other.startswith("# common.yaml"):
-            (tmp_path / "common.yaml").write_text(other)
+        if other.startswith("# _common.yaml"):
+            (tmp_path / "_common.yaml").write_text(other)
 
     assert load(text)
 

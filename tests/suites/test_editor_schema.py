@@ -63,7 +63,7 @@ waive:
   - {query: q017, until: "2027-04-01", reason: "SEARCH-9"}
 """,
     "ireval: 1\nextends: ../common.yaml\nadd_rules: [{threshold: {AP: '>= 0.1'}}]\n",
-    "partial: true\ndepth: 5\n",
+    "depth: 5\n",
     BEGINNING + "queries: queries.tsv\npopulation: {size: 1000}\n",
     BEGINNING + "depth: ${DEPTH}\nties: ${TIES:-trec}\nmatrix: {locale: [de, fr], size: [1, 2]}\n",
 ]

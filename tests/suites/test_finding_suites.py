@@ -2,7 +2,7 @@
 
 import pytest
 
-from pytest_ireval.suites.finding import is_partial, is_suite, suites_at
+from pytest_ireval.suites.finding import is_shared, is_suite, suites_at
 
 
 @pytest.mark.parametrize(
@@ -19,10 +19,11 @@ from pytest_ireval.suites.finding import is_partial, is_suite, suites_at
         ("shop.yaml", "judgments: a\nmetrics: []\n", True),
         ("shop.yaml", "judgments: a\n", False),
         ("shop.yaml", "rules: []\n", False),
-        ("shop.yaml", "ireval: 1\npartial: true\n", False),
-        ("shop.ireval.yaml", "partial: yes\n", False),
-        ("shop.yaml", "partial: true\njudgments: a\nrules: []\n", False),
-        ("shop.yaml", "ireval: 1\npartial: false\n", True),
+        ("_shop.yaml", "ireval: 1\n", False),
+        ("_shop.ireval.yaml", "", False),
+        ("_shop.yaml", "judgments: a\nrules: []\n", False),
+        ("shop_.yaml", "ireval: 1\n", True),
+        ("shop.yaml", "ireval: 1\npartial: true\n", True),
     ],
 )
 def test_a_suite_is_known_by_its_name_or_its_first_lines(tmp_path, name, text, found):
@@ -41,10 +42,12 @@ def test_a_yaml_file_that_somebody_names_is_meant_as_a_suite(tmp_path):
 
 
 def test_a_file_for_others_to_extend_is_known(tmp_path):
-    path = tmp_path / "common.yaml"
-    path.write_text("ireval: 1\npartial: true\n", encoding="utf-8")
+    path = tmp_path / "_common.yaml"
+    path.write_text("ireval: 1\n", encoding="utf-8")
 
-    assert is_partial(path)
+    assert is_shared(path.name)
+    assert list(suites_at([tmp_path])) == []
+    assert list(suites_at([path])) == [path]  # who names it is told what it is
 
 
 def test_folders_are_searched_in_order_but_not_those_that_hold_no_suites(tmp_path):

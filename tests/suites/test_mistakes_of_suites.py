@@ -11,7 +11,7 @@ from pytest_ireval.plugins.kinds import rule
 KEYS = (
     "ireval, suite, owner, tags, source, depth, queries, weight, cluster, population, judgments, documents, metrics, "
     "ties, missing_queries, no_relevant, rules, waive, longest_waiver, nothing_judged, watches, extends, add_rules, "
-    "matrix, partial"
+    "matrix"
 )
 KNOWN = load_registry().vocabulary.known
 JUDGED = BEGINNING + "judgments: judgments.txt\n"
@@ -65,15 +65,15 @@ rules:
             "suite: shop\n",
             "shop.yaml\n"
             "  is no suite\n"
-            "  add the line 'ireval: 1' (and 'partial: true', if it is only there for others that extend it)",
+            "  add the line 'ireval: 1', or call it _shop.yaml, if it is only there for others that extend it",
         ),
         (
             "ireval: 2\nfuture: yes\n",
             "shop.yaml:1:9: ireval\n  this form of suites, '2', is unknown; this version reads 1",
         ),
         (
-            "ireval: 1\npartial: true\nx: y\n",
-            "shop.yaml:2:1: partial\n  is only there for files that extend it, and no suite itself",
+            BEGINNING + "partial: true\n",
+            f"shop.yaml:4:1\n  unknown key 'partial'\n  allowed: {KEYS}",
         ),
         (
             BEGINNING.replace("shop", "Käse & Co"),

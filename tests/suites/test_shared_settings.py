@@ -6,7 +6,7 @@ from toy_kinds import BEGINNING
 from pytest_ireval import load_suites
 
 COMMON = """\
-partial: true
+# shared
 owner: "@search-team"
 depth: 50
 judgments: {file: ../judgments.txt, lock: true}
@@ -299,7 +299,7 @@ def test_files_that_extend_the_same_ones_again_and_again_are_read_once(suites, s
     for level in range(16):
         below = f"extends: [{level + 1}a.yaml, {level + 1}b.yaml]\n" if level < 15 else "depth: 7\n"
         for twin in "ab":
-            shop(f"{level}{twin}.yaml", f"partial: true\n{below}")
+            shop(f"{level}{twin}.yaml", below)
 
     (suite,) = suites(BEGINNING + "extends: [0a.yaml, 0b.yaml]\n")
 

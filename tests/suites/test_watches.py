@@ -95,7 +95,7 @@ def test_exceptions_take_files_out_wherever_they_stand():
 
 
 def test_globs_are_seen_from_the_file_they_are_written_in(suites, shop, repository):
-    shop("common/all.yaml", "partial: true\nwatches: [../search/**, /libs]\n" + RULES)
+    shop("common/all.yaml", "# shared\nwatches: [../search/**, /libs]\n" + RULES)
     beginning = BEGINNING.replace("c.trec", "../c.trec")
     (inherited,) = suites(beginning + "extends: ../common/all.yaml\n", name="suites/shop.yaml")
     (own,) = suites(beginning + "extends: ../common/all.yaml\nwatches: ../ads/**\n", name="suites/own.yaml")
