@@ -19,12 +19,7 @@ from peers import METRICS
 
 HERE = Path(__file__).parent
 PACKAGES = ("pytrec_eval", "ir_measures", "ranx")
-TOOLS = (
-    "ireval",
-    "trec_eval",
-    "plain_pass",
-    *PACKAGES,
-)  # the first that is there is what others are compared with
+TOOLS = ("ireval", "trec_eval", "plain_pass", *PACKAGES)  # the first that is there is what others are compared with
 TOOLS_FOR_FURTHER_RANKINGS = ("ireval", "pytrec_eval", "ir_measures")
 ROUNDS_IN_ONE_PROCESS = 5
 

@@ -135,12 +135,7 @@ def write_json(path: Path, results: Results, agreements: Agreements, judgements:
             for data, per_tool in agreements.items()
         },
         "targets": [
-            {
-                **asdict(found.target),
-                "measured": found.measured,
-                "held": found.held,
-                "aim_reached": found.aim_reached,
-            }
+            {**asdict(found.target), "measured": found.measured, "held": found.held, "aim_reached": found.aim_reached}
             for found in judgements
         ],
     }

@@ -7,14 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from agreement import Agreement, compare_reports, read_report
-from commands import (
-    TOOLS,
-    TOOLS_FOR_FURTHER_RANKINGS,
-    Programs,
-    end_to_end,
-    further_rankings,
-    ireval_variants,
-)
+from commands import TOOLS, TOOLS_FOR_FURTHER_RANKINGS, Programs, end_to_end, further_rankings, ireval_variants
 from datasets import files_of
 from interleave import Summary, measure_interleaved, measure_printed_seconds
 
@@ -34,12 +27,7 @@ class Measured:
 
 
 def measure(
-    data: str,
-    tools: Sequence[str],
-    programs: Programs,
-    folder: Path,
-    rounds: int,
-    tell: Callable[[str], None],
+    data: str, tools: Sequence[str], programs: Programs, folder: Path, rounds: int, tell: Callable[[str], None]
 ) -> Measured:
     """Every tool has evaluated the data set in interleaved rounds; its values lie in `outputs_of`."""
     files, outputs = files_of(data, folder), outputs_of(data, folder)

@@ -83,9 +83,7 @@ def write_missing(name: str, folder: Path) -> list[Path]:
 
 
 def _write_text(shape: Shape, files: Files) -> list[Path]:
-    from synthesis import (
-        write_data_set,
-    )  # imports numpy, which a caller that only asks for paths must not pay for
+    from synthesis import write_data_set  # imports numpy, which a caller that only asks for paths must not pay for
 
     write_data_set(shape, _partial(files.judgments), _partial(files.rankings()))
     return [_complete(files.judgments), _complete(files.rankings())]

@@ -57,10 +57,7 @@ def verdicts(folder: Path, drawn: Drawn, rules: Sequence[str]) -> dict[str, str]
     _put(folder / "judgments.txt", (f"{query} 0 {document} {grade!r}" for query, document, grade in
                                     ((q, d, float(g)) for q, d, g in rows)))  # fmt: skip
     for side, name in (("b", "before.txt"), ("n", "now.txt")):
-        _put(
-            folder / name,
-            (f"q{i:05} Q0 {side}{k} {k + 1} {9 - k} x" for i in range(queries) for k in range(grades)),
-        )
+        _put(folder / name, (f"q{i:05} Q0 {side}{k} {k + 1} {9 - k} x" for i in range(queries) for k in range(grades)))
     _put(folder / "queries.tsv", ("id\ttext\tpart", *(f"q{i:05}\t\tp{part}" for i, part in enumerate(parts))))
     against = ", against: {run: before.txt}}"
     text = HEAD + "".join(f"  - {rule[:-1]}{against}\n" for rule in rules)

@@ -91,11 +91,7 @@ def page() -> str:
     layers = floors(uses)
     drawing = ["```mermaid", "graph TD"]
     drawing += [f"  {room} --> {used}" for layer in reversed(layers) for room in layer for used in straight(room, uses)]
-    parts = [
-        HEAD,
-        "\n".join([*drawing, "```"]),
-        TAIL,
-    ]
+    parts = [HEAD, "\n".join([*drawing, "```"]), TAIL]
     for layer in reversed(layers):
         for room in layer:
             folder = PACKAGE / room

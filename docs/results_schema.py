@@ -25,10 +25,7 @@ def schema() -> dict[str, Any]:
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "results.json of pytest-ireval",
         **run,
-        "properties": {
-            "format": {"const": FORMAT, "description": "The version of this form."},
-            **run["properties"],
-        },
+        "properties": {"format": {"const": FORMAT, "description": "The version of this form."}, **run["properties"]},
         "required": ["format", *run["required"]],
         "$defs": dict(sorted(definitions.items())),
     }

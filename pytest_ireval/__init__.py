@@ -10,14 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pytest_ireval.comparing.comparison import compare
-    from pytest_ireval.errors import (
-        BaselineError,
-        InputError,
-        IrevalError,
-        MetricError,
-        SourceError,
-        SuiteError,
-    )
+    from pytest_ireval.errors import BaselineError, InputError, IrevalError, MetricError, SourceError, SuiteError
     from pytest_ireval.evaluating.evaluation import evaluate
     from pytest_ireval.explaining.why import why
     from pytest_ireval.gate.run import run_gate
@@ -52,14 +45,7 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "comparing.comparison": ("compare",),
-    "errors": (
-        "BaselineError",
-        "InputError",
-        "IrevalError",
-        "MetricError",
-        "SourceError",
-        "SuiteError",
-    ),
+    "errors": ("BaselineError", "InputError", "IrevalError", "MetricError", "SourceError", "SuiteError"),
     "evaluating.evaluation": ("evaluate",),
     "explaining.why": ("why",),
     "gate.run": ("run_gate",),

@@ -19,10 +19,7 @@ def main(folder: Path = HERE) -> None:
     """Two suites: ``shop`` as it was first, and ``reranked`` as it is now."""
     judgments = read_judgments(DATA / "judgments.txt")
     prints = fingerprints_of_judgments(judgments)
-    for suite, file, acceptances in (
-        ("shop", "rankings.txt", (FIRST,)),
-        ("reranked", "reranked.txt", (FIRST, SECOND)),
-    ):
+    for suite, file, acceptances in (("shop", "rankings.txt", (FIRST,)), ("reranked", "reranked.txt", (FIRST, SECOND))):
         rankings = read_rankings(DATA / file)
         evaluation = evaluate(judgments, rankings, ["nDCG@10", "RR@10"], depth=10, missing_queries="zero")
         metrics = {

@@ -92,12 +92,7 @@ def _steps(
     )
 
 
-@metric(
-    name="RBO",
-    needs=("documents", "reference"),
-    no_relevant=None,
-    steps=_rank_biased_overlap_steps,
-)
+@metric(name="RBO", needs=("documents", "reference"), no_relevant=None, steps=_rank_biased_overlap_steps)
 def rank_biased_overlap(
     judged: JudgedRankings,
     *,
@@ -136,12 +131,7 @@ def rank_biased_overlap(
     return np.where(equal, 1.0, np.where(short == 0, 0.0, seen + unseen + beyond))
 
 
-@metric(
-    name="Overlap",
-    needs=("documents", "reference"),
-    no_relevant=None,
-    steps=_overlap_steps,
-)
+@metric(name="Overlap", needs=("documents", "reference"), no_relevant=None, steps=_overlap_steps)
 def overlap(judged: JudgedRankings, *, cutoff: Cutoff) -> Floats:
     """Share of the first documents that the reference has among its first, too.
 
@@ -155,12 +145,7 @@ def overlap(judged: JudgedRankings, *, cutoff: Cutoff) -> Floats:
     return np.where(longer == 0, 1.0, ratio(both.common(_within(both, cutoff)), longer))
 
 
-@metric(
-    name="Jaccard",
-    needs=("documents", "reference"),
-    no_relevant=None,
-    steps=_jaccard_steps,
-)
+@metric(name="Jaccard", needs=("documents", "reference"), no_relevant=None, steps=_jaccard_steps)
 def jaccard(judged: JudgedRankings, *, cutoff: Cutoff) -> Floats:
     """Share of the documents that either list has among its first which both have.
 

@@ -151,14 +151,7 @@ def geometric_map(judged: JudgedRankings, *, rel: Rel = 1, judged_only: JudgedOn
     return ratio(_sum_of_precisions(judged, None, rel), judged.relevant_count(rel))
 
 
-@metric(
-    name="YAAP",
-    tie_order=by_relevance,
-    binary=True,
-    steps=_yaap_steps,
-    range=(-np.inf, np.inf),
-    no_relevant=None,
-)
+@metric(name="YAAP", tie_order=by_relevance, binary=True, steps=_yaap_steps, range=(-np.inf, np.inf), no_relevant=None)
 def yet_another_average_precision(judged: JudgedRankings, *, rel: Rel = 1, judged_only: JudgedOnly = False) -> Floats:
     """Average precision on a scale that can be averaged over easy and hard queries alike; below 0 for most.
 

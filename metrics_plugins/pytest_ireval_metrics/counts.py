@@ -208,12 +208,4 @@ def unjudged_share(judged: JudgedRankings, *, cutoff: Cutoff) -> Floats:
     return (shown - judged.sum(judged.hits.rank <= cutoff)) / cutoff
 
 
-METRICS = [
-    queries,
-    retrieved,
-    relevant,
-    relevant_retrieved,
-    not_relevant_retrieved,
-    judged_share,
-    unjudged_share,
-]
+METRICS = [queries, retrieved, relevant, relevant_retrieved, not_relevant_retrieved, judged_share, unjudged_share]

@@ -184,14 +184,7 @@ def _by_gain_over_judged(grade: Floats, *, ideal: str, **settings: Any) -> Float
     return by_gain(grade, **settings) if ideal == "judged" else None
 
 
-@metric(
-    name="CG",
-    tie_order=by_gain,
-    steps=_cumulated_gain_steps,
-    range=_dcg_range,
-    no_relevant=None,
-    additive=True,
-)
+@metric(name="CG", tie_order=by_gain, steps=_cumulated_gain_steps, range=_dcg_range, no_relevant=None, additive=True)
 def cumulated_gain(
     judged: JudgedRankings,
     *,

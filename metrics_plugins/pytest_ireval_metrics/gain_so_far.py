@@ -217,13 +217,7 @@ def ndcg_at_relevant(judged: JudgedRankings, *, gains: Gains = None, judged_only
     return ratio(at_relevant + at_the_end, count)
 
 
-@metric(
-    name="RnDCG",
-    steps=_rndcg_steps,
-    range=_range,
-    no_relevant=None,
-    spellings={"Rndcg_{gains}": {}},
-)
+@metric(name="RnDCG", steps=_rndcg_steps, range=_range, no_relevant=None, spellings={"Rndcg_{gains}": {}})
 def ndcg_at_levels(judged: JudgedRankings, *, gains: Gains = None, judged_only: JudgedOnly = False) -> Floats:
     """NDCG averaged over the ranks at which the best list comes to a lower gain, and the end of a longer list.
 
@@ -244,13 +238,7 @@ def ndcg_at_levels(judged: JudgedRankings, *, gains: Gains = None, judged_only: 
     return ratio(total + at_the_end, levels + longer)
 
 
-@metric(
-    name="G",
-    steps=_g_steps,
-    range=_range,
-    no_relevant=None,
-    spellings={"G_{gains}": {}},
-)
+@metric(name="G", steps=_g_steps, range=_range, no_relevant=None, spellings={"G_{gains}": {}})
 def normalised_gain(judged: JudgedRankings, *, gains: Gains = None, judged_only: JudgedOnly = False) -> Floats:
     """Gain discounted by what was lost on the way and not by rank: a document behind good ones keeps its worth.
 

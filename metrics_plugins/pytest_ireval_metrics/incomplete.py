@@ -50,10 +50,7 @@ def _inferred_ap_steps(judged: JudgedRankings, *, rel: float) -> Steps:
     shown = {"pooled": pooled, "found": found, "not": refused, "chance": chance, "adds": adds}
     return steps_of(
         listed,
-        {
-            **{name: np.where(relevant, column, np.nan) for name, column in shown.items()},
-            "sum": np.cumsum(adds),
-        },
+        {**{name: np.where(relevant, column, np.nan) for name, column in shown.items()}, "sum": np.cumsum(adds)},
         arithmetic=text,
         value=value,
         facts=[

@@ -125,13 +125,7 @@ def iprec(
     return _interpolated_precision(judged, recall, rel, rounding)
 
 
-@metric(
-    name="IPrecAvg",
-    tie_order=by_relevance,
-    binary=True,
-    spellings={"11pt_avg": {}},
-    steps=_iprec_average_steps,
-)
+@metric(name="IPrecAvg", tie_order=by_relevance, binary=True, spellings={"11pt_avg": {}}, steps=_iprec_average_steps)
 def iprec_average(
     judged: JudgedRankings, *, rel: Rel = 1, rounding: Rounding = "nearest", judged_only: JudgedOnly = False
 ) -> SomeFloats:

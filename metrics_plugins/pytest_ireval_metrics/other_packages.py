@@ -139,12 +139,7 @@ IR_MEASURES_NOT_QUITE = [
         "",
         "the sixth decimal: its gdeval rounds to five, and wants query ids that are numbers and grades up to 4",
     ),
-    (
-        "Judged@{cutoff}",
-        "Judged@{cutoff}",
-        "",
-        "equal scores, which it orders by document id ascending",
-    ),
+    ("Judged@{cutoff}", "Judged@{cutoff}", "", "equal scores, which it orders by document id ascending"),
     (
         "nDCG(dcg='exp-log2')@{cutoff}",
         "nDCG(gain='exp')@{cutoff}",

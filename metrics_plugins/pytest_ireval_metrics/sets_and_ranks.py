@@ -218,14 +218,7 @@ def capped_recall(judged: JudgedRankings, *, cutoff: Cutoff, rel: Rel = 1, judge
     return ratio(relevant_within(judged, cutoff, rel), np.minimum(judged.relevant_count(rel), cutoff))
 
 
-@metric(
-    name="F",
-    tie_order=by_relevance,
-    binary=True,
-    steps=_f_steps,
-    spellings={"F1": {"beta": 1}},
-    additive=True,
-)
+@metric(name="F", tie_order=by_relevance, binary=True, steps=_f_steps, spellings={"F1": {"beta": 1}}, additive=True)
 def f_at_cutoff(
     judged: JudgedRankings, *, cutoff: Cutoff, beta: Beta = 1, rel: Rel = 1, judged_only: JudgedOnly = False
 ) -> Floats:
@@ -264,12 +257,7 @@ def set_precision(
 
 
 @metric(
-    name="SetR",
-    tie_order=by_relevance,
-    binary=True,
-    steps=_recall_steps,
-    spellings={"set_recall": {}},
-    additive=True,
+    name="SetR", tie_order=by_relevance, binary=True, steps=_recall_steps, spellings={"set_recall": {}}, additive=True
 )
 def set_recall(judged: JudgedRankings, *, rel: Rel = 1) -> Floats:
     """Share of the relevant documents that were retrieved at all.
@@ -281,13 +269,7 @@ def set_recall(judged: JudgedRankings, *, rel: Rel = 1) -> Floats:
     return ratio(relevant_within(judged, None, rel), judged.relevant_count(rel))
 
 
-@metric(
-    name="SetF",
-    tie_order=by_relevance,
-    binary=True,
-    steps=_f_steps,
-    spellings={"set_F": {}, "set_F_{beta^2}": {}},
-)
+@metric(name="SetF", tie_order=by_relevance, binary=True, steps=_f_steps, spellings={"set_F": {}, "set_F_{beta^2}": {}})
 def set_f(judged: JudgedRankings, *, beta: Beta = 1, rel: Rel = 1, judged_only: JudgedOnly = False) -> Floats:
     """Harmonic mean of precision and recall of all retrieved documents.
 
@@ -300,13 +282,7 @@ def set_f(judged: JudgedRankings, *, beta: Beta = 1, rel: Rel = 1, judged_only: 
     return _harmonic(ratio(found, judged.retrieved), ratio(found, judged.relevant_count(rel)), beta)
 
 
-@metric(
-    name="SetAP",
-    tie_order=by_relevance,
-    binary=True,
-    steps=_set_ap_steps,
-    spellings={"set_map": {}},
-)
+@metric(name="SetAP", tie_order=by_relevance, binary=True, steps=_set_ap_steps, spellings={"set_map": {}})
 def set_ap(judged: JudgedRankings, *, rel: Rel = 1, judged_only: JudgedOnly = False) -> Floats:
     """Average precision of a set without order: precision times recall of all retrieved documents.
 
@@ -361,11 +337,7 @@ def reciprocal_rank(
 
 
 @metric(
-    name="Rprec",
-    tie_order=by_relevance,
-    binary=True,
-    steps=_r_precision_steps,
-    spellings={"Rprec_mult_{multiple}": {}},
+    name="Rprec", tie_order=by_relevance, binary=True, steps=_r_precision_steps, spellings={"Rprec_mult_{multiple}": {}}
 )
 def r_precision(
     judged: JudgedRankings,

@@ -59,11 +59,7 @@ def _best_so_far(listed: Listing, settings: Mapping[str, Any], rank: NDArray[np.
 
 def _facts(listed: Listing, settings: Mapping[str, Any], *more: str) -> list[str]:
     beta = shown_number(settings["beta"])
-    return [
-        *relevance_facts(listed, settings),
-        f"ratio = (beta cg + found) / (beta cg* + rank), beta = {beta}",
-        *more,
-    ]
+    return [*relevance_facts(listed, settings), f"ratio = (beta cg + found) / (beta cg* + rank), beta = {beta}", *more]
 
 
 def q_steps(judged: JudgedRankings, **settings: Any) -> Steps:

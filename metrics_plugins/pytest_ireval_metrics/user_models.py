@@ -180,13 +180,7 @@ def nerr(
     return ratio(_expected_reciprocal_rank(judged, cutoff, top, gain), best)
 
 
-@metric(
-    name="RBP",
-    tie_order=_by_gain_or_relevance,
-    steps=_rbp_steps,
-    spellings={"rbp_p={p}": {}},
-    additive=True,
-)
+@metric(name="RBP", tie_order=_by_gain_or_relevance, steps=_rbp_steps, spellings={"rbp_p={p}": {}}, additive=True)
 def rank_biased_precision(
     judged: JudgedRankings,
     *,

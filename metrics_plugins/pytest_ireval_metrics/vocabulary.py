@@ -29,14 +29,10 @@ Denominator = Annotated[
 ]
 Gain = Annotated[
     Literal["linear", "exp"],
-    Param(
-        "the gain of a grade g: linear is g, exp is 2^g - 1",
-        aliases={"dcg": {"log2": "linear", "exp-log2": "exp"}},
-    ),
+    Param("the gain of a grade g: linear is g, exp is 2^g - 1", aliases={"dcg": {"log2": "linear", "exp-log2": "exp"}}),
 ]
 Gains = Annotated[
-    dict[float, float] | None,
-    Param("the gain of single grades, in place of the grade itself, as {1: 1, 2: 3}"),
+    dict[float, float] | None, Param("the gain of single grades, in place of the grade itself, as {1: 1, 2: 3}")
 ]
 Discount = Annotated[
     Literal["log2", "jarvelin"],

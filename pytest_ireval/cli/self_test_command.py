@@ -65,9 +65,7 @@ _format_option = click.option(
     help="Other rankings to compare with the accepted ones, instead of those that the source returns now.",
 )
 @click.option(
-    "--repeat",
-    type=click.IntRange(2, 1000),
-    help="Instead, ask the source so many times, and compare its answers.",
+    "--repeat", type=click.IntRange(2, 1000), help="Instead, ask the source so many times, and compare its answers."
 )
 @_format_option
 @click.pass_context
@@ -100,10 +98,7 @@ def command(
 
 
 def _rehearsed(
-    path: Path,
-    form: str,
-    rehearse: Callable[[Suite, Registry, Circumstances], R],
-    text: Callable[[Sequence[R]], str],
+    path: Path, form: str, rehearse: Callable[[Suite, Registry, Circumstances], R], text: Callable[[Sequence[R]], str]
 ) -> None:
     """Rehearse the suites of a file, one after the other."""
     from pytest_ireval.gate.material import today_of

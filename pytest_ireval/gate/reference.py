@@ -72,11 +72,7 @@ def _misfit(
     locked = _locked(suite, stored, cause, prints) if kept.by_lock else None
     if locked is not None:
         return BaselineError(locked)
-    problems = [
-        *_shallow(suite, stored, kept),
-        *_gone(stored, cause, kept),
-        *_lost(gathered, stored, now, cause, kept),
-    ]
+    problems = [*_shallow(suite, stored, kept), *_gone(stored, cause, kept), *_lost(gathered, stored, now, cause, kept)]
     return BaselineMisfitError(*problems) if problems else None
 
 

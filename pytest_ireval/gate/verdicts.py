@@ -44,10 +44,7 @@ class Circumstances(NamedTuple):
 
 
 def judged_all(
-    checks: Sequence[Check],
-    material: Material,
-    circumstances: Circumstances,
-    selected: Container[str] | None = None,
+    checks: Sequence[Check], material: Material, circumstances: Circumstances, selected: Container[str] | None = None
 ) -> tuple[Outcome, ...]:
     """The outcomes of all checks of a suite, or of the ``selected`` ones; what is corrected for, is it for all."""
     family = family_of(checks, material)

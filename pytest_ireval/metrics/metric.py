@@ -26,8 +26,6 @@ PACKAGES = {
 }
 """How each package is named in a table, and how it is written."""
 
-NUMBER_OF_THEIRS = re.compile(r"\{[^}]*\}")
-
 
 class Elsewhere(NamedTuple):
     """What another package calls a metric; values are equal unless one of the two reasons is given."""
@@ -428,14 +426,8 @@ def _nonsense(metric: Metric) -> str:
             f"range {metric.range!r} is not a pair (least, greatest), as (0, 1)",
         ),
         (metric.steps is None or callable(metric.steps), f"steps {metric.steps!r} is no function"),
-        (
-            metric.tie_order is None or callable(metric.tie_order),
-            f"tie_order {metric.tie_order!r} is not a function",
-        ),
-        (
-            reasons,
-            f"not_promised {metric.not_promised!r} is not a reason for each promise, as {{promise: reason}}",
-        ),
+        (metric.tie_order is None or callable(metric.tie_order), f"tie_order {metric.tie_order!r} is not a function"),
+        (reasons, f"not_promised {metric.not_promised!r} is not a reason for each promise, as {{promise: reason}}"),
     )
     return next((complaint for fine, complaint in expected if not fine), "")
 

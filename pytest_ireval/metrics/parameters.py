@@ -113,12 +113,7 @@ class Parameter:
     def bounds(self) -> str:
         """The allowed range in words."""
         about = self.about
-        limits = (
-            ("at least", about.low),
-            ("above", about.above),
-            ("at most", about.high),
-            ("below", about.below),
-        )
+        limits = (("at least", about.low), ("above", about.above), ("at most", about.high), ("below", about.below))
         return ", ".join(f"{word} {text_of(limit)}" for word, limit in limits if limit is not None)
 
 

@@ -141,12 +141,7 @@ class _Askings(NamedTuple):
 
 
 def asked_again(
-    suite: Suite,
-    registry: Registry,
-    circumstances: Circumstances,
-    *,
-    times: int = ASKED,
-    bars: _Bars = _NO_BARS,
+    suite: Suite, registry: Registry, circumstances: Circumstances, *, times: int = ASKED, bars: _Bars = _NO_BARS
 ) -> AskedAgain:
     """The source asked ``times`` as often as the suite asks it; the first answer compared with the second."""
     if suite.source is None:

@@ -184,17 +184,7 @@ def _number(value: float) -> str:
     return repr(round(float(value), DIGITS) + 0.0)
 
 
-HEADER = (
-    "suite",
-    "query",
-    "document",
-    "text",
-    "metric",
-    "effect",
-    "rank_now",
-    "rank_baseline",
-    "grade",
-)
+HEADER = ("suite", "query", "document", "text", "metric", "effect", "rank_now", "rank_baseline", "grade")
 FORMULA = ("=", "+", "-", "@")
 NUMBER = re.compile(r"[+-]?[0-9]+(?:[.,][0-9]+)?")
 BREAKS = re.compile(r"[\t\n\v\f\r\x1c-\x1e\x85\u2028\u2029]")

@@ -17,10 +17,7 @@ INVISIBLE = "\u200b"
 
 _CUTOFF = r"(?<=\w)@(?=\d+(?![\w.-]))"
 """``nDCG@10``: a mention begins after a blank."""
-_REFERENCE = re.compile(
-    rf"(?!{_CUTOFF})[@#!~$%^&](?=[\w/\"'+-])|:(?=//|[\w+-])|\b(?:www|gh)(?=[.-])",
-    re.IGNORECASE,
-)
+_REFERENCE = re.compile(rf"(?!{_CUTOFF})[@#!~$%^&](?=[\w/\"'+-])|:(?=//|[\w+-])|\b(?:www|gh)(?=[.-])", re.IGNORECASE)
 _MARKUP = re.compile(r"[&<*`\[\]|\\~$]|(?<![^\W_])_|_(?![^\W_])")
 _BLOCK = re.compile(r"^(?:[-+](?=\s|$)|[-=](?=[-=\s]*$)|#(?=[#\s]|$)|>|\d(?=\d*[.)](?:\s|$)))")
 """What would begin a list, a heading, a quotation or a line."""

@@ -113,10 +113,6 @@ def content_at(ref: str, path: Path) -> bytes | None:
     return blob(f"{ref}:./{_path_below(path, folder)}", folder)
 
 
-show_at = content_at
-"""What ``git show REF:PATH`` shows."""
-
-
 def blob(name: str, folder: Path) -> bytes | None:
     """The content that git knows by a name as ``REF:./path`` or ``:2:./path``; None where there is none."""
     return git(folder, "cat-file", "blob", name)

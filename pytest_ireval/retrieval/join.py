@@ -22,10 +22,7 @@ def judged_hits(judgments: Judgments, parts: Sequence[KeptRows], highest_grade: 
     retrieved = np.concatenate([np.zeros(0, np.int64), *(part.count for part in parts)])
     before = np.cumsum([0, *(len(part.query_id) for part in parts)])
     query = np.concatenate(
-        [
-            np.zeros(0, np.int64),
-            *(part.query + at for part, at in zip(parts, before[:-1].tolist(), strict=True)),
-        ]
+        [np.zeros(0, np.int64), *(part.query + at for part, at in zip(parts, before[:-1].tolist(), strict=True))]
     )
     row = np.concatenate([np.zeros(0, np.int64), *(p.judgment for p in parts if p.judgment is not None)])
     hits = _sorted_hits(

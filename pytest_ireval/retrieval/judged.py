@@ -73,12 +73,7 @@ class Documents(NamedTuple):
     def at(self, rows: Integers, first: Integers) -> Documents:
         """The documents of some rows; ``first`` says where the queries begin among them."""
         return Documents(
-            first,
-            self.ids.some(rows),
-            self.score[rows],
-            self.grade[rows],
-            self.tied_from[rows],
-            self.tied_to[rows],
+            first, self.ids.some(rows), self.score[rows], self.grade[rows], self.tied_from[rows], self.tied_to[rows]
         )
 
 

@@ -280,11 +280,7 @@ def _run_program(
 ) -> _Ended:
     """Run it; a text is a command line for the shell. Raises OSError if it cannot be started."""
     errors = writes.with_name("errors")
-    with (
-        open(reads or os.devnull, "rb") as from_us,
-        open(writes, "wb") as to_us,
-        open(errors, "wb") as complaints,
-    ):
+    with open(reads or os.devnull, "rb") as from_us, open(writes, "wb") as to_us, open(errors, "wb") as complaints:
         program = subprocess.Popen(  # noqa: S603 - running what the suite says is what this source is for
             command,
             shell=isinstance(command, str),

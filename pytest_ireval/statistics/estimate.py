@@ -60,17 +60,7 @@ def estimated(rows: Floats, weigh: Weighting) -> Estimate:
     error = sample.sd / math.sqrt(max(sample.size, 1))
     sd = sample.sd if weigh.clusters is None else error * math.sqrt(rows.shape[1])
     corrected = _hall_t(sample.t, sample.skew, sample.size) if sample.size > 1 else sample.t
-    return Estimate(
-        rows.shape[1],
-        sample.size,
-        sample.mean,
-        sd,
-        error,
-        sample.skew,
-        sample.t,
-        corrected,
-        weigh.degrees,
-    )
+    return Estimate(rows.shape[1], sample.size, sample.mean, sd, error, sample.skew, sample.t, corrected, weigh.degrees)
 
 
 class _Part(NamedTuple):

@@ -181,11 +181,7 @@ class Equivalence(NamedTuple):
 
 
 def equivalence(
-    differences: Floats,
-    margins: Floats | float,
-    *,
-    weights: Floats | None = None,
-    sampling: Sampling | None = None,
+    differences: Floats, margins: Floats | float, *, weights: Floats | None = None, sampling: Sampling | None = None
 ) -> Equivalence:
     """The evidence that the mean moved by less than ``margins``: a number, or the mean of one for each query."""
     row = np.asarray(differences, dtype=np.float64)[None, :]

@@ -222,8 +222,7 @@ class EvidenceOptions(ComparingOptions):
     """What can be said of every rule that evidence can decide."""
 
     decide_by: Annotated[Literal["observed", "evidence"], _words("observed", "evidence")] = Field(
-        "observed",
-        description="What decides: the change that was observed, or what these queries are evidence for.",
+        "observed", description="What decides: the change that was observed, or what these queries are evidence for."
     )
     alpha: Annotated[Number, LESS] = Field(
         0.05, gt=0, le=0.25, description="With evidence: how often chance may turn a harmless change red."

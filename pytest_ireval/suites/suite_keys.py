@@ -178,9 +178,7 @@ class JudgmentsKeys(FileKeys):
         "irrelevant", description="Unjudged documents are not relevant, or are removed first.", examples=["removed"]
     )
     lock: Flag = Field(
-        False,
-        description="Whether judgments that differ from those of the baseline are an error.",
-        examples=["true"],
+        False, description="Whether judgments that differ from those of the baseline are an error.", examples=["true"]
     )
     grades: Grades = Field("integer", description="What grades are.", examples=["float"])
 
@@ -238,9 +236,7 @@ class SuiteKeys(Options):
         examples=["data/queries.tsv"],
     )
     weight: Text = Field(
-        "",
-        description="A column of the queries: how much traffic a query stands for.",
-        examples=["searches_per_day"],
+        "", description="A column of the queries: how much traffic a query stands for.", examples=["searches_per_day"]
     )
     cluster: Text = Field(
         "",
@@ -301,9 +297,7 @@ class SuiteKeys(Options):
         examples=['[{query: q017, until: 2027-04-01, reason: "SEARCH-9"}]'],
     )
     longest_waiver: Whole = Field(
-        365,
-        description="How many days a waiver may last from today; one that ends later is red.",
-        examples=["90"],
+        365, description="How many days a waiver may last from today; one that ends later is red.", examples=["90"]
     )
     nothing_judged: Literal["fail", "pass"] = Field(
         "fail",

@@ -337,7 +337,5 @@ def _joined(pieces: list[Scalar]) -> Scalar:
 def _problem(whole: Scalar) -> Problem:
     quote = "'" if '"' in whole else '"'
     return Problem(
-        "this name is torn apart at its commas",
-        str(whole.place),
-        suggestion=f"quote this name: {quote}{whole}{quote}",
+        "this name is torn apart at its commas", str(whole.place), suggestion=f"quote this name: {quote}{whole}{quote}"
     )

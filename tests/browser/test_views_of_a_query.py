@@ -110,11 +110,7 @@ def test_a_query_without_documents_says_so_and_shows_the_command(opened, text):
 def test_documents_below_the_first_ranks_are_counted(opened, run):
     suite = run.suites[0]
     first = suite.documents[0]
-    deep = (
-        *first.documents,
-        *(Placed(f"deep-{i}", None, 20 + i) for i in range(1, 61)),
-        Placed("late", 2.0, 95, None),
-    )
+    deep = (*first.documents, *(Placed(f"deep-{i}", None, 20 + i) for i in range(1, 61)), Placed("late", 2.0, 95, None))
     documents = (replace(first, documents=deep, shares={}), *suite.documents[1:])
     page = opened(queries_of(replace(run, suites=(replace(suite, documents=documents),))), "#shop-0::q=q000")
 

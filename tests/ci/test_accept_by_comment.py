@@ -64,10 +64,7 @@ def test_the_gate_is_green_on_what_was_accepted(repository):
 
 @pytest.mark.parametrize(
     ("key", "answer"),
-    [
-        ("", " No check has begun for it: close and reopen the pull request, and the gate looks at it."),
-        ("a key", ""),
-    ],
+    [("", " No check has begun for it: close and reopen the pull request, and the gate looks at it."), ("a key", "")],
 )
 def test_the_answer_says_whether_the_gate_begins_by_itself(repository, key, answer):
     head = repository.branch("synonyms")

@@ -140,10 +140,7 @@ TIED = {"q": {"bad": 2.0, "good": 2.0, "hole": 2.0}}
 TIED_JUDGMENTS = {"q": {"good": 1, "bad": 0}}
 
 
-@pytest.mark.parametrize(
-    ("ties", "rank"),
-    [("trec", 2), ("input", 2), ("optimistic", 1), ("pessimistic", 3)],
-)
+@pytest.mark.parametrize(("ties", "rank"), [("trec", 2), ("input", 2), ("optimistic", 1), ("pessimistic", 3)])
 def test_equal_scores(ties, rank):
     assert evaluate(TIED_JUDGMENTS, TIED, ["RR"], ties=ties)["RR"].value == pytest.approx(1 / rank)
 

@@ -79,8 +79,7 @@ BOOK = "query,docid,Ann,Bob,Cid\nq,d1,3,1,1\nq,d2,2,2,\nq,d3,0,3,\n"
 
 
 @pytest.mark.parametrize(
-    ("judges", "grades"),
-    [("highest", "3 2 3"), ("lowest", "1 2 0"), ("median", "1 2 0"), ("majority", "1 2 0")],
+    ("judges", "grades"), [("highest", "3 2 3"), ("lowest", "1 2 0"), ("median", "1 2 0"), ("majority", "1 2 0")]
 )
 def test_judges_who_disagree_are_merged_as_said(ireval, source, tmp_path, judges, grades):
     outcome = ireval("import", source(BOOK), "--judges", judges, "--format", "quepid-book")

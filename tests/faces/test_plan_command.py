@@ -31,10 +31,7 @@ def shop(tmp_path, monkeypatch):
 
 
 def accept(folder, values=VALUES, moved=(("nDCG@10", 0.1),)):
-    acceptances = (
-        Acceptance("2026-01-01T00:00:00Z"),
-        Acceptance("2026-02-01T00:00:00Z", spreads=spreads_of(moved)),
-    )
+    acceptances = (Acceptance("2026-01-01T00:00:00Z"), Acceptance("2026-02-01T00:00:00Z", spreads=spreads_of(moved)))
     stored = StoredMetric(1, "pytest-ireval", sum(values.values()) / len(values), values)
     lists = rankings_from({query: ["d"] for query in values})
     write_baseline(

@@ -241,10 +241,7 @@ def test_what_is_doubtful_is_refused(file, refused, text, complaint):
             "DIR/file.txt\n  columns 'id' and 'qid' could both be the id\n"
             "  rename the one that is not meant, or leave it out",
         ),
-        (
-            '{"q1": ["a"]}',
-            "DIR/file.txt\n  query 'q1' has no text\n  {id: text}, or {id: {text: …, segment: …}}",
-        ),
+        ('{"q1": ["a"]}', "DIR/file.txt\n  query 'q1' has no text\n  {id: text}, or {id: {text: …, segment: …}}"),
     ],
 )
 def test_queries_that_are_doubtful_are_refused(file, refused, text, complaint):

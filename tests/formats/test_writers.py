@@ -94,12 +94,7 @@ def test_subtopics_are_written_in_a_column_of_their_own(tmp_path):
             "a.tsv",
             'TSV has no place for quotes around the id "q"\n  write .csv or .jsonl',
         ),
-        (
-            write_judgments,
-            {"q": {" d": 1, "d": 0}},
-            "a.jsonl",
-            "files have no place for the blanks around the id ' d'",
-        ),
+        (write_judgments, {"q": {" d": 1, "d": 0}}, "a.jsonl", "files have no place for the blanks around the id ' d'"),
         (
             write_judgments,
             judgments_from_table,

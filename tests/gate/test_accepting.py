@@ -457,10 +457,7 @@ def test_an_update_that_was_interrupted_is_an_error_until_the_same_update_finish
 
     assert again.ret == 0
     again.stdout.fnmatch_lines(
-        [
-            "shop: finished an interrupted update",
-            "shop: nothing to accept, all is as in the baseline",
-        ]
+        ["shop: finished an interrupted update", "shop: nothing to accept, all is as in the baseline"]
     )
     assert changed.baseline_files().keys() == before.keys()
     assert changed.baseline_files()["shop.json"].count(b"synonyms v2") == 1

@@ -180,10 +180,7 @@ def test_grades_that_order_equal_scores_are_followed(name, ties):
     labellings = [dict(zip(("u0", "u1"), each, strict=True)) for each in product((0, 1, 2), repeat=2)]
     queries = {f"q{i}": {**judged, **labels} for i, labels in enumerate(labellings)}
     sides = (dict.fromkeys(queries, side["q"]) for side in (now, before))
-    values = [
-        *TwoSides(queries, *sides, [name], policies={"ties": ties}).difference(name),
-        *found.difference(name),
-    ]
+    values = [*TwoSides(queries, *sides, [name], policies={"ties": ties}).difference(name), *found.difference(name)]
 
     bounds = found.left_open(name)
     if bounds is None:

@@ -36,10 +36,7 @@ def test_a_run_that_concerns_nobody_is_a_pass_that_says_so(monorepo):
     assert result.ret == 0
     result.assert_outcomes(deselected=2)
     result.stdout.fnmatch_lines(
-        [
-            "not affected by what changed since main: ads, shop (2 suites)",
-            "ireval: pass, no suite is affected",
-        ]
+        ["not affected by what changed since main: ads, shop (2 suites)", "ireval: pass, no suite is affected"]
     )
     result.stdout.no_fnmatch_line("*that is no pass*")
     assert (monorepo.results()["verdict"], monorepo.results()["suites"]) == ("pass", [])

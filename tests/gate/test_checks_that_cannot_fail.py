@@ -13,16 +13,8 @@ def notes(shop):
 @pytest.mark.parametrize(
     ("old", "new", "says"),
     [
-        (
-            'nDCG@10: ">= 0.5"',
-            'nDCG@10: ">= 0"',
-            "threshold::nDCG_10 can never fail: every value of nDCG@10 is >= 0",
-        ),
-        (
-            'nDCG@10: ">= 0.5"',
-            'nDCG@10: "<= 1"',
-            "threshold::nDCG_10 can never fail: every value of nDCG@10 is <= 1",
-        ),
+        ('nDCG@10: ">= 0.5"', 'nDCG@10: ">= 0"', "threshold::nDCG_10 can never fail: every value of nDCG@10 is >= 0"),
+        ('nDCG@10: ">= 0.5"', 'nDCG@10: "<= 1"', "threshold::nDCG_10 can never fail: every value of nDCG@10 is <= 1"),
         ("at_most: 2}", "at_most: 10}", "worsened::nDCG_10 can never fail: at_most allows 10 of 10 queries"),
         (
             "at_most: 2}",

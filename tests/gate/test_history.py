@@ -32,12 +32,7 @@ def test_a_run_is_remembered_with_its_figures(accepted):
     result = accepted.run()
 
     kept = {(row.metric, row.slice): row for row in history(accepted) if row.run == 2}
-    assert set(kept) == {
-        ("nDCG@10", "all"),
-        ("P@3", "all"),
-        ("nDCG@10", "segment=head"),
-        ("nDCG@10", "segment=tail"),
-    }
+    assert set(kept) == {("nDCG@10", "all"), ("P@3", "all"), ("nDCG@10", "segment=head"), ("nDCG@10", "segment=tail")}
     whole, tail = kept["nDCG@10", "all"], kept["nDCG@10", "segment=tail"]
     assert (whole.date, whole.suite, whole.suite_verdict) == ("2026-11-18T11:06:40Z", "shop", "fail")
     assert (whole.value, whole.baseline, whole.change) == (pytest.approx(0.9), 1.0, pytest.approx(-0.1))
@@ -211,12 +206,7 @@ def test_the_file_of_a_run_shows_earlier_ones_beside_it(second, monkeypatch):
     second.run()
 
     found = trends(second)
-    assert list(found) == [
-        ("nDCG@10", "all"),
-        ("P@3", "all"),
-        ("nDCG@10", "segment=head"),
-        ("nDCG@10", "segment=tail"),
-    ]
+    assert list(found) == [("nDCG@10", "all"), ("P@3", "all"), ("nDCG@10", "segment=head"), ("nDCG@10", "segment=tail")]
     whole = [(each["date"], each["value"], each["accepted"], each["reason"]) for each in found["nDCG@10", "all"]]
     assert whole == [
         ("2026-11-18T11:06:40Z", 1.0, True, ""),

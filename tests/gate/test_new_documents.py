@@ -418,11 +418,7 @@ def test_to_accept_it_takes_a_reason_and_then_it_is_new_no_more(promoting):
 def test_a_red_rule_is_accepted_with_a_reason(promoting):
     promoting.change(("rules:\n", "rules:\n  - new_document: {}\n"))
     assert promoting.run().ret == 1
-    assert promoting.verdicts() == {
-        "inputs": "pass",
-        "new_document::all": "fail",
-        "no_regression::nDCG_10.all": "pass",
-    }
+    assert promoting.verdicts() == {"inputs": "pass", "new_document::all": "fail", "no_regression::nDCG_10.all": "pass"}
 
     assert promoting.run("--ireval-update", "--ireval-reason", "the autumn promotion").ret == 0
     assert promoting.run().ret == 0

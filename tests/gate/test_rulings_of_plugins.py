@@ -56,8 +56,7 @@ def odd(shop):
 
 @pytest.mark.parametrize("arguments", [pytest.param((), id="alone"), PARALLEL])
 @pytest.mark.parametrize(
-    "ruling",
-    ["Ruling(Told.GREEN, Own('fine'))", "Ruling('pass', 'fine', facts=(each for each in [Own('a')]))"],
+    "ruling", ["Ruling(Told.GREEN, Own('fine'))", "Ruling('pass', 'fine', facts=(each for each in [Own('a')]))"]
 )
 def test_texts_of_classes_of_its_own_are_texts(odd, ruling, arguments):
     if arguments:

@@ -248,8 +248,7 @@ def test_another_value_of_a_secret_is_no_other_source(shop, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("kind", "text"),
-    [("run", "{run: '${TOKEN}'}"), ("the program", "{command: ['${TOKEN}', x]}")],
+    ("kind", "text"), [("run", "{run: '${TOKEN}'}"), ("the program", "{command: ['${TOKEN}', x]}")]
 )
 def test_names_of_files_and_programs_are_no_secrets(shop, monkeypatch, kind, text):
     monkeypatch.setenv("TOKEN", "rankings-of-today.txt")

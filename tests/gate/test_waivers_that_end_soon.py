@@ -20,12 +20,7 @@ def waived_until(shop, day):
 
 @pytest.mark.parametrize(
     ("day", "left"),
-    [
-        ("2026-11-18", "today"),
-        ("2026-11-19", "tomorrow"),
-        ("2026-11-27", "in 9 days"),
-        ("2026-12-02", "in 14 days"),
-    ],
+    [("2026-11-18", "today"), ("2026-11-19", "tomorrow"), ("2026-11-27", "in 9 days"), ("2026-12-02", "in 14 days")],
 )
 def test_one_that_ends_soon_is_a_note_and_not_red(shop, day, left):
     result, notes, outcome = waived_until(shop, day)

@@ -54,11 +54,7 @@ def weaker(branch):
         ("tolerance: 5%}", "tolerance: 6%}", "no_regression::nDCG_10.all: tolerance 5% -> 6%"),
         ("tolerance: 5%}", "tolerance: {absolute: 0.01}}", "no_regression::nDCG_10.all: tolerance 5% -> 0.01"),
         ("tolerance: 5%}", "tolerance: 5%, on_fail: warn}", "no_regression::nDCG_10.all: on_fail fail -> warn"),
-        (
-            "default: 5%}",
-            "default: 9%}",
-            "no_regression::nDCG_10.segment-tail: tolerance 5% -> 9%",
-        ),
+        ("default: 5%}", "default: 9%}", "no_regression::nDCG_10.segment-tail: tolerance 5% -> 9%"),
         (
             "per: segment, tolerance: {head: 10%, default: 5%}",
             "where: {segment: head}, tolerance: 10%",
@@ -89,11 +85,7 @@ def weaker(branch):
             "waive:\n  - {query: q03, until: 2026-12-01, reason: feed}\nrules:\n",
             "new waiver: q03 until 2026-12-01 (feed)",
         ),
-        (
-            "rules:\n",
-            "watches: [src/**]\nrules:\n",
-            "new watches: the suite now runs only if a watched file changes",
-        ),
+        ("rules:\n", "watches: [src/**]\nrules:\n", "new watches: the suite now runs only if a watched file changes"),
     ],
 )
 def test_what_makes_a_suite_weaker_is_named(strict, old, new, said):

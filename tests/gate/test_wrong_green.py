@@ -142,8 +142,7 @@ def test_an_expectation_deeper_than_the_suite_looks_is_an_error(shop):
 
 
 @pytest.mark.parametrize(
-    ("documents", "table"),
-    [("aliases", "from\tto\nq01-d0\tnew-1\n"), ("collapse", "document\tgroup\nq01-d0\tnew-1\n")],
+    ("documents", "table"), [("aliases", "from\tto\nq01-d0\tnew-1\n"), ("collapse", "document\tgroup\nq01-d0\tnew-1\n")]
 )
 def test_what_must_never_show_is_looked_for_under_its_names_of_now(shop, documents, table):
     (shop.path / "names.tsv").write_text(table)

@@ -159,10 +159,7 @@ def test_a_part_of_a_suite_measures_all_queries_all_the_same():
     assert values() == [0.6, 0.8]
 
 
-@pytest.mark.parametrize(
-    ("column", "value"),
-    [("now", 9e999), ("now", "none"), ("verdict", "perhaps")],
-)
+@pytest.mark.parametrize(("column", "value"), [("now", 9e999), ("now", "none"), ("verdict", "perhaps")])
 def test_bytes_that_went_wrong_are_told(column, value):
     remember(1, 0.6)
     with writing(FILE) as connection:

@@ -158,10 +158,7 @@ def test_every_option_of_why_is_documented(option):
     assert f"`{option}`" in (ROOT / "docs" / "why.md").read_text(encoding="utf-8") or option == "--format"
 
 
-@pytest.mark.parametrize(
-    "option",
-    [o for p in self_test_command.params for o in p.opts if o[:2] == "--"],
-)
+@pytest.mark.parametrize("option", [o for p in self_test_command.params for o in p.opts if o[:2] == "--"])
 def test_every_option_of_rehearsals_is_documented(option):
     assert f"| `{option} " in (ROOT / "docs" / "self_test.md").read_text(encoding="utf-8")
 

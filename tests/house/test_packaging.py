@@ -142,10 +142,7 @@ def test_a_section_of_a_third_party_is_in_the_report_of_a_run_and_drawn_anew(env
 def test_the_wheel_holds_the_packages_the_templates_and_nothing_else(built):
     names = zipfile.ZipFile(built["whl"]).namelist()
 
-    assert {name.split("/")[0].split("-")[0] for name in names} == {
-        "pytest_ireval",
-        "pytest_ireval_metrics",
-    }
+    assert {name.split("/")[0].split("-")[0] for name in names} == {"pytest_ireval", "pytest_ireval_metrics"}
     templates = {name.rpartition("/")[2] for name in names if name.startswith("pytest_ireval/templates/")}
     assert templates == {path.name for path in (ROOT / "templates").iterdir()}
     assert {"pytest_ireval/py.typed", "pytest_ireval_metrics/py.typed"} <= set(names)

@@ -193,14 +193,8 @@ def test_two_texts_with_one_canonical_form_are_one_metric():
         ("P@[5, 10", "'P@[5, 10', column 9\n  expected ']', got the end"),
         ("nDCG$10", "'nDCG$10', column 5\n  unexpected '$'"),
         ("nDCG(5)", "'nDCG(5)', column 6\n  expected a parameter, as in rel=2"),
-        (
-            "",
-            "'', column 1\n  there is no name\n  a metric is written Name(parameter=value)@cutoff, as nDCG@10",
-        ),
-        (
-            "@10",
-            "'@10', column 1\n  '@' is no name\n  a metric is written Name(parameter=value)@cutoff, as nDCG@10",
-        ),
+        ("", "'', column 1\n  there is no name\n  a metric is written Name(parameter=value)@cutoff, as nDCG@10"),
+        ("@10", "'@10', column 1\n  '@' is no name\n  a metric is written Name(parameter=value)@cutoff, as nDCG@10"),
     ],
 )
 def test_mistakes_are_shown_with_position_suggestion_and_what_is_allowed(text, message):

@@ -67,12 +67,7 @@ class TestTextProcessing:
     }
 
     @pytest.mark.parametrize(
-        ("metric", "expected"),
-        [
-            ("P@5", [1.0, 0.0, 0.4]),
-            ("P@10", [0.5, 0.5, 0.5]),
-            ("AP", [1.0, 0.354, 0.573]),
-        ],
+        ("metric", "expected"), [("P@5", [1.0, 0.0, 0.4]), ("P@10", [0.5, 0.5, 0.5]), ("AP", [1.0, 0.354, 0.573])]
     )
     def test_three_systems(self, metric, expected):
         found = values(metric, self.RANKINGS)
@@ -118,10 +113,7 @@ class TestEvaluationLectures:
         assert value("AP", self.FIRST[:7], [1]) == pytest.approx(0.675, abs=1e-3)
         assert value("AP", self.SECOND[:7], [1, 1]) == pytest.approx(0.3286, abs=5e-5)  # printed .328
 
-    TWO_QUERIES = {
-        "1": ([1, 0, 1, 0, 0, 1, 0, 0, 1, 1], ()),
-        "2": ([0, 1, 0, 0, 1, 0, 1, 0, 0, 0], ()),
-    }
+    TWO_QUERIES = {"1": ([1, 0, 1, 0, 0, 1, 0, 0, 1, 1], ()), "2": ([0, 1, 0, 0, 1, 0, 1, 0, 0, 0], ())}
 
     def test_mean_average_precision(self):
         found = result("AP", self.TWO_QUERIES)

@@ -45,9 +45,7 @@ DIFFERENT = {
         ("ERR@5", "ERR(max_grade=4)@5", {"a": 3, "b": 1}, {"a": 2.0, "b": 1.0}, 0.45508, 0.455078125),
         ("ERR@5", "ERR(max_grade=5)@5", {"a": 5, "b": 1}, {"a": 2.0, "b": 1.0}, FAILS, 0.96923828125),
     ],
-    ("ir_measures", "IPrec@{recall}"): [
-        ("IPrec@0.7", "IPrec(rounding='up')@0.7", *TWO_OF_THREE, 2 / 3, 0.0),
-    ],
+    ("ir_measures", "IPrec@{recall}"): [("IPrec@0.7", "IPrec(rounding='up')@0.7", *TWO_OF_THREE, 2 / 3, 0.0)],
     ("ir_measures", "Judged@{cutoff}"): [("Judged@1", "Judged@1", *EQUAL_SCORES, 0.0, 1.0)],
     ("ir_measures", "nDCG(dcg='exp-log2')@{cutoff}"): [
         ("nDCG(dcg='exp-log2')@5", "nDCG(gain='exp')@5", *ONE_BELOW_0, 0.63093, 0.6309297536)
@@ -57,9 +55,7 @@ DIFFERENT = {
         ("RBP(p=0.999, rel=1)", "RBP(p=0.999, rel=1)", *AT_RANK_1001, 0.0, 0.001 * 0.999**1000),
     ],
     ("ir_measures", "RR@{cutoff}"): [("RR@5", "RR@5", *EQUAL_SCORES, 0.5, 1.0)],
-    ("ir_measures", "SetF(beta={beta}.0)"): [
-        ("SetF(beta=2.0)", "SetF(beta=2)", *ONE_OF_THREE, 0.375, 0.3571428571),
-    ],
+    ("ir_measures", "SetF(beta={beta}.0)"): [("SetF(beta=2.0)", "SetF(beta=2)", *ONE_OF_THREE, 0.375, 0.3571428571)],
     ("ranx", "bpref"): [
         ("bpref", "Bpref", *ONE_BELOW_0, 0.0, 1.0),
         ("bpref", "Bpref", {"a": 1}, {"a": 2.0, "b": 1.0}, math.nan, 1.0),
@@ -94,7 +90,7 @@ DIFFERENT = {
     ("scikit-learn", "roc_auc_score"): [("roc_auc_score", "Accuracy", {"a": 1, "b": 0}, EQUAL_SCORES[1], 0.5, 0.0)],
     ("trec_eval", "11pt_avg"): [("11pt_avg", "IPrecAvg", *TWO_OF_THREE, 20 / 33, 23 / 33)],
     ("trec_eval", "iprec_at_recall_{recall}"): [
-        ("iprec_at_recall_0.40", "IPrec@0.4", {"a": 1, "b": 1, "c": 1}, {"a": 9.0, "x": 8.0}, 0.0, 1.0),
+        ("iprec_at_recall_0.40", "IPrec@0.4", {"a": 1, "b": 1, "c": 1}, {"a": 9.0, "x": 8.0}, 0.0, 1.0)
     ],
 }
 """Their name, ours, judgments and ranking of one query, their value and ours."""

@@ -62,13 +62,7 @@ def test_a_pair_judged_twice_with_one_grade_is_one_judgment(written):
 
 @pytest.mark.parametrize(
     "text",
-    [
-        "q\t0\td\t1\n",
-        " q 0  d\t\t1 \r\n",
-        "\n# judged by hand\nq 0 d 1",
-        "\ufeffq 0 d 1\n",
-        "q iteration d 1\n\n\n",
-    ],
+    ["q\t0\td\t1\n", " q 0  d\t\t1 \r\n", "\n# judged by hand\nq 0 d 1", "\ufeffq 0 d 1\n", "q iteration d 1\n\n\n"],
 )
 def test_messy_but_legal_lines(written, text):
     assert plain_judgments(read_judgments(written(text))) == {"q": {"d": 1}}

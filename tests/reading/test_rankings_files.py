@@ -49,8 +49,7 @@ def test_ties_stay_as_they_stand_in_the_file_if_ids_are_not_to_break_them(writte
 
 
 @pytest.mark.parametrize(
-    ("one", "other"),
-    [("1", "1.0"), ("0", "-0"), ("2e1", "20"), ("0.5", ".5"), ("5.", "+5"), ("1e-400", "0")],
+    ("one", "other"), [("1", "1.0"), ("0", "-0"), ("2e1", "20"), ("0.5", ".5"), ("5.", "+5"), ("1e-400", "0")]
 )
 def test_scores_written_differently_tie_if_they_are_one_number(written, one, other):
     rankings = read_rankings(written(f"q Q0 a 1 {one} t\nq Q0 b 2 {other} t\n"))

@@ -67,8 +67,7 @@ def test_an_empty_file_is_refused(read, refusal):
 
 
 @pytest.mark.parametrize(
-    "text",
-    ["\n", "# a b c d e f\n", "#", "\ufeff", "\ufeff\r\n", " \t\n\n # q 0 d 1\n", gzip.compress(b"", mtime=0)],
+    "text", ["\n", "# a b c d e f\n", "#", "\ufeff", "\ufeff\r\n", " \t\n\n # q 0 d 1\n", gzip.compress(b"", mtime=0)]
 )
 def test_a_file_without_content_is_refused(refusal, text):
     assert refusal(read_rankings, text) == NO_RANKINGS

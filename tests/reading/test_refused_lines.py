@@ -56,9 +56,7 @@ def test_of_many_bad_lines_five_are_shown_and_the_rest_is_counted(refusal):
 
 
 @pytest.mark.parametrize(
-    ("read", "line"),
-    [(read_rankings, "q Q0 d{} 1 2 t"), (read_judgments, "q 0 d{} 1")],
-    ids=["rankings", "judgments"],
+    ("read", "line"), [(read_rankings, "q Q0 d{} 1 2 t"), (read_judgments, "q 0 d{} 1")], ids=["rankings", "judgments"]
 )
 @pytest.mark.parametrize(
     ("ends", "bad"),

@@ -5,11 +5,7 @@ import pytest
 from pytest_ireval.reports.failure_text import cause_sentence
 from pytest_ireval.results.outcome import Cause, JudgmentEdit, Restated
 
-EDITS = (
-    JudgmentEdit("q017", "d4", 2, 0),
-    JudgmentEdit("q017", "d5", None, 3),
-    JudgmentEdit("q018", "d1", 1.5, None),
-)
+EDITS = (JudgmentEdit("q017", "d4", 2, 0), JudgmentEdit("q017", "d5", None, 3), JudgmentEdit("q018", "d1", 1.5, None))
 
 
 @pytest.mark.parametrize(

@@ -303,11 +303,7 @@ shop.ireval.yaml:4: runs/fine.trec:3: expected 6 columns, found 5
 
 
 @pytest.mark.parametrize(
-    ("shown", "line"),
-    [
-        (3, "  … and 27 more: -v shows ten, -vv shows all"),
-        (10, "  … and 20 more: -vv shows all"),
-    ],
+    ("shown", "line"), [(3, "  … and 27 more: -v shows ten, -vv shows all"), (10, "  … and 20 more: -vv shows all")]
 )
 def test_more_queries_are_counted_with_what_shows_them(shown, line):
     many = replace(HIDDEN_TAIL, queries=tuple(lost(n, "cup", 0.9, 5) for n in range(30)))

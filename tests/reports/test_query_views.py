@@ -226,12 +226,7 @@ def test_grades_below_what_counts_as_relevant_are_not_taken_for_it():
 def test_what_moved_is_said_with_its_share():
     (row,) = query_view(SUITE, "red mug").rankings.shares
 
-    assert (row.document, row.grade, row.moved, row.shares) == (
-        "d1",
-        "3 perfect",
-        "#1 → #4",
-        (("-0.5693", "worse"),),
-    )
+    assert (row.document, row.grade, row.moved, row.shares) == ("d1", "3 perfect", "#1 → #4", (("-0.5693", "worse"),))
 
 
 def test_shares_of_a_metric_that_is_no_better_either_way_are_shown_with_the_others():
@@ -268,11 +263,7 @@ def test_without_a_baseline_there_is_one_side():
 
 @pytest.mark.parametrize(
     ("relevant", "said"),
-    [
-        (None, "Nobody judged this query."),
-        (0, "0 relevant documents are known."),
-        (1, "1 relevant document is known."),
-    ],
+    [(None, "Nobody judged this query."), (0, "0 relevant documents are known."), (1, "1 relevant document is known.")],
 )
 def test_how_many_are_relevant_is_said(relevant, said):
     suite = replace(SUITE, documents=(replace(LOST, relevant=relevant),))

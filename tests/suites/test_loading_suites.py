@@ -45,11 +45,7 @@ def test_everything_a_suite_says_is_there(suites, tmp_path):
         ("products",),
         "searches_per_day",
     )
-    assert (suite.path, suite.shown, suite.files) == (
-        tmp_path / "shop.yaml",
-        "shop.yaml",
-        (tmp_path / "shop.yaml",),
-    )
+    assert (suite.path, suite.shown, suite.files) == (tmp_path / "shop.yaml", "shop.yaml", (tmp_path / "shop.yaml",))
     assert suite.source.kind.name == "run"
     assert suite.source.options.run == (tmp_path / "c.trec",)
     assert suite.queries == FileAsked(tmp_path / "queries.tsv", Place("shop.yaml", 7, 10))

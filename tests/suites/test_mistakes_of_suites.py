@@ -71,10 +71,7 @@ rules:
             "ireval: 2\nfuture: yes\n",
             "shop.yaml:1:9: ireval\n  this form of suites, '2', is unknown; this version reads 1",
         ),
-        (
-            BEGINNING + "partial: true\n",
-            f"shop.yaml:4:1\n  unknown key 'partial'\n  allowed: {KEYS}",
-        ),
+        (BEGINNING + "partial: true\n", f"shop.yaml:4:1\n  unknown key 'partial'\n  allowed: {KEYS}"),
         (
             BEGINNING.replace("shop", "Käse & Co"),
             "shop.yaml:2:8: suite\n  'Käse & Co' is no name of a suite\n  allowed: letters, digits, _ . and -",

@@ -135,10 +135,7 @@ def test_a_suite_without_watches_has_none(suites):
             "/tmp/search/**",
             f"'/tmp/search/**' is a path of this machine; / is the top of the repository here\n  {EXAMPLES}",
         ),
-        (
-            "'search\\*.py'",
-            "'search\\\\*.py' has a backslash: folders are separated by /\n  write search/*.py",
-        ),
+        ("'search\\*.py'", "'search\\\\*.py' has a backslash: folders are separated by /\n  write search/*.py"),
         (
             "'search/*.{py,json}'",
             "'search/*.{py,json}' has braces, which are no wildcards here\n  write a glob for each alternative",

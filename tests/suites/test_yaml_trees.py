@@ -118,10 +118,7 @@ def test_keys_and_values_know_where_they_stand():
             "a: 1\ndepth:10\n\n# more\nb: 2\n",
             "shop.yaml:2:6\n  is no YAML: a blank is missing behind the colon\n  write depth: 10",
         ),
-        (
-            "depth:10\nb: 2\n",
-            "shop.yaml:1:6\n  is no YAML: a blank is missing behind the colon\n  write depth: 10",
-        ),
+        ("depth:10\nb: 2\n", "shop.yaml:1:6\n  is no YAML: a blank is missing behind the colon\n  write depth: 10"),
         (
             "rules:\n  - a: 1\n    b:2\n    c: 3\n",
             "shop.yaml:3:6\n  is no YAML: a blank is missing behind the colon\n  write b: 2",

@@ -361,10 +361,7 @@ def _lines(chunk: Chunk, seed: int, final: bool) -> tuple[Lines | None, int]:
 
 
 def _threads() -> int:
-    return min(
-        MOST_THREADS,
-        len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1,
-    )
+    return min(MOST_THREADS, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
 
 
 def _ranges(file: ByteFile) -> list[tuple[int, int | None]]:

@@ -94,12 +94,7 @@ def _judged_lines(lines: Lines, key: Words, judgments: Judgments) -> tuple[Offse
 
 
 def _rows(
-    lines: Lines,
-    order: _Order,
-    position: Offsets,
-    *,
-    judgment: Offsets | None = None,
-    documents: Ids | None = None,
+    lines: Lines, order: _Order, position: Offsets, *, judgment: Offsets | None = None, documents: Ids | None = None
 ) -> KeptRows:
     line = order.line[position]
     query = np.searchsorted(lines.first, position, side="right") - 1
@@ -257,8 +252,7 @@ def _shifted(span: Span, at: int) -> Span:
 
 def _taken(spans: list[Span], order: Offsets) -> Span:
     return Span(
-        np.concatenate([span.start for span in spans])[order],
-        np.concatenate([span.end for span in spans])[order],
+        np.concatenate([span.start for span in spans])[order], np.concatenate([span.end for span in spans])[order]
     )
 
 

@@ -154,12 +154,7 @@ def _scaled(whole: Words, places: int | Offsets, odd: NDArray[np.bool_]) -> tupl
 
 
 def _read_one_by_one(
-    chunk: Chunk,
-    span: Span,
-    rows: Offsets,
-    what: str,
-    value: NDArray[np.float64],
-    inexact: NDArray[np.bool_],
+    chunk: Chunk, span: Span, rows: Offsets, what: str, value: NDArray[np.float64], inexact: NDArray[np.bool_]
 ) -> None:
     """Read what the fast way could not; the sign is set by the caller."""
     complaints = []
