@@ -9,7 +9,7 @@ from pytest_ireval.baselines.reading import figures_of_acceptances, read_baselin
 from pytest_ireval.baselines.writing import write_baseline
 from pytest_ireval.errors import BaselineError
 from pytest_ireval.repositories import git as git_module
-from pytest_ireval.repositories.git import CommitState, commit_state, content_at, show_at
+from pytest_ireval.repositories.git import CommitState, commit_state, content_at
 
 
 def test_commit_branch_and_whether_files_differ(git):
@@ -133,7 +133,7 @@ def test_a_baseline_is_read_at_a_ref_without_checking_it_out(git):
 
 
 def test_a_file_at_a_ref(git):
-    assert show_at("HEAD", Path("code.py")) == b"1\n"
+    assert content_at("HEAD", Path("code.py")) == b"1\n"
     assert content_at("HEAD", Path("none.py")) is None
 
 

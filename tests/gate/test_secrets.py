@@ -57,7 +57,7 @@ def ireval_sources():
 """
 SECTION = """\
 import os
-from pytest_ireval import ReportSection, hookimpl, report_section
+from pytest_ireval import hookimpl, report_section
 @report_section(name="costs", title="Costs", template="costs.html.jinja")
 def costs(run):
     return {"said": os.environ["TOKEN"], "more": [os.environ["TOKEN"]]}
