@@ -164,7 +164,7 @@ def _accumulated(values: Floats, first: Integers) -> Floats:
 
 
 def reached(values: Floats, first: Integers, query: Integers, count: Integers) -> Floats:
-    """Of sums made by :func:`accumulated`, those after ``count`` values of each query (of all, if there are fewer)."""
+    """Of sums made by :func:`_accumulated`, those after ``count`` values of each query (of all, if there are fewer)."""
     last = np.minimum(first[query] + count, first[query + 1]) - 1
     return np.where(last >= first[query], np.r_[values, 0.0][last], 0.0)
 

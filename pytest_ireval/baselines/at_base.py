@@ -1,4 +1,4 @@
-"""What a suite's baseline was where its branch began: its content, that there was none, or why nobody can say."""
+"""The baseline of a suite at the merge base: its content, that there was none, or why it cannot be read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A rule asked for its ruling, whatever its code does; and what is said where there is too little to be judged."""
+"""Asks a rule for its ruling, whatever its code does, and says what follows from too few queries."""
 
 from __future__ import annotations
 

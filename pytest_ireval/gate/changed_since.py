@@ -1,4 +1,4 @@
-"""Whether a suite is affected by what changed, and by what of it; what nobody can tell affects it."""
+"""Which suites a change concerns, and why; a suite is affected unless that can be ruled out."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Everything the rules of a suite look at: queries, judgments, rankings of now, the baseline, and what changed."""
+"""Everything that the rules of a suite look at: queries, judgments, current rankings, and what they compare with."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Baselines that no suite claims: in a run over a whole folder they say that a suite has vanished."""
+"""Baselines that no suite uses: in a run over a whole folder, a sign that a suite is missing."""
 
 from __future__ import annotations
 

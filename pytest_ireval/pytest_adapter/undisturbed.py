@@ -1,4 +1,4 @@
-"""What slows our own work down meanwhile stands aside: pytest's rewriting of assertions, and looking for cycles."""
+"""Switches off what slows evaluation down: pytest's rewriting of assertions, and the search for cycles in memory."""
 
 from __future__ import annotations
 

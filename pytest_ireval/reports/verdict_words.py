@@ -1,4 +1,4 @@
-"""The verdict of a run for somebody who does not know the metrics: what got worse, for whom, and what to do next."""
+"""The verdict of a run in plain words: what got worse, for whom, and what to do next."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``churn``: only so many queries may get a very different list; needs no judgments."""
+"""``churn``: limits how many queries may get a very different list; needs no judgments."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``expect``: single queries whose documents have to stand where the team wants them; needs no judgments."""
+"""``expect``: documents of single queries must stand where the team wants them; needs no judgments."""
 
 from __future__ import annotations
 

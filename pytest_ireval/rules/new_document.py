@@ -1,4 +1,4 @@
-"""``new_document``: one document that is new must not come to the top of too many queries; needs no judgments."""
+"""``new_document``: limits how many queries one new document may top; needs no judgments."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``threshold``: a figure of a metric has to be at least, or at most, so much."""
+"""``threshold``: a figure of a metric must be at least, or at most, a given value."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``worsened``: only so many queries may get worse by more than so much."""
+"""``worsened``: limits how many queries may get worse by more than a given amount."""
 
 from __future__ import annotations
 

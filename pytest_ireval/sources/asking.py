@@ -291,7 +291,7 @@ async def _within(call: Awaitable[Any], limit: float) -> CallOutcome:
 
 
 async def _awaited(call: Awaitable[Any]) -> CallOutcome:
-    """As :func:`attempted`; an exception such as that of sys.exit() would end the loop."""
+    """As :func:`_attempted`; an exception such as that of sys.exit() would end the loop."""
     try:
         return CallOutcome(value=await call)
     except asyncio.CancelledError:

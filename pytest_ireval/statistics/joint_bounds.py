@@ -1,4 +1,4 @@
-"""How low and how high a difference can come under labels that nobody knows, where both sides share the labels.
+"""The lowest and highest difference that unknown labels allow, where both sides share the labels.
 
 For each query all labellings are tried, where there are few enough. Of values that are a sum over documents, divided by
 something that depends only on how many documents have which label, fewer are enough: whatever the numbers are, the

@@ -127,7 +127,7 @@ def test_the_package_on_the_page_about_plugins_is_the_example():
 @pytest.mark.parametrize("name", ["metrics", "coming_from", "architecture"])
 def test_a_page_that_is_written_from_the_code_is_what_the_code_says(name):
     if name == "architecture" and not (ROOT / "pytest_ireval").is_dir():
-        pytest.skip("needs the sources")
+        pytest.skip("this page is drawn from the sources, which are not here")
     script = ROOT / "docs" / f"{name}_page.py"
     spec = importlib.util.spec_from_file_location(f"{name}_page", script)
     module = importlib.util.module_from_spec(spec)

@@ -1,4 +1,4 @@
-"""What a figure was from run to run, and when somebody accepted or pinned what was measured."""
+"""One figure from run to run, with the runs in which a baseline was accepted or pinned."""
 
 from __future__ import annotations
 
