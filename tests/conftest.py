@@ -1,5 +1,6 @@
 """What all tests share."""
 
+import gc
 import importlib
 import os
 import pkgutil
@@ -71,6 +72,13 @@ def started_without_hypothesis():
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PYTEST_ADDOPTS", WITHOUT_HYPOTHESIS)
         yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def frozen():
+    """Modules and tests stay until the end. pytest looks five times for garbage when a run ends, and need not look there."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture
