@@ -76,7 +76,7 @@ def started_without_hypothesis():
 
 @pytest.fixture(scope="session", autouse=True)
 def frozen():
-    """Modules and tests stay until the end. pytest looks five times for garbage when a run ends, and need not look there."""
+    """Modules and tests stay until the end; searches for garbage skip them."""
     gc.collect()
     gc.freeze()
 

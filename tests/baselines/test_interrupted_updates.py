@@ -55,6 +55,7 @@ def found_in(folder):
         return INTERRUPTED
 
 
+@pytest.mark.ci
 @needs_fork
 def test_killed_at_any_call_it_is_old_new_or_open_and_the_next_update_finishes(tmp_path):
     writer = run(HERE / "interrupted_writer.py", tmp_path)

@@ -121,6 +121,7 @@ def low_and_high(name, direction, grades, lists, references, policies):
     return (values if direction != "lower" else values[::-1]), ends
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize(
     ("name", "policies"),
     [

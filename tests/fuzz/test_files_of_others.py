@@ -72,6 +72,7 @@ def test_a_mutated_file_is_read_or_refused(kind):
     mutations_are_read_or_refused()
 
 
+@pytest.mark.ci
 def test_the_long_search_begins_and_ends_within_its_time():
     pytest.importorskip("atheris", reason="atheris is not installed: it has packages for some systems only")
     command = [sys.executable, HERE / "search.py", "--seconds", "6", "aliases"]

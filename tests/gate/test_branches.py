@@ -478,6 +478,7 @@ def test_sessions_are_held_over_the_queries_that_both_baselines_have(branch):
 HIDDEN = ("tag", "main"), ("tag", "origin/main"), ("update-ref", "refs/main"), ("update-ref", "refs/origin/main")
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize(("command", "name"), HIDDEN, ids="-".join)
 def test_a_tag_that_has_the_name_of_the_base_hides_nothing(branch, command, name):
     """Git would take the tag: HEAD as its own base lowers nothing."""

@@ -35,6 +35,7 @@ def drawn(number):
     return before, np.clip(changes, -before, None)
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize(
     ("kind", "options"),
     [

@@ -281,6 +281,7 @@ def a_new_query(series):
     series.accept("a new query")
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize(
     "history",
     [

@@ -33,6 +33,7 @@ def harmless(draw, intents, size):
     return ranks
 
 
+@pytest.mark.ci
 def test_variants_that_move_together_make_no_more_harmless_changes_red_than_promised(tmp_path):
     draw, runs, red = random.Random(11), 60, {"": 0, CLUSTER: 0}
     for _ in range(runs):

@@ -44,6 +44,7 @@ def test_the_fine_change_is_green(shop, pytester):
     assert checked(pytester).verdict == "pass"
 
 
+@pytest.mark.ci
 def test_the_page_for_managers_quotes_what_the_pull_request_shows(shop, pytester):
     shop("hidden_tail")
 

@@ -114,6 +114,7 @@ def another_file(repo):
     repo.git("rm", "-q", "suites/notes.yaml")
 
 
+@pytest.mark.ci
 @BOTH
 @pytest.mark.parametrize("way", [moved, renamed, more, changed, another_file], ids=lambda way: way.__name__)
 def test_nothing_is_gone(repo, way, option):

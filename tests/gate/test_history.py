@@ -257,6 +257,7 @@ def test_with_several_processes_the_trends_are_the_same(second):
     assert len(alone["nDCG@10", "all"]) == 2
 
 
+@pytest.mark.ci
 def test_with_several_processes_a_run_is_remembered_once_and_like_one(accepted):
     pytest.importorskip("xdist", reason="pytest-xdist is not installed")
     accepted.rankings["q10"] = ["q10-n1"]

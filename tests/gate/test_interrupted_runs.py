@@ -187,6 +187,7 @@ time.sleep(600)
 """
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT], ids=lambda each: each.name)
 def test_a_program_that_a_source_runs_ends_with_pytest(number, tmp_path, shop_in):
     shop = shop_in(tmp_path)

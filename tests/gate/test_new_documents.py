@@ -178,6 +178,7 @@ HARMLESS = [
 ]
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("change", HARMLESS)
 def test_a_harmless_change_stays_quiet(lists, change):
     some = lists()

@@ -294,6 +294,7 @@ def test_a_run_that_cannot_even_start_leaves_no_green_results(accepted, argument
         assert accepted.results()["verdict"] == "error"
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("looking", ["--help", "--markers", "--fixtures", "--collect-only"])
 def test_looking_leaves_the_results_as_they_are(accepted, looking):
     accepted.run()

@@ -19,6 +19,7 @@ def rename(branch, *, history):
     branch.commit("renamed")
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("history", [True, False])
 @pytest.mark.parametrize("deleted", [True, False])
 @pytest.mark.parametrize("moved", [True, False])

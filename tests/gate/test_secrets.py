@@ -109,6 +109,7 @@ def asks(shop, source):
     shop.change(("{run: rankings.txt}", source))
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("fails", [False, True])
 @pytest.mark.parametrize("arguments", [(), ("-n2",)], ids=["one process", "workers"])
 def test_an_argument_of_a_program_is_shown_as_it_is_written(shop, monkeypatch, fails, arguments):

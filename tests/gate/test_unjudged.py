@@ -156,6 +156,7 @@ def values_under(labellings, grades, now, before, metrics, policies):
     return {name: found.difference(name) for name in found.metrics}
 
 
+@pytest.mark.ci
 @given(now=lists, before=lists, grades=st.dictionaries(st.sampled_from(DOCUMENTS), st.integers(0, 1), max_size=4))
 @pytest.mark.parametrize(
     ("names", "policies"),
@@ -186,6 +187,7 @@ def test_enumerated_bounds_are_the_lowest_and_highest_difference_of_all_labels(n
 several = st.lists(st.tuples(lists, lists, judged_documents), min_size=2, max_size=4)
 
 
+@pytest.mark.ci
 @settings(max_examples=25)
 @given(queries=several, labels=st.lists(st.sampled_from((0, 3)), min_size=8, max_size=8))
 def test_queries_have_bounds_of_their_own_that_hold_what_judging_makes_of_them(queries, labels):

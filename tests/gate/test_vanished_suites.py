@@ -92,6 +92,7 @@ def test_an_anchor_alone_is_a_baseline_too(two):
     assert two.run("suites").ret == 1
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("named", [("suites",), ("suites", "-n2")], ids=["one process", "workers"])
 def test_the_suite_of_a_python_gate_is_claimed(two, named):
     folder = two.path / "suites/one"
@@ -115,6 +116,7 @@ def test_the_suite_of_a_python_gate_is_claimed(two, named):
     assert result.ret == 0, result.stdout.str()
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize(
     "arguments",
     [

@@ -94,6 +94,7 @@ def test_what_makes_a_suite_weaker_is_named(strict, old, new, said):
     assert weaker(strict) == [said]
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize(
     ("old", "new"),
     [

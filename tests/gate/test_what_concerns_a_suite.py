@@ -24,6 +24,7 @@ OWN = {
 }
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize(("file", "what"), OWN.items(), ids=OWN)
 def test_what_a_suite_is_made_of_needs_no_watching(monorepo, file, what):
     monorepo.write("suites/common/all.yaml", "tags: [shared]\n")

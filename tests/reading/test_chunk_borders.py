@@ -63,6 +63,7 @@ def test_chunks_of_any_size_give_the_same_rankings(written, data):
             assert plain_rankings(read_rankings(written(data))) == expected, f"chunks of {size}"
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("data", FILES.values(), ids=FILES)
 def test_chunks_of_any_size_give_the_same_hits(written, data):
     judgments = read_judgments(written(JUDGMENTS, "judgments.txt"))
@@ -92,6 +93,7 @@ def test_ranges_for_threads_give_the_same_rankings(written, data, threads):
             assert plain_rankings(read_rankings(written(data))) == expected, f"chunks of {size}"
 
 
+@pytest.mark.ci
 @given(messy_files(), st.integers(1, 300), st.integers(1, 40), st.booleans())
 def test_any_file_in_chunks_and_ranges_of_any_size(written, files, size, threads, by_id):
     with chunks_of(size, threads):

@@ -128,6 +128,7 @@ def test_damage_to_a_share_of_queries_is_what_ranking_them_so_would_score(shop):
     assert found.now.documents("q040") == worse["q040"]
 
 
+@pytest.mark.ci
 def test_the_share_from_which_damage_is_noticed_follows_the_tolerance(shop):
     shop.accept()
     name = "the first 5 documents reversed"
@@ -142,6 +143,7 @@ def test_the_share_from_which_damage_is_noticed_follows_the_tolerance(shop):
     assert all(level.red < 16 for level in loose.levels[:-1])
 
 
+@pytest.mark.ci
 def test_an_empty_tail_goes_unnoticed_where_only_the_mean_is_looked_at(shop):
     shop.accept()
     shop.rules = "  - no_regression: {metric: nDCG@5, tolerance: 20%}\n"
@@ -197,6 +199,7 @@ def test_equal_scores_are_tried_on_the_rankings_of_now_where_the_baseline_has_no
     assert found.harmless[1].red == ()
 
 
+@pytest.mark.ci
 def test_the_report_is_the_same_whatever_order_the_queries_stand_in(shop):
     shop.accept()
     shop.change()
@@ -246,6 +249,7 @@ def test_a_waived_query_is_not_damaged(shop, name):
 EVIDENCE = "  - no_regression: {metric: nDCG@5, tolerance: 0.5%, decide_by: evidence, on_inconclusive: warn}\n"
 
 
+@pytest.mark.ci
 def test_evidence_keeps_its_promise_where_a_change_is_chance(shop):
     shop.accept()
     shop.change(share=0.9)
@@ -297,6 +301,7 @@ def test_what_is_open_of_a_share_is_what_is_open_of_such_rankings(shop):
     assert len(ours.documents) == len(theirs.documents) == 20
 
 
+@pytest.mark.ci
 def test_a_fall_that_unjudged_documents_may_explain_is_no_red_of_evidence(shop):
     shop.accept()
     shop.rules = EVIDENCE.replace("0.5%", "2%")

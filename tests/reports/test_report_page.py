@@ -174,6 +174,7 @@ def test_five_suites_of_sixty_queries_weigh_less_than_300_kb():
     assert len(page_text(full_run(suites=5, queries=60)).encode()) < 300_000
 
 
+@pytest.mark.ci
 def test_seven_thousand_queries_of_six_metrics_weigh_less_than_10_mb():
     assert len(page_text(full_run(queries=7000, metrics=6, documents=1500)).encode()) < 10_000_000
 

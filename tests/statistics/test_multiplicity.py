@@ -55,6 +55,7 @@ def test_it_rejects_exactly_what_stepping_down_rejects(p):
     assert set(np.flatnonzero(holm(p) < 0.05).tolist()) == rejected
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("tests", [1, 2, 5, 12, 100])
 @pytest.mark.parametrize("decimals", [1, 12], ids=["many ties", "no ties"])
 def test_both_corrections_are_those_of_statsmodels(tests, decimals):

@@ -32,6 +32,7 @@ def variants(draw, clusters, size, correlation, replicates=REPLICATES):
     return 0.1 * (shared + math.sqrt(1 - correlation) * draw.normal(size=(replicates, codes.size))), codes
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("clusters", [12, 40])
 def test_five_variants_of_each_intent_keep_the_error_rate_as_clusters_alone(clusters):
     rows, codes = variants(np.random.default_rng(clusters), clusters, 5, 0.5)
@@ -89,6 +90,7 @@ def test_clusters_in_strata_with_weights_keep_the_error_rate():
     assert share_red(mean_evidences(rows, weights=weights, sampling=sampling)) <= 0.05 + NOISE
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize(("drawn_of_1000", "least"), [(100, 0.03), (500, 0.035), (900, 0.035)])
 @pytest.mark.parametrize("shape", ["normal", "skewed"])
 def test_a_finite_population_keeps_the_error_rate_and_is_not_wasted(drawn_of_1000, least, shape):

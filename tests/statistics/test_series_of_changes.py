@@ -16,6 +16,7 @@ def drift(monkeypatch):
     return importlib.import_module("drift")
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize(("process", "observed"), [("independent", 0.5), ("returning", 0.08)])
 def test_neutral_series_are_rarely_red_by_evidence(drift, process, observed):
     found = drift.red(process, drift.unchanged(drift.PROFILES[0]), 0.0, 200, 200)
@@ -24,6 +25,7 @@ def test_neutral_series_are_rarely_red_by_evidence(drift, process, observed):
     assert found["observed"] > observed
 
 
+@pytest.mark.ci
 def test_series_that_lose_a_little_each_time_are_seen_more_often_than_by_one_bound(drift):
     found = drift.red("independent", drift.unchanged(drift.PROFILES[0]), drift.LOSS, 200, 200)
 

@@ -140,6 +140,7 @@ def test_the_size_of_the_scores_does_not_matter(scale, times):
     assert tuple(sign_flip(values / 70 * scale)) == pytest.approx(tuple(sign_flip(values)), rel=1e-6)
 
 
+@pytest.mark.ci
 @settings(max_examples=20, deadline=None)
 @given(st.one_of(tenths, many))
 def test_exchanging_the_two_systems_mirrors_everything(values):
@@ -148,6 +149,7 @@ def test_exchanging_the_two_systems_mirrors_everything(values):
     assert mirrored == (found.changed, found.p_higher, found.p_lower, found.p)
 
 
+@pytest.mark.ci
 @settings(max_examples=20, deadline=None)
 @given(st.one_of(tenths, many), st.randoms())
 def test_the_order_of_queries_does_not_matter(values, random):
@@ -157,6 +159,7 @@ def test_the_order_of_queries_does_not_matter(values, random):
     assert tuple(sign_flip(np.array(shuffled))) == pytest.approx(tuple(sign_flip(values)), abs=1e-7)
 
 
+@pytest.mark.ci
 @settings(max_examples=20, deadline=None)
 @given(st.one_of(tenths, many))
 def test_an_exactly_tied_query_leaves_p_unchanged(values):

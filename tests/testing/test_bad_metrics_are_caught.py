@@ -336,6 +336,7 @@ BAD = [(promise, metric) for promise, metrics in METRICS.items() for metric in m
 each_bad_metric = pytest.mark.parametrize(("promise", "metric"), BAD, ids=str)
 
 
+@pytest.mark.ci
 @each_bad_metric
 def test_a_bad_metric_is_caught_by_the_promise_it_breaks_and_by_no_other(promise, metric):
     remembered.clear()
