@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from pytest_ireval.retrieval.rankings import Rankings
     from pytest_ireval.retrieval.views import condensed, perfect
     from pytest_ireval.rules.context import Ruling, Seen
+    from pytest_ireval.rules.figures import slice_figures
     from pytest_ireval.sources.foreign_text import Request
     from pytest_ireval.statistics.mean_evidence import MeanEvidence, mean_evidence
     from pytest_ireval.suites.loading import load_suite, load_suites
@@ -71,6 +72,7 @@ _HOMES = {
     "retrieval.rankings": ("Rankings",),
     "retrieval.views": ("condensed", "perfect"),
     "rules.context": ("Ruling", "Seen"),
+    "rules.figures": ("slice_figures",),
     "sources.foreign_text": ("Request",),
     "suites.loading": ("load_suite", "load_suites"),
     "statistics.mean_evidence": ("mean_evidence", "MeanEvidence"),
@@ -128,6 +130,7 @@ __all__ = [
     "report_section",
     "rule",
     "run_gate",
+    "slice_figures",
     "source",
     "steps_of",
     "why",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pytest_ireval.suites.options import (
+    AlwaysEvidenceOptions,
     ComparingOptions,
     EvidenceOptions,
     Looser,
@@ -33,6 +34,7 @@ from pytest_ireval.suites.values import (
 
 __all__ = [
     "Against",
+    "AlwaysEvidenceOptions",
     "AmountText",
     "BoundText",
     "ComparingOptions",

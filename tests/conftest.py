@@ -32,8 +32,8 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 unhurried = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
 """A machine that is busy with other work is slow, and that is no fault of a test."""
-settings.register_profile("exploring", max_examples=25, **unhurried)
-settings.register_profile("repeatable", derandomize=True, max_examples=25, **unhurried)
+settings.register_profile("exploring", max_examples=15, **unhurried)
+settings.register_profile("repeatable", derandomize=True, max_examples=15, **unhurried)
 settings.register_profile("few", derandomize=True, max_examples=5, **unhurried)
 settings.register_profile("many", max_examples=1000, **unhurried)
 settings.load_profile(os.environ.get("IREVAL_EXAMPLES") or ("repeatable" if os.environ.get("CI") else "exploring"))

@@ -28,6 +28,8 @@ class SliceFigures:
     """Which share of the searches its queries carry; None where queries have no weight."""
     tolerance: float | None = None
     """How far the figure may fall, in its own unit."""
+    two_sided: bool = False
+    """Whether it may rise no further either."""
     over: bool = False
     """Whether this is the line that decided against the change."""
     low: float | None = None

@@ -43,11 +43,11 @@ from pytest_ireval.rules.wording import (
 )
 from pytest_ireval.statistics.estimate import estimated, weighting
 from pytest_ireval.statistics.mean_evidence import FEWEST, p_above, p_below
-from pytest_ireval.suites.options import EvidenceOptions
+from pytest_ireval.suites.options import AlwaysEvidenceOptions
 from pytest_ireval.suites.quantities import Tolerance
 
 
-def tested_p(options: EvidenceOptions, question: Question, p: Callable[[], float]) -> float | None:
+def tested_p(options: AlwaysEvidenceOptions, question: Question, p: Callable[[], float]) -> float | None:
     """What the suite's correction for many verdicts is made of; None where too few queries can tell anything."""
     if not question.about_a_mean or question.worth < options.fewest or question.weighting.exact:
         return None
@@ -63,7 +63,7 @@ class _Settled(NamedTuple):
 
 
 def ruled_by_evidence(
-    options: EvidenceOptions,
+    options: AlwaysEvidenceOptions,
     question: Question,
     figures: SliceFigures,
     beside: tuple[SliceFigures, ...],
@@ -103,7 +103,7 @@ def ruled_by_evidence(
 
 
 def _settled(
-    options: EvidenceOptions,
+    options: AlwaysEvidenceOptions,
     question: Question,
     decision: Decision,
     robustness: Robustness | None,
@@ -125,7 +125,7 @@ def _settled(
     return undecided(options, over=over, tolerance=drop_words(question))
 
 
-def undecided(options: EvidenceOptions, *, over: bool, tolerance: str) -> _Settled:
+def undecided(options: AlwaysEvidenceOptions, *, over: bool, tolerance: str) -> _Settled:
     """What follows where these queries cannot tell."""
     if options.on_inconclusive == "fail":
         return _Settled("fail", "; on_inconclusive: fail")
@@ -137,7 +137,7 @@ def undecided(options: EvidenceOptions, *, over: bool, tolerance: str) -> _Settl
 
 
 def shown_of_mean(
-    options: EvidenceOptions, tries: Tries, tolerance: Tolerance, weights: Floats | None, over: Mask
+    options: AlwaysEvidenceOptions, tries: Tries, tolerance: Tolerance, weights: Floats | None, over: Mask
 ) -> Shown:
     """Tell what drawn changes are evidence for; the t tests alone, for exact ones of every try take too long."""
     weigh, gains = weighting(weights, tries.before.size), tries.sign * tries.changes
@@ -155,14 +155,14 @@ def shown_of_mean(
     return Shown(p, safe, undecided_red(options, over), options.alpha)
 
 
-def undecided_red(options: EvidenceOptions, over: Mask) -> Mask:
+def undecided_red(options: AlwaysEvidenceOptions, over: Mask) -> Mask:
     """Tell which tries fail where evidence tells nothing."""
     if options.on_inconclusive == "observed":
         return over
     return np.full(over.shape, options.on_inconclusive == "fail")
 
 
-def few_words(options: EvidenceOptions, question: Question) -> str:
+def few_words(options: AlwaysEvidenceOptions, question: Question) -> str:
     """Why nothing is tested."""
     lone = lone_words(question)
     if lone:
@@ -178,7 +178,7 @@ def few_words(options: EvidenceOptions, question: Question) -> str:
 
 
 def _facts(
-    options: EvidenceOptions,
+    options: AlwaysEvidenceOptions,
     question: Question,
     figures: SliceFigures,
     decision: Decision,

@@ -26,17 +26,16 @@ from pytest_ireval.rules.wording import (
     worst_changes,
 )
 from pytest_ireval.statistics.mean_evidence import Equivalence, equivalence
-from pytest_ireval.suites.options import EvidenceOptions, WeightedOptions
+from pytest_ireval.suites.options import AlwaysEvidenceOptions, WeightedOptions
 from pytest_ireval.suites.values import MetricText, ToleranceText
 from pytest_ireval.text_table import counted
 
 
-class EquivalentOptions(EvidenceOptions, WeightedOptions):
+class EquivalentOptions(AlwaysEvidenceOptions, WeightedOptions):
     """A metric and how far it may move."""
 
     metric: MetricText = Field(description="The metric.")
     tolerance: ToleranceText = Field(description="How far it may move: 1% of the baseline, or {absolute: 0.01}.")
-    decide_by: Literal["evidence"] = Field("evidence", description="What decides: always evidence.")
 
     @model_validator(mode="after")
     def _makes_sense(self) -> EquivalentOptions:
@@ -88,7 +87,7 @@ def equivalent(options: EquivalentOptions, seen: Seen) -> Ruling:
         verdict,
         f"{change_words(question, figures)}: {words}",
         f"{figures.worse} of {figures.queries} queries got worse, {figures.better} better.",
-        figures=(replace(figures, over=verdict == "fail"),),
+        figures=(replace(figures, over=verdict == "fail", two_sided=True),),
         queries=worst.queries,
         more_queries=worst.more,
         facts=(

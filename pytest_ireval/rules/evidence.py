@@ -18,7 +18,7 @@ from pytest_ireval.rules.side import Floats, Slice
 from pytest_ireval.statistics.estimate import weighting
 from pytest_ireval.statistics.looks import levels_of_looks
 from pytest_ireval.statistics.mean_evidence import MeanEvidence
-from pytest_ireval.suites.options import EvidenceOptions
+from pytest_ireval.suites.options import AlwaysEvidenceOptions
 from pytest_ireval.text_table import counted
 
 
@@ -45,7 +45,7 @@ def decided(evidence: MeanEvidence, factor: float, alpha: float) -> Decision:
     return Decision(min(1.0, factor * evidence.p_worse) < alpha, evidence.p_safe < alpha)
 
 
-def factor_of(options: EvidenceOptions, seen: Seen, p: float) -> float:
+def factor_of(options: AlwaysEvidenceOptions, seen: Seen, p: float) -> float:
     """How many times the p is that counts: because of the suite's other verdicts, and of earlier looks."""
     if seen.adjusted is None:
         return for_looks(options, seen)
@@ -55,7 +55,7 @@ def factor_of(options: EvidenceOptions, seen: Seen, p: float) -> float:
     return max(1.0, seen.adjusted / p, most if seen.adjusted >= 1 else 0.0)  # a corrected p ends at 1
 
 
-def for_looks(options: EvidenceOptions, seen: Seen) -> float:
+def for_looks(options: AlwaysEvidenceOptions, seen: Seen) -> float:
     """Chance has many tries where many changes are compared with one reference, so each look has a part of alpha."""
     if not options.against.anchored:
         return 1.0
@@ -64,7 +64,7 @@ def for_looks(options: EvidenceOptions, seen: Seen) -> float:
     return options.alpha / seen.walk.level(options.looks, options.alpha)
 
 
-def for_tries(options: EvidenceOptions, tries: Tries) -> float:
+def for_tries(options: AlwaysEvidenceOptions, tries: Tries) -> float:
     """Correct drawn changes for the looks that the accepted changes before them were."""
     if not options.against.anchored:
         return 1.0

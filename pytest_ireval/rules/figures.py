@@ -11,15 +11,23 @@ from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.metrics.score import aggregated
 from pytest_ireval.results.outcome import SliceFigures
 from pytest_ireval.rules.context import Seen, Values
-from pytest_ireval.rules.question import Question, mean_of, weightless
+from pytest_ireval.rules.question import Question, mean_of, weightless, weights_of
 from pytest_ireval.rules.side import Floats
 from pytest_ireval.statistics.mean_evidence import FEWEST, MeanEvidence
+from pytest_ireval.suites.options import RuleOptions
 from pytest_ireval.statistics.student import false_alarm, queries_needed, resolution
 
 
 def figures_compared(seen: Seen, values: Values | None = None) -> SliceFigures:
     """With a baseline, over the units that both sides have."""
     return figures_of(Question(seen, seen.paired() if values is None else values))
+
+
+def slice_figures(options: RuleOptions, seen: Seen) -> SliceFigures:
+    """The line of a rule that compares: its facts say the tolerance, the weights and the level."""
+    facts, values = options.facts, seen.paired()
+    weights = weights_of(seen, values, weighted=facts.weighted)
+    return figures_of(Question(seen, values, facts.tolerance_on(seen.slice.value), facts.alpha, weights))
 
 
 def figures_of(question: Question) -> SliceFigures:

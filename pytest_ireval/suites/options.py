@@ -218,12 +218,9 @@ class ComparingOptions(RuleOptions):
         return replace(super().facts, reference=self.against)
 
 
-class EvidenceOptions(ComparingOptions):
-    """What can be said of every rule that evidence can decide."""
+class AlwaysEvidenceOptions(ComparingOptions):
+    """The options of every rule that evidence decides."""
 
-    decide_by: Annotated[Literal["observed", "evidence"], _words("observed", "evidence")] = Field(
-        "observed", description="What decides: the change that was observed, or what these queries are evidence for."
-    )
     alpha: Annotated[Number, LESS] = Field(
         0.05, gt=0, le=0.25, description="With evidence: how often chance may turn a harmless change red."
     )
@@ -239,7 +236,7 @@ class EvidenceOptions(ComparingOptions):
     @property
     def by_evidence(self) -> bool:
         """Whether evidence decides."""
-        return self.decide_by == "evidence"
+        return True
 
     @property
     def facts(self) -> RuleFacts:
@@ -260,13 +257,26 @@ class EvidenceOptions(ComparingOptions):
         return self.by_evidence and self.on_inconclusive == "fail"
 
     @model_validator(mode="after")
-    def _evidence_is_asked(self) -> EvidenceOptions:
+    def _evidence_is_asked(self) -> AlwaysEvidenceOptions:
         asked = [name for name in ("alpha", "on_inconclusive", "looks") if name in self.model_fields_set]
         if asked and not self.by_evidence:
             raise ValueError(f"{asked[0]} is for rules that decide by evidence: add decide_by: evidence")
         if "looks" in self.model_fields_set and not self.against.anchored:
             raise ValueError("looks is for rules that compare with the anchor: add against: anchor")
         return self
+
+
+class EvidenceOptions(AlwaysEvidenceOptions):
+    """The options of every rule that evidence decides if the suite asks for it."""
+
+    decide_by: Annotated[Literal["observed", "evidence"], _words("observed", "evidence")] = Field(
+        "observed", description="What decides: the change that was observed, or what these queries are evidence for."
+    )
+
+    @property
+    def by_evidence(self) -> bool:
+        """Whether evidence decides."""
+        return self.decide_by == "evidence"
 
 
 class WeightedOptions(RuleOptions):

@@ -307,8 +307,6 @@ TOP_OF_INTERVALS, HEAD, STEP, FOOT = 60, 26, 20, 30
 LABEL = 27
 """Characters."""
 HEADER = ("rule", "metric", "slice", "verdict", "baseline", "now", "change", "low", "high", "level", "tolerance")
-TWO_SIDED = "equivalent"
-"""The kind of rule whose tolerance holds in both directions."""
 
 
 @dataclass(frozen=True)
@@ -439,9 +437,9 @@ def _tolerances(outcome: Outcome) -> Iterable[float]:
     """As gains: the loss that is let pass is below 0."""
     first = _first(outcome)
     tolerance = None if first is None else _finite(first.tolerance)
-    if tolerance is None:
+    if first is None or tolerance is None:
         return ()
-    return (-tolerance, tolerance) if outcome.kind == TWO_SIDED else (-tolerance,)
+    return (-tolerance, tolerance) if first.two_sided else (-tolerance,)
 
 
 def _interval(suite: SuiteResult, outcome: Outcome, y: float, axis: Scale, sign: int, usual: str) -> Interval:

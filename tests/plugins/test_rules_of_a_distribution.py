@@ -1,0 +1,123 @@
+"""A rule of an installed distribution, with option names of its own, gets what the built-in rule gets."""
+
+import json
+
+import pytest
+from test_discovery import distribution
+
+RULES = '''\
+from pytest_ireval import MeanEvidence, Ruling, hookimpl, mean_evidence, rule, slice_figures
+from pytest_ireval.options import EvidenceOptions, Flag, MetricText, RuleFacts, TolerancesText
+from dataclasses import replace
+
+
+class SlackOptions(EvidenceOptions):
+    metric: MetricText
+    slack: TolerancesText
+    by_traffic: Flag = False
+
+    @property
+    def facts(self):
+        return replace(super().facts, tolerance=self.slack, weighted=self.by_traffic)
+
+
+def evidence(seen):
+    return mean_evidence(seen.sign * seen.paired().gain)
+
+
+def p_of_slack(options, seen):
+    return evidence(seen).p_worse if options.by_evidence else None
+
+
+@rule(name="slack", options=SlackOptions, compares=True, tested=p_of_slack)
+def slack(options, seen):
+    """A rule of somebody else."""
+    line = slice_figures(options, seen)
+    failed = seen.adjusted < options.alpha if options.by_evidence else -line.change > line.tolerance
+    return Ruling("fail" if failed else "pass", f"{seen.metric} moved by {line.change:+.4f}", figures=(line,))
+
+
+@hookimpl
+def ireval_rules():
+    return [slack]
+'''
+SUITE = """\
+ireval: 1
+suite: shop
+source: {run: now.txt}
+depth: 3
+judgments: judgments.txt
+rules:
+  - RULE
+"""
+BUILT_IN = "no_regression: {metric: nDCG@3, tolerance: 5%, against: {run: before.txt}MORE}"
+THEIRS = "slack: {metric: nDCG@3, slack: 5%, against: {run: before.txt}MORE}"
+KINDS = pytest.mark.parametrize("more", ["", ", decide_by: evidence, alpha: 0.1"], ids=["observed", "evidence"])
+
+
+@pytest.fixture
+def asked(pytester, monkeypatch):
+    """A suite with one rule, over rankings of 40 queries, 12 of which got worse."""
+    folder = pytester.path
+    lists = {f"q{i:02}": ["a", "b", "c"] for i in range(40)}
+    worse = {query: ids[::-1] if i < 12 else ids for i, (query, ids) in enumerate(lists.items())}
+    for name, rankings in {"before": lists, "now": worse}.items():
+        lines = (f"{q} Q0 {d} {r} {9 - r} x\n" for q, ids in rankings.items() for r, d in enumerate(ids, 1))
+        (folder / f"{name}.txt").write_text("".join(lines))
+    (folder / "judgments.txt").write_text("".join(f"{q} 0 a {1 + i % 3}\n{q} 0 b 1\n" for i, q in enumerate(lists)))
+    (folder / "acme_rules.py").write_text(RULES)
+    distribution(folder, "acme-rules", "[pytest_ireval]\nacme-rules = acme_rules\n")
+    monkeypatch.syspath_prepend(folder)
+
+    def give(rule, more):
+        path = folder / "shop.ireval.yaml"
+        path.write_text(SUITE.replace("RULE", rule.replace("MORE", more)))
+        return path
+
+    return give
+
+
+def alike(text):
+    """Without the names that differ; `names_whole` makes the ids of the built-in rule end with `.all`."""
+    return text.replace("slack", "no_regression").replace("nDCG_3.all", "nDCG_3")
+
+
+@KINDS
+def test_the_gate_and_its_charts(asked, more, pytester, ireval):
+    lines, charts = [], []
+    for rule in (BUILT_IN, THEIRS):
+        result = pytester.runpytest("--ireval", "-p", "no:cacheprovider", str(asked(rule, more)))
+        (suite,) = json.loads((pytester.path / "ireval-report/results.json").read_text())["suites"]
+        (outcome,) = [each for each in suite["outcomes"] if each["compares"]]
+        drawn = ireval("report", "--charts", "--kind", "intervals", "--to", rule[:5])
+        assert (result.ret, outcome["verdict"], drawn.code) == (1, "fail", 0), drawn
+        lines.append({**outcome["figures"][0], "over": None, "adjusted": None})
+        charts.extend(path.read_text() for path in (pytester.path / rule[:5]).glob("*.svg"))
+
+    assert lines[0] == lines[1]
+    assert lines[0]["tolerance"] > 0
+    built_in, theirs = (chart.count('class="tolerance') for chart in charts)
+    assert built_in == theirs > 0
+
+
+@KINDS
+def test_plan_and_check(asked, more, ireval):
+    plans, checks = [], []
+    for rule in (BUILT_IN, THEIRS):
+        path = asked(rule, more)
+        plans.append(ireval("plan", path, "--format", "json").out)
+        checks.append(ireval("check", path))
+
+    assert alike(plans[1]) == alike(plans[0])
+    assert json.loads(plans[0])
+    assert [each.code for each in checks] == [0, 0]
+
+
+@KINDS
+def test_self_test_damages_what_it_looks_at(asked, more, ireval):
+    found = [
+        ireval("self-test", asked(rule, more), "--trials", "20", "--format", "json").out for rule in (BUILT_IN, THEIRS)
+    ]
+
+    assert json.loads(found[0])
+    assert alike(found[1]) == alike(found[0])
