@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from pytest_ireval.reports.templates import environment
 from pytest_ireval.results.evaluation import UNITS, Evaluation, MetricResult, TieSpread
 from pytest_ireval.text_table import counted, printable, table
 
@@ -199,5 +198,7 @@ def _evaluation_page(evaluation: Evaluation, notes: Sequence[str], per_query: bo
         for unit in units
         if per_query
     ]
+    from pytest_ireval.reports.templates import environment
+
     page = environment().get_template("evaluation.html.jinja")
     return page.render(evaluation=evaluation, notes=notes, tables=tables)

@@ -11,8 +11,8 @@ import click
 from pytest_ireval.errors import IrevalError, Problem
 from pytest_ireval.intake.importing import Imported, Judges, import_files
 from pytest_ireval.plugins.registry import installed
+from pytest_ireval.results.evaluation import Grades
 from pytest_ireval.retrieval.formats.input_file import FilePath
-from pytest_ireval.retrieval.formats.reader import Grades
 from pytest_ireval.retrieval.formats.writers import encoded_judgments, encoded_queries, put
 from pytest_ireval.retrieval.judgments import Judgments
 from pytest_ireval.retrieval.queries import Queries

@@ -12,7 +12,7 @@ from pytest_ireval.cli.options import format_options
 from pytest_ireval.errors import did_you_mean
 from pytest_ireval.intake.linting import CHECKS, Doubt, findings
 from pytest_ireval.intake.reading import read_judgments, read_queries, read_rankings
-from pytest_ireval.retrieval.formats.reader import Grades
+from pytest_ireval.results.evaluation import Grades
 
 SCALE = re.compile(r"(-?[0-9.]+)\.\.(-?[0-9.]+)")
 

@@ -14,18 +14,15 @@ from typing import TYPE_CHECKING, Any, TypeVar, get_args
 import click
 
 from pytest_ireval.errors import Problem, SuiteError, did_you_mean
-from pytest_ireval.plugins.conftests import Conftests
-from pytest_ireval.plugins.registry import load_registry
-from pytest_ireval.results.evaluation import MissingQueries, NoRelevant, Ties, Unjudged
-from pytest_ireval.retrieval.formats.reader import Content, Grades
-from pytest_ireval.suites.finding import is_shared, suites_at
-from pytest_ireval.suites.loading import load_suites
-from pytest_ireval.suites.suite import Suite
+from pytest_ireval.results.evaluation import Grades, MissingQueries, NoRelevant, Ties, Unjudged
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar
 
+    from pytest_ireval.plugins.conftests import Conftests
     from pytest_ireval.plugins.registry import Registry
+    from pytest_ireval.retrieval.formats.reader import Content
+    from pytest_ireval.suites.suite import Suite
 
 
 def format_options(*contents: Content) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -112,6 +109,10 @@ def _with(options: Sequence[Callable[[Any], Any]], command: Command) -> Command:
 
 def suites_named(paths: Iterable[Path], named: str | None = None, conftests: Conftests | None = None) -> list[Suite]:
     """In the order of their files; ``named`` chooses one of them. That there is none is an error."""
+    from pytest_ireval.plugins.conftests import Conftests
+    from pytest_ireval.suites.finding import is_shared, suites_at
+    from pytest_ireval.suites.loading import load_suites
+
     conftests = conftests or Conftests()
     files = [path for path in suites_at(tuple(paths)) if not is_shared(path.name)]
     suites = [suite for path in files for suite in load_suites(path, conftests.registry_for(path))]
@@ -139,10 +140,11 @@ suites_option = click.option(
 
 def registry_at(suites: Path | None) -> Registry:
     """What is installed, and what the conftest.py files of that folder and of those above it bring."""
+    from pytest_ireval.plugins.conftests import Conftests
+    from pytest_ireval.plugins.registry import load_registry
+
     if suites is None:
         return load_registry()
-    from pytest_ireval.plugins.conftests import Conftests
-
     return Conftests().registry_for(suites.absolute())
 
 

@@ -18,6 +18,7 @@ from pytest_ireval.progress import SILENT, Progress
 from pytest_ireval.results.comparison import Change, Comparison, MetricComparison, Pair
 from pytest_ireval.results.evaluation import (
     Evaluation,
+    Grades,
     MetricResult,
     MissingQueries,
     NoRelevant,
@@ -27,7 +28,6 @@ from pytest_ireval.results.evaluation import (
 )
 from pytest_ireval.retrieval.doors import Brought, JudgmentsLike, RankingsLike
 from pytest_ireval.retrieval.formats.input_file import FilePath
-from pytest_ireval.retrieval.formats.reader import Grades
 from pytest_ireval.retrieval.formats.recognised import Format
 from pytest_ireval.retrieval.judged import Mask
 from pytest_ireval.retrieval.judgments import Judgments

@@ -16,6 +16,7 @@ from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.progress import SILENT, Progress
 from pytest_ireval.results.evaluation import (
     Evaluation,
+    Grades,
     MetricResult,
     MissingQueries,
     NoRelevant,
@@ -26,7 +27,6 @@ from pytest_ireval.results.evaluation import (
 )
 from pytest_ireval.retrieval.doors import Brought, JudgmentsLike, RankingsLike, some
 from pytest_ireval.retrieval.formats.input_file import FilePath
-from pytest_ireval.retrieval.formats.reader import Grades
 from pytest_ireval.retrieval.formats.recognised import Format
 from pytest_ireval.retrieval.judged import JudgedRankings, Mask
 from pytest_ireval.retrieval.judgments import Judgments

@@ -13,11 +13,11 @@ from pytest_ireval.errors import InputError, IrevalError, Problem, did_you_mean
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.plugins.registry import Registry, installed
 from pytest_ireval.progress import SILENT, Progress
-from pytest_ireval.results.evaluation import MissingQueries, NoRelevant, Policies, Ties, Unjudged
+from pytest_ireval.results.evaluation import Grades, MissingQueries, NoRelevant, Policies, Ties, Unjudged
 from pytest_ireval.retrieval.companions import with_companions
 from pytest_ireval.retrieval.doors import Brought, JudgmentsLike, RankingsLike, as_judgments, brought, some
 from pytest_ireval.retrieval.formats.input_file import FilePath
-from pytest_ireval.retrieval.formats.reader import Grades, Reading
+from pytest_ireval.retrieval.formats.reader import Reading
 from pytest_ireval.retrieval.formats.recognised import Format
 from pytest_ireval.retrieval.judged import JudgedRankings
 from pytest_ireval.retrieval.judgments import Judgments

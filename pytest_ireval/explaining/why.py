@@ -17,11 +17,10 @@ from pytest_ireval.metrics.score import score, worst
 from pytest_ireval.metrics.steps import listing, steps_of
 from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.progress import SILENT, Progress
-from pytest_ireval.results.evaluation import Policies, Ties, Unjudged
+from pytest_ireval.results.evaluation import Grades, Policies, Ties, Unjudged
 from pytest_ireval.results.explanation import Column, Explained, Explanation, Move, Steps
 from pytest_ireval.retrieval.doors import Brought, JudgmentsLike, RankingsLike, some
 from pytest_ireval.retrieval.formats.input_file import FilePath
-from pytest_ireval.retrieval.formats.reader import Grades
 from pytest_ireval.retrieval.formats.recognised import Format
 from pytest_ireval.retrieval.judged import JudgedRankings
 from pytest_ireval.retrieval.judgments import Ideal, Judgments, Subtopics

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from pytest_ireval.errors import InputError, Mistakes, Problem, shown
+from pytest_ireval.results.evaluation import Grades
 from pytest_ireval.retrieval.formats.input_file import InputFile, input_file
-from pytest_ireval.retrieval.formats.reader import Content, Grades, Reader, Reading, read_by
+from pytest_ireval.retrieval.formats.reader import Content, Reader, Reading, read_by
 from pytest_ireval.retrieval.formats.recognised import reader_for, readers_that_fit
 from pytest_ireval.retrieval.from_objects import (
     graded_rows,

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from pytest_ireval.plugins.registry import Registry, installed
 from pytest_ireval.progress import SILENT, Progress
+from pytest_ireval.results.evaluation import Grades
 from pytest_ireval.retrieval.doors import as_judgments, as_queries, as_rankings
 from pytest_ireval.retrieval.formats.input_file import FilePath
-from pytest_ireval.retrieval.formats.reader import Grades, Reading
+from pytest_ireval.retrieval.formats.reader import Reading
 from pytest_ireval.retrieval.formats.recognised import Format
 from pytest_ireval.retrieval.judgments import Judgments
 from pytest_ireval.retrieval.queries import Queries

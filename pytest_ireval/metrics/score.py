@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -178,7 +179,8 @@ def _values(metric: Metric, judged: JudgedRankings) -> Floats:
     if values is None:
         raise _broken(metric, "returned None: there is a return missing")
     array = np.asarray(values)
-    if array.dtype.kind not in "fiub" or isinstance(values, np.ma.MaskedArray):
+    masked = "numpy.ma" in sys.modules and isinstance(values, np.ma.MaskedArray)  # asking would load it
+    if array.dtype.kind not in "fiub" or masked:
         raise _broken(metric, f"returned {type(values).__name__} of {array.dtype}, not numbers")
     return array.astype(np.float64)
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import re
+import sys
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, is_dataclass, replace
 from functools import lru_cache, partial
+from importlib.util import cache_from_source
 from pathlib import Path
 from types import FrameType, MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -30,8 +33,7 @@ from pytest_ireval.results.suite_result import MetricFigures, RunResult, Section
 from pytest_ireval.text_table import magnitude, printable
 
 if TYPE_CHECKING:
-    import jinja2
-    from markupsafe import Markup
+    from jinja2.bccache import Bucket
 
 
 PACKAGE = Path(__file__).parents[1]
@@ -121,12 +123,34 @@ def environment(*folders: Path) -> jinja2.Environment:
 
 @lru_cache(maxsize=1)
 def _kept(ours: Path) -> jinja2.Environment:
-    return _made(ours)
+    made = _made(ours)
+    made.bytecode_cache = _CompiledTemplates()
+    return made
+
+
+class _CompiledTemplates(jinja2.BytecodeCache):
+    """Our compiled templates, beside the compiled modules: compiling them takes longer than a small gate."""
+
+    def load_bytecode(self, bucket: Bucket) -> None:
+        """What an earlier process compiled, if the source is still the same."""
+        with suppress(OSError), self._file(bucket).open("rb") as file:
+            bucket.load_bytecode(file)
+
+    def dump_bytecode(self, bucket: Bucket) -> None:
+        """For the next process, where Python may write its compiled modules as well."""
+        file = self._file(bucket)
+        if sys.dont_write_bytecode or not file.parent.is_dir():
+            return
+        own = file.with_suffix(f".{os.getpid()}")
+        with suppress(OSError):
+            own.write_bytes(bucket.bytecode_to_string())
+            own.replace(file)
+
+    def _file(self, bucket: Bucket) -> Path:
+        return Path(cache_from_source(__file__)).with_name(f"{bucket.key}.{sys.implementation.cache_tag}.jinja")
 
 
 def _made(*folders: Path) -> jinja2.Environment:
-    import jinja2
-
     found = jinja2.FileSystemLoader(folders)
     ours = jinja2.PrefixLoader({OURS: jinja2.FileSystemLoader(template_folder())})
     made = jinja2.Environment(

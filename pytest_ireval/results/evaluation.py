@@ -14,6 +14,7 @@ FORMAT = 1
 
 UNITS = ("query", "session", "run")
 
+Grades = Literal["integer", "float"]
 Ties = Literal["trec", "input", "pessimistic", "optimistic", "error"]
 MissingQueries = Literal["error", "zero", "ignore"]
 NoRelevant = Literal["zero", "ignore", "error"]

@@ -14,8 +14,8 @@ from pytest_ireval.rules.context import Seen, Values
 from pytest_ireval.rules.question import Question, mean_of, weightless, weights_of
 from pytest_ireval.rules.side import Floats
 from pytest_ireval.statistics.mean_evidence import FEWEST, MeanEvidence
-from pytest_ireval.suites.options import RuleOptions
 from pytest_ireval.statistics.student import false_alarm, queries_needed, resolution
+from pytest_ireval.suites.options import RuleOptions
 
 
 def figures_compared(seen: Seen, values: Values | None = None) -> SliceFigures:

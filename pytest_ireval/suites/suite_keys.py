@@ -9,8 +9,8 @@ from pydantic import BeforeValidator, Field, GetJsonSchemaHandler, ValidationInf
 from pydantic.json_schema import JsonSchemaValue
 
 from pytest_ireval.errors import did_you_mean
-from pytest_ireval.results.evaluation import MissingQueries, NoRelevant, Ties, Unjudged
-from pytest_ireval.retrieval.formats.reader import Content, Grades
+from pytest_ireval.results.evaluation import Grades, MissingQueries, NoRelevant, Ties, Unjudged
+from pytest_ireval.retrieval.formats.reader import Content
 from pytest_ireval.suites import editor_types, quantities
 from pytest_ireval.suites.options import Options
 from pytest_ireval.suites.reading import RELATIVE, registry_of, source_asked

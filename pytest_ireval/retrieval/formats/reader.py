@@ -8,13 +8,13 @@ from typing import Any, Literal, NamedTuple
 
 from pytest_ireval.errors import IrevalError, PluginError, Problem
 from pytest_ireval.progress import SILENT, Progress
+from pytest_ireval.results.evaluation import Grades
 from pytest_ireval.retrieval.formats.input_file import InputFile
 from pytest_ireval.retrieval.judgments import Judgments
 from pytest_ireval.retrieval.scan.kept import KeptRows
 
 Content = Literal["queries", "judgments", "rankings"]
 CONTENTS: tuple[Content, ...] = ("queries", "judgments", "rankings")
-Grades = Literal["integer", "float"]
 
 
 class Reading(NamedTuple):

@@ -13,8 +13,8 @@ import numpy as np
 
 from pytest_ireval.errors import InputError, Problem
 from pytest_ireval.progress import SILENT, Progress
+from pytest_ireval.results.evaluation import Grades
 from pytest_ireval.retrieval.formats.bytestream import LONGEST_LINE, ByteFile, ByteStream, too_long
-from pytest_ireval.retrieval.formats.reader import Grades
 from pytest_ireval.retrieval.ids import Ids, concatenated
 from pytest_ireval.retrieval.judgments import Judgments, judgments_of
 from pytest_ireval.retrieval.rankings import Rankings, rankings_of
