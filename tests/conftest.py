@@ -8,7 +8,6 @@ import signal
 
 import numpy as np  # noqa: F401 - pytester forgets what an in-process run imported, and NumPy refuses to load twice
 import pytest
-import scipy.special  # noqa: F401 - as NumPy
 from hypothesis import HealthCheck, settings
 
 import pytest_ireval

@@ -17,8 +17,6 @@ from pytest_ireval.errors import Problem, SuiteError, did_you_mean
 from pytest_ireval.results.evaluation import Grades, MissingQueries, NoRelevant, Ties, Unjudged
 
 if TYPE_CHECKING:
-    from rich.progress import Progress as Bar
-
     from pytest_ireval.plugins.conftests import Conftests
     from pytest_ireval.plugins.registry import Registry
     from pytest_ireval.retrieval.formats.reader import Content
@@ -164,7 +162,7 @@ class LateBar:
         self.expected = 0
         self.done = 0
         self.what = ""
-        self.bar: Bar | None = None
+        self.shown = -1
         self.lock = Lock()
 
     def __enter__(self) -> LateBar:
@@ -173,8 +171,8 @@ class LateBar:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self.bar is not None:
-            self.bar.stop()
+        if self.shown >= 0:
+            print("\r\x1b[2K", end="", file=sys.stderr, flush=True)
 
     def expect(self, amount: int, what: str) -> None:
         """More work: so many bytes."""
@@ -188,28 +186,14 @@ class LateBar:
             return
         with self.lock:
             self.done += amount
-            if self.bar is None and time.monotonic() - self.started > PATIENCE:
-                self.bar = _started_bar()
-            if self.bar is not None:
-                done = min(self.done, self.expected)  # of a compressed file only the packed size is known
-                self.bar.update(self.bar.task_ids[0], description=self.what, total=self.expected, completed=done)
-
-
-def _started_bar() -> Bar:
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
-
-    bar = Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TaskProgressColumn(),
-        TimeRemainingColumn(),
-        console=Console(stderr=True),
-        transient=True,
-    )
-    bar.add_task("")
-    bar.start()
-    return bar
+            if time.monotonic() - self.started <= PATIENCE:
+                return
+            done = min(self.done, self.expected)  # of a compressed file only the packed size is known
+            share = 100 * done // max(self.expected, 1)
+            if share != self.shown:
+                self.shown = share
+                bar = "#" * (share // 4)
+                print(f"\r\x1b[2K{self.what} [{bar:<25}] {share}%", end="", file=sys.stderr, flush=True)
 
 
 WIDTH = 80

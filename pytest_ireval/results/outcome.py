@@ -28,8 +28,6 @@ class SliceFigures:
     """Which share of the searches its queries carry; None where queries have no weight."""
     tolerance: float | None = None
     """How far the figure may fall, in its own unit."""
-    two_sided: bool = False
-    """Whether it may rise no further either."""
     over: bool = False
     """Whether this is the line that decided against the change."""
     low: float | None = None
@@ -59,6 +57,8 @@ class SliceFigures:
     """In how many clusters the queries lie; None where each was drawn for itself."""
     weighted: bool = False
     """Whether queries count as often as they are asked; else every query counts the same."""
+    two_sided: bool = False
+    """Whether the tolerance holds for a rise too."""
 
     @property
     def label(self) -> str:

@@ -83,11 +83,8 @@ def worth_of_tests(rows: Floats, level: float) -> float:
 @lru_cache(maxsize=8)
 def _beyond(level: float, draws: int) -> Floats:
     """Normal values above the quantile of the level, evenly over their distribution."""
-    from scipy.special import ndtri  # here, as most suites have one test: it takes long to load
-
     shares = (np.random.default_rng(1).permutation(draws) + 0.5) / draws
-    found: Floats = -ndtri(level * shares)
-    return found
+    return -np.array([NORMAL.inv_cdf(each) for each in (level * shares).tolist()])
 
 
 @lru_cache(maxsize=8)

@@ -29,18 +29,25 @@ def test_quantiles_are_those_of_scipy(df, share):
 def test_shares_are_those_of_scipy_far_out_too(df):
     values = np.concatenate((np.linspace(-40, 40, 401), [0.0, -1e-9, 1e-9, -1e300, 1e300, -np.inf, np.inf]))
 
-    np.testing.assert_allclose(shares_below(values, df), stdtr(df, values), rtol=1e-10, atol=1e-300)
+    expected = stdtr(df, values)
+    if df == 1:  # SciPy is right to 1e-9 only
+        near_0 = np.abs(values) < 1e-6
+        expected[near_0] = 0.5 + np.arctan(values[near_0]) / np.pi
+
+    np.testing.assert_allclose(shares_below(values, df), expected, rtol=1e-10, atol=1e-300)
+    one_by_one = [shares_below(np.array([value]), df)[0] for value in values]
+    np.testing.assert_allclose(one_by_one, expected, rtol=1e-10, atol=1e-300)
 
 
 def test_no_number_has_no_share():
     assert np.isnan(shares_below(np.array([np.nan]), 500)).all()
 
 
-@pytest.mark.parametrize("df", [4, 49, MANY - 1, MANY, 199, 999, 6999])
+@pytest.mark.parametrize("df", [1, 4, 49, MANY - 1, MANY, 199, 999, 6999])
 def test_the_noncentral_t_is_that_of_scipy(df):
     exact = nctdtrinc(df, 0.2, stdtrit(df, 0.95))
 
-    assert noncentrality(0.05, 0.80, df) == pytest.approx(exact, rel=1e-5)
+    assert noncentrality(0.05, 0.80, df) == pytest.approx(exact, rel=1e-7)
 
 
 @pytest.mark.parametrize(("smallest", "queries"), [(0.05, 27), (0.02, 156), (0.01, 620), (0.005, 2475)])

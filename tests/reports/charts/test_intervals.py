@@ -54,7 +54,9 @@ def test_where_lower_is_better_worse_is_on_the_left_all_the_same():
 
 
 def test_a_rule_that_wants_no_move_has_a_tolerance_on_both_sides():
-    (group,) = intervals_chart(suite(outcomes=(rule("all", 0.0, kind="equivalent"),))).drawing.groups
+    outcome = rule("all", 0.0)
+    figures = tuple(replace(each, two_sided=True) for each in outcome.figures)
+    (group,) = intervals_chart(suite(outcomes=(replace(outcome, figures=figures),))).drawing.groups
 
     low, high = group.rows[0].tolerances
     assert low < group.zero < high
