@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pytest_ireval.metrics.per_query import Ranking, per_query_metric
     from pytest_ireval.metrics.steps import Listing, listing, steps_of
     from pytest_ireval.plugins.hookspecs import hookimpl, report_section
-    from pytest_ireval.plugins.kinds import Part, rule, source
+    from pytest_ireval.plugins.kinds import Part, diagnosis, rule, source
     from pytest_ireval.plugins.registry import load_registry
     from pytest_ireval.results.comparison import Comparison
     from pytest_ireval.results.evaluation import Evaluation
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from pytest_ireval.retrieval.rankings import Rankings
     from pytest_ireval.retrieval.views import condensed, perfect
     from pytest_ireval.rules.context import Ruling, Seen
+    from pytest_ireval.rules.diagnosis import RankingChange, Symptom
     from pytest_ireval.rules.figures import slice_figures
     from pytest_ireval.sources.foreign_text import Request
     from pytest_ireval.statistics.mean_evidence import MeanEvidence, mean_evidence
@@ -55,7 +56,7 @@ _HOMES = {
     "metrics.parameters": ("Param",),
     "metrics.per_query": ("per_query_metric", "Ranking"),
     "metrics.steps": ("Listing", "listing", "steps_of"),
-    "plugins.kinds": ("Part", "rule", "source"),
+    "plugins.kinds": ("Part", "diagnosis", "rule", "source"),
     "plugins.registry": ("load_registry",),
     "plugins.hookspecs": ("hookimpl", "report_section"),
     "results.comparison": ("Comparison",),
@@ -72,6 +73,7 @@ _HOMES = {
     "retrieval.rankings": ("Rankings",),
     "retrieval.views": ("condensed", "perfect"),
     "rules.context": ("Ruling", "Seen"),
+    "rules.diagnosis": ("RankingChange", "Symptom"),
     "rules.figures": ("slice_figures",),
     "sources.foreign_text": ("Request",),
     "suites.loading": ("load_suite", "load_suites"),
@@ -100,6 +102,7 @@ __all__ = [
     "Queries",
     "QueryChange",
     "Ranking",
+    "RankingChange",
     "Rankings",
     "Reader",
     "Request",
@@ -111,8 +114,10 @@ __all__ = [
     "Suite",
     "SuiteError",
     "SuiteResult",
+    "Symptom",
     "compare",
     "condensed",
+    "diagnosis",
     "evaluate",
     "hookimpl",
     "listing",

@@ -28,6 +28,8 @@ def command(results: Path) -> None:
     run = recorded_run(results)
     words = words_of(run)
     click.echo(printable(f"{words.verdict}: {words.reason}."))
+    for cause in words.causes:
+        click.echo(printable(f"likely cause: {cause}"))
     sys.exit(EXITS[run.verdict])
 
 

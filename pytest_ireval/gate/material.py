@@ -73,6 +73,8 @@ class Material:
     others: Mapping[int, Side | IrevalError] = field(default_factory=dict)
     """What single rules compare with instead, by the rule's place in the suite."""
     notes: tuple[str, ...] = ()
+    strange: IrevalError | None = None
+    """The error of rankings none of whose documents is judged."""
     held: HeldAgainst | None = None
     """The stored baseline beside that of the merge base; None where nobody asked for one."""
     unjudged: Callable[[Side, Metric], Unjudged | None] = lambda _reference, _metric: None

@@ -14,7 +14,7 @@ from pytest_ireval.baselines.writing import accepted_since
 from pytest_ireval.errors import IrevalError
 from pytest_ireval.gate.asking import error_lines
 from pytest_ireval.gate.chance_of_red import chance_of_red
-from pytest_ireval.gate.material import Material
+from pytest_ireval.gate.material import Material, reference_of
 from pytest_ireval.gate.query_data import documents_of
 from pytest_ireval.gate.scoring import relevant_from
 from pytest_ireval.gate.sensitivity import Known
@@ -37,9 +37,11 @@ from pytest_ireval.results.suite_result import (
     SuiteResult,
 )
 from pytest_ireval.rules.context import Seen
+from pytest_ireval.rules.diagnosis import Diagnosed, RankingChange, diagnosed
 from pytest_ireval.rules.figures import figures_compared
 from pytest_ireval.rules.planning import MOST_VALUES, Check
 from pytest_ireval.rules.side import WHOLE, Floats, Scored, Side, Slice, one_value
+from pytest_ireval.sources.run import orders_by_rank
 from pytest_ireval.statistics.multiplicity import benjamini_hochberg
 from pytest_ireval.suites.suite import Suite, Waiver
 
@@ -47,7 +49,8 @@ from pytest_ireval.suites.suite import Suite, Waiver
 def result_of(material: Material, checks: Sequence[Check], outcomes: tuple[Outcome, ...]) -> SuiteResult:
     """Everything that a report of this suite shows."""
     suite, side = material.suite, material.now_beside(material.baseline)
-    outcomes, to_judge = with_what_to_judge(material, checks, outcomes)
+    diagnoses = _diagnoses_of(material, checks, outcomes)
+    outcomes, to_judge = with_what_to_judge(material, checks, outcomes, diagnoses.causes)
     there = set(material.now.position) | set(material.baseline.position if material.baseline else ())
     return SuiteResult(
         name=suite.name,
@@ -74,14 +77,39 @@ def result_of(material: Material, checks: Sequence[Check], outcomes: tuple[Outco
         judgments=_shown_path(suite),
         plugins=material.registry.distributions,
         fingerprints={name: value for name, value in material.fingerprints._asdict().items() if value},
-        notes=material.notes,
+        notes=(*material.notes, *diagnoses.complaints),
         waived=tuple(_waiver(waiver, material) for waiver in suite.waivers),
         to_judge=to_judge,
         curves=_curves_of(material, checks),
         distributions=_distributions_of(material),
         acceptances=_acceptances_of(material),
         relevant_from=relevant_from(suite),
+        diagnoses=diagnoses.causes,
     )
+
+
+def _diagnoses_of(material: Material, checks: Sequence[Check], outcomes: Sequence[Outcome]) -> Diagnosed:
+    """Plain causes of what is red or doubtful; of a pass, only what is a defect in any case."""
+    doubtful = [each for each in outcomes if each.verdict != "pass" or each.warning]
+    by_id, source = {check.id: check for check in checks}, material.suite.source
+    ordered = sorted(doubtful, key=lambda each: each.verdict != "fail")
+    compared = (by_id[each.id] for each in ordered if by_id[each.id].asked and each.compares)
+    sides = (*(reference_of(check, material) for check in compared), material.comparable)
+    baseline = next((side for side in sides if isinstance(side, Side)), None)
+    if baseline is None or source is None:
+        return Diagnosed((), ())
+    now = material.now_beside(baseline)
+    metrics = {str(each.metric): each.metric for each in now.scored.values() if each.metric.unit == "query"}
+    names = [each.metric for each in ordered] + list(metrics)
+    change = RankingChange(
+        material.population,
+        now,
+        baseline,
+        next((metrics[name] for name in names if name in metrics and name in baseline.scored), None),
+        source_changed=material.cause is not None and material.cause.source,
+        ranked_lines=lambda: orders_by_rank(source.options, material.suite.path.parent),
+    )
+    return diagnosed(change, material.registry.diagnoses, certain=not doubtful)
 
 
 def broken_result(

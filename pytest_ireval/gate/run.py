@@ -138,7 +138,9 @@ def material_of(
     missing = refuse_missing_queries(suite, suite.source, base, rankings)
     source = described_source(suite.source, suite.path.parent)
     found = side_of(suite, base, rankings, source, curves=True)
-    _refuse_strangers(base, found)
+    strange = _strangers(base, found)
+    if strange is not None and stored is None and not any(rule.options.facts.reference.source for rule in suite.rules):
+        raise strange
     prints = prints_of(suite, base, source, judged_by)
     against = Compared(error=error)
     if stored is not None:
@@ -171,6 +173,7 @@ def material_of(
         others={**others_of(suite, registry, base, found.side, progress), **anchored.sides},
         notes=(*notes, *noise_notes(base.population, found.side, against.side), *endings(suite, today)),
         beside=beside(suite, base, found.side),
+        strange=strange,
         unjudged=unjudged_of(suite, base, found.side),
         tie_orders=tie_orders(suite, base, found),
         held=None if beginning is None else held_against(suite, base, beginning.result(), stored),
@@ -195,14 +198,14 @@ def _notes_on(suite: Suite, base: Gathered, found: EvaluatedSide, not_asked: tup
     return (*_truncated(suite, found), *_not_asked(not_asked), *_unranked(base, found))
 
 
-def _refuse_strangers(base: Gathered, found: EvaluatedSide) -> None:
-    """Documents none of which is judged are called by other ids than those of the judgments."""
+def _strangers(base: Gathered, found: EvaluatedSide) -> InputError | None:
+    """Return the error of rankings none of whose documents is judged, which usually have other ids."""
     judgments = base.population.judgments
     if judgments is None or not found.listed or found.unjudged < found.listed:
-        return
+        return None
     ids = next((ids for query in judgments.queries if (ids := found.side.documents(query))), [])
     judged_ids = judgments.documents.texts(np.arange(min(5, len(judgments))))
-    raise InputError(
+    return InputError(
         Problem(
             f"none of the {found.listed} documents that it ranks is judged in {judgments.origin}: are these other ids?",
             place=found.side.origin,

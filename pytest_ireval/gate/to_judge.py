@@ -11,7 +11,7 @@ import numpy as np
 
 from pytest_ireval.errors import InputError, Problem
 from pytest_ireval.gate.material import Material, seen_of
-from pytest_ireval.results.outcome import Outcome
+from pytest_ireval.results.outcome import Diagnosis, Outcome
 from pytest_ireval.results.suite_result import ToJudge
 from pytest_ireval.retrieval.doors import some
 from pytest_ireval.retrieval.ids import Ids
@@ -27,6 +27,8 @@ from pytest_ireval.text_table import counted
 
 MOST_TO_JUDGE = 500
 """So many are listed for a suite: more than anybody judges before the next run."""
+MOST_EXPLAINED = 0.5
+"""A plain cause that explains so much of the loss is to be removed first."""
 STEPS = 40
 """This many halvings find a share."""
 SLACK = 1e-6
@@ -47,16 +49,18 @@ class Open(NamedTuple):
 
 
 def with_what_to_judge(
-    material: Material, checks: Sequence[Check], outcomes: Sequence[Outcome]
+    material: Material, checks: Sequence[Check], outcomes: Sequence[Outcome], causes: Sequence[Diagnosis] = ()
 ) -> tuple[tuple[Outcome, ...], tuple[ToJudge, ...]]:
     """The outcomes with a fact about what is open, and the documents to judge.
 
-    Where ids were changed nobody can judge that away: failures say so instead of what they look like.
+    Where ids were changed, or a plain cause explains most of the loss, judging does not help: nothing is listed.
     """
     by_id = {check.id: check for check in checks}
     asked = {each.id: by_id[each.id] for each in outcomes if _hangs(each, by_id[each.id])}
     if asked and changed_ids(material) is not None:
         return tuple(_renamed(each) if each.id in asked else each for each in outcomes), ()
+    if any((cause.explained or 0) >= MOST_EXPLAINED for cause in causes):
+        return tuple(outcomes), ()
     told: list[Outcome] = []
     listed: list[ToJudge] = []
     for each in outcomes:

@@ -245,7 +245,7 @@ def _inputs(material: Material) -> Ruling:
     locked = material.suite.judgments is not None and material.suite.judgments.lock
     if locked and error is not None and not isinstance(error, BaselineMisfitError):
         return error_ruling(error)
-    renamed = changed_ids(material)
+    renamed = material.strange or changed_ids(material)
     if renamed is not None:
         return error_ruling(renamed)
     counts = material.counts

@@ -42,7 +42,7 @@ from pytest_ireval.plugins.kinds import KIND_NAME
 
 if TYPE_CHECKING:
     from pytest_ireval.metrics.metric import Metric
-    from pytest_ireval.plugins.kinds import RuleKind, SourceKind
+    from pytest_ireval.plugins.kinds import DiagnosisKind, RuleKind, SourceKind
     from pytest_ireval.retrieval.formats.reader import Reader
 
 
@@ -94,6 +94,19 @@ def ireval_rules() -> Iterable[RuleKind]:  # type: ignore[empty-body]  # a hook'
     Called when the first suite of a run is read. A kind is what ``@rule(name=…, options=…)`` makes of a function that
     takes its options and what is ``Seen`` of the rankings, and returns a ``Ruling``. Its name is a key under ``rules:``
     in a suite.
+
+    Since 0.1.
+    """
+
+
+@hookspec
+def ireval_diagnoses() -> Iterable[DiagnosisKind]:  # type: ignore[empty-body]  # a hook's specification has no body
+    """Return the diagnoses this plugin adds: plain causes of a change, which are named before any figure.
+
+    Called when the first suite of a run is read. A diagnosis is what ``@diagnosis(name=…)`` makes of a function that
+    takes a ``RankingChange`` (all rankings on both sides, and the loss of each query) and returns a ``Symptom`` or
+    None. It moves no verdict. One that concerns less than 2% of the queries, or that explains less than a fifth of the
+    loss, is not shown.
 
     Since 0.1.
     """

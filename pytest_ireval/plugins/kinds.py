@@ -108,6 +108,38 @@ class SourceKind:
         return self.origin or f"{self.fetch.__module__} (not registered)"
 
 
+@dataclass(frozen=True)
+class DiagnosisKind:
+    """A cause that may explain a change; made by :func:`diagnosis`."""
+
+    name: str
+    diagnose: Callable[[Any], Any]
+    """``diagnose(change) -> Symptom | None``; see :class:`pytest_ireval.rules.diagnosis.RankingChange`."""
+    certain: bool = False
+    """Whether it is named even where no metric lost anything."""
+    origin: str = ""
+
+    @property
+    def source(self) -> str:
+        """The plugin that brings it, for messages."""
+        return self.origin or f"{self.diagnose.__module__} (not registered)"
+
+
+def diagnosis(*, name: str, certain: bool = False) -> Callable[[Callable[[Any], Any]], DiagnosisKind]:
+    """Make a diagnosis of ``function(change) -> Symptom | None``.
+
+    A ``certain`` one is a defect wherever it is found, such as queries without any answer. Others are named only where
+    they explain a good part of a loss.
+    """
+
+    def make(function: Callable[[Any], Any]) -> DiagnosisKind:
+        if not isinstance(name, str) or not KIND_NAME.fullmatch(name):
+            raise PluginError(f"{name!r} cannot name a diagnosis: use lower-case letters, digits and _")
+        return DiagnosisKind(name, function, certain)
+
+    return make
+
+
 def rule(
     *,
     name: str,

@@ -22,7 +22,7 @@ from pytest_ireval.metrics.names import Vocabulary
 from pytest_ireval.metrics.spellings import SPELLED, stem, stem_of
 from pytest_ireval.plugins import hookspecs
 from pytest_ireval.plugins.hookspecs import ReportSection
-from pytest_ireval.plugins.kinds import RuleKind, SourceKind, from_origin
+from pytest_ireval.plugins.kinds import DiagnosisKind, RuleKind, SourceKind, from_origin
 from pytest_ireval.retrieval.formats.reader import CONTENTS, Reader
 
 FORMAT_NAME = re.compile(r"[a-z][a-z0-9-]*")
@@ -41,10 +41,11 @@ class Origin:
 
 
 class Kinds(NamedTuple):
-    """Kinds of sources and of rules, each by the key that names it in a suite."""
+    """Kinds of sources and of rules, each by the key that names it in a suite; and diagnoses by name."""
 
     sources: Mapping[str, SourceKind] = MappingProxyType({})
     rules: Mapping[str, RuleKind] = MappingProxyType({})
+    diagnoses: Mapping[str, DiagnosisKind] = MappingProxyType({})
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,6 +73,11 @@ class Registry:
     def rules(self) -> Mapping[str, RuleKind]:
         """Kinds of rules by name."""
         return self._kinds.rules
+
+    @property
+    def diagnoses(self) -> Mapping[str, DiagnosisKind]:
+        """Diagnoses by name, ours first."""
+        return self._kinds.diagnoses
 
     @property
     def distributions(self) -> tuple[str, ...]:
@@ -129,14 +135,21 @@ def registered(
     metrics: Brought,
     plugins: Iterable[Origin],
     readers: Brought = (),
-    kinds: Callable[[], tuple[Brought, Brought]] = lambda: ((), ()),
+    kinds: Callable[[], tuple[Brought, Brought, Brought]] = lambda: ((), (), ()),
     sections: Brought = (),
 ) -> Registry:
-    """A registry of what plugins brought; every name may be claimed once. ``kinds`` brings sources and rules."""
+    """A registry of what plugins brought; every name may be claimed once.
+
+    ``kinds`` brings sources, rules and diagnoses.
+    """
 
     def kinds_when_asked() -> Kinds:
-        sources, rules = kinds()
-        return Kinds(_by_key(sources, SourceKind, "source"), _by_key(rules, RuleKind, "rule"))
+        sources, rules, diagnoses = kinds()
+        return Kinds(
+            _by_key(sources, SourceKind, "source"),
+            _by_key(rules, RuleKind, "rule"),
+            _by_key(diagnoses, DiagnosisKind, "diagnosis"),
+        )
 
     return Registry(
         _metrics_by_name(metrics),
@@ -147,6 +160,9 @@ def registered(
     )
 
 
+PLURAL = {"diagnosis": "diagnoses"}
+
+
 def _by_key(brought: Brought, wanted: type[Any], what: str) -> Mapping[str, Any]:
     """Kinds of sources or rules, or sections, by name."""
     kinds: dict[str, Any] = {}
@@ -154,10 +170,8 @@ def _by_key(brought: Brought, wanted: type[Any], what: str) -> Mapping[str, Any]
     for origin, values in brought:
         for value in values:
             if not isinstance(value, wanted):
-                made = f"decorate the function with @{what}"
-                raise PluginError(
-                    f"plugin {origin} returned {value!r} from ireval_{what}s, which is no {called}: {made}"
-                )
+                made, hook = f"decorate the function with @{what}", f"ireval_{PLURAL.get(what, f'{what}s')}"
+                raise PluginError(f"plugin {origin} returned {value!r} from {hook}, which is no {called}: {made}")
             kind = from_origin(value, str(origin))
             other = kinds.setdefault(kind.name, kind)
             if other is not kind:
@@ -294,7 +308,7 @@ class Plugins:
             brought("ireval_metrics"),
             [self.origins[plugin] for plugin in seen],
             brought("ireval_readers"),
-            lambda: (brought("ireval_sources"), brought("ireval_rules")),
+            lambda: (brought("ireval_sources"), brought("ireval_rules"), brought("ireval_diagnoses")),
             brought("ireval_report_sections"),
         )
 

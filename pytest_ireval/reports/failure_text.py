@@ -8,10 +8,22 @@ from datetime import datetime, timedelta, timezone
 from typing import NamedTuple
 
 from pytest_ireval.reports.commands import accept_command, why_command
-from pytest_ireval.reports.figures import change, figure, interval, percent, sight_words
-from pytest_ireval.results.outcome import Cause, JudgmentEdit, Outcome, Placed, QueryChange, Restated, SliceFigures
+from pytest_ireval.reports.figures import cause_words, change, figure, interval, percent, sight_words
+from pytest_ireval.results.outcome import (
+    Cause,
+    Diagnosis,
+    JudgmentEdit,
+    Outcome,
+    Placed,
+    QueryChange,
+    Restated,
+    SliceFigures,
+)
 from pytest_ireval.results.suite_result import BaselineInfo, SuiteResult
 from pytest_ireval.text_table import counted, cut, cut_in_the_middle, laid_out, printable, width, wrapped
+
+CAUSE_QUERIES = 5
+"""So many queries of a cause are named."""
 
 
 def failure_text(
@@ -24,6 +36,7 @@ def failure_text(
     direction = next((metric.direction for metric in suite.metrics if metric.name == outcome.metric), "higher")
     parts = [
         _failure_head(outcome, suite, width),
+        list(_likely_cause(outcome, suite, width)),
         [
             *_figure_lines(outcome, direction, width),
             *(line for fact in outcome.facts for line in wrapped(fact, width, "  ", "    ")),
@@ -52,6 +65,24 @@ def _sentence(outcome: Outcome, suite: SuiteResult, limit: int) -> list[str]:
     return wrapped(text, limit) if text else []
 
 
+def _likely_cause(outcome: Outcome, suite: SuiteResult, limit: int) -> Iterator[str]:
+    """The plain causes, above all figures; of a verdict that is about the rankings."""
+    if not outcome.metric and outcome.kind != "inputs":
+        return
+    for number, cause in enumerate(suite.diagnoses):
+        yield from wrapped(cause_words(cause), limit, "  also: " if number else "  likely cause: ", "    ")
+        if not number:
+            yield from wrapped(cause.advice, limit, "    ", "    ") if cause.advice else ()
+            yield from wrapped(queries_words(cause), limit, "    ", "    ")
+
+
+def queries_words(cause: Diagnosis) -> str:
+    """The first queries of a cause: ``queries: q07, q12 and 8 more``."""
+    named = [*cause.queries[:CAUSE_QUERIES]]
+    more = cause.affected - len(named)
+    return f"queries: {', '.join(map(printable, named))}{f' and {more} more' if more else ''}"
+
+
 def _circumstances(outcome: Outcome, suite: SuiteResult, date: str, limit: int, report: str) -> Iterator[str]:
     """Cause, baseline and commands, as far as the outcome has to do with them."""
     where = f"report: {report}" if report else ""
@@ -59,7 +90,7 @@ def _circumstances(outcome: Outcome, suite: SuiteResult, date: str, limit: int, 
     if outcome.against:
         yield from wrapped(outcome.against, limit, "  compared with: ", "    ")
     if stored and suite.cause is not None:
-        yield from wrapped(cause_sentence(suite.cause, outcome.metric), limit, "  cause: ", "    ")
+        yield from wrapped(cause_sentence(suite.cause, outcome.metric), limit, "  inputs: ", "    ")
     if stored and suite.baseline is not None:
         line = f"  baseline: {baseline_words(suite.baseline, date)}"
         if where and width(line) + 6 + width(where) <= limit:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pytest_ireval.results.outcome import SliceFigures
+from pytest_ireval.results.outcome import Diagnosis, SliceFigures
 from pytest_ireval.text_table import counted, magnitude, roughly
 
 
@@ -14,6 +14,14 @@ def figure(value: float | None, decimals: int = 4) -> str:
 def change(value: float | None, decimals: int = 4) -> str:
     """A difference; one that rounds to nothing has no minus."""
     return "-" if value is None else f"{_without_minus_zero(value, decimals):+.{decimals}f}"
+
+
+def cause_words(cause: Diagnosis) -> str:
+    """A plain cause with the share of the loss that it explains."""
+    if cause.explained is None:
+        return cause.headline
+    share = "less than 1%" if 0 < cause.explained < 0.01 else f"{cause.explained:.0%}"
+    return f"{cause.headline} ({share} of the loss of {cause.metric})"
 
 
 def percent(share: float | None) -> str:

@@ -240,7 +240,7 @@ def _circumstances(suite: SuiteResult, outcome: Outcome, date: str) -> Iterator[
         yield "compared with", outcome.against
         return
     if outcome.compares and suite.cause is not None:
-        yield "cause", cause_sentence(suite.cause, outcome.metric)
+        yield "inputs", cause_sentence(suite.cause, outcome.metric)
     if outcome.compares and suite.baseline is not None:
         yield "baseline", baseline_words(suite.baseline, date)
 

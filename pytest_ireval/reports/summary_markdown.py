@@ -81,8 +81,10 @@ def _optional(worth: int, text: str) -> Iterator[SummaryPart]:
 def _verdict(run: RunResult) -> str:
     """What became worse for whom, and what is to be done."""
     words = words_of(run)
-    said = f"**{words.verdict}**: {inert(words.reason, 1500)}."
-    return f"{said}\n\n**Next**: {inert(words.next, 500)}" if words.next else said
+    said = [f"**{words.verdict}**: {inert(words.reason, 1500)}."]
+    said += [f"**Likely cause**: {inert(each, 500)}." for each in words.causes]
+    said += [f"**Next**: {inert(words.next, 500)}"] if words.next else []
+    return "\n\n".join(said)
 
 
 def _problems(run: RunResult) -> str:
@@ -310,7 +312,7 @@ def _details(outcome: Outcome, suite: SuiteResult, date: str) -> str:
     """What somebody needs who sets out to mend it."""
     parts = [_queries(outcome, suite.depth), *_circumstances(outcome, suite, date), *_commands(outcome, suite)]
     text = "\n\n".join(filter(None, parts))
-    title = "Queries, cause and commands" if outcome.queries else "Cause and commands"
+    title = "Queries and commands" if outcome.queries else "Commands"
     return folded(title, text) if text else ""
 
 
@@ -352,7 +354,7 @@ def _circumstances(outcome: Outcome, suite: SuiteResult, date: str) -> Iterator[
         yield f"Compared with: {inert(outcome.against, SENTENCE)}"
         return
     if outcome.compares and suite.cause is not None:
-        yield f"Cause: {inert(cause_sentence(suite.cause, outcome.metric), SENTENCE)}"
+        yield f"Inputs: {inert(cause_sentence(suite.cause, outcome.metric), SENTENCE)}"
     if outcome.compares and suite.baseline is not None:
         yield f"Baseline: {inert(baseline_words(suite.baseline, date))}"
 

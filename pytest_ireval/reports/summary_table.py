@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import groupby
 
 from pytest_ireval.reports.failure_text import cause_sentence
-from pytest_ireval.reports.figures import change, figure, interval, percent
+from pytest_ireval.reports.figures import cause_words, change, figure, interval, percent
 from pytest_ireval.results.outcome import VERDICTS, Cause, Outcome, SliceFigures, Verdict, worst_of
 from pytest_ireval.results.suite_result import ChanceOfRed, Counts, MetricFigures, RunResult, SuiteResult
 from pytest_ireval.text_table import aligned, counted, cut, laid_out, magnitude, printable, width, wrapped
@@ -33,6 +33,7 @@ def summary_lines(run: RunResult, limit: int = 80, files: Sequence[str] = ()) ->
         _affected_lines(run, limit),
         [printable(line) for problem in run.problems for line in f"problem: {problem}".splitlines()],
         [line for warning in run.warnings for line in wrapped(f"warning: {printable(warning)}", limit, then="  ")],
+        [line for suite in run.suites for line in _cause_lines(suite, limit)],
         [*whose_lines(run, limit), *_verdict_lines(run, limit)],
     ]
     return [line for part in parts if part for line in (*part, "")][:-1]
@@ -270,7 +271,15 @@ def brief_lines(run: RunResult, limit: int) -> list[str]:
     """A line for each red suite and the verdict; nothing if all is well."""
     if run.verdict == "pass":
         return []
-    return [*(cut(_red(suite), limit) for suite in run.suites if suite.verdict in _RED), *_verdict_lines(run, limit)]
+    red = [suite for suite in run.suites if suite.verdict in _RED]
+    lines = (line for suite in red for line in (cut(_red(suite), limit), *_cause_lines(suite, limit)))
+    return [*lines, *_verdict_lines(run, limit)]
+
+
+def _cause_lines(suite: SuiteResult, limit: int) -> Iterator[str]:
+    """The first plain cause of a suite."""
+    for cause in suite.diagnoses[:1]:
+        yield from wrapped(printable(f"likely cause: {suite.name}: {cause_words(cause)}"), limit, then="  ")
 
 
 def _red(suite: SuiteResult) -> str:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from pytest_ireval.reports.figures import figure
+from pytest_ireval.reports.figures import cause_words, figure
 from pytest_ireval.results.outcome import Outcome, SliceFigures
 from pytest_ireval.results.suite_result import RunResult, SuiteResult
 from pytest_ireval.text_table import counted
@@ -23,11 +23,13 @@ class _Finding(NamedTuple):
 
 
 class _Words(NamedTuple):
-    """What a run is worth: the verdict, the reason, and what to do."""
+    """What a run is worth: the verdict, the reason, plain causes, and what to do."""
 
     verdict: str
     reason: str
     next: str = ""
+    causes: tuple[str, ...] = ()
+    """Plain causes, the first of each suite."""
 
 
 def _findings(run: RunResult, verdict: str) -> list[_Finding]:
@@ -36,7 +38,18 @@ def _findings(run: RunResult, verdict: str) -> list[_Finding]:
 
 
 def words_of(run: RunResult) -> _Words:
-    """The whole run in two sentences."""
+    """The whole run in a few sentences; the advice of a plain cause comes before any other."""
+    words = _words_of(run)
+    found = [(suite, suite.diagnoses[0]) for suite in run.suites if suite.diagnoses]
+    if not found:
+        return words
+    several = len(run.suites) > 1
+    told = tuple(f"{suite.name}: {cause_words(cause)}" if several else cause_words(cause) for suite, cause in found)
+    more = (f"and {len(told) - NAMED:,} more suites with a plain cause",) if len(told) > NAMED else ()
+    return words._replace(causes=(*told[:NAMED], *more), next=found[0][1].advice or words.next)
+
+
+def _words_of(run: RunResult) -> _Words:
     failed = _findings(run, "fail")
     if failed or (run.failed_tests and run.verdict == "fail"):
         return _Words("Not safe to land", "; ".join(_against(run, failed)), _next(failed) if failed else MEND_TESTS)

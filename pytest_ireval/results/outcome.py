@@ -168,6 +168,27 @@ class Outcome:
         return f"{self.file}:{self.line}" if self.line else self.file
 
 
+@dataclass(frozen=True)
+class Diagnosis:
+    """A plain cause of a change, with the share of the loss that it explains."""
+
+    kind: str
+    headline: str
+    """The cause with figures: ``10 of 224 queries return nothing; the baseline has documents for them``."""
+    advice: str = ""
+    """The next thing to look at or to do."""
+    queries: tuple[str, ...] = ()
+    """The queries that lost most: ten at most."""
+    affected: int = 0
+    """How many queries it concerns."""
+    compared: int = 0
+    """How many queries have a ranking in the baseline."""
+    metric: str = ""
+    """The metric whose loss is explained; empty where nothing was lost."""
+    explained: float | None = None
+    """The share of the loss that lies on its queries."""
+
+
 def worst_of(verdicts: tuple[Verdict, ...]) -> Verdict:
     """The verdict of a whole."""
     return max(verdicts, key=VERDICTS.index, default="pass")

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pytest_ireval.results.evaluation import Policies
-from pytest_ireval.results.outcome import Cause, Outcome, Placed, SliceFigures, Verdict
+from pytest_ireval.results.outcome import Cause, Diagnosis, Outcome, Placed, SliceFigures, Verdict
 
 
 @dataclass(frozen=True)
@@ -305,6 +305,8 @@ class SuiteResult:
     """The lowest grade that is relevant."""
     chance_of_red: ChanceOfRed | None = None
     """None without a baseline."""
+    diagnoses: tuple[Diagnosis, ...] = ()
+    """Plain causes of the change, the one that explains most first."""
 
 
 @dataclass(frozen=True)

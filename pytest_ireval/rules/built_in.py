@@ -1,4 +1,4 @@
-"""Registers the built-in kinds of rules through the hook that is open to everybody."""
+"""Registers the built-in kinds of rules, and the built-in diagnoses, through the hook that is open to everybody."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from pytest_ireval.plugins.hookspecs import hookimpl
 
 if TYPE_CHECKING:
-    from pytest_ireval.plugins.kinds import RuleKind
+    from pytest_ireval.plugins.kinds import DiagnosisKind, RuleKind
 
 
 @hookimpl
@@ -22,3 +22,11 @@ def ireval_rules() -> list[RuleKind]:
     from pytest_ireval.rules.worsened import worsened
 
     return [threshold, no_regression, equivalent, worsened, churn, new_document, expect]
+
+
+@hookimpl
+def ireval_diagnoses() -> list[DiagnosisKind]:
+    """All of them, the more specific first."""
+    from pytest_ireval.rules.diagnoses import DIAGNOSES
+
+    return DIAGNOSES

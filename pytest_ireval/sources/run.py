@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import glob
+import itertools
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -12,7 +13,7 @@ from pydantic import Field
 from pytest_ireval.errors import Mistakes, Problem, SourceError, shown
 from pytest_ireval.plugins.kinds import source
 from pytest_ireval.retrieval.doors import as_rankings
-from pytest_ireval.retrieval.formats.input_file import near
+from pytest_ireval.retrieval.formats.input_file import input_file, near
 from pytest_ireval.retrieval.formats.reader import Reading
 from pytest_ireval.retrieval.rankings import Rankings
 from pytest_ireval.retrieval.views import side_by_side
@@ -37,6 +38,27 @@ def run(options: RunOptions, request: Request) -> Rankings:
     parts = [as_rankings(near(file), request.readers, options.format or None, how, "format: …") for file in files]
     _refuse_torn(parts, files, request.folder)
     return side_by_side(parts, "rankings")
+
+
+def orders_by_rank(options: SourceOptions, folder: Path) -> dict[str, list[str]]:
+    """By query the documents in the order of their rank column, of TREC files whose scores ascend with the rank."""
+    found: dict[str, list[tuple[int, float, str]]] = {}
+    paths = options.run if isinstance(options, RunOptions) else ()
+    for file_path in (file for path in paths for file in _files(path, folder) if file.is_file()):
+        with input_file(file_path) as file:
+            for line in file.lines():
+                columns = line.split()
+                try:
+                    rank, score = int(columns[3]), float(columns[4])
+                except (IndexError, ValueError):  # another format, which has been read as what it is
+                    return {}
+                found.setdefault(columns[0], []).append((rank, score, columns[2]))
+    ranked = {query: sorted(rows) for query, rows in found.items()}
+    return {query: [row[2] for row in rows] for query, rows in ranked.items() if _ascend([row[1] for row in rows])}
+
+
+def _ascend(scores: Sequence[float]) -> bool:
+    return len(scores) > 2 and scores[0] < scores[-1] and all(a <= b for a, b in itertools.pairwise(scores))
 
 
 def _files(path: Path, folder: Path) -> Iterator[Path]:

@@ -61,7 +61,7 @@ def test_a_broken_tail_behind_a_better_head_is_exactly_one_red_rule(shop):
         "  segment=tail     1.0000  0.7952   -0.2048  -20.5%",
         "<- over tolerance",
         '  q10 "words 10"',
-        "cause: rankings changed;",
+        "inputs: rankings changed;",
         "baseline: ",
         "why:      ireval why nDCG@10 --suite shop.ireval.yaml --query q10",
         'accept:   pytest --ireval shop.ireval.yaml --ireval-update --ireval-reason "..."',

@@ -16,11 +16,11 @@ import pytest_ireval_metrics
 
 PACKAGES = (Path(pytest_ireval.__file__).parent, Path(pytest_ireval_metrics.__file__).parent)
 MOST = {
-    "lines": 50_195,
-    "modules": 250,
+    "lines": 50_975,
+    "modules": 251,
     "modules with one importer": 48,
     "names with one caller, in percent": 50,
-    "public names defined twice": 12,
+    "public names defined twice": 13,
 }
 
 

@@ -5,7 +5,16 @@ from dataclasses import replace
 from random import Random
 
 from pytest_ireval.results.evaluation import Policies
-from pytest_ireval.results.outcome import Cause, JudgmentEdit, Outcome, Placed, QueryChange, Restated, SliceFigures
+from pytest_ireval.results.outcome import (
+    Cause,
+    Diagnosis,
+    JudgmentEdit,
+    Outcome,
+    Placed,
+    QueryChange,
+    Restated,
+    SliceFigures,
+)
 from pytest_ireval.results.suite_result import (
     Accepted,
     BaselineInfo,
@@ -98,6 +107,18 @@ def full_suite(name, seed, queries, metrics, documents):
         distributions=tuple(_distribution(table, metric) for metric in metrics),
         trends=tuple(_trend(chance, metric) for metric in metrics),
         chance_of_red=ChanceOfRed(0.04, ("expect",)),
+        diagnoses=(
+            Diagnosis(
+                "no_answers",
+                "4 of 59 queries return nothing now",
+                "look at the errors of the engine.",
+                ("q004", "q005", "q006", "q007"),
+                4,
+                59,
+                metrics[0],
+                0.87,
+            ),
+        ),
         acceptances=(
             Accepted("2027-02-01T09:00:00Z", "1111111aaaa", "main", reason="start"),
             Accepted("2027-02-20T09:00:00Z", "2222222bbbb", "main", reason="release 4.2", anchor=True),

@@ -101,7 +101,7 @@ suites/product-search.ireval.yaml:18: nDCG@10 fell 31.1% on segment=tail (tolera
   … and 1 more: -v shows it
   q060 top 3 is now q060-n11, q060-n16, q060-n22 (none judged)
 
-  cause: rankings changed; queries, judgments, source and metrics are those of the baseline
+  inputs: rankings changed; queries, judgments, source and metrics are those of the baseline
   baseline: 3f9c2e1 on main, 2 days old      report: ireval-report/index.html#product-search.tail
   why:      ireval why nDCG@10 --suite suites/product-search.ireval.yaml --query q060
   accept:   pytest --ireval suites/product-search.ireval.yaml --ireval-update --ireval-reason "..."
@@ -131,7 +131,7 @@ Owner @search-team.
   … and 1 more: -v shows it
   q060 top 3 is now q060-n11, q060-n16, q060-n22 (none judged)
 
-  cause: rankings changed; queries, judgments, source and metrics are those of
+  inputs: rankings changed; queries, judgments, source and metrics are those of
     the baseline
   baseline: 3f9c2e1 on main, 2 days old
   why:      ireval why nDCG@10 --suite suites/product-search.ireval.yaml --query q060
@@ -273,7 +273,7 @@ Owner @search-team.
   q7 "cups"      0.123
   q8 "mugs"      0.400
 
-  cause: rankings changed; queries, judgments, source and metrics are those of
+  inputs: rankings changed; queries, judgments, source and metrics are those of
     the baseline
   baseline: 3f9c2e1 on main, 2 days old
   why:      ireval why 'RBO(p=0.9)' --suite suites/product-search.ireval.yaml --query q7
@@ -355,7 +355,7 @@ Owner @search-team.
   q2 "mug mug mug mug mug mug mu…"   0.900 -> 0.200    d2 (grade 3) #1       #12
   q\\x1b[31m3 "tab\\there"             0.900 -> 0.300    d\\n3 (grade 3) #1      #3
 
-  cause: rankings changed; queries, judgments, source and metrics are those of
+  inputs: rankings changed; queries, judgments, source and metrics are those of
     the baseline
   baseline: 3f9c2e1 on main, 2 days old
   why:      ireval why nDCG@10 --suite suites/product-search.ireval.yaml --query '検索'

@@ -53,7 +53,7 @@ segment=tail: 90% interval of the change -0.580 .. -0.077; 12 queries can show a
 
 * a harmless change of this spread would break the tolerance in 42.0% of cases
 
-<details><summary>Queries, cause and commands</summary>
+<details><summary>Queries and commands</summary>
 
 | worst queries | text | nDCG@10 | best document was | now at |
 | --- | --- | --- | --- | --- |
@@ -62,7 +62,7 @@ segment=tail: 90% interval of the change -0.580 .. -0.077; 12 queries can show a
 
 Top 3 of `q052` now: `q052-n1` (not judged), `q052-n2` (not judged), `q052-n3` (not judged)
 
-Cause: rankings changed; queries, judgments, source and metrics are those of the baseline
+Inputs: rankings changed; queries, judgments, source and metrics are those of the baseline
 
 Baseline: 3f9c2e1 on main, 2 days old
 

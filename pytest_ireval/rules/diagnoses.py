@@ -1,0 +1,379 @@
+"""The built-in diagnoses: plain causes of a change that lists of documents show, the more specific first."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
+from statistics import median
+from urllib.parse import unquote
+
+from pytest_ireval.errors import shown
+from pytest_ireval.plugins.kinds import DiagnosisKind, diagnosis
+from pytest_ireval.rules.diagnosis import RankingChange, Symptom
+from pytest_ireval.text_table import counted
+
+ALIKE = 0.8
+"""The share of places, or of documents, that makes two lists the same list."""
+TOP = 10
+"""The documents that people look at."""
+FEW = 3
+"""Fewer documents, or queries, show no pattern."""
+EXAMPLES = 3
+LONGEST_ID = 1000
+"""Numbers are looked for in so many characters of an id."""
+
+
+@diagnosis(name="same_answers", certain=True)
+def same_answers(change: RankingChange) -> Symptom | None:
+    """The source changed, and every ranking is that of the baseline."""
+    if not change.source_changed or change.moved or not change.queries:
+        return None
+    return Symptom(
+        f"the source changed, but all {counted(len(change.queries), 'ranking')} equal those of the baseline",
+        change.queries,
+        "check that the new source was asked: a cache or an old file may have answered.",
+    )
+
+
+@diagnosis(name="no_answers", certain=True)
+def no_answers(change: RankingChange) -> Symptom | None:
+    """Queries return nothing that returned something in the baseline."""
+    found = [query for query in change.queries if change.baseline(query) and not change.now(query)]
+    return _symptom(
+        change, found, "return nothing now", "ask the search engine for one of these queries, and look at its errors."
+    )
+
+
+@diagnosis(name="fewer_answers")
+def fewer_answers(change: RankingChange) -> Symptom | None:
+    """Queries return less than half as many documents."""
+    found = [query for query in change.moved if 0 < len(change.now(query)) <= len(change.baseline(query)) / 2]
+    if not found:
+        return None
+    before, now = (median(len(side(query)) for query in found) for side in (change.baseline, change.now))
+    return _symptom(
+        change,
+        found,
+        f"return fewer documents: {now:g} instead of {before:g}",
+        "look for a new filter, a timeout, or a part of the index that did not answer.",
+    )
+
+
+@diagnosis(name="other_ids")
+def other_ids(change: RankingChange) -> Symptom | None:
+    """Documents have ids that were never seen, and a pattern leads from the old ids to the new ones."""
+    known = {document for query in change.queries for document in change.baseline(query)}
+    patterns = {  # one that makes many ids equal would match by chance
+        name: pattern for name, pattern in PATTERNS.items() if len({*map(pattern, known)}) >= ALIKE * len(known)
+    }
+    pairs: dict[str, dict[str, tuple[str, str]]] = {}
+    for query in change.moved:
+        now, grades = change.now(query), change.grades(query)
+        strangers = [each for each in now if each not in known and each not in grades]
+        if len(strangers) >= max(2, len(now) / 2):
+            former = [each for each in dict.fromkeys((*change.baseline(query), *grades)) if each not in now]
+            for name, pattern in patterns.items():
+                matched = _matched(strangers, former, pattern)
+                if len(matched) >= ALIKE * min(len(strangers), len(former)):
+                    pairs.setdefault(name, {})[query] = matched[0]
+    if not pairs:
+        return None
+    best = max(pairs.values(), key=len)
+    before, now_id = next(iter(best.values()))
+    return _symptom(
+        change,
+        list(best),
+        f"list documents under other ids: {shown(before)} is {shown(now_id)} now",
+        "use the ids of the judgments, or name what is called otherwise: documents: {aliases: FILE}.",
+    )
+
+
+def _matched(strangers: Sequence[str], former: Sequence[str], pattern: Callable[[str], str]) -> list[tuple[str, str]]:
+    """Pairs of an old id and a new one that the pattern makes equal; nothing where it makes old ones equal."""
+    old = {pattern(each): each for each in former}
+    old.pop("", None)
+    if len(old) < ALIKE * len(former):
+        return []
+    return [(old[key], each) for each in strangers if (key := pattern(each)) in old]
+
+
+def _numbers(document: str) -> str:
+    return ".".join(str(int(each)) for each in re.findall(r"[0-9]+", document[:LONGEST_ID]))
+
+
+PATTERNS: Mapping[str, Callable[[str], str]] = {
+    "letter case": str.casefold,
+    "percent signs": unquote,
+    "signs": lambda each: re.sub(r"[\W_]+", "", each).casefold(),
+    "prefix": lambda each: re.split(r"[:/#|@]", each)[-1],
+    "suffix": lambda each: re.split(r"[:/#|@.?]", each)[0],
+    "numbers": _numbers,
+    "number": lambda each: _numbers(each).rpartition(".")[2],
+}
+
+
+@diagnosis(name="answers_of_others")
+def answers_of_others(change: RankingChange) -> Symptom | None:
+    """Queries return the answers of other queries."""
+    owners, asked = defaultdict(list), defaultdict(list)
+    for query in change.queries:
+        owners[change.baseline(query)[:TOP]].append(query)
+        asked[change.now(query)[:TOP]].append(query)
+    found: dict[str, str] = {}
+    for query in change.moved:
+        answers = change.now(query)[:TOP]
+        if len(answers) < FEW or change.baseline(query)[:TOP] == answers:
+            continue
+        alike = [each for each in (*owners[answers], *asked[answers]) if each != query]
+        other = next((each for each in alike if change.baseline(each)[:TOP] != change.baseline(query)[:TOP]), None)
+        if other is not None:
+            found[query] = other
+    if not found:
+        return None
+    query = change.worst_first(list(found))[0]
+    return _symptom(
+        change,
+        list(found),
+        f"return the answers of other queries: {shown(query)} has those of {shown(found[query])}",
+        "look for answers that are cached under a wrong key, or put to the wrong query in a batch.",
+    )
+
+
+@diagnosis(name="ascending_scores")
+def ascending_scores(change: RankingChange) -> Symptom | None:
+    """The file's rank column contradicts its scores, and the ranks are those of the baseline."""
+    by_rank = change.ranked_lines()
+    found = []
+    for query in change.moved:
+        before = change.baseline(query)[:TOP]
+        told, now = set(by_rank.get(query, ())[: len(before)]), set(change.now(query)[: len(before)])
+        same_place = by_rank.get(query, [])[:1] == list(before[:1])
+        if len(before) >= FEW and len(told & {*before}) >= ALIKE * len(before) and (same_place or told != now):
+            found.append(query)
+    return _symptom(
+        change,
+        found,
+        "have ranks and scores that contradict each other: scores ascend with the rank",
+        "write scores that descend with the rank: documents are ordered by their scores.",
+    )
+
+
+@diagnosis(name="reversed_order")
+def reversed_order(change: RankingChange) -> Symptom | None:
+    """The baseline's documents stand in the opposite order."""
+    found = [query for query in change.moved if _is_reversed(change.now(query), change.baseline(query))]
+    return _symptom(
+        change, found, "list their documents in the opposite order", "check whether scores are sorted ascending."
+    )
+
+
+def _is_reversed(now: Sequence[str], before: Sequence[str]) -> bool:
+    place = {document: rank for rank, document in enumerate(before)}
+    ranks = [place[document] for document in now if document in place]
+    if len(ranks) <= FEW or len(ranks) < ALIKE * min(len(now), len(before)):
+        return False
+    steps = [later < earlier for earlier, later in pairwise(ranks)]
+    return sum(steps) >= 0.9 * len(steps)
+
+
+@diagnosis(name="exchanged_ranks")
+def exchanged_ranks(change: RankingChange) -> Symptom | None:
+    """A block of ranks has changed places with the next, or the first block is missing."""
+    blocks: dict[tuple[str, int], list[str]] = defaultdict(list)
+    for query in change.moved:
+        block = _block(change.now(query), change.baseline(query))
+        if block is not None:
+            blocks[block].append(query)
+    if not blocks:
+        return None
+    (what, size), queries = max(blocks.items(), key=lambda each: len(each[1]))
+    if what == "exchanged":
+        told = f"have ranks 1-{size} and {size + 1}-{2 * size} exchanged"
+    else:
+        told = f"begin with the document that was at rank {size + 1}"
+    return _symptom(change, queries, told, "check how pages of results are put together, and where the first begins.")
+
+
+def _block(now: Sequence[str], before: Sequence[str]) -> tuple[str, int] | None:
+    """The size of the first block of the baseline, and whether it comes after the second or is missing."""
+    if not now or now[0] not in before:
+        return None
+    size = before.index(now[0])
+    if size < 2 or len(before) - size < FEW:
+        return None
+    second = min(size, len(before) - size, len(now))
+    if not _same_places(now[:second], before[size : size + second]):
+        return None
+    if len(now) >= 2 * size and second == size and _same_places(now[size : 2 * size], before[:size]):
+        return "exchanged", size
+    rest = min(len(now), len(before) - size)
+    return ("missing", size) if rest > FEW and _same_places(now[:rest], before[size : size + rest]) else None
+
+
+def _same_places(one: Sequence[str], other: Sequence[str]) -> bool:
+    same = sum(a == b for a, b in zip(one, other, strict=False))
+    return len(one) >= FEW - 1 and same >= ALIKE * len(one)
+
+
+@diagnosis(name="one_document")
+def one_document(change: RankingChange) -> Symptom | None:
+    """The same documents are new on top of many queries."""
+    newly, formerly = defaultdict(list), Counter(each for q in change.queries for each in change.baseline(q)[:FEW])
+    for query in change.moved:
+        for document in set(change.now(query)[:FEW]) - set(change.baseline(query)[:TOP]):
+            newly[document].append(query)
+    # A document that is good for many queries rises in those that it is judged for.
+    for document, queries in newly.items():
+        newly[document] = [query for query in queries if not change.grades(query).get(document)]
+    most = max(newly, key=lambda each: (len(newly[each]), each), default=None)
+    if most is None or len(newly[most]) < FEW or formerly[most] > len(newly[most]) / 4:
+        return None
+    return _symptom(
+        change,
+        newly[most],
+        f"have the document {shown(most)} new among the first {FEW}",
+        "look at what this document has: a boost, an empty field, or words of every query.",
+    )
+
+
+@diagnosis(name="crowded_top")
+def crowded_top(change: RankingChange) -> Symptom | None:
+    """Variants of one document, whose ids differ in their ends, fill the top."""
+    found: dict[str, str] = {}
+    for query in change.moved:
+        stem, size = _largest_group(change.now(query)[:TOP])
+        if size >= FEW and size >= 3 * _largest_group(change.baseline(query)[:TOP])[1]:
+            found[query] = stem
+    if not found:
+        return None
+    query = change.worst_first(list(found))[0]
+    variants = [each for each in change.now(query)[:TOP] if _stem(each) == found[query]]
+    return _symptom(
+        change,
+        list(found),
+        f"have variants of one document on top: {', '.join(map(shown, variants[:EXAMPLES]))} for {shown(query)}",
+        "look for a lost grouping or collapsing of variants.",
+    )
+
+
+def _stem(document: str) -> str:
+    head, _, end = document.rpartition(next((sign for sign in reversed(document) if sign in "-_:./#@|"), " "))
+    return head if end else ""
+
+
+def _largest_group(documents: Iterable[str]) -> tuple[str, int]:
+    stems = Counter(filter(None, map(_stem, documents)))
+    return max(stems.items(), key=lambda each: (each[1], each[0]), default=("", 1))
+
+
+@diagnosis(name="missing_part")
+def missing_part(change: RankingChange) -> Symptom | None:
+    """All documents whose ids begin alike are gone: a shard, a source, a type."""
+    listed, gone, queries = Counter[str](), Counter[str](), defaultdict(list)
+    for query in change.queries:
+        before = change.baseline(query)
+        now = {*change.now(query)}
+        for group in {*map(_group, before)}:
+            queries[group].append(query)
+        listed.update(map(_group, before))
+        gone.update(_group(each) for each in before if each not in now)
+    total = sum(listed.values())
+    for group, number in listed.most_common():
+        others, gone_of_others = total - number, sum(gone.values()) - gone[group]
+        if (
+            group
+            and number >= 2 * FEW
+            and others >= number
+            and gone[group] >= 0.95 * number
+            and gone_of_others <= 0.3 * others
+        ):
+            return _symptom(
+                change,
+                [query for query in queries[group] if change.losses.get(query, 0) > 0],
+                f"lost all documents whose ids begin with {shown(group)} ({gone[group]} of {number} are gone)",
+                "check that this part of the index was loaded, and that its shard answers.",
+            )
+    return None
+
+
+def _group(document: str) -> str:
+    """The first part of an id that has parts; else its letters."""
+    found = re.match(r"[^-_:./#@|]+[-_:./#@|]", document) or re.match(r"[^\W\d]+(?=\d)", document)
+    return found[0] if found else ""
+
+
+@diagnosis(name="one_slice")
+def one_slice(change: RankingChange) -> Symptom | None:
+    """One value of a column holds the loss."""
+    losing = {query for query, loss in change.losses.items() if loss > 0}
+    scored = [query for query in change.queries if query in change.losses]
+    if len(losing) < FEW:
+        return None
+    slices = list(_slices(change, scored))
+    best = max(
+        (
+            (change.explained(queries) or 0.0, -len(queries), name, queries)
+            for name, queries in slices
+            if len(queries) <= len(scored) / 2
+            and _is_no_chance(len(losing), len(losing & {*queries}), len(scored), len(queries), len(slices))
+        ),
+        default=None,
+    )
+    if best is None or best[0] < ALIKE:
+        return None
+    *_, name, queries = best
+    return Symptom(
+        f"the loss is in {name}, {len(queries)} of {counted(len(scored), 'query')}",
+        queries,
+        "look at what the change does to these queries only.",
+    )
+
+
+def _slices(change: RankingChange, queries: Sequence[str]) -> Iterator[tuple[str, list[str]]]:
+    for column, values in change.columns.items():
+        by_value = defaultdict(list)
+        for query in queries:
+            by_value[values[query]].append(query)
+        if 2 <= len(by_value) <= len(queries) / FEW:
+            for value, members in by_value.items():
+                if len(members) >= FEW:
+                    yield f"{column}={value}", members
+
+
+def _is_no_chance(losing: int, inside: int, queries: int, members: int, tried: int) -> bool:
+    """Tell whether so many losing queries would hardly lie in one of these slices if each query were as likely.
+
+    The bound is that of Hoeffding, which holds for draws without replacement too.
+    """
+    share, expected = inside / losing, members / queries
+    if share <= expected:
+        return False
+    divergence = share * math.log(share / expected)
+    if share < 1:
+        divergence += (1 - share) * math.log((1 - share) / (1 - expected))
+    return losing * divergence >= math.log(1000 * tried)
+
+
+def _symptom(change: RankingChange, queries: Sequence[str], predicate: str, advice: str) -> Symptom | None:
+    if not queries:
+        return None
+    return Symptom(f"{len(queries)} of {counted(len(change.queries), 'query')} {predicate}", queries, advice)
+
+
+DIAGNOSES: list[DiagnosisKind] = [
+    same_answers,
+    no_answers,
+    other_ids,
+    answers_of_others,
+    ascending_scores,
+    reversed_order,
+    exchanged_ranks,
+    missing_part,
+    fewer_answers,
+    one_document,
+    crowded_top,
+    one_slice,
+]

@@ -1,0 +1,347 @@
+"""Planted bugs are named first, from a few percent of the queries on; harmless changes have no plain cause."""
+
+import random
+
+import pytest
+
+from pytest_ireval import load_suite, run_gate
+
+QUERIES, DEPTH = 224, 20
+
+
+class Search:
+    """Rankings on both sides; a test breaks ``now`` for the queries in ``broken``, a share of all."""
+
+    def __init__(self, folder, share=1.0, seed=1, name="d{}"):
+        self.folder, self.random = folder, random.Random(seed)
+        self.queries = [f"q{number:03}" for number in range(QUERIES)]
+        self.columns = {
+            q: (("head", "tail")[i % 2], ("de", "fr", "it", "pl")[i % 4]) for i, q in enumerate(self.queries)
+        }
+        self.grades, self.before = {}, {}
+        for number, query in enumerate(self.queries):
+            documents = [name.format(number * 40 + n) for n in range(40)]
+            self.grades[query] = {each: max(0, 3 - n // 3) for n, each in enumerate(documents[:20])}
+            noisy = sorted(range(40), key=lambda n: n + self.random.gauss(0, 4))
+            self.before[query] = [documents[n] for n in noisy]
+        self.now = {query: list(ids) for query, ids in self.before.items()}
+        self.broken = self.random.sample(self.queries, max(1, round(share * QUERIES)))
+        self.lines, self.run = {}, "now.txt"
+
+    def jitter(self, amount=1.0):
+        """A change as any change of ranking is: neighbours change places."""
+        for query, ids in self.now.items():
+            order = sorted(range(len(ids)), key=lambda n: n + self.random.gauss(0, amount))
+            self.now[query] = [ids[n] for n in order]
+
+    def write(self):
+        for name, lists in (("before.txt", self.before), (self.run, self.now)):
+            with open(self.folder / name, "w") as file:
+                for query, ids in lists.items():
+                    for rank, document in enumerate(ids[:DEPTH], 1):
+                        file.write(f"{query} Q0 {document} {rank} {99 - rank} x\n")
+                    file.writelines(self.lines.get(query, []) if name == self.run else [])
+        (self.folder / "judgments.txt").write_text(
+            "".join(f"{q} 0 {d} {g}\n" for q, found in self.grades.items() for d, g in found.items())
+        )
+        rows = (f"{q}\t\t{a}\t{b}\n" for q, (a, b) in self.columns.items())
+        (self.folder / "queries.tsv").write_text("id\ttext\tsegment\tlocale\n" + "".join(rows))
+        (self.folder / "shop.ireval.yaml").write_text(
+            f"ireval: 1\nsuite: shop\nsource: {{run: {self.run}}}\ndepth: {DEPTH}\nmissing_queries: zero\n"
+            "queries: queries.tsv\njudgments: judgments.txt\nmetrics: [nDCG@10]\nrules:\n"
+            "  - no_regression: {metric: nDCG@10, tolerance: 0.01%, against: {run: before.txt}}\n"
+        )
+
+    def diagnoses(self):
+        self.write()
+        self.result = run_gate(load_suite(self.folder / "shop.ireval.yaml"))
+        return self.result.diagnoses
+
+
+def nothing(search):
+    for query in search.broken[: QUERIES - 1]:  # a file without any ranking is an error
+        search.now[query] = []
+
+
+def few(search):
+    for query in search.broken:
+        search.now[query] = search.random.sample(search.now[query], 4)
+
+
+def other_ids(search):
+    for query in search.broken:
+        search.now[query] = [each.replace("d", "doc-") for each in search.now[query]]
+
+
+def prefixed_ids(search):
+    for query in search.broken:
+        search.now[query] = [f"https://example.org/p/{each}" for each in search.now[query]]
+
+
+def ascending_scores(search):
+    """The whole ranking is written with its ranks, and the scores are ascending."""
+    for query in search.broken:
+        ids = search.now.pop(query)
+        search.lines[query] = [f"{query} Q0 {d} {rank} {rank} x\n" for rank, d in enumerate(ids, 1)]
+        search.now[query] = []
+
+
+def opposite(search):
+    for query in search.broken:
+        search.now[query] = search.now[query][:DEPTH][::-1]
+
+
+def pages(search):
+    for query in search.broken:
+        ids = search.now[query]
+        search.now[query] = ids[10:20] + ids[:10]
+
+
+def no_first_page(search):
+    for query in search.broken:
+        search.now[query] = search.now[query][10:]
+
+
+def promotion(search):
+    for query in search.broken:
+        search.now[query].insert(0, "promo")
+
+
+def another_query(search):
+    """Answers are one query late."""
+    for query in search.broken:
+        search.now[query] = list(search.before[search.queries[search.queries.index(query) - 1]])
+
+
+def variants(search):
+    for query in search.broken:
+        first = search.now[query][0]
+        search.now[query][1:1] = [f"{first}-{colour}" for colour in ("red", "blue", "green", "black", "white")]
+
+
+def shard(search):
+    """A quarter of the documents of some queries lies on a shard that does not answer."""
+    for side in (search.before, search.now):
+        for query, ids in side.items():
+            side[query] = [f"b:{d}" if query in search.broken and int(d[1:]) % 2 else f"a:{d}" for d in ids]
+    search.grades = {
+        query: {f"b:{d}" if query in search.broken and int(d[1:]) % 2 else f"a:{d}": g for d, g in found.items()}
+        for query, found in search.grades.items()
+    }
+    search.now = {query: [each for each in ids if each[:2] == "a:"] for query, ids in search.now.items()}
+
+
+BUGS = {
+    "no_answers": nothing,
+    "fewer_answers": few,
+    "other_ids": other_ids,
+    "other_ids of a prefix": prefixed_ids,
+    "ascending_scores": ascending_scores,
+    "reversed_order": opposite,
+    "exchanged_ranks": pages,
+    "exchanged_ranks without the first page": no_first_page,
+    "one_document": promotion,
+    "answers_of_others": another_query,
+    "crowded_top": variants,
+    "missing_part": shard,
+}
+
+
+@pytest.mark.parametrize("share", [0.04, pytest.param(0.3, marks=pytest.mark.ci), 1.0])
+@pytest.mark.parametrize("name", BUGS)
+def test_a_planted_bug_is_named_first(tmp_path, name, share):
+    search = Search(tmp_path, share)
+    BUGS[name](search)
+
+    first, *_ = search.diagnoses() or pytest.fail("nothing was named")
+    assert first.kind == name.split()[0]
+    assert first.explained > 0.9
+    assert set(first.queries) <= set(search.broken)
+
+
+@pytest.mark.parametrize("share", [0.1, pytest.param(1.0, marks=pytest.mark.ci)])
+@pytest.mark.parametrize("name", BUGS)
+def test_it_is_named_first_among_other_changes(tmp_path, name, share):
+    search = Search(tmp_path, share)
+    search.jitter(0.5)
+    BUGS[name](search)
+
+    first, *_ = search.diagnoses() or pytest.fail("nothing was named")
+    assert first.kind == name.split()[0]
+
+
+def test_the_slice_that_holds_the_loss_is_named(tmp_path):
+    search = Search(tmp_path)
+    search.jitter(0.3)
+    for query, (_, locale) in search.columns.items():
+        if locale == "pl":
+            search.random.shuffle(search.now[query])
+
+    (only,) = search.diagnoses()
+    assert only.kind == "one_slice"
+    assert only.headline == "the loss is in locale=pl, 56 of 224 queries"
+    assert only.explained > 0.8
+
+
+def test_one_in_fifty_is_the_least_that_is_named(tmp_path):
+    for queries, kinds in ((4, []), (5, ["no_answers"])):
+        search = Search(tmp_path)
+        search.broken = search.queries[:queries]
+        nothing(search)
+
+        assert [each.kind for each in search.diagnoses()] == kinds
+
+
+def weaker(search):
+    search.jitter(3)
+
+
+def reranked(search):
+    for query in search.broken:
+        top = search.now[query][:10]
+        search.random.shuffle(top)
+        search.now[query][:10] = top
+
+
+def new_documents(search):
+    for query in search.broken:
+        for n in range(3):
+            search.now[query].insert(search.random.randrange(8), f"d{100_000 + int(query[1:]) * 3 + n}")
+
+
+def shorter(search):
+    for query in search.broken:
+        search.now[query] = search.now[query][: search.random.randrange(12, 20)]
+
+
+def from_below(search):
+    for query in search.broken:
+        ids = search.now[query]
+        for _ in range(3):
+            ids.insert(0, ids.pop(search.random.randrange(5, 30)))
+
+
+HARMLESS = [weaker, reranked, new_documents, shorter, from_below]
+
+
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.ci) for seed in range(1, 5))])
+@pytest.mark.parametrize("share", [0.05, 0.3, 0.7, 1.0])
+@pytest.mark.parametrize("change", HARMLESS)
+def test_a_harmless_change_has_no_plain_cause(tmp_path, change, share, seed):
+    search = Search(tmp_path, share, seed)
+    change(search)
+
+    assert search.diagnoses() == ()
+
+
+@pytest.fixture
+def red(shop):
+    """Two of ten queries list their documents under other ids."""
+    shop.accept()
+    for query in ("q02", "q09"):
+        shop.rankings[query] = [each.replace("-d", "/doc-") for each in shop.rankings[query]]
+    shop.write()
+    return shop
+
+
+CAUSE = "2 of 10 queries list documents under other ids: 'q02-d0' is 'q02/doc-0' now (100% of the loss of nDCG@10)"
+ADVICE = "use the ids of the judgments, or name what is called otherwise: documents: {aliases: FILE}."
+
+
+def test_every_face_names_it_above_the_figures(red, ireval):
+    result = red.run("-p", "no:randomly")
+    text = result.stdout.str()
+    summary = (red.path / "ireval-report/summary.md").read_text()
+    page = (red.path / "ireval-report/index.html").read_text()
+
+    (failure,) = (part for part in text.split("\n____") if "no_regression :: nDCG_10.all" in part)
+    assert f"likely cause: {CAUSE} {ADVICE} queries: q02, q09 " in " ".join(failure.split())
+    assert failure.index("likely cause") < failure.index("worse / better / same")
+    assert "likely cause: shop: 2 of 10 queries" in text[text.index("= ireval =") :]
+    assert summary.index("**Likely cause**: 2 of 10 queries list") < summary.index("###")
+    assert f"**Next**: {ADVICE}" in summary.replace("\\", "")
+    assert page.index("<b>Likely cause:</b> 2 of 10 queries") < page.index('id="page=findings"')
+    assert f"\nlikely cause: {CAUSE}\n" in ireval("verdict").out
+
+
+def test_nothing_is_to_be_judged_where_a_plain_cause_explains_the_loss(red):
+    red.run()
+    (suite,) = red.results()["suites"]
+
+    assert suite["to_judge"] == []
+    assert not (red.path / "ireval-report/to_judge.tsv").exists()
+    assert not any("judge them first" in fact for outcome in suite["outcomes"] for fact in outcome["facts"])
+
+
+def test_a_cause_of_little_of_the_loss_leaves_documents_to_judge(shop):
+    shop.accept()
+    for query, ids in shop.rankings.items():
+        shop.rankings[query] = [f"new-{query}-{n}" for n in range(2)] + ids[:2]
+    shop.write()
+    shop.run()
+
+    assert shop.results()["suites"][0]["to_judge"]
+
+
+def test_queries_without_answers_are_named_in_a_green_run_too(shop):
+    shop.change(("depth: 10", "depth: 10\nmissing_queries: zero"), ('">= 0.5"', '">= 0.1"'))
+    text = shop.suite
+    shop.suite = text[: text.index("  - no_regression")]
+    shop.write()
+    shop.accept()
+    for query in ("q02", "q09"):
+        shop.rankings[query] = []
+    shop.write()
+
+    result = shop.run()
+    assert result.ret == 0
+    result.stdout.fnmatch_lines(["likely cause: shop: 2 of 10 queries return nothing now*"])
+
+
+PLUGIN = """\
+from pytest_ireval import Symptom, diagnosis, hookimpl
+
+@diagnosis(name="doc_ids")
+def doc_ids(change):
+    {body}
+
+@hookimpl
+def ireval_diagnoses():
+    return [doc_ids]
+"""
+
+
+def test_a_team_adds_its_own(red):
+    body = "return Symptom('the crawler of May is back', change.worst_first(change.moved), 'restart it.')"
+    (red.path / "conftest.py").write_text(PLUGIN.format(body=body))
+    red.rankings["q02"], red.rankings["q09"] = ([f"{q}-x{n}" for n in range(50, 54)] for q in ("q02", "q09"))
+    red.write()
+
+    red.run().stdout.fnmatch_lines(["likely cause: shop: the crawler of May is back (100% of the loss of nDCG@10)"])
+
+
+@pytest.mark.parametrize(
+    ("body", "complaint"),
+    [
+        ("return 1 / 0", "diagnosis 'doc_ids' of * raised ZeroDivisionError: division by zero"),
+        ("return 'May'", "diagnosis 'doc_ids' of * returned str, not a Symptom"),
+    ],
+    ids=["raises", "returns something else"],
+)
+def test_one_that_is_broken_is_a_note_and_moves_no_verdict(red, body, complaint):
+    (red.path / "conftest.py").write_text(PLUGIN.format(body=body))
+
+    result = red.run()
+    assert result.ret == 1
+    result.stdout.fnmatch_lines([f"{complaint[:40]}*"])
+    assert red.results()["suites"][0]["diagnoses"][0]["kind"] == "other_ids"
+
+
+def test_one_that_is_no_diagnosis_is_an_error_that_names_the_plugin(red):
+    (red.path / "conftest.py").write_text(PLUGIN.format(body="pass").replace('@diagnosis(name="doc_ids")\n', ""))
+
+    result = red.run()
+    assert result.ret == 2
+    assert "from ireval_diagnoses, which is no diagnosis: decorate the function with @diagnosis" in " ".join(
+        result.stdout.str().split()
+    )
