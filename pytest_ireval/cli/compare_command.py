@@ -2,28 +2,20 @@
 
 from __future__ import annotations
 
-
 import os
+import re
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import fields
 from functools import partial
 from itertools import combinations
 from math import inf
 from pathlib import Path
 from typing import Any, get_args
+
 import click
-from pytest_ireval.cli.comparison_text import BETTER, WORSE, View
-from pytest_ireval.cli.options import METRICS, LateBar, format_options, metric_option, policy_options, terminal_width
-from pytest_ireval.comparing.comparison import Test, compare
-from pytest_ireval.errors import InputError, IrevalError, Problem, did_you_mean
-from pytest_ireval.plugins.registry import load_registry
-from pytest_ireval.results.comparison import Comparison
-from pytest_ireval.results.evaluation import MissingQueries
-import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import fields
-from typing import Any
+
 from pytest_ireval.cli.comparison_text import (
     BETTER,
     WORSE,
@@ -40,9 +32,13 @@ from pytest_ireval.cli.comparison_text import (
     values_of_ranking,
 )
 from pytest_ireval.cli.evaluation_text import evaluated_figure
+from pytest_ireval.cli.options import METRICS, LateBar, format_options, metric_option, policy_options, terminal_width
+from pytest_ireval.comparing.comparison import Test, compare
+from pytest_ireval.errors import InputError, IrevalError, Problem, did_you_mean
+from pytest_ireval.plugins.registry import load_registry
 from pytest_ireval.results.comparison import Comparison, Pair
+from pytest_ireval.results.evaluation import MissingQueries
 from pytest_ireval.text_table import printable
-
 
 MINUS = re.compile(r"(?<![\w-])-(?=\d)")
 
