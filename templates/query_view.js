@@ -63,6 +63,8 @@ const queryView = (() => {
       relevant: kept.grades[place] !== null && kept.grades[place] >= suite.relevantFrom,
       now: kept.now[place],
       baseline: kept.baseline[place],
+      title: kept.titles?.[place] ?? "",
+      url: kept.urls?.[place] ?? "",
     }));
 
   const ranked = (placed, side) => placed.filter((each) => each[side] !== null).sort((a, b) => a[side] - b[side]);
@@ -81,12 +83,18 @@ const queryView = (() => {
   };
 
   const LONG = 24; // a longer id may be cut by the edge of its list
+  const named = (each) => {
+    if (!each.title) return make("bdi", { class: "document", title: each.id.length > LONG ? each.id : null }, each.id);
+    const title = each.url ? make("a", { href: each.url, rel: "noreferrer noopener" }, each.title) : each.title;
+    const whole = `${each.title} (${each.id})`;
+    return make("span", { class: "document", title: whole }, make("bdi", {}, title), " ", make("small", {}, each.id));
+  };
   const standing = (each, side, compared) =>
     make(
       "li",
       { value: each[side], class: each.relevant ? `relevant ${compared ? effect(each) : ""}` : null },
       make("span", { class: "rank" }, `#${each[side]}`), " ",
-      make("bdi", { class: "document", title: each.id.length > LONG ? each.id : null }, each.id), " ",
+      named(each), " ",
       make("span", { class: each.grade ? "grade" : "grade none" }, each.grade || "unjudged"), " ",
       make("span", { class: "move" }, ...(compared ? move(each, side) : [])),
     );

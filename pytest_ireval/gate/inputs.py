@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -85,6 +85,8 @@ class Answered(NamedTuple):
 
     rankings: tuple[Rankings, ...]
     not_asked: tuple[str, ...]
+    described: Mapping[str, Mapping[str, Any]]
+    """Fields of documents, if the source returns some."""
 
 
 def queries_of_suite(suite: Suite, registry: Registry, path: Path | None = None) -> Queries | None:
@@ -215,7 +217,8 @@ def rankings_of_suite(
     found = answers(source, request)
     rankings = [material.names.in_rankings(answer.rankings) for answer in found]
     cut = rankings if keeps_all else [first_documents(each, suite.depth) for each in rankings]
-    return Answered(tuple(cut), tuple(dict.fromkeys(query for answer in found for query in answer.not_asked)))
+    besides = tuple(dict.fromkeys(query for answer in found for query in answer.not_asked))
+    return Answered(tuple(cut), besides, request.described)
 
 
 def refuse_missing_queries(

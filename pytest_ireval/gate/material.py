@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timezone
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -72,6 +72,8 @@ class Material:
     cause: Cause | None = None
     others: Mapping[int, Side | IrevalError] = field(default_factory=dict)
     """What single rules compare with instead, by the rule's place in the suite."""
+    described: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """Fields of documents that the source returned, by the ids that it returned."""
     notes: tuple[str, ...] = ()
     strange: IrevalError | None = None
     """The error of rankings none of whose documents is judged."""

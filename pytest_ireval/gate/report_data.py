@@ -36,6 +36,7 @@ from pytest_ireval.results.suite_result import (
     SliceRow,
     SuiteResult,
 )
+from pytest_ireval.retrieval.document_texts import with_texts
 from pytest_ireval.rules.context import Seen
 from pytest_ireval.rules.diagnosis import Diagnosed, RankingChange, diagnosed
 from pytest_ireval.rules.figures import figures_compared
@@ -52,7 +53,7 @@ def result_of(material: Material, checks: Sequence[Check], outcomes: tuple[Outco
     diagnoses = _diagnoses_of(material, checks, outcomes)
     outcomes, to_judge = with_what_to_judge(material, checks, outcomes, diagnoses.causes)
     there = set(material.now.position) | set(material.baseline.position if material.baseline else ())
-    return SuiteResult(
+    result = SuiteResult(
         name=suite.name,
         path=suite.shown,
         verdict=worst_of(tuple(outcome.verdict for outcome in outcomes)),
@@ -86,6 +87,8 @@ def result_of(material: Material, checks: Sequence[Check], outcomes: tuple[Outco
         relevant_from=relevant_from(suite),
         diagnoses=diagnoses.causes,
     )
+    described = {material.population.called(document): fields for document, fields in material.described.items()}
+    return with_texts(result, described, suite.documents.texts.path if suite.documents.texts else None)
 
 
 def _diagnoses_of(material: Material, checks: Sequence[Check], outcomes: Sequence[Outcome]) -> Diagnosed:

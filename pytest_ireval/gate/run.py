@@ -133,7 +133,7 @@ def material_of(
         reading = aside.submit(_stored, suite)
         printing = aside.submit(judgment_prints, base)
         beginning = None if branch is None else aside.submit(lambda: beginning_of(suite, branch, reading.result()[0]))
-        rankings, not_asked = rankings_of_suite(suite.source, suite, registry, base, progress)
+        rankings, not_asked, described = rankings_of_suite(suite.source, suite, registry, base, progress)
     judged_by, (stored, error) = printing.result(), reading.result()
     missing = refuse_missing_queries(suite, suite.source, base, rankings)
     source = described_source(suite.source, suite.path.parent)
@@ -174,6 +174,7 @@ def material_of(
         notes=(*notes, *noise_notes(base.population, found.side, against.side), *endings(suite, today)),
         beside=beside(suite, base, found.side),
         strange=strange,
+        described=described,
         unjudged=unjudged_of(suite, base, found.side),
         tie_orders=tie_orders(suite, base, found),
         held=None if beginning is None else held_against(suite, base, beginning.result(), stored),

@@ -184,7 +184,7 @@ def _number(value: float) -> str:
     return repr(round(float(value), DIGITS) + 0.0)
 
 
-HEADER = ("suite", "query", "document", "text", "metric", "effect", "rank_now", "rank_baseline", "grade")
+HEADER = ("suite", "query", "document", "text", "title", "metric", "effect", "rank_now", "rank_baseline", "grade")
 FORMULA = ("=", "+", "-", "@")
 NUMBER = re.compile(r"[+-]?[0-9]+(?:[.,][0-9]+)?")
 BREAKS = re.compile(r"[\t\n\v\f\r\x1c-\x1e\x85\u2028\u2029]")
@@ -203,12 +203,13 @@ def to_judge_text(run: RunResult) -> str:
 
 def _cells(suite: SuiteResult, each: ToJudge) -> tuple[str, ...]:
     ranks = ("" if rank is None else str(rank) for rank in (each.now, each.baseline))
-    text = " ".join(BREAKS.sub(" ", each.text).split())
+    text, title = (" ".join(BREAKS.sub(" ", words).split()) for words in (each.text, each.title))
     return (
         BREAKS.sub(" ", suite.name),
         each.query,
         each.document,
         f"'{text}" if _is_formula(text) else text,
+        f"'{title}" if _is_formula(title) else title,
         each.metric,
         f"{each.effect:+.6f}",
         *ranks,

@@ -22,7 +22,7 @@ from pytest_ireval.results.outcome import (
 from pytest_ireval.results.suite_result import BaselineInfo, SuiteResult
 from pytest_ireval.text_table import counted, cut, cut_in_the_middle, laid_out, printable, width, wrapped
 
-CAUSE_QUERIES = 5
+CAUSE_QUERIES, SHORTEST_TITLE, LONGEST_TITLE = 5, 8, 40
 """So many queries of a cause are named."""
 
 
@@ -268,9 +268,18 @@ def _fitting_document(query: QueryChange, room: int) -> str:
     whole = best_document(query)
     if query.best is None or width(printable(whole)) <= room:
         return whole
+    if query.best.title:
+        shorter = _with_shorter_title(query.best, room, width(printable(whole)))
+        return _fitting_document(replace(query, best=shorter), room)
     name = printable(query.best.document)
     short = cut_in_the_middle(name, room - width(printable(whole)) + width(name))
     return best_document(replace(query, best=replace(query.best, document=short)))
+
+
+def _with_shorter_title(placed: Placed, room: int, taken: int) -> Placed:
+    """A title that is cut to the room, or left out where that would leave less than a word."""
+    left = width(printable(placed.title)) + room - taken
+    return replace(placed, title=cut(printable(placed.title), left) if left >= SHORTEST_TITLE else "")
 
 
 def _named(query: QueryChange, room: int) -> str:
@@ -291,7 +300,7 @@ def best_document(query: QueryChange) -> str:
     if query.best is None:
         return "-"
     rank = "" if query.best.baseline is None else f" #{query.best.baseline}"
-    return f"{query.best.document} ({grade_words(query.best)}){rank}"
+    return f"{query.best.named} ({grade_words(query.best)}){rank}"
 
 
 def now_at(best: Placed | None, depth: int) -> str:
@@ -321,7 +330,7 @@ def _top(query: QueryChange, limit: int) -> list[str]:
     """What stands on top now, and how it is judged."""
     if not query.top:
         return []
-    documents = [printable(placed.document) for placed in query.top]
+    documents = [printable(replace(placed, title=cut(placed.title, LONGEST_TITLE)).named) for placed in query.top]
     if all(placed.grade is None for placed in query.top):
         text = f"{', '.join(documents)} ({'none' if len(documents) > 1 else 'not'} judged)"
     else:

@@ -225,7 +225,7 @@ def _certainty(each: SliceFigures, direction: str) -> str:
 
 
 def _query(each: QueryChange, depth: int) -> QueryLine:
-    top = ", ".join(f"{placed.document} ({grade_words(placed)})" for placed in each.top)
+    top = ", ".join(f"{placed.named} ({grade_words(placed)})" for placed in each.top)
     best = best_document(each) if each.best else ""
     return QueryLine(
         each, figure(each.baseline, 3), figure(each.now, 3), best, now_at(each.best, depth) if best else "", top

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import math
+import re
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -27,6 +28,9 @@ FIRST_WITHOUT_SCRIPT = 10
 Moved = Literal["worse", "better", "same", ""]
 """Whether that is good or bad; nothing where it is neither, or nobody knows."""
 
+WEB = re.compile(r"https?://\S{1,2000}")
+"""Addresses of documents that a page links; it never loads them."""
+
 
 @dataclass(frozen=True)
 class FigureRow:
@@ -45,6 +49,8 @@ class Standing:
 
     rank: int
     document: str
+    title: str
+    url: str
     grade: str
     """As it is judged, ``3 perfect``; empty where nobody judged it."""
     relevant: bool
@@ -236,12 +242,20 @@ def _side(suite: SuiteResult, documents: Sequence[Placed], *, compared: bool, no
         yield Standing(
             rank=rank or 0,
             document=sound(each.document),
+            title=sound(each.title),
+            url=_address(suite, each),
             grade=_grade(suite, each),
             relevant=counts(suite, each),
             other=each.baseline if now else each.now,
             arrow=_arrow(each, now=now) if compared else "",
             moved=_effect(each) if compared and counts(suite, each) else "",
         )
+
+
+def _address(suite: SuiteResult, placed: Placed) -> str:
+    """The address of the document, if a page may link it."""
+    text = suite.texts.get(placed.document)
+    return text.url if text is not None and WEB.fullmatch(text.url) else ""
 
 
 def _arrow(placed: Placed, *, now: bool) -> Literal["↑", "↓", "=", "new", "gone"]:
@@ -415,6 +429,8 @@ def _of_a_query(suite: SuiteResult, documents: QueryDocuments) -> dict[str, Any]
         "grades": _short(each.grade for each in placed),
         "now": [each.now for each in placed],
         "baseline": [each.baseline for each in placed],
+        **({"titles": [sound(each.title) for each in placed]} if any(each.title for each in placed) else {}),
+        **({"urls": urls} if any(urls := [_address(suite, each) for each in placed]) else {}),
         "shares": [[sound(name), _short(shares[place] for place in kept)] for name, shares in documents.shares.items()],
         "relevant": documents.relevant,
         "more": len(documents.documents) - len(kept),

@@ -19,7 +19,7 @@ from pytest_ireval.reports.figures import change, figure, interval, percent, sig
 from pytest_ireval.reports.markdown_text import SourceLinks, fenced, folded, inert, literal, markdown_table
 from pytest_ireval.reports.summary_table import HEADER, filled, metric_rows, notes_of_run, verdicts_in_words
 from pytest_ireval.reports.verdict_words import lowers, words_of
-from pytest_ireval.results.outcome import Outcome, QueryChange, SliceFigures
+from pytest_ireval.results.outcome import Outcome, Placed, QueryChange, SliceFigures
 from pytest_ireval.results.suite_result import RunResult, SuiteResult
 from pytest_ireval.text_table import counted
 
@@ -344,7 +344,7 @@ def _query(each: QueryChange, depth: int) -> list[str]:
 
 def _top(query: QueryChange) -> str:
     """What stands on top now."""
-    placed = ", ".join(f"{literal(each.document, 80)} ({grade_words(each)})" for each in query.top)
+    placed = ", ".join(f"{_document(each)} ({grade_words(each)})" for each in query.top)
     return f"Top {len(query.top)} of {literal(query.query, 80)} now: {placed}" if placed else ""
 
 
@@ -365,6 +365,11 @@ def _commands(outcome: Outcome, suite: SuiteResult) -> Iterator[str]:
         yield f"Why:\n\n{fenced(why_command(suite, outcome.metric, outcome.queries[0].query), 'sh')}"
     if not outcome.against and (outcome.missing_baseline or (outcome.compares and outcome.verdict != "error")):
         yield f"Accept:\n\n{fenced(accept_command(suite, new=outcome.missing_baseline), 'sh')}"
+
+
+def _document(each: Placed) -> str:
+    title = f" {inert(each.title, 80)}" if each.title else ""
+    return f"{literal(each.document, 80)}{title}"
 
 
 @dataclass(frozen=True)

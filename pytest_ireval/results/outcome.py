@@ -82,6 +82,18 @@ class SliceFigures:
 
 
 @dataclass(frozen=True)
+class DocumentText:
+    """The fields of a document by which people recognise it; each is one line."""
+
+    title: str = ""
+    url: str = ""
+    image: str = ""
+    """The address of a picture; pages do not load it."""
+    fields: Mapping[str, str] = field(default_factory=dict)
+    """All other fields, cut to 200 characters."""
+
+
+@dataclass(frozen=True)
 class Placed:
     """A document: its grade (None: not judged) and its ranks; None where it does not stand in the first ``depth``."""
 
@@ -89,6 +101,13 @@ class Placed:
     grade: float | None
     now: int | None
     baseline: int | None = None
+    title: str = ""
+    """Its title, if the suite or the source has one."""
+
+    @property
+    def named(self) -> str:
+        """The id, with the title where there is one: ``d17 "Red mug"``."""
+        return f'{self.document} "{self.title}"' if self.title else self.document
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pytest_ireval.results.evaluation import Policies
-from pytest_ireval.results.outcome import Cause, Diagnosis, Outcome, Placed, SliceFigures, Verdict
+from pytest_ireval.results.outcome import Cause, Diagnosis, DocumentText, Outcome, Placed, SliceFigures, Verdict
 
 
 @dataclass(frozen=True)
@@ -110,6 +110,8 @@ class ToJudge:
     now: int | None = None
     """Its rank; None where it does not stand in the first ``depth``."""
     baseline: int | None = None
+    title: str = ""
+    """The document's title, if the suite or the source has one."""
 
 
 @dataclass(frozen=True)
@@ -307,6 +309,8 @@ class SuiteResult:
     """None without a baseline."""
     diagnoses: tuple[Diagnosis, ...] = ()
     """Plain causes of the change, the one that explains most first."""
+    texts: Mapping[str, DocumentText] = field(default_factory=dict)
+    """By id, the titles and other fields of the documents that are shown."""
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 from pytest_ireval.errors import Problem, SourceError, did_you_mean
+from pytest_ireval.retrieval.document_texts import TITLES, URLS
 from pytest_ireval.retrieval.tables import Named, Unfit, id_of, number_of
 from pytest_ireval.sources.foreign_text import raised_at, told, within
 from pytest_ireval.text_table import counted
@@ -200,40 +201,44 @@ def _gathered(returned: Any) -> Any:
 Pairs = list[tuple[str, float]]
 
 
-def ranking_of(returned: Any, query: str) -> Pairs | Unfit:
+Described = dict[str, Mapping[str, Any]]
+"""By document, the fields that an answer has beside id and score."""
+
+
+def ranking_of(returned: Any, query: str, described: Described) -> Pairs | Unfit:
     """Documents with scores, which decide about the order; or what is wrong with them."""
     try:
-        return _pairs(_gathered(returned), query)
+        return _pairs(_gathered(returned), query, described)
     except Unfit as unfit:
         return unfit
 
 
-def rankings_of_all(returned: Any) -> dict[str, Pairs | Unfit] | Unfit:
+def rankings_of_all(returned: Any, described: Described) -> dict[str, Pairs | Unfit] | Unfit:
     """The same for each query of a dictionary."""
     if not isinstance(returned, Mapping):
         what = "None: is a return missing?" if returned is None else f"{type(returned).__name__}, not a dictionary"
         return Unfit(f"returned {what}", "mode: all returns {query id: ranking}")
     answers = dict(returned.items())
-    return {str(query): _keyed(query, each, answers) for query, each in answers.items()}
+    return {str(query): _keyed(query, each, answers, described) for query, each in answers.items()}
 
 
-def _keyed(query: Any, returned: Any, answers: Mapping[Any, Any]) -> Pairs | Unfit:
+def _keyed(query: Any, returned: Any, answers: Mapping[Any, Any], described: Described) -> Pairs | Unfit:
     """A ranking under a query's id, which may be a number in Python."""
     if not isinstance(query, str) and str(query) in answers:
         return Unfit("is there twice, as text and as a number")
     try:
-        return ranking_of(returned, id_of(query))
+        return ranking_of(returned, id_of(query), described)
     except Unfit as unfit:
         return unfit
 
 
-def _pairs(returned: Any, query: str) -> Pairs:
+def _pairs(returned: Any, query: str, described: Described) -> Pairs:
     """Without any scores the order of the list decides."""
     if isinstance(returned, dict):
         return _scored(returned.items(), query)
     if not isinstance(returned, list):
         raise Unfit(_is_no_list(returned), FORMS)
-    entries = [_entry(entry) for entry in returned]
+    entries = [_entry(entry, described) for entry in returned]
     scored = sum(score is not None for _, score in entries)
     if scored not in (0, len(entries)):
         raise Unfit(f"returned {counted(scored, 'document')} with a score and {len(entries) - scored} without one")
@@ -276,7 +281,7 @@ def _is_no_list(returned: Any) -> str:
     return f"returned {type(returned).__name__}, not a list of documents"
 
 
-def _entry(entry: Any) -> tuple[Any, Any]:
+def _entry(entry: Any, described: Described) -> tuple[Any, Any]:
     """The id of one document and its score, or None."""
     if isinstance(entry, str):
         return entry, None
@@ -285,6 +290,9 @@ def _entry(entry: Any) -> tuple[Any, Any]:
         document = next((named[name] for name in IDS if named.get(name) is not None), None)
         if document is None:
             raise Unfit(f"returned {_cut(entry)}, which has no id", f"allowed: {', '.join(IDS)} for the id")
+        more = {name: value for name, value in named.items() if name not in (*IDS, *SCORES)}
+        if more:
+            described.setdefault(id_of(_plain(document)), more)
         return document, next((named[name] for name in SCORES if named.get(name) is not None), None)
     if not isinstance(entry, tuple | list):
         return entry, None
@@ -303,8 +311,10 @@ def _fields(entry: Any) -> dict[str, Any]:
         return {name: entry[name] for name in keys()}
     if isinstance(entry, int | float | UUID):
         return {}
-    named = {name: getattr(entry, name) for name in (*IDS, *SCORES) if hasattr(entry, name)}
+    named = {name: getattr(entry, name) for name in (*IDS, *SCORES, *TITLES, *URLS) if hasattr(entry, name)}
     is_value = isinstance(entry, tuple | list) or type(entry).__module__ in ("builtins", "numpy")
+    if not any(name in named for name in IDS):
+        named = {}
     return named if named or is_value else {"": None}
 
 

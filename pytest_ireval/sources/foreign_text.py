@@ -6,9 +6,10 @@ import os
 import re
 import sysconfig
 import traceback
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from pytest_ireval.progress import SILENT, Progress
 from pytest_ireval.retrieval.formats.reader import Reader
@@ -101,3 +102,5 @@ class Request:
     repetition: int = 1
     """Which of several askings this is, from 1."""
     progress: Progress = SILENT
+    described: dict[str, Mapping[str, Any]] = field(default_factory=dict)
+    """By document, its title, url and other fields: a source that knows them adds them here, and reports show them."""

@@ -171,8 +171,8 @@ class _Search:
     def _read(self, returned: Any, number: int) -> Any:
         """Read where it was returned: what it holds may be fetched as it is looked at."""
         if self.mode == "all":
-            return rankings_of_all(returned)
-        return ranking_of(returned, self.request.queries.ids[number])
+            return rankings_of_all(returned, self.request.described)
+        return ranking_of(returned, self.request.queries.ids[number], self.request.described)
 
 
 async def _awaited(returned: Any) -> Any:

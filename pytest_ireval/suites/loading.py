@@ -338,7 +338,7 @@ def _suite_made(read: Read, values: Mapping[str, str], own: Keys, files: list[Pa
         cluster=given["cluster"],
         population=_population(given["population"], read),
         judgments=_judgments(judgments) if judgments else None,
-        documents=DocumentsAsked(documents.aliases, documents.collapse, documents.size),
+        documents=DocumentsAsked(documents.aliases, documents.collapse, documents.size, documents.texts),
         metrics=_metrics(given["metrics"], read),
         policies=_policies(given),
         rules=tuple(placed.asked for placed in read.rules),

@@ -58,6 +58,8 @@ class DocumentsAsked:
     """A table document, group: variants of which only the first of a ranking counts."""
     size: int | None = None
     """How many documents there are to find."""
+    texts: FileAsked | None = None
+    """A file of titles and other fields of documents."""
 
 
 @dataclass(frozen=True)

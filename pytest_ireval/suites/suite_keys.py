@@ -196,6 +196,12 @@ class DocumentsKeys(Options):
         description="A table with the columns document and group: of the variants in a group only the first counts.",
         examples=["data/variants.tsv"],
     )
+    texts: ExistingFile | None = Field(
+        None,
+        description="A file with an id, a title, a url and other fields of documents (JSON lines, CSV, TSV, Parquet, "
+        "or a BEIR corpus): messages and pages show titles beside ids.",
+        examples=["data/products.jsonl"],
+    )
     size: Whole | None = Field(
         None, description="How many documents there are to find; FallOut and some others need it.", examples=["120000"]
     )

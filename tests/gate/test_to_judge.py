@@ -30,6 +30,7 @@ def test_the_table_says_what_to_judge_and_what_it_would_move(strangers_on_top):
         "query": "q01",
         "document": "q01-new",
         "text": "words 1",
+        "title": "",
         "metric": "nDCG@10",
         "effect": first["effect"],
         "rank_now": "1",

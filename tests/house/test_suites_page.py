@@ -16,7 +16,15 @@ pytestmark = pytest.mark.skipif(not (ROOT / "docs").is_dir(), reason="needs a ch
 
 FILES = (
     *("runs/candidate.trec", "runs/de.trec", "runs/fr.trec", "data/de.qrels", "data/fr.qrels", "candidate.trec"),
-    *("data/queries.tsv", "data/qrels.txt", "data/ids.tsv", "data/variants.tsv", "shop.trec", "shop.qrels"),
+    *(
+        "data/queries.tsv",
+        "data/qrels.txt",
+        "data/ids.tsv",
+        "data/variants.tsv",
+        "data/products.jsonl",
+        "shop.trec",
+        "shop.qrels",
+    ),
 )
 ALL = {
     "ireval": "1",

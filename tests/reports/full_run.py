@@ -8,6 +8,7 @@ from pytest_ireval.results.evaluation import Policies
 from pytest_ireval.results.outcome import (
     Cause,
     Diagnosis,
+    DocumentText,
     JudgmentEdit,
     Outcome,
     Placed,
@@ -107,6 +108,7 @@ def full_suite(name, seed, queries, metrics, documents):
         distributions=tuple(_distribution(table, metric) for metric in metrics),
         trends=tuple(_trend(chance, metric) for metric in metrics),
         chance_of_red=ChanceOfRed(0.04, ("expect",)),
+        texts={"q004-d0": DocumentText("Blue tea", "https://shop.example/q004-d0", "", {"price": "3.5"})},
         diagnoses=(
             Diagnosis(
                 "no_answers",

@@ -3,7 +3,7 @@
 from pytest_ireval.reports.data_files import to_judge_text
 from pytest_ireval.results.suite_result import RunResult, SuiteResult, ToJudge
 
-HEADER = "suite\tquery\tdocument\ttext\tmetric\teffect\trank_now\trank_baseline\tgrade\n"
+HEADER = "suite\tquery\tdocument\ttext\ttitle\tmetric\teffect\trank_now\trank_baseline\tgrade\n"
 
 
 def table(*documents):
@@ -14,7 +14,7 @@ def table(*documents):
 def test_a_line_has_all_that_is_known_and_room_for_a_grade():
     found = table(ToJudge("q1", "d7", "nDCG@10", 0.3125, "red mug", 1, None))
 
-    assert found == f"{HEADER}shop\tq1\td7\tred mug\tnDCG@10\t+0.312500\t1\t\t\n"
+    assert found == f"{HEADER}shop\tq1\td7\tred mug\t\tnDCG@10\t+0.312500\t1\t\t\n"
 
 
 def test_what_makes_it_better_and_what_makes_it_worse_have_signs():

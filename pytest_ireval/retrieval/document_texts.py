@@ -1,0 +1,171 @@
+"""Titles, addresses and other fields of documents: read from a file, or returned by a source; shown beside ids."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from pytest_ireval.errors import InputError, Problem, shown
+from pytest_ireval.results.outcome import DocumentText, Outcome, Placed, QueryChange
+from pytest_ireval.results.suite_result import SuiteResult
+from pytest_ireval.retrieval.formats.input_file import FilePath, InputFile, input_file, near
+from pytest_ireval.retrieval.tables import COLUMN_NAMES, cell_text, plain_name
+
+TITLES = ("title", "name", "headline", "label", "text", "body", "content", "description")
+URLS = ("url", "link", "href", "uri")
+IMAGES = ("image", "imageurl", "img", "thumbnail", "picture")
+LONGEST_TITLE, LONGEST_FIELD, MOST_FIELDS = 120, 200, 12
+IDS = tuple(
+    plain_name(name)
+    for kind in ("id", "document")
+    for group in COLUMN_NAMES[kind]
+    for name in group
+    if name != "number"
+)
+"""Names of the field that holds the id, the first that is there."""
+PARQUET = b"PAR1"
+
+
+def document_text(fields: Mapping[str, Any]) -> DocumentText:
+    """Choose title, address and image by their usual names; the other fields are kept, cut to one line each."""
+    fields = dict(_flat(fields))
+    by_name = {plain_name(name): name for name in fields}
+
+    def first(names: tuple[str, ...]) -> tuple[str, str]:
+        found = ((by_name[name], _line(fields[by_name[name]])) for name in names if name in by_name)
+        return next((each for each in found if each[1]), ("", ""))
+
+    title, url, image = first(TITLES), first(URLS), first(IMAGES)
+    used = {title[0], url[0], image[0]}
+    others = {name: text for name in fields if name not in used and (text := _line(fields[name])[:LONGEST_FIELD])}
+    return DocumentText(title[1][:LONGEST_TITLE], url[1], image[1], dict(list(others.items())[:MOST_FIELDS]))
+
+
+def _flat(fields: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Put the fields of an object in a field, such as ``metadata``, beside the others."""
+    for name, value in fields.items():
+        yield from value.items() if isinstance(value, dict) else [(name, value)]
+
+
+def _line(value: Any) -> str:
+    return " ".join(cell_text(value).split())
+
+
+def read_document_texts(path: FilePath, wanted: Collection[str]) -> dict[str, DocumentText]:
+    """Read JSON lines, a table with a header (CSV, TSV) or Parquet; only the wanted documents are kept.
+
+    The first row of a document counts.
+    """
+    found: dict[str, DocumentText] = {}
+    with input_file(path) as file:
+        for fields in _rows(file):
+            name = next(_names_of_ids(fields), None)
+            if name is None:
+                allowed = f"a field {', '.join(dict.fromkeys(IDS))}"
+                raise InputError(
+                    Problem(f"no field is the id of a document: {_some(fields)}", file.name, allowed=allowed)
+                )
+            document = cell_text(fields[name]).strip()
+            if document in wanted and document not in found:
+                found[document] = document_text({each: value for each, value in fields.items() if each != name})
+    return found
+
+
+def _names_of_ids(fields: Mapping[str, Any]) -> Iterator[str]:
+    by_name = {plain_name(name): name for name in fields}
+    return (by_name[name] for name in IDS if name in by_name)
+
+
+def _some(fields: Mapping[str, Any]) -> str:
+    return f"the fields are {', '.join(map(shown, list(fields)[:MOST_FIELDS]))}"
+
+
+def _rows(file: InputFile) -> Iterator[Mapping[str, Any]]:
+    if file.bytes.head(4) == PARQUET:
+        from pytest_ireval.retrieval.formats.parquet import parquet
+
+        columns = parquet(file).columns
+        yield from (dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True))
+    elif file.head.lstrip().startswith("{"):
+        yield from _json_rows(file)
+    else:
+        yield from _table_rows(file)
+
+
+def _json_rows(file: InputFile) -> Iterator[Mapping[str, Any]]:
+    for number, line in enumerate(file.lines(), 1):
+        if not line.strip():
+            continue
+        try:
+            fields = json.loads(line)
+        except ValueError as error:
+            raise InputError(
+                Problem(f"is not JSON: {error}", f"{file.name}:{number}", allowed="one object a line")
+            ) from None
+        if not isinstance(fields, dict):
+            raise InputError(Problem("is not a JSON object", f"{file.name}:{number}", allowed="one object a line"))
+        yield fields
+
+
+def _table_rows(file: InputFile) -> Iterator[Mapping[str, Any]]:
+    if file.delimiter == "\t":
+        reader: Iterator[list[str]] = (line.rstrip("\r\n").split("\t") for line in file.lines())
+    else:
+        reader = csv.reader(file.lines(), delimiter=file.delimiter)
+    names = next(reader, [])
+    for row in reader:
+        if row:
+            yield dict(zip(names, row, strict=False))
+
+
+def with_texts(result: SuiteResult, described: Mapping[str, Mapping[str, Any]], path: Path | None) -> SuiteResult:
+    """Put titles beside all documents that a result shows, from fields by document, then from a file.
+
+    A file that cannot be read is a note: titles decide nothing.
+    """
+    if path is None and not described:
+        return result
+    wanted = set(_shown_documents(result))
+    texts = {document: document_text(described[document]) for document in wanted if document in described}
+    if path is not None:
+        try:
+            texts |= read_document_texts(near(path), wanted - set(texts))
+        except InputError as error:
+            result = replace(result, notes=(*result.notes, f"documents have no titles: {error}"))
+    titles = {document: text.title for document, text in texts.items() if text.title}
+    return replace(
+        result,
+        outcomes=tuple(_titled_outcome(outcome, titles) for outcome in result.outcomes),
+        documents=tuple(
+            replace(each, documents=tuple(_titled(placed, titles) for placed in each.documents))
+            for each in result.documents
+        ),
+        to_judge=tuple(replace(each, title=titles.get(each.document, "")) for each in result.to_judge),
+        texts=texts,
+    )
+
+
+def _shown_documents(result: SuiteResult) -> Iterator[str]:
+    for outcome in result.outcomes:
+        for query in outcome.queries:
+            yield from (placed.document for placed in (*query.top, *([query.best] if query.best else [])))
+    for each in result.documents:
+        yield from (placed.document for placed in each.documents)
+    yield from (each.document for each in result.to_judge)
+
+
+def _titled_outcome(outcome: Outcome, titles: Mapping[str, str]) -> Outcome:
+    return replace(outcome, queries=tuple(_titled_query(query, titles) for query in outcome.queries))
+
+
+def _titled_query(query: QueryChange, titles: Mapping[str, str]) -> QueryChange:
+    best = None if query.best is None else _titled(query.best, titles)
+    return replace(query, best=best, top=tuple(_titled(placed, titles) for placed in query.top))
+
+
+def _titled(placed: Placed, titles: Mapping[str, str]) -> Placed:
+    return replace(placed, title=titles.get(placed.document, ""))

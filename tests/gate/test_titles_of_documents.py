@@ -1,0 +1,156 @@
+"""Titles stand beside ids wherever documents are shown; they come from a file, or from the source."""
+
+import gzip
+import json
+
+import pytest
+
+from pytest_ireval.errors import InputError
+from pytest_ireval.results.outcome import DocumentText
+from pytest_ireval.retrieval.document_texts import read_document_texts
+
+MUG = DocumentText("Red mug", "https://shop.example/d1", "", {"price": "3.5"})
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("p.jsonl", '{"id": "d1", "title": "Red mug", "url": "https://shop.example/d1", "price": 3.5}\n'),
+        ("p.csv", 'id,title,url,price\nd1,"Red mug",https://shop.example/d1,3.5\n'),
+        ("p.tsv", "docno\tname\tlink\tprice\nd1\tRed mug\thttps://shop.example/d1\t3.5\n"),
+        (
+            "corpus.jsonl",
+            '{"_id": "d1", "title": "Red  mug", "text": "", '
+            '"metadata": {"url": "https://shop.example/d1", "price": 3.5}}\n',
+        ),
+    ],
+)
+@pytest.mark.parametrize("packed", [False, True])
+def test_files_of_titles(tmp_path, name, text, packed):
+    path = tmp_path / (f"{name}.gz" if packed else name)
+    path.write_bytes(gzip.compress(text.encode()) if packed else text.encode())
+
+    assert read_document_texts(path, {"d1", "d9"}) == {"d1": MUG}
+
+
+def test_parquet(tmp_path):
+    parquet = pytest.importorskip("pyarrow.parquet", reason="pyarrow is not installed")
+    arrow = pytest.importorskip("pyarrow")
+    columns = {"id": ["d0", "d1"], "title": ["x", "Red mug"], "url": ["", MUG.url], "price": [None, 3.5]}
+    parquet.write_table(arrow.table(columns), tmp_path / "p.parquet")
+
+    assert read_document_texts(tmp_path / "p.parquet", {"d1"}) == {"d1": MUG}
+
+
+def test_without_a_title_the_text_is_the_title_and_long_ones_are_cut(tmp_path):
+    (tmp_path / "p.jsonl").write_text(json.dumps({"id": "d1", "text": "word " * 500, "more": "x" * 500}) + "\n")
+
+    found = read_document_texts(tmp_path / "p.jsonl", {"d1"})["d1"]
+    assert found.title == ("word " * 500)[:120]
+    assert found.fields == {"more": "x" * 200}
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ('{"title": "x"}\n', "no field is the id of a document: the fields are 'title'"),
+        ('{"id": 1}\n{"id": \n', ":2\n.*is not JSON"),
+        ('{"id": 1}\n[1]\n', ":2\n.*is not a JSON object"),
+    ],
+)
+def test_a_file_that_cannot_be_read_says_why(tmp_path, text, complaint):
+    (tmp_path / "p.jsonl").write_text(text)
+
+    with pytest.raises(InputError, match=f"p.jsonl.*{complaint}" if ":2" in complaint else complaint):
+        read_document_texts(tmp_path / "p.jsonl", {"1"})
+
+
+@pytest.fixture
+def titled(shop):
+    """A red shop whose documents have titles, one of which is hostile."""
+    shop.accept()
+    rows = [
+        {"id": f"q07-d{n}", "title": "<script>alert(1)</script>\nmug" if n == 0 else f"Mug number {n}", "url": url}
+        for n, url in enumerate(("javascript:alert(1)", "https://shop.example/1", "", ""))
+    ]
+    (shop.path / "products.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    for query in ("q07", "q08"):
+        shop.rankings[query].reverse()
+    shop.change(("judgments: judgments.txt", "judgments: judgments.txt\ndocuments: {texts: products.jsonl}"))
+    return shop
+
+
+def test_every_face_shows_them(titled, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "160")
+    result = titled.run()
+    text = result.stdout.str()
+    report = titled.path / "ireval-report"
+
+    assert 'q07-d0 "<script>alert(1)</script> mug" (grade 3) #1' in text
+    assert 'q07 top 3 is now q07-d3 "Mug number 3" (grade 0), q07-d2 "Mug number 2" (grade 1)' in " ".join(text.split())
+    assert "`q07-d3` Mug number 3 (grade 0)" in (report / "summary.md").read_text()
+    assert "<script>alert" not in (report / "summary.md").read_text()
+    page = (report / "index.html").read_text()
+    assert "<script>alert" not in page
+    assert "javascript:alert" not in page
+    assert '<a href="https://shop.example/1" rel="noreferrer noopener">Mug number 1</a>' in page
+    (suite,) = titled.results()["suites"]
+    assert suite["texts"]["q07-d1"] == {
+        "title": "Mug number 1",
+        "url": "https://shop.example/1",
+        "image": "",
+        "fields": {},
+    }
+
+
+def test_they_decide_nothing(titled):
+    verdicts = [titled.run().ret, titled.verdicts()]
+    (titled.path / "products.jsonl").write_text("{\n")
+
+    assert [titled.run().ret, titled.verdicts()] == verdicts
+    (note,) = (each for each in titled.results()["suites"][0]["notes"] if "titles" in each)
+    assert note.startswith("documents have no titles: products.jsonl:1")
+
+
+def test_documents_to_judge_have_them(shop):
+    shop.accept()
+    shop.rankings["q07"] = ["new-1", *shop.rankings["q07"]]
+    shop.rankings["q08"] = ["new-2", *shop.rankings["q08"]]
+    (shop.path / "products.csv").write_text("id,title\nnew-1,=SUM(A1)\n")
+    shop.change(
+        ("judgments: judgments.txt", "judgments: judgments.txt\ndocuments: {texts: products.csv}"),
+        ("tolerance: 5%}", "tolerance: 0.1%}"),
+    )
+    shop.run()
+
+    header, *lines = (shop.path / "ireval-report/to_judge.tsv").read_text().splitlines()
+    rows = {
+        row["document"]: row for row in (dict(zip(header.split("\t"), each.split("\t"), strict=True)) for each in lines)
+    }
+    assert (rows["new-1"]["title"], rows["new-2"]["title"]) == ("'=SUM(A1)", "")
+
+
+SOURCE = """\
+import json
+import pathlib
+
+
+def search(text, *, query_id):
+    rankings = json.loads((pathlib.Path(__file__).parent / "rankings.json").read_text())
+    return [{"id": each, "title": f"Title of {each}", "link": "https://shop.example"} for each in rankings[query_id]]
+"""
+
+
+def test_a_source_may_return_them(shop, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "160")
+    shop.accept()
+    (shop.path / "search.py").write_text(SOURCE)
+    for query in ("q07", "q08"):
+        shop.rankings[query].reverse()
+    (shop.path / "rankings.json").write_text(json.dumps(shop.rankings))
+    shop.change(("source: {run: rankings.txt}", "source: {python: search:search}"))
+    result = shop.run()
+
+    assert result.ret == 1
+    assert 'q07-d0 "Title of q07-d0" (grade 3) #1' in result.stdout.str()
+    assert shop.results()["suites"][0]["texts"]["q07-d0"]["url"] == "https://shop.example"
