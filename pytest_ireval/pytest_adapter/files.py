@@ -68,6 +68,18 @@ class RunFiles:
                     path.unlink()
         self.written.clear()
 
+    def withdraw(self) -> None:
+        """Delete the files of a run that has not ended; those of a run that ended stay."""
+        if self.results is None:
+            return
+        try:
+            unfinished = NOT_ENDED in self.results.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError):
+            return
+        if unfinished:
+            for path in self._texts(RunResult(pytest_ireval.__version__, "", "error", ()), UNFINISHED_PAGE):
+                path.unlink(missing_ok=True)
+
     def result_of(
         self,
         suites: Sequence[SuiteResult],

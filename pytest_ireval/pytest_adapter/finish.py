@@ -98,6 +98,9 @@ class RunEnd:
     def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
         """Baselines are accepted, files written; no suite is no pass, even if Python tests passed."""
         self.collected = self.found.collected()
+        if self._no_gate():
+            self.files.withdraw()
+            return
         if only_looks(self.config.option):
             if not self.collected.found and exitstatus == pytest.ExitCode.OK:
                 session.exitstatus = pytest.ExitCode.NO_TESTS_COLLECTED
@@ -132,6 +135,10 @@ class RunEnd:
         self.history.append(with_problem(self.result, self.unwritten))
         if exitstatus == pytest.ExitCode.OK or self._nobody(exitstatus):
             session.exitstatus = self._exit_status(self.result)
+
+    def _no_gate(self) -> bool:
+        """Tell whether the ini option alone asked for suites, and the run has none."""
+        return not (self.config.getoption("ireval") or self.collected.suites or self.uncollected)
 
     def _kept(self) -> Iterator[KeptRankings]:
         """The rankings of each suite that was evaluated."""
@@ -205,6 +212,8 @@ class RunEnd:
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """A row for each suite and metric, what was accepted, and why the exit code is not 0."""
+        if self._no_gate():
+            return
         if not self.collected.found:
             terminalreporter.write_line(
                 "--ireval: no suite was collected (*.ireval.yaml, or a line ireval: 1), and that is no pass"

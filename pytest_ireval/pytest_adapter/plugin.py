@@ -11,6 +11,9 @@ if TYPE_CHECKING:
     from pytest_ireval.pytest_adapter.fixture import Gatekeeper
 
 
+SUITE_NAMES = (".ireval.yaml", ".ireval.yml")
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     """The flag, and what can be said with it."""
     group = parser.getgroup("ireval", "search-ranking evaluation")
@@ -25,6 +28,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
     group.addoption("--ireval-report", metavar="DIR", default=None, help="folder of the report, or none: no files")
     group.addoption("--ireval-base", metavar="REF", help="hold baselines against those at the merge base with REF")
+    parser.addini("ireval", "true: as --ireval; a run without suites is then a usual run of pytest", type="bool")
     parser.addini("ireval_baseline_lowering", "with --ireval-base: report (unless given) or fail", default="report")
     parser.addini("ireval_secrets", "names of environment variables whose values are hidden", type="args")
     parser.addini("ireval_report", "as --ireval-report; ireval-report unless given", default="ireval-report")
@@ -49,7 +53,7 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """The marker; and the session, if the flag is given."""
     config.addinivalue_line("markers", "ireval: a rule of an evaluation suite")
-    if config.getoption("ireval"):
+    if config.getoption("ireval") or config.getini("ireval"):
         from pytest_ireval.pytest_adapter.undisturbed import as_they_are
 
         with as_they_are():
@@ -60,6 +64,10 @@ def pytest_configure(config: pytest.Config) -> None:
         raise pytest.UsageError("--ireval-update and the like accept what suites measure: say --ireval, too")
     elif config.getoption("ireval_changed_since") is not None:
         raise pytest.UsageError("--ireval-changed-since chooses among suites: say --ireval, too")
+    else:
+        for argument in config.args:
+            if argument.partition("::")[0].endswith(SUITE_NAMES):
+                raise pytest.UsageError(f"{argument} is a suite: add --ireval, or ireval = true to the ini file")
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from pytest_ireval.gate.run import plan_of
 from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.pytest_adapter.accepting import Accepting
 from pytest_ireval.pytest_adapter.affected import Affected, circumstances_of, left_out, stand_in
-from pytest_ireval.pytest_adapter.files import files_of
+from pytest_ireval.pytest_adapter.files import begin, files_of
 from pytest_ireval.pytest_adapter.items import RuleItem, SuiteFile, SuiteRun, node_name
 from pytest_ireval.pytest_adapter.planned_suite import Collected, Evaluated, SharedRun, planned_suite
 from pytest_ireval.pytest_adapter.run_plugins import RunPlugins
@@ -56,6 +56,8 @@ class EvaluationSession:
         self.runs: dict[str, SuiteRun] = {}
         self.of_files: dict[Path, list[SuiteRun]] = {}
         """Pytest may collect a file several times, and each suite is evaluated once."""
+        self.begun = shared is not None or config.getoption("ireval")
+        """Whether the files of an earlier run are gone; by the ini option alone, they stay until a suite is read."""
         self.suites_seen = 0
         """Files, be they right or wrong."""
 
@@ -90,6 +92,9 @@ class EvaluationSession:
 
     def runs_of(self, path: Path) -> list[SuiteRun]:
         """The suites of a file; their names must be their own."""
+        if not self.begun:
+            begin(self.config, self.config.option)
+            self.begun = True
         if path not in self.of_files:
             registry = self.plugins.registry_for(path)
             runs = [self._run(suite, registry) for suite in load_suites(path, registry, shown=self.shown(path))]

@@ -46,7 +46,8 @@ def start(config: pytest.Config) -> None:
         if hasattr(config, "workerinput"):
             _start_worker(config, Handed(*config.workerinput[HANDED]))
             return
-        begin(config, config.option)
+        if config.getoption("ireval") or _distributes(config):  # else with the first suite
+            begin(config, config.option)
         branch_of(config)  # workers would tell what is wrong with it, each for itself
         plugins = _adopting(config)
         accepting, moment, width = accepting_of(config), moment_of(), width_of(config)

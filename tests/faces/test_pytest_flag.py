@@ -153,3 +153,77 @@ def test_a_broken_conftest_below_is_an_error_of_its_suites_alone(pytester):
     assert "INTERNALERROR" not in text
     assert "Traceback" not in text
     result.assert_outcomes(passed=2, errors=1)
+
+
+RED = """\
+ireval: 1
+suite: shop
+source: {run: rankings.txt}
+judgments: judgments.txt
+rules:
+  - threshold: {AP: ">= 0.9"}
+"""
+
+
+@pytest.fixture
+def by_ini(pytester):
+    pytester.makeini("[pytest]\nireval = true\n")
+    pytester.makepyfile("def test_one(): pass")
+    return pytester
+
+
+def put_suite(pytester):
+    pytester.path.joinpath("shop.ireval.yaml").write_text(RED)
+    pytester.path.joinpath("rankings.txt").write_text("q Q0 b 1 2 x\nq Q0 a 2 1 x\n")
+    pytester.path.joinpath("judgments.txt").write_text("q 0 a 1\n")
+
+
+WORKERS = pytest.mark.parametrize("arguments", [(), ("-n2",)], ids=["one process", "workers"])
+
+
+@WORKERS
+def test_with_the_ini_option_suites_are_run_without_the_flag(by_ini, arguments):
+    if arguments:
+        pytest.importorskip("xdist", reason="pytest-xdist is not installed")
+    put_suite(by_ini)
+    result = by_ini.runpytest_subprocess("-p", "no:cacheprovider", *arguments)
+
+    result.assert_outcomes(passed=2, failed=1)
+    assert result.ret == 1
+    assert '"verdict": "fail"' in by_ini.path.joinpath("ireval-report/results.json").read_text()
+
+
+@WORKERS
+def test_and_a_run_without_suites_is_as_pytest_has_it(by_ini, arguments):
+    if arguments:
+        pytest.importorskip("xdist", reason="pytest-xdist is not installed")
+    result = by_ini.runpytest_subprocess("-p", "no:cacheprovider", *arguments)
+
+    result.assert_outcomes(passed=1)
+    assert result.ret == 0
+    assert "ireval:" not in result.stdout.str()
+    assert not [each.name for each in by_ini.path.glob("ireval-report/[!.]*")]
+
+
+def test_a_run_of_one_python_test_keeps_the_report_of_the_gate(by_ini):
+    put_suite(by_ini)
+    by_ini.runpytest("-p", "no:cacheprovider")
+    before = by_ini.path.joinpath("ireval-report/results.json").read_bytes()
+    name = next(by_ini.path.glob("test_*.py")).name
+
+    assert by_ini.runpytest("-p", "no:cacheprovider", name).ret == 0
+    assert by_ini.path.joinpath("ireval-report/results.json").read_bytes() == before
+
+
+def test_with_the_ini_option_the_flag_still_wants_a_suite(by_ini):
+    assert by_ini.runpytest("--ireval").ret == pytest.ExitCode.NO_TESTS_COLLECTED
+
+
+@pytest.mark.parametrize("part", ["", "::inputs"])
+def test_a_suite_that_is_named_without_the_flag_says_what_to_add(pytester, part):
+    put_suite(pytester)
+    result = pytester.runpytest(f"shop.ireval.yaml{part}")
+
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    line = f"ERROR: shop.ireval.yaml{part} is a suite: add --ireval, or ireval = true to the ini file"
+    result.stderr.fnmatch_lines([line])
