@@ -66,14 +66,19 @@ def _sentence(outcome: Outcome, suite: SuiteResult, limit: int) -> list[str]:
 
 
 def _likely_cause(outcome: Outcome, suite: SuiteResult, limit: int) -> Iterator[str]:
-    """The plain causes, above all figures; of a verdict that is about the rankings."""
-    if not outcome.metric and outcome.kind != "inputs":
+    """The plain causes, above all figures; whole at the first red verdict of the suite, one line at the others."""
+    if not _has_cause(outcome):
         return
-    for number, cause in enumerate(suite.diagnoses):
+    first = next((each for each in suite.outcomes if each.verdict in ("fail", "error") and _has_cause(each)), outcome)
+    for number, cause in enumerate(suite.diagnoses if outcome.id == first.id else suite.diagnoses[:1]):
         yield from wrapped(cause_words(cause), limit, "  also: " if number else "  likely cause: ", "    ")
-        if not number:
+        if not number and outcome.id == first.id:
             yield from wrapped(cause.advice, limit, "    ", "    ") if cause.advice else ()
             yield from wrapped(queries_words(cause), limit, "    ", "    ")
+
+
+def _has_cause(outcome: Outcome) -> bool:
+    return bool(outcome.metric) or outcome.kind == "inputs"
 
 
 def queries_words(cause: Diagnosis) -> str:
