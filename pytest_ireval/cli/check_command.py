@@ -24,7 +24,9 @@ if TYPE_CHECKING:
 @click.option("--schema", is_flag=True, help="Print the JSON Schema of suites instead, for editors.")
 @click.option("-o", "--output", metavar="FILE", help="With --schema: write to FILE, such as .ireval/suite.schema.json.")
 def command(paths: tuple[Path, ...], schema: bool, output: str | None) -> None:
-    """Read the suites at PATHS, files or folders, and their queries, without evaluating anything.
+    """Read the suites at PATHS, files or folders, with their queries, judgments and files of rankings.
+
+    Judgments or rankings that are empty, swapped, or about other ids are mistakes. Other sources are not asked.
 
     A line for each suite, or everything that is wrong. Below it stands a warning for each tolerance that is less than
     its queries can show; ireval plan says more. The exit code is 1 when there is a mistake, 2 when no suite was found.
@@ -64,7 +66,10 @@ def command(paths: tuple[Path, ...], schema: bool, output: str | None) -> None:
             problems += [] if wrong in problems else [wrong]  # a file that many extend is wrong once
         for suite in suites:
             click.echo(_line(suite))
-            problems += _foreseen(suite, conftests.registry_for(path))
+            registry = conftests.registry_for(path)
+            wrong_inputs = list(_wrong_inputs(suite, registry))
+            problems += wrong_inputs
+            problems += [] if wrong_inputs else _foreseen(suite, registry)
     for path in shared:
         click.echo(f"{path}: is checked with the suites that extend it")
     for problem in problems:
@@ -89,6 +94,32 @@ def _loaded(path: Path, conftests: Conftests) -> Sequence[Suite]:
         for warning in never_failing(planned(suite, queries), queries):
             click.echo(printable(f"warning: {warning}"))
     return suites
+
+
+def _wrong_inputs(suite: Suite, registry: Registry) -> Iterator[Problem]:
+    """Mistakes of judgments and of files of rankings that are there; no other source is asked."""
+    from pytest_ireval.gate.inputs import gathered
+    from pytest_ireval.gate.material import today_of
+    from pytest_ireval.gate.run import material_of
+    from pytest_ireval.gate.to_judge import changed_ids
+    from pytest_ireval.progress import SILENT
+    from pytest_ireval.sources.run import missing_files
+
+    missing = None if suite.source is None else missing_files(suite.source.options, suite.path.parent)
+    try:
+        if missing is not None and not missing:
+            material = material_of(suite, registry, today_of(), SILENT)
+            strange = material.strange or changed_ids(material)
+            yield from strange.problems if strange is not None else ()
+            return
+        gathered(suite, registry, today_of(), SILENT)
+    except IrevalError as error:
+        yield from error.problems
+        return
+    if missing:
+        click.echo(
+            printable(f"warning: {suite.name}: rankings are not checked, for there is no file {', '.join(missing)}")
+        )
 
 
 def _foreseen(suite: Suite, registry: Registry) -> Iterator[Problem]:

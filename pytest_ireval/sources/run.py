@@ -40,6 +40,19 @@ def run(options: RunOptions, request: Request) -> Rankings:
     return side_by_side(parts, "rankings")
 
 
+def missing_files(options: SourceOptions, folder: Path) -> list[str] | None:
+    """Return the files and patterns that stand for no file yet; None of a source that is not files."""
+    if not isinstance(options, RunOptions):
+        return None
+    missing = []
+    for path in options.run:
+        try:
+            list(_files(path, folder))
+        except SourceError:
+            missing.append(within(path, folder))
+    return missing
+
+
 def orders_by_rank(options: SourceOptions, folder: Path) -> dict[str, list[str]]:
     """By query the documents in the order of their rank column, of TREC files whose scores ascend with the rank."""
     found: dict[str, list[tuple[int, float, str]]] = {}
