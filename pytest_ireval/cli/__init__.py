@@ -12,28 +12,42 @@ from importlib import import_module
 
 import click
 
-from pytest_ireval.errors import IrevalError
+from pytest_ireval.errors import IrevalError, did_you_mean
 
-COMMANDS = {
-    "evaluate": "Score rankings under judgments.",
-    "compare": "Compare two or more rankings: a leaderboard, with significance.",
-    "why": "Show the arithmetic of one metric on one query.",
-    "metrics": "List the metrics that are installed, or explain one.",
-    "import": "Turn the files of other tools into queries and judgments.",
-    "lint": "Look for what is doubtful in judgments and queries.",
-    "init": "Write a first suite for the data at hand.",
-    "check": "Read suites, and say all that is wrong with them.",
-    "plan": "Say what the queries of suites can show, before any run.",
-    "self-test": "Show how often a suite is red by chance, and which damage it notices.",
-    "report": "Draw the report of a run anew, or its charts as files.",
-    "verdict": "Report the verdict of a run, with an exit code.",
-    "baseline": "Show, compare, pin, clean up and merge baselines.",
-    "history": "Look at what earlier runs came to.",
-    "plugins": "List the plugins that are installed.",
+GROUPS = {
+    "Suites": {
+        "init": "Write a first suite for your data.",
+        "check": "Read suites and their files, and report all mistakes.",
+        "plan": "Show how small a change the queries of suites can detect.",
+        "self-test": "Show how often a suite fails by chance, and which damage it detects.",
+    },
+    "Baselines and runs": {
+        "baseline": "Show, compare, pin, clean up and merge baselines.",
+        "verdict": "Print the verdict of the last run; the exit code tells it too.",
+        "report": "Write the report of a run again, or its charts as files.",
+        "history": "List earlier runs and their figures.",
+    },
+    "Rankings and judgments": {
+        "evaluate": "Score rankings with judgments.",
+        "compare": "Compare two or more rankings: a leaderboard with significance.",
+        "why": "Show the arithmetic of one metric on one query.",
+        "import": "Convert files of other tools to queries and judgments.",
+        "lint": "Report doubtful judgments and queries.",
+    },
+    "Installed": {"metrics": "List the installed metrics, or explain one.", "plugins": "List the installed plugins."},
 }
-"""Each command lives in the module of its name, which is imported when the command runs."""
-
-
+COMMANDS = {name: summary for group in GROUPS.values() for name, summary in group.items()}
+"""Each command is in the module of its name, which is imported when the command runs."""
+EXAMPLES = """\b
+Run the gate with pytest:
+  pytest --ireval suites/
+Before that:
+  ireval init judgments.txt rankings.txt
+  ireval check suites/
+Without a suite:
+  ireval evaluate judgments.txt rankings.txt -m nDCG@10
+  ireval compare judgments.txt before.trec after.trec
+"""
 COMPUTING = {"compare", "plan", "self-test"}
 """Commands that multiply large matrices: the others load NumPy without its threads, which takes half the time."""
 THREADS = "OPENBLAS_NUM_THREADS"
@@ -68,16 +82,26 @@ class Commands(click.Group):
         command: click.Command = module.command
         return command
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command; an unknown name gets a suggestion."""
+        if args[0] not in COMMANDS and not args[0].startswith("-"):
+            meant = did_you_mean(args[0], COMMANDS)
+            raise click.UsageError(f"there is no command {args[0]!r}{f': {meant}' if meant else ''}", ctx)
+        return super().resolve_command(ctx, args)
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - as above
-        """The list that help shows, without importing the commands."""
-        with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
+        """The lists that help shows, without importing the commands."""
+        for name, group in GROUPS.items():
+            with formatter.section(name):
+                formatter.write_dl(list(group.items()), col_max=12)
 
 
-@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=Commands, epilog=EXAMPLES, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="pytest-ireval")
 def commands() -> None:
-    """Evaluate search rankings, and look at what decides about them."""
+    """Evaluate search rankings, and prepare and inspect the gate that pytest runs."""
 
 
 def main() -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from pytest_ireval.cli.options import registry_at, suites_option, terminal_width
+from pytest_ireval.cli.options import metric_names, registry_at, suites_option, terminal_width
 from pytest_ireval.errors import MetricNameError, Problem
 from pytest_ireval.metrics.lookup import Found, look_up
 from pytest_ireval.metrics.metric import PACKAGES, SOURCES, Absent, Elsewhere, Metric, counterparts, without_counterpart
@@ -30,7 +30,7 @@ _ALSO = {
 
 
 @click.command(name="metrics")
-@click.argument("names", nargs=-1)
+@click.argument("names", nargs=-1, shell_complete=metric_names)
 @click.option(
     "--for",
     "package",

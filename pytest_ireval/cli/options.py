@@ -43,12 +43,21 @@ METRICS = ("nDCG@10", "AP", "RR", "P@10", "R@100", "Judged@10")
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
+
+def metric_names(_ctx: click.Context, _parameter: click.Parameter, incomplete: str) -> list[str]:
+    """The names that a shell completes; letter case does not count."""
+    from pytest_ireval.plugins.registry import load_registry
+
+    return [name for name in load_registry().metrics if name.lower().startswith(incomplete.lower())]
+
+
 metric_option = click.option(
     "-m",
     "--metric",
     "metrics",
     multiple=True,
     metavar="NAME",
+    shell_complete=metric_names,
     help=f"A metric, as nDCG@10, AP or map; repeat it for more. Unless given: {', '.join(METRICS)}.",
 )
 

@@ -11,7 +11,7 @@ import click
 from click.core import ParameterSource
 
 from pytest_ireval.baselines.reading import read_baseline
-from pytest_ireval.cli.options import LateBar, format_options, view_options
+from pytest_ireval.cli.options import LateBar, format_options, metric_names, view_options
 from pytest_ireval.cli.why_text import FORMATS
 from pytest_ireval.errors import BaselineError, MetricError, MetricNameError, Problem, SuiteError, did_you_mean
 from pytest_ireval.explaining.why import why
@@ -31,7 +31,7 @@ from pytest_ireval.suites.suite import Suite
 
 
 @click.command(name="why", context_settings={"show_default": True})
-@click.argument("metric")
+@click.argument("metric", shell_complete=metric_names)
 @click.argument("judgments", required=False)
 @click.argument("rankings", required=False)
 @click.argument("other", required=False)

@@ -181,13 +181,6 @@ def test_help_names_the_commands_without_importing_them(ireval):
         assert f"\n  {command} " in out
 
 
-def test_an_unknown_command_is_a_usage_error(ireval):
-    outcome = ireval("evalute")
-
-    assert outcome.code == 2
-    assert "No such command 'evalute'" in outcome.err
-
-
 @pytest.mark.parametrize(
     ("name", "found"), [("P_5", "P@cutoff"), ("11pt_avg", "IPrecAvg"), ("ndcg_cut_10", "nDCG[@cutoff]")]
 )
@@ -197,3 +190,34 @@ def test_metrics_explains_what_others_call_by_another_name(ireval, name, found):
 
 def test_words_behind_a_name_are_an_error(ireval):
     assert ireval("metrics", "P junk").code == 2
+
+
+def test_help_shows_the_gate_and_the_commands_in_groups(ireval):
+    printed = ireval("--help").out
+
+    assert "  pytest --ireval suites/\n" in printed
+    assert (
+        printed.index("\nSuites:\n") < printed.index("\nRankings and judgments:\n") < printed.index("Run the gate with")
+    )
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"), [("evalute", "evaluate"), ("baselines", "baseline"), ("selftest", "self-test")]
+)
+def test_a_misspelt_command_gets_a_suggestion(ireval, typed, meant):
+    printed = ireval(typed)
+
+    assert printed.code == 2
+    assert f"there is no command '{typed}': did you mean '{meant}'?" in printed.err
+
+
+@pytest.mark.parametrize(
+    ("words", "found"),
+    [("ireval evaluate -m ndc", ["nDCG", "nDCGRel"]), ("ireval why AP", ["AP"]), ("ireval self", ["self-test"])],
+)
+def test_a_shell_completes_commands_and_metrics(ireval, monkeypatch, words, found):
+    monkeypatch.setenv("_IREVAL_COMPLETE", "bash_complete")
+    monkeypatch.setenv("COMP_WORDS", words)
+    monkeypatch.setenv("COMP_CWORD", str(len(words.split()) - 1))
+
+    assert [line.partition(",")[2] for line in ireval().out.splitlines()] == found
