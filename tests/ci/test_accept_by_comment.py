@@ -64,7 +64,7 @@ def test_the_gate_is_green_on_what_was_accepted(repository):
 
 @pytest.mark.parametrize(
     ("key", "answer"),
-    [("", " No check has begun for it: close and reopen the pull request, and the gate looks at it."), ("a key", "")],
+    [("", " No check has started for this commit. To start the gate, close and reopen the pull request."), ("a key", "")],
 )
 def test_the_answer_says_whether_the_gate_begins_by_itself(repository, key, answer):
     head = repository.branch("synonyms")
@@ -134,8 +134,8 @@ def test_the_name_of_a_branch_is_text_too(repository, name):
     assert not (acceptance.measured / "seen").exists()
 
 
-SAY_WHY = "say why the change is fine, in one line: `/ireval accept REASON`."
-FORK = "the branch is in a fork, where this workflow may not push. Accept it on a machine of yours."
+SAY_WHY = "give a reason, in one line: `/ireval accept REASON`."
+FORK = "the branch is in a fork, and this workflow may not push there. Accept the change on your own machine."
 
 
 @pytest.mark.parametrize(
@@ -144,9 +144,9 @@ FORK = "the branch is in a fork, where this workflow may not push. Accept it on 
         ("/ireval accept", {}, SAY_WHY),
         ("/ireval accept   \r\nsynonyms v2", {}, SAY_WHY),
         ("/ireval accepting is what I would do", {}, SAY_WHY),
-        ("/ireval accept x", {"permission": "read"}, "@ann has no permission to write here."),
-        ("/ireval accept x", {"permission": "none"}, "@ann has no permission to write here."),
-        ("/ireval accept x", {"permission": "triage"}, "@ann has no permission to write here."),
+        ("/ireval accept x", {"permission": "read"}, "@ann has no write permission in this repository."),
+        ("/ireval accept x", {"permission": "none"}, "@ann has no write permission in this repository."),
+        ("/ireval accept x", {"permission": "triage"}, "@ann has no write permission in this repository."),
         ("/ireval accept x", {"pull": {"state": "closed"}}, "the pull request is not open."),
         (
             "/ireval accept x",
@@ -173,7 +173,7 @@ def test_a_commit_that_was_pushed_after_the_comment_is_not_accepted(repository, 
 
     assert (ran.code, ran.outputs) == (1, {})
     assert acceptance.said() == [
-        "Nothing was accepted: the checks of 5d1c0a7, the newest commit, had not begun when this was written. "
+        "Nothing was accepted: the checks of 5d1c0a7, the newest commit, started after this comment. "
         "Look at them first."
     ]
 
@@ -194,7 +194,7 @@ def test_a_commit_that_is_pushed_while_it_is_measured_stops_the_push(repository)
     assert "stale info" in ran.text
     assert repository.git("ls-remote", "origin", "refs/heads/synonyms").split()[0] == newer
     assert acceptance.said() == [
-        "The acceptance failed, and its run says why: https://github.com/shop/search/actions/runs/9"
+        "The acceptance failed. This run shows the cause: https://github.com/shop/search/actions/runs/9"
     ]
 
 
@@ -231,7 +231,7 @@ def test_where_all_is_as_in_the_baselines_nothing_is_pushed(repository):
 
     whole(acceptance)
 
-    assert acceptance.said() == ["There was nothing to accept: all is as in the baselines."]
+    assert acceptance.said() == ["Nothing to accept: the results equal the baselines."]
     assert repository.git("ls-remote", "origin", "refs/heads/synonyms").split()[0] == head
 
 
@@ -247,7 +247,7 @@ def test_a_patch_of_anything_but_baselines_is_not_pushed(repository):
     ran = acceptance.push()
 
     assert ran.code == 1
-    assert "the acceptance touches more than baselines, and is not pushed" in ran.text
+    assert "the patch changes files other than baselines, so it is not pushed" in ran.text
     assert repository.git("ls-remote", "origin", "refs/heads/synonyms").split()[0] == head
 
 
