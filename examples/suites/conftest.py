@@ -1,4 +1,4 @@
-"""A metric of the shop's own: pytest finds it because it lies beside the suites."""
+"""A metric of the shop's own: pytest finds it because it is next to the suites."""
 
 from pytest_ireval import Ranking, hookimpl, per_query_metric
 

@@ -29,7 +29,7 @@ def test_three_lines_hold_a_third_party_to_its_promises(pytester):
     result = pytester.runpytest_subprocess("-rs", "-p", "no:cacheprovider")
 
     result.assert_outcomes(passed=32, skipped=1)
-    result.stdout.fnmatch_lines(["*does not apply to FirstBad: documents that nobody judged are not bad, so a longer*"])
+    result.stdout.fnmatch_lines(["*does not apply to FirstBad: unjudged documents are not bad, so a longer*"])
 
 
 def test_each_case_has_a_readable_id(pytester):

@@ -12,7 +12,7 @@ from random import Random
 
 SUITES = Path(__file__).parents[1]
 LISTED = 20
-"""So many documents there are in a ranking."""
+"""The number of documents in a ranking."""
 
 HEAD = """
 coffee mug|product; frying pan|product; chef knife|product; cutting board|product; water bottle|product
@@ -38,7 +38,7 @@ ceramic knife sharpener japanese angle|product; mug warmer without cable|product
 dutch oven lid knob brass|product; egg cups porcelain with feet|product; red mug|product
 """
 SEGMENTS = {"head": (HEAD, 80, 320), "torso": (TORSO, 30, 30), "tail": (TAIL, 15, 15)}
-"""Queries, and how often a day somebody searches for one: from so many, up to so many more."""
+"""Queries, the least number of searches a day, and the greatest number added to it."""
 
 RIGHT_ALREADY = {1, 9, 17, 23}
 """Head queries that neither change improves."""
@@ -47,9 +47,9 @@ LOSERS = {50, 52, 57, 60}
 BROKEN_FEED = 17
 """Its supplier delivers nothing at present: both changes rank it badly, and the suite waives it."""
 WRONG_ORDER = 44
-"""Its fourth best document stands above the best, which is a known failure."""
+"""Its fourth best document is above the best one, which is a known failure."""
 BANNED = 50
-"""A document that may never be among its first ten stands at rank 14."""
+"""A document that may never be among its first ten is at rank 14."""
 
 Ranking = list[str]
 
@@ -82,7 +82,7 @@ def grades(number: int) -> dict[str, int]:
 
 
 def unjudged(number: int) -> Ranking:
-    """Documents that nobody judged, in an order of their own."""
+    """Unjudged documents, in an order of their own."""
     names, chance = [f"q{number:03}-n{i}" for i in range(11, 31)], seeded(1000 + number)
     return [names.pop(pick(chance, len(names))) for _ in range(20)]
 
@@ -126,7 +126,7 @@ def fine(number: int, segment: str) -> Ranking:
 
 
 def hidden_tail(number: int, segment: str) -> Ranking:
-    """The head as it should be; some rare queries full of documents that nobody judged."""
+    """The head as it should be; some rare queries full of unjudged documents."""
     ranking = accepted(number, segment)
     if number == BROKEN_FEED:
         return without_feed(number)
@@ -140,7 +140,7 @@ def hidden_tail(number: int, segment: str) -> Ranking:
 
 
 def improved(number: int, ranking: Ranking) -> Ranking:
-    """The best document on top; what stood there moves down."""
+    """The best document on top; the document that was there moves down."""
     best, *others = f"q{number:03}-d0", *(name for name in ranking if name != f"q{number:03}-d0")
     if "-n" in others[0]:
         swapped(others, 0)

@@ -15,7 +15,7 @@ def top_grade(ranking, *, cutoff: int) -> float:
     name="FirstBad",
     range=(0, float("inf")),
     no_relevant=None,
-    not_promised={"perfect_is_best": "documents that nobody judged are not bad, so a longer list may be better"},
+    not_promised={"perfect_is_best": "unjudged documents are not bad, so a longer list may be better"},
 )
 def first_bad(judged: JudgedRankings, *, cutoff: int = 10) -> np.ndarray:
     """How many documents a customer sees before the first one judged not relevant, at most `cutoff`."""
