@@ -48,29 +48,29 @@ REMEDIES = {
         'in `[…]` and `{…}` YAML ends a value at a comma: quote it, as "RBP(p=0.8, x=1)".'
     ),
     "'<text>' is no day of any calendar: <error>": "days are written as 2027-04-01.",
-    "holds no <content> in a known format: <beginning>": (
+    "contains no <content> in a known format: <beginning>": (
         "name the format, or look at the first line that is shown: is it the right file?"
     ),
-    "holds a zero byte: is this UTF-16, or no text at all?": "save it as UTF-8; Excel calls that *CSV UTF-8*.",
+    "contains a zero byte: is it UTF-16, or not a text file?": "save it as UTF-8; Excel calls that *CSV UTF-8*.",
     "is not UTF-8 (<reason>)": "save it as UTF-8: `iconv -f latin1 -t utf-8 old.csv > new.csv`.",
     "has <number of cells>, not <names>": "a cell holds a delimiter: quote it in CSV; in TSV take the tab out of it.",
     "document <documents> is judged twice for query <queries>: grade <grade> here, grade <grade> at <place>": (
         "keep one line of the two, or merge several judges with `ireval import --judges median`."
     ),
-    "its <content> could be in format <either>": "say which: `format:` beside the file in the suite.",
+    "its <content> could be in format <either>": "choose one: `format:` beside the file in the suite.",
     "the file is empty": "whatever writes it has failed before: look at that step of the job.",
     "none of its queries (<queries>) is judged in <origin>": (
         "ids of queries differ, for instance `1` and `q1`: the message shows some of each."
     ),
-    "there is no program '<program>'": (
+    "program '<program>' not found": (
         "write a program and its arguments as a list, `command: [python, search.py]`; it is looked for in"
         " `PATH`, not in the suite's folder."
     ),
     "<python> took longer than <timeout>s<where>": "give `timeout:` more, or the search an index that is warm.",
-    "there is no place for temporary files: <reason of the system>": (
+    "no folder for temporary files can be used: <reason of the system>": (
         "set `TMPDIR` to a folder that can be written to."
     ),
-    "it returned None: is a return missing?": "the function of the source ends without `return`.",
+    "it returned None: is a return statement missing?": "the function of the source ends without `return`.",
     "cannot be written: <reason of the system>; <state>": (
         "make room or change the owner of the folder, and accept again; the message says whether the old "
         "baseline or the new one counts."
@@ -82,7 +82,7 @@ REMEDIES = {
     "was accepted by somebody else meanwhile, at <date><…>": (
         "run again: the comparison is with the baseline of now then."
     ),
-    "git knows no commit <ref> here": (
+    "git does not know the commit <ref> here": (
         "CI fetches one commit only: `fetch-depth: 0` (GitHub), `GIT_DEPTH: 0` (GitLab)."
     ),
     "<who> is writing baselines here, and has not finished within <wait> s; nothing was written": (

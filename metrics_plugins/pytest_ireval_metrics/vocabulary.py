@@ -14,7 +14,7 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
-Cutoff = Annotated[int, Param("how many documents from the top count", low=1)]
+Cutoff = Annotated[int, Param("number of documents from the top that count", low=1)]
 Depth = Annotated[int | None, Param("how many documents from the top count; all, unless given", low=1)]
 Rel = Annotated[float, Param("documents of this grade and above are relevant")]
 AnyRel = Annotated[float | None, Param("only documents of this grade and above count; all, unless given")]

@@ -102,7 +102,7 @@ def _check_rankings(rankings: object) -> None:
         raise IrevalError(f'rankings are a {type(rankings).__name__}, not a mapping as {{"name": rankings, …}}')
     for name in rankings:
         if not isinstance(name, str) or not name.strip():
-            raise IrevalError(f"{name!r} is no name of a ranking")
+            raise IrevalError(f"{name!r} is not a valid name for a ranking")
     if len(rankings) < 2:
         raise IrevalError(f"a comparison needs two rankings or more; given: {', '.join(rankings) or 'none'}")
 
@@ -115,7 +115,7 @@ def _question(rankings: Iterable[str], baseline: str | None, test: Test, alpha: 
     if baseline is not None and baseline not in names:
         raise IrevalError(
             Problem(
-                f"baseline={baseline!r} is none of the rankings",
+                f"baseline={baseline!r} is not one of the rankings",
                 suggestion=did_you_mean(str(baseline), names),
                 allowed=f"allowed: {FIRST} (the first), {', '.join(names)}",
             )
@@ -132,7 +132,7 @@ def _question(rankings: Iterable[str], baseline: str | None, test: Test, alpha: 
     if not isinstance(alpha, Real) or isinstance(alpha, bool) or not 0 < alpha < 1:
         raise IrevalError(f"alpha={alpha!r} is not a number between 0 and 1")
     if not isinstance(extremes, Integral) or isinstance(extremes, bool) or extremes < 0:
-        raise IrevalError(f"extremes={extremes!r} is not a whole number from 0 on")
+        raise IrevalError(f"extremes={extremes!r} is not a whole number of 0 or more")
     return _Question(baseline, test, float(alpha), int(extremes))
 
 
@@ -144,7 +144,7 @@ def _all_brought(
 ) -> dict[str, Brought]:
     """All rankings; what is wrong with any of them is one error."""
     if unknown := [name for name in timings if name not in rankings]:
-        raise InputError(Problem(f"{unknown[0]!r} is none of the rankings", place="timings"))
+        raise InputError(Problem(f"{unknown[0]!r} is not one of the rankings", place="timings"))
     found: dict[str, Brought] = {}
     problems: list[Problem] = []
     for name, source in rankings.items():
@@ -166,7 +166,7 @@ def _counting(found: Mapping[str, Brought], policies: Policies) -> Mask:
         return np.ones(present.shape[1], bool)
     everywhere: Mask = np.logical_and.reduce(present, axis=0)
     if not everywhere.any():
-        raise InputError(Problem("no judged query has a ranking in all of them", place=", ".join(found)))
+        raise InputError(Problem("no judged query is ranked by all of them", place=", ".join(found)))
     return everywhere
 
 
@@ -256,12 +256,12 @@ def _paired(results: Mapping[str, MetricResult]) -> Paired:
 def _why_untested(paired: Paired) -> str:
     metric = paired.metric
     if metric.unit == "run":
-        return "it is one value for the whole, with nothing to pair"
+        return "it has one value per ranking, so there are no pairs to test"
     if metric.aggregate != "mean":
-        return f"its figure is no mean ({metric.aggregate})"
+        return f"its figure is not a mean ({metric.aggregate})"
     if metric.direction == "neither":
         return "neither higher nor lower values are better"
-    return "" if paired.units else f"no {metric.unit} counts"
+    return "" if paired.units else f"no {metric.unit} has a value in all rankings"
 
 
 def _best(figures: Mapping[str, float | None], direction: str) -> tuple[str, ...]:

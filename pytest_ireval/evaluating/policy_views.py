@@ -118,7 +118,7 @@ def worth_of(metric: Metric, judged: JudgedRankings) -> _Worth | None:
         return None
     values = np.asarray(known, np.float64)
     if values.shape != grades.shape or np.isnan(values).any():
-        wanted = "its tie_order has to return one number for each grade, for an unjudged document too, or None"
+        wanted = "its tie_order must return one number for each grade and one for an unjudged document, or None"
         raise MetricError(Problem(wanted, place=str(metric), suggestion=f"the metric comes from {metric.source}"))
 
     def worth(grade: Floats) -> Floats:

@@ -133,7 +133,7 @@ def _check_collection(judgments: Judgments, size: int | None) -> None:
         return
     judged = np.unique(judgments.documents.keys()).size
     if judged > size:
-        complaint = f"{judged:,} documents are judged, more than the collection={size:,} has"
+        complaint = f"{judged:,} documents are judged, but the collection has only {size:,}"
         raise InputError(Problem(complaint, place=judgments.origin))
 
 
@@ -145,7 +145,7 @@ def refuse_missing(rankings: Iterable[Brought], policies: Policies) -> None:
         Problem(
             f"{len(missing)} of {judged.count} judged queries have no ranking: {some(missing)}",
             place=origin,
-            suggestion='missing_queries="zero" (command line: --missing zero) scores them as badly as can be, '
+            suggestion='missing_queries="zero" (command line: --missing zero) gives them the worst score, '
             '"ignore" leaves them out',
         )
         for judged, origin, _ in rankings
@@ -184,7 +184,7 @@ def _checked_policies(policies: Policies) -> Policies:
         raise IrevalError(f"depth={depth!r} is not a whole number from 1 to {DEEPEST:,}")
     size = policies.collection
     if size is not None and not (_is(size, Integral) and size >= 1):
-        raise IrevalError(f"collection={size!r} is not a number of documents")
+        raise IrevalError(f"collection={size!r} is not a whole number of documents")
     if scale is not None and not (_is(scale, Real) and 0 < scale < np.inf):
         raise IrevalError(f"scale={scale!r} is not a number above 0")
     return policies

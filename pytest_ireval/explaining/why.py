@@ -85,11 +85,13 @@ def _only_metric(found: Sequence[Metric]) -> Metric:
     """The one metric, which has to score queries one by one."""
     if len(found) > 1:
         names = ", ".join(map(str, found))
-        raise MetricNameError(f"one metric is explained at a time, not {names}")
+        raise MetricNameError(f"more than one metric: {names}; only one can be explained at a time")
     unit = "session" if "sessions" in found[0].needs else found[0].unit
     if unit != "query":
         raise MetricError(
-            Problem(f"looks at a whole {unit}; only metrics of single queries are explained", place=str(found[0]))
+            Problem(
+                f"scores a whole {unit}; only metrics that score single queries can be explained", place=str(found[0])
+            )
         )
     return found[0]
 
@@ -102,8 +104,8 @@ def _proposed(metric: Metric, rankings: Sequence[Brought], policies: Policies) -
     if len(rankings) == 1:
         raise InputError(
             Problem(
-                f"which query is to be explained? {len(queries)} are judged: {some(queries)}",
-                suggestion=f"say --query {queries[0]}, or query={queries[0]!r} from Python",
+                f"no query was named, and {len(queries)} are judged: {some(queries)}",
+                suggestion=f"name one: --query {queries[0]}, or query={queries[0]!r} from Python",
             )
         )
     views = [_explainable(metric, as_told(each.judged, policies, each.origin, metric)) for each in rankings]
@@ -112,8 +114,8 @@ def _proposed(metric: Metric, rankings: Sequence[Brought], policies: Policies) -
     if (change <= ROUNDING * np.maximum(np.abs(before), 1)).all():
         raise InputError(
             Problem(
-                f"{metric} is the same on all {len(queries)} queries: which one is to be explained?",
-                suggestion=f"say --query {queries[0]}, or query={queries[0]!r} from Python",
+                f"{metric} is the same on all {len(queries)} queries, so no query was chosen",
+                suggestion=f"name one: --query {queries[0]}, or query={queries[0]!r} from Python",
             )
         )
     return queries[int(np.argmax(change))], f"the largest difference of {len(queries)} queries"
@@ -127,7 +129,7 @@ def _only(judged: JudgedRankings, query: str, judgments: str) -> JudgedRankings:
                 f"query {shown(query)} is not judged",
                 place=judgments,
                 suggestion=did_you_mean(query, judged.queries),
-                allowed=f"judged are {some(judged.queries)}",
+                allowed=f"judged queries: {some(judged.queries)}",
             )
         )
     return only(judged, np.array(judged.queries, object) == query)
@@ -186,14 +188,14 @@ def _explained(metric: Metric, judged: JudgedRankings, origin: str, policies: Po
     """One metric on the one query of ``judged``."""
     facts = _facts(judged, policies)
     if not judged.present[0] and not math.isfinite(worst(metric) or 0.0):
-        facts.append("evaluate refuses to score it: no value of this metric is the worst")
+        facts.append("evaluate refuses to score it, because this metric has no worst value")
     judged = _explainable(metric, judged)
     scores = score(metric, judged)
     value = float(scores.values[0])
     ruling = _ruling(metric, judged, bool(scores.no_relevant[0]))
     steps = _generic_steps(metric, judged, value) if metric.steps is None else described_steps(metric, judged)
     if not ruling and not _same(steps.value, value):
-        raise _untrue(metric, f"its steps come to {steps.value:.10g}, but its value is {value:.10g}")
+        raise _untrue(metric, f"its steps give {steps.value:.10g}, but its value is {value:.10g}")
     if not ruling and not steps.generic and steps.shares is not None:
         shares = math.fsum(share or 0.0 for share in steps.shares.values)
         if not _same(shares, value):
@@ -236,18 +238,18 @@ def _facts(judged: JudgedRankings, policies: Policies) -> list[str]:
     """What the policies made of the ranking before the metric saw it."""
     facts = []
     if not judged.present[0]:
-        facts.append("there is no ranking of this query; it counts as empty")
+        facts.append("this query has no ranking; the ranking counts as empty")
     elif judged.retrieved[0] == 0:
         facts.append("the ranking is empty")
     if policies.depth is not None:
         facts.append(f"only the first {policies.depth} documents count (depth)")
     if policies.unjudged == "removed":
-        facts.append("unjudged documents were removed before (unjudged); ranks are those of the others")
+        facts.append("unjudged documents were removed first (unjudged: removed); ranks count the remaining documents")
     tied = judged.hits.tied_from < judged.hits.tied_to
     if tied.any():
         orders = {
             "trec": "by document id descending",
-            "input": "as they stand",
+            "input": "in the order of the input",
             "pessimistic": "the worst order for the metric",
             "optimistic": "the best order for the metric",
         }
@@ -268,7 +270,7 @@ def described_steps(metric: Metric, judged: JudgedRankings) -> Steps:
     except Exception as error:  # whatever a plugin's code raises, the message names it
         raise _untrue(metric, f"its steps raised {type(error).__name__}: {error}") from error
     if not isinstance(steps, Steps):
-        raise _untrue(metric, f"its steps returned {type(steps).__name__}, not what steps_of makes")
+        raise _untrue(metric, f"its steps returned {type(steps).__name__}, not the Steps that steps_of returns")
     return steps
 
 
@@ -292,9 +294,9 @@ def _generic_steps(metric: Metric, judged: JudgedRankings, value: float) -> Step
         arithmetic="",
         value=value,
         facts=[
-            f"{metric.name} does not describe its steps; this table can be made for every metric:",
-            "unjudged is what its value would be if nobody had judged the document",
-            *([f"for {failed} documents it has no such value"] if failed else []),
+            f"{metric.name} does not describe its steps; this generic table is shown for such a metric:",
+            "column unjudged: the metric's value if this document were unjudged",
+            *([f"{failed} documents have no such value: the metric raised an error"] if failed else []),
         ],
     )
     makes = tuple(None if other is None else value - other for other in steps.columns[0].values)

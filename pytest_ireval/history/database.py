@@ -107,7 +107,7 @@ def _told(path: Path, wait: float) -> Iterator[None]:
     except sqlite3.OperationalError as error:
         raise HistoryError(_refused(str(error), path, wait)) from error
     except (sqlite3.DatabaseError, ValueError, OverflowError) as error:
-        suggestion = "move it away; ireval history rebuild makes a new one of results.json files and of git"
+        suggestion = "move it away; ireval history rebuild makes a new one from results.json files and git"
         raise HistoryError(Problem(f"is damaged: {error}", _shown_path(path), suggestion=suggestion)) from error
     except OSError as error:
         raise HistoryError(_refused(error.strerror or str(error), path, wait)) from error
@@ -156,10 +156,10 @@ def _version_of(connection: Connection, place: str) -> int:
     if not tables and not version and not application:
         return 0
     if application != APPLICATION or version < 1:
-        raise HistoryError(Problem("is a database of something else, and no history of pytest-ireval", place))
+        raise HistoryError(Problem("is a database of another program, not a history of pytest-ireval", place))
     if version > VERSION:
-        complaint = f"has version {version}, and this pytest-ireval knows histories up to version {VERSION}"
-        raise HistoryError(Problem(complaint, place, suggestion="a newer pytest-ireval wrote it: install that one"))
+        complaint = f"has version {version}, but this pytest-ireval reads only versions up to {VERSION}"
+        raise HistoryError(Problem(complaint, place, suggestion="a newer pytest-ireval wrote it; install that version"))
     return int(version)
 
 
@@ -175,7 +175,7 @@ FOLDER = ".ireval"
 FILE = "history.sqlite"
 USUAL = f"{FOLDER}/{FILE}"
 IGNORED = """\
-# The history of pytest-ireval grows with every run, and is no part of the repository.
+# The history of pytest-ireval grows with every run. Keep it out of the repository.
 /{name}*
 /.gitignore
 """
@@ -198,9 +198,10 @@ def history_near(folder: Path) -> Path:
     below = sorted(near(path).as_posix() for path in folder.glob(f"*/{USUAL}"))
     raise HistoryError(
         Problem(
-            f"there is no {USUAL}, here or above",
-            suggestion=f"--history {below[0]} names the one below" if below else "",
-            allowed="each pytest --ireval adds to the one in pytest's rootdir; ireval history rebuild makes one",
+            f"no {USUAL} in this folder or above it",
+            suggestion=f"--history {below[0]} uses the one below" if below else "",
+            allowed="each run of pytest --ireval adds to the history in pytest's rootdir; ireval history rebuild "
+            "makes one",
         )
     )
 

@@ -100,7 +100,7 @@ def kept_run(run: RunResult, origin: Origin = "run", place: str = "") -> KeptRun
     """What is kept of a run; ``place`` is what messages call it. HistoryError where its date is none."""
     if not DATE.fullmatch(run.date):
         allowed = "as in 2026-11-20T19:20:00Z"
-        raise HistoryError(Problem(f"{run.date!r} is no date of a run", place, ("date",), allowed=allowed))
+        raise HistoryError(Problem(f"{run.date!r} is not a valid date of a run", place, ("date",), allowed=allowed))
     suites = tuple(_suite(suite, run) for suite in run.suites)
     return KeptRun(run.date, run.commit, run.branch, bool(run.dirty), run.verdict, run.version, suites, origin)
 
@@ -376,8 +376,8 @@ def _versions(folder: Path) -> Iterator[tuple[str, str]]:
     how = ("-m", "--raw", "--no-abbrev", "--no-renames", "--relative", "--format=", "-z")
     answer = asked(folder, "log", *how, "--", f":(glob)**/{FOLDER}/*.{RECORD}", patience=PATIENCE)
     if answer.status != 0:
-        said = answer.said.splitlines()[-1] if answer.said else "it says nothing"
-        raise HistoryError(Problem(f"git cannot tell what baselines were: {said}", place=str(folder)))
+        said = answer.said.splitlines()[-1] if answer.said else "git gave no reason"
+        raise HistoryError(Problem(f"git cannot list earlier baselines: {said}", place=str(folder)))
     seen = dict.fromkeys((content.decode("ascii"), os.fsdecode(path)) for content, path in CHANGED.findall(answer.out))
     yield from seen
 
@@ -389,9 +389,9 @@ def _record(content: str, path: str, folder: Path) -> Record | None:
         return None
     record = record_from(lambda _: data, lambda _: path, content[:7])
     if record is None:
-        raise BaselineError(Problem("git does not have the content here", place=path))
+        raise BaselineError(Problem("git does not have this file's content here", place=path))
     if not DATE.fullmatch(record.baseline.accepted.date):
-        raise BaselineError(Problem("was accepted at no date", place=path))
+        raise BaselineError(Problem("has no valid date of acceptance", place=path))
     return record
 
 

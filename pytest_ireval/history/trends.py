@@ -114,7 +114,7 @@ def _row(found: tuple[object, ...]) -> Row:
 
     row = Row._make((*found[:4], bool(found[4]), *found[5:13], bool(found[13]), *found[14:]))
     if not all(map(isinstance, row, _kinds())):
-        raise sqlite3.DatabaseError("a figure or a name is none")
+        raise sqlite3.DatabaseError("a figure or a name has the wrong type")
     return row
 
 
@@ -228,11 +228,11 @@ def _verdict(text: str) -> Verdict | None:
 def _number(value: float) -> float:
     number = float(value)
     if not math.isfinite(number):
-        raise ValueError(f"{number} is no figure")
+        raise ValueError(f"{number} is not a finite number")
     return number
 
 
 def _date(text: str) -> str:
     if not DATE.fullmatch(text):
-        raise ValueError(f"{text!r} is no date")
+        raise ValueError(f"{text!r} is not a date")
     return text

@@ -105,7 +105,7 @@ def _read(
     if not said:
         reader_for(file, "judgments", readers, name, option=OPTION)  # which says what is known
         allowed = f"its columns are {', '.join(map(repr, columns))}" if columns else ""
-        raise InputError(Problem("holds neither queries nor judgments", place=file.name, allowed=allowed))
+        raise InputError(Problem("contains neither queries nor judgments", place=file.name, allowed=allowed))
     return f"{file.name}: {', '.join(said)}"
 
 
@@ -224,7 +224,7 @@ def _refuse(table: Table, rows: Sequence[tuple[str, str, float]], several: dict[
             Problem(
                 f"document {shown(document)} has several grades for query {shown(query)}: {found}",
                 place=table.place(group[0]),
-                suggestion=f"say which counts: --judges {', '.join(CHOICES)}",
+                suggestion=f"choose how to merge them: --judges {', '.join(CHOICES)}",
             )
         )
     mistakes.refuse()

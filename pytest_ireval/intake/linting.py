@@ -17,14 +17,14 @@ from pytest_ireval.retrieval.rankings import Rankings
 from pytest_ireval.text_table import counted
 
 CHECKS = {
-    "no-relevant": "a judged query without a relevant document: whatever is returned, it scores 0",
-    "all-relevant": "a query with two judged documents or more, all of them relevant: nothing can be wrong there",
+    "no-relevant": "a judged query without a relevant document: every ranking scores 0",
+    "all-relevant": "a query with two or more judged documents, all relevant: no judged document can be wrong",
     "not-judged": "a query without judgments",
     "unknown-query": "a judged query that is not among the queries",
-    "near-duplicate": "two queries with nearly the same text: they count twice",
+    "near-duplicate": "two queries with nearly the same text: the same need counts twice",
     "no-text": "a query without text",
     "outside-scale": "a grade outside the scale",
-    "never-returned": "judged documents that none of the rankings returns",
+    "never-returned": "judged documents that no ranking returns",
 }
 """Every check by name, with what it finds."""
 
@@ -86,7 +86,7 @@ def _coverage(judgments: Judgments, queries: Queries) -> Iterator[Doubt]:
             yield Doubt(queries.place(row), "not-judged", f"query {shown(query)} has no judgments")
     for query, row in zip(judgments.queries, _first_rows(judgments), strict=True):
         if query not in queries.position:
-            text = f"query {shown(query)} is judged, and is not in {queries.origin}"
+            text = f"query {shown(query)} is judged, but is not in {queries.origin}"
             yield Doubt(judgments.place(row), "unknown-query", text)
 
 
@@ -97,7 +97,7 @@ def _texts(queries: Queries) -> Iterator[Doubt]:
     for earlier, later in near_duplicates(queries.text):
         one, other = queries.ids[earlier], queries.ids[later]
         text = (
-            f"query {shown(other)} {shown(queries.text[later])} is nearly query {shown(one)} "
+            f"query {shown(other)} {shown(queries.text[later])} is nearly the same as query {shown(one)} "
             f"{shown(queries.text[earlier])} at {queries.place(earlier)}"
         )
         yield Doubt(queries.place(later), "near-duplicate", text)

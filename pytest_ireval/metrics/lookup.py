@@ -69,9 +69,9 @@ def _without_name(name: str, package: str, metric: Metric) -> MetricNameError:
     """With these arguments the metric has no name over there, be there names for it with others."""
     return MetricNameError(
         Problem(
-            f"{PACKAGES[package]} has no name for this",
+            f"{PACKAGES[package]} has no name for this metric",
             place=shown(name),
-            suggestion=f"ireval metrics --for {package} {metric.name} lists what it has of {metric.name}",
+            suggestion=f"ireval metrics --for {package} {metric.name} lists its names for {metric.name}",
         )
     )
 
@@ -117,7 +117,7 @@ def _with_numbers(row: Elsewhere, numbers: dict[str, str], vocabulary: Vocabular
 
 def _root(squared: str) -> str:
     if float(squared) < 0:
-        raise MetricNameError(Problem(f"{squared} is no square of a number"))
+        raise MetricNameError(Problem(f"{squared} is not the square of a number"))
     return text_of(math.sqrt(float(squared)))
 
 
@@ -155,10 +155,10 @@ def _unknown(name: str, package: str, rows: list[Elsewhere], absent: list[Absent
     meant = closest(name.removesuffix(rest), set(_stems(rows, absent)))
     return MetricNameError(
         Problem(
-            f"is neither a name of {PACKAGES[package]} nor one of ours",
+            f"is neither a metric name of {PACKAGES[package]} nor of pytest-ireval",
             place=shown(name),
             suggestion=f"did you mean {meant + rest!r}?" if meant and (meant + rest).lower() != name.lower() else "",
-            allowed=f"ireval metrics --for {package} lists its names, ireval metrics lists ours",
+            allowed=f"ireval metrics --for {package} lists its names; ireval metrics lists those of pytest-ireval",
         )
     )
 

@@ -80,21 +80,21 @@ def without_counterpart(metrics: Iterable[Metric], package: str) -> list[Absent]
 def _complaint_about(row: Elsewhere, metric_name: str) -> str:
     """What is wrong with a row of a metric; nothing if it is fine."""
     if row.package not in PACKAGES:
-        return f"elsewhere: package {row.package!r} is none of {', '.join(PACKAGES)}"
+        return f"elsewhere: package {row.package!r} is not one of {', '.join(PACKAGES)}"
     if row.differs and row.but_for:
-        return f"elsewhere: {row.name!r} either differs or is equal but for something"
+        return f"elsewhere: {row.name!r} has both differs and but_for; give only one of them"
     if re.split(r"[(@]", row.ours)[0] != metric_name:
         return f"elsewhere: {row.ours!r} is not a name of this metric"
     return ""
 
 
 PREFERENCES = (
-    "judged preferences between documents, from a file format of their own; "
-    "preferences can be handed to a metric of your own, which says needs=('preferences',)"
+    "judged preferences between documents, which have their own file format; "
+    "your own metric can use preferences: declare needs=('preferences',)"
 )
-SEVERAL_JUDGES = "averages over several sets of judgments in one file; each set can be evaluated by itself"
-SUBTOPICS = "diversity, judged by subtopics: there is no metric for it yet"
-CONTINUATION = "user models of the C/W/L family: there is no metric for them yet"
+SEVERAL_JUDGES = "averages over several sets of judgments in one file; evaluate each set separately instead"
+SUBTOPICS = "diversity, judged by subtopics: not supported yet"
+CONTINUATION = "user models of the C/W/L family: not supported yet"
 
 _ABSENT: dict[str, dict[str, tuple[str, ...]]] = {
     "trec_eval": {
@@ -117,7 +117,9 @@ _ABSENT: dict[str, dict[str, tuple[str, ...]]] = {
             "prefs_avgjg_imp",
         ),
         SEVERAL_JUDGES: ("map_avgjg", "P_avgjg", "Rprec_mult_avgjg"),
-        "in the source of trec_eval 10, but not offered by it; nDCG(discount='jarvelin') is the same": ("ndcg_p",),
+        "in the source of trec_eval 10, but not offered by it; nDCG(discount='jarvelin') gives the same values": (
+            "ndcg_p",
+        ),
     },
     "ir_measures": {
         SUBTOPICS: (
@@ -139,8 +141,10 @@ _ABSENT: dict[str, dict[str, tuple[str, ...]]] = {
     "ranx": {"a list for each query, not a number": ("get_hit_lists",)},
     "ntcireval": {},
     "scikit-learn": {
-        "how deep one must go to find every relevant document; IPrec@1 says it as a precision": ("coverage_error",),
-        "whether the one right class is among the first; of rankings, Success@k says it": ("top_k_accuracy_score",),
+        "the depth at which every relevant document is found; IPrec@1 gives the same as a precision": (
+            "coverage_error",
+        ),
+        "1 if the correct class is among the first k; for rankings use Success@k": ("top_k_accuracy_score",),
     },
 }
 """By package: a reason, and the names it holds for."""
@@ -163,15 +167,15 @@ Need = Literal[
 NEEDS: tuple[str, ...] = get_args(Need)
 
 SOURCES: dict[str, str] = {
-    "scores": "`judged.hits.score`: the score of every judged document; always there",
-    "ties": "`judged.hits.tied_from` and `tied_to`: the ranks that share its score; always there",
-    "documents": "`judged.documents`: the ids in order of rank; kept when a metric asks for them",
-    "collection": "`judged.collection`: how many documents there are to find; "
+    "scores": "`judged.hits.score`: the score of every judged document; always available",
+    "ties": "`judged.hits.tied_from` and `tied_to`: the ranks that share its score; always available",
+    "documents": "`judged.documents`: the ids in order of rank; kept if a metric needs them",
+    "collection": "`judged.collection`: the number of documents in the collection; "
     "`collection=N` (command line: `--collection N`)",
-    "unjudged": "`judged.documents.grade` is NaN where a document is not judged; kept when a metric asks for it",
-    "attributes": "`judged.attributes`: what is known of a document; `evaluate(…, attributes={id: {…}})`",
+    "unjudged": "`judged.documents.grade` is NaN where a document is not judged; kept if a metric needs it",
+    "attributes": "`judged.attributes`: attributes of each document; `evaluate(…, attributes={id: {…}})`",
     "subtopics": "`judged.subtopics`: grades for parts of a query; from judgments that have subtopics",
-    "sessions": "`judged.sessions`: which queries make a session; `evaluate(…, sessions={query: (session, position)})`",
+    "sessions": "`judged.sessions`: the queries of each session; `evaluate(…, sessions={query: (session, position)})`",
     "preferences": "`judged.preferences`: the better document first; `evaluate(…, preferences={query: [(a, b)]})`",
     "timings": "`judged.timings`: seconds each query took; `evaluate(…, timings={query: seconds})`",
     "reference": "`judged.reference`: another judged ranking of the same queries; `evaluate(…, reference=rankings)`",
@@ -298,7 +302,7 @@ class Metric:
     def __matmul__(self, value: float) -> Metric:
         """``nDCG @ 10``."""
         if self.at is None:
-            raise MetricError(f"{self.name} takes nothing behind @")
+            raise MetricError(f"{self.name} has no parameter after @")
         return self(**{self.at: value})
 
     def parameter(self, name: str) -> Parameter | None:
@@ -362,7 +366,7 @@ def metric(
     for keyword in about:
         if keyword not in known:
             hint = did_you_mean(keyword, known)
-            raise MetricError(f"metric {name!r}: there is no keyword {keyword!r}; {hint or ', '.join(sorted(known))}")
+            raise MetricError(f"metric {name!r}: unknown keyword {keyword!r}; {hint or ', '.join(sorted(known))}")
 
     def make(function: Batch) -> Metric:
         parameters = parameters_of(function)
@@ -401,7 +405,7 @@ def _described(docstring: str) -> tuple[str, dict[str, str]]:
 def needs_of(name: str, needs: Iterable[Need] | str) -> frozenset[Need]:
     """What a metric asks for; a tuple, so that a lone word is not taken for its letters."""
     if isinstance(needs, str):
-        raise MetricError(f"metric {name!r}: needs is a tuple, as needs=({needs!r},)")
+        raise MetricError(f"metric {name!r}: needs must be a tuple, as needs=({needs!r},)")
     return frozenset(needs)
 
 
@@ -416,18 +420,21 @@ def _nonsense(metric: Metric) -> str:
     sums_up = isinstance(metric.aggregate, str) and AGGREGATES.fullmatch(metric.aggregate)
     reasons = isinstance(metric.not_promised, Mapping) and all(metric.not_promised.values())
     expected = (
-        (named, "a name is letters, digits and _, and begins with a letter"),
-        (sums_up, f"aggregate {metric.aggregate!r} is none of mean, geometric, sum, p50 … p99, none"),
-        (metric.direction in get_args(Direction), f"direction {metric.direction!r} is none of higher, lower, neither"),
-        (metric.unit in get_args(Unit), f"unit {metric.unit!r} is none of query, session, run"),
-        (not unknown, f"needs {unknown} are none of {', '.join(NEEDS)}"),
+        (named, "a name has only letters, digits and _, and begins with a letter"),
+        (sums_up, f"aggregate {metric.aggregate!r} is not one of mean, geometric, sum, p50 … p99, none"),
+        (
+            metric.direction in get_args(Direction),
+            f"direction {metric.direction!r} is not one of higher, lower, neither",
+        ),
+        (metric.unit in get_args(Unit), f"unit {metric.unit!r} is not one of query, session, run"),
+        (not unknown, f"unknown needs {unknown}; allowed: {', '.join(NEEDS)}"),
         (
             callable(metric.range) or _is_range(metric.range),
-            f"range {metric.range!r} is not a pair (least, greatest), as (0, 1)",
+            f"range {metric.range!r} is not a pair (lowest, highest), as (0, 1)",
         ),
-        (metric.steps is None or callable(metric.steps), f"steps {metric.steps!r} is no function"),
+        (metric.steps is None or callable(metric.steps), f"steps {metric.steps!r} is not a function"),
         (metric.tie_order is None or callable(metric.tie_order), f"tie_order {metric.tie_order!r} is not a function"),
-        (reasons, f"not_promised {metric.not_promised!r} is not a reason for each promise, as {{promise: reason}}"),
+        (reasons, f"not_promised {metric.not_promised!r} must give a reason for each promise, as {{promise: reason}}"),
     )
     return next((complaint for fine, complaint in expected if not fine), "")
 

@@ -61,7 +61,7 @@ class Vocabulary:
     def parse(self, text: str) -> list[Metric]:
         """The metrics that ``text`` names; more than one if it has a list, as in ``P@[5, 10]``."""
         if len(text) > LONGEST_NAME:
-            raise MetricNameError(Problem("no metric has so long a name", place=shown(text)))
+            raise MetricNameError(Problem("this name is longer than any metric's name", place=shown(text)))
         text = text.strip()
         if text[:1].isdigit() and text.lower() in self.heads:  # 11pt_avg, which the grammar would tear apart
             metric, arguments = self.heads[text.lower()]
@@ -162,15 +162,17 @@ class _Reader:
         """The whole text."""
         head = self.take()
         if head.kind != "name":
-            what = f"{head.text!r} is no name" if head.text else "there is no name"
-            raise self.error(head.at, what, allowed="a metric is written Name(parameter=value)@cutoff, as nDCG@10")
+            what = f"{head.text!r} is not a name" if head.text else "the name is missing"
+            raise self.error(
+                head.at, what, allowed="write a metric as Name(parameter=value)@cutoff, for example nDCG@10"
+            )
         metric, arguments = self._known(head)
         given = {**arguments}
         if self.took("("):
             self._arguments(metric, given, set(arguments))
         cutoffs = self._behind_at(metric, given)
         if self.peek().kind != "end":
-            several = "for several metrics write P@[5, 10], or name each by itself" if self.peek().text == "," else ""
+            several = "for several metrics write P@[5, 10], or name each separately" if self.peek().text == "," else ""
             raise self.error(self.peek().at, f"unexpected {self.peek().text!r} after the metric", several)
         return [self._made(metric, {**given, **cutoff}, head) for cutoff in cutoffs]
 
@@ -217,7 +219,7 @@ class _Reader:
         if not self.took("@"):
             return [{}]
         if metric.at is None:
-            raise self.error(at, f"{metric.name} takes nothing behind @")
+            raise self.error(at, f"{metric.name} has no parameter after @")
         if metric.at in given:
             raise self.error(at, f"{metric.at} is given twice")
         if not self.took("["):
@@ -239,7 +241,7 @@ class _Reader:
         if token.text == "{":
             return self._map()
         if token.kind == "name":
-            raise self.error(token.at, f"{token.text!r} is no number, and text needs quotes")
+            raise self.error(token.at, f"{token.text!r} is not a number; text needs quotes")
         raise self.error(token.at, "expected a value")
 
     def _map(self) -> dict[float, float]:

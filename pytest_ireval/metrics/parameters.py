@@ -48,7 +48,7 @@ class Param:
 
 LARGEST = 10**15 - 1
 """Whole numbers beyond it are slips, and what is computed with them would not be exact."""
-CUTOFF = Param("how many documents from the top count", low=1, high=10**9)
+CUTOFF = Param("number of documents from the top that count", low=1, high=10**9)
 """What ``cutoff`` means in every metric."""
 
 
@@ -88,7 +88,7 @@ class Parameter:
         elif self.kind == "float" and _is_number(value):
             return float(value)
         elif self.kind == "text" and isinstance(value, str) and repr(value)[1:-1] != value:
-            raise ValueError(f"{self.name}={value!r} holds a character that a metric's name cannot show")
+            raise ValueError(f"{self.name}={value!r} contains a character that a metric's name cannot show")
         elif self.kind == "int" and isinstance(value, Integral) and not isinstance(value, bool):
             if abs(int(value)) > LARGEST:
                 raise ValueError(f"{self.name} has more than 15 digits")
@@ -191,7 +191,7 @@ def _parameter(function: Callable[..., Any], name: str, hint: Any, default: Any)
     if kind is None:
         raise MetricError(
             f"{_called(function)}: the type of {name!r} must be int, float, bool, str, Literal[…] "
-            f"or dict[float, float], with None allowed or not; it is {hint!r}"
+            f"or dict[float, float], each of them optionally with None; it is {hint!r}"
         )
     parameter = Parameter(name, kind, REQUIRED, choices, optional, about)
     if default is REQUIRED:
@@ -225,7 +225,7 @@ def bound(parameters: tuple[Parameter, ...], given: Mapping[str, Any]) -> dict[s
         if own not in by_name:
             known = ", ".join(by_name) or "none"
             hint = did_you_mean(own, by_name)
-            raise ValueError(f"there is no parameter {own!r}; {hint + ' ' if hint else ''}known: {known}")
+            raise ValueError(f"unknown parameter {own!r}; {hint + ' ' if hint else ''}known: {known}")
         if own in values:
             raise ValueError(f"{own} is given twice")
         values[own] = by_name[own].checked(value)

@@ -71,7 +71,7 @@ def per_query_metric(
     both. ``about`` sets any other field of :class:`~pytest_ireval.metrics.metric.Metric`.
     """
     if about.get("direction") == "lower" and "no_relevant" not in about:
-        raise MetricError(f"metric {name!r}: lower is better, so say what empty= and no_relevant= score")
+        raise MetricError(f"metric {name!r}: lower is better, so empty= and no_relevant= must be given")
 
     def make(function: Callable[..., float]) -> Metric:
         def batch(judged: JudgedRankings, **arguments: Any) -> NDArray[np.float64]:
@@ -101,12 +101,12 @@ def per_query_metric(
 def _number(value: Any, query: str) -> float:
     """What a function returned; raises NotANumberError if it is none."""
     if value is None:
-        raise NotANumberError(f"returned None for query {query!r}: there is a return missing")
+        raise NotANumberError(f"returned None for query {query!r}: a return statement is missing")
     try:
         return float(value)
     except (TypeError, ValueError):
         raise NotANumberError(
-            f"returned {repr(value)[:SHOWN_CHARACTERS]} for query {query!r}, which is no number"
+            f"returned {repr(value)[:SHOWN_CHARACTERS]} for query {query!r}, which is not a number"
         ) from None
 
 

@@ -82,7 +82,7 @@ def settled(metric: Metric, judged: JudgedRankings) -> Floats:
     return values
 
 
-_WANTED = ": it has to be an array with one number for each"
+_WANTED = ": it must be an array with one number for each"
 
 
 def _shape(values: Floats) -> str:
@@ -114,7 +114,8 @@ def _finite_worst(metric: Metric, units: Sequence[str], lacking: Mask) -> float:
     names = [unit for unit, lacks in zip(units, lacking.tolist(), strict=True) if lacks]
     raise MetricError(
         Problem(
-            f"{counted(len(names), metric.unit)} without a ranking cannot be scored, since no value is the worst: "
+            f"{counted(len(names), metric.unit)} without a ranking cannot be scored, because the metric has no "
+            "worst value: "
             f"{some(names)}",
             place=str(metric),
             suggestion='missing_queries="ignore" (command line: --missing ignore) leaves them out, '
@@ -131,7 +132,7 @@ def aggregated(values: Floats, how: str) -> float | None:
         try:
             total = math.fsum(values.tolist())
         except OverflowError:
-            raise MetricError("the values are too large to be added up") from None
+            raise MetricError("the sum of the values is too large") from None
         return total if how == "sum" else total / values.size
     if how == "geometric":
         return math.exp(math.fsum(np.log(np.maximum(values, SMALLEST_FACTOR)).tolist()) / values.size)
@@ -177,7 +178,7 @@ def _values(metric: Metric, judged: JudgedRankings) -> Floats:
         query = _first_query_that_raises(metric, judged, type(error))
         raise _broken(metric, f"raised {type(error).__name__}: {error}", query) from error
     if values is None:
-        raise _broken(metric, "returned None: there is a return missing")
+        raise _broken(metric, "returned None: a return statement is missing")
     array = np.asarray(values)
     masked = "numpy.ma" in sys.modules and isinstance(values, np.ma.MaskedArray)  # asking would load it
     if array.dtype.kind not in "fiub" or masked:
@@ -228,7 +229,7 @@ def bounds_of(metric: Metric) -> tuple[float, float]:
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # a plugin's range may be a function that raises anything
-        raise _broken(metric, f"has no range for its arguments: {type(error).__name__}: {error}") from error
+        raise _broken(metric, f"its range failed for these arguments: {type(error).__name__}: {error}") from error
     return low, high
 
 

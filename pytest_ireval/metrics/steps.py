@@ -40,7 +40,7 @@ class Listing(NamedTuple):
 def listing(judged: JudgedRankings, cutoff: int | None = None) -> Listing:
     """The list of the only query of ``judged``, down to the cutoff."""
     if judged.count != 1 or judged.documents is None:
-        raise MetricError("steps are about one query, whose documents are kept")
+        raise MetricError("steps describe one query, whose documents must be kept")
     rows = np.arange(judged.documents.grade.size)[:cutoff]
     grade = judged.documents.grade[rows]
     return Listing(
@@ -70,7 +70,9 @@ def steps_of(
     grades = np.where(listed.judged, listed.grade, np.nan)
     for name, column in {**columns, "shares": grades if shares is None else shares}.items():
         if np.shape(column) != listed.rank.shape:
-            raise MetricError(f"column {name!r} of its steps has no entry for each of {listed.rank.size} documents")
+            raise MetricError(
+                f"column {name!r} of its steps must have one entry for each of {listed.rank.size} documents"
+            )
     return Steps(
         ranks=tuple(listed.rank.tolist()),
         documents=listed.documents,

@@ -58,7 +58,7 @@ def _rows(
         Reader(
             "table",
             holds,
-            f"CSV or TSV whose first line names the columns: {columns}",
+            f"CSV or TSV with a first line of column names: {columns}",
             is_table,
             _in("delimited", "delimited_table"),
             also=("csv", "tsv"),
@@ -106,11 +106,15 @@ def _both(
 
 _READERS: list[Reader] = [
     Reader(
-        "trec", "judgments", "columns of words: query iteration document grade", recognised.is_qrels, _trec_judgments
+        "trec",
+        "judgments",
+        "columns separated by spaces or tabs: query iteration document grade",
+        recognised.is_qrels,
+        _trec_judgments,
     ),
     _judgments(
         "trec-diversity",
-        "columns of words: query subtopic document grade",
+        "columns separated by spaces or tabs: query subtopic document grade",
         recognised.has_subtopics,
         "delimited",
         "diversity_judgments",
@@ -118,7 +122,7 @@ _READERS: list[Reader] = [
     Reader(
         "trec",
         "rankings",
-        "columns of words: query Q0 document rank score tag",
+        "columns separated by spaces or tabs: query Q0 document rank score tag",
         recognised.is_run,
         _trec_rankings,
         _trec_hits,
@@ -126,13 +130,7 @@ _READERS: list[Reader] = [
     *_rows("queries", "id and text", holds_queries, recognised.is_table_of_queries),
     *_rows("judgments", "query, document and grade", holds_judgments, recognised.is_table_of_judgments),
     *_rows("rankings", "query, document and score", holds_rankings, recognised.is_table_of_rankings),
-    _queries(
-        "pairs",
-        "id and text with a tab between them, no first line with names",
-        recognised.is_pairs,
-        "delimited",
-        "pairs",
-    ),
+    _queries("pairs", "id and text with a tab between them, no header line", recognised.is_pairs, "delimited", "pairs"),
     _queries(
         "trec-topics",
         "<top> with <num>, <title>, <desc>, <narr>; or XML with <topic>",
@@ -164,7 +162,7 @@ _READERS: list[Reader] = [
     ),
     *_both(
         "quepid-book",
-        "a Quepid book (JSON); its judgments (CSV) must be named",
+        "a Quepid book (JSON); name its format for judgments (CSV)",
         recognised.is_quepid_book,
         "quepid",
         ("book_queries", "book_judgments"),

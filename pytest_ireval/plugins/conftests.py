@@ -55,7 +55,7 @@ def imported(file: Path) -> ModuleType:
     name = f"conftest_of_{abs(hash(file.as_posix()))}"
     spec = importlib.util.spec_from_file_location(name, file)
     if spec is None or spec.loader is None:
-        raise PluginError(f"{file}: is no Python file")
+        raise PluginError(f"{file}: is not a Python file")
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     if str(file.parent) not in sys.path:

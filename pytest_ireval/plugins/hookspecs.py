@@ -155,14 +155,14 @@ def report_section(
 
     def make(function: Callable[[Mapping[str, Any]], Mapping[str, Any]]) -> ReportSection:
         if not isinstance(name, str) or not KIND_NAME.fullmatch(name):
-            raise PluginError(f"{name!r} cannot name a section: it is lower-case letters, digits and _")
+            raise PluginError(f"{name!r} cannot be the name of a section: use lower-case letters, digits and _")
         if not isinstance(title, str) or not title.strip():
-            raise PluginError(f"section {name!r}: its title is empty, and that is what a reader sees of it")
+            raise PluginError(f"section {name!r}: its title is empty; readers of the report see the title")
         folder = _folder_of(function, name)
         for file in filter(None, (template, style)):
             _refuse_lost(file, folder, name)
         if not template:
-            raise PluginError(f"section {name!r}: it names no template, so nothing could draw it")
+            raise PluginError(f"section {name!r}: it names no template; add template=")
         return ReportSection(name, title, function, folder, template, style)
 
     return make
@@ -173,13 +173,15 @@ def _folder_of(function: Callable[..., Any], name: str) -> Path:
     try:
         return Path(inspect.getfile(inspect.unwrap(function))).absolute().parent
     except (TypeError, ValueError):
-        raise PluginError(f"section {name!r}: {function!r} is no function of a module, so it has no folder") from None
+        raise PluginError(
+            f"section {name!r}: {function!r} is not a function of a module, so it has no folder"
+        ) from None
 
 
 def _refuse_lost(file: str, folder: Path, name: str) -> None:
     """A file is below the folder, and there: a wheel may have been built without it."""
     path = PurePosixPath(file)
     if path.is_absolute() or ".." in path.parts:
-        raise PluginError(f"section {name!r}: {file!r} is no name of a file below {folder}")
+        raise PluginError(f"section {name!r}: {file!r} is not a path of a file below {folder}")
     if not (folder / path).is_file():
         raise PluginError(f"section {name!r}: there is no file {file!r} in {folder}; was the package built without it?")

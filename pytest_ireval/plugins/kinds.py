@@ -134,7 +134,7 @@ def diagnosis(*, name: str, certain: bool = False) -> Callable[[Callable[[Any], 
 
     def make(function: Callable[[Any], Any]) -> DiagnosisKind:
         if not isinstance(name, str) or not KIND_NAME.fullmatch(name):
-            raise PluginError(f"{name!r} cannot name a diagnosis: use lower-case letters, digits and _")
+            raise PluginError(f"{name!r} cannot be the name of a diagnosis: use lower-case letters, digits and _")
         return DiagnosisKind(name, function, certain)
 
     return make
@@ -170,9 +170,7 @@ def source(*, name: str, options: type[Any]) -> Callable[[Callable[..., Any]], S
     def make(function: Callable[..., Any]) -> SourceKind:
         summary = _checked(name, options, function, "SourceOptions")
         if name not in options.model_fields:
-            raise PluginError(
-                f"source {name!r}: its options need a field {name!r}, which is what stands behind the key"
-            )
+            raise PluginError(f"source {name!r}: its options need a field {name!r} for the value of the key")
         return SourceKind(name, options, function, summary)
 
     return make
@@ -181,12 +179,12 @@ def source(*, name: str, options: type[Any]) -> Callable[[Callable[..., Any]], S
 def _checked(name: str, options: type[Any], function: Callable[..., Any], wanted: str) -> str:
     """The summary, if name and options can be used."""
     if not isinstance(name, str) or not KIND_NAME.fullmatch(name):
-        raise PluginError(f"{name!r} cannot be a key of a suite: it is lower-case letters, digits and _")
+        raise PluginError(f"{name!r} cannot be a key of a suite: use lower-case letters, digits and _")
     if not isinstance(options, type) or wanted not in {each.__name__ for each in options.__mro__}:
-        raise PluginError(f"{name}: options={options!r} is no subclass of {wanted}")
+        raise PluginError(f"{name}: options={options!r} is not a subclass of {wanted}")
     summary = " ".join((function.__doc__ or "").partition("\n\n")[0].split())
     if not summary and sys.flags.optimize < WITHOUT_DOCSTRINGS:
-        raise PluginError(f"{name}: its function has no docstring, which is what editors and documentation show")
+        raise PluginError(f"{name}: its function needs a docstring; editors and documentation show it")
     return summary
 
 

@@ -104,14 +104,15 @@ class Registry:
         if problems:
             raise MetricNameError(*problems)
         if not parsed:
-            raise MetricNameError("no metric is asked for")
+            raise MetricNameError("no metric was requested")
         return list(parsed.values())
 
     def _handed_over(self, value: object) -> Metric:
         """A metric that is used without being registered; its name must not be that of another."""
         if not isinstance(value, Metric):
             raise MetricError(
-                f"{value!r} is no metric and no name of one: decorate the function with @per_query_metric or @metric"
+                f"{value!r} is neither a metric nor the name of one: decorate the function with @per_query_metric "
+                "or @metric"
             )
         known, _ = self.vocabulary.heads.get(value.name.lower(), (value, {}))
         _refuse_another(known, value)
@@ -171,7 +172,7 @@ def _by_key(brought: Brought, wanted: type[Any], what: str) -> Mapping[str, Any]
         for value in values:
             if not isinstance(value, wanted):
                 made, hook = f"decorate the function with @{what}", f"ireval_{PLURAL.get(what, f'{what}s')}"
-                raise PluginError(f"plugin {origin} returned {value!r} from {hook}, which is no {called}: {made}")
+                raise PluginError(f"plugin {origin} returned {value!r} from {hook}, which is not a {called}: {made}")
             kind = from_origin(value, str(origin))
             other = kinds.setdefault(kind.name, kind)
             if other is not kind:
@@ -205,11 +206,11 @@ def _named_readers(brought: Brought) -> list[Reader]:
 
 def _reader(value: object, origin: Origin) -> Reader:
     if not isinstance(value, Reader):
-        raise PluginError(f"plugin {origin} returned {value!r} from ireval_readers, which is no Reader")
+        raise PluginError(f"plugin {origin} returned {value!r} from ireval_readers, which is not a Reader")
     if value.holds not in CONTENTS or not all(map(FORMAT_NAME.fullmatch, (value.name, *value.also))):
         raise PluginError(
             f"plugin {origin}: reader {value.name!r} holds {value.holds!r}; "
-            f"a reader holds one of {', '.join(CONTENTS)}, and its name is lower-case letters, digits and hyphens"
+            f"holds must be one of {', '.join(CONTENTS)}; a name has only lower-case letters, digits and hyphens"
         )
     return value._replace(origin=str(origin))
 
@@ -240,7 +241,7 @@ def _read_as_another(name: str, metric: Metric, other_name: str, other: Metric) 
 def _metric(value: object, origin: Origin) -> Metric:
     if not isinstance(value, Metric):
         raise PluginError(
-            f"plugin {origin} returned {value!r} from ireval_metrics, which is no metric: "
+            f"plugin {origin} returned {value!r} from ireval_metrics, which is not a metric: "
             "decorate the function with @per_query_metric or @metric"
         )
     return altered(value, origin=str(origin))
@@ -251,7 +252,7 @@ def _claim(metric: Metric, claims: dict[str, tuple[str, Metric]]) -> None:
     for name in (metric.name, *metric.spellings):
         other_name, other = claims.setdefault(name.lower(), (name, metric))
         if other is not metric:
-            case = "" if other_name == name else f" (the first writes it {other_name!r}; letter case does not count)"
+            case = "" if other_name == name else f" (the first spells it {other_name!r}; letter case is ignored)"
             raise PluginError(
                 f"metric name {name!r} is claimed twice{case}: "
                 f"by {other.name} of {other.origin} and by {metric.name} of {metric.origin}"
@@ -282,7 +283,9 @@ class Plugins:
             _refuse_unmarked(plugin, _origin(entry))
             self._register(plugin, _origin(entry))
             if not self.manager.get_hookcallers(plugin):
-                raise PluginError(f"plugin {entry.name!r} ({entry.module}) of {_origin(entry)} has no hook")
+                raise PluginError(
+                    f"plugin {entry.name!r} ({entry.module}) of {_origin(entry)} implements no hook of pytest-ireval"
+                )
 
     def adopt(self, module: ModuleType, name: str = "") -> bool:
         """Register a module found by path, such as a conftest.py, if it has hooks of ours; True if it has."""
@@ -324,7 +327,7 @@ class Plugins:
                 f"{hook} of {self.origins[plugin]} must return a list of {things}: {type(error).__name__}: {error}"
             ) from error
         if not returned and hook in {caller.name for caller in self.manager.get_hookcallers(plugin) or ()}:
-            raise PluginError(f"{hook} of {self.origins[plugin]} returned None; is a return missing?")
+            raise PluginError(f"{hook} of {self.origins[plugin]} returned None; is a return statement missing?")
         return [value for values in returned for value in values]
 
     def _register(self, plugin: object, origin: Origin) -> None:
@@ -381,7 +384,7 @@ def _refuse_unmarked(plugin: object, origin: Origin) -> None:
             meant = "" if name in hooks else did_you_mean(name, hooks, closeness=0.9)
             if name in hooks or meant:
                 raise PluginError(
-                    f"plugin {origin}: {name} is not marked with @hookimpl, and would never be called"
+                    f"plugin {origin}: {name} is not marked with @hookimpl, so it would never be called"
                     + (f"; {meant}" if meant else "")
                 )
 

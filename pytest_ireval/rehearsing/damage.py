@@ -67,7 +67,7 @@ def _mutants_of(stage: Stage) -> Iterator[_Mutant]:
     if judgments is not None:
         asked = stage.material.suite.judgments
         yield _Mutant(
-            "the first relevant document gone",
+            "the first relevant document removed",
             partial(_without_first_relevant, judgments=judgments, lowest=asked.relevant_from if asked else None),
         )
     yield _Mutant(f"the first {top} documents reversed", partial(first_reversed, top=top))
@@ -288,8 +288,8 @@ def _equivalents(stage: Stage) -> Iterator[_Equivalent]:
     accepted = stage.accepted
     yield _Equivalent("the same rankings", accepted, lambda rankings: rankings)
     tied = next((side for side in (accepted, stage.material.now) if _has_ties(side)), None)
-    why_not = _why_no_ties(stage) or ("" if tied else "no two documents of a query have equal scores")
-    yield _Equivalent("equal scores written in another order", tied or accepted, ties_written_otherwise, why_not)
+    why_not = _why_no_ties(stage) or ("" if tied else "no query has documents with equal scores")
+    yield _Equivalent("documents with equal scores in another order", tied or accepted, ties_written_otherwise, why_not)
     deepest = _top_of(stage)
     shallow = [check for check in stage.checks if _looks_no_deeper(check)]
     yield _Equivalent(
@@ -310,9 +310,9 @@ def _looks_no_deeper(check: Check) -> bool:
 def _why_no_ties(stage: Stage) -> str:
     suite = stage.material.suite
     if suite.policies.ties == "input":
-        return "the suite says ties: input, so their order counts"
+        return "the suite sets ties: input, so their order counts"
     if suite.documents.aliases or suite.documents.collapse:
-        return "documents have other names here than where equal scores are ordered by name"
+        return "the suite renames documents (aliases, collapse), so the order of equal scores may change"
     return ""
 
 
@@ -324,13 +324,13 @@ def _has_ties(side: Side) -> bool:
 def _why_nothing_below(stage: Stage, deepest: int, shallow: Sequence[Check]) -> str:
     policies = stage.material.suite.policies
     if not shallow:
-        return "no rule is about a metric with a cutoff"
+        return "no rule uses a metric with a cutoff"
     if policies.ties in ORDERS_BY_JUDGMENTS:
-        return f"the suite says ties: {policies.ties}, so documents may move across the cutoff"
+        return f"the suite sets ties: {policies.ties}, so documents may move across the cutoff"
     if policies.unjudged != "irrelevant":
-        return f"the suite says unjudged: {policies.unjudged}, so metrics look below their cutoff"
+        return f"the suite sets unjudged: {policies.unjudged}, so metrics use documents below their cutoff"
     if all(int(np.diff(each.first).max(initial=0)) < deepest + 2 for each in stage.accepted.rankings):
-        return "there is nothing below it"
+        return "no ranking is longer than that"
     return ""
 
 

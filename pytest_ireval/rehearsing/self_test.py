@@ -103,7 +103,7 @@ def _nothing_differs(stage: Stage, differ: int) -> str:
 
 
 def _with_file(stage: Stage, path: Path, progress: Progress) -> Material:
-    """The material in which a file holds the rankings of now."""
+    """The material in which a file holds the current rankings."""
     material = stage.material
     kind = material.registry.sources["run"]
     options = kind.options.model_construct(run=(path.absolute(),))
@@ -112,22 +112,19 @@ def _with_file(stage: Stage, path: Path, progress: Progress) -> Material:
     answered = rankings_of_suite(source, material.suite, material.registry, base, progress)
     shared = set(answered.rankings[0].queries) & set(stage.accepted.position)
     if not shared:
-        raise InputError(Problem(f"ranks no query that {stage.accepted.origin} ranks, too", place=str(path)))
+        raise InputError(Problem(f"ranks no query that {stage.accepted.origin} ranks", place=str(path)))
     return as_now(stage, scored(stage, answered.rankings))
 
 
 def _notes(stage: Stage) -> Iterator[str]:
     lists = [check.id for check in stage.checks if check.asked and check.asked.kind.lists]
     if lists:
-        yield (
-            f"{', '.join(lists)}: a list that changed has changed whichever side it is on, so swapping says nothing "
-            "of its false alarms"
-        )
+        yield (f"{', '.join(lists)}: these rules compare lists; swapping the sides does not test their false alarms")
     lenient = [check.id for check in stage.checks if check.asked and check.asked.options.on_fail == "warn"]
     if lenient:
-        yield f"{', '.join(lenient)}: a warning, never red, as the suite says on_fail: warn"
+        yield f"{', '.join(lenient)}: only a warning, never red, because the suite sets on_fail: warn"
     if stage.no_baseline:
-        yield "no baseline has been accepted yet: damage is done to the rankings of now, and compared with them"
+        yield "no baseline has been accepted yet: the current rankings are damaged and compared with themselves"
 
 
 ASKED = 2
@@ -145,7 +142,7 @@ def asked_again(
 ) -> AskedAgain:
     """The source asked ``times`` as often as the suite asks it; the first answer compared with the second."""
     if suite.source is None:
-        raise IrevalError(f"{suite.place}: names no source of rankings")
+        raise IrevalError(f"{suite.place}: the suite has no source of rankings")
     repeat = suite.source.repeat
     plan = plan_of(suite, registry)
     often = _asked_often(suite, repeat * times)

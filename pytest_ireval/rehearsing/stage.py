@@ -128,7 +128,7 @@ class Stage:
     """A suite, its rules, and what was gathered for it."""
 
     material: Material
-    """With a baseline: where nobody has accepted one yet, the rankings of now are taken for it."""
+    """With a baseline: where nobody has accepted one yet, the current rankings are taken for it."""
     checks: tuple[Check, ...]
     """Those of rules, in an order that does not depend on that of the queries."""
     circumstances: Circumstances
@@ -153,7 +153,7 @@ def stage_of(material: Material, checks: Iterable[Check], circumstances: Circums
     """A stage for the rules of a suite; raises why its baseline cannot be compared with."""
     if material.baseline_error is not None:
         raise material.baseline_error
-    baseline = material.baseline or replace(material.now, origin="the rankings of now")
+    baseline = material.baseline or replace(material.now, origin="the current rankings")
     prints = material.fingerprints
     sides = [fingerprint_of_rankings(each) for side in (baseline, material.now) for each in side.rankings]
     seed = " ".join((prints.queries, prints.judgments, *sides))
@@ -193,7 +193,7 @@ def scored(stage: Stage, rankings: Sequence[Rankings]) -> Side:
 
 
 def as_now(stage: Stage, now: Side) -> Material:
-    """The material in which these were the rankings of now."""
+    """The material in which these were the current rankings."""
     suite, gathered = stage.material.suite, stage.gathered
     return _with(stage, now, beside(suite, gathered, now), unjudged_of(suite, gathered, now))
 

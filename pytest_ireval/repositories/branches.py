@@ -42,13 +42,15 @@ def merge_base(ref: str, top: Path) -> MergeBase:
     """Of HEAD and ``ref`` in the repository at ``top``; an error unless git knows it for certain."""
     head = _commit(top, "HEAD")
     if not head:
-        raise BaselineError(Problem("has no commit yet, so no branch to hold baselines against", place=str(top)))
+        raise BaselineError(Problem("has no commit yet, so there are no baselines to compare with", place=str(top)))
     known = _known(ref, top)
     commit, shallow = _commit(top, known), _ends(top)
     known = short_name(known)
     answer = asked(top, "merge-base", "--all", commit, head)
     if answer.status not in (0, 1):
-        raise BaselineError(Problem(f"git finds no merge base of HEAD and {known}: {answer.said}", place=str(top)))
+        raise BaselineError(
+            Problem(f"git cannot find the merge base of HEAD and {known}: {answer.said}", place=str(top))
+        )
     found = answer.out.decode("ascii").split()
     if not found:
         raise BaselineError(_unrelated(known, commit, shallow=bool(shallow)))
@@ -59,12 +61,12 @@ def merge_base(ref: str, top: Path) -> MergeBase:
 
 def _notes(ref: str, known: str, found: list[str], head: str) -> Iterator[str]:
     if known != ref:
-        yield f"there is no {ref} here, so {known} was taken"
+        yield f"there is no {ref} here, so {known} is used"
     if len(found) > 1:
         others = ", ".join(commit[:DIGITS] for commit in found[1:])
-        yield f"HEAD and {known} have {len(found)} merge bases: taken was the one that git names first, not {others}"
+        yield f"HEAD and {known} have {len(found)} merge bases: the first that git lists is used, not {others}"
     if found[0] == head:
-        yield f"HEAD is part of {known}: only what is not committed can differ"
+        yield f"HEAD is already part of {known}: only uncommitted changes can differ"
 
 
 def top_of(folder: Path) -> Path:
@@ -75,14 +77,14 @@ def top_of(folder: Path) -> Path:
     if "not a git repository" in answer.said:
         raise BaselineError(
             Problem(
-                "is in no git repository, so there is no base to hold baselines against",
+                "is not in a git repository, so there is no base to compare with",
                 place=str(folder),
                 suggestion="run it in a clone, or without --ireval-base",
             )
         )
-    first, *others = answer.said.splitlines() or ["git says nothing"]
+    first, *others = answer.said.splitlines() or ["git gave no reason"]
     hint = " ".join(line.strip() for line in others if line.strip())
-    raise BaselineError(Problem(f"git cannot be asked: {first}", place=str(folder), suggestion=hint))
+    raise BaselineError(Problem(f"git failed: {first}", place=str(folder), suggestion=hint))
 
 
 def _commit(top: Path, ref: str) -> str:
@@ -110,12 +112,12 @@ def _unknown(ref: str, top: Path) -> Problem:
         by_branch.setdefault(name.removeprefix("origin/"), name)
     meant = closest(ref.removeprefix("origin/"), by_branch)
     hint = f"did you mean {by_branch[meant]!r}?" if meant else ""
-    complaint = f"git knows no commit {shown(ref)} here"
+    complaint = f"git does not know the commit {shown(ref)} here"
     if _ends(top):
         return Problem(
             f"{complaint}, and the clone is shallow", suggestion="\n  ".join(filter(None, (hint, _remedy(ref))))
         )
-    fetch = f"git fetch origin {_refspec(ref)} brings a branch that is not here yet" if BRANCH.fullmatch(ref) else ""
+    fetch = f"git fetch origin {_refspec(ref)} fetches a branch that is missing here" if BRANCH.fullmatch(ref) else ""
     return Problem(complaint, suggestion="\n  ".join(filter(None, (hint, fetch))))
 
 
@@ -127,7 +129,7 @@ def _refspec(ref: str) -> str:
 def _remedy(ref: str) -> str:
     """How a shallow clone gets the history that it lacks."""
     fetch = f"git fetch --unshallow origin {_refspec(ref)}" if BRANCH.fullmatch(ref) else "git fetch --unshallow"
-    return f"fetch-depth: 0 of actions/checkout, GIT_DEPTH: 0 of GitLab, or {fetch} brings the history"
+    return f"fetch-depth: 0 of actions/checkout, GIT_DEPTH: 0 of GitLab, or {fetch} fetches the history"
 
 
 def _unrelated(ref: str, commit: str, *, shallow: bool) -> Problem:
@@ -135,13 +137,13 @@ def _unrelated(ref: str, commit: str, *, shallow: bool) -> Problem:
         complaint = f"HEAD and {ref} ({commit[:DIGITS]}) have no common commit in this clone, which is shallow"
         return Problem(complaint, suggestion=_remedy(ref))
     complaint = f"HEAD and {ref} ({commit[:DIGITS]}) have no common commit: their histories are unrelated"
-    return Problem(complaint, suggestion="name the branch that this one was cut from")
+    return Problem(complaint, suggestion="name the branch that this branch started from")
 
 
 def _cut_off(commit: str, ref: str) -> Problem:
     complaint = (
-        f"HEAD and {ref} have {commit[:DIGITS]} in common, but this clone is shallow: a later common commit may lie "
-        "behind its ends"
+        f"HEAD and {ref} have {commit[:DIGITS]} in common, but this clone is shallow: a later common commit may be "
+        "missing from it"
     )
     return Problem(complaint, suggestion=_remedy(ref))
 
@@ -186,7 +188,7 @@ class Tree:
         found = self._entries("./" if folder == "." else f"{folder}/")
         if not found and folder != "." and (there := self._entries(folder)):
             what = "a submodule" if there[0].kind == "commit" else "a link or a file"
-            raise BaselineError(Problem(f"is no folder at {self.base}, but {what}", place=folder))
+            raise BaselineError(Problem(f"is not a folder at {self.base}, but {what}", place=folder))
         return {entry.path: entry.content for entry in found if entry.kind == "blob"}
 
     def contents(self, wanted: Mapping[str, str]) -> dict[str, bytes]:
@@ -235,15 +237,17 @@ class Tree:
         answer = asked(self.base.top, "lfs", "smudge", "--", path, given=data, patience=PATIENCE)
         if answer.status == 0 and answer.out and not is_pointer(answer.out):
             return answer.out
-        complaint = "is a pointer of Git LFS there, and git lfs does not bring the content"
-        suggestion = f"git lfs install, then git lfs pull; git lfs fetch origin {self.base.short} brings what is older"
+        complaint = "is a Git LFS pointer there, and git lfs cannot fetch the content"
+        suggestion = f"git lfs install, then git lfs pull; git lfs fetch origin {self.base.short} fetches older content"
         raise BaselineError(Problem(complaint, place=f"{self.base.short}:{path}", suggestion=suggestion))
 
     def _unreadable(self, path: str, said: str) -> Problem:
-        lines = [line.strip() for line in said.splitlines() if line.strip()] or ["git says nothing"]
+        lines = [line.strip() for line in said.splitlines() if line.strip()] or ["git gave no reason"]
         partial = any(word in said for word in ("promisor", "could not fetch", " missing"))
         return Problem(
             f"git cannot read it: {lines[-1]}",
             place=f"{self.base.short}:{path}",
-            suggestion="a partial clone brings contents from its remote, which has to be reachable" if partial else "",
+            suggestion="a partial clone fetches file contents from its remote; check that the remote can be reached"
+            if partial
+            else "",
         )

@@ -50,7 +50,7 @@ def changes_since(ref: str, folder: Path) -> Changes:
     Raises IrevalError where git cannot tell: that nothing changed is never what it says then.
     """
     if root_of(folder) is None:
-        complaint = "lies in no git repository, so nobody knows what changed"
+        complaint = "is not in a git repository, so the changed files are unknown"
         hint = "run it in a clone, or without --ireval-changed-since"
         raise IrevalError(Problem(complaint, place=str(folder), suggestion=hint))
     base = merge_base(ref, top_of(folder))
@@ -114,7 +114,7 @@ def _said(root: Path, command: str, *options: str) -> list[bytes]:
     answer = asked(root, command, "-z", *options, "--", patience=PATIENCE)
     if answer.status != 0:
         raise IrevalError(
-            Problem(f"git {command} failed, so nobody knows what changed: {answer.said}", place=str(root))
+            Problem(f"git {command} failed, so the changed files are unknown: {answer.said}", place=str(root))
         )
     return [entry for entry in answer.out.split(b"\0") if entry]
 

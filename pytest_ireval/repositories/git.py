@@ -148,9 +148,9 @@ def asked(folder: Path, *arguments: str, given: bytes = b"", patience: float = 0
             env=environment,
         )
     except subprocess.TimeoutExpired as error:
-        return _Answer(None, b"", f"git does not answer within {error.timeout:g} seconds")
+        return _Answer(None, b"", f"git did not answer within {error.timeout:g} seconds")
     except (OSError, ValueError):
-        return _Answer(None, b"", "there is no git here: install it where the gate runs")
+        return _Answer(None, b"", "git is not installed; install it where the gate runs")
     return _Answer(done.returncode, done.stdout, done.stderr.decode("utf-8", "replace").strip())
 
 
@@ -169,9 +169,9 @@ def _checked_commit(ref: str, folder: Path) -> None:
     if ref and not ref.startswith("-") and git(folder, "rev-parse", "--verify", "--quiet", f"{ref}^{{commit}}"):
         return
     if git(folder, "rev-parse", "--git-dir") is None:
-        raise BaselineError(Problem("is in no git repository, or git is not at hand", place=str(folder)))
-    complaint = f"git knows no commit {shown(ref)} here"
-    raise BaselineError(Problem(complaint, suggestion="a shallow clone may lack it: git fetch --unshallow"))
+        raise BaselineError(Problem("is not in a git repository, or git is not installed", place=str(folder)))
+    complaint = f"git does not know the commit {shown(ref)} here"
+    raise BaselineError(Problem(complaint, suggestion="a shallow clone may not have it: run git fetch --unshallow"))
 
 
 def root_of(folder: Path) -> Path | None:

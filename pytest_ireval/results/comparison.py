@@ -144,7 +144,7 @@ class Comparison:
         """The value that :meth:`to_dict` wrote."""
         if not isinstance(data, Mapping) or data.get("format") != FORMAT:
             found = f"format {data.get('format')!r}" if isinstance(data, Mapping) else type(data).__name__
-            raise InputError(f"{found} cannot be read as a comparison; this version reads format {FORMAT!r}")
+            raise InputError(f"{found} is not a comparison that this version can read; it reads format {FORMAT!r}")
         return cls(
             rankings={name: Evaluation.from_dict(entry) for name, entry in data["rankings"].items()},
             metrics=tuple(_metric_from_dict(name, entry) for name, entry in data["metrics"].items()),

@@ -124,7 +124,7 @@ class Evaluation:
         """The value that :meth:`to_dict` wrote."""
         if not isinstance(data, Mapping) or data.get("format") != FORMAT:
             found = f"format {data.get('format')!r}" if isinstance(data, Mapping) else type(data).__name__
-            raise InputError(f"{found} cannot be read as an evaluation; this version reads format {FORMAT}")
+            raise InputError(f"{found} is not an evaluation that this version can read; it reads format {FORMAT}")
         return cls(
             metrics=tuple(_metric_from_dict(name, entry) for name, entry in data["metrics"].items()),
             policies=Policies(**data["policies"]),

@@ -123,7 +123,7 @@ def _record(data: Any, record: Any, place: str, path: Path) -> Any:
     lacking = [each.name for each in fields(record) if each.name not in data and not _has_default(each)]
     problems = [Problem("is missing", place, (*path, name)) for name in lacking]
     problems += [
-        Problem("is no part of it", place, (*path, key), did_you_mean(key, hints)) for key in data if key not in hints
+        Problem("unknown key", place, (*path, key), did_you_mean(key, hints)) for key in data if key not in hints
     ]
     if problems:
         raise InputError(*problems)

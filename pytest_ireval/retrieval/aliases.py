@@ -118,10 +118,11 @@ def _refuse_doubles(found: Judgments | Rankings, query: Rows, documents: Ids, fi
         mistakes.add(
             Problem(
                 f"documents {olds} are both {what} for query {shown(found.queries[query[a]])}{grades}, and both are "
-                f"{shown(documents[a])} now",
+                "now "
+                f"{shown(documents[a])}",
                 place=found.place(b) if isinstance(found, Judgments) else found.origin,
-                suggestion="one of them is wrong in documents > aliases; "
-                "variants that shall count as one document belong in documents > collapse",
+                suggestion="fix the entry for one of them in documents > aliases; "
+                "list variants that count as one document in documents > collapse",
             )
         )
     mistakes.refuse()
@@ -227,9 +228,10 @@ def read_groups(path: FilePath) -> dict[str, str]:
         if document in groups and entry.other != document:
             mistakes.add(
                 Problem(
-                    f"{shown(document)} is in group {shown(entry.other)}, and is itself the group of others",
+                    f"{shown(document)} is in group {shown(entry.other)}, but is also the group of other documents",
                     place=entry.place,
-                    suggestion="a document that is called like a group belongs to it: put all of them into one group",
+                    suggestion="a document with the name of a group belongs to that group: put all of them into one "
+                    "group",
                 )
             )
     mistakes.refuse()
@@ -243,7 +245,7 @@ def _entries(path: FilePath, key: str, value: str, says: str) -> dict[str, _Entr
         literal = file.delimiter == "\t"
     keys, values = _column(found, key), _column(found, value)
     if not keys:
-        raise InputError(Problem("there is nothing below the names of the columns", place=found.origin))
+        raise InputError(Problem("there are no rows below the column names", place=found.origin))
     entries: dict[str, _Entry] = {}
     mistakes = Mistakes()
     for row, cells in enumerate(zip(keys, values, strict=True)):
@@ -268,14 +270,14 @@ def _column(found: Table, kind: str) -> list[str]:
         left = len(found.columns) - LISTED
         names = ", ".join(map(shown, list(found.columns)[:LISTED])) + (f" and {left:,} more" if left > 0 else "")
         names_of_kind = ", ".join(each for group in COLUMN_NAMES[kind] for each in group)
-        complaint = f"no column is called {kind!r}: the first line names {names}"
-        raise InputError(Problem(complaint, place=found.origin, allowed=f"one of {names_of_kind}"))
+        complaint = f"there is no column {kind!r}: the first line names {names}"
+        raise InputError(Problem(complaint, place=found.origin, allowed=f"allowed: one of {names_of_kind}"))
     return list(found.column(kind))
 
 
 def _id(cell: str, literal: bool) -> str:
     if literal and is_quoted(cell.strip()):
-        raise Unfit(f"the id {cell.strip()} is in quotes", "TSV is taken literally: leave the quotes out, or write CSV")
+        raise Unfit(f"the id {cell.strip()} is in quotes", "TSV has no quoting: remove the quotes, or use CSV")
     return id_in(cell)
 
 

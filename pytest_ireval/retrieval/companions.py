@@ -51,7 +51,7 @@ def _check_collection(judged: JudgedRankings, size: int) -> None:
     if known.size and known[most] > size:
         raise _unfit(
             "collection",
-            f"{size:,} documents are fewer than the {known[most]:,} that are judged or retrieved for query "
+            f"{size:,} documents are too few: {known[most]:,} are judged or retrieved for query "
             f"{judged.queries[most]!r}",
         )
 
@@ -60,7 +60,7 @@ def _entries(mapping: object, what: str) -> list[tuple[Any, Any]]:
     if mapping is None:
         return []
     if not isinstance(mapping, Mapping):
-        raise _unfit(what, f"{type(mapping).__name__} is no mapping")
+        raise _unfit(what, f"{type(mapping).__name__} is not a mapping")
     return list(mapping.items())
 
 
@@ -71,10 +71,10 @@ def _sessions(queries: Sequence[str], sessions: Mapping[str, tuple[str, int]]) -
         if query not in known:
             raise _unfit("sessions", f"query {query!r} is not judged")
         if not _is_place(place):
-            raise _unfit("sessions", f"query {query!r} has {place!r}, not (session, position from 1 on)")
+            raise _unfit("sessions", f"query {query!r} has {place!r}, not (session, position); positions start at 1")
         other = taken.setdefault(tuple(place), query)
         if other != query:
-            raise _unfit("sessions", f"queries {other!r} and {query!r} have one position in session {place[0]!r}")
+            raise _unfit("sessions", f"queries {other!r} and {query!r} have the same position in session {place[0]!r}")
     names = {name: i for i, name in enumerate(dict.fromkeys(sessions[q][0] for q in queries if q in sessions))}
     places = [sessions.get(query) for query in queries]
     return Sessions(
@@ -95,10 +95,10 @@ def _is_place(place: object) -> bool:
 def _timings(judged: JudgedRankings, timings: Mapping[str, float]) -> Floats:
     for query, seconds in _entries(timings, "timings"):
         if not isinstance(seconds, Real) or isinstance(seconds, bool) or not 0 <= float(seconds) < np.inf:
-            raise _unfit("timings", f"query {query!r} took {seconds!r}, which is no number of seconds")
+            raise _unfit("timings", f"query {query!r} took {seconds!r}, which is not a number of seconds")
     for query, there in zip(judged.queries, judged.present.tolist(), strict=True):
         if there and query not in timings:
-            raise _unfit("timings", f"query {query!r} has none")
+            raise _unfit("timings", f"query {query!r} has no timing")
     return np.array([timings.get(query, np.nan) for query in judged.queries], np.float64)
 
 

@@ -72,7 +72,7 @@ def _asked_by(grades_option: str, problem: Problem) -> Problem:
     """The same problem; where the remedy is fractional grades, as this user asks for them."""
     if problem.suggestion != FRACTIONS:
         return problem
-    return replace(problem, suggestion=f"fractional grades are read with {grades_option}")
+    return replace(problem, suggestion=f"to read fractional grades, use {grades_option}")
 
 
 def as_rankings(
@@ -130,7 +130,7 @@ def _held(
             return read_by(reader, file, how._replace(recognised=named is None)), file.name
     if named is not None:
         name = named.name if isinstance(named, Reader) else named
-        raise InputError(f"{content}_format={name!r} is for files, and these {content} come from Python")
+        raise InputError(f"{content}_format={name!r} applies only to files, but these {content} come from Python")
     return source, content
 
 
@@ -169,7 +169,7 @@ def _without_judgments(judgments: Judgments, queries: Sequence[str], origin: str
             Problem(
                 f"none of its queries ({len(queries)}) is judged in {judgments.origin}",
                 place=origin,
-                suggestion=f"it ranks {some(queries)}; judged are {some(judgments.queries)}",
+                suggestion=f"ranked: {some(queries)}; judged: {some(judgments.queries)}",
             )
         )
     return unjudged

@@ -70,7 +70,7 @@ def queries_from(source: Any, *, origin: str = "queries") -> Queries:
     elif isinstance(source, Iterable) and not isinstance(source, str | bytes):
         rows = list(source)
     else:
-        raise _unfit(origin, f"{type(source).__name__} is no kind of {origin}")
+        raise _unfit(origin, f"{type(source).__name__} is not a supported type of {origin}")
     for number, row in enumerate(rows, 1):
         if not isinstance(row, Mapping):
             raise _unfit(origin, f"row {number} is {row!r}, not a dictionary with id and text")
@@ -106,7 +106,7 @@ def _graded_rows(source: Any, origin: str) -> list[tuple[str, str, Any]]:
 def _refuse_text_and_number(source: Mapping[Any, Any], origin: str) -> None:
     for query in source:
         if not isinstance(query, str) and str(query) in source:
-            raise _unfit(origin, f"query {str(query)!r} is there twice, as text and as a number")
+            raise _unfit(origin, f"query {str(query)!r} occurs twice, as text and as a number")
 
 
 def _ranked_lists(source: Any, origin: str) -> dict[str, list[tuple[str, float]]]:
@@ -133,14 +133,14 @@ def _ranked(query: Any, ranking: Any, origin: str) -> list[tuple[str, float]]:
 
 def _pair(query: Any, entry: Any, origin: str) -> tuple[str, float]:
     if not isinstance(entry, tuple | list) or len(entry) != 2:
-        raise _unfit(origin, f"the ranking of query {query!r} holds {entry!r}, which is no pair (document, score)")
+        raise _unfit(origin, f"the ranking of query {query!r} holds {entry!r}, which is not a pair (document, score)")
     return id_of(entry[0]), _score(entry[1], query, entry[0])
 
 
 def _rows(source: Any, value: str, origin: str) -> list[tuple[str, str, Any]]:
     """(query, document, value) from rows in that order or with such names."""
     if isinstance(source, str) or not isinstance(source, Iterable):
-        raise _unfit(origin, f"{type(source).__name__} is no kind of {origin}")
+        raise _unfit(origin, f"{type(source).__name__} is not a supported type of {origin}")
     return [_row(row, value, number, origin) for number, row in enumerate(source, 1)]
 
 
@@ -162,7 +162,7 @@ def _grade(value: Any, grades: str, query: str, document: str) -> float:
     """A grade; the highest of all subtopics where there are such."""
     if isinstance(value, Mapping):
         if any(isinstance(grade, Mapping) for grade in value.values()):
-            raise Unfit(f"{Named('grade', document, query)} is {value!r}, too deep")
+            raise Unfit(f"{Named('grade', document, query)} is {value!r}, nested too deeply")
         return max((_grade(grade, grades, query, document) for grade in value.values()), default=0.0)
     what = Named("grade", document, query)
     number = number_of(value, what)
@@ -206,7 +206,7 @@ def judgment_columns(table: Table) -> Table:
     """The same under our own names, grade last but for what is kept besides, which is text."""
     names = list(table.columns)
     if not table.rows:
-        raise InputError(Problem("there are no judgments in it", place=table.origin))
+        raise InputError(Problem("it contains no judgments", place=table.origin))
     used = {kind: column_for(names, kind, table.origin) for kind in ("query", "document")}
     used["grade"] = grade_column(names, table.origin)
     if (subtopic := named(names, "subtopic")) is not None:
@@ -227,7 +227,7 @@ def graded_rows(table: Table, grades: str = "integer") -> list[tuple[str, str, f
     columns = [table.columns[name] for name in ("query", "document", "grade")]
     rows = list(_checked(table, columns, lambda q, d, g: (id_in(q), id_in(d), _grade_in(q, d, g, grades))))
     if not rows:
-        raise InputError(Problem("there are no judgments in it", place=table.origin))
+        raise InputError(Problem("it contains no judgments", place=table.origin))
     return rows
 
 
@@ -321,7 +321,7 @@ def _rankings_of_table(table: Table, depth: int | None = None, *, by_id: bool = 
         documents.append(document)
         scores.append(-number if by_rank else number)
     if not code:
-        raise InputError(Problem("there are no rankings in it", place=table.origin))
+        raise InputError(Problem("it contains no rankings", place=table.origin))
     return rankings_of_columns(
         list(code),
         np.array(query, np.int64),
@@ -342,7 +342,7 @@ def queries_of_table(table: Table) -> Queries:
     """Queries, one a row; every column but id and text is kept."""
     names = list(table.columns)
     if not table.rows:
-        raise InputError(Problem("there are no queries in it", place=table.origin))
+        raise InputError(Problem("it contains no queries", place=table.origin))
     id_name = id_column(names, table.origin)
     others = [name for name in names if name != id_name]
     text_name = column_for(others, "text", table.origin) if named(others, "text") is not None else id_name
@@ -353,7 +353,7 @@ def queries_of_table(table: Table) -> Queries:
     mistakes = Mistakes()
     for row, (query, _) in enumerate(rows):
         if first.setdefault(query, row) != row:
-            complaint = f"query {shown(query)} is there twice, first at {table.place(first[query])}"
+            complaint = f"query {shown(query)} occurs twice, first at {table.place(first[query])}"
             mistakes.add(Problem(complaint, place=table.place(row)))
     mistakes.refuse()
     return Queries(

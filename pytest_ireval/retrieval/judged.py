@@ -141,7 +141,7 @@ class JudgedRankings:
         """
         reference = self.reference
         if self.documents is None or reference is None or reference.documents is None:
-            raise MetricError("rank_in_reference is there for metrics with needs=('documents', 'reference')")
+            raise MetricError("rank_in_reference is available only for metrics with needs=('documents', 'reference')")
         if reference.queries != self.queries:
             raise MetricError("the reference has other queries")
         return _frozen(ranks_in(reference.documents, self.documents))
@@ -292,7 +292,9 @@ def _table(ids: Ids, query: Integers) -> tuple[int, JudgedPairs]:
         table = JudgedPairs(ids.keys(seed) ^ query_keys)
         if not table.suspects().size:
             return seed, table
-    raise InputError(f"the reference: its ids collide under {MOST_SEEDS} hash functions; were they made to?")
+    raise InputError(
+        f"the reference: its ids collide under {MOST_SEEDS} hash functions; were the ids constructed to collide?"
+    )
 
 
 def _queries(documents: Documents) -> Integers:

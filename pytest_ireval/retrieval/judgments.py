@@ -107,7 +107,7 @@ def judgments_of(
 ) -> Judgments:
     """Judgments from columns. A pair judged twice with one grade is one judgment; with two grades it is an error."""
     if not query.size:
-        raise InputError(Problem("there are no judgments in it", place=origin))
+        raise InputError(Problem("it contains no judgments", place=origin))
     columns = columns or {}
     for seed in range(MOST_SEEDS):
         keys = documents.keys(seed) ^ mixed(Ids.of(queries).keys(seed))[query]
@@ -130,7 +130,11 @@ def judgments_of(
                 subtopics=subtopics and _subtopics_of(subtopics, rows, query.size),
                 columns={name: _together(values, first, later, rows) for name, values in columns.items()},
             )
-    raise InputError(Problem(f"its ids collide under {MOST_SEEDS} hash functions; were they made to?", place=origin))
+    raise InputError(
+        Problem(
+            f"its ids collide under {MOST_SEEDS} hash functions; were the ids constructed to collide?", place=origin
+        )
+    )
 
 
 def joined_texts(values: Iterable[str]) -> str:
@@ -177,7 +181,7 @@ def _refuse_conflicts(
                 f"document {shown(documents[b])} is judged twice for query {shown(queries[query[b]])}: "
                 f"grade {grade[b]:g} here, grade {grade[a]:g} at {place(a)}",
                 place=place(b),
-                suggestion="keep one, merge the judges (ireval import --judges median), "
+                suggestion="keep one of them, merge the judges (ireval import --judges median), "
                 "or read subtopics (format trec-diversity)",
             )
         )

@@ -71,7 +71,7 @@ def open_documents(now: JudgedRankings, before: JudgedRankings, cutoff: int | No
 def listed_rows(judged: JudgedRankings) -> Documents:
     """The documents of rankings that have all of them."""
     if judged.documents is None:
-        raise TypeError("these rankings were joined without their documents")
+        raise TypeError("these rankings were joined without document ids")
     return judged.documents
 
 

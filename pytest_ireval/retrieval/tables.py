@@ -57,7 +57,7 @@ class Table:
         twice = next((name for name, count in names.items() if count > 1), None)
         if twice is not None:
             alike = " and ".join(repr(name) for name in self.columns if plain_name(name) == twice)
-            raise InputError(Problem(f"columns {alike} are called alike", place=self.origin))
+            raise InputError(Problem(f"columns {alike} have the same name", place=self.origin))
 
     @property
     def rows(self) -> range:
@@ -132,7 +132,7 @@ def column_for(names: Iterable[Any], kind: str, origin: str) -> Any:
         return found[0]
     if found:
         which = f"columns {' and '.join(map(repr, found))} could both be the {kind}"
-        raise InputError(Problem(which, place=origin, suggestion="rename the one that is not meant, or leave it out"))
+        raise InputError(Problem(which, place=origin, suggestion="rename or remove the column that you do not mean"))
     raise InputError(
         Problem(
             f"there is no column for the {kind}: the columns are {', '.join(map(repr, names))}",
@@ -191,7 +191,7 @@ def identifies(names: Sequence[Any]) -> bool:
     return named(names, "id") is not None or ("query" in map(plain_name, names) and _is_id_beside(names))
 
 
-FRACTIONS = 'fractional grades are read with grades="float" (command line: --grades float)'
+FRACTIONS = 'to read fractional grades, use grades="float" (command line: --grades float)'
 NUMBER = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?", re.ASCII)
 
 
@@ -209,7 +209,7 @@ def id_of(value: Any) -> str:
         return value
     if isinstance(value, int | np.integer) and not isinstance(value, bool):
         return str(int(value))
-    raise Unfit(f"{value!r} is no id; ids are text (or whole numbers)")
+    raise Unfit(f"{value!r} is not an id; ids are text (or whole numbers)")
 
 
 def _has_utf8(text: str) -> bool:
@@ -253,7 +253,7 @@ def number_in(value: Any, what: Named) -> float:
         raise Unfit(f"{what} is {value!r}, not a number")
     number = number_of(float(text), what)
     if not number and what.kind == "grade" and text.lower().partition("e")[0].strip("+-.0"):
-        raise Unfit(f"{what} is {value!r}, which is too small for a number")
+        raise Unfit(f"{what} is {value!r}, which is too close to 0 for a number")
     return number
 
 
@@ -280,7 +280,7 @@ def text_in(value: Any) -> str:
         return value or ""
     if isinstance(value, int | float | np.integer | np.floating):
         return str(value)
-    raise Unfit(f"{value!r} is no text")
+    raise Unfit(f"{value!r} is not text")
 
 
 def cell_text(value: Any) -> str:

@@ -73,7 +73,7 @@ def _fetched(source: SourceAsked, request: Request) -> Any:
 
 def _rankings(found: Any, request: Request) -> Rankings:
     if found is None:
-        raise SourceError("it returned None: is a return missing?")
+        raise SourceError("it returned None: is a return statement missing?")
     if isinstance(found, str):
         found = request.folder / found
     depth = None if request.keep_all else request.depth
@@ -84,10 +84,10 @@ def _rankings(found: Any, request: Request) -> Rankings:
 def _of_nothing_asked(others: tuple[str, ...], request: Request) -> Problem:
     number = counted(len(request.queries), "query")
     if not others:
-        return Problem(f"it returned no ranking at all, for {number}")
+        return Problem(f"it returned no ranking for {number}")
     return Problem(
-        f"it ranks none of the queries that it was asked for ({number} of {request.queries.origin})",
-        suggestion=f"it ranks {some(others)}; asked were {some(request.queries.ids)}",
+        f"it ranks none of the requested queries ({number} of {request.queries.origin})",
+        suggestion=f"ranked: {some(others)}; requested: {some(request.queries.ids)}",
     )
 
 

@@ -93,11 +93,11 @@ def _no_module(name: str, folders: Sequence[Path]) -> Problem:
     searched = f"{', '.join(words[:-1])} and {words[-1]}" if len(words) > 1 else words[0]
     above = next((folder for folder in _above(folders[0]) if _holds(folder, name)), None)
     return Problem(
-        f"there is no module {name!r}",
-        suggestion=f"looked for in {searched}, and where Python finds modules",
-        allowed=f"there is one above the suite: write path: {within(above, folders[0])}"
+        f"module {name!r} not found",
+        suggestion=f"searched in {searched}, and in Python's module path",
+        allowed=f"it exists above the suite: write path: {within(above, folders[0])}"
         if above
-        else "path: names more folders, seen from the suite",
+        else "path: adds folders to search, relative to the suite",
     )
 
 
@@ -129,17 +129,17 @@ def _refuse_another(name: str, folder: Path) -> None:
         here = homes[0] if homes else folder
     if not same:
         complaint = (
-            f"module {top!r} would be {within(here, folder)}, but {within(loaded or '', folder)} is imported under"
+            f"module {top!r} is {within(here, folder)}, but {within(loaded or '', folder)} is already imported under"
         )
-        suggestion = "Python knows one module of a name: rename one of the two"
-        raise SourceError(Problem(f"{complaint} this name already", suggestion=suggestion))
+        suggestion = "Python imports only one module per name: rename one of the two"
+        raise SourceError(Problem(f"{complaint} this name", suggestion=suggestion))
 
 
 def _not_there(name: str, attribute: str, found: Any, module: ModuleType, folder: Path) -> Problem:
     file = getattr(module, "__file__", None)
     functions = [each for each, value in vars(found).items() if callable(value)] if hasattr(found, "__dict__") else []
     return Problem(
-        f"there is no {attribute!r} in {within(file, folder) if file else module.__name__}, which {name} asks for",
+        f"there is no {attribute!r} in {within(file, folder) if file else module.__name__}, but {name} needs it",
         suggestion=did_you_mean(attribute, functions),
     )
 
@@ -156,11 +156,11 @@ def wanted_by(function: Callable[..., Any], name: str, offered: Sequence[str]) -
     told = [each for each in others if each.name in can_be_told and each.kind != inspect.Parameter.POSITIONAL_ONLY]
     unknown = [repr(each.name) for each in others if each.default is inspect.Parameter.empty and each not in told]
     if unknown:
-        complaint = f"{name} needs {', '.join(unknown)}, which nobody can tell it"
-        raise SourceError(Problem(complaint, allowed=f"besides the query it may ask for {', '.join(offered)}"))
+        complaint = f"unsupported parameter of {name}: {', '.join(unknown)}"
+        raise SourceError(Problem(complaint, allowed=f"allowed after the query: {', '.join(offered)}"))
     wanted = WantedArguments(first is not None, tuple(each.name for each in told))
     if not wanted.asks_for_queries:
-        raise SourceError(f"{name} takes no query: its first argument would be that")
+        raise SourceError(f"{name} has no parameter for the query; the query is its first argument")
     return wanted
 
 
@@ -194,7 +194,7 @@ def _gathered(returned: Any) -> Any:
         return returned
     found = list(islice(returned, MOST + 1))
     if len(found) > MOST:
-        raise Unfit(f"returned more than {MOST:,} documents: does it ever end?")
+        raise Unfit(f"returned more than {MOST:,} documents; does it end?")
     return found
 
 
@@ -216,7 +216,11 @@ def ranking_of(returned: Any, query: str, described: Described) -> Pairs | Unfit
 def rankings_of_all(returned: Any, described: Described) -> dict[str, Pairs | Unfit] | Unfit:
     """The same for each query of a dictionary."""
     if not isinstance(returned, Mapping):
-        what = "None: is a return missing?" if returned is None else f"{type(returned).__name__}, not a dictionary"
+        what = (
+            "None: is a return statement missing?"
+            if returned is None
+            else (f"{type(returned).__name__}, not a dictionary")
+        )
         return Unfit(f"returned {what}", "mode: all returns {query id: ranking}")
     answers = dict(returned.items())
     return {str(query): _keyed(query, each, answers, described) for query, each in answers.items()}
@@ -225,7 +229,7 @@ def rankings_of_all(returned: Any, described: Described) -> dict[str, Pairs | Un
 def _keyed(query: Any, returned: Any, answers: Mapping[Any, Any], described: Described) -> Pairs | Unfit:
     """A ranking under a query's id, which may be a number in Python."""
     if not isinstance(query, str) and str(query) in answers:
-        return Unfit("is there twice, as text and as a number")
+        return Unfit("occurs twice, as text and as a number")
     try:
         return ranking_of(returned, id_of(query), described)
     except Unfit as unfit:
@@ -273,7 +277,7 @@ def _plain(value: Any) -> Any:
 
 def _is_no_list(returned: Any) -> str:
     if returned is None:
-        return "returned None: is a return missing?"
+        return "returned None: is a return statement missing?"
     if isinstance(returned, str | bytes):
         return f"returned the text {returned[:60]!r}, not a list of documents"
     if isinstance(returned, set | frozenset):
@@ -297,7 +301,7 @@ def _entry(entry: Any, described: Described) -> tuple[Any, Any]:
     if not isinstance(entry, tuple | list):
         return entry, None
     if len(entry) != 2:
-        raise Unfit(f"returned {_cut(entry)}, which is no pair (id, score)", FORMS)
+        raise Unfit(f"returned {_cut(entry)}, which is not a pair (id, score)", FORMS)
     if entry[1] is None:
         raise Unfit(f"returned {_cut(entry)}, whose score is None", FORMS)
     return entry[0], entry[1]

@@ -32,20 +32,18 @@ STANDARD_OUTPUT = "standard output"
 
 
 class CommandOptions(SourceOptions):
-    """What can be said of a program."""
+    """The options of a program."""
 
-    command: Texts = Field(
-        description="The program and its arguments; {queries}, {rankings} and {depth} are filled in."
-    )
-    format: Text = Field("", description="The format of what it writes, where two would fit.")
+    command: Texts = Field(description="The program and its arguments; {queries}, {rankings} and {depth} are replaced.")
+    format: Text = Field("", description="The format of its output; needed only if several formats fit.")
     queries_format: Literal["tsv", "jsonl", "pairs"] = Field(
-        "tsv", description="tsv: named columns; jsonl; pairs: id and text with a tab between, no first line."
+        "tsv", description="tsv: named columns; jsonl; pairs: id and text with a tab between them, no header line."
     )
-    timeout: DurationText = Field(600.0, repr=False, description="How long it may take.")
-    shell: Flag = Field(False, description="Whether command is one line for the shell.")
-    folder: PathText | None = Field(None, description="Where it runs: in the suite's folder, unless said otherwise.")
+    timeout: DurationText = Field(600.0, repr=False, description="Time limit of the program.")
+    shell: Flag = Field(False, description="Run the command as one line in the shell.")
+    folder: PathText | None = Field(None, description="The folder in which it runs; by default the suite's folder.")
     environment: dict[Text, Text] = Field(
-        default_factory=dict, repr=False, description="Variables besides those that pytest was started with."
+        default_factory=dict, repr=False, description="Environment variables to add to those of pytest."
     )
 
     @model_validator(mode="after")
@@ -53,7 +51,7 @@ class CommandOptions(SourceOptions):
         if not self.command or not self.command[0].strip():
             raise UnfitError("command is empty", "write command: [program, argument, …]")
         if self.shell and len(self.command) > 1:
-            raise UnfitError("with shell: true, command is one text", "write command: 'program argument | other'")
+            raise UnfitError("with shell: true, command must be one text", "write command: 'program argument | other'")
         return self
 
 
@@ -117,7 +115,10 @@ def _folder() -> Iterator[str]:
         made = tempfile.TemporaryDirectory(prefix="ireval-")
     except OSError as error:
         raise SourceError(
-            Problem(f"there is no place for temporary files: {error.strerror}", suggestion="set TMPDIR to a folder")
+            Problem(
+                f"no folder for temporary files can be used: {error.strerror}",
+                suggestion="set TMPDIR to a writable folder",
+            )
         ) from None
     with made as folder:
         yield folder
@@ -129,8 +130,8 @@ def _write_queries(job: _Job) -> None:
     try:
         lines = encoded_queries(replace(queries, columns={}) if pairs else queries, job.queries)
     except InputError as error:
-        complaint = f"the queries cannot be handed over as {job.options.queries_format}: {error.problems[0].complaint}"
-        suggestion = "" if job.options.queries_format == "jsonl" else "say queries_format: jsonl"
+        complaint = f"the queries cannot be written as {job.options.queries_format}: {error.problems[0].complaint}"
+        suggestion = "" if job.options.queries_format == "jsonl" else "use queries_format: jsonl"
         raise SourceError(Problem(complaint, suggestion=suggestion)) from None
     job.queries.write_text("".join(lines[1:] if pairs else lines), encoding="utf-8", newline="")
 
@@ -138,7 +139,7 @@ def _write_queries(job: _Job) -> None:
 def _run(job: _Job) -> _Ended:
     folder = job.options.folder or job.request.folder
     if not os.path.isdir(folder):
-        raise SourceError(f"there is no folder {within(folder, job.request.folder)} to run it in")
+        raise SourceError(f"there is no folder {within(folder, job.request.folder)}, in which it should run")
     try:
         return _run_program(
             job.command,
@@ -155,8 +156,8 @@ def _run(job: _Job) -> _Ended:
 def _cannot_start(job: _Job, error: OSError | ValueError) -> Problem:
     program = job.options.command[0]
     if isinstance(error, FileNotFoundError):
-        split = f"write command: [{', '.join(program.split())}], or say shell: true" if " " in program else ""
-        return Problem(f"there is no program {program!r}", suggestion=split)
+        split = f"write command: [{', '.join(program.split())}], or set shell: true" if " " in program else ""
+        return Problem(f"program {program!r} not found", suggestion=split)
     reason = error.strerror if isinstance(error, OSError) else str(error)
     return Problem(f"{program!r} cannot be run: {reason}")
 
@@ -164,12 +165,12 @@ def _cannot_start(job: _Job, error: OSError | ValueError) -> Problem:
 def _refuse_failure(job: _Job, ended: _Ended) -> None:
     """A program that did not end well is an error with the last it said."""
     if not ended.in_time:
-        complaint = f"took longer than {job.options.timeout:g}s, and was ended with all that it had started"
-        raise SourceError(_failed(job, complaint, ended, "timeout: allows more"))
+        complaint = f"took longer than {job.options.timeout:g}s and was stopped, with all its child processes"
+        raise SourceError(_failed(job, complaint, ended, "to allow more time, set timeout:"))
     if ended.code:
         raise SourceError(_failed(job, ended.how, ended))
     if not job.rankings.is_file():
-        raise SourceError(_failed(job, "wrote no file {rankings}", ended))
+        raise SourceError(_failed(job, "did not write the file {rankings}", ended))
     if not job.rankings.stat().st_size:
         raise SourceError(_failed(job, f"wrote nothing to {job.written_to}", ended))
 
@@ -179,7 +180,7 @@ def _failed(job: _Job, complaint: str, ended: _Ended, suggestion: str = "") -> P
     return Problem(
         f"{_line(job)} {complaint}",
         suggestion=suggestion,
-        allowed=f"its last words:\n  {said}" if said else "it wrote nothing to standard error",
+        allowed=f"the end of its standard error:\n  {said}" if said else "it wrote nothing to standard error",
     )
 
 
@@ -232,8 +233,8 @@ class _Ended(NamedTuple):
         if self.code >= 0:
             return f"ended with exit code {self.code}"
         with suppress(ValueError):
-            return f"was ended by signal {signal.Signals(-self.code).name}"
-        return f"was ended by signal {-self.code}"
+            return f"was stopped by signal {signal.Signals(-self.code).name}"
+        return f"was stopped by signal {-self.code}"
 
 
 class _Deadly(BaseException):

@@ -41,7 +41,7 @@ def told(error: BaseException) -> str:
     try:
         said = tidy(str(error))
     except Exception:  # noqa: BLE001 - a foreign exception may fail to say anything
-        said = ["(which cannot say what happened)"]
+        said = ["(its text cannot be shown)"]
     name = type(error).__name__
     return f"{name}: " + "\n  ".join(said[:LAST_LINES]) if said else name
 

@@ -40,20 +40,20 @@ OFFERED = {"query": ("query_id", "depth", "columns"), "all": ("depth", "columns"
 
 def _checked(text: str) -> str:
     if not FUNCTION.fullmatch(text):
-        raise UnfitError(f"{text!r} names no function", "write module:function, as in shop.search:search")
+        raise UnfitError(f"{text!r} does not name a function", "write module:function, for example shop.search:search")
     return text
 
 
 class PythonOptions(SourceOptions):
-    """What can be said of a Python function."""
+    """The options of a Python function."""
 
-    python: Annotated[Text, AfterValidator(_checked)] = Field(description="module:function that searches.")
+    python: Annotated[Text, AfterValidator(_checked)] = Field(description="The search function, as module:function.")
     mode: Literal["query", "all"] = Field(
         "query", description="query: called with the text of one query; all: once, with {id: text}."
     )
-    concurrency: Whole = Field(1, repr=False, description="How many queries are searched at a time.")
-    timeout: DurationText = Field(30.0, repr=False, description="How long one call may take.")
-    path: PathTexts = Field((), repr=False, description="Folders in which modules are looked for, too.")
+    concurrency: Whole = Field(1, repr=False, description="The number of queries to search at the same time.")
+    timeout: DurationText = Field(30.0, repr=False, description="Time limit of one call.")
+    path: PathTexts = Field((), repr=False, description="More folders to search for modules.")
 
 
 @source(name="python", options=PythonOptions)
@@ -90,9 +90,8 @@ def _search(options: PythonOptions, request: Request, folders: Sequence[Path]) -
     if options.mode == "query" and "query_id" not in wanted.by_name and not any(request.queries.text):
         raise SourceError(
             Problem(
-                f"nobody said what the queries search for: {request.queries.origin} has no text, and {options.python} "
-                "would be called with nothing",
-                suggestion="give queries: a file with columns id and text, or let the function ask for query_id",
+                f"queries have no text: {request.queries.origin} has only ids, but {options.python} needs texts",
+                suggestion="set queries: to a file with columns id and text, or give the function a parameter query_id",
             )
         )
     return _Search(found.value, wanted, options.mode, request)
@@ -109,9 +108,9 @@ def _failure(outcome: CallOutcome, number: int, options: PythonOptions, request:
         error = SourceError(Problem(f"{complaint}{where}", suggestion=raised_at(outcome.error, request.folder)))
         error.__cause__ = outcome.error
         return error
-    goes_on = "its thread cannot be stopped, and goes on in the background; " if outcome.goes_on else ""
+    goes_on = "its thread cannot be stopped and continues in the background; " if outcome.goes_on else ""
     complaint = f"{options.python} took longer than {options.timeout:g}s{where}"
-    return SourceError(Problem(complaint, suggestion=f"{goes_on}timeout: allows more"))
+    return SourceError(Problem(complaint, suggestion=f"{goes_on}to allow more time, set timeout:"))
 
 
 def _lists(answers: dict[str, Pairs | Unfit] | Unfit, name: str) -> dict[str, Pairs]:

@@ -25,8 +25,8 @@ from pytest_ireval.suites.values import PathTexts, Text
 class RunOptions(SourceOptions):
     """What can be said of files of rankings."""
 
-    run: PathTexts = Field(description="A file of rankings, a pattern such as runs/*.trec.gz, or a list of both.")
-    format: Text = Field("", description="Its format, where two would fit: trec, table, jsonl, json, parquet, …")
+    run: PathTexts = Field(description="A rankings file, a pattern such as runs/*.trec.gz, or a list of both.")
+    format: Text = Field("", description="Its format, if several formats fit: trec, table, jsonl, json, parquet, …")
 
 
 @source(name="run", options=RunOptions)
@@ -84,7 +84,7 @@ def _files(path: Path, folder: Path) -> Iterator[Path]:
         found = sorted(glob.glob(shown_path, root_dir=folder, recursive=True))
         files = [file for name in found if (file := Path(os.path.normpath(folder / name))).is_file()]
         if not files:
-            raise SourceError(Problem(f"no file fits {shown(shown_path)}", suggestion=_beside(path, folder)))
+            raise SourceError(Problem(f"no file matches {shown(shown_path)}", suggestion=_beside(path, folder)))
         yield from files
     else:
         raise SourceError(Problem(f"there is no file {shown(shown_path)}", suggestion=_beside(path, folder)))
@@ -117,5 +117,5 @@ def _torn(one: str, other: str, queries: Sequence[str]) -> Problem:
     more = f" and {len(queries) - 1} more" if len(queries) > 1 else ""
     return Problem(
         f"query {shown(queries[0])}{more}: ranked in {one} and in {other}",
-        suggestion="each query belongs into one file; write one file of both, or leave one of them out",
+        suggestion="each query must be in one file only; merge the two files, or remove one",
     )

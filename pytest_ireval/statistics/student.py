@@ -206,7 +206,7 @@ class Limits(NamedTuple):
 def share_limits(count: int, of: int, level: float = 0.95) -> Limits:
     """The interval of Clopper and Pearson, which holds the true share in at least ``level`` of cases."""
     if not 0 <= count <= of or not of:
-        raise ValueError(f"{count} of {of} is no share")
+        raise ValueError(f"{count} of {of} is not a share")
     tail = (1 - level) / 2
     low = quantile(tail, count, of - count + 1) if count else 0.0
     high = quantile(1 - tail, count + 1, of - count) if count < of else 1.0

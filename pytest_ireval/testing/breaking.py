@@ -104,7 +104,7 @@ def changed_below_the_cutoff(metric: Metric, data: Data, attributes: Attributes 
         return None
     longer = lengthened(deep)
     before, after = values_of(metric, deep, attributes), values_of(metric, longer, attributes)
-    return _difference(metric, (deep, before), (longer, after), "with two more documents behind the others", attributes)
+    return _difference(metric, (deep, before), (longer, after), "with two more documents after the others", attributes)
 
 
 def differs_alone(metric: Metric, data: Data, attributes: Attributes | None) -> Broken | None:
@@ -269,9 +269,9 @@ def variants(metric: Metric) -> tuple[Metric, ...]:
         if not found:
             raise MetricError(
                 Problem(
-                    f"no value is known that makes sense for {name}",
+                    f"no suitable value is known for {name}",
                     place=str(metric),
-                    suggestion=f"hand the metric over with arguments, as {metric.name}({name}=…)",
+                    suggestion=f"pass the metric with arguments, as {metric.name}({name}=…)",
                 )
             )
     plain = {name: found[len(found) // 2] for name, found in required.items()}

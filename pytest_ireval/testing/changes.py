@@ -84,8 +84,8 @@ CORNERS: dict[str, tuple[Graded | None, Sequence[float]]] = {
     "the best order": ([3, 2, 1, 0], []),
     "the worst order": ([0, 0, 1, 2, 3], []),
     "top grades throughout": ([TOP] * 12, []),
-    "a relevant document behind ten others": ([0] * 10 + [2], [1]),
-    "a long list with little in it": ([None] * 20 + [1] + [None] * 9, [0, 3]),
+    "a relevant document after ten others": ([0] * 10 + [2], [1]),
+    "a long list with few relevant documents": ([None] * 20 + [1] + [None] * 9, [0, 3]),
     "many judged, few retrieved": ([1, None], [3, 2, 1, 1, 1, 0, 0, 0, -1, 2, 1, 1]),
 }
 """Retrieved grades, and missed ones."""

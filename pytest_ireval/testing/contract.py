@@ -82,7 +82,7 @@ def _metrics(wanted: str | Metric | Iterable[str | Metric]) -> list[Metric]:
     """Metrics from themselves or their names."""
     values = [wanted] if isinstance(wanted, str | Metric) else list(wanted)
     if not values:
-        raise MetricError("there is no metric to be checked")
+        raise MetricError("no metric was given to check")
     found: list[Metric] = []
     for value in values:
         if isinstance(value, Metric):
@@ -91,7 +91,8 @@ def _metrics(wanted: str | Metric | Iterable[str | Metric]) -> list[Metric]:
             found += _named(value)
         else:
             raise PluginError(
-                f"{value!r} is no metric and no name of one: decorate the function with @per_query_metric or @metric"
+                f"{value!r} is neither a metric nor the name of one: decorate the function with @per_query_metric "
+                "or @metric"
             )
     return found
 
@@ -130,7 +131,7 @@ def _found(metric: Metric, name: str, attributes: Attributes | None) -> Finding:
 def _unfit(metric: Metric, attributes: Attributes | None) -> str:
     """Why nothing can be tried at all."""
     if "attributes" in metric.needs and not attributes:
-        return "it needs attributes: say which values they have, as attributes={'price': [1, 2.5]}"
+        return "it needs attributes: give their values, as attributes={'price': [1, 2.5]}"
     try:
         variants(metric)
     except MetricError as error:
@@ -151,7 +152,7 @@ def _something_applies(metric: Metric, reason: str) -> Finding:
                 f"not_promised names {name!r}, which {'every metric has to promise' if every else 'is no promise'}",
                 place=str(metric),
                 suggestion=did_you_mean(name, allowed),
-                allowed="may be left out by definition: " + ", ".join(allowed),
+                allowed="these promises may be excluded: " + ", ".join(allowed),
             )
             return Finding(str(metric), APPLIES, broken=str(problem))
     return Finding(str(metric), APPLIES)
@@ -199,7 +200,7 @@ def _lines(metric: Metric, promise: Promise, broken: Broken, asked: Metric) -> I
     if broken.complaint:
         yield f"  it {broken.complaint}"
     yield from map(_filled, _chosen_numbers(metric, asked))
-    excuse = "; or, if its definition forbids that, say so in the metric:" if promise.optional else ""
+    excuse = "; or, if its definition makes that impossible, declare it in the metric:" if promise.optional else ""
     yield _filled(f"what to do: {_advice(metric, promise, broken)}{excuse}")
     if promise.optional:
         yield f"    not_promised={{{promise.name!r}: 'the reason'}}"
@@ -268,7 +269,7 @@ def _about_empty(metric: Metric) -> str:
     worst = high if metric.direction == "lower" else low
     now = "" if metric.empty is None else f"; empty={metric.empty:g} is better than a perfect one"
     example = f", as empty={worst:g}" if math.isfinite(worst) else ""
-    return f"say with empty= what an empty ranking deserves{example}{now}"
+    return f"set empty= to the score of an empty ranking{example}{now}"
 
 
 def _chosen_numbers(metric: Metric, asked: Metric) -> Iterator[str]:
@@ -280,8 +281,9 @@ def _chosen_numbers(metric: Metric, asked: Metric) -> Iterator[str]:
         if parameter.name in metric.arguments and parameter.name not in asked.arguments and _is_open(parameter):
             values = ", ".join(text_of(value) for value in tried(parameter))
             yield (
-                f"{parameter.name}={text_of(metric.arguments[parameter.name])} was chosen here (tried are {values}): "
-                f"if it makes no sense, say which numbers do, as {parameter.name}: "
+                f"{parameter.name}={text_of(metric.arguments[parameter.name])} was chosen by this test (it tries "
+                f"{values}): "
+                f"if it is not a sensible value, declare the allowed numbers, as {parameter.name}: "
                 f"Annotated[{parameter.kind}, Param('…', low=0, below=1)]"
             )
 

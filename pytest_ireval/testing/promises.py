@@ -87,7 +87,7 @@ class Promise:
 
 def _endless(metric: Metric) -> str:
     low, high = bounds_of(metric)
-    return "its range has no ends" if math.isinf(low) and math.isinf(high) else ""
+    return "its range is unbounded" if math.isinf(low) and math.isinf(high) else ""
 
 
 def _no_order_is_best(metric: Metric) -> str:
@@ -105,7 +105,7 @@ def _no_order_is_best(metric: Metric) -> str:
 
 def _not_by_query(metric: Metric) -> str:
     if metric.unit != "query":
-        return f"one value is about a {metric.unit}"
+        return f"it has one value per {metric.unit}"
     return "queries of one session belong together" if "sessions" in metric.needs else ""
 
 
@@ -113,7 +113,7 @@ def _no_cutoff(metric: Metric) -> str:
     cutoff = metric.settings.get("cutoff")
     if not isinstance(cutoff, int):
         return "it has no cutoff"
-    return f"no rankings are tried that are longer than {DEEPEST:,}" if cutoff > DEEPEST else ""
+    return f"the test uses no rankings longer than {DEEPEST:,}" if cutoff > DEEPEST else ""
 
 
 def _looks_at_scores(metric: Metric) -> str:
@@ -121,22 +121,22 @@ def _looks_at_scores(metric: Metric) -> str:
 
 
 def _without_siblings(metric: Metric) -> str:
-    return "" if siblings(metric) else "no other arguments are known for it"
+    return "" if siblings(metric) else "it has no other arguments to try"
 
 
 PROMISES = (
     Promise(
         "a_value_for_every_query",
-        "there is a number for every query, whatever was judged or retrieved",
-        "say in no_relevant= and empty= what such queries score, or return a number for them, as ratio(…) does for "
-        "0 / 0; and say in needs= what it looks at besides grades",
+        "every query gets a number, whatever was judged or retrieved",
+        "set no_relevant= and empty= to the score of such queries, or return a number for them, as ratio(…) does for "
+        "0 / 0; and declare in needs= the data that it uses in addition to grades",
         without_a_value,
         _all,
     ),
     Promise(
         "within_its_range",
         "values are within the range that the metric declares",
-        "correct the formula, or declare range=(least, greatest)",
+        "correct the formula, or declare range=(lowest, highest)",
         out_of_range,
         _all,
         _endless,
@@ -151,7 +151,7 @@ PROMISES = (
     ),
     Promise(
         "promotion_never_harms",
-        "a relevant document that passes one of a lower grade never makes a ranking worse",
+        "moving a relevant document above one with a lower grade never makes a ranking worse",
         "correct the formula, or declare another direction",
         harmed_by_promotion,
         lambda metric: (*_plain(metric), fractions()),
@@ -160,8 +160,8 @@ PROMISES = (
     ),
     Promise(
         "names_of_documents",
-        "what documents are called does not matter",
-        "look at grades and ranks, not at ids; let no set or sort of ids decide",
+        "the ids of documents do not matter",
+        "use grades and ranks, not ids; the result must not depend on a set or sort of ids",
         either(
             differs(documents_renamed, "with every document renamed"),
             differs(documents_renamed_at_length, "with a long id for every document"),
@@ -170,9 +170,9 @@ PROMISES = (
     ),
     Promise(
         "names_of_queries",
-        "what queries are called does not matter",
-        "let no id of a query into the formula, and remember nothing under it from one call to the next: "
-        "what belongs to the data goes into judged.remember",
+        "the ids of queries do not matter",
+        "do not use the id of a query in the formula, and keep nothing under it from one call to the next: "
+        "use judged.remember for values that belong to the data",
         either(
             differs(queries_renamed, "with every query renamed"),
             differs(queries_renamed_at_length, "with a long id for every query"),
@@ -180,22 +180,22 @@ PROMISES = (
     ),
     Promise(
         "order_of_queries",
-        "in which order queries stand, and whether others were ranked, does not matter",
-        "let nothing run on from one query into the next: judged.running and judged.sum start anew for each",
+        "the order of queries does not matter, nor do other queries",
+        "carry nothing over from one query to the next: judged.running and judged.sum start again for each query",
         differs(queries_shuffled, "with the queries in another order"),
     ),
     Promise(
         "order_of_lines",
-        "in which order lines are read does not matter, also where scores are equal",
-        "go by rank; a row number of the judgments says nothing about a document",
+        "the order of lines in the files does not matter, even for equal scores",
+        "use the rank; the row number of a judgment has no meaning",
         differs(lines_shuffled, "with lines in another order"),
         lambda metric: (*_tied(metric), *_few(metric)),
     ),
     Promise(
         "alone_or_together",
         "a query scores the same alone as among others",
-        "compare a query with nothing but its own documents; the scale is judged.highest_grade, never a maximum over "
-        "what is there",
+        "compare a query only with its own documents; the scale is judged.highest_grade, never a maximum over "
+        "the queries that are present",
         differs_alone,
         _few,
         _not_by_query,
@@ -203,8 +203,8 @@ PROMISES = (
     ),
     Promise(
         "below_the_cutoff",
-        "documents without relevance that are added below the cutoff change nothing",
-        "leave out what stands below the cutoff: hits.rank <= cutoff, grades[:cutoff], min(retrieved, cutoff)",
+        "adding documents that are not relevant below the cutoff changes nothing",
+        "exclude documents below the cutoff: hits.rank <= cutoff, grades[:cutoff], min(retrieved, cutoff)",
         changed_below_the_cutoff,
         _deep,
         _no_cutoff,
@@ -212,8 +212,8 @@ PROMISES = (
     ),
     Promise(
         "scores_scaled",
-        "scores do no more than order documents",
-        "go by rank, or declare needs=('scores',)",
+        "scores only order documents",
+        "use the rank, or declare needs=('scores',)",
         differs(scores_scaled, "with other scores in the same order", scored=True),
         lambda metric: (*_few(metric), *_tied(metric)),
         _looks_at_scores,
@@ -221,29 +221,25 @@ PROMISES = (
     Promise(
         "same_twice",
         "the same data score the same twice",
-        "keep nothing between two calls but by judged.remember, and let nothing depend on chance or time",
+        "keep values between calls only with judged.remember, and do not depend on chance or time",
         differs_the_second_time,
         _few,
     ),
     Promise(
         "arguments_apart",
-        "what was scored before with other arguments does not matter",
-        "put every argument it depends on into the key of judged.remember",
+        "earlier calls with other arguments do not matter",
+        "include every argument in the key of judged.remember",
         differs_after_other_arguments,
         _few,
         _without_siblings,
     ),
     Promise(
-        "reads_only",
-        "judgments, rankings and all that comes with them are read, never written",
-        "work on a copy",
-        writes,
-        _few,
+        "reads_only", "judgments, rankings and all related data are read, never changed", "work on a copy", writes, _few
     ),
     Promise(
         "name_round_trips",
         "its canonical name, read again, is the same metric",
-        "choose a name that is not read as one of its own spellings",
+        "choose a name that cannot be read as one of its own spellings",
         misread,
         lambda metric: (Data(()),),  # noqa: ARG005 - as above
     ),

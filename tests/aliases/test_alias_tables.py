@@ -57,23 +57,21 @@ def test_two_names_for_one_id_are_an_error_and_the_same_twice_is_none(written):
 
 def test_all_that_is_wrong_is_said_at_once(written):
     assert refused(read_aliases, written('from\tto\na\t\n"b"\tc\n \td\n')) == (
-        "ids.tsv:2\n  '' is no id; ids are text (or whole numbers)\n"
-        'ids.tsv:3\n  the id "b" is in quotes\n  TSV is taken literally: leave the quotes out, or write CSV\n'
-        "ids.tsv:4\n  '' is no id; ids are text (or whole numbers)"
+        "ids.tsv:2\n  '' is not an id; ids are text (or whole numbers)\n"
+        'ids.tsv:3\n  the id "b" is in quotes\n  TSV has no quoting: remove the quotes, or use CSV\n'
+        "ids.tsv:4\n  '' is not an id; ids are text (or whole numbers)"
     )
 
 
 def test_columns_that_are_not_there(written):
     assert refused(read_aliases, written("old1\tnew1\n")) == (
-        "ids.tsv\n  no column is called 'from': the first line names 'old1', 'new1'\n  one of from, old, old_id"
+        "ids.tsv\n  there is no column 'from': the first line names 'old1', 'new1'\n  allowed: one of from, old, old_id"
     )
     assert refused(read_groups, written("document\tfamily\n")) == (
-        "ids.tsv\n  no column is called 'group': the first line names 'document', 'family'\n"
-        "  one of group, group_id, variant_of"
+        "ids.tsv\n  there is no column 'group': the first line names 'document', 'family'\n"
+        "  allowed: one of group, group_id, variant_of"
     )
-    assert refused(read_aliases, written("from\tto\n")) == (
-        "ids.tsv\n  there is nothing below the names of the columns"
-    )
+    assert refused(read_aliases, written("from\tto\n")) == ("ids.tsv\n  there are no rows below the column names")
 
 
 def test_groups(written):
@@ -89,8 +87,8 @@ def test_groups(written):
 
 def test_a_document_that_is_called_like_a_group_of_others_belongs_to_it(written):
     assert refused(read_groups, written("document\tgroup\nmug-red\tmug\nmug\tkitchen\n")) == (
-        "ids.tsv:3\n  'mug' is in group 'kitchen', and is itself the group of others\n"
-        "  a document that is called like a group belongs to it: put all of them into one group"
+        "ids.tsv:3\n  'mug' is in group 'kitchen', but is also the group of other documents\n"
+        "  a document with the name of a group belongs to that group: put all of them into one group"
     )
 
 

@@ -67,8 +67,8 @@ def test_two_documents_of_one_ranking_that_get_one_name_are_an_error_that_names_
 
     assert str(caught.value) == (
         "run: new.trec\n"
-        "  documents 'a' and 'c' are both ranked for query 'q', and both are 'c' now\n"
-        "  one of them is wrong in documents > aliases; variants that shall count as one document belong in "
+        "  documents 'a' and 'c' are both ranked for query 'q', and both are now 'c'\n"
+        "  fix the entry for one of them in documents > aliases; list variants that count as one document in "
         "documents > collapse"
     )
 
@@ -81,8 +81,8 @@ def test_two_judgments_that_get_one_name_are_one_with_one_grade_and_an_error_wit
         renamed(judgments_from({"q": {"a": 2, "b": 1}}, origin="judgments.txt"), {"a": "b"})
     assert str(caught.value) == (
         "judgments.txt, row 2\n"
-        "  documents 'a' and 'b' are both judged for query 'q', with grades 2 and 1, and both are 'b' now\n"
-        "  one of them is wrong in documents > aliases; variants that shall count as one document belong in "
+        "  documents 'a' and 'b' are both judged for query 'q', with grades 2 and 1, and both are now 'b'\n"
+        "  fix the entry for one of them in documents > aliases; list variants that count as one document in "
         "documents > collapse"
     )
 

@@ -101,7 +101,7 @@ def test_show_of_what_several_askings_brought(ireval):
             "suites/baselines\n  is no baseline\n  a baseline is its .json file, its suite's .yaml file, or REF:path "
             "for the one at a git ref",
         ),
-        ("main:suites/baselines/shop.json", "suites/baselines\n  is in no git repository, or git is not at hand"),
+        ("main:suites/baselines/shop.json", "suites/baselines\n  is not in a git repository, or git is not installed"),
     ],
 )
 def test_what_is_no_baseline(ireval, name, said, tmp_path):

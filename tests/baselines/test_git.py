@@ -143,7 +143,7 @@ def test_a_ref_that_git_does_not_know(git, ref):
         content_at(ref, Path("code.py"))
 
     assert str(error.value) == (
-        f"git knows no commit {ref!r} here\n  a shallow clone may lack it: git fetch --unshallow"
+        f"git does not know the commit {ref!r} here\n  a shallow clone may not have it: run git fetch --unshallow"
     )
 
 
@@ -151,7 +151,7 @@ def test_a_ref_outside_a_repository(tmp_path):
     with pytest.raises(BaselineError) as error:
         content_at("HEAD", tmp_path / "code.py")
 
-    assert str(error.value) == f"{tmp_path}\n  is in no git repository, or git is not at hand"
+    assert str(error.value) == f"{tmp_path}\n  is not in a git repository, or git is not installed"
 
 
 def test_figures_of_earlier_acceptances_come_from_earlier_commits(git):

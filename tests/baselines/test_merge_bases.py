@@ -79,14 +79,14 @@ def test_a_branch_that_only_origin_has_is_taken_from_there_and_this_is_said(clon
     found = merge_base("main", folder)
 
     assert (found.commit, found.ref) == (forked.fork, "origin/main")
-    assert found.notes == ("there is no main here, so origin/main was taken",)
+    assert found.notes == ("there is no main here, so origin/main is used",)
 
 
 def test_head_itself(forked):
     found = merge_base("HEAD", forked.top)
 
     assert found.commit == forked("rev-parse", "HEAD")
-    assert found.notes == ("HEAD is part of HEAD: only what is not committed can differ",)
+    assert found.notes == ("HEAD is already part of HEAD: only uncommitted changes can differ",)
 
 
 def test_of_several_merge_bases_one_is_taken_and_this_is_said(forked):
@@ -102,9 +102,7 @@ def test_of_several_merge_bases_one_is_taken_and_this_is_said(forked):
 
     other = ({one, two} - {found.commit}).pop()
     assert found.commit == forked("merge-base", "main", "HEAD")
-    assert found.notes == (
-        f"HEAD and main have 2 merge bases: taken was the one that git names first, not {other[:7]}",
-    )
+    assert found.notes == (f"HEAD and main have 2 merge bases: the first that git lists is used, not {other[:7]}",)
 
 
 @pytest.mark.parametrize(
@@ -114,14 +112,14 @@ def test_of_several_merge_bases_one_is_taken_and_this_is_said(forked):
 def test_a_misspelt_ref(forked, ref, meant):
     branch = ref.removeprefix("origin/")
     assert complaint(ref, forked.top) == (
-        f"git knows no commit {ref!r} here{meant}\n"
-        f"  git fetch origin +refs/heads/{branch}:refs/remotes/origin/{branch} brings a branch that is not here yet"
+        f"git does not know the commit {ref!r} here{meant}\n"
+        f"  git fetch origin +refs/heads/{branch}:refs/remotes/origin/{branch} fetches a branch that is missing here"
     )
 
 
 @pytest.mark.parametrize("ref", ["HEAD~99", "--help", "", "0123456789abcdef"])
 def test_what_is_no_branch_is_not_to_be_fetched(forked, ref):
-    assert complaint(ref, forked.top) == f"git knows no commit {ref!r} here"
+    assert complaint(ref, forked.top) == f"git does not know the commit {ref!r} here"
 
 
 def test_a_shallow_clone_of_one_branch_says_what_brings_the_other(cloned, forked):
@@ -129,8 +127,8 @@ def test_a_shallow_clone_of_one_branch_says_what_brings_the_other(cloned, forked
     fetch = "git fetch --unshallow origin +refs/heads/main:refs/remotes/origin/main"
 
     assert complaint("origin/main", folder) == (
-        "git knows no commit 'origin/main' here, and the clone is shallow\n"
-        f"  fetch-depth: 0 of actions/checkout, GIT_DEPTH: 0 of GitLab, or {fetch} brings the history"
+        "git does not know the commit 'origin/main' here, and the clone is shallow\n"
+        f"  fetch-depth: 0 of actions/checkout, GIT_DEPTH: 0 of GitLab, or {fetch} fetches the history"
     )
     in_folder(folder)(*fetch.split()[1:])
     assert merge_base("main", folder).commit == forked.fork
@@ -143,7 +141,7 @@ def test_a_shallow_clone_of_all_branches_has_nothing_in_common(cloned, forked):
     assert complaint("main", folder) == (
         f"HEAD and origin/main ({main[:7]}) have no common commit in this clone, which is shallow\n"
         "  fetch-depth: 0 of actions/checkout, GIT_DEPTH: 0 of GitLab, or git fetch --unshallow origin "
-        "+refs/heads/main:refs/remotes/origin/main brings the history"
+        "+refs/heads/main:refs/remotes/origin/main fetches the history"
     )
 
 
@@ -181,8 +179,8 @@ def test_a_common_commit_is_not_believed_where_a_later_one_may_be_cut_off(git, t
 
     assert whole.commit == later
     assert said.splitlines()[0] == (
-        f"HEAD and origin/main have {old[:7]} in common, but this clone is shallow: a later common commit may lie "
-        "behind its ends"
+        f"HEAD and origin/main have {old[:7]} in common, but this clone is shallow: a later common commit may be "
+        "missing from it"
     )
     assert "fetch-depth: 0 of actions/checkout" in said
 
@@ -194,7 +192,7 @@ def test_unrelated_histories(forked):
 
     assert complaint("main", forked.top) == (
         f"HEAD and main ({main[:7]}) have no common commit: their histories are unrelated\n"
-        "  name the branch that this one was cut from"
+        "  name the branch that this branch started from"
     )
 
 
@@ -202,13 +200,13 @@ def test_a_repository_without_commits(git, tmp_path):
     git("init", "--quiet", "new")
 
     assert complaint("main", tmp_path / "new") == (
-        f"{tmp_path.resolve() / 'new'}\n  has no commit yet, so no branch to hold baselines against"
+        f"{tmp_path.resolve() / 'new'}\n  has no commit yet, so there are no baselines to compare with"
     )
 
 
 def test_outside_of_a_repository(tmp_path):
     assert complaint("main", tmp_path) == (
-        f"{tmp_path}\n  is in no git repository, so there is no base to hold baselines against\n"
+        f"{tmp_path}\n  is not in a git repository, so there is no base to compare with\n"
         "  run it in a clone, or without --ireval-base"
     )
 
@@ -217,7 +215,7 @@ def test_without_git(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", "")
 
     assert complaint("main", tmp_path) == (
-        f"{tmp_path}\n  git cannot be asked: there is no git here: install it where the gate runs"
+        f"{tmp_path}\n  git failed: git is not installed; install it where the gate runs"
     )
 
 
@@ -226,7 +224,7 @@ def test_a_repository_that_git_refuses_to_open_is_told_in_its_words(forked, monk
 
     said = complaint("main", forked.top)
 
-    assert said.splitlines()[1].startswith("  git cannot be asked: fatal: detected dubious ownership in repository")
+    assert said.splitlines()[1].startswith("  git failed: fatal: detected dubious ownership in repository")
     assert "git config --global --add safe.directory" in said
 
 

@@ -265,4 +265,4 @@ def test_an_update_that_was_interrupted_is_finished(branches, ireval, monkeypatc
 def test_outside_a_repository(ireval, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
-    assert ireval("baseline", "resolve").err == "error: .\n  is in no git repository, or git is not at hand\n"
+    assert ireval("baseline", "resolve").err == "error: .\n  is not in a git repository, or git is not installed\n"

@@ -106,7 +106,7 @@ class TestBaseline:
             compare(JUDGMENTS, THREE, "RR", baseline="frst")
 
         assert str(caught.value) == (
-            "baseline='frst' is none of the rankings\n  did you mean 'first'?\n"
+            "baseline='frst' is not one of the rankings\n  did you mean 'first'?\n"
             "  allowed: first (the first), mixed, first, last"
         )
 
@@ -225,7 +225,7 @@ class TestMetricsOfOtherKinds:
         metric = compare(JUDGMENTS, THREE, "NumRelRet")["NumRelRet"]
 
         assert metric.values == {"mixed": 10, "first": 10, "last": 10}
-        assert (metric.untested, metric.pairs, metric.leaders) == ("its figure is no mean (sum)", (), ())
+        assert (metric.untested, metric.pairs, metric.leaders) == ("its figure is not a mean (sum)", (), ())
 
     def test_what_is_neither_better_nor_worse_has_no_best(self):
         metric = compare(JUDGMENTS, {"one": MIXED, "two": LAST}, "RBPResidual")["RBPResidual"]
@@ -243,7 +243,7 @@ class TestMetricsOfOtherKinds:
 
         assert found.values == {"mixed": pytest.approx(10), "first": pytest.approx(5)}
         assert found.best == ("mixed",)
-        assert found.untested == "it is one value for the whole, with nothing to pair"
+        assert found.untested == "it has one value per ranking, so there are no pairs to test"
 
     def test_sessions_are_paired_with_sessions(self):
         @metric(name="Successes", unit="session", range=(0, math.inf))
@@ -261,7 +261,7 @@ class TestMetricsOfOtherKinds:
         with pytest.raises(InputError) as caught:
             compare(JUDGMENTS, THREE, "RR", timings={"frist": {}})
 
-        assert str(caught.value) == "timings\n  'frist' is none of the rankings"
+        assert str(caught.value) == "timings\n  'frist' is not one of the rankings"
 
 
 class TestMissingQueries:
@@ -274,10 +274,10 @@ class TestMissingQueries:
 
         assert str(caught.value) == (
             "a\n  2 of 10 judged queries have no ranking: 'q8', 'q9'\n"
-            '  missing_queries="zero" (command line: --missing zero) scores them as badly as can be, '
+            '  missing_queries="zero" (command line: --missing zero) gives them the worst score, '
             '"ignore" leaves them out\n'
             "c\n  1 of 10 judged queries have no ranking: 'q0'\n"
-            '  missing_queries="zero" (command line: --missing zero) scores them as badly as can be, '
+            '  missing_queries="zero" (command line: --missing zero) gives them the worst score, '
             '"ignore" leaves them out'
         )
 
@@ -302,7 +302,7 @@ class TestMissingQueries:
         with pytest.raises(InputError) as caught:
             compare(JUDGMENTS, {"one": one, "other": other}, "RR", missing_queries="ignore")
 
-        assert str(caught.value) == "one, other\n  no judged query has a ranking in all of them"
+        assert str(caught.value) == "one, other\n  no judged query is ranked by all of them"
 
 
 @pytest.mark.parametrize(
@@ -311,13 +311,13 @@ class TestMissingQueries:
         ([FIRST, LAST], {}, 'rankings are a list, not a mapping as {"name": rankings, …}'),
         ({"one": FIRST}, {}, "a comparison needs two rankings or more; given: one"),
         ({}, {}, "a comparison needs two rankings or more; given: none"),
-        ({"": FIRST, "two": LAST}, {}, "'' is no name of a ranking"),
-        ({1: FIRST, "two": LAST}, {}, "1 is no name of a ranking"),
+        ({"": FIRST, "two": LAST}, {}, "'' is not a valid name for a ranking"),
+        ({1: FIRST, "two": LAST}, {}, "1 is not a valid name for a ranking"),
         (THREE, {"test": "T"}, "test='T' is unknown\n  did you mean 't'?\n  allowed: t, sign-flip"),
         (THREE, {"test": "wilcoxon"}, "test='wilcoxon' is unknown\n  allowed: t, sign-flip"),
         (THREE, {"alpha": 1}, "alpha=1 is not a number between 0 and 1"),
         (THREE, {"alpha": math.nan}, "alpha=nan is not a number between 0 and 1"),
-        (THREE, {"extremes": -1}, "extremes=-1 is not a whole number from 0 on"),
+        (THREE, {"extremes": -1}, "extremes=-1 is not a whole number of 0 or more"),
         (
             THREE,
             {"ties": "tric"},
@@ -391,11 +391,11 @@ class TestPlainResult:
             Comparison.from_dict(data)
 
         assert str(caught.value) == (
-            f"{found} cannot be read as a comparison; this version reads format 'comparison-1'"
+            f"{found} is not a comparison that this version can read; it reads format 'comparison-1'"
         )
 
     def test_it_is_not_taken_for_an_evaluation(self):
-        with pytest.raises(InputError, match="format 'comparison-1' cannot be read as an evaluation"):
+        with pytest.raises(InputError, match="format 'comparison-1' is not an evaluation"):
             Evaluation.from_dict(self.COMPARISON.to_dict())
 
     def test_a_metric_is_found_by_the_name_that_was_asked_for_and_by_its_own(self):

@@ -23,7 +23,7 @@ def test_a_metric_that_needs_the_size_says_where_to_give_it():
         evaluate(JUDGMENTS, RANKINGS, ["FallOut@2"])
 
     assert str(caught.value) == (
-        "FallOut@2\n  needs collection\n  `judged.collection`: how many documents there are to find; "
+        "FallOut@2\n  needs collection\n  `judged.collection`: the number of documents in the collection; "
         "`collection=N` (command line: `--collection N`)"
     )
 
@@ -57,16 +57,14 @@ def test_fewer_documents_than_are_judged_are_refused():
     with pytest.raises(InputError) as caught:
         evaluate(JUDGMENTS, RANKINGS, ["FallOut@2"], collection=2)
 
-    assert str(caught.value) == "judgments\n  3 documents are judged, more than the collection=2 has"
+    assert str(caught.value) == "judgments\n  3 documents are judged, but the collection has only 2"
 
 
 def test_fewer_documents_than_a_query_knows_are_refused():
     with pytest.raises(InputError) as caught:
         evaluate(JUDGMENTS, {"q1": ["b", "x", "y"], "q2": []}, ["FallOut@2"], collection=3)
 
-    assert str(caught.value) == (
-        "collection\n  3 documents are fewer than the 4 that are judged or retrieved for query 'q1'"
-    )
+    assert str(caught.value) == ("collection\n  3 documents are too few: 4 are judged or retrieved for query 'q1'")
 
 
 @pytest.mark.parametrize("size", [0, -1, 2.5, True, "10"])
@@ -74,7 +72,7 @@ def test_what_is_no_number_of_documents_is_refused(size):
     with pytest.raises(IrevalError) as caught:
         evaluate(JUDGMENTS, RANKINGS, ["AP"], collection=size)
 
-    assert str(caught.value) == f"collection={size!r} is not a number of documents"
+    assert str(caught.value) == f"collection={size!r} is not a whole number of documents"
 
 
 def test_the_command_takes_it(ireval, trec_files):

@@ -64,7 +64,7 @@ def test_where_no_value_is_the_worst_it_has_to_be_said_what_becomes_of_missing_q
         evaluate(JUDGMENTS, {query: ALL[query] for query in QUERIES[2:]}, name, **ASKED)
 
     assert str(caught.value).partition("\n")[2] == (
-        "  2 queries without a ranking cannot be scored, since no value is the worst: 'q00', 'q01'\n"
+        "  2 queries without a ranking cannot be scored, because the metric has no worst value: 'q00', 'q01'\n"
         '  missing_queries="ignore" (command line: --missing ignore) leaves them out, "error" refuses them'
     )
     assert len(evaluate(JUDGMENTS, ONE_OF_30, name, missing_queries="ignore").metrics[0].values) == 1
@@ -89,7 +89,9 @@ def test_seconds_that_nobody_measured_are_no_0():
         """Seconds."""
         return ranking.seconds
 
-    with pytest.raises(MetricError, match="29 queries without a ranking cannot be scored, since no value is the worst"):
+    with pytest.raises(
+        MetricError, match="29 queries without a ranking cannot be scored, because the metric has no worst value"
+    ):
         evaluate(JUDGMENTS, ONE_OF_30, [took], timings={"q00": 1.5}, missing_queries="zero")
 
 
@@ -112,7 +114,7 @@ def test_why_shows_the_worst_value_and_the_reason():
     explained = why("Unjudged@10", JUDGMENTS, ONE_OF_30, "q01").first
 
     assert (explained.value, explained.ruling) == (1, "a query without a ranking scores the worst value, 1")
-    assert explained.steps.facts[0] == "there is no ranking of this query; it counts as empty"
+    assert explained.steps.facts[0] == "this query has no ranking; the ranking counts as empty"
 
 
 def test_why_explains_a_missing_query_as_an_empty_ranking_where_no_value_is_the_worst():

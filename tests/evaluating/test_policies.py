@@ -17,7 +17,7 @@ def test_a_missing_query_is_an_error_unless_told_otherwise():
 
     assert str(caught.value) == (
         "rankings\n  2 of 3 judged queries have no ranking: 'q2', 'q3'\n"
-        '  missing_queries="zero" (command line: --missing zero) scores them as badly as can be, '
+        '  missing_queries="zero" (command line: --missing zero) gives them the worst score, '
         '"ignore" leaves them out'
     )
 
@@ -215,12 +215,12 @@ def test_an_evaluation_survives_json():
 def test_another_format_version_is_refused():
     data = evaluate(TIED_JUDGMENTS, TIED, ["RR"]).to_dict() | {"format": 2}
 
-    with pytest.raises(InputError, match="format 2 cannot be read as an evaluation; this version reads format 1"):
+    with pytest.raises(InputError, match="format 2 is not an evaluation that this version can read; it reads format 1"):
         Evaluation.from_dict(data)
 
 
 def test_text_is_no_evaluation():
-    with pytest.raises(InputError, match="str cannot be read as an evaluation; this version reads format 1"):
+    with pytest.raises(InputError, match="str is not an evaluation that this version can read; it reads format 1"):
         Evaluation.from_dict("{}")
 
 
@@ -275,5 +275,5 @@ def test_numbers_of_numpy_are_numbers():
 
 
 def test_one_query_as_text_and_as_number_is_refused():
-    with pytest.raises(InputError, match="query '1' is there twice, as text and as a number"):
+    with pytest.raises(InputError, match="query '1' occurs twice, as text and as a number"):
         evaluate({1: {"a": 1}, "1": {"b": 1}}, {"1": ["a"]}, "RR")

@@ -178,7 +178,7 @@ def test_a_metric_says_what_documents_of_equal_scores_are_worth_to_it():
 
 @pytest.mark.parametrize(
     ("returned", "complaint"),
-    [(np.zeros(1), "has to return one number for each grade"), (None, "raised ZeroDivisionError")],
+    [(np.zeros(1), "must return one number for each grade"), (None, "raised ZeroDivisionError")],
 )
 def test_a_tie_order_that_cannot_be_is_an_error_of_the_metric(returned, complaint):
     @per_query_metric(name="Odd", tie_order=lambda _: returned if returned is not None else 1 / 0)

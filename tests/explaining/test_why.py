@@ -90,7 +90,7 @@ TIED = {"q": {"a": 1.0, "b": 1.0, "c": 1.0}}
     ("ties", "order", "fact"),
     [
         ("trec", ("c", "b", "a"), "2 judged documents share scores with others; ties: by document id descending"),
-        ("input", ("a", "b", "c"), "2 judged documents share scores with others; ties: as they stand"),
+        ("input", ("a", "b", "c"), "2 judged documents share scores with others; ties: in the order of the input"),
         (
             "optimistic",
             ("b", "c", "a"),
@@ -123,7 +123,7 @@ def test_a_query_that_was_not_ranked_is_explained_as_empty():
 
     assert explained.value == 0
     assert explained.steps.ranks == ()
-    assert explained.steps.facts[0] == "there is no ranking of this query; it counts as empty"
+    assert explained.steps.facts[0] == "this query has no ranking; the ranking counts as empty"
 
 
 def test_without_relevant_documents_the_metric_rules_what_the_value_is():
@@ -140,19 +140,19 @@ def error(kind, *arguments, **options):
 
 def test_one_ranking_needs_the_name_of_a_query():
     assert error(InputError, "AP", JUDGMENTS, RANKINGS) == (
-        "which query is to be explained? 2 are judged: 'mug', 'cup'\n  say --query mug, or query='mug' from Python"
+        "no query was named, and 2 are judged: 'mug', 'cup'\n  name one: --query mug, or query='mug' from Python"
     )
 
 
 def test_a_query_that_is_not_judged_is_an_error():
     assert error(InputError, "AP", JUDGMENTS, RANKINGS, "mugs") == (
-        "judgments\n  query 'mugs' is not judged\n  did you mean 'mug'?\n  judged are 'mug', 'cup'"
+        "judgments\n  query 'mugs' is not judged\n  did you mean 'mug'?\n  judged queries: 'mug', 'cup'"
     )
 
 
 def test_several_metrics_are_refused():
     assert error(MetricNameError, "P@[1, 2]", JUDGMENTS, RANKINGS, "mug") == (
-        "one metric is explained at a time, not P@1, P@2"
+        "more than one metric: P@1, P@2; only one can be explained at a time"
     )
 
 
@@ -163,7 +163,7 @@ def test_a_metric_of_the_whole_run_is_refused():
         return np.ones(1)
 
     assert error(MetricError, whole, JUDGMENTS, RANKINGS, "mug") == (
-        "Whole\n  looks at a whole run; only metrics of single queries are explained"
+        "Whole\n  scores a whole run; only metrics that score single queries can be explained"
     )
 
 
@@ -178,8 +178,8 @@ def test_a_metric_without_steps_gets_a_table_that_says_what_each_judgment_does()
 
     assert steps.generic
     assert steps.facts == (
-        "Top does not describe its steps; this table can be made for every metric:",
-        "unjudged is what its value would be if nobody had judged the document",
+        "Top does not describe its steps; this generic table is shown for such a metric:",
+        "column unjudged: the metric's value if this document were unjudged",
     )
     assert steps.columns[0].values == (0.25, None, 0, 0.25)
     assert steps.shares.values == (0, None, 0.25, 0)
@@ -205,7 +205,7 @@ def test_where_a_metric_has_no_value_without_a_judgment_the_table_is_empty_and_s
     steps = why(picky, JUDGMENTS, RANKINGS, "cup").first.steps
 
     assert steps.columns[0].values == (None, None)
-    assert steps.facts[-1] == "for 2 documents it has no such value"
+    assert steps.facts[-1] == "2 documents have no such value: the metric raised an error"
 
 
 def top_steps(judged, *, cutoff):
@@ -255,13 +255,13 @@ def test_a_third_party_describes_its_steps():
 @pytest.mark.parametrize(
     ("steps", "complaint"),
     [
-        (lambda judged, *, cutoff: top_steps(judged, cutoff=2), "its steps come to 0, but its value is 0.25"),
+        (lambda judged, *, cutoff: top_steps(judged, cutoff=2), "its steps give 0, but its value is 0.25"),
         (lambda judged, *, cutoff: 1 / 0, "its steps raised ZeroDivisionError: division by zero"),
-        (lambda judged, *, cutoff: None, "its steps returned NoneType, not what steps_of makes"),
+        (lambda judged, *, cutoff: None, "its steps returned NoneType, not the Steps that steps_of returns"),
         (lambda judged: None, "its steps raised TypeError: "),
         (shares_doubled, "its shares add up to 0.5, but its value is 0.25"),
-        (not_a_number, "its steps come to nan, but its value is 0.25"),
-        (too_short, "column 'found' of its steps has no entry for each of 4 documents"),
+        (not_a_number, "its steps give nan, but its value is 0.25"),
+        (too_short, "column 'found' of its steps must have one entry for each of 4 documents"),
     ],
 )
 def test_steps_that_do_not_come_to_the_value_are_an_error(steps, complaint):
@@ -287,7 +287,7 @@ def test_steps_are_about_one_query():
     why(watcher, JUDGMENTS, RANKINGS, "mug")
 
     assert [judged.queries for judged in seen] == [("mug",)]
-    with pytest.raises(MetricError, match="steps are about one query, whose documents are kept"):
+    with pytest.raises(MetricError, match="steps describe one query, whose documents must be kept"):
         listing(_two_queries())
 
 

@@ -68,7 +68,7 @@ def test_the_table_of_all_pairs(ireval, files):
         "pairs: the best two of each metric (--pairs shows all 3); p is corrected, intervals (by t) are not; "
         "+/=/-: queries where the first of the pair is better, equal, worse\n"
         "paired: 8 queries (RR)\n"
-        "not tested: NumRet: its figure is no mean (sum)\n"
+        "not tested: NumRet: its figure is not a mean (sum)\n"
         "RR c-b: significant by t, but only 7 queries differ, and by the exact sign-flip test p is 0.0625, "
         "corrected like that of t\n"
         "c last: missing: 1 query (q5) without a ranking; scored as empty rankings\n",
@@ -440,6 +440,6 @@ def test_an_unknown_baseline_is_an_error(ireval, files):
     assert outcome == (
         2,
         "",
-        "error: baseline='bets' is none of the rankings\n  did you mean 'best'?\n"
+        "error: baseline='bets' is not one of the rankings\n  did you mean 'best'?\n"
         "  allowed: first (the first), mixed, best, last\n",
     )

@@ -128,7 +128,7 @@ def test_missing_queries_can_be_an_error(ireval, files):
         2,
         "",
         f"error: {files[1]}\n  1 of 3 judged queries have no ranking: 'q2'\n"
-        '  missing_queries="zero" (command line: --missing zero) scores them as badly as can be, '
+        '  missing_queries="zero" (command line: --missing zero) gives them the worst score, '
         '"ignore" leaves them out\n',
     )
 
@@ -223,7 +223,7 @@ def test_fractional_grades_have_to_be_declared(ireval, trec_files):
     assert refused.code == 2
     assert refused.err == (
         f"error: {files[0]}:1\n  grade 0.5 is not a whole number\n"
-        '  fractional grades are read with grades="float" (command line: --grades float)\n'
+        '  to read fractional grades, use grades="float" (command line: --grades float)\n'
     )
     assert ireval("evaluate", *files, "-m", "CG@1", "--grades", "float", "--format", "trec").out == (
         "CG@1\tall\t0.5000000000\n"
@@ -254,7 +254,8 @@ def test_compressed_files_and_standard_input(ireval, files, monkeypatch):
         (
             RANKINGS,
             RANKINGS,
-            "{0}\n  holds no judgments: it looks like rankings (format trec)\n  are judgments and rankings swapped?\n",
+            "{0}\n  contains no judgments; it looks like rankings (format trec)\n  are judgments and rankings "
+            "swapped?\n",
         ),
         ("q1 0 a 1\n", "q1 Q0 a 1 1 t\nq1 Q0 a 2 0 t\n", "{1}:2\n  document 'a' is ranked twice for query 'q1'"),
         ("q1 0 a 1\n", "q1 Q0 a 1 nan t\n", "{1}:1\n  score 'nan' is not finite"),

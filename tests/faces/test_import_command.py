@@ -99,10 +99,10 @@ def test_judges_who_disagree_are_an_error_unless_said(ireval, source, tmp_path):
         "",
         "error: case.csv:2\n"
         "  document 'd1' has several grades for query 'q': 3 (case.csv:2), 1 (case.csv:2), 1 (case.csv:2)\n"
-        "  say which counts: --judges highest, lowest, median, majority\n"
+        "  choose how to merge them: --judges highest, lowest, median, majority\n"
         "case.csv:4\n"
         "  document 'd3' has several grades for query 'q': 0 (case.csv:4), 3 (case.csv:4)\n"
-        "  say which counts: --judges highest, lowest, median, majority\n",
+        "  choose how to merge them: --judges highest, lowest, median, majority\n",
     )
     assert [path.name for path in tmp_path.iterdir()] == ["case.csv"]
 
@@ -179,7 +179,7 @@ def test_parquet_is_taken_for_what_it_holds(ireval, source, tmp_path, columns, s
 
 def test_a_table_of_something_else_is_refused_with_its_columns(ireval, source):
     assert ireval("import", source('[{"query": "q", "document": "d", "score": 1}]', "run.json")).err == (
-        "error: run.json\n  holds neither queries nor judgments\n  its columns are 'query', 'document', 'score'\n"
+        "error: run.json\n  contains neither queries nor judgments\n  its columns are 'query', 'document', 'score'\n"
     )
 
 
@@ -211,7 +211,7 @@ def test_both_files_are_written_or_neither(ireval, source, tmp_path):
     outcome = ireval("import", source(json.dumps(book), "book.json"))
 
     assert outcome.err == (
-        "error: judgments.tsv\n  TSV has no place for the tab or line end in 'two\\nlines'\n"
+        "error: judgments.tsv\n  TSV cannot store the tab or line end in 'two\\nlines'\n"
         "  write .csv or .jsonl (ireval import: --ending csv)\n"
     )
     assert [path.name for path in tmp_path.iterdir()] == ["book.json"]
@@ -220,7 +220,7 @@ def test_both_files_are_written_or_neither(ireval, source, tmp_path):
 
 def test_an_ambiguous_source_is_to_be_named_with_the_option_there_is(ireval, source):
     assert ireval("import", source("1 1 d1 1\n1 2 d1 1\n")).err == (
-        "error: case.csv\n  its judgments could be in format trec or trec-diversity\n  say which: format=…, --format\n"
+        "error: case.csv\n  its judgments could be in format trec or trec-diversity\n  choose one: format=…, --format\n"
     )
 
 
@@ -240,9 +240,9 @@ def test_judgments_without_queries_write_no_queries(ireval, source, tmp_path):
 @pytest.mark.parametrize(
     ("content", "options", "message"),
     [
-        ("to be\nor not\n", (), "case.csv\n  holds no judgments in a known format: it begins with 'to be'\n"),
-        ("q Q0 d 1 1 t\n", (), "case.csv\n  holds no judgments: it looks like rankings (format trec)\n"),
-        (CASE, ("--format", "quepid"), "there is no format 'quepid' of judgments\n  did you mean 'quepid-case'?\n"),
+        ("to be\nor not\n", (), "case.csv\n  contains no judgments in a known format: it begins with 'to be'\n"),
+        ("q Q0 d 1 1 t\n", (), "case.csv\n  contains no judgments; it looks like rankings (format trec)\n"),
+        (CASE, ("--format", "quepid"), "unknown format 'quepid' for judgments\n  did you mean 'quepid-case'?\n"),
         ("", (), "case.csv\n  the file is empty\n"),
     ],
 )

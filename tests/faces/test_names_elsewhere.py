@@ -19,7 +19,7 @@ def test_all_names_of_a_package_are_listed_with_why_values_differ(ireval):
     ) in out
     assert out.endswith(
         "\nno counterpart: ndcg_p\n"
-        "  in the source of trec_eval 10, but not offered by it; nDCG(discount='jarvelin') is the same\n"
+        "  in the source of trec_eval 10, but not offered by it; nDCG(discount='jarvelin') gives the same values\n"
     )
 
 
@@ -94,11 +94,11 @@ def test_a_list_of_cutoffs_is_a_row_each(ireval):
     ("package", "name", "reason"),
     [
         ("trec_eval", "runid", "text, not a number: the tag of the rankings file"),
-        ("ir_measures", "alpha_nDCG@20", "diversity, judged by subtopics: there is no metric for it yet"),
+        ("ir_measures", "alpha_nDCG@20", "diversity, judged by subtopics: not supported yet"),
         (
             "trec_eval",
             "P_avgjg.5",
-            "averages over several sets of judgments in one file; each set can be evaluated by itself",
+            "averages over several sets of judgments in one file; evaluate each set separately instead",
         ),
     ],
 )
@@ -120,12 +120,12 @@ def test_an_unknown_name_does_not_keep_the_others_from_an_answer(ireval):
     assert outcome.out == "ranx  pytest-ireval  equal\nmap   AP             yes\n"
     assert outcome.err == (
         "error: 'ndgc@10'\n"
-        "  is neither a name of ranx nor one of ours\n"
+        "  is neither a metric name of ranx nor of pytest-ireval\n"
         "  did you mean 'ndcg@10'?\n"
-        "  ireval metrics --for ranx lists its names, ireval metrics lists ours\n"
+        "  ireval metrics --for ranx lists its names; ireval metrics lists those of pytest-ireval\n"
         "'zzz'\n"
-        "  is neither a name of ranx nor one of ours\n"
-        "  ireval metrics --for ranx lists its names, ireval metrics lists ours\n"
+        "  is neither a metric name of ranx nor of pytest-ireval\n"
+        "  ireval metrics --for ranx lists its names; ireval metrics lists those of pytest-ireval\n"
     )
 
 
@@ -144,12 +144,13 @@ def test_a_metric_is_not_translated_into_another_one(ireval, name, family):
 
     assert (outcome.code, outcome.out) == (2, "")
     assert outcome.err.endswith(
-        f"trec_eval has no name for this\n  ireval metrics --for trec_eval {family} lists what it has of {family}\n"
+        f"trec_eval has no name for this metric\n  ireval metrics --for trec_eval {family} lists its names for "
+        f"{family}\n"
     )
 
 
 def test_a_square_below_zero_is_an_error(ireval):
-    assert ireval("metrics", "--for", "trec_eval", "set_F_-1").err == "error: -1 is no square of a number\n"
+    assert ireval("metrics", "--for", "trec_eval", "set_F_-1").err == "error: -1 is not the square of a number\n"
 
 
 def test_what_was_typed_is_no_suggestion(ireval):

@@ -50,7 +50,7 @@ def test_a_suite_without_a_baseline_is_tested_on_the_rankings_of_now(ireval, fol
         "Would this gate notice? Damage done to the rankings that were accepted, to ever more queries:\n\n"
         "damage                            queries  noticed from  by\n"
         "the first two documents swapped        30           all  no_regression::RR_3.all\n"
-        "the first relevant document gone       30       20% (6)  no_regression::RR_3.all\n"
+        "the first relevant document removed       30       20% (6)  no_regression::RR_3.all\n"
         "the first 3 documents reversed         30       20% (6)  no_regression::RR_3.all\n"
         "an unrelated document on top           30      50% (15)  no_regression::RR_3.all\n"
         "documents with other ids               30       20% (6)  no_regression::RR_3.all\n\n"
@@ -59,11 +59,11 @@ def test_a_suite_without_a_baseline_is_tested_on_the_rankings_of_now(ireval, fol
         "Changes that no rule may mind:\n\n"
         "change                                 verdict\n"
         "the same rankings                      pass\n"
-        "equal scores written in another order  not tried: no two documents of a query have equal scores\n"
-        "documents below rank 3 reordered       not tried: there is nothing below it\n\n"
+        "documents with equal scores in another order  not tried: no query has documents with equal scores\n"
+        "documents below rank 3 reordered       not tried: no ranking is longer than that\n\n"
         "note: documents with other ids turn it red, though nobody knows what they are worth: documents that\n"
         "are called otherwise some day are named in documents: {aliases: FILE}\n"
-        "note: no baseline has been accepted yet: damage is done to the rankings of now, and compared with\n"
+        "note: no baseline has been accepted yet: damage is done to the current rankings, and compared with\n"
         "them\n\n"
         "self-test: pass\n"
     )
@@ -75,7 +75,7 @@ def test_other_rankings_give_false_alarms_and_json_has_all_of_it(ireval, folder)
 
     assert printed.code == 0
     assert suite["holds"] is True
-    assert suite["compared"] == "other.txt and the rankings of now"
+    assert suite["compared"] == "other.txt and the current rankings"
     assert [(each["rule"], each["runs"]) for each in suite["alarms"]] == [("", 20), ("no_regression::RR_3.all", 20)]
 
 

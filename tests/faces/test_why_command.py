@@ -145,7 +145,7 @@ def test_policies_are_options(ireval, files):
     out = ireval("why", "AP", judgments, rankings, "-q", "q", "--unjudged", "removed", "--depth", "4").out
 
     assert "only the first 4 documents count (depth)\n" in out
-    assert "unjudged documents were removed before (unjudged); ranks are those of the others\n" in out
+    assert "unjudged documents were removed first (unjudged: removed); ranks count the remaining documents\n" in out
     assert out.endswith("\nAP = (0.5000 + 0.6667) / 3 = 0.3889\n")
 
 
@@ -203,7 +203,7 @@ def test_a_missing_query_is_one_clear_error(ireval, files):
 
     assert outcome.code == 2
     assert outcome.err == (
-        "error: which query is to be explained? 2 are judged: 'q', 'p'\n  say --query q, or query='q' from Python\n"
+        "error: no query was named, and 2 are judged: 'q', 'p'\n  name one: --query q, or query='q' from Python\n"
     )
 
 
@@ -214,8 +214,8 @@ def test_rankings_that_do_not_differ_propose_no_query(ireval, files):
 
     assert outcome.code == 2
     assert outcome.err == (
-        "error: AP is the same on all 2 queries: which one is to be explained?\n"
-        "  say --query q, or query='q' from Python\n"
+        "error: AP is the same on all 2 queries, so no query was chosen\n"
+        "  name one: --query q, or query='q' from Python\n"
     )
     assert "AP of query p: 1.0000 -> 1.0000" in ireval("why", "AP", judgments, rankings, rankings, "-q", "p").out
 
@@ -249,6 +249,6 @@ def test_a_query_that_evaluate_refuses_to_score_is_explained_and_that_is_said(ir
     judgments, rankings = trec_files("q1 0 a 1\nq2 0 a 1\n", "q1 Q0 a 1 1 t\n")
 
     assert ireval("evaluate", judgments, rankings, "-m", "Utility").code == 2
-    assert "\nevaluate refuses to score it: no value of this metric is the worst\n" in (
+    assert "\nevaluate refuses to score it, because this metric has no worst value\n" in (
         ireval("why", "Utility", judgments, rankings, "--query", "q2").out
     )

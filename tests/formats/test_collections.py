@@ -109,7 +109,7 @@ class TestTopics:
     @pytest.mark.parametrize(
         ("text", "complaint"),
         [
-            ("</top>\n<top>\n", "DIR/file.txt:1\n  a topic ends here that has not begun"),
+            ("</top>\n<top>\n", "DIR/file.txt:1\n  a topic ends here, but none has begun"),
             ("<top>\n<title> a\n</top>\n", "DIR/file.txt:1\n  this topic has no number"),
             ("\n<top>\n<num> 1\n</top>\n", "DIR/file.txt:2\n  this topic has no title, query or description"),
             ("<top>\n<num> 1\n<title> a\n", "DIR/file.txt:1\n  this topic is not closed"),
@@ -119,7 +119,7 @@ class TestTopics:
             ),
             (
                 "<top><num>1<title>a</top>\n<top><num>1<title>b</top>\n",
-                "DIR/file.txt:2\n  query '1' is there twice, first at DIR/file.txt:1",
+                "DIR/file.txt:2\n  query '1' occurs twice, first at DIR/file.txt:1",
             ),
         ],
     )
@@ -164,8 +164,8 @@ class TestLetor:
 
         assert graded(read_judgments(path, format="letor")) == {"1": {"1": 2, "2": 0}, "2": {"1": 1}}
         assert refused(read_judgments, path) == (
-            "DIR/file.txt\n  names no documents: a comment such as # docid = GX001 does\n"
-            "  to number the documents of every query from 1, say so: format letor"
+            "DIR/file.txt\n  names no documents; a document is named by a comment such as # docid = GX001\n"
+            "  to number the documents of each query from 1, set format letor"
         )
 
     def test_old_exports_of_quepid_have_marks_behind_the_document(self, file):
@@ -177,12 +177,12 @@ class TestLetor:
 
     def test_some_named_and_some_not_are_refused(self, file, refused):
         assert refused(read_judgments, file("2 qid:1 1:3 # a\n0 qid:1 1:2\n")) == (
-            "DIR/file.txt:2\n  names no document, and other lines do"
+            "DIR/file.txt:2\n  names no document, but other lines do"
         )
 
     def test_a_line_without_a_query_is_refused(self, file, refused):
         assert refused(read_judgments, file("2 qid:1 1:3\n0 1:2\n")) == (
-            "DIR/file.txt:2\n  has no qid: behind the grade\n  a line is: grade qid:query 1:feature … # document"
+            "DIR/file.txt:2\n  has no qid: after the grade\n  a line is: grade qid:query 1:feature … # document"
         )
 
 
@@ -209,7 +209,7 @@ class TestBeir:
 
     def test_another_folder_is_no_file(self, tmp_path, refused):
         assert refused(read_judgments, tmp_path).startswith(
-            "DIR\n  holds no judgments in a known format: it is a folder\n"
+            "DIR\n  contains no judgments in a known format: it is a folder\n"
         )
 
 

@@ -139,6 +139,6 @@ def test_a_pipe_is_read_and_one_that_never_ends_is_refused(tmp_path, monkeypatch
 
     writer = threading.Thread(target=endless)
     writer.start()
-    with pytest.raises(InputError, match=r"more than 0 GiB came through the pipe\n  write the data to a file"):
+    with pytest.raises(InputError, match=r"more than 0 GiB were read from the pipe\n  write the data to a file"):
         read_rankings(path)
     writer.join()

@@ -17,7 +17,7 @@ def test_a_grade_that_would_become_zero_is_refused_with_its_line(tmp_path, grade
     with pytest.raises(InputError) as error:
         read_judgments(path, grades="float")
 
-    assert str(error.value) == f"{path}:2\n  grade {grade!r} is too small for a number"
+    assert str(error.value) == f"{path}:2\n  grade {grade!r} is too close to 0 for a number"
 
 
 @pytest.mark.parametrize("grade", ["0", "0.0", "0e5", "-0", "1e-300", "0e-999", ".0e1"])
@@ -104,7 +104,9 @@ def test_questions_with_answers_are_not_ids_with_texts(tmp_path):
     with pytest.raises(InputError) as error:
         read_queries(path)
 
-    assert "as pairs of id and text it needs ids: the first cell of most lines is several words" in str(error.value)
+    assert "as pairs of id and text it needs ids, but the first cell of most lines has several words" in str(
+        error.value
+    )
     assert read_queries(path, format="pairs").ids[2] == "vouchers"
 
 
@@ -128,7 +130,7 @@ def test_names_of_columns_are_still_no_pair(tmp_path, first):
     path = tmp_path / "queries.tsv"
     path.write_text(f"{first}\tscore\nq2\tred mug\n")
 
-    with pytest.raises(InputError, match="holds no queries in a known format"):
+    with pytest.raises(InputError, match="contains no queries in a known format"):
         read_queries(path)
 
 
@@ -153,7 +155,7 @@ def test_a_text_that_is_read_as_a_whole_has_a_limit(tmp_path, monkeypatch):
     path.write_text(json.dumps({f"q{number}": "red mug" for number in range(1_000)}, indent=1))
     monkeypatch.setattr(input_file, "LONGEST_TEXT", 1_000)
 
-    with pytest.raises(InputError, match="is more than 0 MiB, which is too much for a format without lines"):
+    with pytest.raises(InputError, match="is more than 0 MiB, the limit for a format without lines"):
         read_queries(path)
 
 
@@ -162,7 +164,7 @@ def test_a_name_that_is_there_twice_among_many_is_found_at_once(tmp_path):
     names = [f'"q{number}": "mug"' for number in range(200_000)]
     path.write_text("{\n" + ",\n".join([*names, names[-1]]) + "\n}")
 
-    with pytest.raises(InputError, match="'q199999' is there twice in one object"):
+    with pytest.raises(InputError, match="'q199999' occurs twice in one object"):
         read_queries(path)
 
 

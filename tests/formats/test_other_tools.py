@@ -65,7 +65,7 @@ class TestQuepidCase:
     def test_a_case_without_any_rating_has_no_judgments(self, file, refused):
         path = as_file(file, {"queries": [{"query": "red mug", "ratings": {}}]})
 
-        assert refused(read_judgments, path) == "DIR/file.json\n  there are no judgments in it"
+        assert refused(read_judgments, path) == "DIR/file.json\n  it contains no judgments"
 
     def test_ratings_as_json(self, file):
         path = as_file(file, {"queries": [{"query": "red mug", "ratings": {"d1": 3, "d2": 0}}]})
@@ -76,7 +76,7 @@ class TestQuepidCase:
         ("case", "complaint"),
         [
             ({"queries": {"ratings": 1}}, "queries\n  is not a list"),
-            ({"queries": [{"ratings": []}]}, "queries 1\n  there is no 'query'"),
+            ({"queries": [{"ratings": []}]}, "queries 1\n  the key 'query' is missing"),
             ({"queries": [{"query_text": {"a": 1}, "ratings": []}]}, "queries 1\n  'query_text' is {'a': 1}, not text"),
             ({"queries": ["ratings"]}, "queries 1\n  is not an object"),
         ],
@@ -133,7 +133,8 @@ class TestQuepidBook:
         assert refused(read_judgments, path, format="quepid-book") == (
             "DIR/file.txt:2\n  document 'd1' is judged twice for query 'red mug': "
             "grade 1 here, grade 3 at DIR/file.txt:2\n"
-            "  keep one, merge the judges (ireval import --judges median), or read subtopics (format trec-diversity)"
+            "  keep one of them, merge the judges (ireval import --judges median), or read subtopics (format "
+            "trec-diversity)"
         )
 
 
@@ -191,7 +192,7 @@ class TestRatedRankingEvaluator:
         path = as_file(file, {"queries": [{"placeholders": {"$query": "mug"}}]})
 
         assert refused(read_judgments, path) == (
-            "DIR/file.json: queries 1\n  neither it nor its group has 'relevant_documents'"
+            "DIR/file.json: queries 1\n  neither the query nor its group has 'relevant_documents'"
         )
 
 
@@ -232,4 +233,4 @@ class TestElasticsearch:
     def test_a_rating_that_is_missing_is_refused_with_its_path(self, file, refused):
         path = as_file(file, {"requests": [{"id": "q", "ratings": [{"_id": "1"}]}]})
 
-        assert refused(read_judgments, path) == "DIR/file.json: requests 1 > ratings 1\n  there is no 'rating'"
+        assert refused(read_judgments, path) == "DIR/file.json: requests 1 > ratings 1\n  the key 'rating' is missing"

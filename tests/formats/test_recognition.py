@@ -71,7 +71,7 @@ def test_two_that_fit_are_never_guessed_between(file, refused):
 
     assert refused(read_judgments, path) == (
         "DIR/file.txt\n  its judgments could be in format trec or trec-diversity\n"
-        "  say which: judgments_format=…, --judgments-format"
+        "  choose one: judgments_format=…, --judgments-format"
     )
     assert graded(read_judgments(path, format="trec-diversity")) == {"1": {"d1": 1}}
 
@@ -81,15 +81,15 @@ def test_a_second_column_that_changes_later_on_is_no_guess_either(file, refused)
 
     assert refused(read_judgments, path) == (
         "DIR/file.txt:5001\n"
-        "  the second column is '2' here and '1' above: this may be judgments of subtopics, or not\n"
-        "  say which: format trec does not look at that column, trec-diversity reads subtopics"
+        "  the second column is '2' here and '1' above: are these judgments of subtopics?\n"
+        "  choose a format: trec ignores that column, trec-diversity reads subtopics from it"
     )
     assert len(read_judgments(path, format="trec")) == 5000
 
 
 def test_a_format_that_does_not_exist_is_refused_with_those_that_do(file, refused):
     assert refused(read_rankings, file("q Q0 d 1 1 t\n"), format="tec") == (
-        "there is no format 'tec' of rankings\n  did you mean 'trec'?\n"
+        "unknown format 'tec' for rankings\n  did you mean 'trec'?\n"
         "  formats of rankings: json, jsonl, parquet, table, trec"
     )
 
@@ -101,13 +101,14 @@ def test_swapped_arguments_are_named_once(trec_files):
         evaluate(rankings, judgments, "AP")
 
     assert str(caught.value) == (
-        f"{rankings}\n  holds no judgments: it looks like rankings (format trec)\n  are judgments and rankings swapped?"
+        f"{rankings}\n  contains no judgments; it looks like rankings (format trec)\n  are judgments and rankings "
+        "swapped?"
     )
 
 
 def test_queries_in_place_of_judgments_are_named(file, refused):
     assert refused(read_judgments, file("id,text\nq,red mug\n")) == (
-        "DIR/file.txt\n  holds no judgments: it looks like queries (format table)"
+        "DIR/file.txt\n  contains no judgments; it looks like queries (format table)"
     )
 
 
@@ -116,14 +117,14 @@ def test_what_is_unknown_is_shown_with_the_formats_there_are(file, refused):
 
     assert text == (
         "DIR/file.txt\n"
-        "  holds no rankings in a known format: it begins with 'q,d,1'\n"
-        "  as a table it must name its columns in the first line, and these are not enough: 'q', 'd', '1'\n"
+        "  contains no rankings in a known format: it begins with 'q,d,1'\n"
+        "  as a table it must name its columns in the first line; these columns are not enough: 'q', 'd', '1'\n"
         "  formats of rankings (rankings_format=…, --rankings-format):\n"
         "  json: one JSON value: {query: {document: score}}, {query: [document, …]}, or a list of objects as in jsonl\n"
         "  jsonl: a JSON object on each line with query, document and score\n"
         "  parquet: Parquet with columns query, document and score\n"
-        "  table: CSV or TSV whose first line names the columns: query, document and score\n"
-        "  trec: columns of words: query Q0 document rank score tag"
+        "  table: CSV or TSV with a first line of column names: query, document and score\n"
+        "  trec: columns separated by spaces or tabs: query Q0 document rank score tag"
     )
 
 
@@ -133,8 +134,8 @@ def test_what_is_unknown_is_shown_with_the_formats_there_are(file, refused):
 )
 def test_archives_are_named(file, refused, content, kind):
     assert refused(read_queries, file(content)) == (
-        f"DIR/file.txt\n  this is {kind}: unpack it first\n"
-        "  plain files are read, and those compressed with gzip or Zstandard"
+        f"DIR/file.txt\n  this file is {kind}: unpack it first\n"
+        "  allowed: plain files, and files compressed with gzip or Zstandard"
     )
 
 
@@ -142,8 +143,8 @@ def test_a_table_that_may_be_a_book_is_not_guessed(file, refused):
     text = refused(read_judgments, file("query,docid,Ann,clicks\nq,d,1,7\n"))
 
     assert text.splitlines()[2] == (
-        "  as a table it has the query (query) and the document (docid), and no column for the grade; "
-        "if the others are judges, it is format quepid-book"
+        "  as a table it has the query (query) and the document (docid), but no column for the grade; "
+        "if the other columns are judges, use format quepid-book"
     )
 
 
@@ -153,30 +154,30 @@ def test_a_table_that_may_be_a_book_is_not_guessed(file, refused):
         (
             read_judgments,
             "rating,article,query_id,judge",
-            "  as a table it has the query (query_id) and the grade (rating), and no column for the document\n"
-            "  the document is called document, document_id, doc_id, docno, doc, corpus_id, did, docid, sku, "
+            "  as a table it has the query (query_id) and the grade (rating), but no column for the document\n"
+            "  column names for the document: document, document_id, doc_id, docno, doc, corpus_id, did, docid, sku, "
             "product_id, item_id, product, item",
         ),
         (
             read_rankings,
             "query_id,sku,points",
-            "  as a table it has the query (query_id) and the document (sku), and no column for the score or rank\n"
-            "  the score is called score, sim, similarity\n"
-            "  the rank is called rank, position",
+            "  as a table it has the query (query_id) and the document (sku), but no column for the score or rank\n"
+            "  column names for the score: score, sim, similarity\n"
+            "  column names for the rank: rank, position",
         ),
         (
             read_judgments,
             "Query ID,article,points",
-            "  as a table it has the query (Query ID), and no column for the document nor for the grade\n"
-            "  the document is called document, document_id, doc_id, docno, doc, corpus_id, did, docid, sku, "
+            "  as a table it has the query (Query ID), but no column for the document nor for the grade\n"
+            "  column names for the document: document, document_id, doc_id, docno, doc, corpus_id, did, docid, sku, "
             "product_id, item_id, product, item\n"
-            "  the grade is called grade, relevance, rel, label, rating",
+            "  column names for the grade: grade, relevance, rel, label, rating",
         ),
         (
             read_queries,
             "qid,words",
-            "  as a table it has the id (qid), and no column for the text\n"
-            "  the text is called text, query_text, query, title, question",
+            "  as a table it has the id (qid), but no column for the text\n"
+            "  column names for the text: text, query_text, query, title, question",
         ),
     ],
 )
@@ -185,7 +186,7 @@ def test_a_table_that_lacks_a_column_says_which_and_what_it_is_called(file, refu
     kind = read.__name__.removeprefix("read_")
 
     assert refused(read, file(f"{header}\n{row}\n")) == (
-        f"DIR/file.txt\n  holds no {kind} in a known format: it begins with {header!r}\n{says}"
+        f"DIR/file.txt\n  contains no {kind} in a known format: it begins with {header!r}\n{says}"
     )
 
 
@@ -210,9 +211,9 @@ def test_queries_may_be_about_products(file):
 @pytest.mark.parametrize(
     ("content", "hint"),
     [
-        ("to be or not\nto be\n", "as columns of words its lines have 2 or 4 of them"),
-        ("one\n", "its first 1 line hold one word each"),
-        ("q|d|1\n".encode("utf-16"), "it holds zero bytes: is this UTF-16, or no text at all?"),
+        ("to be or not\nto be\n", "split at spaces and tabs, its lines have 2 or 4 columns"),
+        ("one\n", "its first 1 line contain one word each"),
+        ("q|d|1\n".encode("utf-16"), "it contains zero bytes: is it UTF-16, or not a text file?"),
     ],
 )
 def test_what_is_unknown_gets_a_hint(file, refused, content, hint):
@@ -227,7 +228,7 @@ def test_an_id_with_a_blank_in_a_run_is_named(file, refused):
     path = file("mug Q0 a 1 3 t\nred mug Q0 a 1 2 t\n")
 
     assert refused(read_rankings, path) == (
-        "DIR/file.txt:2\n  has Q0 in the third column, not in the second: is there a blank in the query's id?"
+        "DIR/file.txt:2\n  has Q0 in the third column, not in the second: does the query's id contain a space?"
     )
 
 
@@ -239,7 +240,7 @@ def test_a_format_is_for_files_only():
     with pytest.raises(InputError) as caught:
         evaluate({"q": {"d": 1}}, {"q": ["d"]}, "AP", rankings_format="trec")
 
-    assert str(caught.value) == "rankings_format='trec' is for files, and these rankings come from Python"
+    assert str(caught.value) == "rankings_format='trec' applies only to files, but these rankings come from Python"
 
 
 def test_every_format_can_be_used_on_the_command_line(ireval, file):

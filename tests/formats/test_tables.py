@@ -95,7 +95,7 @@ def test_a_fraction_is_refused_unless_floats_are_declared(file, refused, form):
 
     assert "is " in refused(read_judgments, path)
     assert refused(read_judgments, path).endswith(
-        ', not a whole number\n  fractional grades are read with grades="float" (command line: --grades float)'
+        ', not a whole number\n  to read fractional grades, use grades="float" (command line: --grades float)'
     )
     assert graded(read_judgments(path, grades="float")) == {"q": {"d": 1.5}}
 
@@ -170,21 +170,22 @@ def test_a_mapping_in_json(file):
         (
             "query,document,grade\nq,d,x\nq,,1\nq,e,nan\n",
             "DIR/file.txt:2\n  the grade of document 'd' for query 'q' is 'x', not a number\n"
-            "DIR/file.txt:3\n  '' is no id; ids are text (or whole numbers)\n"
+            "DIR/file.txt:3\n  '' is not an id; ids are text (or whole numbers)\n"
             "DIR/file.txt:4\n  the grade of document 'e' for query 'q' is 'nan', not a number",
         ),
         (
             "query,document,grade\nq,d,1\nq,d,2\n",
             "DIR/file.txt:3\n  document 'd' is judged twice for query 'q': grade 2 here, grade 1 at DIR/file.txt:2\n"
-            "  keep one, merge the judges (ireval import --judges median), or read subtopics (format trec-diversity)",
+            "  keep one of them, merge the judges (ireval import --judges median), or read subtopics (format "
+            "trec-diversity)",
         ),
-        ("query,document,grade,grade\nq,d,1,1\n", "DIR/file.txt:1\n  two columns are called 'grade'"),
-        ("query,document,grade\n", "DIR/file.txt\n  there are no judgments in it"),
+        ("query,document,grade,grade\nq,d,1,1\n", "DIR/file.txt:1\n  two columns are named 'grade'"),
+        ("query,document,grade\n", "DIR/file.txt\n  it contains no judgments"),
         ('query,document,grade\n"q,d,1\n', "DIR/file.txt:2\n  is not CSV (unexpected end of data)"),
         (
             '{"query": "q", "document": "d", "grade": 1}\n{"query": "q", "document": "e", "grade": NaN}\n[1]\n{\n',
-            "DIR/file.txt:2\n  is not JSON (NaN is no number of JSON)\n"
-            "DIR/file.txt:3\n  is no JSON object\n"
+            "DIR/file.txt:2\n  is not JSON (NaN is not a number in JSON)\n"
+            "DIR/file.txt:3\n  is not a JSON object\n"
             "DIR/file.txt:4\n  is not JSON (Expecting property name enclosed in double quotes)",
         ),
         (
@@ -192,7 +193,7 @@ def test_a_mapping_in_json(file):
             "DIR/file.txt:1\n  the grade of document 'd' for query 'q' is True, not a number\n"
             "DIR/file.txt:2\n  the grade of document 'e' for query 'q' is None, not a number",
         ),
-        ('{"q": {"d": 1, "d": 2}}', "DIR/file.txt\n  is not JSON ('d' is there twice in one object)"),
+        ('{"q": {"d": 1, "d": 2}}', "DIR/file.txt\n  is not JSON ('d' occurs twice in one object)"),
         ('{"q": {"d": 1}\n:}', "DIR/file.txt:2:1\n  is not JSON (Expecting ',' delimiter)"),
         ("[[1, 2]]", "DIR/file.txt\n  is neither one JSON object nor a list of objects"),
     ],
@@ -207,24 +208,24 @@ def test_what_cannot_be_right_is_refused_with_its_line(file, refused, text, comp
         (
             "query_id,doc_id,label,relevance\nq,d,1,2\n",
             "DIR/file.txt\n  columns 'relevance' and 'label' could both be the grade\n"
-            "  rename the one that is not meant, or leave it out",
+            "  rename or remove the column that you do not mean",
         ),
         (
             "Query ID,query_id,doc_id,label\nq,r,d,1\n",
-            "DIR/file.txt\n  columns 'Query ID' and 'query_id' are called alike",
+            "DIR/file.txt\n  columns 'Query ID' and 'query_id' have the same name",
         ),
         (
             'query\tdocument\tgrade\nq\t"d2"\t1\n',
-            'DIR/file.txt:2\n  the id "d2" is in quotes\n  TSV is taken literally: leave the quotes out, or write CSV',
+            'DIR/file.txt:2\n  the id "d2" is in quotes\n  TSV has no quoting: remove the quotes, or use CSV',
         ),
-        ("query,document,grade\nq,  ,1\n", "DIR/file.txt:2\n  '' is no id; ids are text (or whole numbers)"),
+        ("query,document,grade\nq,  ,1\n", "DIR/file.txt:2\n  '' is not an id; ids are text (or whole numbers)"),
         (
             '[{"query": "q", "document": "d", "grade": [1]}]',
             "DIR/file.txt, row 1\n  the grade of document 'd' for query 'q' is [1], not a number",
         ),
         (
             '{"query": "\\ud800", "document": "d", "grade": 1}\n',
-            "DIR/file.txt:1\n  is not JSON ('\\ud800' is half a character)",
+            "DIR/file.txt:1\n  is not JSON ('\\ud800' is an incomplete character (half of a surrogate pair))",
         ),
         ('{"q":' * 100_000, "DIR/file.txt\n  is nested too deeply"),
     ],
@@ -239,7 +240,7 @@ def test_what_is_doubtful_is_refused(file, refused, text, complaint):
         (
             "id,qid,query\n1,q1,red mug\n",
             "DIR/file.txt\n  columns 'id' and 'qid' could both be the id\n"
-            "  rename the one that is not meant, or leave it out",
+            "  rename or remove the column that you do not mean",
         ),
         ('{"q1": ["a"]}', "DIR/file.txt\n  query 'q1' has no text\n  {id: text}, or {id: {text: …, segment: …}}"),
     ],
@@ -304,7 +305,7 @@ def test_a_document_ranked_twice_names_the_line(file, refused):
 
 def test_a_query_that_is_there_twice_names_both_lines(file, refused):
     assert refused(read_queries, file("id,text\nq,a\nr,b\nq,a\n")) == (
-        "DIR/file.txt:4\n  query 'q' is there twice, first at DIR/file.txt:2"
+        "DIR/file.txt:4\n  query 'q' occurs twice, first at DIR/file.txt:2"
     )
 
 
@@ -322,7 +323,7 @@ class TestParquet:
             "DIR/file.txt, row 2\n  column 'query' is empty"
         )
         assert refused(read_rankings, file(parquet(names, [(1.5, "a", 1.0)]))) == (
-            "DIR/file.txt\n  column 'query' is double, which is no id; ids are text (or whole numbers)"
+            "DIR/file.txt\n  column 'query' is double, not an id; ids are text (or whole numbers)"
         )
         assert refused(read_rankings, file(parquet(names, [("q", "a", 1.0), ("q", "b", float("nan"))]))) == (
             "DIR/file.txt, row 2\n  column 'score' holds no finite number"
@@ -347,7 +348,7 @@ class TestParquet:
         empty = {name: arrow.array([], arrow.string()) for name in ("query", "document")}
         arrow_parquet.write_table(arrow.table({**empty, "score": arrow.array([], arrow.float64())}), path)
 
-        assert refused(read_rankings, path) == "DIR/file.txt\n  there are no rankings in it"
+        assert refused(read_rankings, path) == "DIR/file.txt\n  it contains no rankings"
 
     def test_a_document_that_is_ranked_twice_names_its_row(self, file, refused):
         path = file(parquet(("query", "document", "score"), [("q", "a", 1.0), ("r", "a", 1.0), ("q", "a", 2.0)]))
@@ -364,6 +365,6 @@ class TestParquet:
         monkeypatch.setitem(__import__("sys").modules, "pyarrow", None)
 
         assert refused(read_judgments, path) == (
-            "DIR/file.txt\n  this is a Parquet file, and pyarrow is not installed\n"
+            "DIR/file.txt\n  this is a Parquet file, but pyarrow is not installed\n"
             '  pip install "pytest-ireval[parquet]"'
         )

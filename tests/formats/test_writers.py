@@ -80,39 +80,34 @@ def test_subtopics_are_written_in_a_column_of_their_own(tmp_path):
             write_judgments,
             judgments_from({"red mug": {"d": 1}}),
             "a.txt",
-            "TREC files have no place for the id 'red mug'\n  write .tsv, .csv or .jsonl",
+            "TREC files cannot store the id 'red mug'\n  write .tsv, .csv or .jsonl",
         ),
         (
             write_queries,
             Queries(("q",), ("a\tb",)),
             "a.tsv",
-            "TSV has no place for the tab or line end in 'a\\tb'\n  write .csv or .jsonl (ireval import: --ending csv)",
+            "TSV cannot store the tab or line end in 'a\\tb'\n  write .csv or .jsonl (ireval import: --ending csv)",
         ),
         (
             write_queries,
             Queries(('"q"',), ("a",)),
             "a.tsv",
-            'TSV has no place for quotes around the id "q"\n  write .csv or .jsonl',
+            'TSV cannot store quotes around the id "q"\n  write .csv or .jsonl',
         ),
-        (write_judgments, {"q": {" d": 1, "d": 0}}, "a.jsonl", "files have no place for the blanks around the id ' d'"),
+        (write_judgments, {"q": {" d": 1, "d": 0}}, "a.jsonl", "files cannot store the spaces around the id ' d'"),
         (
             write_judgments,
             judgments_from_table,
             "a.txt",
-            "TREC files have no place for the columns judge, date\n"
-            "  write .tsv, .csv or .jsonl, or leave them out: replace(judgments, columns={})",
+            "TREC files cannot store the columns judge, date\n"
+            "  write .tsv, .csv or .jsonl, or remove the columns: replace(judgments, columns={})",
         ),
-        (
-            write_queries,
-            Queries(("q",), ("a",)),
-            "a.txt",
-            "the format of .txt is not known\n  endings: .tsv, .csv, .jsonl",
-        ),
+        (write_queries, Queries(("q",), ("a",)), "a.txt", "unknown format for .txt\n  endings: .tsv, .csv, .jsonl"),
         (
             write_rankings,
             rankings_from({"q": [], "r": ["d"]}),
             "a.run",
-            "a file has no place for the empty ranking of query 'q'",
+            "a file cannot store the empty ranking of query 'q'",
         ),
     ],
 )

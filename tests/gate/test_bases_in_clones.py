@@ -23,11 +23,11 @@ def test_a_shallow_clone_is_an_error_that_names_what_ci_has_to_say(branch, pytes
     result.assert_outcomes(passed=7, errors=1)
     result.stdout.fnmatch_lines(
         [
-            "shop.ireval.yaml:1: git knows no commit 'origin/main' here, and the clone is shallow",
+            "shop.ireval.yaml:1: git does not know the commit 'origin/main' here, and the clone is shallow",
             "Owner @search-team.",
             "",
             "  fetch-depth: 0 of actions/checkout, GIT_DEPTH: 0 of GitLab, or git fetch --unshallow origin",
-            "    +refs/heads/main:refs/remotes/origin/main brings the history",
+            "    +refs/heads/main:refs/remotes/origin/main fetches the history",
         ]
     )
 
@@ -41,7 +41,7 @@ def test_a_clone_with_a_detached_head(branch, pytester, monkeypatch):
     result = branch.run(*FAILS)
 
     result.assert_outcomes(passed=7, failed=1)
-    result.stdout.fnmatch_lines(["  there is no main here, so origin/main was taken"])
+    result.stdout.fnmatch_lines(["  there is no main here, so origin/main is used"])
     run = json.loads((folder / "ireval-report/results.json").read_text())
     assert (run["branch"], run["base"]) == ("", "main")
 
@@ -60,7 +60,7 @@ def test_a_partial_clone_brings_what_it_lacks_or_says_that_it_cannot(branch, pyt
     offline.assert_outcomes(passed=7, errors=1)
     said = offline.stdout.str()
     assert f"shop.ireval.yaml:1: {branch.base}:baselines/shop.json: git cannot read it: " in said
-    assert "a partial clone brings contents from its remote, which has to be reachable" in said
+    assert "a partial clone fetches file contents from its remote; check that the remote can be reached" in said
     online.assert_outcomes(passed=7, failed=1)
 
 
@@ -120,9 +120,9 @@ def test_a_pointer_of_git_lfs_is_no_content(branch):
     )
     assert found["verdict"] == "error"
     assert found["headline"] == (
-        f"{base}:baselines/shop.rankings.tsv: is a pointer of Git LFS there, and git lfs does not bring the content"
+        f"{base}:baselines/shop.rankings.tsv: is a Git LFS pointer there, and git lfs cannot fetch the content"
     )
-    assert found["facts"] == [f"git lfs install, then git lfs pull; git lfs fetch origin {base} brings what is older"]
+    assert found["facts"] == [f"git lfs install, then git lfs pull; git lfs fetch origin {base} fetches older content"]
 
 
 def test_git_lfs_brings_the_content_where_it_can(branch, monkeypatch):

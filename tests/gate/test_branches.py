@@ -209,11 +209,11 @@ def test_a_ref_that_git_does_not_know_is_an_error_and_no_pass(branch):
     assert result.ret == pytest.ExitCode.TESTS_FAILED
     result.stdout.fnmatch_lines(
         [
-            "shop.ireval.yaml:1: git knows no commit 'mian' here",
+            "shop.ireval.yaml:1: git does not know the commit 'mian' here",
             "Owner @search-team.",
             "",
             "  did you mean 'main'?",
-            "  git fetch origin +refs/heads/mian:refs/remotes/origin/mian brings a branch that is not here yet",
+            "  git fetch origin +refs/heads/mian:refs/remotes/origin/mian fetches a branch that is missing here",
         ]
     )
 
@@ -246,7 +246,7 @@ def test_what_is_accepted_and_not_committed_is_seen_on_main_itself(branch):
     assert found["warning"]
     assert found["facts"] == [
         f"accepted 2026-11-18 {branch.base} with uncommitted changes: {REASON}",
-        "HEAD is part of main: only what is not committed can differ",
+        "HEAD is already part of main: only uncommitted changes can differ",
     ]
 
 

@@ -180,7 +180,7 @@ def test_fractional_grades_are_asked_for_in_the_suite(accepted):
 
     assert first_error(result)[:2] == [
         "judgments.txt:1: grade 2.5 is not a whole number",
-        "  fractional grades are read with judgments: {file: …, grades: float}",
+        "  to read fractional grades, use judgments: {file: …, grades: float}",
     ]
 
 

@@ -363,4 +363,4 @@ def test_a_parallel_run_from_an_unknown_ref_ends(monorepo):
     result = in_parallel(monorepo, "--ireval-changed-since=nowhere")
 
     assert result.ret == 4
-    assert result.stderr.str().count("git knows no commit 'nowhere' here") == 1
+    assert result.stderr.str().count("git does not know the commit 'nowhere' here") == 1

@@ -17,7 +17,8 @@ def refusal(result):
     [
         (
             "origin/release",
-            "\n  git fetch origin +refs/heads/release:refs/remotes/origin/release brings a branch that is not here yet",
+            "\n  git fetch origin +refs/heads/release:refs/remotes/origin/release fetches a branch that is missing "
+            "here",
         ),
         ("--all", ""),
     ],
@@ -25,7 +26,7 @@ def refusal(result):
 def test_an_unknown_ref_ends_the_run(monorepo, ref, hint):
     result = monorepo.pytester.runpytest("--ireval", "suites", f"--ireval-changed-since={ref}")
 
-    assert refusal(result) == f"--ireval-changed-since\n  git knows no commit {ref!r} here{hint}"
+    assert refusal(result) == f"--ireval-changed-since\n  git does not know the commit {ref!r} here{hint}"
     assert monorepo.results()["verdict"] == "error"
 
 
@@ -45,7 +46,7 @@ def test_a_shallow_clone_ends_the_run(pytester, monkeypatch, tmp_path_factory):
     monkeypatch.chdir(clone)
     unknown = refusal(pytester.runpytest("--ireval", "suites", "--ireval-changed-since", "origin/main"))
     assert unknown.startswith(
-        "--ireval-changed-since\n  git knows no commit 'origin/main' here, and the clone is shallow\n"
+        "--ireval-changed-since\n  git does not know the commit 'origin/main' here, and the clone is shallow\n"
     )
     assert "fetch-depth: 0 of actions/checkout" in unknown
 
@@ -64,14 +65,14 @@ def test_a_branch_that_is_here_only_as_that_of_origin_is_taken_and_said(monorepo
     result = monorepo.run(since="release")
 
     assert result.ret == 0
-    result.stdout.fnmatch_lines(["  there is no release here, so origin/release was taken"])
+    result.stdout.fnmatch_lines(["  there is no release here, so origin/release is used"])
 
 
 def test_outside_of_a_repository_the_run_ends(monorepo):
     shutil.rmtree(monorepo.path / ".git")
 
     assert refusal(monorepo.run()) == (
-        f"{monorepo.path / 'suites'}\n  lies in no git repository, so nobody knows what changed\n"
+        f"{monorepo.path / 'suites'}\n  is not in a git repository, so the changed files are unknown\n"
         "  run it in a clone, or without --ireval-changed-since"
     )
 
@@ -80,14 +81,14 @@ def test_without_git_the_run_ends(monorepo, monkeypatch):
     monkeypatch.setenv("PATH", "")
 
     assert refusal(monorepo.run()) == (
-        f"{monorepo.path / 'suites'}\n  git cannot be asked: there is no git here: install it where the gate runs"
+        f"{monorepo.path / 'suites'}\n  git failed: git is not installed; install it where the gate runs"
     )
 
 
 def test_a_git_that_fails_ends_the_run(monorepo, monkeypatch):
     (monorepo.path / ".git/index").write_bytes(b"no index")
 
-    assert refusal(monorepo.run()).startswith(f"{monorepo.path}\n  git diff failed, so nobody knows what changed: ")
+    assert refusal(monorepo.run()).startswith(f"{monorepo.path}\n  git diff failed, so the changed files are unknown: ")
 
 
 def test_without_the_flag_the_option_is_refused(monorepo):

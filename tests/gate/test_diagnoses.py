@@ -344,6 +344,6 @@ def test_one_that_is_no_diagnosis_is_an_error_that_names_the_plugin(red):
 
     result = red.run()
     assert result.ret == 2
-    assert "from ireval_diagnoses, which is no diagnosis: decorate the function with @diagnosis" in " ".join(
+    assert "from ireval_diagnoses, which is not a diagnosis: decorate the function with @diagnosis" in " ".join(
         result.stdout.str().split()
     )

@@ -135,7 +135,7 @@ def newer(path):
 @pytest.mark.parametrize(
     ("spoil", "says"),
     [
-        (newer, "has version 9, and this pytest-ireval knows histories up to version 2"),
+        (newer, "has version 9, but this pytest-ireval reads only versions up to 2"),
         (
             lambda path: path.write_bytes(b"not a database" * 99),
             "is damaged: file is not a database; move it away; ireval",

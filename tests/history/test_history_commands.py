@@ -238,9 +238,9 @@ def test_without_a_history_it_is_said_where_one_is(ireval):
     assert ireval("history", "list") == (
         2,
         "",
-        "error: there is no .ireval/history.sqlite, here or above\n"
-        "  --history suites/.ireval/history.sqlite names the one below\n"
-        "  each pytest --ireval adds to the one in pytest's rootdir; ireval history rebuild makes one\n",
+        "error: no .ireval/history.sqlite in this folder or above it\n"
+        "  --history suites/.ireval/history.sqlite uses the one below\n"
+        "  each run of pytest --ireval adds to the history in pytest's rootdir; ireval history rebuild makes one\n",
     )
     assert "nDCG@10" in ireval("history", "list", "--history", "suites/.ireval/history.sqlite").out
 

@@ -174,7 +174,7 @@ def test_a_date_that_is_none_is_told():
     with writing(FILE) as connection:
         connection.execute("UPDATE runs SET date = '2026'")
 
-    with pytest.raises(HistoryError, match="is damaged: '2026' is no date"):
+    with pytest.raises(HistoryError, match="is damaged: '2026' is not a date"):
         trends()
 
 

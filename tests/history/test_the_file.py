@@ -122,8 +122,8 @@ def test_a_newer_version_is_refused_and_left_alone(filled, way):
 
     assert refused(filled, lambda: way(filled)) == (
         ".ireval/history.sqlite\n"
-        "  has version 7, and this pytest-ireval knows histories up to version 2\n"
-        "  a newer pytest-ireval wrote it: install that one"
+        "  has version 7, but this pytest-ireval reads only versions up to 2\n"
+        "  a newer pytest-ireval wrote it; install that version"
     )
 
 
@@ -135,7 +135,7 @@ def test_a_database_of_something_else_is_refused_and_left_alone(file, way):
     connection.close()
 
     assert refused(file, lambda: way(file)) == (
-        ".ireval/history.sqlite\n  is a database of something else, and no history of pytest-ireval"
+        ".ireval/history.sqlite\n  is a database of another program, not a history of pytest-ireval"
     )
 
 
@@ -151,7 +151,7 @@ def test_a_damaged_file_is_refused_and_left_alone(filled, way, damage):
     said = refused(filled, lambda: way(filled))
 
     assert said.startswith(".ireval/history.sqlite\n  is damaged: ")
-    assert said.endswith("\n  move it away; ireval history rebuild makes a new one of results.json files and of git")
+    assert said.endswith("\n  move it away; ireval history rebuild makes a new one from results.json files and git")
 
 
 def test_bytes_that_went_wrong_never_come_out_as_anything_but_an_error_of_ours(filled, tmp_path):

@@ -113,7 +113,7 @@ def test_of_a_shallow_clone_it_is_said_that_it_is_one(repository, tmp_path):
 def test_without_a_repository_it_is_an_error(tmp_path, monkeypatch):
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
 
-    with pytest.raises(HistoryError, match="git cannot tell what baselines were: fatal: not a git repository"):
+    with pytest.raises(HistoryError, match="git cannot list earlier baselines: fatal: not a git repository"):
         acceptances_in_git(tmp_path)
 
 

@@ -104,7 +104,7 @@ def test_a_run_without_a_date_is_refused(date):
         kept_run(run(date), "results", "old/results.json")
 
     assert str(caught.value) == (
-        f"old/results.json: date\n  {date!r} is no date of a run\n  as in 2026-03-01T10:00:00Z".replace(
+        f"old/results.json: date\n  {date!r} is not a valid date of a run\n  as in 2026-03-01T10:00:00Z".replace(
             "2026-03-01T10:00:00Z", "2026-11-20T19:20:00Z"
         )
     )

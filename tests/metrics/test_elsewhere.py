@@ -48,11 +48,12 @@ def test_the_verdict_in_words(row, verdict):
     [
         (
             Elsewhere("renx", "toy", "Toy@1"),
-            "metric 'Toy': elsewhere: package 'renx' is none of trec_eval, ir_measures, ranx, ntcireval, scikit-learn",
+            "metric 'Toy': elsewhere: package 'renx' is not one of trec_eval, ir_measures, ranx, ntcireval, "
+            "scikit-learn",
         ),
         (
             Elsewhere("ranx", "toy", "Toy@1", "a", "b"),
-            "metric 'Toy': elsewhere: 'toy' either differs or is equal but for something",
+            "metric 'Toy': elsewhere: 'toy' has both differs and but_for; give only one of them",
         ),
         (Elsewhere("ranx", "toy", "Bear@1"), "metric 'Toy': elsewhere: 'Bear@1' is not a name of this metric"),
     ],

@@ -43,7 +43,7 @@ class TestAggregates:
         assert only(self.toy(aggregate)).mean == pytest.approx(7 / 3)
 
     def test_unknown_aggregate_is_refused(self):
-        with pytest.raises(MetricError, match="aggregate 'median' is none of mean, geometric, sum, p50 … p99, none"):
+        with pytest.raises(MetricError, match="aggregate 'median' is not one of mean, geometric, sum, p50 … p99, none"):
             self.toy("median")
 
 
@@ -86,7 +86,7 @@ class TestUnits:
             """Forgets a query."""
             return np.zeros(2)
 
-        with pytest.raises(MetricError, match=r"Short\n  returned 2 values for 3 queries: it has to be an"):
+        with pytest.raises(MetricError, match=r"Short\n  returned 2 values for 3 queries: it must be an"):
             only(short)
 
 
@@ -224,7 +224,7 @@ class TestNeeds:
         assert str(caught.value) == f"Needy\n  needs {need}\n  {SOURCES[need]}"
 
     def test_unknown_need_is_refused(self):
-        with pytest.raises(MetricError, match=r"needs \['weather'\] are none of scores, ties"):
+        with pytest.raises(MetricError, match=r"unknown needs \['weather'\]; allowed: scores, ties"):
 
             @metric(name="Toy", needs=("weather",))
             def toy(judged):

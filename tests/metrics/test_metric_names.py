@@ -147,7 +147,7 @@ def test_two_texts_with_one_canonical_form_are_one_metric():
         ("ndgc_cut_10", f"'ndgc_cut_10', column 1\n  unknown metric 'ndgc_cut_10'\n  {AVAILABLE}"),
         ("P", "'P', column 1\n  P needs a cutoff, for example P@10"),
         ("IPrec", "'IPrec', column 1\n  IPrec needs a recall"),
-        ("Rprec@3", "'Rprec@3', column 6\n  Rprec takes nothing behind @"),
+        ("Rprec@3", "'Rprec@3', column 6\n  Rprec has no parameter after @"),
         ("P@0", "'P@0', column 1\n  P: cutoff=0 is out of range (at least 1)"),
         (f"P@{10**15}", "'P@1000000000000000', column 1\n  P: cutoff has more than 15 digits"),
         ("P_0", "'P_0'\n  P: cutoff=0 is out of range (at least 1)"),
@@ -159,7 +159,7 @@ def test_two_texts_with_one_canonical_form_are_one_metric():
         (
             "nDCG@10,20",
             "'nDCG@10,20', column 8\n  unexpected ',' after the metric\n"
-            "  for several metrics write P@[5, 10], or name each by itself",
+            "  for several metrics write P@[5, 10], or name each separately",
         ),
         ("F1(beta=2)@5", "'F1(beta=2)@5', column 4\n  beta is given twice"),
         ("nDCG(gains={1: None})", "'nDCG(gains={1: None})', column 16\n  expected a number"),
@@ -176,10 +176,10 @@ def test_two_texts_with_one_canonical_form_are_one_metric():
         ("nDCG(gains={1:1, 1:2})", "'nDCG(gains={1:1, 1:2})', column 18\n  1 is given twice"),
         (
             "nDCG(gian='exp')@3",
-            "\"nDCG(gian='exp')@3\", column 6\n  nDCG: there is no parameter 'gian'; did you mean 'gain'? "
+            "\"nDCG(gian='exp')@3\", column 6\n  nDCG: unknown parameter 'gian'; did you mean 'gain'? "
             "known: cutoff, gain, discount, log_base, gains, ideal, judged_only",
         ),
-        ("nDCG(gain=exp)", "'nDCG(gain=exp)', column 11\n  'exp' is no number, and text needs quotes"),
+        ("nDCG(gain=exp)", "'nDCG(gain=exp)', column 11\n  'exp' is not a number; text needs quotes"),
         (
             "nDCG(gain='expo')",
             "\"nDCG(gain='expo')\", column 6\n  nDCG: gain='expo' is unknown; allowed: 'linear', 'exp'",
@@ -193,8 +193,16 @@ def test_two_texts_with_one_canonical_form_are_one_metric():
         ("P@[5, 10", "'P@[5, 10', column 9\n  expected ']', got the end"),
         ("nDCG$10", "'nDCG$10', column 5\n  unexpected '$'"),
         ("nDCG(5)", "'nDCG(5)', column 6\n  expected a parameter, as in rel=2"),
-        ("", "'', column 1\n  there is no name\n  a metric is written Name(parameter=value)@cutoff, as nDCG@10"),
-        ("@10", "'@10', column 1\n  '@' is no name\n  a metric is written Name(parameter=value)@cutoff, as nDCG@10"),
+        (
+            "",
+            "'', column 1\n  the name is missing\n  write a metric as Name(parameter=value)@cutoff, for example "
+            "nDCG@10",
+        ),
+        (
+            "@10",
+            "'@10', column 1\n  '@' is not a name\n  write a metric as Name(parameter=value)@cutoff, for example "
+            "nDCG@10",
+        ),
     ],
 )
 def test_mistakes_are_shown_with_position_suggestion_and_what_is_allowed(text, message):
@@ -209,12 +217,12 @@ def test_all_mistakes_are_reported_at_once():
         REGISTRY.parse_metrics(["nDCG@10", "P", "Rprec@3"])
 
     assert str(caught.value) == (
-        "'P', column 1\n  P needs a cutoff, for example P@10\n'Rprec@3', column 6\n  Rprec takes nothing behind @"
+        "'P', column 1\n  P needs a cutoff, for example P@10\n'Rprec@3', column 6\n  Rprec has no parameter after @"
     )
 
 
 def test_a_very_long_text_is_refused_without_being_read():
-    with pytest.raises(MetricNameError, match="no metric has so long a name"):
+    with pytest.raises(MetricNameError, match="this name is longer than any metric's name"):
         REGISTRY.parse_metrics(["P@" + "1" * 5000])
 
 

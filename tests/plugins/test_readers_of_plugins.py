@@ -93,7 +93,7 @@ def test_a_reader_that_cannot_even_say_whether_it_fits_is_named(arrows):
 
 def test_a_reader_can_be_handed_over_without_being_registered(arrows):
     assert evaluate(arrows, {"red mug": ["d1"]}, "RR", judgments_format=ARROWS)["RR"].mean == 1.0
-    with pytest.raises(IrevalError, match="reader 'arrows' holds judgments, not queries"):
+    with pytest.raises(IrevalError, match="reader 'arrows' reads judgments, not queries"):
         read_queries(arrows, format=ARROWS)
 
 
@@ -118,11 +118,11 @@ def test_what_a_reader_returns_is_checked_like_anybodys_data(arrows):
             (Reader("csv", "judgments", "", read_arrows, read_arrows),),
             "format 'csv' of judgments is claimed twice: by .* of .* and by .* of .*",
         ),
-        (("arrows",), "plugin acme returned 'arrows' from ireval_readers, which is no Reader"),
+        (("arrows",), "plugin acme returned 'arrows' from ireval_readers, which is not a Reader"),
         (
             (Reader("Arrows", "judgments", "", read_arrows, read_arrows),),
-            "plugin acme: reader 'Arrows' holds 'judgments'; a reader holds one of queries, judgments, rankings, "
-            "and its name is lower-case letters, digits and hyphens",
+            "plugin acme: reader 'Arrows' holds 'judgments'; holds must be one of queries, judgments, rankings; "
+            "a name has only lower-case letters, digits and hyphens",
         ),
     ],
 )

@@ -115,7 +115,7 @@ def test_names_that_differ_in_letter_case_only_are_one_name():
         registered([(Origin("a"), [toy("Clicks")]), (Origin("b"), [toy("CLICKS")])], [])
 
     assert str(caught.value) == (
-        "metric name 'CLICKS' is claimed twice (the first writes it 'Clicks'; letter case does not count): "
+        "metric name 'CLICKS' is claimed twice (the first spells it 'Clicks'; letter case is ignored): "
         "by Clicks of a and by CLICKS of b"
     )
 
@@ -128,7 +128,7 @@ def test_a_spelling_of_a_built_in_metric_cannot_be_taken(registry):
 
 
 def test_what_is_no_metric_is_refused():
-    with pytest.raises(PluginError, match="plugin b returned 7 from ireval_metrics, which is no metric"):
+    with pytest.raises(PluginError, match="plugin b returned 7 from ireval_metrics, which is not a metric"):
         registered([(Origin("b"), [7])], [])
 
 
@@ -165,14 +165,19 @@ def test_a_hook_that_returns_nothing_is_refused():
     plugins = Plugins()
     plugins.adopt(module("forgot", ireval_metrics=ireval_metrics))
 
-    with pytest.raises(PluginError, match=r"ireval_metrics of .*forgot.py returned None; is a return missing?"):
+    with pytest.raises(
+        PluginError, match=r"ireval_metrics of .*forgot.py returned None; is a return statement missing?"
+    ):
         plugins.registry()
 
 
 def test_an_installed_plugin_without_hooks_is_refused(installed):
     installed(FakeEntryPoint("acme", "acme-metrics", module("acme"), "2.1"))
 
-    with pytest.raises(PluginError, match=r"plugin 'acme' \(acme-metrics:plugin\) of acme-metrics 2.1 has no hook"):
+    with pytest.raises(
+        PluginError,
+        match=r"plugin 'acme' \(acme-metrics:plugin\) of acme-metrics 2.1 implements no hook of pytest-ireval",
+    ):
         load_registry()
 
 
@@ -191,8 +196,8 @@ def test_a_misspelt_hook_is_refused(name):
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("ireval_metricz", "ireval_metricz is not marked with @hookimpl, and would never be called; did you mean"),
-        ("ireval_metrics", "ireval_metrics is not marked with @hookimpl, and would never be called"),
+        ("ireval_metricz", "ireval_metricz is not marked with @hookimpl, so it would never be called; did you mean"),
+        ("ireval_metrics", "ireval_metrics is not marked with @hookimpl, so it would never be called"),
     ],
 )
 def test_a_function_named_like_a_hook_that_would_never_be_called_is_refused(name, message):
@@ -245,7 +250,7 @@ def test_every_run_has_its_own_manager():
 
 @pytest.mark.parametrize("name", ["", "2nd", "my-metric", "n DCG", "P@5"])
 def test_a_name_that_could_not_be_parsed_is_refused(name):
-    with pytest.raises(Exception, match="a name is letters, digits and _, and begins with a letter"):
+    with pytest.raises(Exception, match="a name has only letters, digits and _, and begins with a letter"):
         toy(name)
 
 

@@ -60,7 +60,7 @@ def test_the_registry_has_it_by_name_with_its_plugin(module):
 
 @pytest.mark.parametrize("name", ["", "Latency", "two words", "<b>"])
 def test_a_name_that_is_no_name_is_refused(module, name):
-    with pytest.raises(PluginError, match="cannot name a section: it is lower-case letters, digits and _"):
+    with pytest.raises(PluginError, match="cannot be the name of a section: use lower-case letters, digits and _"):
         module(name=name)
 
 
@@ -76,7 +76,7 @@ def test_a_file_that_is_not_there_is_refused(module, tmp_path):
 
 @pytest.mark.parametrize("file", ["../latency.jinja", "/etc/passwd"])
 def test_a_file_elsewhere_is_refused(file):
-    with pytest.raises(PluginError, match="is no name of a file below"):
+    with pytest.raises(PluginError, match="is not a path of a file below"):
         report_section(name="latency", title="Latency", template=file)(lambda run: {})
 
 
@@ -88,7 +88,7 @@ def test_a_section_without_template_or_title_is_refused():
 
 
 def test_what_is_no_function_of_a_module_is_refused():
-    with pytest.raises(PluginError, match="is no function of a module, so it has no folder"):
+    with pytest.raises(PluginError, match="is not a function of a module, so it has no folder"):
         report_section(name="latency", title="Latency", template="latency.jinja")(len)
 
 
@@ -112,7 +112,9 @@ def test_a_hook_that_returns_something_else_is_an_error(module):
     plugins = Plugins()
     plugins.adopt(made)
 
-    says = "returned '<h1>' from ireval_report_sections, which is no report section: decorate .* with @report_section"
+    says = (
+        "returned '<h1>' from ireval_report_sections, which is not a report section: decorate .* with @report_section"
+    )
     with pytest.raises(PluginError, match=says):
         plugins.registry()
 

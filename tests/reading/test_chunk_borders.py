@@ -165,7 +165,7 @@ def test_a_bad_line_is_named_by_its_number_in_any_chunk_and_range(written, threa
                 read_rankings(path)
             assert str(caught.value) == (
                 f"{path}:{bad + 2}\n  has 5 columns\n"
-                "  a rankings file has 6 columns or more, separated by blanks or tabs: query Q0 document rank score tag"
+                "  a rankings file has 6 columns or more, separated by spaces or tabs: query Q0 document rank score tag"
             )
 
 

@@ -83,7 +83,7 @@ def test_judgments_that_collide_under_every_seed_are_refused(refusal, monkeypatc
     hashed_by(monkeypatch, one_key_below(99))
 
     text = refusal(read_judgments, "q 0 a 1\nq 0 b 1\n")
-    assert text == "FILE\n  its ids collide under 16 hash functions; were they made to?"
+    assert text == "FILE\n  its ids collide under 16 hash functions; were the ids constructed to collide?"
 
 
 @given(messy_files())

@@ -15,8 +15,8 @@ from pytest_ireval.errors import InputError
 
 BOTH = pytest.mark.parametrize("read", [read_rankings, read_judgments])
 LINE = b"q Q0 d 1 2 t\n"
-NO_RANKINGS = "FILE\n  there are no rankings in it\n  columns: query Q0 document rank score tag"
-NO_JUDGMENTS = "FILE\n  there are no judgments in it\n  columns: query iteration document grade"
+NO_RANKINGS = "FILE\n  it contains no rankings\n  columns: query Q0 document rank score tag"
+NO_JUDGMENTS = "FILE\n  it contains no judgments\n  columns: query iteration document grade"
 MANY_LINES = b"".join(b"q Q0 d%d 1 2 t\n" % number for number in range(5000))
 
 
@@ -165,7 +165,7 @@ def test_a_file_that_is_not_utf_8_is_refused(read, refusal, data, complaint):
     ids=["UTF-16", "UTF-16-BE", "UTF-32", "line 3", "nothing else"],
 )
 def test_a_file_with_a_zero_byte_is_refused(read, refusal, data, line):
-    assert refusal(read, data) == f"FILE:{line}\n  holds a zero byte: is this UTF-16, or no text at all?"
+    assert refusal(read, data) == f"FILE:{line}\n  contains a zero byte: is it UTF-16, or not a text file?"
 
 
 @given(st.one_of(st.binary(max_size=200), st.text("aq0 .1\t\r\n#-e\0\ufeffé", max_size=80).map(str.encode)))

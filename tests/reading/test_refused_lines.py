@@ -3,9 +3,9 @@
 import pytest
 from trec_doors import judged_in_file, read_judgments, read_rankings
 
-SIX = "  a rankings file has 6 columns or more, separated by blanks or tabs: query Q0 document rank score tag"
-FOUR = "  a judgments file has 4 columns, separated by blanks or tabs: query iteration document grade"
-FRACTIONS = '  fractional grades are read with grades="float" (command line: --grades float)'
+SIX = "  a rankings file has 6 columns or more, separated by spaces or tabs: query Q0 document rank score tag"
+FOUR = "  a judgments file has 4 columns, separated by spaces or tabs: query iteration document grade"
+FRACTIONS = '  to read fractional grades, use grades="float" (command line: --grades float)'
 GOOD = "q Q0 d 1 2 t\n"
 
 
@@ -67,7 +67,7 @@ def test_lines_that_end_in_a_carriage_return_alone_are_not_taken_for_one_line(re
     text = "".join(line.format(number) + end for number, end in enumerate(ends))
 
     assert refusal(read, text) == (
-        f"FILE:{bad}\n  has a carriage return that no line feed follows: lines end in LF or CR LF"
+        f"FILE:{bad}\n  has a carriage return without a line feed after it; lines must end in LF or CR LF"
     )
 
 
@@ -162,7 +162,8 @@ def test_of_many_fractional_grades_five_are_shown_and_the_rest_is_counted(refusa
 def test_conflicting_judgments_are_refused(refusal):
     assert refusal(read_judgments, "# \nq 0 d 1\nr 0 d 2\n\nq 0 d 2\n") == (
         "FILE:5\n  document 'd' is judged twice for query 'q': grade 2 here, grade 1 at FILE:2\n"
-        "  keep one, merge the judges (ireval import --judges median), or read subtopics (format trec-diversity)"
+        "  keep one of them, merge the judges (ireval import --judges median), or read subtopics (format "
+        "trec-diversity)"
     )
 
 
@@ -171,7 +172,8 @@ def test_of_many_conflicts_the_first_five_are_shown_and_the_rest_is_counted(refu
 
     shown = [
         f"FILE:{10 + i}\n  document 'd{i}' is judged twice for query 'q': grade 1 here, grade 0 at FILE:{1 + i}\n"
-        "  keep one, merge the judges (ireval import --judges median), or read subtopics (format trec-diversity)"
+        "  keep one of them, merge the judges (ireval import --judges median), or read subtopics (format "
+        "trec-diversity)"
         for i in range(5)
     ]
     assert refusal(read_judgments, text) == "\n".join([*shown, "… and 4 more"])

@@ -79,7 +79,7 @@ def test_a_grade_that_is_no_finite_number_is_refused(grade, complaint):
 def test_a_fractional_grade_is_refused_where_whole_numbers_are_declared():
     expected = (
         "judgments\n  the grade of document 'd' for query 'q' is 1.5, not a whole number\n"
-        '  fractional grades are read with grades="float" (command line: --grades float)'
+        '  to read fractional grades, use grades="float" (command line: --grades float)'
     )
 
     assert refusal(judgments_from, {"q": {"d": 1.5}}) == expected
@@ -88,7 +88,7 @@ def test_a_fractional_grade_is_refused_where_whole_numbers_are_declared():
 
 @pytest.mark.parametrize("value", ["", None, 1.0, b"d", True, ("d",), float("nan")])
 def test_what_is_no_id_is_refused(value):
-    complaint = f"{value!r} is no id; ids are text (or whole numbers)"
+    complaint = f"{value!r} is not an id; ids are text (or whole numbers)"
 
     assert refusal(rankings_from, [("q", value, 1)]) == f"rankings\n  {complaint}"
     assert refusal(rankings_from, {value: ["d"]}) == f"rankings\n  {complaint}"
@@ -110,15 +110,15 @@ def test_two_queries_that_become_one_are_refused():
 @pytest.mark.parametrize(
     ("source", "complaint"),
     [
-        (None, "NoneType is no kind of rankings"),
-        (5, "int is no kind of rankings"),
-        ("run.txt", "str is no kind of rankings"),
+        (None, "NoneType is not a supported type of rankings"),
+        (5, "int is not a supported type of rankings"),
+        ("run.txt", "str is not a supported type of rankings"),
         ({"q": "abc"}, "the ranking of query 'q' is str, not a list or a mapping"),
         ({"q": 5}, "the ranking of query 'q' is int, not a list or a mapping"),
         ({"q": b"ab"}, "the ranking of query 'q' is bytes, not a list or a mapping"),
         ({"q": {"a", "b"}}, "the ranking of query 'q' is set, not a list or a mapping"),
-        ({"q": [("a", 1), "b"]}, "the ranking of query 'q' holds 'b', which is no pair (document, score)"),
-        ({"q": [("a", 1, 2)]}, "the ranking of query 'q' holds ('a', 1, 2), which is no pair (document, score)"),
+        ({"q": [("a", 1), "b"]}, "the ranking of query 'q' holds 'b', which is not a pair (document, score)"),
+        ({"q": [("a", 1, 2)]}, "the ranking of query 'q' holds ('a', 1, 2), which is not a pair (document, score)"),
         ([("q", "d")], "row 1 is ('q', 'd'), not (query, document, score)"),
         ([("q", "d", 1), ("q", "d", 1, 2)], "row 2 is ('q', 'd', 1, 2), not (query, document, score)"),
         (["qd1"], "row 1 is 'qd1', not (query, document, score)"),
@@ -132,11 +132,11 @@ def test_what_is_no_ranking_is_refused(source, complaint):
 @pytest.mark.parametrize(
     ("source", "complaint"),
     [
-        (None, "NoneType is no kind of judgments"),
+        (None, "NoneType is not a supported type of judgments"),
         ({"q": ["d"]}, "judgments of query 'q' are list, not a mapping"),
         ([("q", "d")], "row 1 is ('q', 'd'), not (query, document, grade)"),
-        ([], "there are no judgments in it"),
-        ({}, "there are no judgments in it"),
+        ([], "it contains no judgments"),
+        ({}, "it contains no judgments"),
         ({"q": {}}, "query 'q' has no judgments; leave it out, or judge a document"),
         ({"q": {}, "r": {"d": 1}}, "query 'q' has no judgments; leave it out, or judge a document"),
     ],
@@ -182,7 +182,7 @@ def test_missing_values_of_a_data_frame_are_refused():
     documents = pandas.DataFrame({"query": ["q", "q"], "document": ["a", None], "score": [1.0, 2.0]})
 
     assert "the score of document 'b' for query 'q' is nan, not finite" in refusal(rankings_from, scores)
-    assert "is no id; ids are text (or whole numbers)" in refusal(rankings_from, documents)
+    assert "is not an id; ids are text (or whole numbers)" in refusal(rankings_from, documents)
 
 
 @pytest.mark.parametrize(
@@ -208,5 +208,6 @@ def test_conflicting_judgments_are_refused():
     assert refusal(judgments_from, [("q", "d", 1), ("q", "e", 0), ("q", "d", 2)]) == (
         "judgments, row 3\n"
         "  document 'd' is judged twice for query 'q': grade 2 here, grade 1 at judgments, row 1\n"
-        "  keep one, merge the judges (ireval import --judges median), or read subtopics (format trec-diversity)"
+        "  keep one of them, merge the judges (ireval import --judges median), or read subtopics (format "
+        "trec-diversity)"
     )

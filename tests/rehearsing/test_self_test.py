@@ -109,7 +109,7 @@ def test_without_a_baseline_damage_is_held_against_the_rankings_of_now(shop):
     assert found.nothing_to_swap == "no baseline has been accepted yet"
     assert by_name(found)["the first 5 documents reversed"].noticed_from == 0.2
     assert found.notes == (
-        "no baseline has been accepted yet: damage is done to the rankings of now, and compared with them",
+        "no baseline has been accepted yet: the current rankings are damaged and compared with themselves",
     )
 
 
@@ -182,10 +182,10 @@ def test_nothing_minds_the_order_of_equal_scores_or_what_stands_below_every_cuto
 
     assert [(each.name, each.tried, each.red) for each in found.harmless] == [
         ("the same rankings", True, ()),
-        ("equal scores written in another order", False, ()),
+        ("documents with equal scores in another order", False, ()),
         ("documents below rank 5 reordered", True, ()),
     ]
-    assert found.harmless[1].why == "no two documents of a query have equal scores"
+    assert found.harmless[1].why == "no query has documents with equal scores"
 
 
 def test_equal_scores_are_tried_on_the_rankings_of_now_where_the_baseline_has_none(shop):
@@ -238,7 +238,7 @@ def test_differing_queries_are_those_with_another_value(shop):
     assert differing(staged, staged.material) == 1
 
 
-@pytest.mark.parametrize("name", ["the first relevant document gone", "an unrelated document on top"])
+@pytest.mark.parametrize("name", ["the first relevant document removed", "an unrelated document on top"])
 def test_a_waived_query_is_not_damaged(shop, name):
     shop.accept()
     shop.more = "waive: [{query: q001, until: 2027-01-01, reason: no}]\n"

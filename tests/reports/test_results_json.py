@@ -139,7 +139,7 @@ def test_no_nan_is_written():
             "results.json\n  format 2 cannot be read as results; this version reads format 1",
         ),
         (lambda data: data.pop("verdict"), "results.json: verdict\n  is missing"),
-        (lambda data: data.update(dirt=True), "results.json: dirt\n  is no part of it\n  did you mean 'dirty'?"),
+        (lambda data: data.update(dirt=True), "results.json: dirt\n  unknown key\n  did you mean 'dirty'?"),
         (
             lambda data: data["suites"][0]["outcomes"][0].update(line="nine"),
             "results.json: suites > 0 > outcomes > 0 > line\n  expected a whole number, found 'nine'",

@@ -130,7 +130,7 @@ def test_an_error_of_ours_that_a_plugin_raises_is_shown_as_it_is_on_the_suites_l
 def test_an_answer_that_is_no_ranking_is_an_error_on_the_suites_line(shop):
     assert refused(shop, lambda options, request: None) == (
         "shop.ireval.yaml:5:11: source > acme\n"
-        "  it returned None: is a return missing?\n"
+        "  it returned None: is a return statement missing?\n"
         "  the source comes from acme-search 2.1"
     )
     assert refused(shop, lambda options, request: {"q1": ["a", "a"]}) == (
@@ -140,7 +140,7 @@ def test_an_answer_that_is_no_ranking_is_an_error_on_the_suites_line(shop):
     )
     assert refused(shop, lambda options, request: {}) == (
         "shop.ireval.yaml:5:11: source > acme\n"
-        "  it returned no ranking at all, for 2 queries\n"
+        "  it returned no ranking for 2 queries\n"
         "  the source comes from acme-search 2.1"
     )
 

@@ -109,14 +109,14 @@ sys.exit(3)
     assert command(code, "{depth}", lists=False) == (
         "shop.ireval.yaml:5:11: source > command\n"
         f"  {line('{depth}')} ended with exit code 3\n"
-        "  its last words:\n" + "".join(f"   line {i}\n" for i in range(21, 30)) + "  \ufffd"
+        "  the end of its standard error:\n" + "".join(f"   line {i}\n" for i in range(21, 30)) + "  \ufffd"
     )
 
 
 def test_a_program_that_is_ended_by_a_signal(command):
     assert command("import os\nos.kill(os.getpid(), 9)\n", lists=False) == (
         "shop.ireval.yaml:5:11: source > command\n"
-        f"  {line()} was ended by signal SIGKILL\n"
+        f"  {line()} was stopped by signal SIGKILL\n"
         "  it wrote nothing to standard error"
     )
 
@@ -129,7 +129,7 @@ def test_a_program_that_writes_nothing_is_an_error(command):
     )
     assert command("print('q1 Q0 a 1 1 t')", "{rankings}", lists=False) == (
         "shop.ireval.yaml:5:11: source > command\n"
-        f"  {line('{rankings}')} wrote no file {{rankings}}\n"
+        f"  {line('{rankings}')} did not write the file {{rankings}}\n"
         "  it wrote nothing to standard error"
     )
 
@@ -143,10 +143,10 @@ def test_what_it_writes_is_refused_by_line_without_naming_a_file_that_is_gone(co
 @pytest.mark.parametrize(
     ("value", "complaint"),
     [
-        (["no-such-program", "-x"], "there is no program 'no-such-program'"),
+        (["no-such-program", "-x"], "program 'no-such-program' not found"),
         (
             "no-such-program -x",
-            "there is no program 'no-such-program -x'\n  write command: [no-such-program, -x], or say shell: true",
+            "program 'no-such-program -x' not found\n  write command: [no-such-program, -x], or set shell: true",
         ),
         (["./plain.txt"], "'./plain.txt' cannot be run: Permission denied"),
         (["cat", "a\0b"], "'cat' cannot be run: embedded null byte"),
@@ -160,7 +160,7 @@ def test_a_program_that_cannot_be_started(shop, value, complaint):
 
 def test_a_folder_that_is_not_there(shop):
     assert shop.refused({"command": ["true"], "folder": "nowhere"}) == (
-        "shop.ireval.yaml:5:11: source > command\n  there is no folder nowhere to run it in"
+        "shop.ireval.yaml:5:11: source > command\n  there is no folder nowhere, in which it should run"
     )
 
 
@@ -174,9 +174,9 @@ def test_a_program_that_takes_too_long_is_ended_with_all_that_it_started(shop):
 
     assert said == (
         "shop.ireval.yaml:5:11: source > command\n"
-        "  sh program.sh took longer than 2s, and was ended with all that it had started\n"
-        "  timeout: allows more\n"
-        "  its last words:\n"
+        "  sh program.sh took longer than 2s and was stopped, with all its child processes\n"
+        "  to allow more time, set timeout:\n"
+        "  the end of its standard error:\n"
         "  waiting"
     )
     assert not is_running(int((shop.folder / "child").read_text()))
@@ -202,8 +202,8 @@ def test_texts_that_a_format_cannot_hold_are_refused(shop, command):
 
     assert command(READ_AND_RANK, lists=False) == (
         "shop.ireval.yaml:5:11: source > command\n"
-        "  the queries cannot be handed over as tsv: TSV has no place for the tab or line end in 'red\\tmug'\n"
-        "  say queries_format: jsonl"
+        "  the queries cannot be written as tsv: TSV cannot store the tab or line end in 'red\\tmug'\n"
+        "  use queries_format: jsonl"
     )
 
 
@@ -211,7 +211,7 @@ def test_options_that_do_not_go_together_are_refused_while_the_suite_is_read(sho
     from pydantic import ValidationError
 
     for value, complaint in [
-        ({"command": ["a", "b"], "shell": "true"}, "with shell: true, command is one text"),
+        ({"command": ["a", "b"], "shell": "true"}, "with shell: true, command must be one text"),
         ({"command": []}, "command is empty"),
         ({"command": ""}, "command is empty"),
         ({"command": ["a"], "queries_format": "csv"}, "Input should be 'tsv', 'jsonl' or 'pairs'"),

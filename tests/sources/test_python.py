@@ -118,11 +118,11 @@ def test_many_wrong_answers_are_counted_and_what_is_allowed_is_said_once(shop, s
 
     assert lines[:5] == [
         "shop.ireval.yaml:5:11: source > python",
-        "  search:search, query 'q1': returned None: is a return missing?",
+        "  search:search, query 'q1': returned None: is a return statement missing?",
         "  allowed: a list of document ids, of pairs (id, score), of objects or dictionaries with id and score; or a "
         "dictionary of ids and scores",
         "shop.ireval.yaml:5:11: source > python",
-        "  search:search, query 'q2': returned None: is a return missing?",
+        "  search:search, query 'q2': returned None: is a return statement missing?",
     ]
     assert lines[-1] == "… and 2 more"
 
@@ -134,12 +134,12 @@ def test_whole_numbers_are_ids(search):
 @pytest.mark.parametrize(
     ("returned", "complaint"),
     [
-        ("None", "returned None: is a return missing?"),
+        ("None", "returned None: is a return statement missing?"),
         ("'a b c'", "returned the text 'a b c', not a list of documents"),
         ("3", "returned int, not a list of documents"),
         ("{'a', 'b'}", "returned a set, which has no order"),
-        ("[('a',)]", "returned ('a',), which is no pair (id, score)"),
-        ("[('a', 1, 2)]", "returned ('a', 1, 2), which is no pair (id, score)"),
+        ("[('a',)]", "returned ('a',), which is not a pair (id, score)"),
+        ("[('a', 1, 2)]", "returned ('a', 1, 2), which is not a pair (id, score)"),
         ("[('a', None)]", "returned ('a', None), whose score is None"),
         ("[{'title': 'x'}]", "returned {'title': 'x'}, which has no id"),
         ("[{}]", "returned {}, which has no id"),
@@ -156,10 +156,10 @@ def test_what_is_no_list_of_documents_names_the_query(search, returned, complain
 @pytest.mark.parametrize(
     ("returned", "complaint"),
     [
-        ("[1.5]", "1.5 is no id; ids are text (or whole numbers)"),
-        ("['']", "'' is no id; ids are text (or whole numbers)"),
-        ("[None]", "None is no id; ids are text (or whole numbers)"),
-        ("[(0.5, 'a')]", "0.5 is no id; ids are text (or whole numbers)"),
+        ("[1.5]", "1.5 is not an id; ids are text (or whole numbers)"),
+        ("['']", "'' is not an id; ids are text (or whole numbers)"),
+        ("[None]", "None is not an id; ids are text (or whole numbers)"),
+        ("[(0.5, 'a')]", "0.5 is not an id; ids are text (or whole numbers)"),
         ("[('a', 'high')]", "the score of document 'a' for query 'q1' is 'high', not a number"),
         ("{'a': float('nan')}", "the score of document 'a' for query 'q1' is nan, not finite"),
         ("[{'id': 'a', 'score': 1}, {'id': 'b'}]", "returned 1 document with a score and 1 without one"),
@@ -183,7 +183,7 @@ def test_all_at_once_must_return_a_dictionary(search):
         "  search:search returned list, not a dictionary\n"
         "  mode: all returns {query id: ranking}"
     )
-    assert "search:search returned None: is a return missing?" in search(
+    assert "search:search returned None: is a return statement missing?" in search(
         "def search(queries):\n    pass\n", lists=False, mode="all"
     )
 
@@ -219,7 +219,7 @@ def test_an_exception_in_the_middle_of_a_generator_names_the_query(search):
 def test_an_exception_that_cannot_say_what_happened_is_named_all_the_same(search):
     code = "class Odd(Exception):\n    def __str__(self):\n        return None\n\ndef search(text):\n    raise Odd\n"
 
-    assert "search:search raised Odd: (which cannot say what happened) for query 'q1'" in search(code, lists=False)
+    assert "search:search raised Odd: (its text cannot be shown) for query 'q1'" in search(code, lists=False)
 
 
 def test_colours_and_control_characters_of_an_exception_are_left_out(search):
@@ -243,13 +243,14 @@ def test_sys_exit_is_an_error_and_ctrl_c_is_ctrl_c(shop, search):
     [
         (
             "def search(text, index):\n    pass\n",
-            "search:search needs 'index', which nobody can tell it\n"
-            "  besides the query it may ask for query_id, depth, columns",
+            "unsupported parameter of search:search: 'index'\n"
+            "  allowed after the query: query_id, depth, columns",
         ),
-        ("def search():\n    pass\n", "search:search takes no query: its first argument would be that"),
-        ("def search(depth):\n    pass\n", "search:search takes no query: its first argument would be that"),
+        ("def search():\n    pass\n", "search:search has no parameter for the query; the query is its first argument"),
+        ("def search(depth):\n    pass\n", "search:search has no parameter for the query; the query is its first "
+            "argument"),
         ("search = 3\n", "search:search is int, which cannot be called"),
-        ("def serch(text):\n    pass\n", "there is no 'search' in search.py, which search:search asks for\n"
+        ("def serch(text):\n    pass\n", "there is no 'search' in search.py, but search:search needs it\n"
         "  did you mean 'serch'?"),
         ("import nothing_of_this_name\n", "module 'search' cannot be imported: ModuleNotFoundError: No module named "
         "'nothing_of_this_name'\n  at search.py:1"),
@@ -267,9 +268,9 @@ def test_a_module_that_is_not_there_says_where_it_was_looked_for(shop):
 
     assert shop.refused({"python": "nothing.here:search", "path": "src"}) == (
         "shop.ireval.yaml:5:11: source > python\n"
-        "  there is no module 'nothing'\n"
-        "  looked for in suites, suites/src and the working folder, and where Python finds modules\n"
-        "  path: names more folders, seen from the suite"
+        "  module 'nothing' not found\n"
+        "  searched in suites, suites/src and the working folder, and in Python's module path\n"
+        "  path: adds folders to search, relative to the suite"
     )
 
 
@@ -282,9 +283,9 @@ def test_a_module_that_lies_above_the_suite_is_pointed_at(shop, monkeypatch, fil
 
     assert shop.refused({"python": "shopsearch:search"}) == (
         "shop.ireval.yaml:5:11: source > python\n"
-        "  there is no module 'shopsearch'\n"
-        "  looked for in the working folder, and where Python finds modules\n"
-        f"  there is one above the suite: write path: {path}"
+        "  module 'shopsearch' not found\n"
+        "  searched in the working folder, and in Python's module path\n"
+        f"  it exists above the suite: write path: {path}"
     )
     assert shop.lists({"python": "shopsearch:search", "path": path})["q1"] == ["a"]
 
@@ -301,7 +302,9 @@ def test_a_folder_of_modules_that_is_not_there_is_an_error(shop):
 def test_what_names_no_function_is_refused_while_the_suite_is_read(shop):
     from pydantic import ValidationError
 
-    with pytest.raises(ValidationError, match=r"'search' names no function\nwrite module:function, as in shop"):
+    with pytest.raises(
+        ValidationError, match=r"'search' does not name a function\nwrite module:function, for example shop"
+    ):
         shop.source({"python": "search"})
 
 
@@ -345,8 +348,8 @@ def test_a_module_of_the_same_name_that_is_imported_already_is_not_asked_instead
     shop.folder = top / "two"
     assert shop.refused({"python": "adapter:search"}) == (
         "shop.ireval.yaml:5:11: source > python\n"
-        "  module 'adapter' would be adapter.py, but ../one/adapter.py is imported under this name already\n"
-        "  Python knows one module of a name: rename one of the two"
+        "  module 'adapter' is adapter.py, but ../one/adapter.py is already imported under this name\n"
+        "  Python imports only one module per name: rename one of the two"
     )
 
 
@@ -363,8 +366,8 @@ def test_a_folder_of_modules_that_is_imported_from_elsewhere_is_not_asked_instea
     assert shop.lists({"python": "adapters.other:search"})["q1"] == ["other"]
     assert shop.refused({"python": "adapters.engine:search"}) == (
         "shop.ireval.yaml:5:11: source > python\n"
-        "  module 'adapters' would be adapters, but ../one/adapters/engine.py is imported under this name already\n"
-        "  Python knows one module of a name: rename one of the two"
+        "  module 'adapters' is adapters, but ../one/adapters/engine.py is already imported under this name\n"
+        "  Python imports only one module per name: rename one of the two"
     )
 
 
@@ -373,7 +376,7 @@ def test_a_generator_that_never_ends_is_an_error(search, monkeypatch):
 
     assert search("import itertools\n\ndef search(text):\n    return itertools.count()\n", lists=False).startswith(
         "shop.ireval.yaml:5:11: source > python\n"
-        "  search:search, query 'q1': returned more than 1,000 documents: does it ever end?\n"
+        "  search:search, query 'q1': returned more than 1,000 documents; does it end?\n"
     )
 
 
@@ -401,9 +404,9 @@ def test_queries_without_text_are_not_searched_for(shop, search):
 
     assert search("def search(text):\n    return ['a']\n", lists=False) == (
         "shop.ireval.yaml:5:11: source > python\n"
-        "  nobody said what the queries search for: judgments.txt has no text, and search:search would be called with "
-        "nothing\n"
-        "  give queries: a file with columns id and text, or let the function ask for query_id"
+        "  queries have no text: judgments.txt has only ids, but search:search needs texts\n"
+        ""
+        "  set queries: to a file with columns id and text, or give the function a parameter query_id"
     )
     assert search("def search(text, query_id):\n    return [query_id]\n") == {"q1": ["q1"], "q2": ["q2"]}
 

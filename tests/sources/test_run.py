@@ -63,7 +63,7 @@ def test_a_pattern_that_nothing_fits_is_an_error_that_says_what_there_is(shop):
     shop.write("runs/a.txt", ONE)
 
     assert shop.refused({"run": "runs/*.trec"}) == (
-        "shop.ireval.yaml:5:11: source > run\n  no file fits 'runs/*.trec'\n  runs holds 'a.txt'"
+        "shop.ireval.yaml:5:11: source > run\n  no file matches 'runs/*.trec'\n  runs holds 'a.txt'"
     )
 
 
@@ -85,7 +85,7 @@ def test_a_query_in_two_shards_names_both_files(shop):
     assert shop.refused({"run": "runs/*.trec"}) == (
         "shop.ireval.yaml:5:11: source > run\n"
         "  query 'q1' and 1 more: ranked in runs/1.trec and in runs/2.trec\n"
-        "  each query belongs into one file; write one file of both, or leave one of them out"
+        "  each query must be in one file only; merge the two files, or remove one"
     )
 
 
@@ -95,7 +95,7 @@ def test_a_format_may_be_named(shop):
     assert shop.lists({"run": "a.txt", "format": "table"}) == {"q1": ["a"]}
     assert shop.refused({"run": "a.txt", "format": "tabel"}) == (
         "shop.ireval.yaml:5:11: source > run\n"
-        "  there is no format 'tabel' of rankings\n"
+        "  unknown format 'tabel' for rankings\n"
         "  did you mean 'table'?\n"
         "  formats of rankings: json, jsonl, parquet, table, trec"
     )
@@ -115,8 +115,8 @@ def test_a_file_of_other_queries_is_the_wrong_file(shop):
 
     assert shop.refused({"run": "a.trec"}) == (
         "shop.ireval.yaml:5:11: source > run\n"
-        "  it ranks none of the queries that it was asked for (2 queries of queries.tsv)\n"
-        "  it ranks 'z1'; asked were 'q1', 'q2'"
+        "  it ranks none of the requested queries (2 queries of queries.tsv)\n"
+        "  ranked: 'z1'; requested: 'q1', 'q2'"
     )
 
 

@@ -73,8 +73,8 @@ def test_mistakes_in_options_are_found_while_the_suite_is_read(gate):
 
     assert str(caught.value) == (
         "shop.ireval.yaml:6:12: source > python\n"
-        "  'search' names no function\n"
-        "  write module:function, as in shop.search:search\n"
+        "  'search' does not name a function\n"
+        "  write module:function, for example shop.search:search\n"
         "shop.ireval.yaml:6:26: source > mode\n"
         "  'each' is unknown\n"
         "  allowed: query, all\n"

@@ -104,7 +104,7 @@ def test_a_plain_function_that_takes_too_long_is_left_alone(many, concurrency):
     assert said == (
         "shop.ireval.yaml:5:11: source > python\n"
         "  busy:search took longer than 0.2s for query 'q1' ('1')\n"
-        "  its thread cannot be stopped, and goes on in the background; timeout: allows more"
+        "  its thread cannot be stopped and continues in the background; to allow more time, set timeout:"
     )
     assert many("def search(text):\n    return [text]\n")["q1"] == ["1"]
 
@@ -131,7 +131,7 @@ async def search(text):
     assert many(code, lists=False, timeout="100ms") == (
         "shop.ireval.yaml:5:11: source > python\n"
         "  busy:search took longer than 0.1s for query 'q0' ('0')\n"
-        "  timeout: allows more"
+        "  to allow more time, set timeout:"
     )
     assert sys.modules["busy"].ended == ["0"]
 

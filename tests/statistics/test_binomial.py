@@ -28,5 +28,5 @@ def test_the_true_share_lies_between_them_in_95_of_100_cases(share):
 
 
 def test_more_than_all_is_no_share():
-    with pytest.raises(ValueError, match="3 of 2 is no share"):
+    with pytest.raises(ValueError, match="3 of 2 is not a share"):
         share_limits(3, 2)

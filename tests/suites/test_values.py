@@ -122,7 +122,7 @@ def test_a_metric_nobody_knows_is_refused_with_what_there_is(registry):
         ((), "'P@[5, 10]' names 2 metrics, and here is room for one")
     ]
     assert complaint("MetricText", "", registry) == [
-        ((), "'': there is no name\na metric is written Name(parameter=value)@cutoff, as nDCG@10")
+        ((), "'': there is no name\nwrite a metric as Name(parameter=value)@cutoff, for example nDCG@10")
     ]
 
 

@@ -157,7 +157,7 @@ def everything(judged):
 COMPARES = {"perfect_is_best": "the reference decides which ranking is good"}
 COMPARES["promotion_never_harms"] = COMPARES["perfect_is_best"]
 BY_SUBTOPIC = dict.fromkeys(COMPARES, "the grades for subtopics decide which ranking is good")
-NO_ARGUMENTS = {"below_the_cutoff": "it has no cutoff", "arguments_apart": "no other arguments are known for it"}
+NO_ARGUMENTS = {"below_the_cutoff": "it has no cutoff", "arguments_apart": "it has no other arguments to try"}
 
 
 @pytest.mark.parametrize(
@@ -166,9 +166,9 @@ NO_ARGUMENTS = {"below_the_cutoff": "it has no cutoff", "arguments_apart": "no o
         (slow, NO_ARGUMENTS),
         (same_as_before, COMPARES | NO_ARGUMENTS),
         (parts, BY_SUBTOPIC),
-        (by_session, NO_ARGUMENTS | {"alone_or_together": "one value is about a session"}),
+        (by_session, NO_ARGUMENTS | {"alone_or_together": "it has one value per session"}),
         (agrees, NO_ARGUMENTS),
-        (everything, NO_ARGUMENTS | {"alone_or_together": "one value is about a run"}),
+        (everything, NO_ARGUMENTS | {"alone_or_together": "it has one value per run"}),
     ],
     ids=str,
 )
@@ -197,7 +197,7 @@ def failure(toy, **options):
 def test_a_metric_of_which_nothing_can_be_checked_fails():
     assert failure(cheap) == (
         "Cheap: nothing was checked\n"
-        "  it needs attributes: say which values they have, as attributes={'price': [1, 2.5]}\n"
+        "  it needs attributes: give their values, as attributes={'price': [1, 2.5]}\n"
         "  the metric comes from test_contract (not registered)"
     )
 
@@ -210,7 +210,7 @@ def test_a_required_parameter_that_nobody_can_guess_fails():
 
     assert failure(texted) == (
         "Texted: nothing was checked\n"
-        "  Texted no value is known that makes sense for language hand the metric over with arguments, "
+        "  Texted no suitable value is known for language pass the metric with arguments, "
         "as Texted(language=…)\n"
         "  the metric comes from test_contract (not registered)"
     )
@@ -227,7 +227,7 @@ def excused(name):
 
 
 OPTIONAL = (
-    "may be left out by definition: perfect_is_best, promotion_never_harms, names_of_documents, alone_or_together, "
+    "these promises may be excluded: perfect_is_best, promotion_never_harms, names_of_documents, alone_or_together, "
     "below_the_cutoff"
 )
 
@@ -300,12 +300,14 @@ def test_ids_that_decide_by_definition_may_still_be_long_and_of_any_script():
 
 
 def test_no_metric_at_all_is_an_error():
-    with pytest.raises(MetricError, match="there is no metric to be checked"):
+    with pytest.raises(MetricError, match="no metric was given to check"):
         metric_contract([])
 
 
 def test_what_is_no_metric_is_refused():
-    with pytest.raises(PluginError, match=r"7 is no metric and no name of one: decorate the function with @per_query"):
+    with pytest.raises(
+        PluginError, match=r"7 is neither a metric nor the name of one: decorate the function with @per_query"
+    ):
         metric_contract([7])
 
 
@@ -316,7 +318,7 @@ def test_a_range_that_cannot_be_said_is_the_metrics_own_error():
         return np.zeros(judged.count)
 
     assert failure(rangeless) == (
-        "Rangeless\n  has no range for its arguments: KeyError: 'nothing'\n"
+        "Rangeless\n  its range failed for these arguments: KeyError: 'nothing'\n"
         "  the metric comes from test_contract (not registered)"
     )
 
@@ -334,4 +336,4 @@ def test_no_cutoff_is_too_deep_for_the_data(cutoff):
 def test_a_cutoff_beyond_all_data_is_said_to_be():
     findings = check_metric("P@1001")
 
-    assert spared(findings)["below_the_cutoff"] == "no rankings are tried that are longer than 1,000"
+    assert spared(findings)["below_the_cutoff"] == "the test uses no rankings longer than 1,000"

@@ -63,8 +63,8 @@ class ByteFile:
             raise InputError(Problem("the file is empty", place=name))
         for magic, kind in OTHERS.items():
             if self.magic.startswith(magic):
-                allowed = "plain files are read, and those compressed with gzip or Zstandard"
-                raise InputError(Problem(f"this is {kind}: unpack it first", place=name, allowed=allowed))
+                allowed = "allowed: plain files, and files compressed with gzip or Zstandard"
+                raise InputError(Problem(f"this file is {kind}: unpack it first", place=name, allowed=allowed))
 
     @property
     def plain(self) -> bool:
@@ -174,7 +174,7 @@ def _spooled(pipe: BinaryIO, name: str, first: bytes = b"") -> Iterator[ByteFile
             while piece := pipe.read(PIECE):
                 copy.write(piece)
                 if copy.tell() > MOST_SPOOLED:
-                    complaint = f"more than {MOST_SPOOLED >> 30} GiB came through the pipe"
+                    complaint = f"more than {MOST_SPOOLED >> 30} GiB were read from the pipe"
                     raise InputError(
                         Problem(complaint, place=name, suggestion="write the data to a file and use its path")
                     )

@@ -33,7 +33,7 @@ def _refuse_quoted_ids(table: Table) -> None:
         for row in table.rows:
             if is_quoted(table.columns[name][row].strip()):
                 complaint = f"the id {table.columns[name][row].strip()} is in quotes"
-                suggestion = "TSV is taken literally: leave the quotes out, or write CSV"
+                suggestion = "TSV has no quoting: remove the quotes, or use CSV"
                 mistakes.add(Problem(complaint, place=table.place(row), suggestion=suggestion))
     mistakes.refuse()
 
@@ -86,7 +86,7 @@ def _table(file: InputFile, rows: Iterator[Row], *, short_rows: bool = False) ->
     names = [name.strip() for name in names]
     repeated = next((name for name, count in Counter(names).items() if count > 1), None)
     if repeated is not None:
-        raise InputError(Problem(f"two columns are called {repeated!r}", place=f"{file.name}:{first}"))
+        raise InputError(Problem(f"two columns are named {repeated!r}", place=f"{file.name}:{first}"))
     lines: list[int] = []
     columns: list[list[str]] = [[] for _ in names]
     mistakes = Mistakes()

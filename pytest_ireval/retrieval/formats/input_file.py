@@ -121,7 +121,7 @@ class InputFile:
                     place = f"{self.name}:{number}"
                     raise InputError(Problem(f"is not UTF-8 ({error.reason})", place=place)) from None
                 if "\0" in text:
-                    complaint = "holds a zero byte: is this UTF-16, or no text at all?"
+                    complaint = "contains a zero byte: is it UTF-16, or not a text file?"
                     raise InputError(Problem(complaint, place=f"{self.name}:{number}"))
                 yield text.removeprefix(BYTE_ORDER_MARK) if number == 1 else text
 
@@ -131,8 +131,8 @@ class InputFile:
         for line in self.lines():
             size += len(line)
             if size > LONGEST_TEXT:
-                complaint = f"is more than {LONGEST_TEXT >> 20} MiB, which is too much for a format without lines"
-                suggestion = "use a format with a record on each line, such as TSV or JSONL, or Parquet"
+                complaint = f"is more than {LONGEST_TEXT >> 20} MiB, the limit for a format without lines"
+                suggestion = "use a format with one record per line, such as TSV or JSONL, or Parquet"
                 raise InputError(Problem(complaint, place=self.name, suggestion=suggestion))
             lines.append(line)
         return "".join(lines)

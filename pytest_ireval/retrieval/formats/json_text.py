@@ -32,7 +32,7 @@ def json_lines(file: InputFile) -> Table:
             mistakes.add(Problem("is nested too deeply", place=place))
             continue
         if not isinstance(found, dict):
-            mistakes.add(Problem("is no JSON object", place=place))
+            mistakes.add(Problem("is not a JSON object", place=place))
             continue
         rows.append(found)
         lines.append(number)
@@ -66,19 +66,21 @@ def _refuse_half_characters(found: Any) -> None:
     try:
         json.dumps(found, ensure_ascii=False).encode()
     except UnicodeEncodeError as error:
-        raise ValueError(f"{error.object[error.start]!r} is half a character") from None
+        raise ValueError(
+            f"{error.object[error.start]!r} is an incomplete character (half of a surrogate pair)"
+        ) from None
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
         twice = Counter(name for name, _ in pairs).most_common(1)[0][0]
-        raise ValueError(f"{twice!r} is there twice in one object")
+        raise ValueError(f"{twice!r} occurs twice in one object")
     return found
 
 
 def _refuse(constant: str) -> NoReturn:
-    raise ValueError(f"{constant} is no number of JSON")
+    raise ValueError(f"{constant} is not a number in JSON")
 
 
 def _reason(error: ValueError) -> str:
@@ -124,7 +126,7 @@ class Node:
     def get(self, key: str) -> Node:
         """What stands under ``key``; it must be there."""
         if not self.has(key):
-            raise self.error(f"there is no {key!r}")
+            raise self.error(f"the key {key!r} is missing")
         return Node(self.value[key], self.origin, (*self.path, key))
 
     def each(self, key: str) -> Iterator[Node]:

@@ -32,7 +32,7 @@ def letor_judgments(file: InputFile, how: Reading) -> Table:
             continue
         if len(found) < 2 or not found[1].startswith("qid:") or len(found[1]) == 4:
             allowed = "a line is: grade qid:query 1:feature … # document"
-            mistakes.add(Problem("has no qid: behind the grade", place=f"{file.name}:{number}", allowed=allowed))
+            mistakes.add(Problem("has no qid: after the grade", place=f"{file.name}:{number}", allowed=allowed))
             continue
         for column, value in zip(columns.values(), (found[1][4:], _document(comment), found[0]), strict=True):
             column.append(value)
@@ -56,14 +56,14 @@ def _number(file: InputFile, columns: dict[str, list[str]], lines: list[int], ho
     if len(nameless) < len(documents):
         mistakes = Mistakes()
         for row in nameless:
-            mistakes.add(Problem("names no document, and other lines do", place=f"{file.name}:{lines[row]}"))
+            mistakes.add(Problem("names no document, but other lines do", place=f"{file.name}:{lines[row]}"))
         mistakes.refuse()
     if how.recognised:
         raise InputError(
             Problem(
-                "names no documents: a comment such as # docid = GX001 does",
+                "names no documents; a document is named by a comment such as # docid = GX001",
                 place=file.name,
-                suggestion="to number the documents of every query from 1, say so: format letor",
+                suggestion="to number the documents of each query from 1, set format letor",
             )
         )
     count: dict[str, int] = {}

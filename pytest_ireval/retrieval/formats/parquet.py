@@ -29,7 +29,7 @@ def rankings(file: InputFile, how: Reading) -> Rankings:
     found = _read(file)
     names = found.column_names
     if not found.num_rows:
-        raise InputError(Problem("there are no rankings in it", place=file.name))
+        raise InputError(Problem("it contains no rankings", place=file.name))
     by_rank = named(names, "score") is None and named(names, "rank") is not None
     query, document, number = (
         column_for(names, kind, file.name) for kind in ("query", "document", "rank" if by_rank else "score")
@@ -53,7 +53,7 @@ def _read(file: InputFile) -> Any:
         import pyarrow as arrow
         from pyarrow import parquet as arrow_parquet
     except ImportError:
-        complaint = "this is a Parquet file, and pyarrow is not installed"
+        complaint = "this is a Parquet file, but pyarrow is not installed"
         suggestion = 'pip install "pytest-ireval[parquet]"'
         raise InputError(Problem(complaint, place=file.name, suggestion=suggestion)) from None
     try:
@@ -72,7 +72,7 @@ def _texts(table: Any, name: str, file: InputFile) -> Any:
         column = column.cast(column.type.value_type)
     kind = column.type
     if not (types.is_string(kind) or types.is_large_string(kind) or types.is_integer(kind)):
-        raise _unfit(file, f"column {name!r} is {kind}, which is no id; ids are text (or whole numbers)")
+        raise _unfit(file, f"column {name!r} is {kind}, not an id; ids are text (or whole numbers)")
     texts = column.cast(arrow.large_string()).combine_chunks()
     empty = compute.fill_null(compute.equal(compute.utf8_length(texts), 0), True).to_numpy(zero_copy_only=False)
     if empty.any():
@@ -87,7 +87,7 @@ def _numbers(table: Any, name: str, file: InputFile) -> NDArray[np.float64]:
     try:
         values: NDArray[np.float64] = column.cast(arrow.float64(), safe=False).to_numpy()
     except arrow.ArrowException as error:
-        raise _unfit(file, f"column {name!r} is {column.type}, which is no number ({error})") from error
+        raise _unfit(file, f"column {name!r} is {column.type}, not a number ({error})") from error
     wrong = np.flatnonzero(~np.isfinite(values))
     if wrong.size:
         raise _unfit(file, f"column {name!r} holds no finite number", int(wrong[0]))

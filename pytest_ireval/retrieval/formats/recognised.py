@@ -45,7 +45,7 @@ def reader_for(
         return fitting[0]
     if fitting:
         complaint = f"its {content} could be in format {_either(reader.name for reader in fitting)}"
-        raise InputError(Problem(complaint, place=file.name, suggestion=f"say which: {option}"))
+        raise InputError(Problem(complaint, place=file.name, suggestion=f"choose one: {option}"))
     raise _unknown(file, content, readers, option)
 
 
@@ -56,7 +56,7 @@ def readers_that_fit(file: InputFile, content: Content, readers: Sequence[Reader
 
 def _handed_over(reader: Reader, content: Content) -> Reader:
     if reader.holds != content:
-        raise InputError(f"reader {reader.name!r} holds {reader.holds}, not {content}")
+        raise InputError(f"reader {reader.name!r} reads {reader.holds}, not {content}")
     return reader
 
 
@@ -64,7 +64,7 @@ def _known(name: str, content: Content, readers: Sequence[Reader]) -> Reader:
     able = {called: reader for reader in readers if reader.holds == content for called in (reader.name, *reader.also)}
     if name in able:
         return able[name]
-    complaint = f"there is no format {name!r} of {content}"
+    complaint = f"unknown format {name!r} for {content}"
     names = sorted({reader.name for reader in able.values()})
     allowed = f"formats of {content}: {', '.join(names)}"
     raise InputError(Problem(complaint, suggestion=did_you_mean(name, able), allowed=allowed))
@@ -75,15 +75,15 @@ def _unknown(file: InputFile, content: Content, readers: Sequence[Reader], optio
     others = [reader for reader in readers if reader.holds != content and fits(reader, file)]
     if others:
         seems = _either(f"{reader.holds} (format {reader.name})" for reader in others)
-        complaint = f"holds no {content}: it looks like {seems}"
+        complaint = f"contains no {content}; it looks like {seems}"
         swapped = content != "queries" and any(reader.holds != "queries" for reader in others)
         suggestion = "are judgments and rankings swapped?" if swapped else ""
         return InputError(Problem(complaint, place=file.name, suggestion=suggestion))
     layouts = [f"{reader.name}: {reader.summary}" for reader in readers if reader.holds == content]
-    complaint = f"holds no {content} in a known format: {_beginning(file)}"
+    complaint = f"contains no {content} in a known format: {_beginning(file)}"
     lacking = _lack(file.header, content) if is_text(file) and len(file.header) > 1 else None
     if lacking is not None:  # it is a table, so that other formats are out of question
-        suggestion = f"as a table it has {lacking.there}, and no column for the {lacking.missing}{_book(file)}"
+        suggestion = f"as a table it has {lacking.there}, but no column for the {lacking.missing}{_book(file)}"
         return InputError(Problem(complaint, file.name, suggestion=suggestion, allowed=lacking.known))
     allowed = "\n  ".join([f"formats of {content} ({option}):", *sorted(layouts)])
     return InputError(Problem(complaint, file.name, suggestion=_hint(file), allowed=allowed))
@@ -92,31 +92,31 @@ def _unknown(file: InputFile, content: Content, readers: Sequence[Reader], optio
 def _beginning(file: InputFile) -> str:
     if file.is_folder:
         return "it is a folder"
-    return f"it begins with {file.first_lines[0][:60]!r}" if file.first_lines else "there is no text in it"
+    return f"it begins with {file.first_lines[0][:60]!r}" if file.first_lines else "it has no text"
 
 
 def _hint(file: InputFile) -> str:
     """What a table, pairs or columns of words lack."""
     if "\0" in file.head:
-        return "it holds zero bytes: is this UTF-16, or no text at all?"
+        return "it contains zero bytes: is it UTF-16, or not a text file?"
     if not is_text(file):
         return ""
     if len(file.header) == 2 and _has_texts_as_ids(file) and not _has_header(file):
-        return "as pairs of id and text it needs ids: the first cell of most lines is several words"
+        return "as pairs of id and text it needs ids, but the first cell of most lines has several words"
     if len(file.header) > 1:
         columns = ", ".join(repr(name) for name in file.header)
-        return f"as a table it must name its columns in the first line, and these are not enough: {columns}"
+        return f"as a table it must name its columns in the first line; these columns are not enough: {columns}"
     widths = sorted({len(words) for words in file.first_words})
     lines = " or ".join(map(str, widths[:3]))
-    return f"as columns of words its lines have {lines} of them" if widths and widths != [1] else _one_word(file)
+    return f"split at spaces and tabs, its lines have {lines} columns" if widths and widths != [1] else _one_word(file)
 
 
 def _book(file: InputFile) -> str:
-    return "; if the others are judges, it is format quepid-book" if _begins_like_a_book(file) else ""
+    return "; if the other columns are judges, use format quepid-book" if _begins_like_a_book(file) else ""
 
 
 def _one_word(file: InputFile) -> str:
-    return f"its first {counted(len(file.first_lines), 'line')} hold one word each"
+    return f"its first {counted(len(file.first_lines), 'line')} contain one word each"
 
 
 def _either(names: Iterable[str]) -> str:
@@ -335,7 +335,7 @@ def _lack(names: Sequence[str], content: Content) -> Lack | None:
     return Lack(
         " and ".join(there),
         " nor for the ".join(" or ".join(kinds) for kinds in missing),
-        "\n  ".join(f"the {kind} is called {_called(kind)}" for kinds in missing for kind in kinds),
+        "\n  ".join(f"column names for the {kind}: {_called(kind)}" for kinds in missing for kind in kinds),
     )
 
 

@@ -35,7 +35,7 @@ def _judgments(whole: Node) -> Rows:
     for query, group, _ in _queries(whole):
         holder = query if query.has("relevant_documents") else group
         if not holder.has("relevant_documents"):
-            raise query.error("neither it nor its group has 'relevant_documents'")
+            raise query.error("neither the query nor its group has 'relevant_documents'")
         for identifier, grade, place in _relevant(holder.get("relevant_documents")):
             yield {"query": _text(query, whole), "document": identifier, "grade": grade}, place
 

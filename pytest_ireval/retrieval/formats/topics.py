@@ -74,7 +74,7 @@ def _blocks(file: InputFile) -> Iterator[tuple[int, str, str]]:
             continue
         if bool(tag["closes"]) != (opened is not None):
             broken = bisect_left(ends, opened.start()) + 1 if opened else line
-            what = "this topic is not closed" if opened else "a topic ends here that has not begun"
+            what = "this topic is not closed" if opened else "a topic ends here, but none has begun"
             raise InputError(Problem(what, place=f"{file.name}:{broken}"))
         if opened:
             yield bisect_left(ends, opened.start()) + 1, opened["attributes"], text[opened.end() : tag.start()]
@@ -83,7 +83,7 @@ def _blocks(file: InputFile) -> Iterator[tuple[int, str, str]]:
         place = f"{file.name}:{bisect_left(ends, opened.start()) + 1}"
         raise InputError(Problem("this topic is not closed", place=place))
     if opened is None and not TOPIC.search(text):
-        raise InputError(Problem("there are no topics in it", place=file.name))
+        raise InputError(Problem("the file contains no topics", place=file.name))
 
 
 def _blanks(match: re.Match[str]) -> str:

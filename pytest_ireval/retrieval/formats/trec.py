@@ -49,9 +49,7 @@ def read_trec_judgments(
     rows = _Rows(grades, one_iteration)
     _Pieces(file, 0, None, progress).feed(rows.take)
     if not rows.code:
-        raise InputError(
-            Problem("there are no judgments in it", place=file.name, allowed=f"columns: {JUDGMENT_COLUMNS}")
-        )
+        raise InputError(Problem("it contains no judgments", place=file.name, allowed=f"columns: {JUDGMENT_COLUMNS}"))
     place = _lines_of(file, np.concatenate(rows.offsets))
     return judgments_of(list(rows.code), *rows.columns(), origin=file.name, place=place)
 
@@ -97,10 +95,10 @@ class _Rows:
                         (
                             int(iteration.start[head]),
                             f"the second column is {text.decode()!r} here and {self.iteration.decode()!r} above: "
-                            "this may be judgments of subtopics, or not",
+                            "are these judgments of subtopics?",
                         )
                     ],
-                    suggestion="say which: format trec does not look at that column, trec-diversity reads subtopics",
+                    suggestion="choose a format: trec ignores that column, trec-diversity reads subtopics from it",
                 )
 
     def _codes(self, chunk: Chunk, query: Span) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
@@ -121,7 +119,7 @@ def _columns(chunk: Chunk) -> list[Span]:
         return columns(chunk, JUDGMENT_WIDTH, range(JUDGMENT_WIDTH), exact=True)
     except WrongWidth as bad:
         bad.suggestion = (
-            f"a judgments file has {JUDGMENT_WIDTH} columns, separated by blanks or tabs: {JUDGMENT_COLUMNS}"
+            f"a judgments file has {JUDGMENT_WIDTH} columns, separated by spaces or tabs: {JUDGMENT_COLUMNS}"
         )
         raise
 
@@ -235,7 +233,7 @@ class _Pieces:
 
     def _grow(self) -> None:
         if self.buffer.size > LARGEST:
-            raise InputError(Problem("one query takes more than 4 GB of it", place=self.file.name))
+            raise InputError(Problem("one query takes more than 4 GB of the file", place=self.file.name))
         longer = np.zeros(2 * (self.buffer.size - 2 * ROOM) + 2 * ROOM, np.uint8)
         longer[: ROOM + self.held] = self.buffer[: ROOM + self.held]
         self.buffer = longer
@@ -310,7 +308,7 @@ def _scan(file: ByteFile, keep: Keep, seed: int, progress: Progress) -> list[Kep
             parts = [part for result in results for part in result]
     names = [name for part in parts for name in part.query_id]
     if not names:
-        raise InputError(Problem("there are no rankings in it", place=file.name, allowed=f"columns: {RANKING_COLUMNS}"))
+        raise InputError(Problem("it contains no rankings", place=file.name, allowed=f"columns: {RANKING_COLUMNS}"))
     if len(set(names)) < len(names):
         return _scan_scattered(file, keep, seed, progress)
     return parts
@@ -356,7 +354,7 @@ def _lines(chunk: Chunk, seed: int, final: bool) -> tuple[Lines | None, int]:
     try:
         return read_lines(chunk, seed, final=final)
     except WrongWidth as bad:
-        bad.suggestion = f"a rankings file has {WIDTH} columns or more, separated by blanks or tabs: {RANKING_COLUMNS}"
+        bad.suggestion = f"a rankings file has {WIDTH} columns or more, separated by spaces or tabs: {RANKING_COLUMNS}"
         raise
 
 

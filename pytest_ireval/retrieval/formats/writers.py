@@ -53,8 +53,10 @@ def encoded_judgments(judgments: Judgments | Any, path: FilePath) -> list[str]:
     _refuse_padded((*found.queries, *columns["document"]), path)
     encode = _encoder(path, _qrels)
     if encode is _qrels and found.columns:
-        complaint = f"TREC files have no place for the columns {', '.join(found.columns)}"
-        raise _unfit(path, complaint, "write .tsv, .csv or .jsonl, or leave them out: replace(judgments, columns={})")
+        complaint = f"TREC files cannot store the columns {', '.join(found.columns)}"
+        raise _unfit(
+            path, complaint, "write .tsv, .csv or .jsonl, or remove the columns: replace(judgments, columns={})"
+        )
     return list(encode(tuple(columns), zip(*columns.values(), strict=True), os.fspath(path)))
 
 
@@ -64,7 +66,7 @@ def write_rankings(rankings: Rankings | Any, path: FilePath) -> None:
     count = np.diff(found.first)
     empty = [query for query, documents in zip(found.queries, count.tolist(), strict=True) if not documents]
     if empty:
-        raise _unfit(path, f"a file has no place for the empty ranking of query {shown(empty[0])}")
+        raise _unfit(path, f"a file cannot store the empty ranking of query {shown(empty[0])}")
     _refuse_padded((*found.queries, *found.documents.texts()), path)
     names = (found.queries[i] for i in np.repeat(np.arange(len(found)), count).tolist())
     rows = zip(names, found.documents.texts(), found.score.tolist(), strict=True)
@@ -75,7 +77,7 @@ def _refuse_padded(ids: Iterable[str], path: FilePath) -> None:
     """Blanks around an id do not count when a file is read."""
     for name in ids:
         if name != name.strip() or name.startswith("\ufeff"):
-            raise _unfit(path, f"files have no place for the blanks around the id {shown(name)}")
+            raise _unfit(path, f"files cannot store the spaces around the id {shown(name)}")
 
 
 def _encoder(path: FilePath, trec: Encode | None) -> Encode:
@@ -84,7 +86,7 @@ def _encoder(path: FilePath, trec: Encode | None) -> Encode:
     if trec is not None:
         encoders |= dict.fromkeys(TREC_ENDINGS, trec)
     if ending not in encoders:
-        raise _unfit(path, f"the format of {ending or 'no ending'} is not known", f"endings: {', '.join(encoders)}")
+        raise _unfit(path, f"unknown format for {ending or 'a file without ending'}", f"endings: {', '.join(encoders)}")
     return encoders[ending]
 
 
@@ -100,11 +102,11 @@ def _tsv(names: Sequence[str], rows: Iterable[Cells], path: str) -> Iterator[str
         cells = [_text(cell) for cell in row]
         for name, cell in zip(names, cells, strict=True):
             if name in ("id", "query", "document") and is_quoted(cell):
-                raise _unfit(path, f"TSV has no place for quotes around the id {cell}", "write .csv or .jsonl")
+                raise _unfit(path, f"TSV cannot store quotes around the id {cell}", "write .csv or .jsonl")
             if not cell.isprintable() and any(mark in cell for mark in "\t\n\r"):
                 raise _unfit(
                     path,
-                    f"TSV has no place for the tab or line end in {shown(cell)}",
+                    f"TSV cannot store the tab or line end in {shown(cell)}",
                     "write .csv or .jsonl (ireval import: --ending csv)",
                 )
         yield "\t".join(cells) + "\n"
@@ -151,7 +153,7 @@ def _run(names: Sequence[str], rows: Iterable[Cells], path: str) -> Iterator[str
 def _word(text: str | float, path: str) -> str:
     word = str(text)
     if word.split() != [word] or word.startswith(("#", "\ufeff")):
-        raise _unfit(path, f"TREC files have no place for the id {shown(word)}", "write .tsv, .csv or .jsonl")
+        raise _unfit(path, f"TREC files cannot store the id {shown(word)}", "write .tsv, .csv or .jsonl")
     return word
 
 

@@ -212,7 +212,7 @@ def _refuse_misplaced(chunk: Chunk, document: Span) -> None:
     named = start[(chunk.text[start] == ord("Q")) & (chunk.text[start + 1] == ord("0"))]
     found = [at for at in named.tolist() if chunk.token(max(0, at - SECOND_COLUMN), at).split()[-1:] != [b"Q0"]]
     if found:
-        complaint = "has Q0 in the third column, not in the second: is there a blank in the query's id?"
+        complaint = "has Q0 in the third column, not in the second: does the query's id contain a space?"
         raise BadLines([(at, complaint) for at in found[:SHOWN_LINES]], max(0, len(found) - SHOWN_LINES))
 
 

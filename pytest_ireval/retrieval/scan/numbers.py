@@ -176,7 +176,7 @@ def _why_not_a_number(token: bytes, what: str) -> str:
             return f"{what} {text} is too large for a number"
         digits = token.lower().partition(b"e")[0].strip(b"+-.0")  # of 0.001 as of 1e-400 something is left
         lost = what == "grade" and digits and not float(token)  # a relevant document would be none
-        return f"{what} {text} is too small for a number" if lost else ""
+        return f"{what} {text} is too close to 0 for a number" if lost else ""
     if _NOT_FINITE.fullmatch(token):
         return f"{what} {text} is not finite"
     return f"{what} {text} is not a number"

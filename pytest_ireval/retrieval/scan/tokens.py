@@ -138,7 +138,7 @@ def refuse_zero_bytes(text: Bytes) -> None:
     """Text has no zero bytes; UTF-16 has many."""
     zero = np.flatnonzero(text == 0)
     if zero.size:
-        raise BadLines([(int(zero[0]), "holds a zero byte: is this UTF-16, or no text at all?")])
+        raise BadLines([(int(zero[0]), "contains a zero byte: is it UTF-16, or not a text file?")])
 
 
 def _refuse_lone_carriage_returns(text: Bytes) -> None:
@@ -146,7 +146,9 @@ def _refuse_lone_carriage_returns(text: Bytes) -> None:
     returns = np.flatnonzero(text == RETURN)
     lone = returns[text[returns + 1] != NEWLINE]
     if lone.size:
-        raise BadLines([(int(lone[0]), "has a carriage return that no line feed follows: lines end in LF or CR LF")])
+        raise BadLines(
+            [(int(lone[0]), "has a carriage return without a line feed after it; lines must end in LF or CR LF")]
+        )
 
 
 def _general_columns(chunk: Chunk, width: int, wanted: Sequence[int], exact: bool) -> list[Span]:
