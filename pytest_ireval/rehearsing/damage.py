@@ -67,7 +67,7 @@ def _mutants_of(stage: Stage) -> Iterator[_Mutant]:
     if judgments is not None:
         asked = stage.material.suite.judgments
         yield _Mutant(
-            "the first relevant document removed",
+            "the first relevant document gone",
             partial(_without_first_relevant, judgments=judgments, lowest=asked.relevant_from if asked else None),
         )
     yield _Mutant(f"the first {top} documents reversed", partial(first_reversed, top=top))

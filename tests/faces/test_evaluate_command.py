@@ -262,7 +262,7 @@ def test_compressed_files_and_standard_input(ireval, files, monkeypatch):
         (
             "other 0 a 1\n",
             "q1 Q0 a 1 1 t\n",
-            "{1}\n  none of its queries (1) is judged in {0}\n  it ranks 'q1'; judged are 'other'",
+            "{1}\n  none of its queries (1) is judged in {0}\n  ranked: 'q1'; judged: 'other'",
         ),
         (
             "q1 0 a 1\nq1 0 a 2\n",

@@ -218,7 +218,7 @@ def test_documents_under_other_ids_are_an_error(shop):
     result.stdout.fnmatch_lines(
         [
             "run: rankings.txt: none of the 40 documents that it ranks is judged in judgments.txt: are *",
-            "  it ranks 'SKU-q01-d0', 'SKU-q01-d1', 'SKU-q01-d2', 'SKU-q01-d3'; judged are 'q01-d0', *",
+            "  ranked: 'SKU-q01-d0', 'SKU-q01-d1', 'SKU-q01-d2', 'SKU-q01-d3'; judged: 'q01-d0', *",
         ]
     )
 

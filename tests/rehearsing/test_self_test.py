@@ -238,7 +238,7 @@ def test_differing_queries_are_those_with_another_value(shop):
     assert differing(staged, staged.material) == 1
 
 
-@pytest.mark.parametrize("name", ["the first relevant document removed", "an unrelated document on top"])
+@pytest.mark.parametrize("name", ["the first relevant document gone", "an unrelated document on top"])
 def test_a_waived_query_is_not_damaged(shop, name):
     shop.accept()
     shop.more = "waive: [{query: q001, until: 2027-01-01, reason: no}]\n"
