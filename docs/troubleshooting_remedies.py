@@ -29,8 +29,8 @@ REMEDIES = {
         "if they were, a table of old and new ids brings everything back; else judge some of what is new. See "
         "[ids that changed](unjudged.md#ids-that-changed)."
     ),
-    "there is no baseline to compare with": "accept the first one: `pytest --ireval suites/ --ireval-update-new`.",
-    "there is no such file: <value>": "paths are relative to the suite's file, not to where pytest was started.",
+    "no baseline to compare with": "accept the first one: `pytest --ireval suites/ --ireval-update-new`.",
+    "no such file: <value>": "paths are relative to the suite's file, not to where pytest was started.",
     "unknown key <key>": (
         "[suites](suites.md) has every key; most often it is a plural, or a blank too many in front."
     ),
@@ -40,14 +40,14 @@ REMEDIES = {
     ),
     "unknown metric '<text>'": "`ireval metrics` lists what there is, with other spellings.",
     "the key '<key>' is missing": "add it; the message says what stands behind it.",
-    "is no suite": "begin the file with `ireval: 1`.",
+    "is not a suite": "begin the file with `ireval: 1`.",
     "the environment variable <name> is not set": (
         "set it where pytest runs, or give a default: `${NAME:-runs/now.trec}`."
     ),
-    "this name is torn apart at its commas": (
+    "quote this metric name: it contains commas": (
         'in `[…]` and `{…}` YAML ends a value at a comma: quote it, as "RBP(p=0.8, x=1)".'
     ),
-    "'<text>' is no day of any calendar: <error>": "days are written as 2027-04-01.",
+    "'<text>' is not a calendar day: <error>": "days are written as 2027-04-01.",
     "contains no <content> in a known format: <beginning>": (
         "name the format, or look at the first line that is shown: is it the right file?"
     ),
@@ -75,11 +75,11 @@ REMEDIES = {
         "make room or change the owner of the folder, and accept again; the message says whether the old "
         "baseline or the new one counts."
     ),
-    "is not as it was written: somebody, a tool or a merge has edited it": (
+    "is not as it was written: it was edited by hand, by a tool or by a merge": (
         "`git checkout -- suites/baselines/`, or accept anew; let formatters leave that folder alone."
     ),
     "has the marks of a merge conflict": "`ireval baseline resolve`.",
-    "was accepted by somebody else meanwhile, at <date><…>": (
+    "was accepted by another run meanwhile, at <date><…>": (
         "run again: the comparison is with the baseline of now then."
     ),
     "git does not know the commit <ref> here": (
@@ -88,7 +88,7 @@ REMEDIES = {
     "<who> is writing baselines here, and has not finished within <wait> s; nothing was written": (
         "another run accepts; a process that died holds no lock."
     ),
-    "holds an update that was interrupted, of a baseline that is not the one beside it any more": (
+    "holds an interrupted update of a baseline that has changed since then": (
         "somebody checked out another branch after a run was killed: remove the folder `.NAME.commit`, "
         "and accept again if it is still wanted."
     ),
@@ -104,7 +104,7 @@ REMEDIES = {
     "the <noun> holds <depth> documents of each query, and depth is <depth> now": (
         "accept once with the new depth; then an anchor can be pinned anew."
     ),
-    "there is no anchor to compare with": (
+    "no anchor to compare with": (
         'pin what is accepted: `ireval baseline anchor suites/ --reason "release 4.2"`.'
     ),
     "no suite was found (*.ireval.yaml, or YAML with a line that begins with ireval:)": (

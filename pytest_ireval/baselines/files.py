@@ -49,8 +49,10 @@ def near(path: Path) -> Path:
 def checked_name(name: str) -> str:
     """``name``, if files can be called so."""
     if not name or name.startswith(".") or MARKS & set(name) or len(name.encode("utf-8", "replace")) > LONGEST:
-        complaint = f"the suite {shown(name)} cannot have a baseline: no file can be called so"
-        allowed = f'a name has up to {LONGEST} bytes, does not begin with a point, and holds none of / \\ : * ? " < > |'
+        complaint = f"the suite {shown(name)} cannot have a baseline: a file cannot have this name"
+        allowed = (
+            f'a name has up to {LONGEST} bytes, does not begin with a dot, and contains none of / \\ : * ? " < > |'
+        )
         raise BaselineError(Problem(complaint, allowed=allowed))
     return name
 

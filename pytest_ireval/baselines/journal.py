@@ -52,8 +52,8 @@ class Journal(NamedTuple):
             complaint = "is tracked by git, but belongs to an interrupted update; baselines are never read from it"
             raise self._error(complaint, f"remove it: git rm -r {near(self.folder)}; to keep the update, run it again")
         if not self.fits(record):
-            complaint = "holds an update that was interrupted, of a baseline that is not the one beside it any more"
-            raise self._error(complaint, "remove the folder; if the update is still wanted, accept anew")
+            complaint = "holds an interrupted update of a baseline that has changed since then"
+            raise self._error(complaint, "remove the folder; if the update is still wanted, accept again")
         return self
 
     def left_over(self, record: Path) -> BaselineError:

@@ -68,7 +68,7 @@ def _steady(read: Callable[[Load, Place], Found | None], folder: Path, name: str
             if _state(folder, name) == before and not (before[0] and is_held(folder)):
                 raise
         time.sleep(PAUSE)
-    complaint = "is written again and again by another process, and cannot be read"
+    complaint = "is being written by another process, and cannot be read"
     raise BaselineError(Problem(complaint, place=str(near(path_of(folder, name, RECORD)))))
 
 
@@ -115,15 +115,15 @@ def record_from(load: Load, place: Place, at: str = "") -> Record | None:
 def _error_of(damage: Damage, place: str, at: str = "") -> BaselineError:
     """The error that a user sees."""
     if "conflict" in damage.complaint:
-        suggestion = "ireval baseline resolve settles it"
+        suggestion = "run ireval baseline resolve to settle it"
     elif damage.complaint == LACKS_CONTENT:
-        suggestion = "git lfs pull brings it"
+        suggestion = "run git lfs pull to download it"
     elif at:
         suggestion = "another ref may have a sound one"
     else:
-        accept = 'accept anew: pytest --ireval SUITE --ireval-update --ireval-force --ireval-reason "…"'
-        anew = 'pin anew: ireval baseline anchor SUITE --reason "…"' if of_anchor(place) else accept
-        suggestion = f"git checkout -- {place} brings back what was committed; or {anew}"
+        accept = 'accept again: pytest --ireval SUITE --ireval-update --ireval-force --ireval-reason "…"'
+        anew = 'pin again: ireval baseline anchor SUITE --reason "…"' if of_anchor(place) else accept
+        suggestion = f"git checkout -- {place} restores what was committed; or {anew}"
     return BaselineError(
         Problem(damage.complaint, place=f"{place}:{damage.line}" if damage.line else place, suggestion=suggestion)
     )
@@ -133,7 +133,7 @@ def _verified(load: Load, ending: str, record: Record, place: Place, at: str) ->
     """The plain content of a file that the record names, if it is the content that was accepted."""
     stored = next((e for e in (ending, ending + COMPRESSED) if e in record.files), None)
     if stored is None:
-        raise _error_of(Damage(f"says nothing of {ending}, which belongs to it"), place(RECORD), at)
+        raise _error_of(Damage(f"does not name {ending}, which belongs to it"), place(RECORD), at)
     data = load(stored)
     if data is None:
         raise _error_of(Damage("is missing"), place(stored), at)
@@ -158,7 +158,7 @@ def _what_is_wrong(data: bytes, ending: str, record: Record) -> Damage:
             decoded_rankings(data, record.baseline.depth, ending, scored=record.baseline.scored)
     except Damage as damage:
         return damage
-    return Damage("is not what was accepted: somebody, a tool or a merge has edited it")
+    return Damage("is not what was accepted: it was edited by hand, by a tool or by a merge")
 
 
 def _foreign_in(data: bytes) -> Damage | None:
@@ -188,7 +188,7 @@ def _unpacked(data: bytes) -> bytes:
     except zstandard.ZstdError as error:
         raise Damage(f"cannot be unpacked: {error}") from None
     if size > LARGEST:
-        raise Damage(f"holds more than {LARGEST >> 20:,} MiB, which no baseline does")
+        raise Damage(f"holds more than {LARGEST >> 20:,} MiB, the limit for a baseline")
     return b"".join(parts)
 
 

@@ -61,10 +61,10 @@ def spreads_of(found: Iterable[tuple[str, float]]) -> Spreads:
 def spreads_said(said: Any) -> Spreads:
     """What a file says, exactly; TypeError or ValueError where that is nothing of the kind."""
     if not isinstance(said, dict):
-        raise TypeError("spreads are no mapping")
+        raise TypeError("spreads is not a mapping")
     for key, spread in said.items():
         if isinstance(spread, bool) or not isinstance(spread, (int, float)) or not 0 < spread <= LARGEST:
-            raise ValueError(f"{spread!r} is no spread of {key!r}")
+            raise ValueError(f"{spread!r} is not a spread of {key!r}")
     return Spreads(tuple(sorted((key, float(spread)) for key, spread in said.items())))
 
 
@@ -115,10 +115,10 @@ def steps_of_metrics(found: Iterable[tuple[str, Step]]) -> StepsOfMetrics:
 def steps_said(said: Any) -> StepsOfMetrics:
     """The steps that a file holds; TypeError or ValueError where it holds something else."""
     if not isinstance(said, dict):
-        raise TypeError("steps are no mapping")
+        raise TypeError("steps is not a mapping")
     for key, step in said.items():
         if not isinstance(step, list) or len(step) != len(Step._fields) or not all(map(_is_number, step)):
-            raise ValueError(f"{step!r} is no step of {key!r}")
+            raise ValueError(f"{step!r} is not a step of {key!r}")
         if min(step[1:]) < 0:
             raise ValueError(f"{step!r} of {key!r} has a negative spread")
     return StepsOfMetrics(tuple(sorted((key, Step(*map(float, step))) for key, step in said.items())))
@@ -305,11 +305,11 @@ def decoded_record(data: bytes) -> Record:
         called = version if isinstance(version, int) else shown(str(version))
         raise Damage(f"has format {called}; this version of pytest-ireval reads format {_FORMAT}")
     if not _is_as_written(data):
-        raise Damage("is not as it was written: somebody, a tool or a merge has edited it")
+        raise Damage("is not as it was written: it was edited by hand, by a tool or by a merge")
     try:
         return _record(said)
     except WRONG_SHAPE as error:
-        raise Damage(f"is no baseline: {type(error).__name__}: {error}") from None
+        raise Damage(f"is not a baseline: {type(error).__name__}: {error}") from None
 
 
 def _document(data: bytes) -> dict[str, Any]:
@@ -319,11 +319,11 @@ def _document(data: bytes) -> dict[str, Any]:
         raise Damage("is not UTF-8", data.count(b"\n", 0, error.start) + 1) from None
     except json.JSONDecodeError as error:
         cut = error.pos >= len(data.rstrip()) or not data.endswith(b"}\n")
-        raise Damage("is cut off" if cut else f"is no JSON: {error.msg}", error.lineno) from None
+        raise Damage("is cut off" if cut else f"is not JSON: {error.msg}", error.lineno) from None
     except (RecursionError, ValueError):  # nested without end, or a number without end
-        raise Damage("is no JSON of a baseline") from None
+        raise Damage("is not the JSON of a baseline") from None
     if not isinstance(said, dict):
-        raise Damage("is no baseline, but other JSON")
+        raise Damage("is JSON, but not a baseline")
     return said
 
 
@@ -361,7 +361,7 @@ def _record(said: Mapping[str, Any]) -> Record:
     files = {_str(ending): _str(value) for ending, value in said["files"].items() if ending != OWN}
     for ending in files:
         if not ENDING.fullmatch(ending):
-            raise Damage(f"names a file {shown(ending)}, which is none of a baseline")
+            raise Damage(f"names a file {shown(ending)}, which does not belong to a baseline")
     return Record(baseline, _whole(said["askings"]), files)
 
 
@@ -378,11 +378,11 @@ def _acceptance(said: Mapping[str, Any]) -> Acceptance:
 
 def _str(value: Any) -> str:
     if not isinstance(value, str):
-        raise TypeError(f"{value!r} is no text")
+        raise TypeError(f"{value!r} is not text")
     return value
 
 
 def _whole(value: Any) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= 10**9:
-        raise TypeError(f"{value!r} is no number of documents or askings")
+        raise TypeError(f"{value!r} is not a number of documents or askings")
     return value

@@ -169,7 +169,7 @@ def decoded_rankings(data: bytes, depth: int, origin: str, *, scored: bool) -> R
     if head[1] != b"1":
         raise Damage(f"has format {head[1].decode()}; this version of pytest-ireval reads format 1", 1)
     if int(head[2]) != depth or bool(head[3]) != scored:
-        raise Damage("has another depth, or other scores, than its .json file says", 1)
+        raise Damage("has a depth or scores that differ from its .json file", 1)
     lines = _taken_apart(data)
     score = None
     if scored:
@@ -346,7 +346,7 @@ def _refuse_repeated(names: tuple[str, ...]) -> None:
     seen: set[str] = set()
     for number, name in enumerate(names, 2):
         if name in seen:
-            raise Damage(f"query {name!r} is there twice", number)
+            raise Damage(f"duplicate query {name!r}", number)
         seen.add(name)
 
 

@@ -69,7 +69,7 @@ def write_baseline(folder: Path, baseline: Baseline, *, wait: float = WAIT) -> t
 def encoded_baseline(baseline: Baseline) -> dict[str, bytes]:
     """The content of each file by the ending of its name, that of the .json file last."""
     if not baseline.acceptances or not baseline.rankings:
-        raise ValueError("a baseline has rankings, and somebody accepted them")
+        raise ValueError("a baseline needs rankings and an acceptance")
     files: dict[str, bytes] = {}
     prints: dict[str, str] = {}
     for asking, rankings in enumerate(baseline.rankings, 1):
@@ -124,7 +124,7 @@ def _continued(folder: Path, baseline: Baseline, files: Mapping[str, bytes]) -> 
         new = (acceptance for acceptance in baseline.acceptances if acceptance not in known)
         return replace(baseline, acceptances=(*known, *new))
     last = known[-1]
-    complaint = f"was accepted by somebody else meanwhile, at {last.date}{': ' + last.reason if last.reason else ''}"
+    complaint = f"was accepted by another run meanwhile, at {last.date}{': ' + last.reason if last.reason else ''}"
     suggestion = "nothing was written; run again, to compare with what is accepted now"
     raise BaselineError(Problem(complaint, str(near(path_of(folder, baseline.suite, RECORD))), suggestion=suggestion))
 

@@ -72,7 +72,7 @@ def _only_by_force(material: Material) -> tuple[str, str]:
     if material.stored is None and material.baseline_error is not None:
         return "its baseline cannot be read", str(material.baseline_error)
     if material.deleted:
-        return "the last commit has a baseline of this suite that is not here", bring_back(material)
+        return "the last commit has a baseline of this suite, but this folder does not", bring_back(material)
     return "", ""
 
 
@@ -104,7 +104,7 @@ def needs_reason(result: SuiteResult) -> str:
     A comparison that only warns was red all the same.
     """
     if any(outcome.acceptable and not outcome.missing_baseline for outcome in result.outcomes):
-        return "a comparison was red"
+        return "a regression was found"
     if result.cause is not None and result.cause.removed:
         return "queries of the baseline are gone"
     if any(outcome.compares and outcome.verdict == "inconclusive" for outcome in result.outcomes):
@@ -171,7 +171,7 @@ def _rankings(material: Material) -> tuple[Rankings, ...]:
         if before:
             parts.append(of_queries(before[number % len(before)], waived.__contains__)[0])
         if not any(map(len, parts)):
-            raise BaselineError("all queries are waived: there is no ranking that could be accepted")
+            raise BaselineError("all queries are waived: no ranking can be accepted")
         made.append(side_by_side([part for part in parts if len(part)], rankings.origin))
     return tuple(made)
 

@@ -118,7 +118,7 @@ def errors_told(asked: RuleAsked, judge: Callable[[], object]) -> Told:
     if not isinstance(ruling, Ruling):
         return Told(Ruling("error", f"{rule} returned {type(ruling).__name__}, not a Ruling"))
     if ruling.verdict not in VERDICTS:
-        return Told(Ruling("error", f"{rule} returned {ruling.verdict!r}, which is no verdict: {', '.join(VERDICTS)}"))
+        return Told(Ruling("error", f"{rule} returned {ruling.verdict!r}; a verdict is one of {', '.join(VERDICTS)}"))
     return Told(ruling if asked.kind.judge.__module__.startswith(OURS) else _as_plain(ruling, rule))
 
 
@@ -131,4 +131,4 @@ def _as_plain(ruling: Ruling, rule: str) -> Ruling:
         what = f"{' > '.join(problem.path)}: {problem.complaint}"
     except (TypeError, ValueError, AttributeError, OverflowError) as error:
         what = str(error)
-    return Ruling("error", f"{rule} returned a Ruling that no file can hold: {what}")
+    return Ruling("error", f"{rule} returned a Ruling that cannot be written to a file: {what}")

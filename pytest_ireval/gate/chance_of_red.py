@@ -45,7 +45,9 @@ def chance_of_red(known: Known) -> ChanceOfRed:
     spreads = {name: found for name, each in values.items() if (found := _usual(known, name, "all", each))}
     why = "" if spreads else UNSEEN if values else NO_MEAN
     if why or known.drawing is not None:
-        return _unknown(asked, why or "changes are drawn query by query, and these queries lie in clusters or strata")
+        return _unknown(
+            asked, why or "changes are drawn query by query, but these queries belong to clusters or strata"
+        )
     changes = _drawn({name: values[name] for name in spreads}, spreads, len(judged))
     told: list[_Told] = []
     left_out: dict[str, None] = {}

@@ -77,7 +77,7 @@ def reason_of(suite: Suite, ref: str, repositories: Repositories, plugins: Itera
     if found is not None:
         return f"{_shown(found[0], changes)} changed (watches {found[1].text})"
     dead = next(_dead_watches(suite, changes.root, repositories), None)
-    return f"{IN_ANY_CASE}it watches {dead.text}, which fits no file that git knows" if dead is not None else ""
+    return f"{IN_ANY_CASE}it watches {dead.text}, which matches no file that git knows" if dead is not None else ""
 
 
 def _dead_watches(suite: Suite, root: Path, repositories: Repositories) -> Iterator[Watch]:
@@ -97,7 +97,7 @@ def wrong_watches(suite: Suite, repositories: Repositories) -> list[Problem]:
         dead = list(_dead_watches(suite, root, repositories))
     except IrevalError as error:
         return list(error.problems)
-    complaint = "{} fits no file that git knows, so the suite takes part whatever changed"
+    complaint = "{} matches no file that git knows, so the suite takes part whatever changed"
     hint = "a glob is relative to the file it is written in; / at its beginning is the top of the repository"
     return [Problem(complaint.format(repr(each.text)), str(each.place), ("watches",), hint) for each in dead]
 

@@ -163,7 +163,7 @@ def _refuse_unknown(judgments: Judgments, queries: Queries) -> None:
                 f"{len(unknown)} of {counted(len(judgments.queries), 'judged query')} are not in {queries.origin}: "
                 f"{some(unknown)}",
                 place=judgments.origin,
-                suggestion="add them there, or take their judgments out: no slice would count them",
+                suggestion="add them there, or remove their judgments: queries outside the file belong to no slice",
             )
         )
 
@@ -173,7 +173,7 @@ def weights_of_suite(suite: Suite, queries: Queries) -> Floats | None:
     if not suite.weight:
         return None
     if suite.weight not in queries.columns:
-        columns = ", ".join(queries.columns) or "none besides id and text"
+        columns = ", ".join(queries.columns) or "only id and text"
         raise InputError(
             Problem(f"has no column {suite.weight!r}", place=queries.origin, allowed=f"columns: {columns}")
         )
@@ -184,7 +184,7 @@ def weights_of_suite(suite: Suite, queries: Queries) -> Floats | None:
         except ValueError:
             weight = -1.0
         if not 0 <= weight < np.inf:
-            problems.append(Problem(f"{suite.weight} is {text!r}, which is no weight: 0 or more", queries.place(row)))
+            problems.append(Problem(f"{suite.weight} is {text!r}; a weight is 0 or more", queries.place(row)))
         weights.append(weight)
     if problems:
         raise InputError(*problems[:5], *([f"… and {len(problems) - 5} more"] if len(problems) > 5 else []))
@@ -242,8 +242,8 @@ def _missing(missing: Sequence[str], of: int, origin: str, source: SourceAsked, 
     return Problem(
         f"{origin} ranks {of - len(missing)} of {of} {judged}; without a ranking: {some(missing)}",
         place=str(source.place),
-        suggestion="missing_queries: zero in the suite scores them as badly as can be, ignore leaves them out; "
-        "an explicitly empty ranking is a ranking",
+        suggestion="missing_queries: zero in the suite gives them the worst score, ignore leaves them out; "
+        "an empty ranking counts as a ranking",
     )
 
 

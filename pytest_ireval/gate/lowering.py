@@ -63,10 +63,10 @@ def lowering(held: Sequence[Held], material: Material, *, fails: bool) -> Ruling
     """Of the stored baseline; ``fails`` says what a lower one is. Raises IrevalError where nobody can say."""
     against, stored = material.held, material.stored
     if against is None:
-        raise BaselineError("the baseline was not held against that of another branch")
+        raise BaselineError("the baseline was not compared with that of another branch")
     at = against.beginning.at
     if against.beginning.error is not None or at is None:
-        raise against.beginning.error or BaselineError("nobody knows where this branch began")
+        raise against.beginning.error or BaselineError("the commit where this branch began is unknown")
     if stored is None and material.baseline_error is not None:
         raise material.baseline_error
     if not any(by_stored(asked) for asked in material.suite.rules):
@@ -106,16 +106,20 @@ def with_weaker(ruling: Ruling, found: Weakened, base: MergeBase, *, fails: bool
 
 def _new(at: AtBase, stored: Baseline | None) -> Ruling:
     """There was no baseline: a fact that git has said, as it says which others are gone."""
-    here = "nor has this branch one" if stored is None else "it is new on this branch"
-    gone = (f"gone since then, and continued by no baseline here: {', '.join(at.gone)}",) if at.gone else ()
+    here = "this branch has none either" if stored is None else "it is new on this branch"
+    gone = (
+        (f"removed since then, and not continued by a baseline of this branch: {', '.join(at.gone)}",)
+        if at.gone
+        else ()
+    )
     headline = f"the suite had no baseline at {at.base}; {here}"
     return Ruling("pass", headline, facts=(*gone, *at.base.notes), warning=bool(gone))
 
 
 def _deleted(at: AtBase, *, fails: bool) -> Ruling:
     files = " ".join(shlex.quote(near(at.base.top / path).as_posix()) for path in at.files)
-    facts = (f"git checkout {at.base.short} -- {files} brings it back", *at.base.notes)
-    headline = f"the branch has deleted its baseline, which was there at {at.base}"
+    facts = (f"git checkout {at.base.short} -- {files} restores it", *at.base.notes)
+    headline = f"the branch deleted the baseline that it had at {at.base}"
     return Ruling("fail" if fails else "pass", headline, facts=facts, warning=not fails)
 
 
@@ -188,7 +192,7 @@ def _other_lists(at: AtBase, stored: Baseline) -> str:
     """Of a suite whose rules compare lists alone, which have no figure that could be lower."""
     before = at.baseline.rankings if at.baseline is not None else ()
     changed = len(changed_queries(before, stored.rankings, stored.depth))
-    return f"lists have no figure to be lowered; those of {counted(changed, 'query')} are others than at {at.base}"
+    return f"lists have no figure to lower; the lists of {counted(changed, 'query')} differ from those at {at.base}"
 
 
 NAMED = 10

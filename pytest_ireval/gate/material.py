@@ -102,7 +102,7 @@ def moment_of() -> datetime:
     try:
         return datetime.fromtimestamp(int(told), timezone.utc)
     except (ValueError, OverflowError, OSError) as error:
-        raise IrevalError(f"SOURCE_DATE_EPOCH={told!r} is no number of seconds since 1970") from error
+        raise IrevalError(f"SOURCE_DATE_EPOCH={told!r} is not a number of seconds since 1970") from error
 
 
 def today_of() -> date:

@@ -50,13 +50,13 @@ class _Kept(NamedTuple):
 def _the_baseline(suite: Suite) -> _Kept:
     """The one that was accepted last."""
     node = "::".join(filter(None, (suite.shown, ".".join(suite.values.values()))))
-    return _Kept("baseline", f'accept the baseline anew: pytest --ireval {node} --ireval-update --ireval-reason "…"')
+    return _Kept("baseline", f'accept the baseline again: pytest --ireval {node} --ireval-update --ireval-reason "…"')
 
 
 def _the_anchor(suite: Suite) -> _Kept:
     """The one that was pinned."""
-    first = "a baseline that does not fit either is accepted before, by --ireval-force: this rule stands in the way"
-    return _Kept("anchor", f"pin the baseline of now instead: {_anchor_command(suite)}", first, by_lock=False)
+    first = "first accept the baseline with --ireval-force if it does not fit either: this rule blocks accepting it"
+    return _Kept("anchor", f"pin the current baseline instead: {_anchor_command(suite)}", first, by_lock=False)
 
 
 def _anchor_command(suite: Suite) -> str:
@@ -117,7 +117,7 @@ def _locked(suite: Suite, stored: Baseline, cause: Cause, prints: Fingerprints) 
         f"judgments are locked, and {queries} are not what they were when the baseline was accepted"
         f"{': ' + edits if edits else ''}",
         place=str(suite.judgments.file.place),
-        suggestion="bring the judgments back, or take lock: true out of the suite",
+        suggestion="restore the judgments, or remove lock: true from the suite",
     )
 
 
@@ -349,10 +349,10 @@ def _missing(suite: Suite) -> MissingAnchorError:
     deleted = files_of_last_commit(suite.baselines, anchor_name(suite.name))
     if deleted:
         files = " ".join(shlex.quote(path.as_posix()) for path in deleted)
-        remedy = f"somebody deleted it: git checkout HEAD -- {files} brings it back"
+        remedy = f"it was deleted: git checkout HEAD -- {files} restores it"
     else:
         remedy = f"pin what is accepted now: {_anchor_command(suite)}"
-    return MissingAnchorError(Problem("there is no anchor to compare with", suggestion=remedy))
+    return MissingAnchorError(Problem("no anchor to compare with", suggestion=remedy))
 
 
 def without_anchor(plain: Outcome, error: MissingAnchorError) -> Outcome:
@@ -362,13 +362,13 @@ def without_anchor(plain: Outcome, error: MissingAnchorError) -> Outcome:
         plain,
         verdict="fail",
         headline=f"{problem.complaint}\n  {problem.suggestion}",
-        sentence="The rule compares with a pinned release of this suite, and none is there.",
+        sentence="The rule compares with a pinned release of this suite, but none is pinned.",
         against="the anchor",
         missing_baseline=True,
     )
 
 
-ON_ITS_OWN = "the two cannot be held side by side: make this change of the suite in a branch of its own, without a base"
+ON_ITS_OWN = "the two cannot be compared: make this change of the suite in a separate branch, without a base"
 
 
 @dataclass(frozen=True, eq=False)

@@ -208,10 +208,10 @@ def _strangers(base: Gathered, found: EvaluatedSide) -> InputError | None:
     judged_ids = judgments.documents.texts(np.arange(min(5, len(judgments))))
     return InputError(
         Problem(
-            f"none of the {found.listed} documents that it ranks is judged in {judgments.origin}: are these other ids?",
+            f"none of the {found.listed} ranked documents is judged in {judgments.origin}; do the ids match?",
             place=found.side.origin,
             suggestion=f"it ranks {some(ids)}; judged are {some(judged_ids)}",
-            allowed="documents: {aliases: FILE} in the suite names what is called otherwise now",
+            allowed="list renamed documents in the suite: documents: {aliases: FILE}",
         )
     )
 
@@ -263,4 +263,4 @@ def _truncated(suite: Suite, found: EvaluatedSide) -> tuple[str, ...]:
     ]
     if not deeper or not uncut:
         return ()
-    return (f"{', '.join(uncut)} look at whole rankings, and {deeper} rankings are cut at depth {suite.depth}",)
+    return (f"{', '.join(uncut)} look at whole rankings, but {deeper} rankings are cut at depth {suite.depth}",)

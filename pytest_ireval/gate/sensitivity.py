@@ -67,7 +67,7 @@ def too_low(found: Sequence[Outlook]) -> Iterator[Problem]:
     for each in found:
         if each.relative and each.mean is not None and abs(each.mean) < LOW_BASELINE:
             yield Problem(
-                f"the baseline of {each.metric}{_on(each)} is {each.mean:.4f}: a share of so little is noise",
+                f"the baseline of {each.metric}{_on(each)} is {each.mean:.4f}: a share of such a small value is noise",
                 place=str(each.check.place),
                 suggestion=f"write an amount: tolerance: {{absolute: {magnitude(each.resolution or 0.01)}}}",
             )

@@ -90,7 +90,7 @@ def _hangs(outcome: Outcome, check: Check) -> bool:
 
 def _renamed(outcome: Outcome) -> Outcome:
     """A failure that says nothing of the ranking."""
-    sentence = "Hardly any document listed now is known under its id: this says nothing of the ranking."
+    sentence = "Almost no ranked document has a known id, so this figure does not describe the ranking."
     return replace(
         outcome, sentence=sentence, facts=(f"see the outcome of {INPUTS}: were ids renamed?", *outcome.facts)
     )
@@ -187,7 +187,7 @@ def _judges_words(found: Open, new: Sequence[ToJudge]) -> str:
 def _facts(found: Open) -> Iterator[str]:
     """How much of a fall hangs on documents that nobody judged."""
     if found.unjudged.error:
-        yield f"what unjudged documents leave open cannot be said: {found.unjudged.error}"
+        yield f"the effect of unjudged documents cannot be computed: {found.unjudged.error}"
     seen, values = found.seen, found.seen.paired()
     helping = sum(seen.sign * each.effect > 0 for each in found.documents)
     weights = weights_of(seen, values, weighted=found.weighted)
@@ -197,11 +197,10 @@ def _facts(found: Open) -> Iterator[str]:
     gain = mean_of(np.nan_to_num(seen.sign * (best - values.gain)), weights)
     fall = -seen.sign * mean_of(values.gain, weights)
     word = "fall" if seen.sign > 0 else "rise"
-    hold = "holds" if helping == 1 else "hold"
     it = "it" if helping == 1 else "them"
     much = f"up to {gain:.3f} of the {word} of {fall:.3f}" if gain < fall else f"all of the {word} of {fall:.3f}"
     if fall > 0:
-        yield f"{counted(helping, 'unjudged document')} {hold} {much}: judge {it} first (to_judge.tsv)"
+        yield f"{counted(helping, 'unjudged document')} could explain {much}: judge {it} first (to_judge.tsv)"
     else:
         yield f"{counted(helping, 'unjudged document')} could add {gain:.3f}: judge {it} first (to_judge.tsv)"
 
@@ -243,7 +242,7 @@ def changed_ids(material: Material) -> InputError | None:
             place=material.now.origin,
             suggestion=f"it lists {some(listed.texts(np.arange(min(len(listed), SHOWN))))}; "
             f"judged are {some(judgments.documents.texts(np.arange(min(len(judgments), SHOWN))))}",
-            allowed="documents: {aliases: FILE} in the suite names what is called otherwise now",
+            allowed="list renamed documents in the suite: documents: {aliases: FILE}",
         )
     )
 

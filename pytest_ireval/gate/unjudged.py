@@ -219,7 +219,7 @@ def _told(looking: _Looking, rankings: Rankings, valued: frozenset[str]) -> Judg
     """Rankings of some queries as metrics see them, with their unjudged documents."""
     setting = looking.base.setting
     if setting is None:
-        raise TypeError("there are no judgments")
+        raise TypeError("the suite has no judgments")
 
     def told() -> JudgedRankings:
         found = setting.brought(rankings, Companions(), documents=True)
@@ -304,7 +304,7 @@ def _part(pair: _Pair) -> _Part:
     endless = np.isinf(bounds.low) | np.isinf(bounds.high)
     if endless.any():
         queries = counted(int(np.count_nonzero(endless)), "query")
-        raise MetricError(f"too many unjudged documents to try all grades of, in {queries}")
+        raise MetricError(f"too many unjudged documents to try all of their grades, in {queries}")
     return _Part(pair, *pair.without_unjudged(), bounds, _with_new_at_the_top(pair, now - before))
 
 

@@ -89,7 +89,7 @@ def _none_judged(inputs: Outcome, checks: Sequence[Check], material: Material) -
         verdict="fail",
         headline=said,
         sentence="A suite that judges nothing cannot find a bad change.",
-        facts=(f"{way}; a suite that may judge nothing says nothing_judged: pass", *facts),
+        facts=(f"{way}; to allow a suite that judges nothing, write nothing_judged: pass", *facts),
         acceptable=bool(new),
     )
 
@@ -173,19 +173,19 @@ def _with(plain: Outcome, ruling: Ruling) -> Outcome:
 
 def _without_baseline(plain: Outcome, material: Material) -> Outcome:
     """Against the change; one that was deleted is brought back, not accepted anew."""
-    plain = replace(plain, verdict="fail", headline="there is no baseline to compare with")
+    plain = replace(plain, verdict="fail", headline="no baseline to compare with")
     if material.deleted:
-        headline = f"{plain.headline}, and the last commit has one\n  {bring_back(material)}"
-        sentence = "Somebody deleted the baseline of this suite."
+        headline = f"{plain.headline}, but the last commit has one\n  {bring_back(material)}"
+        sentence = "The baseline of this suite was deleted."
         return replace(plain, headline=headline, sentence=sentence, compares=False)  # nor can it simply be accepted
-    sentence = "Nobody has accepted rankings of this suite yet."
+    sentence = "No rankings of this suite have been accepted yet."
     return replace(plain, sentence=sentence, missing_baseline=True, acceptable=True)
 
 
 def bring_back(material: Material) -> str:
     """How a deleted baseline comes back."""
     files = " ".join(shlex.quote(path.as_posix()) for path in material.deleted)
-    return f"git checkout HEAD -- {files} brings it back"
+    return f"git checkout HEAD -- {files} restores it"
 
 
 def _ruling(check: Check, asked: RuleAsked, material: Material, family: _Family) -> Ruling:
@@ -210,14 +210,14 @@ def _waiver(waiver: Waiver, material: Material, today: date) -> Ruling:
             "fail",
             f"the waiver of {waiver.query} lasts until {waiver.until}, {counted(days, 'more day')}; "
             f"{counted(longest, 'day')} {'is' if longest == 1 else 'are'} allowed",
-            "A waiver has to be renewed from time to time, so that nobody forgets it.",
+            "A waiver must be renewed from time to time, so that it is not forgotten.",
             facts=("set an earlier day, or raise longest_waiver of the suite (in days)",),
         )
     if waiver.until < today:
         return Ruling(
             "fail",
             f"the waiver of {waiver.query} ended on {waiver.until}",
-            f"It was given for: {waiver.reason}. Its query counts again; renew the waiver or take it out.",
+            f"It was given for: {waiver.reason}. Its query counts again; renew or remove the waiver.",
         )
     left = time_left(waiver, today)
     facts = (f"it ends {left}",) if left else ()
@@ -251,7 +251,7 @@ def _inputs(material: Material) -> Ruling:
     counts = material.counts
     headline = f"{counted(counts.queries, 'query')}, {counts.judged} of them judged; rankings: {material.source}"
     unheld = locked and material.stored is None
-    facts = ["judgments are locked, and there is no baseline to hold them against yet"] if unheld else []
+    facts = ["judgments are locked, but the suite has no baseline yet to compare them with"] if unheld else []
     ruling = Ruling("pass", headline, facts=(*facts, *_facts(material)), warning=unheld)
     return _with_new_documents(material, ruling)
 
@@ -276,7 +276,7 @@ def _with_new_documents(material: Material, ruling: Ruling) -> Ruling:
         ruling,
         verdict="inconclusive",
         headline=found.words,
-        sentence=f"Metrics count {them} as irrelevant; no judgment says so." if judged else "",
+        sentence=f"Metrics count {them} as irrelevant, although no judgment says so." if judged else "",
         facts=(
             f"{f'judge {them}, or ' if judged else ''}if you expect {them} add the rule "
             f"new_document: {{{expecting(found.documents)}}}",

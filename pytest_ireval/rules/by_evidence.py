@@ -118,7 +118,7 @@ def _settled(
     if verdict != "inconclusive":
         return _Settled(verdict)
     if over and options.on_inconclusive == "observed" and robustness is not None and not robustness.falling:
-        because = f"; what was observed is more than {drop_words(question)}, but {unjudged_words(robustness)}"
+        because = f"; the observed change is more than {drop_words(question)}, but {unjudged_words(robustness)}"
         return _Settled("inconclusive", because, warning=True)
     if few and question.seen.slice.conditions and options.on_inconclusive != "fail":
         return _Settled("inconclusive")  # it is asked for its hard limit alone
@@ -132,8 +132,8 @@ def undecided(options: AlwaysEvidenceOptions, *, over: bool, tolerance: str) -> 
     if options.on_inconclusive == "warn":
         return _Settled("inconclusive", warning=True)
     if over:
-        return _Settled("fail", f"; what was observed decides, and it is more than {tolerance}")
-    return _Settled("inconclusive", f"; not red, as what was observed is no more than {tolerance}")
+        return _Settled("fail", f"; the observed change decides, and it is more than {tolerance}")
+    return _Settled("inconclusive", f"; not red, as the observed change is not more than {tolerance}")
 
 
 def shown_of_mean(
@@ -170,11 +170,11 @@ def few_words(options: AlwaysEvidenceOptions, question: Question) -> str:
     size = size_words(question)
     verb = "is" if question.gains.size == 1 else "are"
     if question.clusters is not None:
-        worth = "" if question.worth == question.clusters else f", worth {question.worth} of equal weight"
-        return f"{size}{worth}: evidence takes {options.fewest} clusters"
+        worth = "" if question.worth == question.clusters else f", equivalent to {question.worth} of equal weight"
+        return f"{size}{worth}: evidence needs {options.fewest} clusters"
     if question.worth < question.gains.size:
-        size, verb = f"{size}, weighted worth {question.worth},", "are"
-    return f"{size} {verb} fewer than the {options.fewest} that evidence takes"
+        size, verb = f"{size}, weighted equivalent to {question.worth},", "are"
+    return f"{size} {verb} fewer than the {options.fewest} that evidence needs"
 
 
 def _facts(
@@ -191,7 +191,7 @@ def _facts(
         yield from look_facts(question.seen, options.looks, options.alpha)
     yield from drawing_words(question)
     if decision.safe and robustness is not None and robustness.worst.verdict != "pass":
-        yield "judgments of unjudged documents could turn this pass into something else"
+        yield "judgments of unjudged documents could change this pass into another verdict"
     ties = decided_by_ties(question, lambda other: decided(other.evidence, factor, options.alpha).verdict)
     if ties:
         yield ties

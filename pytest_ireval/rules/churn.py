@@ -23,20 +23,25 @@ ROUNDING = 1e-9
 class ChurnOptions(ComparingOptions):
     """How alike two lists have to be, and for how many queries they need not."""
 
-    overlap: MetricText = Field(description="How alike two lists are: RBO(p=0.9), Overlap@10, or another such metric.")
-    below: Annotated[Number, LESS] = Field(description="A list has changed when it is less alike than this.")
-    at_most: AmountText = Field(description="How many queries may have such a list: 10%, or 3.")
+    overlap: MetricText = Field(
+        description="The metric of the similarity of two lists: RBO(p=0.9), Overlap@10, or a similar one."
+    )
+    below: Annotated[Number, LESS] = Field(
+        description="A list counts as changed if its similarity is below this value."
+    )
+    at_most: AmountText = Field(description="The share or number of queries that may have a changed list: 10%, or 3.")
 
     @model_validator(mode="after")
     def _can_fail(self) -> ChurnOptions:
         if "reference" not in self.overlap.needs or self.overlap.direction != "higher":
             raise ValueError(
-                f"{self.overlap} does not say how alike two lists are: overlap is RBO(p=0.9), Overlap@10, or the like"
+                f"{self.overlap} does not measure how similar two lists are: use RBO(p=0.9), Overlap@10, or a "
+                "similar metric"
             )
         low, high = self.overlap.bounds
         if not low < self.below <= high:
             raise ValueError(
-                f"below: {self.below:g} makes no sense, as {self.overlap} lies between {low:g} and {high:g}"
+                f"below: {self.below:g} is outside of the range of {self.overlap}: above {low:g}, up to {high:g}"
             )
         if self.at_most.share is not None and self.at_most.share >= 1:
             raise ValueError(f"at_most: {self.at_most} lets everything pass")

@@ -144,7 +144,7 @@ class Seen:
     def paired(self) -> Values:
         """Values of units that have one on both sides."""
         if self.baseline is None:
-            raise TypeError("this rule compares with nothing: say compares=True where it is made")
+            raise TypeError("this rule has no baseline to compare with: declare it with compares=True")
         before = self.scored(self.baseline)
         now = self.baseline.counterpart.get(str(self.metric)) or self.scored(self.now)
         their = before.values if now.names == before.names else _by_name(before, now.names)
@@ -155,7 +155,7 @@ class Seen:
     def on_both_sides(self) -> NDArray[np.int64]:
         """Places, among the queries of the suite, of those of the slice that have a ranking now and in the baseline."""
         if self.baseline is None:
-            raise TypeError("this rule compares with nothing: say compares=True where it is made")
+            raise TypeError("this rule has no baseline to compare with: declare it with compares=True")
         ids, now, before = self.population.queries.ids, self.now.position, self.baseline.position
         places = np.flatnonzero(self.population.mask(self.slice)).tolist()
         return np.array([place for place in places if ids[place] in now and ids[place] in before], np.int64)

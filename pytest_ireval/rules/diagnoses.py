@@ -87,7 +87,7 @@ def other_ids(change: RankingChange) -> Symptom | None:
         change,
         list(best),
         f"list documents under other ids: {shown(before)} is {shown(now_id)} now",
-        "use the ids of the judgments, or name what is called otherwise: documents: {aliases: FILE}.",
+        "use the ids of the judgments, or list renamed documents in the suite: documents: {aliases: FILE}.",
     )
 
 

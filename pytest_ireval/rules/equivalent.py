@@ -43,7 +43,7 @@ class EquivalentOptions(AlwaysEvidenceOptions, WeightedOptions):
         if self.tolerance.relative >= 1 or self.tolerance.absolute >= high - low:
             raise ValueError(f"a tolerance of {self.tolerance} lets everything pass")
         if not self.tolerance.relative and not self.tolerance.absolute:
-            raise ValueError("a tolerance of nothing cannot be shown to hold: say how little does not matter")
+            raise ValueError("a tolerance of 0 can never be confirmed: write the largest change that does not matter")
         return self
 
 
@@ -138,7 +138,7 @@ def _unconfirmed(options: EquivalentOptions, question: Question, factor: float) 
 
     if fails(left_open.condensed) or (fails(end) and (end.evidence.mean < 0) == fell):
         return ""
-    return f"judgments of {counted(left_open.documents, 'unjudged document')} could turn it"
+    return f"judgments of {counted(left_open.documents, 'unjudged document')} could change the verdict"
 
 
 def _decided(

@@ -21,12 +21,16 @@ class Expectation(Options):
     """What is expected of one query: a document, documents that never show, or an order."""
 
     query: Text = Field(min_length=1, description="The query's id.")
-    document: Text = Field("", description="This document stands among the first `top`.")
-    never: Texts = Field((), description="None of these documents stands among the first `top`.")
-    order: Texts = Field((), description="These documents stand in this order, all among the first `top`.")
-    top: Whole | None = Field(None, description="How many documents are looked at. Unless given: the suite's depth.")
-    known_failure: Text = Field("", description="Why it does not hold for now, as a ticket: reported and not red.")
-    name: Text = Field("", description="Becomes its place in the id, instead of the query's id.")
+    document: Text = Field("", description="This document is among the first `top`.")
+    never: Texts = Field((), description="None of these documents is among the first `top`.")
+    order: Texts = Field((), description="These documents are in this order, all among the first `top`.")
+    top: Whole | None = Field(
+        None, description="How many documents of the ranking are looked at. Default: the suite's depth."
+    )
+    known_failure: Text = Field(
+        "", description="The reason why this fails for now, such as a ticket; a failure is then reported, but not red."
+    )
+    name: Text = Field("", description="Replaces the query's id in the id of the check.")
 
     @model_validator(mode="after")
     def _one_thing(self) -> Expectation:
@@ -76,7 +80,7 @@ class ExpectOptions(RuleOptions):
         """For editors: a list."""
         made = handler.resolve_ref_schema(handler(schema))
         expectations: JsonSchemaValue = made["properties"]["expectations"]
-        return {**expectations, "description": "What is expected of single queries.", "title": "expect"}
+        return {**expectations, "description": "Expectations of single queries.", "title": "expect"}
 
 
 def _parts_of_expect(options: ExpectOptions) -> Iterator[Part]:
@@ -91,7 +95,9 @@ def expect(options: ExpectOptions, seen: Seen) -> Ruling:  # noqa: ARG001 - the 
     expectation: Expectation = seen.part.asked
     query = expectation.query
     if query in seen.population.waived:
-        return Ruling("pass", f"query {shown(query)} is waived", facts=("it is not looked at until the waiver ends",))
+        return Ruling(
+            "pass", f"query {shown(query)} is waived", facts=("this expectation is not checked until the waiver ends",)
+        )
     lacking = [number for number, each in enumerate(seen.now.rankings, 1) if query not in each.queries]
     if lacking:
         known = seen.population.queries.position
@@ -100,7 +106,7 @@ def expect(options: ExpectOptions, seen: Seen) -> Ruling:  # noqa: ARG001 - the 
         return Ruling("error", f"query {shown(query)} is not in the rankings{times}" + (f"; {meant}" if meant else ""))
     top = expectation.top or seen.now.depth
     if top > seen.now.depth:
-        return Ruling("error", f"looks at the first {top} documents, and the suite keeps {seen.now.depth} (depth)")
+        return Ruling("error", f"looks at the first {top} documents, but the suite keeps only {seen.now.depth} (depth)")
     answers = [_looked_at(expectation, seen, asking, top) for asking in range(len(seen.now.rankings))]
     wrong = [headline for failed, headline in answers if failed]
     facts, verdict = _known(expectation, bool(wrong))
@@ -123,7 +129,7 @@ def _known(expectation: Expectation, failed: bool) -> tuple[tuple[str, ...], Ver
         return (), "fail" if failed else "pass"
     if failed:
         return (f"known failure: {known}",), "pass"
-    return (f"it holds now: the known failure {known} can be taken out of the suite",), "pass"
+    return (f"it passes now: remove the known failure {known} from the suite",), "pass"
 
 
 def _tied(expectation: Expectation, seen: Seen) -> tuple[str, ...]:
@@ -137,7 +143,7 @@ def _tied(expectation: Expectation, seen: Seen) -> tuple[str, ...]:
     named = (expectation.document, *expectation.never, *expectation.order)
     if not any(tied.get(seen.population.called(document), False) for document in named if document):
         return ()
-    return ("its score is that of others, which are ordered by document id unless the suite says ties: input",)
+    return ("other documents have the same score; they are ordered by document id, unless the suite has ties: input",)
 
 
 def _looked_at(expectation: Expectation, seen: Seen, asking: int, top: int) -> tuple[bool, str]:
@@ -148,7 +154,7 @@ def _looked_at(expectation: Expectation, seen: Seen, asking: int, top: int) -> t
     query = shown(expectation.query)
     if expectation.document:
         found = rank.get(expectation.document)
-        where = "is not listed" if found is None else f"stands at #{found}"
+        where = "is not listed" if found is None else f"is at #{found}"
         headline = f"{expectation.document} {where} for query {query} (expected in the top {top})"
         return found is None or found > top, headline
     if expectation.never:

@@ -41,11 +41,15 @@ Integers = NDArray[np.int64]
 class NewDocumentOptions(ComparingOptions):
     """How high a document counts, for how many queries it may be new there, and which documents are expected."""
 
-    at: Annotated[Whole, LESS] = Field(TOP, description="The first documents that are looked at.")
+    at: Annotated[Whole, LESS] = Field(TOP, description="How many documents at the top of a ranking are looked at.")
     at_most: AmountText = Field(
-        "5%", validate_default=True, description="For how many queries one document may be new there: 5%, or 20."
+        "5%",
+        validate_default=True,
+        description="The share or number of queries for which one document may be new there: 5%, or 20.",
     )
-    expected: Annotated[Texts, MORE] = Field((), description="Ids of documents that may, such as a promoted product.")
+    expected: Annotated[Texts, MORE] = Field(
+        (), description="Ids of documents that may be new for any number of queries, such as a promoted product."
+    )
 
     @model_validator(mode="after")
     def _can_fail(self) -> NewDocumentOptions:
@@ -86,7 +90,7 @@ def new_document(options: NewDocumentOptions, seen: Seen) -> Ruling:
     """No single document that is new and unjudged comes to the top of more than this many queries."""
     top = options.at
     if top > seen.now.depth:
-        return Ruling("error", f"looks at the first {top} documents, and the suite keeps {seen.now.depth} (depth)")
+        return Ruling("error", f"looks at the first {top} documents, but the suite keeps only {seen.now.depth} (depth)")
     compared = seen.on_both_sides()
     size = compared.size
     expected = {seen.population.called(each) for each in options.expected}

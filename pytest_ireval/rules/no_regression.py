@@ -41,7 +41,7 @@ class NoRegressionOptions(EvidenceOptions, WeightedOptions):
 
     metric: MetricText = Field(description="The metric.")
     tolerance: TolerancesText = Field(
-        description="How far it may fall: 1% of the baseline, {absolute: 0.01}, or with per one for each value: "
+        description="How far it may fall: 1% of the baseline, {absolute: 0.01}, or, with per, one for each value: "
         "{head: 1%, default: 3%}."
     )
     hard_limit: ToleranceText | None = Field(
@@ -77,7 +77,9 @@ class NoRegressionOptions(EvidenceOptions, WeightedOptions):
             if each is not None and (
                 limit.relative < each.relative if limit.relative else limit.absolute < each.absolute
             ):
-                raise ValueError(f"hard_limit: {limit} is less than the tolerance of {each}: it is the outer limit")
+                raise ValueError(
+                    f"hard_limit: {limit} is less than the tolerance of {each}: write a hard_limit of {each} or more"
+                )
 
 
 def _p_of_no_regression(options: NoRegressionOptions, seen: Seen) -> MeanTest | None:
@@ -186,10 +188,12 @@ def _facts(question: Question, figures: SliceFigures, *, failed: bool) -> Iterat
     tolerance = question.tolerance
     if tolerance and tolerance.relative and figures.baseline is not None and abs(figures.baseline) < LOW_BASELINE:
         yield (
-            f"the baseline is {figures.baseline:.4f}: a share of so little is noise; write tolerance: {{absolute: …}}"
+            f"the baseline is {figures.baseline:.4f}: a share of such a small value is noise; write tolerance: "
+            f"{{absolute: …}}"
         )
     if figures.false_alarm is not None:
-        yield f"a harmless change of this spread would break the tolerance in {percent(figures.false_alarm)} of cases"
+        often = f"{percent(figures.false_alarm)} of the time"
+        yield f"with this spread, a harmless change would exceed the tolerance {often}"
     yield from numbers_words(figures, 0, None)
     if failed:
         yield from open_words(question)

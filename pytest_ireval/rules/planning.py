@@ -89,7 +89,7 @@ def planned(suite: Suite, queries: Queries | None, *, lowering: bool = False) ->
         problems += _without_weights(asked, suite)
         problems += _unfit_metrics(asked)
         if not asked.parts:
-            problems.append(Problem(f"{asked.kind.name} has no part to judge: nothing could fail", str(asked.place)))
+            problems.append(Problem(f"{asked.kind.name} has no part to judge, so it can never fail", str(asked.place)))
         for part, place in zip(asked.parts, asked.places, strict=True):
             checks += [Check(_id(asked, part, each), place, asked, part, each) for each in slices]
     if lowering:
@@ -175,7 +175,9 @@ def _slices(asked: RuleAsked, queries: Queries | None, problems: list[Problem]) 
     else:
         values = dict.fromkeys(v for v, inside in zip(queries.columns[per], mask.tolist(), strict=True) if inside)
         if len(values) > MOST_VALUES:
-            complaint = f"column {per!r} has {len(values)} values: one verdict for each makes sense up to {MOST_VALUES}"
+            complaint = (
+                f"column {per!r} has {len(values)} values; per allows up to {MOST_VALUES}, with one verdict for each"
+            )
             problems.append(Problem(complaint, place=str(asked.place)))
             return
         problems += [] if wrong else _without_tolerance(asked, list(values))
@@ -216,17 +218,17 @@ def _no_rules(suite: Suite) -> Iterator[Problem]:
     """A suite that could never fail."""
     if not suite.rules:
         yield Problem(
-            "has no rules: nothing could ever fail",
+            "has no rules, so it can never fail",
             place=str(suite.place),
             suggestion="add rules, such as - threshold: {nDCG@10: '>= 0.85'}",
-            allowed="a file that is only there for others to extend has a name that begins with _",
+            allowed="if it is only for other suites to extend, give it a name that begins with _",
         )
 
 
 def _without_weights(asked: RuleAsked, suite: Suite) -> Iterator[Problem]:
     """A weighted mean in a suite whose queries have no weights."""
     if asked.options.facts.weighted and not suite.weight:
-        complaint = "is weighted, and the suite does not say how much traffic a query stands for"
+        complaint = "is weighted, but the suite does not say how much traffic each query has"
         yield Problem(complaint, place=str(asked.place), suggestion="add weight: COLUMN, a column of the queries file")
 
 
@@ -238,15 +240,17 @@ def _unfit_metrics(asked: RuleAsked) -> Iterator[Problem]:
             continue
         if ("reference" in metric.needs) != asked.kind.lists:
             what = "compares two lists" if "reference" in metric.needs else "scores one list"
-            wanted = "metrics that compare two lists, as RBO" if asked.kind.lists else "metrics that score one list"
+            wanted = (
+                "metrics that compare two lists, such as RBO" if asked.kind.lists else "metrics that score one list"
+            )
             yield Problem(f"{metric} {what}; {asked.kind.name} takes {wanted}", place=str(place))
             continue
         if asked.kind.compares and metric.direction == "neither":
             complaint = f"no value of {metric} is better than another, so it cannot get worse"
-            yield Problem(complaint, place=str(place), suggestion="threshold can hold it to a range")
+            yield Problem(complaint, place=str(place), suggestion="use threshold to limit it to a range")
         if asked.options.facts.by_evidence and metric.aggregate != "mean" and asked.kind.tested:
-            complaint = f"the figure of {metric} is no mean, and evidence is about means"
-            yield Problem(complaint, place=str(place), suggestion="take decide_by: evidence out")
+            complaint = f"the figure of {metric} is not a mean, but evidence is about means"
+            yield Problem(complaint, place=str(place), suggestion="remove decide_by: evidence")
         if metric.unit != "query" and asked.options.facts.weighted:
             yield Problem(f"{metric} scores a whole {metric.unit}, and only queries have weights", place=str(place))
         if metric.unit != "query" and (asked.options.where or asked.options.per):
@@ -268,9 +272,9 @@ def _clashes(checks: Sequence[Check]) -> Iterator[Problem]:
         other = first.setdefault(check.id, check)
         if other is not check:
             yield Problem(
-                f"two rules would have the id {check.id}; the other stands at {other.place.file}:{other.place.line}",
+                f"two rules would have the id {check.id}; the other is at {other.place.file}:{other.place.line}",
                 place=str(check.place),
-                suggestion="give one of them a name: …, which becomes part of its id",
+                suggestion="give one of them a name: …; the name becomes part of its id",
             )
 
 
@@ -323,9 +327,10 @@ def drawing_problems(suite: Suite, queries: Queries) -> Iterator[Problem]:
         return
     if population.size is not None and population.size < len(queries):
         yield Problem(
-            f"the population has {population.size} queries, and {queries.origin} has {len(queries)}",
+            f"the population has {population.size} queries, but {queries.origin} has {len(queries)}",
             place=str(population.place),
-            allowed=f"size is {len(queries)} or more; {len(queries)} says that these queries are the population",
+            allowed=f"write size: {len(queries)} or more; {len(queries)} means that these queries are the "
+            "whole population",
         )
     if not population.strata:
         return
@@ -340,9 +345,9 @@ def _one_cluster(suite: Suite, queries: Queries) -> Iterator[Problem]:
     values = set(queries.columns[suite.cluster])
     if len(queries) > 1 and len(values) == 1 and next(iter(values)).strip():
         yield Problem(
-            f"all queries have {suite.cluster}={next(iter(values))}: one cluster shows nothing of chance",
+            f"all queries have {suite.cluster}={next(iter(values))}: evidence needs more than one cluster",
             place=str(suite.cluster_place or suite.place),
-            suggestion="name a column in which variants of one intent have one value, and other intents another",
+            suggestion="name a column with a different value for each intent; the variants of one intent share a value",
         )
 
 
@@ -390,10 +395,10 @@ def _unfit_strata(suite: Suite, population: PopulationAsked, queries: Queries) -
         count = column.count(value)
         if count > population.sizes.get(value, count):
             yield Problem(
-                f"the population has {population.sizes[value]} queries with {population.strata}={value}, and "
+                f"the population has {population.sizes[value]} queries with {population.strata}={value}, but "
                 f"{queries.origin} has {count}",
                 place=str(population.place),
-                allowed=f"size of {value} is {count} or more; {count} says that these queries are all of them",
+                allowed=f"the size of {value} is {count} or more; {count} means that these queries are all of them",
             )
         elif len(inside) < FEWEST_UNITS and population.sizes.get(value) != count:
             unit = "cluster" if suite.cluster else "query"
@@ -419,7 +424,7 @@ def _unknown_names(suite: Suite, queries: Queries) -> Iterator[Problem]:
             f"query {shown(query)} is not in {queries.origin}",
             place=str(place),
             suggestion=did_you_mean(query, queries.ids) if number < LOOKED_UP else "",
-            allowed=f"add it there, or take the {what} out",
+            allowed=f"add it there, or remove the {what}",
         )
 
 
@@ -429,7 +434,7 @@ def _unknown_column(place: Place, column: str, queries: Queries) -> Problem:
         f"{queries.origin} has no column {shown(column)}",
         place=str(place),
         suggestion=did_you_mean(column, queries.columns),
-        allowed=f"columns: {', '.join(queries.columns) or 'none besides id and text'}",
+        allowed=f"columns: {', '.join(queries.columns) or 'only id and text'}",
     )
 
 

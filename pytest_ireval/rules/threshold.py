@@ -53,10 +53,12 @@ class ThresholdOptions(RuleOptions):
 
     metric: Annotated[MetricText | None, IN_PARTS] = Field(None, description="Long form: the metric.")
     of: Annotated[Text, IN_PARTS] = Field(
-        "", description=f"Long form: which figure of its values, {FIGURES_IN_WORDS}. Unless given: its own."
+        "",
+        description=f"Long form: a figure of the metric's values, {FIGURES_IN_WORDS}. Default: the "
+        "metric's own figure.",
     )
-    min: Annotated[Number | None, IN_PARTS] = Field(None, description="Long form: the least value allowed.")
-    max: Annotated[Number | None, IN_PARTS] = Field(None, description="Long form: the greatest value allowed.")
+    min: Annotated[Number | None, IN_PARTS] = Field(None, description="Long form: the lowest value that is allowed.")
+    max: Annotated[Number | None, IN_PARTS] = Field(None, description="Long form: the highest value that is allowed.")
     limits: Annotated[dict[MetricText, BoundText], IN_PARTS] = Field(default_factory=dict, description="Short form.")
     written: Annotated[Texts, IN_PARTS] = Field((), description="The metrics of the short form as they are written.")
 
@@ -77,13 +79,13 @@ class ThresholdOptions(RuleOptions):
         if self.metric is None and (bounds or self.of):
             raise ValueError("of, min and max belong to the long form, which has a key metric")
         if self.metric is not None and not bounds:
-            raise ValueError(f"says nothing of {self.metric}: give min, max or both")
+            raise ValueError(f"sets no limit for {self.metric}: write min, max or both")
         if self.metric is None and not self.limits:
             raise ValueError('names no metric: write nDCG@10: ">= 0.85", or metric, min and max')
         if len(self.limits) < len(self.written):
             raise ValueError(f"names one metric twice: {', '.join(self.written)}")
         if self.of and not FIGURES.fullmatch(self.of):
-            raise ValueError(f"of: {self.of!r} is no figure; it is one of {FIGURES_IN_WORDS}")
+            raise ValueError(f"of: {self.of!r} is not a figure; allowed: {FIGURES_IN_WORDS}")
         return self
 
     @model_validator(mode="after")
@@ -111,7 +113,7 @@ def _refuse_beyond(metric: Metric, value: float) -> None:
     """A bound that no value reaches is a mistake, such as 85 where 0.85 is meant."""
     low, high = metric.bounds
     if not low <= value <= high:
-        raise ValueError(f"{value:g} lies outside of what {metric} can be: {low:g} to {high:g}")
+        raise ValueError(f"{value:g} is outside of the range of {metric}: {low:g} to {high:g}")
 
 
 def _parts_of_threshold(options: ThresholdOptions) -> Iterator[Part]:

@@ -162,7 +162,7 @@ def lone_words(question: Question) -> str:
     codes = strata.codes[question.values.place][question.weighting.counted]
     there |= {place: 1 for place in there if (codes == place).any()}
     named = [f"{strata.column}={strata.names[place]} has {counted(found, unit)}" for place, found in there.items()]
-    return f"{', '.join(named)} with a value: evidence takes two of each stratum"
+    return f"{', '.join(named)} with a value: evidence needs two of each stratum"
 
 
 def drawing_words(question: Question) -> Iterator[str]:
@@ -193,7 +193,7 @@ def _beyond(question: Question) -> bool:
 def unjudged_words(robustness: Robustness) -> str:
     """Why a fall is none for certain."""
     them = counted(robustness.documents, "unjudged document")
-    return f"judgments of {them} could turn it: {_without(robustness)}"
+    return f"judgments of {them} could change the verdict: {_without(robustness)}"
 
 
 def _without(robustness: Robustness) -> str:
@@ -219,7 +219,7 @@ def numbers_words(figures: SliceFigures, tests: int, robustness: Robustness | No
         )
         yield f"p {p_words(figures.p)}{corrected}{skewed}"
     if figures.effective is not None:
-        yield f"weighted by searches: as good as {counted(round(figures.effective), 'query')} of equal weight"
+        yield f"weighted by searches: equivalent to {counted(round(figures.effective), 'query')} of equal weight"
     if robustness is not None:
         yield from _bounds(robustness)
 
@@ -241,7 +241,7 @@ def _bounds(robustness: Robustness) -> Iterator[str]:
     about = "" if robustness.exact else "about "
     low, high = sorted(robustness.sign * each + 0.0 for each in (robustness.worst_change, robustness.best_change))
     yield (
-        f"{counted(robustness.documents, 'unjudged document')}: the change lies between {about}"
+        f"{counted(robustness.documents, 'unjudged document')}: the change is between {about}"
         f"{low:+.3f} and {high:+.3f}, {_whatever(robustness)} {_they(robustness)}; {_without(robustness)}"
     )
 

@@ -46,7 +46,8 @@ class WorsenedOptions(EvidenceOptions):
     )
     at_most: Annotated[AmountText | None, Looser("more", without="strictest")] = Field(
         None,
-        description="How many queries may: 2, or 5%. With evidence it may be left out: as many as get better as much.",
+        description="How many queries may get worse: 2, or 5%. Default with evidence: as many as get better by "
+        "more than this.",
     )
 
     @model_validator(mode="after")
@@ -54,11 +55,11 @@ class WorsenedOptions(EvidenceOptions):
         low, high = self.metric.bounds
         if self.by_more_than >= high - low:
             raise ValueError(
-                f"no query can get worse by more than {self.by_more_than:g}: {self.metric} lies between {low:g} and "
+                f"no query can get worse by more than {self.by_more_than:g}: {self.metric} is between {low:g} and "
                 f"{high:g}"
             )
         if self.at_most is None and not self.by_evidence:
-            raise ValueError("says not how many queries may: add at_most: 2, or decide_by: evidence")
+            raise ValueError("does not limit the number of queries: add at_most: 2, or decide_by: evidence")
         if self.at_most is not None and self.at_most.share is not None and self.at_most.share >= 1:
             raise ValueError(f"at_most: {self.at_most} lets everything pass")
         return self
@@ -178,7 +179,7 @@ def _sure(options: WorsenedOptions, question: Question, factor: float) -> _Told:
         return told
     them = counted(left_open.documents, "unjudged document")
     left = queries_of(question.seen, _tail(options, left_open.best).losses)
-    because = f"inconclusive, as judgments of {them} could turn it: at best {left} would be left"
+    because = f"inconclusive, as judgments of {them} could change the verdict: at best {left} would be left"
     return _Told("inconclusive", f"{told.words}; {because}", warning=True)
 
 
@@ -189,7 +190,7 @@ def _by_evidence(options: WorsenedOptions, question: Question, factor: float) ->
     if options.at_most is not None and tail.most * tail.queries <= options.at_most.of(tail.queries):
         return _Told("pass", f"{balance}; more than {options.at_most} is ruled out")
     if min(1.0, factor * tail.p) < options.alpha and tail.worth >= options.fewest:
-        return _Told("fail", f"{balance}: more than chance")
+        return _Told("fail", f"{balance}: statistically significant")
     if options.at_most is None:
         return _without_limit(options, question, tail, balance)
     settled = undecided(options, over=_too_many(options, tail), tolerance=str(options.at_most))
@@ -200,7 +201,7 @@ def _by_evidence(options: WorsenedOptions, question: Question, factor: float) ->
 def _without_limit(options: WorsenedOptions, question: Question, tail: Tail, balance: str) -> _Told:
     """Pass as many losses as gains; more of them are undecided, for chance is not excluded."""
     if tail.losses <= tail.gains:
-        return _Told("pass", f"{balance}: no more than chance")
+        return _Told("pass", f"{balance}: not statistically significant")
     settled = undecided(options, over=True, tolerance=f"{tail.gains} {'query' if tail.gains == 1 else 'queries'}")
     enough = tail.worth >= options.fewest
     words = f"{size_words(question)} cannot tell whether that is chance" if enough else few_words(options, question)
@@ -212,7 +213,7 @@ def _facts(options: WorsenedOptions, seen: Seen, tail: Tail) -> Iterator[str]:
     if not tail.queries:
         return
     verb = "lose" if seen.sign > 0 else "gain"
-    yield f"of all such queries no more than {percent(tail.most)} {verb} as much, in 95% of cases"
+    yield f"with 95% confidence, at most {percent(tail.most)} of all such queries {verb} as much"
     if options.by_evidence:
         corrected = (
             f", corrected for {seen.tests} verdicts {p_words(seen.adjusted)}"

@@ -41,10 +41,10 @@ def _unfit_tags(read: Read) -> Iterator[Problem]:
 def _wrong_with(tag: str) -> str:
     """Why it can be no tag; nothing if it can."""
     if not TAG.fullmatch(tag):
-        return f"{shown(tag)} is no tag"
+        return f"{shown(tag)} is not a tag"
     if tag in ACTS:
-        return f"{tag!r} is no tag: pytest acts on a mark of that name"
-    return f"{tag!r} is no tag: it is an operator of pytest -m" if tag in OPERATORS else ""
+        return f"{tag!r} is not a tag: pytest acts on a mark of that name"
+    return f"{tag!r} is not a tag: it is an operator of pytest -m" if tag in OPERATORS else ""
 
 
 NAME = re.compile(r"[A-Za-z0-9_.-]+")
@@ -89,11 +89,13 @@ def _name(read: Read) -> Iterator[Problem]:
     if isinstance(name, str) and not NAME.fullmatch(name):
         where = read.at("suite")
         letters = "letters, digits, _ . and -"
-        yield Problem(f"{name!r} is no name of a suite", str(where.place), where.path, allowed=f"allowed: {letters}")
+        yield Problem(
+            f"{name!r} is not a name for a suite", str(where.place), where.path, allowed=f"allowed: {letters}"
+        )
     elif isinstance(name, str) and is_anchor(name):
         where = read.at("suite")
-        complaint = f"{name!r} would be called like an anchor, whose files end in {ANCHOR}"
-        yield Problem(complaint, str(where.place), where.path, f"call it otherwise: {suite_of(name)}")
+        complaint = f"{name!r} is the name of an anchor: files of anchors end in {ANCHOR}"
+        yield Problem(complaint, str(where.place), where.path, f"use another name: {suite_of(name)}")
 
 
 def _depth(read: Read) -> Iterator[Problem]:
@@ -119,7 +121,7 @@ def _cutoff(metric: Metric) -> float:
 
 def _too_deep(metric: Metric, depth: int, place: Place, path: tuple[str, ...]) -> Problem:
     cutoff = text_of(_cutoff(metric))
-    complaint = f"{metric} looks at {cutoff} documents of a ranking, and depth is {depth}"
+    complaint = f"{metric} looks at {cutoff} documents of a ranking, but depth is {depth}"
     return Problem(complaint, str(place), path, f"write depth: {cutoff}, or more")
 
 
@@ -139,12 +141,12 @@ def _judgments(read: Read) -> Iterator[Problem]:
     rules = [placed for placed in read.rules if placed.asked.kind.judged]
     if metrics:
         where = read.at("metrics", KEY)
-        complaint = f"metrics need judgments, and the suite names none: {', '.join(metrics)}"
+        complaint = f"metrics need judgments, but the suite names none: {', '.join(metrics)}"
         yield Problem(complaint, str(where.place), where.path)
     elif rules:
         path = (*rules[0].path, rules[0].asked.kind.name)
         others = f" (the first of {len(rules)})" if len(rules) > 1 else ""
-        complaint = f"this rule needs judgments{others}, and the suite names none"
+        complaint = f"this rule needs judgments{others}, but the suite names none"
         yield Problem(complaint, str(rules[0].asked.place), path)
 
 
@@ -161,13 +163,13 @@ def _queries(read: Read) -> Iterator[Problem]:
     for name, location in named:
         if name == "strata" or read.values.get(name):
             where = read.at(*location, KEY)
-            complaint = f"{name} is a column of the queries, and the suite names no queries"
+            complaint = f"{name} is a column of the queries, but the suite names no queries"
             yield Problem(complaint, str(where.place), where.path)
             return
     for placed, key in ((placed, key) for placed in read.rules for key in ("where", "per")):
         if getattr(placed.asked.options, key, None):
             path = (*placed.path, placed.asked.kind.name, key)
-            complaint = f"{key} is about columns of the queries, and the suite names no queries"
+            complaint = f"{key} is about columns of the queries, but the suite names no queries"
             yield Problem(complaint, str(placed.asked.place), path)
             return
 
@@ -177,7 +179,7 @@ def _slices(read: Read) -> Iterator[Problem]:
         for key in ("where", "per"):
             if not placed.asked.kind.slices and getattr(placed.asked.options, key, None):
                 path = (*placed.path, placed.asked.kind.name, key)
-                complaint = f"{placed.asked.kind.name} is about single queries: {key} says nothing here"
+                complaint = f"{placed.asked.kind.name} is about single queries: {key} has no effect in this rule"
                 yield Problem(complaint, str(placed.asked.place), path)
 
 
@@ -195,8 +197,8 @@ def _watches(read: Read) -> Iterator[Problem]:
     watches = read.values.get("watches", ())
     if watches and all(watch.excludes for watch in watches):
         where = read.at("watches")
-        complaint = "only says what is not watched"
-        yield Problem(complaint, str(where.place), where.path, "name what is watched, too: /** is everything")
+        complaint = "only excludes files"
+        yield Problem(complaint, str(where.place), where.path, "also name the files to watch: /** is everything")
 
 
 CHECKS: tuple[Check, ...] = (_name, _depth, _judgments, _queries, _slices, _waivers, _watches, _unfit_tags)
@@ -248,7 +250,7 @@ def key_problem(key: Any, place: Place, path: tuple[str, ...], known: Sequence[s
     allowed = "allowed: " + ", ".join(known) if known else ""
     name, colon, value = str(key).partition(":")
     torn = colon and value and name in known
-    suggestion = f"a blank is missing behind the colon: {name}: {value}" if torn else did_you_mean(str(key), known)
+    suggestion = f"missing space after the colon: {name}: {value}" if torn else did_you_mean(str(key), known)
     return Problem(f"unknown key {shown(str(key))}", str(place), path, suggestion, allowed)
 
 

@@ -145,7 +145,7 @@ def _loosened(schema: Schema) -> Schema:
 def _metric(registry: Registry) -> Schema:
     names = list(_metric_names(registry))
     return {
-        "description": "A metric: Name(parameter=value, …)@cutoff, or what others call it.",
+        "description": "A metric: Name(parameter=value, …)@cutoff, or its common name.",
         "anyOf": [
             *({"const": name, "description": about} for name, about in names),
             {"type": "string", "pattern": rf"^\s*(?:{_begins(registry)})(?![A-Za-z0-9])|{VARIABLE}"},
@@ -207,7 +207,7 @@ def _source(registry: Registry, definitions: dict[str, Schema]) -> Schema:
 def _against() -> Schema:
     nested: Mapping[str, Any] = {"source": FILLED["source"]}
     return {
-        "description": "What to compare with: the stored baseline, the anchor, or what a source returns.",
+        "description": "The reference to compare with: the stored baseline, the anchor, or the rankings of a source.",
         "anyOf": [
             {"enum": ["baseline", "anchor"]},
             FILLED["source"],

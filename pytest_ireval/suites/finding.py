@@ -130,7 +130,7 @@ def watch(value: object) -> Watch:
     _refuse_machine_path(glob, root)
     pattern = pattern_of(glob, (root or folder) if glob.startswith("/") else folder)
     if root is not None and not places_of(pattern.base, root):
-        raise UnfitError(f"{shown(text)} leaves the repository: git says nothing of {pattern.base}")
+        raise UnfitError(f"{shown(text)} is outside of the repository: git knows nothing about {pattern.base}")
     return Watch(text, place_of(value), pattern, text.startswith("!"))
 
 
@@ -155,17 +155,17 @@ def _mistakes(glob: str) -> Iterator[tuple[str, str]]:
     parts = glob.split("/")
     wild = next((number for number, part in enumerate(parts) if WILD.search(part)), len(parts))
     if not glob.strip("/") or "\0" in glob:
-        yield "is no glob", EXAMPLES
+        yield "is not a glob", EXAMPLES
     if DRIVE.match(glob) or glob.startswith("~"):
-        yield "is a path of one machine", EXAMPLES
+        yield "is an absolute path of one machine", EXAMPLES
     if "\\" in glob:
         yield "has a backslash: folders are separated by /", "write " + glob.replace("\\", "/")
     if BRACES.search(glob):
-        yield "has braces, which are no wildcards here", "write a glob for each alternative"
+        yield "has braces, which are not wildcards here", "write a glob for each alternative"
     if any(ANY in part and part != ANY for part in parts):
-        yield "has ** as a part of a name, and it stands for whole folders", "write search/**/*.py, or * within a name"
+        yield "has ** inside of a name, but ** means whole folders", "write search/**/*.py, or * within a name"
     if ".." in parts[wild:]:
-        yield "goes up (..) from a folder that a wildcard leaves open", EXAMPLES
+        yield "has .. after a wildcard", EXAMPLES
 
 
 def _refuse_machine_path(glob: str, root: Path | None) -> None:

@@ -100,9 +100,9 @@ def _base(
     if path in chain:
         complaint = f"{text} extends this file: " + " > ".join(map(shown_path, [*chain[chain.index(path) :], path]))
     elif len(chain) > DEEPEST:
-        complaint = f"files extend each other over more than {DEEPEST} levels"
+        complaint = f"files extend each other through more than {DEEPEST} levels"
     elif not (os.path.isfile(path) if contents is None else contents(path) is not None):
-        complaint = f"there is no file {shown_path(path)}"
+        complaint = f"no such file: {shown_path(path)}"
     if complaint:
         here.problems.append(Problem(complaint, str(text.place), ("extends",)))
         return None
@@ -138,7 +138,7 @@ def _rules_of(here: GatheredKeys, key: str) -> list[tuple[str, int, Any]]:
         return [(key, number, each) for number, each in enumerate(value)]
     if value not in ("", []):
         place = next(each for each in here.own if each == key).place
-        complaint = "is no list: each rule begins with a hyphen, - threshold: {nDCG@10: '>= 0.85'}"
+        complaint = "is not a list: each rule begins with a hyphen, - threshold: {nDCG@10: '>= 0.85'}"
         here.problems.append(Problem(complaint, str(place), (key,)))
     return []
 
@@ -163,7 +163,7 @@ def _with_environment(tree: Keys, environment: Mapping[str, str], problems: list
                 return "$"
             if match["other"]:
                 problems.append(
-                    Problem("is no variable", str(text.place), path, "write ${NAME} or ${NAME:-default}; $$ is a $")
+                    Problem("is not a variable", str(text.place), path, "write ${NAME} or ${NAME:-default}; $$ is a $")
                 )
                 return match.group()
             found = environment.get(match["name"])
@@ -194,7 +194,7 @@ def _not_set(name: str, text: Scalar, path: tuple[str, ...], environment: Mappin
         str(text.place),
         path,
         f"did you mean {meant}?" if meant else "",
-        f"${{{name}:-default}} gives it a value for when it is not; $${{{name}}} is the text itself",
+        f"${{{name}:-default}} sets a default; $${{{name}}} is the literal text",
     )
 
 
@@ -214,9 +214,9 @@ def with_values(tree: Any, values: Mapping[str, str], problems: list[Problem], p
                 return values[name]
             meant = closest(name, values)
             if meant or not own:
-                suggestion = f"did you mean {{{meant}}}?" if meant else f"{{{{{name}}}}} is the text itself"
+                suggestion = f"did you mean {{{meant}}}?" if meant else f"{{{{{name}}}}} is the literal text"
                 allowed = "of the matrix: " + ", ".join(f"{{{each}}}" for each in values)
-                complaint = f"{shown(match.group())} is nothing of the matrix"
+                complaint = f"{shown(match.group())} is not a name of the matrix"
                 problems.append(Problem(complaint, str(text.place), path, suggestion, allowed))
             return match.group()
 
@@ -262,7 +262,7 @@ def combinations(tree: Keys, rules: Iterable[Any], problems: list[Problem]) -> l
         count *= len(values)
     if count > MOST:
         at = spot(tree, ("matrix",), start)
-        problems.append(Problem(f"this matrix makes {count:,} suites; at most {MOST:,} are", str(at.place), at.path))
+        problems.append(Problem(f"this matrix makes {count:,} suites; the limit is {MOST:,}", str(at.place), at.path))
         return []
     _refuse_unused(tree, rules, columns, problems)
     return [dict(zip(columns, each, strict=True)) for each in itertools.product(*columns.values())]
@@ -276,7 +276,7 @@ def _refuse_unused(tree: Keys, rules: Iterable[Any], columns: Mapping[str, list[
         misspelt = closest(name, used - columns.keys())  # and told as that
         if len(values) > 1 and name not in used and not misspelt:
             at = spot(tree, ("matrix", name, KEY), Spot((), tree.place))
-            complaint = f"{{{name}}} is used nowhere, so its {len(values)} suites would be equal but for their names"
+            complaint = f"{{{name}}} is not used, so its {len(values)} suites would differ only in their names"
             remedy = f"write {{{name}}} where they differ, as in judgments: data/{{{name}}}.txt"
             problems.append(Problem(complaint, str(at.place), at.path, remedy))
 
@@ -295,13 +295,13 @@ def _values(tree: Keys, name: Scalar, problems: list[Problem]) -> list[str]:
     start = Spot((), tree.place)
     if not NAME.fullmatch(name):
         at = spot(tree, ("matrix", name, KEY), start)
-        problems.append(Problem(f"{str(name)!r} is no name: letters, digits and _", str(at.place), at.path))
+        problems.append(Problem(f"{str(name)!r} is not a name: write letters, digits and _", str(at.place), at.path))
     written: Any = tree["matrix"][name]
     listed = written if isinstance(written, Items) else [written]
     values: list[str] = []
     if not listed:
         at = spot(tree, ("matrix", name), start)
-        problems.append(Problem("there is no value", str(at.place), at.path))
+        problems.append(Problem("the value is missing", str(at.place), at.path))
     for number, value in enumerate(listed):
         at = spot(tree, ("matrix", name, number), start)
         if not isinstance(value, Scalar) or not VALUE.fullmatch(value):

@@ -115,16 +115,16 @@ def _is_suite(found: GatheredKeys, problems: list[Problem]) -> bool:
     start = Spot((), found.own.place)
     name = Path(found.own.file.shown).name
     if is_shared(name):
-        complaint = "is only there for files that extend it, as its name begins with _"
+        complaint = "cannot run alone: a file whose name begins with _ is only for other files to extend"
         problems.append(Problem(complaint, found.own.file.shown))
         return False
     if "ireval" not in found.own:
-        suggestion = f"add the line 'ireval: 1', or call it _{name}, if it is only there for others that extend it"
-        problems.append(Problem("is no suite", found.own.file.shown, suggestion=suggestion))
+        suggestion = f"add the line 'ireval: 1', or rename it to _{name} if it is only for other files to extend"
+        problems.append(Problem("is not a suite", found.own.file.shown, suggestion=suggestion))
         return False
     if found.own["ireval"] != FORMAT:
         where = spot(found.own, ("ireval",), start)
-        complaint = f"this form of suites, {str(found.own['ireval'])!r}, is unknown; this version reads {FORMAT}"
+        complaint = f"unknown suite format {str(found.own['ireval'])!r}; this version reads {FORMAT}"
         problems.append(Problem(complaint, str(where.place), where.path))
         return False
     return True
@@ -293,7 +293,7 @@ def _misshapen(value: Any, registry: Registry, start: Spot) -> Problem | None:
     if len(value) > 1:
         others = ", ".join(str(each) for each in value if each != key)
         suggestion = f"indent {others} deeper than {key}" if key in kinds and value[key] == "" else ""
-        complaint = f"a rule is a mapping with one key, its kind, and here are {', '.join(map(str, value))}"
+        complaint = f"a rule is a mapping with one key, its kind, but here are {', '.join(map(str, value))}"
         return Problem(complaint, at, start.path, suggestion, allowed)
     if key not in kinds:
         complaint = f"unknown rule {str(key)!r}"

@@ -174,7 +174,7 @@ class RuleFacts:
 class RuleOptions(Options):
     """What can be said of every rule."""
 
-    name: Text = Field("", description="Becomes part of the ids of its tests.")
+    name: Text = Field("", description="A name that becomes part of the ids of its tests.")
     where: Filter = Field(
         default_factory=dict, description="Only queries whose columns have these values: {segment: tail}."
     )
@@ -208,9 +208,7 @@ class RuleOptions(Options):
 class ComparingOptions(RuleOptions):
     """What can be said of every rule that looks at a baseline."""
 
-    against: Against = Field(
-        STORED, description="baseline, anchor, or {run: file}: another reference than the stored one."
-    )
+    against: Against = Field(STORED, description="The reference to compare with: baseline, anchor, or {run: file}.")
 
     @property
     def facts(self) -> RuleFacts:
@@ -226,11 +224,11 @@ class AlwaysEvidenceOptions(ComparingOptions):
     )
     on_inconclusive: Annotated[Literal["warn", "observed", "fail"], _words("fail", "observed", "warn")] = Field(
         "warn",
-        description="With evidence, where these queries cannot tell: a warning, or the observed change decides, or it "
-        "fails. The last two turn many harmless changes red.",
+        description="With evidence, if these queries cannot tell: warn, let the observed change decide, or fail. The "
+        "last two turn many harmless changes red.",
     )
     looks: Annotated[Whole, MORE] = Field(
-        20, description="With evidence and against: anchor: how many accepted changes alpha is to last for."
+        20, description="With evidence and against: anchor: the number of accepted changes that alpha covers."
     )
 
     @property
@@ -270,7 +268,8 @@ class EvidenceOptions(AlwaysEvidenceOptions):
     """The options of every rule that evidence decides if the suite asks for it."""
 
     decide_by: Annotated[Literal["observed", "evidence"], _words("observed", "evidence")] = Field(
-        "observed", description="What decides: the change that was observed, or what these queries are evidence for."
+        "observed",
+        description="How the rule decides: by the observed change, or by statistical evidence from these queries.",
     )
 
     @property
@@ -283,11 +282,11 @@ class WeightedOptions(RuleOptions):
     """What can be said of every rule about a mean."""
 
     weighted: Flag = Field(
-        False, description="Each query counts as often as it is asked: by the column that weight names in the suite."
+        False, description="Queries count by their traffic, from the column that weight names in the suite."
     )
 
 
 class SourceOptions(Options):
     """What can be said of every source."""
 
-    repeat: Whole = Field(1, description="How often it is asked: a query's value is the mean of all answers.")
+    repeat: Whole = Field(1, description="How often the source is asked: a query's value is the mean of all answers.")

@@ -19,7 +19,7 @@ ROUNDING = 1e-12
 A_BOUND = "bound: write '>= 0.85' (or <=, >, <)"
 A_TOLERANCE = "tolerance: write 1% (of the baseline) or {absolute: 0.01}"
 A_SHARE = "share: write 60%, above 0% and up to 100%"
-AN_AMOUNT = "amount: write 2 (so many) or 5% (of all)"
+AN_AMOUNT = "amount: write 2 (a number) or 5% (of all)"
 
 
 class Bound(NamedTuple):
@@ -132,7 +132,7 @@ def tolerance(value: Any) -> Tolerance:
 def _absolute(value: dict[str, Any]) -> Tolerance:
     if list(value) != ["absolute"]:
         keys = ", ".join(map(str, value)) or "no key"
-        raise UnfitError(f"a mapping with {keys} is no {A_TOLERANCE}")
+        raise UnfitError(f"a mapping with {keys} is not a valid {A_TOLERANCE}")
     wanted = "number: an absolute tolerance is in the metric's own unit, such as {absolute: 0.01}"
     return Tolerance(absolute=_not_negative(number_in_scalar(value["absolute"], wanted), value["absolute"]))
 

@@ -116,7 +116,7 @@ def path(value: Any) -> Path:
 def read_some(value: tuple[Any, ...]) -> tuple[Any, ...]:
     """At least one."""
     if not value:
-        raise UnfitError("an empty list says nothing: name at least one")
+        raise UnfitError("an empty list has no effect: name at least one")
     return value
 
 
@@ -146,7 +146,7 @@ def one_metric(value: Any, info: ValidationInfo) -> Metric:
     """The one metric that a text names."""
     found = metrics_of(value, info)
     if len(found) > 1:
-        raise UnfitError(f"{str(value)!r} names {len(found)} metrics, and here is room for one")
+        raise UnfitError(f"{str(value)!r} names {len(found)} metrics, but only one is allowed here")
     return found[0]
 
 
@@ -174,7 +174,7 @@ def day(value: Any) -> date:
     try:
         return date.fromisoformat(text)
     except ValueError as error:
-        raise UnfitError(f"{text!r} is no day of any calendar: {error}") from None
+        raise UnfitError(f"{text!r} is not a calendar day: {error}") from None
 
 
 def by_value(value: Any) -> Any:
@@ -213,11 +213,7 @@ def against(value: Any, info: ValidationInfo) -> Reference:
     registry = registry_of(info)
     if not isinstance(value, dict):
         kinds = ", ".join(f"{{{name}: …}}" for name in registry.sources)
-        complaint = (
-            f"{text(value)!r} is nothing that can be compared with"
-            if isinstance(value, str)
-            else "a list is no reference"
-        )
+        complaint = f"{text(value)!r} is not a reference" if isinstance(value, str) else "a list is not a reference"
         raise UnfitError(complaint, allowed=f"allowed: baseline, anchor{', ' if kinds else ''}{kinds}")
     if list(value) == ["source"] and "source" not in registry.sources:
         return Reference(_NESTED.validate_python(value, context={"registry": registry})["source"])
@@ -253,11 +249,11 @@ def _kind_key(value: Any, registry: Registry) -> Any:
         raise UnfitError("a source is a mapping with the key of its kind, such as {run: file}", allowed=allowed)
     named = [key for key in value if key in kinds]
     if len(named) > 1:
-        raise UnfitError(f"a source is of one kind, and here are {' and '.join(map(str, named))}", allowed=allowed)
+        raise UnfitError(f"a source is of one kind, but here are {' and '.join(map(str, named))}", allowed=allowed)
     if not named:
         suggestion = next(filter(None, (did_you_mean(key, kinds) for key in value)), "")
         keys = ", ".join(map(repr, map(str, value))) or "no key"
-        raise UnfitError(f"no key of it is a kind of source: {keys}", suggestion, allowed)
+        raise UnfitError(f"none of its keys is a kind of source: {keys}", suggestion, allowed)
     return named[0]
 
 
@@ -285,7 +281,7 @@ def _absent(asked: SourceAsked, value: Any, start: Spot) -> list[Problem]:
     paths = paths if isinstance(paths, tuple) else (paths,)
     written = value[asked.kind.name]
     return [
-        Problem(f"there is no such file: {text}", str(place_of(text)), (*start.path, asked.kind.name), RELATIVE)
+        Problem(f"no such file: {text}", str(place_of(text)), (*start.path, asked.kind.name), RELATIVE)
         for path, text in zip(paths, written if isinstance(written, list) else [written], strict=False)
         if isinstance(path, Path) and not glob.has_magic(str(text)) and not os.path.exists(path)
     ]

@@ -112,4 +112,4 @@ def number_in_scalar(value: Any, what: str) -> float:
 def unfit(value: Any, what: str) -> UnfitError:
     """The error that says that ``value`` is none, where ``what`` is such as ``bound: write '>= 0.85'``."""
     kind = "a mapping" if isinstance(value, dict) else "a list" if isinstance(value, (list, tuple)) else ""
-    return UnfitError(f"{kind or shown(str(value))} is no {what}")
+    return UnfitError(f"{kind or shown(str(value))} is not a valid {what}")

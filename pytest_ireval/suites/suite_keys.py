@@ -40,14 +40,14 @@ class PopulationKeys(Options):
 
     strata: Text = Field(
         "",
-        description="A column of the queries: the stratum of each. Rules that decide by evidence then give each "
-        "stratum its share.",
+        description="The column of the queries that has the stratum of each. Rules that decide by evidence then "
+        "give each stratum its share.",
         examples=["segment"],
     )
     shares: dict[Text, ShareText] = Field(
         default_factory=dict,
         json_schema_extra={editor_types.WORDS: "mapping of values and shares"},
-        description="The share of each stratum in the population; together 100%. Unless given: from the sizes.",
+        description="The share of each stratum in the population; together 100%. Default: computed from the sizes.",
         examples=["{head: 60%, tail: 40%}"],
     )
     size: SizesText = Field(
@@ -61,7 +61,7 @@ class PopulationKeys(Options):
         by_stratum = bool(self.size) and "" not in self.size
         if self.strata and "" in self.size:
             raise UnfitError(
-                "one size for all strata does not say how many queries of each were drawn",
+                "one size for all strata does not give the size of each stratum",
                 allowed="allowed: size: {VALUE: 1000, …}, one for each stratum",
             )
         if self.strata and not (self.shares or by_stratum):
@@ -98,7 +98,7 @@ def _existing(value: Any, info: ValidationInfo) -> FileAsked:
     path = TypeAdapter(PathText).validate_python(value, context=info.context)
     contents = (info.context or {}).get(CONTENTS)
     if not (os.path.exists(path) or (contents is not None and contents(path) is not None)):
-        raise UnfitError(f"there is no such file: {value}", RELATIVE)
+        raise UnfitError(f"no such file: {value}", RELATIVE)
     return FileAsked(path, place_of(value))
 
 
@@ -152,7 +152,7 @@ class QueriesKeys(FileKeys):
     """The file of queries."""
 
     format: Annotated[Text, _format_of("queries")] = Field(
-        "", description="Its format, where two would fit.", examples=["table"]
+        "", description="The format of the file; needed only if two formats fit.", examples=["table"]
     )
 
 
@@ -160,40 +160,40 @@ class JudgmentsKeys(FileKeys):
     """The file of judgments, and how they count."""
 
     format: Annotated[Text, _format_of("judgments")] = Field(
-        "", description="Its format, where two would fit.", examples=["trec"]
+        "", description="The format of the file; needed only if two formats fit.", examples=["trec"]
     )
     relevant_from: Number | None = Field(
         None,
-        description="The lowest grade that is relevant, for metrics without `rel` of their own. Unless given: what "
-        "each metric says.",
+        description="The lowest grade that is relevant, for metrics without `rel` of their own. Default: the "
+        "value of each metric.",
         examples=["2"],
     )
     scale: dict[Number, Text] = Field(
         default_factory=dict,
         json_schema_extra={editor_types.WORDS: "mapping of grades and labels"},
-        description="The grades with their labels; the highest is the top grade. Unless given: that of the file.",
+        description="The grades with their labels; the highest is the top grade. Default: the grades of the file.",
         examples=["{0: no, 1: partly, 2: good, 3: perfect}"],
     )
     unjudged: Unjudged = Field(
-        "irrelevant", description="Unjudged documents are not relevant, or are removed first.", examples=["removed"]
+        "irrelevant",
+        description="How unjudged documents count: as not relevant, or removed first.",
+        examples=["removed"],
     )
     lock: Flag = Field(
-        False, description="Whether judgments that differ from those of the baseline are an error.", examples=["true"]
+        False, description="If true, judgments that differ from those of the baseline are an error.", examples=["true"]
     )
-    grades: Grades = Field("integer", description="What grades are.", examples=["float"])
+    grades: Grades = Field("integer", description="The type of the grades.", examples=["float"])
 
 
 class DocumentsKeys(Options):
     """What is said about documents."""
 
     aliases: ExistingFile | None = Field(
-        None,
-        description="A table with the columns from and to: documents that have other ids now.",
-        examples=["data/ids.tsv"],
+        None, description="A table of renamed documents, with the columns from and to.", examples=["data/ids.tsv"]
     )
     collapse: ExistingFile | None = Field(
         None,
-        description="A table with the columns document and group: of the variants in a group only the first counts.",
+        description="A table with the columns document and group: only the first of the variants in a group counts.",
         examples=["data/variants.tsv"],
     )
     texts: ExistingFile | None = Field(
@@ -203,7 +203,9 @@ class DocumentsKeys(Options):
         examples=["data/products.jsonl"],
     )
     size: Whole | None = Field(
-        None, description="How many documents there are to find; FallOut and some others need it.", examples=["120000"]
+        None,
+        description="The number of documents in the collection; FallOut and some other metrics need it.",
+        examples=["120000"],
     )
 
 
@@ -212,48 +214,54 @@ class WaiverKeys(Options):
 
     query: Text = Field(description="The query's id.", examples=["q017"])
     until: DayText = Field(
-        description="The last day of the waiver; from the day after it is red.", examples=["2027-04-01"]
+        description="The last day of the waiver; after it, the waiver is red.", examples=["2027-04-01"]
     )
-    reason: Text = Field(description="Why, as a ticket.", examples=['"SEARCH-9: supplier feed broken"'])
+    reason: Text = Field(description="The reason, such as a ticket.", examples=['"SEARCH-9: supplier feed broken"'])
 
 
 class SuiteKeys(Options):
     """A suite of rules that decide whether a change of rankings may land."""
 
     ireval: Literal["1"] = Field(
-        description="The version of this form; also what marks a YAML file as a suite.", examples=["1"]
+        description="The version of the suite format; this key marks a YAML file as a suite.", examples=["1"]
     )
     suite: Text = Field(
-        description="Its name: letters, digits, `_`, `.` and `-`; unique in a run.", examples=["product-search"]
+        description="The name of the suite: letters, digits, `_`, `.` and `-`; unique in a run.",
+        examples=["product-search"],
     )
-    owner: Text = Field("", description="Whom a failure concerns; part of its message.", examples=['"@search-team"'])
+    owner: Text = Field(
+        "",
+        description="The team or person responsible for failures; part of the failure message.",
+        examples=['"@search-team"'],
+    )
     tags: Texts = Field(
         (), description="Marks of its tests: `pytest --ireval -m products`.", examples=["[products, nightly]"]
     )
     source: Source = Field(
-        description="Where rankings come from, of exactly one kind.", examples=["{run: candidate.trec}"]
+        description="The source of the rankings, of exactly one kind.", examples=["{run: candidate.trec}"]
     )
-    depth: Whole = Field(100, description="How many documents of each ranking count.", examples=["20"])
+    depth: Whole = Field(100, description="How many documents of each ranking are kept and scored.", examples=["20"])
     queries: QueriesKeys | None = Field(
         None,
         json_schema_extra={editor_types.WORDS: "path, or a mapping"},
-        description="The file of queries: id and text, and any columns besides, which may define slices or weights. "
-        "Unless given: the judged queries.",
+        description="The file of queries: id and text, and any other columns, which may define slices or weights. "
+        "Default: the judged queries.",
         examples=["data/queries.tsv"],
     )
     weight: Text = Field(
-        "", description="A column of the queries: how much traffic a query stands for.", examples=["searches_per_day"]
+        "", description="The column of the queries that has the traffic of each query.", examples=["searches_per_day"]
     )
     cluster: Text = Field(
         "",
-        description="A column of the queries: those with the same value are variants of one intent, and count as one "
-        "when chance is estimated. A query with an empty cell is a cluster of its own.",
+        description="A column of the queries. Queries with the same value are variants of one intent; they count "
+        "as one when chance is estimated. A query with an empty cell is a cluster of its own.",
         examples=["intent"],
     )
     population: PopulationKeys | None = Field(
         None,
         json_schema_extra={editor_types.WORDS: "mapping"},
-        description="What the queries were drawn from: strata with known shares, or this many queries.",
+        description="The population that the queries were drawn from: strata with known shares, or a number of "
+        "queries.",
         examples=["{size: 1000}"],
     )
     judgments: JudgmentsKeys | None = Field(
@@ -264,73 +272,76 @@ class SuiteKeys(Options):
     )
     documents: DocumentsKeys = Field(
         default_factory=lambda: DocumentsKeys.model_validate({}),
-        description="What is said about documents: other ids, variants, how many there are.",
+        description="Facts about documents: renamed ids, variants, and how many documents exist.",
         examples=["{aliases: data/ids.tsv}"],
     )
     metrics: MetricTexts = Field(
         (),
-        description="What is computed and reported, besides what rules name.",
+        description="Metrics that are computed and reported, in addition to those that rules name.",
         examples=["[nDCG@10, RR@10, Judged@10]"],
     )
     ties: Ties = Field(
         "trec",
-        description="The order of equal scores: by document id descending (`trec`), as they stand (`input`), the "
-        "worst, the best, or an error.",
+        description="The order of equal scores: by document id descending (`trec`), as in the input (`input`), the "
+        "worst order, the best order, or an error.",
         examples=["input"],
     )
     missing_queries: MissingQueries = Field(
         "error",
-        description="A query that the rankings lack is an error, scores the worst value, or is left out.",
+        description="How a query without a ranking counts: it is an error, gets the worst score, or is left out.",
         examples=["zero"],
     )
     no_relevant: NoRelevant = Field(
         "zero",
-        description="What becomes of a query without relevant documents: it scores what its metric says, is left out, "
-        "or is an error.",
+        description="How a query without relevant documents counts: it gets the score that the metric defines, is left "
+        "out, or is an error.",
         examples=["ignore"],
     )
     rules: tuple[Any, ...] = Field(
         (),
-        description="What decides: a list, each rule a mapping with one key, its kind.",
+        description="The rules of the gate, as a list. Each rule is a mapping with one key, its kind.",
         json_schema_extra=editor_types.RULES,
         examples=['[{threshold: {nDCG@10: ">= 0.85"}}]'],
     )
     waive: tuple[WaiverKeys, ...] = Field(
         (),
         json_schema_extra={editor_types.WORDS: "list of mappings"},
-        description="Queries that no comparison counts until a day is over; every report lists them, and from the day "
-        "after they are red.",
+        description="Queries that comparisons leave out until a given day. Every report lists them. After that day the "
+        "waiver is red.",
         examples=['[{query: q017, until: 2027-04-01, reason: "SEARCH-9"}]'],
     )
     longest_waiver: Whole = Field(
-        365, description="How many days a waiver may last from today; one that ends later is red.", examples=["90"]
+        365,
+        description="The longest time that a waiver may last from today, in days; a waiver that ends later is red.",
+        examples=["90"],
     )
     nothing_judged: Literal["fail", "pass"] = Field(
         "fail",
-        description="What becomes of a suite of which no rule judged anything, because all queries are waived, are "
-        "new, or are fewer than `min_queries`: it fails, unless this says pass.",
+        description="The verdict if no rule judged anything: all queries are waived, all are new, or there are fewer "
+        "than `min_queries`. Such a suite fails unless this is pass.",
         examples=["pass"],
     )
     watches: Watches = Field(
         (),
-        description="Files besides its own that it depends on, as globs: with `--ireval-changed-since REF` it takes "
-        "part if one of them has changed. Unless given: it always does.",
+        description="Globs of other files that the suite depends on. With `--ireval-changed-since REF` it takes part "
+        "if one of them or of its own files has changed. Default: it always takes part.",
         examples=['["../search/**", "!**/*.md"]'],
     )
     extends: Texts = Field(
         (),
-        description="Files whose settings it shares, relative to this one; what is given again here replaces theirs.",
+        description="Files whose settings this file inherits; paths are relative to this file. Keys given here "
+        "replace theirs.",
         examples=["../common.yaml"],
     )
     add_rules: tuple[Any, ...] = Field(
         (),
-        description="Rules besides those of the files it extends; `rules` would replace them.",
+        description="Rules added to those of the files it extends; `rules` would replace them.",
         json_schema_extra=editor_types.RULES,
         examples=['[{threshold: {Judged@10: ">= 0.7"}}]'],
     )
     matrix: dict[Text, Texts] = Field(
         default_factory=dict,
         json_schema_extra={editor_types.WORDS: "mapping of names and values"},
-        description="One suite for each value (or combination), `{name}` in texts being the value.",
+        description="Makes one suite for each value or combination; `{name}` in texts is replaced by the value.",
         examples=["{locale: [de, fr]}"],
     )

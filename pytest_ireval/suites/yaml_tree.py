@@ -55,7 +55,7 @@ def tree_of_bytes(data: bytes, file: File) -> _Tree:
         data.decode("utf-8")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        return _nothing(file, f"byte {error.start + 1} is not UTF-8, which a suite is written in", line)
+        return _nothing(file, f"byte {error.start + 1} is not UTF-8; a suite is written in UTF-8", line)
     return tree_of(data, file)
 
 
@@ -73,13 +73,13 @@ def tree_of(data: bytes, file: File) -> _Tree:
     if isinstance(builder.top, Keys):
         return _Tree(builder.top, tuple(builder.problems), not builder.stopped, b"$" in data)
     if not builder.problems:
-        what = "is empty" if builder.top is None or builder.top == "" else "is no mapping"
+        what = "is empty" if builder.top is None or builder.top == "" else "is not a mapping"
         builder.problems.append(Problem(f"{what}: a suite begins with a line 'ireval: 1'", file.shown))
     return _Tree(put_value(Keys(), file, 1, 1), tuple(builder.problems), whole=False)
 
 
 def _too_large(file: File) -> _Tree:
-    return _nothing(file, f"is larger than {LARGEST >> 20} MiB, and no suite is")
+    return _nothing(file, f"is larger than {LARGEST >> 20} MiB, the limit for a suite")
 
 
 def _nothing(file: File, complaint: str, line: int = 0) -> _Tree:
@@ -164,7 +164,7 @@ class _Builder:
     def _alias(self, event: Any) -> None:
         if event.anchor not in self._anchors:
             own = any(each.event.anchor == event.anchor for each in self._open)
-            why = "stands inside what it repeats" if own else "repeats nothing: there is no such anchor before it"
+            why = "is inside of what it repeats" if own else "refers to an anchor that is not defined before it"
             self._wrong(event, f"*{event.anchor} {why}")
             self._place(self._put(Scalar(""), event), event)
             return
@@ -194,16 +194,14 @@ class _Builder:
     def _key(self, key: Any, into: _Open, event: Any) -> Any:
         """The key; None if its value must be dropped."""
         if not isinstance(key, Scalar):
-            self._wrong(event, "a list or a mapping is no key: a key is text", "quote it, if it is one text")
+            self._wrong(event, "a list or a mapping cannot be a key: a key is text", "quote it, if it is one text")
             return None
         if key == "<<" and not getattr(event, "style", None):
-            self._wrong(
-                event, "merge keys (<<) are refused: two ways to inherit are one too many", "use extends, or repeat it"
-            )
+            self._wrong(event, "merge keys (<<) are refused: suites inherit with extends", "use extends, or repeat it")
             return None
         if key in into.value:
             first = next(each for each in into.value if each == key)
-            self._wrong(event, f"the key {shown(key)} is given twice", f"the first is in line {first.line}")
+            self._wrong(event, f"duplicate key {shown(key)}", f"the first is in line {first.line}")
             return None
         return key
 
@@ -235,7 +233,7 @@ def _syntax_problem(error: yaml.YAMLError, data: bytes, file: File) -> Problem:
     position = getattr(error, "position", None)
     before = text[: position or 0]
     at = f":{before.count(chr(10)) + 1}:{len(before) - before.rfind(chr(10))}" if position is not None else ""
-    return Problem(f"is no YAML: {getattr(error, 'reason', error)}", f"{file.shown}{at}")
+    return Problem(f"is not YAML: {getattr(error, 'reason', error)}", f"{file.shown}{at}")
 
 
 def _marked(error: yaml.MarkedYAMLError, mark: yaml.Mark, lines: Sequence[str], file: File) -> Problem:
@@ -247,7 +245,7 @@ def _marked(error: yaml.MarkedYAMLError, mark: yaml.Mark, lines: Sequence[str], 
         line, column = error.context_mark.line, error.context_mark.column
     reason = ", ".join(str(part) for part in (error.context, error.problem) if part)
     return Problem(
-        f"is no YAML: {reason}", f"{file.shown}:{line + 1}:{column + 1}", suggestion=_remedy(lines, line, column)
+        f"is not YAML: {reason}", f"{file.shown}:{line + 1}:{column + 1}", suggestion=_remedy(lines, line, column)
     )
 
 
@@ -266,14 +264,14 @@ def _missing_blank(number: int, line: str, file: File) -> Problem:
     match = NO_BLANK.fullmatch(line)
     before, key, value = match.groups() if match else ("", "", "")
     place = f"{file.shown}:{number + 1}:{len(before) + len(key) + 1}"
-    return Problem("is no YAML: a blank is missing behind the colon", place, suggestion=f"write {key}: {value.strip()}")
+    return Problem("is not YAML: missing space after ':'", place, suggestion=f"write {key}: {value.strip()}")
 
 
 def _remedy(lines: Sequence[str], line: int, column: int) -> str:
     """What to write instead, where that can be told."""
     here = lines[line] if line < len(lines) else ""
     if "\t" in here[: len(here) - len(here.lstrip())]:
-        return "a tab indents this line, and YAML takes blanks only: put blanks in its place"
+        return "a tab indents this line, but YAML allows only spaces: replace it with spaces"
     if glob := GLOB.match(here, max(0, column - 1)):
         return f'a text that begins with * is quoted: "{glob[0]}"'
     if here[max(0, column - 1) : column + 1] == "${":
@@ -337,5 +335,5 @@ def _joined(pieces: list[Scalar]) -> Scalar:
 def _problem(whole: Scalar) -> Problem:
     quote = "'" if '"' in whole else '"'
     return Problem(
-        "this name is torn apart at its commas", str(whole.place), suggestion=f"quote this name: {quote}{whole}{quote}"
+        "quote this metric name: it contains commas", str(whole.place), suggestion=f"write {quote}{whole}{quote}"
     )

@@ -111,7 +111,7 @@ def test_a_damaged_one_is_pinned_anew_as_accepting_would_not_mend_it(tmp_path):
     for name in ("shop", "shop.anchor"):
         (tmp_path / f"{name}.rankings.tsv").write_text("x")
 
-    with pytest.raises(BaselineError, match=r"or pin anew: ireval baseline anchor SUITE --reason"):
+    with pytest.raises(BaselineError, match=r"or pin again: ireval baseline anchor SUITE --reason"):
         read_baseline(tmp_path, "shop.anchor")
-    with pytest.raises(BaselineError, match=r"or accept anew: pytest --ireval SUITE"):
+    with pytest.raises(BaselineError, match=r"or accept again: pytest --ireval SUITE"):
         read_baseline(tmp_path, "shop")

@@ -35,7 +35,7 @@ def complaint(folder):
 
 def remedy(name):
     return (
-        f"\n  git checkout -- baselines/{name} brings back what was committed; or accept anew: pytest --ireval "
+        f"\n  git checkout -- baselines/{name} restores what was committed; or accept again: pytest --ireval "
         'SUITE --ireval-update --ireval-force --ireval-reason "…"'
     )
 
@@ -50,7 +50,7 @@ def test_a_ranking_edited_by_hand(folder):
     edit(folder, "shop.rankings.tsv", b"q2\tb\ta", b"q2\ta\tb")
 
     assert complaint(folder) == (
-        "baselines/shop.rankings.tsv\n  is not what was accepted: somebody, a tool or a merge has edited it"
+        "baselines/shop.rankings.tsv\n  is not what was accepted: it was edited by hand, by a tool or by a merge"
         + remedy("shop.rankings.tsv")
     )
 
@@ -59,7 +59,7 @@ def test_a_figure_edited_by_hand(folder):
     edit(folder, "shop.json", b"0.75", b"0.7")
 
     assert complaint(folder) == (
-        "baselines/shop.json\n  is not as it was written: somebody, a tool or a merge has edited it"
+        "baselines/shop.json\n  is not as it was written: it was edited by hand, by a tool or by a merge"
         + remedy("shop.json")
     )
 
@@ -114,7 +114,7 @@ def test_a_merge_that_is_not_settled(folder, name):
     (folder / name).write_bytes(b"".join(marked))
 
     assert complaint(folder) == (
-        f"baselines/{name}:2\n  has the marks of a merge conflict\n  ireval baseline resolve settles it"
+        f"baselines/{name}:2\n  has the marks of a merge conflict\n  run ireval baseline resolve to settle it"
     )
 
 
@@ -148,7 +148,7 @@ def test_a_compressed_file_that_would_fill_the_memory(folder, monkeypatch):
     monkeypatch.setattr("pytest_ireval.baselines.reading.LARGEST", 2 << 20)
 
     assert complaint(folder).startswith(
-        "baselines/shop.rankings.tsv.zst\n  holds more than 2 MiB, which no baseline does\n"
+        "baselines/shop.rankings.tsv.zst\n  holds more than 2 MiB, the limit for a baseline\n"
     )
 
 
@@ -245,7 +245,7 @@ def test_a_record_names_no_file_that_is_none_of_a_baseline():
     with pytest.raises(Damage) as damage:
         decoded_record(data)
 
-    assert damage.value.complaint == "names a file '../judgments.tsv', which is none of a baseline"
+    assert damage.value.complaint == "names a file '../judgments.tsv', which does not belong to a baseline"
 
 
 @pytest.mark.parametrize("text", ["[" * 100_000, "[1]", "null", '{"format": ' + "9" * 5000 + "}", "", "{}"])

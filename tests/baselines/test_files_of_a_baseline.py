@@ -209,7 +209,7 @@ def test_a_suite_whose_name_no_file_can_have_is_refused(tmp_path, name):
     with pytest.raises(BaselineError) as error:
         write_baseline(tmp_path, baseline_of(suite=name))
 
-    assert "cannot have a baseline: no file can be called so\n" in str(error.value)
+    assert "cannot have a baseline: a file cannot have this name\n" in str(error.value)
     assert list(tmp_path.iterdir()) == []
 
 

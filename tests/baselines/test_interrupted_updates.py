@@ -174,7 +174,7 @@ def test_who_accepts_what_somebody_else_has_accepted_meanwhile_is_told(tmp_path,
         write_baseline(folder, baseline_of(acceptances=(FIRST, FIRST)))
 
     assert str(error.value) == (
-        "baselines/shop.json\n  was accepted by somebody else meanwhile, at 2026-11-20T08:30:00Z: synonyms v2\n"
+        "baselines/shop.json\n  was accepted by another run meanwhile, at 2026-11-20T08:30:00Z: synonyms v2\n"
         "  nothing was written; run again, to compare with what is accepted now"
     )
     assert content(read_baseline(folder, "shop")) == content(NEW)

@@ -65,7 +65,7 @@ def test_the_branch_that_is_merged_into_is_kept(branches, ireval):
     branches("merge", "synonyms", check=False)
     assert "suites/baselines/shop.json" in branches("ls-files", "--unmerged")
     assert ireval("baseline", "show", "suites/shop.ireval.yaml").err.endswith(
-        "has the marks of a merge conflict\n  ireval baseline resolve settles it\n"
+        "has the marks of a merge conflict\n  run ireval baseline resolve to settle it\n"
     )
 
     main, synonyms = short(branches, "main"), short(branches, "synonyms")

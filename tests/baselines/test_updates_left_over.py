@@ -147,7 +147,7 @@ def test_an_interrupted_update_is_not_taken_for_one_of_another_branch(tmp_path, 
     assert str(finishing.value) == str(error.value)
     assert str(error.value) == (
         "baselines/.shop.commit\n  holds an update that was interrupted, of a baseline that is not the one beside it "
-        "any more\n  remove the folder; if the update is still wanted, accept anew"
+        "any more\n  remove the folder; if the update is still wanted, accept again"
     )
     write_files(folder, "shop", encoded_baseline(NEW))
     assert content(read_baseline(folder, "shop")) == content(NEW)

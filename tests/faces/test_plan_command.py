@@ -170,7 +170,7 @@ def test_check_refuses_a_share_of_nearly_nothing(shop, ireval):
     printed = ireval("check", ".")
 
     assert printed.code == 1
-    assert "the baseline of nDCG@10 is 0.0250: a share of so little is noise" in printed.out
+    assert "the baseline of nDCG@10 is 0.0250: a share of such a small value is noise" in printed.out
     assert "write an amount: tolerance: {absolute: 0.036}" in printed.out
 
 

@@ -43,7 +43,7 @@ def test_no_suite_is_no_pass_even_if_python_tests_passed(pytester):
 @pytest.mark.parametrize(
     ("file", "text", "complaint"),
     [
-        ("shop.ireval.yaml", "x: 1", "*is no suite"),
+        ("shop.ireval.yaml", "x: 1", "*is not a suite"),
         ("shop.ireval.yml", "", "*is empty*"),
         ("shop.yaml", "# a comment\nireval: 1\n", "*the key 'suite' is missing"),
         ("shop.yaml", "judgments: a.txt\nmetrics: [AP]\n", "*ireval: 1*"),

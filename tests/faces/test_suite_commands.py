@@ -224,15 +224,15 @@ def test_check_prints_all_mistakes_of_all_suites(ireval, folder):
         "a.yaml: shop: 2 metrics, 1 rule\n"
         "c.yaml: shop: 2 metrics, 1 rule\n"
         "b.yaml:6:8: depth\n"
-        "  '0' is no whole number from 1\n"
+        "  '0' is not a valid whole number from 1\n"
         "b.yaml:7:7: ties\n"
         "  'x' is unknown\n"
         "  allowed: trec, input, pessimistic, optimistic, error\n"
         "c.yaml:1:1\n"
         "  the suite of a.yaml is called 'shop', too\n"
         "d.yaml\n"
-        "  is no suite\n"
-        "  add the line 'ireval: 1', or call it _d.yaml, if it is only there for others that extend it\n"
+        "  is not a suite\n"
+        "  add the line 'ireval: 1', or rename it to _d.yaml if it is only for other files to extend\n"
         "4 mistakes\n",
         "",
     )
@@ -296,9 +296,9 @@ def test_check_refuses_a_suite_without_rules(ireval, folder):
     assert ireval("check", "shop.yaml") == (
         1,
         "shop.yaml:1:1\n"
-        "  has no rules: nothing could ever fail\n"
+        "  has no rules, so it can never fail\n"
         "  add rules, such as - threshold: {nDCG@10: '>= 0.85'}\n"
-        "  a file that is only there for others to extend has a name that begins with _\n"
+        "  if it is only for other suites to extend, give it a name that begins with _\n"
         "1 mistake\n",
         "",
     )

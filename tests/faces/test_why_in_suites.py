@@ -1,4 +1,4 @@
-"""``ireval why --suite``: what is said where there is no baseline to compare with."""
+"""``ireval why --suite``: what is said where no baseline to compare with."""
 
 import pytest
 
@@ -29,7 +29,7 @@ def test_a_baseline_in_conflict_is_told_instead_of_asking_for_a_query(ireval, fo
         "",
         "error: baselines/shop.json:1\n"
         "  has the marks of a merge conflict\n"
-        "  ireval baseline resolve settles it\n"
+        "  run ireval baseline resolve to settle it\n"
         "without a baseline to compare with, --query says which ranking of now is explained\n",
     )
 

@@ -36,7 +36,7 @@ def test_without_a_reason_it_is_not(changed):
     assert result.ret == pytest.ExitCode.TESTS_FAILED
     assert changed.baseline_files() == before
     result.stdout.fnmatch_lines(
-        ['not accepted: shop: a comparison was red: say why that is fine, with --ireval-reason "…"']
+        ['not accepted: shop: a regression was found: say why that is fine, with --ireval-reason "…"']
     )
 
 
@@ -187,7 +187,7 @@ def test_a_reason_is_said_once(changed):
     result = changed.run("--ireval-update")
 
     assert problems_of(result) == [
-        'not accepted: shop: a comparison was red: say why that is fine, with --ireval-reason "…"'
+        'not accepted: shop: a regression was found: say why that is fine, with --ireval-reason "…"'
     ]
 
 
@@ -295,7 +295,7 @@ def test_a_comparison_that_only_warns_needs_a_reason_too(changed):
 
     assert changed.baseline_files() == before
     assert problems_of(result) == [
-        'not accepted: shop: a comparison was red: say why that is fine, with --ireval-reason "…"'
+        'not accepted: shop: a regression was found: say why that is fine, with --ireval-reason "…"'
     ]
     assert changed.run("--ireval-update", "--ireval-reason", "x").ret == 0
 
@@ -368,20 +368,20 @@ def test_deleting_a_baseline_bypasses_neither_reason_nor_history(committed, whol
     assert committed.baseline_files() == {}
     told.stdout.fnmatch_lines(
         [
-            "shop.ireval.yaml:13: there is no baseline to compare with, and the last commit has one",
-            f"  git checkout HEAD -- {FILES} brings it back",
-            "Somebody deleted the baseline of this suite. Owner @search-team.",
+            "shop.ireval.yaml:13: no baseline to compare with, but the last commit has one",
+            f"  git checkout HEAD -- {FILES} restores it",
+            "The baseline of this suite was deleted. Owner @search-team.",
         ]
     )
     assert "Nobody has accepted" not in told.stdout.str()
     assert "  accept:" not in told.stdout.str()
     assert problems_of(unforced) == [
-        "not accepted: shop: the last commit has a baseline of this suite that is not here, and --ireval-force was not "
-        f"given: git checkout HEAD -- {FILES} brings it back"
+        "not accepted: shop: the last commit has a baseline of this suite, but this folder does not, and "
+        f"--ireval-force was not given: git checkout HEAD -- {FILES} restores it"
     ]
     assert problems_of(silent) == [
-        "not accepted: shop: the last commit has a baseline of this suite that is not here, accepted by force: "
-        'say why, with --ireval-reason "…"'
+        "not accepted: shop: the last commit has a baseline of this suite, but this folder does not, "
+        'accepted by force: say why, with --ireval-reason "…"'
     ]
     forced = committed.run("--ireval-update", "--ireval-force", "--ireval-reason", "anew")
     assert LOST in forced.outlines

@@ -105,7 +105,7 @@ def test_without_an_anchor_the_rule_fails_and_says_what_pins_one(shop):
     assert outcome(shop)["verdict"] == "fail"
     result.stdout.fnmatch_lines(
         [
-            "shop.ireval.yaml:*: there is no anchor to compare with",
+            "shop.ireval.yaml:*: no anchor to compare with",
             '*pin what is accepted now: ireval baseline anchor shop.ireval.yaml --reason "…"',
             "*compared with: the anchor",
         ]
@@ -127,7 +127,7 @@ def test_one_that_was_deleted_is_brought_back(branch, ireval, monkeypatch):
     for name in anchor_files(branch.shop):
         (branch.path / "baselines" / name).unlink()
 
-    branch.shop.run().stdout.fnmatch_lines(["*git checkout HEAD -- baselines/shop.anchor.json * brings it back"])
+    branch.shop.run().stdout.fnmatch_lines(["*git checkout HEAD -- baselines/shop.anchor.json * restores it"])
 
 
 def test_one_that_holds_too_few_documents_is_an_error_that_says_how_it_is_pinned_anew(anchored):
@@ -140,8 +140,8 @@ def test_one_that_holds_too_few_documents_is_an_error_that_says_how_it_is_pinned
     assert said["verdict"] == "error"
     assert said["headline"] == "the anchor holds 10 documents of each query, and depth is 12 now"
     assert said["facts"] == [
-        'pin the baseline of now instead: ireval baseline anchor shop.ireval.yaml --reason "…"',
-        "a baseline that does not fit either is accepted before, by --ireval-force: this rule stands in the way",
+        'pin the current baseline instead: ireval baseline anchor shop.ireval.yaml --reason "…"',
+        "first accept the baseline with --ireval-force if it does not fit either: this rule blocks accepting it",
     ]
 
 
@@ -252,7 +252,7 @@ class TestTheCommand:
         assert [name for name in shop.baseline_files() if name.endswith("anchor.json")] == ["shop.tail.anchor.json"]
         wrong = ireval("baseline", "anchor", ".", "--reason", "x", "--named", "shop.tial")
         assert wrong.err == (
-            "error: there is no suite 'shop.tial'\n  did you mean 'shop.tail'?\n"
+            "error: there is not a suite 'shop.tial'\n  did you mean 'shop.tail'?\n"
             "  --named is one of shop.head, shop.tail\n"
         )
 
@@ -263,8 +263,8 @@ def test_no_suite_may_be_called_like_an_anchor(shop, ireval):
     printed = ireval("check", shop.path / "shop.ireval.yaml")
 
     assert printed.code == 1
-    assert "'shop.anchor' would be called like an anchor, whose files end in .anchor" in printed.out
-    assert "call it otherwise: shop" in printed.out
+    assert "'shop.anchor' is the name of an anchor: files of anchors end in .anchor" in printed.out
+    assert "use another name: shop" in printed.out
 
 
 def test_a_branch_lowers_no_anchor(branch, ireval, monkeypatch):

@@ -221,4 +221,4 @@ def test_a_query_with_too_many_documents_for_a_metric_without_ends_is_not_bounde
     monkeypatch.setattr("pytest_ireval.statistics.joint_bounds.ENUMERATED", 1)
     found = TwoSides({"q": {"j": 1, "n": -1}}, {"q": ["u0", "j"]}, {"q": ["j"]}, ["YAAP"])
 
-    assert found.left_open("YAAP").error == "too many unjudged documents to try all grades of, in 1 query"
+    assert found.left_open("YAAP").error == "too many unjudged documents to try all of their grades, in 1 query"

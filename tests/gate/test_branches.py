@@ -193,7 +193,7 @@ def test_lists_alone_have_nothing_to_be_lowered(branch):
     branch.accept(**WORSE)
 
     assert branch.outcome(*FAILS)["headline"] == (
-        f"lists have no figure to be lowered; those of 1 query are others than at {branch.base}, the merge base with "
+        f"lists have no figure to lower; the lists of 1 query differ from those at {branch.base}, the merge base with "
         "main"
     )
 
@@ -273,12 +273,12 @@ def test_a_deleted_baseline_is_the_worst_case(branch):
 
     assert (reported["verdict"], reported["warning"], failed["verdict"]) == ("pass", True, "fail")
     assert failed["headline"] == (
-        f"the branch has deleted its baseline, which was there at {branch.base}, the merge base with main"
+        f"the branch deleted the baseline that it had at {branch.base}, the merge base with main"
     )
     command = (
         f"git checkout {branch.base} -- baselines/shop.json baselines/shop.judgments.tsv baselines/shop.rankings.tsv"
     )
-    assert failed["facts"] == [f"{command} brings it back"]
+    assert failed["facts"] == [f"{command} restores it"]
     branch.git(*command.split()[1:])
     assert branch.outcome(*FAILS)["verdict"] == "pass"
 

@@ -191,7 +191,7 @@ def test_a_glob_that_fits_nothing_is_a_mistake(monorepo, ireval):
         "suites/ads.ireval.yaml: ads: 1 metric, 1 rule\n"
         "suites/shop.ireval.yaml: shop: 1 metric, 1 rule\n"
         "suites/shop.ireval.yaml:9:25: watches\n"
-        "  '../serach/**' fits no file that git knows, so the suite takes part whatever changed\n"
+        "  '../serach/**' matches no file that git knows, so the suite takes part whatever changed\n"
         "  a glob is relative to the file it is written in; / at its beginning is the top of the repository\n"
         "1 mistake\n"
     )

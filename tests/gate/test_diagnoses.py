@@ -245,7 +245,7 @@ def red(shop):
 
 
 CAUSE = "2 of 10 queries list documents under other ids: 'q02-d0' is 'q02/doc-0' now (100% of the loss of nDCG@10)"
-ADVICE = "use the ids of the judgments, or name what is called otherwise: documents: {aliases: FILE}."
+ADVICE = "use the ids of the judgments, or list renamed documents in the suite: documents: {aliases: FILE}."
 
 
 def test_every_face_names_it_above_the_figures(red, ireval):

@@ -82,7 +82,7 @@ def test_where_queries_cannot_tell_the_observed_change_decides(town):
     outcome = town((SAME, 170), (LOSS, 18), (GAIN, 12)).only(rule(BY_EVIDENCE, "on_inconclusive: observed"))
 
     assert outcome.verdict == "fail"
-    assert outcome.headline.endswith("; what was observed decides, and it is more than a 2% drop")
+    assert outcome.headline.endswith("; the observed change decides, and it is more than a 2% drop")
 
 
 def test_where_queries_cannot_tell_there_is_a_warning_whatever_was_observed(town):
@@ -201,10 +201,10 @@ def test_fewer_than_twenty_queries_are_no_evidence_and_what_follows_is_asked(tow
     undecided = town((SAME, 9), (LOSS, 10)).only(BY_EVIDENCE)
 
     assert (undecided.verdict, undecided.warning) == ("inconclusive", True)
-    assert undecided.headline.endswith("19 queries are fewer than the 20 that evidence takes")
+    assert undecided.headline.endswith("19 queries are fewer than the 20 that evidence needs")
 
     assert worse.verdict == "fail"
-    assert "19 queries are fewer than the 20 that evidence takes; what was observed decides" in worse.headline
+    assert "19 queries are fewer than the 20 that evidence needs; what was observed decides" in worse.headline
     assert better.verdict == "inconclusive"
 
 
@@ -357,7 +357,7 @@ def test_what_makes_no_sense_is_a_mistake(text, complaint, town):
 
 
 def test_evidence_is_about_means(town):
-    with pytest.raises(SuiteError, match="the figure of GMAP is no mean, and evidence is about means"):
+    with pytest.raises(SuiteError, match="the figure of GMAP is not a mean, but evidence is about means"):
         town((SAME, 3)).gate("no_regression: {metric: GMAP, tolerance: 2%, decide_by: evidence}")
 
 
@@ -392,7 +392,7 @@ def test_one_query_with_nearly_all_weight_is_no_evidence(town):
     shown = some.only(rule(BY_EVIDENCE, "weighted: true, on_inconclusive: warn"))
 
     assert (shown.verdict, shown.figures[0].p) == ("inconclusive", 1.0)
-    assert "141 queries, weighted worth 1, are fewer than the 20 that evidence takes" in shown.headline
+    assert "141 queries, weighted equivalent to 1, are fewer than the 20 that evidence needs" in shown.headline
 
 
 def test_queries_without_weight_show_nothing_and_are_counted_where_more_are_needed(town):

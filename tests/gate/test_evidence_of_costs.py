@@ -51,7 +51,7 @@ def test_bounds_and_interval_of_a_rise_have_one_sign(found):
 
     assert mean.verdict == "inconclusive"
     assert mean.headline.startswith("Wasted@1 rose by 0.4000 (90% interval +0.318 to +0.482): ")
-    said = "40 unjudged documents: the change lies between +0.000 and +0.400, whatever grades they get"
+    said = "40 unjudged documents: the change is between +0.000 and +0.400, whatever grades they get"
     assert f"{said}; without them the change is +0.000" in mean.facts
 
 
@@ -60,6 +60,6 @@ def test_a_tail_of_costs_gains(found):
 
     assert tail.verdict == "inconclusive"
     assert tail.headline.startswith(
-        "40 queries of 100 gain more than 0.3 of Wasted@1 (0 lose as much: more than chance; "
+        "40 queries of 100 gain more than 0.3 of Wasted@1 (0 lose as much: statistically significant; "
     )
-    assert "of all such queries no more than 48.7% gain as much, in 95% of cases" in tail.facts
+    assert "with 95% confidence, at most 48.7% of all such queries gain as much" in tail.facts

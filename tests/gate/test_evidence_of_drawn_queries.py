@@ -78,7 +78,7 @@ def test_few_clusters_of_many_queries_are_no_evidence(tmp_path):
     shown = made(tmp_path, (LOSS, 60), intents=groups_of(5, 60)).only(BY_EVIDENCE, weight=CLUSTER)
 
     assert shown.verdict == "inconclusive"
-    assert "60 queries in 12 clusters: evidence takes 20 clusters" in shown.headline
+    assert "60 queries in 12 clusters: evidence needs 20 clusters" in shown.headline
 
 
 def test_a_slice_of_few_clusters_is_not_judged(tmp_path):
@@ -223,12 +223,12 @@ BROKEN = [
         "did you mean 'head'?",
     ),
     ("population: {strata: segment, shares: {head: 50%, tail: 40%}}\n", "the shares sum to 90%", "allowed: 100%"),
-    ("population: {strata: segment, shares: {head: 1.5, tail: 40%}}\n", "'1.5' is no share", "write 60%"),
+    ("population: {strata: segment, shares: {head: 1.5, tail: 40%}}\n", "'1.5' is not a valid share", "write 60%"),
     ("population: {strata: segment}\n", "the share of each stratum is missing", "one for each value of segment"),
     ("population: {shares: {head: 100%}}\n", "shares needs strata", "add strata: COLUMN"),
     ("population: {strata: segment, size: 500}\n", "one size for all strata", "one for each stratum"),
     ("population: {size: 199}\n", "the population has 199 queries, and queries.tsv has 200", "size is 200 or more"),
-    ("population: {size: some}\n", "'some' is no whole number from 1", ""),
+    ("population: {size: some}\n", "'some' is not a valid whole number from 1", ""),
     ("population: {sizes: 500}\n", "unknown key 'sizes'", "did you mean 'size'?"),
     ("population: {strata: segment, size: {head: 9, tail: 900}}\n", "has 9 queries with segment=head", "100 or more"),
     ("cluster: every\n", "has no column 'every'", ""),
@@ -259,7 +259,7 @@ def test_strata_and_clusters_of_one_are_a_mistake(tmp_path):
 
     with pytest.raises(SuiteError, match="segment=tail has 1 query: one alone does not show how much they differ"):
         town.gate(BY_EVIDENCE, weight="population: {strata: segment, shares: {head: 50%, tail: 50%}}\n")
-    with pytest.raises(SuiteError, match="all queries have intent=i: one cluster shows nothing of chance"):
+    with pytest.raises(SuiteError, match="all queries have intent=i: evidence needs more than one cluster"):
         town.gate(BY_EVIDENCE, weight=CLUSTER)
 
 
@@ -273,7 +273,7 @@ def test_a_stratum_that_waivers_leave_one_query_is_inconclusive(tmp_path):
 
     shown = found["no_regression::RR_10.all"]
     assert shown.verdict == "inconclusive"
-    assert "segment=tail has 1 query with a value: evidence takes two of each stratum" in shown.headline
+    assert "segment=tail has 1 query with a value: evidence needs two of each stratum" in shown.headline
 
 
 HARMLESS = [

@@ -24,7 +24,7 @@ def test_some_lost_queries_behind_a_better_mean_are_found(town):
     assert found["no_regression::RR_10.all"].verdict == "pass"
     tail = found["worsened::RR_10"]
     assert tail.verdict == "fail"
-    assert tail.headline == "8 queries of 200 lose more than 0.3 of RR@10 (0 gain as much: more than chance)"
+    assert tail.headline == "8 queries of 200 lose more than 0.3 of RR@10 (0 gain as much: statistically significant)"
     assert any(fact.startswith("p .004, corrected for 2 verdicts .008") for fact in tail.facts)  # 1/2 to the power of 8
 
 
@@ -35,7 +35,7 @@ def test_great_losses_that_gains_nearly_make_up_for_are_undecided(town):
     assert found.headline == (
         "12 queries of 121 lose more than 0.3 of RR@10 (9 gain as much: 121 queries cannot tell whether that is chance)"
     )
-    assert "of all such queries no more than 15.6% lose as much, in 95% of cases" in found.facts
+    assert "with 95% confidence, at most 15.6% of all such queries lose as much" in found.facts
 
 
 def test_a_share_that_is_allowed_is_held_against_what_the_queries_rule_out(town):
@@ -54,7 +54,7 @@ def test_no_loss_at_all_says_what_it_shows(town):
     found = town((SAME, 40), (GAIN, 10)).only(WORSENED)
 
     assert found.verdict == "pass"
-    assert "of all such queries no more than 5.8% lose as much, in 95% of cases" in found.facts
+    assert "with 95% confidence, at most 5.8% of all such queries lose as much" in found.facts
 
 
 def test_a_loss_of_exactly_the_limit_is_not_more(town):
@@ -128,7 +128,7 @@ def test_too_few_queries_that_all_lost_are_no_chance_of_which_nothing_is_said(to
         assert lost.only(WORSENED.replace("}", f", on_inconclusive: {what}}}")).verdict == "fail"
     shown = lost.only(WORSENED)
     assert (shown.verdict, shown.warning) == ("inconclusive", True)
-    assert "15 queries are fewer than the 20 that evidence takes" in shown.headline
+    assert "15 queries are fewer than the 20 that evidence needs" in shown.headline
 
 
 def test_losses_that_chance_is_not_excluded_from_are_undecided(town):

@@ -24,7 +24,7 @@ def test_a_fall_behind_documents_that_nobody_judged_is_inconclusive_and_says_wha
     outcome = found.only(BY_EVIDENCE)
 
     assert (outcome.verdict, outcome.warning) == ("inconclusive", True)
-    open_yet = "judgments of 40 unjudged documents could turn it: without them the change is +0.000"
+    open_yet = "judgments of 40 unjudged documents could change the verdict: without them the change is +0.000"
     assert outcome.headline.endswith(f"worse, by more than a 2% drop; inconclusive, as {open_yet}")
     assert len(found.result.to_judge) == 40
     assert found.result.to_judge[0].document.endswith("-new0")
@@ -41,7 +41,7 @@ def test_a_fall_that_remains_without_unjudged_documents_is_one(town):
     outcome = town((SAME, 40), (LOSS, 40), (BELOW_NEW, 20)).only(BY_EVIDENCE)
 
     assert outcome.verdict == "fail"
-    assert any(fact.startswith("20 unjudged documents: the change lies between ") for fact in outcome.facts)
+    assert any(fact.startswith("20 unjudged documents: the change is between ") for fact in outcome.facts)
 
 
 def test_an_observed_fall_says_whether_judgments_could_undo_it(town):
@@ -50,7 +50,7 @@ def test_an_observed_fall_says_whether_judgments_could_undo_it(town):
     certain = town((SAME, 40), (LOSS, 40), (BELOW_NEW, 20)).only(observed)
 
     assert (undone.verdict, certain.verdict) == ("fail", "fail")
-    open_yet = "the change lies between -0.200 and +0.000, whatever grades they get; without them the change is +0.000"
+    open_yet = "the change is between -0.200 and +0.000, whatever grades they get; without them the change is +0.000"
     assert f"40 unjudged documents: {open_yet}" in undone.facts
     assert "it fell by more than is allowed, whatever grades the 20 unjudged documents get" in certain.facts
 
@@ -81,7 +81,7 @@ def test_a_pass_that_judgments_could_turn_says_so(town):
     outcome = town((SAME, 180), ((-3, 2), 20)).only(rule)
 
     assert outcome.verdict == "pass"
-    assert "judgments of unjudged documents could turn this pass into something else" in outcome.facts
+    assert "judgments of unjudged documents could change this pass into another verdict" in outcome.facts
 
 
 def test_lists_of_documents_that_nobody_knows_are_no_fall(town):
@@ -100,7 +100,7 @@ def test_lists_of_documents_that_nobody_knows_are_no_fall(town):
     outcome = some.only(BY_EVIDENCE)
 
     assert outcome.verdict == "inconclusive"
-    assert "unjudged documents could turn it" in outcome.headline
+    assert "unjudged documents could change the verdict" in outcome.headline
 
 
 WORSENED = "worsened: {metric: RR@10, by_more_than: 0.3, decide_by: evidence}"
@@ -114,7 +114,7 @@ def test_tails_and_moves_that_judgments_could_undo_are_inconclusive_too(text, to
     asked = town((SAME, 60), (BELOW_NEW, 40)).only(text.replace("}", ", on_inconclusive: fail}"))
 
     assert (undone.verdict, undone.warning) == ("inconclusive", True)
-    assert "inconclusive, as judgments of 40 unjudged documents could turn it" in undone.headline
+    assert "inconclusive, as judgments of 40 unjudged documents could change the verdict" in undone.headline
     assert (certain.verdict, asked.verdict) == ("fail", "fail")
 
 
@@ -123,7 +123,9 @@ def test_a_fall_that_was_observed_where_evidence_is_weak_is_no_redder_than_a_cer
     shown = town((SAME, 160), (BELOW_NEW, 20), ((2, 1), 8)).only(asked)
 
     assert (shown.verdict, shown.warning) == ("inconclusive", True)
-    assert "; what was observed is more than a 2% drop, but judgments of 20 unjudged documents could" in shown.headline
+    assert (
+        "; the observed change is more than a 2% drop, but judgments of 20 unjudged documents could" in shown.headline
+    )
 
 
 def test_an_observed_fall_that_no_judgment_undoes_stays_one(town):
@@ -144,7 +146,8 @@ def test_a_handful_of_queries_that_are_left_without_unjudged_documents_confirms_
 
     assert (outcome.verdict, outcome.warning) == ("inconclusive", True)
     open_yet = (
-        "judgments of 240 unjudged documents could turn it: without them the change of the 6 queries left is -0.500"
+        "judgments of 240 unjudged documents could change the verdict: without them the change of the 6 queries left "
+        "is -0.500"
     )
     assert outcome.headline.endswith(open_yet)
 

@@ -28,7 +28,7 @@ def test_a_merge_in_conflict_is_said_settled_repeated_and_green(both, ireval, ca
     text = told.stdout.str()
     assert "shop.ireval.yaml:13: baselines/shop.json:" in text
     assert "has the marks of a merge conflict" in text
-    assert "  ireval baseline resolve settles it" in text
+    assert "  run ireval baseline resolve to settle it" in text
 
     capsys.readouterr()
     resolved = ireval("baseline", "resolve", "--take", "theirs").out

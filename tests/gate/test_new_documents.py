@@ -365,7 +365,7 @@ def test_a_rule_that_looks_deeper_than_the_suite_keeps_is_an_error(lists):
     outcome = lists(6).gate(f"new_document: {{at: 20, {AGAINST}}}")["new_document::all"]
 
     assert outcome.verdict == "error"
-    assert outcome.headline == "looks at the first 20 documents, and the suite keeps 10 (depth)"
+    assert outcome.headline == "looks at the first 20 documents, but the suite keeps only 10 (depth)"
 
 
 def test_a_slice_of_waived_queries_alone_is_not_judged(lists):

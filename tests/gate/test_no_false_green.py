@@ -53,14 +53,14 @@ def accepted(shop):
 @pytest.mark.parametrize(
     ("tag", "complaint"),
     [
-        *((tag, f"'{tag}' is no tag: pytest acts on a mark of that name") for tag in ("skip", "xfail", "skipif")),
-        ("usefixtures", "'usefixtures' is no tag: pytest acts on a mark of that name"),
-        ("parametrize", "'parametrize' is no tag: pytest acts on a mark of that name"),
-        ("filterwarnings", "'filterwarnings' is no tag: pytest acts on a mark of that name"),
-        ("_x", "'_x' is no tag"),
-        ("two words", "'two words' is no tag"),
-        ("7days", "'7days' is no tag"),
-        ("not", "'not' is no tag: it is an operator of pytest -m"),
+        *((tag, f"'{tag}' is not a tag: pytest acts on a mark of that name") for tag in ("skip", "xfail", "skipif")),
+        ("usefixtures", "'usefixtures' is not a tag: pytest acts on a mark of that name"),
+        ("parametrize", "'parametrize' is not a tag: pytest acts on a mark of that name"),
+        ("filterwarnings", "'filterwarnings' is not a tag: pytest acts on a mark of that name"),
+        ("_x", "'_x' is not a tag"),
+        ("two words", "'two words' is not a tag"),
+        ("7days", "'7days' is not a tag"),
+        ("not", "'not' is not a tag: it is an operator of pytest -m"),
     ],
 )
 def test_a_tag_that_pytest_acts_on_is_a_mistake_of_the_suite(accepted, tag, complaint):
@@ -87,7 +87,7 @@ def test_so_is_one_of_a_rule(accepted):
     result.stdout.fnmatch_lines(
         [
             "shop.ireval.yaml:15:5: rules > 4 > worsened > tags",
-            "  'xfail' is no tag: pytest acts on a mark of that name",
+            "  'xfail' is not a tag: pytest acts on a mark of that name",
         ]
     )
 
@@ -108,7 +108,7 @@ def pytest_configure(config):
     result.stdout.fnmatch_lines(
         [
             "shop.ireval.yaml:15:5",
-            "  'flaky' is no tag: a plugin of pytest acts on marks of that name",
+            "  'flaky' is not a tag: a plugin of pytest acts on marks of that name",
             "  it is registered as flaky(reruns=1); choose another word",
         ]
     )
@@ -154,7 +154,7 @@ def test_a_rule_with_a_verdict_of_its_own_is_an_error_of_that_rule(accepted):
 
     result.assert_outcomes(passed=7, errors=1)
     result.stdout.fnmatch_lines(
-        ["*conftest.py returned 'skipped', which is no verdict: pass, inconclusive, fail, error"]
+        ["*conftest.py returned 'skipped'; a verdict is one of pass, inconclusive, fail, error"]
     )
 
 

@@ -165,8 +165,8 @@ def test_a_share_of_nearly_nothing_is_a_mistake(tmp_path, suite, made_baseline):
     problems = list(too_low(foreseen(suite)))
 
     assert [problem.complaint for problem in problems] == [
-        "the baseline of nDCG@10 is 0.0400: a share of so little is noise",
-        "the baseline of nDCG@10 on segment=tail is 0.0400: a share of so little is noise",
+        "the baseline of nDCG@10 is 0.0400: a share of such a small value is noise",
+        "the baseline of nDCG@10 on segment=tail is 0.0400: a share of such a small value is noise",
     ]
     assert problems[0].suggestion == "write an amount: tolerance: {absolute: 0.0046}"
 

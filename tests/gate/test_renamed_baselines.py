@@ -68,7 +68,7 @@ def test_a_suite_that_replaces_another_one_is_named_beside_what_is_gone(branch):
     found = branch.outcome()
 
     assert (found["verdict"], found["warning"]) == ("pass", True)
-    assert found["facts"] == ["gone since then, and continued by no baseline here: baselines/shop.json"]
+    assert found["facts"] == ["removed since then, and not continued by a baseline of this branch: baselines/shop.json"]
 
 
 @pytest.mark.parametrize("moves", ["renamed", "reordered"])

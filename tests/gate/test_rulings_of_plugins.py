@@ -90,7 +90,10 @@ def test_what_no_file_can_hold_is_an_error_of_the_rule(odd, ruling, complaint):
 
     assert result.ret == 1
     assert outcome["verdict"] == "error"
-    assert outcome["headline"] == f"rule odd of below/conftest.py returned a Ruling that no file can hold: {complaint}"
+    assert (
+        outcome["headline"]
+        == f"rule odd of below/conftest.py returned a Ruling that cannot be written to a file: {complaint}"
+    )
 
 
 TESTED = """\

@@ -155,5 +155,5 @@ def test_a_metric_that_fails_under_labels_leaves_the_failure_a_failure(strangers
 
     assert outcome["verdict"] == "fail"
     assert any(
-        "what unjudged documents leave open cannot be said: Shy: raised ValueError" in f for f in outcome["facts"]
+        "the effect of unjudged documents cannot be computed: Shy: raised ValueError" in f for f in outcome["facts"]
     )

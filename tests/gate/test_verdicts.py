@@ -78,7 +78,7 @@ def test_the_first_run_is_red_and_holds_the_command_that_accepts(shop):
     }
     result.stdout.fnmatch_lines(
         [
-            "shop.ireval.yaml:13: there is no baseline to compare with",
+            "shop.ireval.yaml:13: no baseline to compare with",
             "  accept:   pytest --ireval shop.ireval.yaml --ireval-update-new",
         ]
     )
@@ -142,7 +142,7 @@ def test_without_a_baseline_a_rule_that_only_warns_warns(shop):
 
     assert result.ret == 0
     assert {shop.verdicts()[name] for name in COMPARING} == {"pass"}
-    result.stdout.fnmatch_lines(["*warning: shop.ireval.yaml:13: there is no baseline to compare with*"])
+    result.stdout.fnmatch_lines(["*warning: shop.ireval.yaml:13: no baseline to compare with*"])
     outcomes = {each["id"]: each for each in shop.results()["suites"][0]["outcomes"]}
     assert all(outcomes[name]["warning"] and outcomes[name]["missing_baseline"] for name in COMPARING)
 
@@ -175,7 +175,7 @@ def test_without_an_anchor_a_rule_that_only_warns_warns(shop):
 
     assert result.ret == 0
     assert set(shop.verdicts().values()) == {"pass"}
-    result.stdout.fnmatch_lines(["*warning: shop.ireval.yaml:14: there is no anchor to compare with*"])
+    result.stdout.fnmatch_lines(["*warning: shop.ireval.yaml:14: no anchor to compare with*"])
 
 
 def test_a_rule_that_only_warns_is_never_red(shop):

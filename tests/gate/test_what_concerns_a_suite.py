@@ -126,7 +126,7 @@ def test_a_suite_whose_glob_fits_nothing_takes_part_in_every_run(monorepo, watch
     monorepo.git("branch", "--force", "main")
     result = monorepo.run()
 
-    reason = f"{IN_ANY_CASE}it watches {dead}, which fits no file that git knows"
+    reason = f"{IN_ANY_CASE}it watches {dead}, which matches no file that git knows"
     assert monorepo.affected() == {"shop": reason}
     result.stdout.fnmatch_lines([reason.replace("[", "[[]")])
 

@@ -136,7 +136,7 @@ def test_an_expectation_deeper_than_the_suite_looks_is_an_error(shop):
     shop.run()
 
     assert outcome(shop, "expect::q01.never")["headline"] == (
-        "looks at the first 50 documents, and the suite keeps 10 (depth)"
+        "looks at the first 50 documents, but the suite keeps only 10 (depth)"
     )
     assert outcome(shop, "expect::q01.never")["verdict"] == "error"
 
@@ -217,7 +217,7 @@ def test_documents_under_other_ids_are_an_error(shop):
     assert shop.results()["verdict"] == "error"
     result.stdout.fnmatch_lines(
         [
-            "run: rankings.txt: none of the 40 documents that it ranks is judged in judgments.txt: are *",
+            "run: rankings.txt: none of the 40 ranked documents is judged in judgments.txt; do *",
             "  ranked: 'SKU-q01-d0', 'SKU-q01-d1', 'SKU-q01-d2', 'SKU-q01-d3'; judged: 'q01-d0', *",
         ]
     )
@@ -226,7 +226,7 @@ def test_documents_under_other_ids_are_an_error(shop):
 @pytest.mark.parametrize(
     ("old", "new", "complaint"),
     [
-        ('{nDCG@10: ">= 0.5"}', '{nDCG@10: "<= 85"}', "85 lies outside of what nDCG@10 can be: 0 to 1"),
+        ('{nDCG@10: ">= 0.5"}', '{nDCG@10: "<= 85"}', "85 is outside of the range of nDCG@10 can be: 0 to 1"),
         (
             "by_more_than: 0.9",
             "by_more_than: 30",
@@ -290,7 +290,7 @@ def test_a_known_failure_is_told_and_told_again_when_it_holds(shop):
     shop.write()
     fails = shop.run()
 
-    holds.stdout.fnmatch_lines(["*the known failure SEARCH-1 can be taken out of the suite*"])
+    holds.stdout.fnmatch_lines(["*the known failure SEARCH-1 from the suite*"])
     fails.stdout.fnmatch_lines(
         ["*q01-d0 is not listed for query 'q01' (expected in the top 3) (known*", "*failure: SEARCH-1)"]
     )

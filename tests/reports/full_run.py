@@ -215,7 +215,7 @@ def _outcomes(table, metrics, red):
                 acceptable=fails,
                 figures=(figures,),
                 queries=tuple(_change(table, metric, i) for i in range(2, len(table.ids), 3)) if fails else (),
-                facts=("a harmless change of this spread would break the tolerance in 42.0% of cases",),
+                facts=("with this spread, a harmless change would exceed the tolerance 42.0% of the time",),
                 compares=True,
                 numbers={"value": figures.now, "baseline": 0.8, "tolerance": 0.01},
             )

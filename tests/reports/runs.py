@@ -33,7 +33,7 @@ FAILED = Outcome(
     acceptable=True,
     figures=(TAIL, ALL),
     queries=(lost(52, "aeropress filter"), lost(60, "red mug")),
-    facts=("a harmless change of this spread would break the tolerance in 42.0% of cases",),
+    facts=("with this spread, a harmless change would exceed the tolerance 42.0% of the time",),
     compares=True,
     numbers={"value": 0.6154, "baseline": 0.9438, "change": -0.3283, "tolerance": 0.0283},
 )

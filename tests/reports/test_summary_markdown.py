@@ -51,7 +51,7 @@ Owner: @acme/search-team
 
 segment=tail: 90% interval of the change -0.580 .. -0.077; 12 queries can show a change of 0.37 or more (80% power)
 
-* a harmless change of this spread would break the tolerance in 42.0% of cases
+* with this spread, a harmless change would exceed the tolerance 42.0% of the time
 
 <details><summary>Queries and commands</summary>
 
@@ -253,18 +253,16 @@ def test_what_was_accepted_did_not_pass_and_a_first_baseline_is_against_nothing(
 
 
 def test_a_missing_baseline_is_told_once():
-    missing = replace(FAILED, headline="there is no baseline to compare with", missing_baseline=True, figures=())
+    missing = replace(FAILED, headline="no baseline to compare with", missing_baseline=True, figures=())
     others = (replace(missing, line=18), replace(missing, line=19))
     run = replace(RUN, suites=(replace(SHOP, outcomes=(PASSED, missing, *others)),))
 
     text = summary_text(run)
 
-    said = "**Not safe to land**: there is no baseline to compare with in product-search; 3 of 4 checks failed."
+    said = "**Not safe to land**: no baseline to compare with in product-search; 3 of 4 checks failed."
     assert text.splitlines()[1] == said
     assert text.count("--ireval-update-new") == 1
-    assert (
-        "\n* product-search: there is no baseline to compare with (`suites/product-search.ireval.yaml:18`)\n* " in text
-    )
+    assert "\n* product-search: no baseline to compare with (`suites/product-search.ireval.yaml:18`)\n* " in text
 
 
 @pytest.mark.parametrize(
@@ -272,8 +270,8 @@ def test_a_missing_baseline_is_told_once():
     [
         ("a.ireval.yaml:6:1\n  unknown key 'depht'\n  did you mean 'depth'?", "a.ireval.yaml:6:1: unknown key 'depht'"),
         (
-            "a b.yaml:3:15: source > run\n  there is no such file: x",
-            "a b.yaml:3:15: source > run: there is no such file: x",
+            "a b.yaml:3:15: source > run\n  no such file: x",
+            "a b.yaml:3:15: source > run: no such file: x",
         ),
         ("judgments.txt:3: has two columns\n  write three", "judgments.txt:3: has two columns"),
         ("shop: left as it is", "shop: left as it is"),

@@ -79,7 +79,7 @@ def test_mistakes_in_options_are_found_while_the_suite_is_read(gate):
         "  'each' is unknown\n"
         "  allowed: query, all\n"
         "shop.ireval.yaml:6:41: source > timeout\n"
-        "  '30' is no duration: write 30s, 500ms or 2m\n"
+        "  '30' is not a valid duration: write 30s, 500ms or 2m\n"
         "shop.ireval.yaml:6:45: source\n"
         "  unknown key 'concurency'\n"
         "  did you mean 'concurrency'?\n"

@@ -36,7 +36,7 @@ rules:
         "  did you mean 'metrics'?\n"
         f"  allowed: {KEYS}\n"
         "shop.yaml:7:26: rules > 1 > threshold > nDCG@10\n"
-        "  '0.85' is no bound: write '>= 0.85' (or <=, >, <)\n"
+        "  '0.85' is not a valid bound: write '>= 0.85' (or <=, >, <)\n"
         "shop.yaml:8:29: rules > 2 > no_regression > metric\n"
         "  unknown metric 'ndgc'\n"
         "  did you mean 'nDCG@10'?\n"
@@ -55,36 +55,33 @@ rules:
             "ireval: 1\nsource: {run: c.trec}\n",
             "shop.yaml:1:1\n"
             "  the key 'suite' is missing\n"
-            "  suite: Its name: letters, digits, `_`, `.` and `-`; unique in a run.",
+            "  suite: The name of the suite: letters, digits, `_`, `.` and `-`; unique in a run.",
         ),
         (
             "ireval: 1\nsuite: shop\n",
-            "shop.yaml:1:1\n  the key 'source' is missing\n  source: Where rankings come from, of exactly one kind.",
+            "shop.yaml:1:1\n  the key 'source' is missing\n  source: The source of the rankings, of exactly one kind.",
         ),
         (
             "suite: shop\n",
             "shop.yaml\n"
-            "  is no suite\n"
-            "  add the line 'ireval: 1', or call it _shop.yaml, if it is only there for others that extend it",
+            "  is not a suite\n"
+            "  add the line 'ireval: 1', or rename it to _shop.yaml if it is only for other files to extend",
         ),
-        (
-            "ireval: 2\nfuture: yes\n",
-            "shop.yaml:1:9: ireval\n  this form of suites, '2', is unknown; this version reads 1",
-        ),
+        ("ireval: 2\nfuture: yes\n", "shop.yaml:1:9: ireval\n  unknown suite format '2'; this version reads 1"),
         (BEGINNING + "partial: true\n", f"shop.yaml:4:1\n  unknown key 'partial'\n  allowed: {KEYS}"),
         (
             BEGINNING.replace("shop", "Käse & Co"),
-            "shop.yaml:2:8: suite\n  'Käse & Co' is no name of a suite\n  allowed: letters, digits, _ . and -",
+            "shop.yaml:2:8: suite\n  'Käse & Co' is not a name for a suite\n  allowed: letters, digits, _ . and -",
         ),
         (
             BEGINNING + "rules:\n  - churn: {at_most:1}\n",
             "shop.yaml:5:13: rules > 1 > churn\n"
             "  unknown key 'at_most:1'\n"
-            "  a blank is missing behind the colon: at_most: 1\n"
+            "  missing space after the colon: at_most: 1\n"
             "  allowed: name, where, per, tags, on_fail, min_queries, against, at_most",
         ),
-        (BEGINNING + "depth: 0\n", "shop.yaml:4:8: depth\n  '0' is no whole number from 1"),
-        (BEGINNING + "depth: [1]\n", "shop.yaml:4:1: depth\n  a list is no whole number from 1"),
+        (BEGINNING + "depth: 0\n", "shop.yaml:4:8: depth\n  '0' is not a valid whole number from 1"),
+        (BEGINNING + "depth: [1]\n", "shop.yaml:4:1: depth\n  a list is not a valid whole number from 1"),
         (
             BEGINNING + "ties: tre\n",
             "shop.yaml:4:7: ties\n"
@@ -94,7 +91,7 @@ rules:
         ),
         (
             BEGINNING + "queries: no.tsv\n",
-            "shop.yaml:4:10: queries\n  there is no such file: no.tsv\n"
+            "shop.yaml:4:10: queries\n  no such file: no.tsv\n"
             "  a path is relative to the file it is written in",
         ),
         (
@@ -120,7 +117,7 @@ rules:
         ),
         (
             BEGINNING + "judgments: {file: judgments.txt, scale: {low: x}}\n",
-            "shop.yaml:4:42: judgments > scale > low\n  'low' is no number",
+            "shop.yaml:4:42: judgments > scale > low\n  'low' is not a valid number",
         ),
         (
             BEGINNING + "documents: none\n",
@@ -129,7 +126,7 @@ rules:
         (BEGINNING + "waive: {query: q}\n", "shop.yaml:4:1: waive\n  a list is expected here, such as [one, two]"),
         (
             BEGINNING + "waive: [{query: q, until: soon, reason: x}]\n",
-            "shop.yaml:4:27: waive > 1 > until\n  'soon' is no day: write 2027-04-01",
+            "shop.yaml:4:27: waive > 1 > until\n  'soon' is not a valid day: write 2027-04-01",
         ),
         (
             BEGINNING
@@ -138,41 +135,41 @@ rules:
         ),
         (
             BEGINNING + "weight: hits\n",
-            "shop.yaml:4:1: weight\n  weight is a column of the queries, and the suite names no queries",
+            "shop.yaml:4:1: weight\n  weight is a column of the queries, but the suite names no queries",
         ),
         (
             BEGINNING + "cluster: intent\n",
-            "shop.yaml:4:1: cluster\n  cluster is a column of the queries, and the suite names no queries",
+            "shop.yaml:4:1: cluster\n  cluster is a column of the queries, but the suite names no queries",
         ),
         (
             BEGINNING + "population: {strata: segment, shares: {head: 100%}}\n",
-            "shop.yaml:4:14: population > strata\n  strata is a column of the queries, and the suite names no queries",
+            "shop.yaml:4:14: population > strata\n  strata is a column of the queries, but the suite names no queries",
         ),
         (
             BEGINNING + "metrics: [AP]\n",
-            "shop.yaml:4:1: metrics\n  metrics need judgments, and the suite names none: AP",
+            "shop.yaml:4:1: metrics\n  metrics need judgments, but the suite names none: AP",
         ),
         (
             JUDGED + "depth: 5\nmetrics: [AP, nDCG@10, P@5]\n",
             "shop.yaml:6:15: metrics > 2\n"
-            "  nDCG@10 looks at 10 documents of a ranking, and depth is 5\n"
+            "  nDCG@10 looks at 10 documents of a ranking, but depth is 5\n"
             "  write depth: 10, or more",
         ),
         (
             JUDGED + "metrics: [P@1000000]\n",
             "shop.yaml:5:11: metrics > 1\n"
-            "  P@1000000 looks at 1000000 documents of a ranking, and depth is 100\n"
+            "  P@1000000 looks at 1000000 documents of a ranking, but depth is 100\n"
             "  write depth: 1000000, or more",
         ),
         (
             JUDGED + "depth: 5\nrules:\n  - threshold: {nDCG@10: '> 0'}\n",
             "shop.yaml:7:17: rules > 1 > threshold\n"
-            "  nDCG@10 looks at 10 documents of a ranking, and depth is 5\n"
+            "  nDCG@10 looks at 10 documents of a ranking, but depth is 5\n"
             "  write depth: 10, or more",
         ),
         (
             BEGINNING + "rules: churn\n",
-            "shop.yaml:4:1: rules\n  is no list: each rule begins with a hyphen, - threshold: {nDCG@10: '>= 0.85'}",
+            "shop.yaml:4:1: rules\n  is not a list: each rule begins with a hyphen, - threshold: {nDCG@10: '>= 0.85'}",
         ),
         (
             BEGINNING + "rules: [churn]\n",
@@ -184,7 +181,7 @@ rules:
         (
             BEGINNING + "rules:\n  - churn:\n    at_most: 1\n",
             "shop.yaml:5:5: rules > 1\n"
-            "  a rule is a mapping with one key, its kind, and here are churn, at_most\n"
+            "  a rule is a mapping with one key, its kind, but here are churn, at_most\n"
             "  indent at_most deeper than churn\n"
             "  available: threshold, no_regression, churn, expect",
         ),
@@ -209,18 +206,18 @@ rules:
         (
             BEGINNING + "rules:\n  - churn: {at_most: 2, per: x}\n",
             "shop.yaml:5:5: rules > 1 > churn > per\n"
-            "  per is about columns of the queries, and the suite names no queries",
+            "  per is about columns of the queries, but the suite names no queries",
         ),
         (
             BEGINNING + "rules:\n  - churn: {at_most: 2, against: yesterday}\n",
             "shop.yaml:5:34: rules > 1 > churn > against\n"
-            "  'yesterday' is nothing that can be compared with\n"
+            "  'yesterday' is not a reference\n"
             "  allowed: baseline, anchor, {run: …}, {python: …}",
         ),
         (
             BEGINNING + "rules:\n  - churn: {at_most: 2, against: {source: {run: []}}}\n",
             "shop.yaml:5:44: rules > 1 > churn > against > source > run\n"
-            "  an empty list says nothing: name at least one",
+            "  an empty list has no effect: name at least one",
         ),
         (
             BEGINNING + "rules:\n  - expect: [{query: a}, {query: b, tpo: 1}]\n",
@@ -231,7 +228,7 @@ rules:
         ),
         (
             BEGINNING + "rules:\n  - no_regression: {metric: AP, tolerance: 1%}\n",
-            "shop.yaml:5:5: rules > 1 > no_regression\n  this rule needs judgments, and the suite names none",
+            "shop.yaml:5:5: rules > 1 > no_regression\n  this rule needs judgments, but the suite names none",
         ),
         (
             JUDGED + "rules:\n  - no_regression: {metric: AP, tolerance: {head: 1%}}\n",
@@ -246,13 +243,13 @@ rules:
         (
             "ireval: 1\nsuite: shop\nsource: {rum: c.trec}\n",
             "shop.yaml:3:1: source\n"
-            "  no key of it is a kind of source: 'rum'\n"
+            "  none of its keys is a kind of source: 'rum'\n"
             "  did you mean 'run'?\n"
             "  available: run, python",
         ),
         (
             "ireval: 1\nsuite: shop\nsource: {run: c.trec, python: a:b}\n",
-            "shop.yaml:3:1: source\n  a source is of one kind, and here are run and python\n  available: run, python",
+            "shop.yaml:3:1: source\n  a source is of one kind, but here are run and python\n  available: run, python",
         ),
         (
             "ireval: 1\nsuite: shop\nsource: {python: a:b, timeuot: 3}\n",
@@ -263,7 +260,7 @@ rules:
         ),
         (
             "ireval: 1\nsuite: shop\nsource: {run: [c.trec, d.trec]}\n",
-            "shop.yaml:3:24: source > run\n  there is no such file: d.trec\n"
+            "shop.yaml:3:24: source > run\n  no such file: d.trec\n"
             "  a path is relative to the file it is written in",
         ),
     ],
@@ -276,7 +273,7 @@ def test_judgments_that_are_missing_are_one_mistake(mistakes):
     rules = "rules:\n  - threshold: {AP: '> 0'}\n  - threshold: {RR: '> 0'}\n"
 
     assert mistakes(BEGINNING + rules) == (
-        "shop.yaml:5:5: rules > 1 > threshold\n  this rule needs judgments (the first of 2), and the suite names none"
+        "shop.yaml:5:5: rules > 1 > threshold\n  this rule needs judgments (the first of 2), but the suite names none"
     )
     assert mistakes(BEGINNING + "judgment: judgments.txt\nmetrics: [AP]\n" + rules).startswith(
         "shop.yaml:4:1\n  unknown key 'judgment'\n  did you mean 'judgments'?"
@@ -289,15 +286,15 @@ def test_one_mistake_does_not_hide_another_that_rests_on_the_same_key(mistakes):
 
     assert mistakes(text) == (
         f"shop.yaml:6:11: metrics > 1\n  unknown metric 'ndgc'\n  did you mean 'nDCG@10'?\n  {KNOWN}\n"
-        "shop.yaml:6:20: metrics > 2\n  nDCG@10 looks at 10 documents of a ranking, and depth is 5\n"
+        "shop.yaml:6:20: metrics > 2\n  nDCG@10 looks at 10 documents of a ranking, but depth is 5\n"
         "  write depth: 10, or more"
     )
 
 
 def test_what_is_wrong_as_yaml_and_what_is_wrong_as_a_suite_are_said_together(mistakes):
     assert mistakes(BEGINNING + "depth: 0\nowner: a\nowner: b\n") == (
-        "shop.yaml:4:8: depth\n  '0' is no whole number from 1\n"
-        "shop.yaml:6:1\n  the key 'owner' is given twice\n  the first is in line 5"
+        "shop.yaml:4:8: depth\n  '0' is not a valid whole number from 1\n"
+        "shop.yaml:6:1\n  duplicate key 'owner'\n  the first is in line 5"
     )
 
 

@@ -95,11 +95,11 @@ def test_mistakes_point_into_the_file_that_has_them_each_once(mistakes, shop):
 @pytest.mark.parametrize(
     ("extends", "says"),
     [
-        ("no.yaml", "shop.yaml:4:10: extends\n  there is no file no.yaml"),
+        ("no.yaml", "shop.yaml:4:10: extends\n  no such file: no.yaml"),
         ("shop.yaml", "shop.yaml:4:10: extends\n  shop.yaml extends this file: shop.yaml > shop.yaml"),
         ("loop.yaml", "loop.yaml:1:10: extends\n  shop.yaml extends this file: shop.yaml > loop.yaml > shop.yaml"),
         ("{a: b}", "shop.yaml:4:1: extends\n  names no files: it is one path or a list of paths"),
-        ("list.yaml", "list.yaml\n  is no mapping: a suite begins with a line 'ireval: 1'"),
+        ("list.yaml", "list.yaml\n  is not a mapping: a suite begins with a line 'ireval: 1'"),
     ],
 )
 def test_files_that_cannot_be_extended(mistakes, shop, extends, says):
@@ -114,7 +114,7 @@ def test_twenty_levels_are_enough(mistakes, shop):
         shop(f"level{level}.yaml", f"extends: level{level + 1}.yaml\n")
 
     assert mistakes(BEGINNING + "extends: level0.yaml\n") == (
-        "level19.yaml:1:10: extends\n  files extend each other over more than 20 levels"
+        "level19.yaml:1:10: extends\n  files extend each other through more than 20 levels"
     )
 
 
@@ -161,9 +161,9 @@ def test_a_source_may_have_placeholders_of_its_own(suites):
     [
         (
             "owner: '{local} {x}'\nmatrix: {locale: [de, fr]}\n",
-            "shop.yaml:4:8: owner\n  '{local}' is nothing of the matrix\n  did you mean {locale}?\n"
+            "shop.yaml:4:8: owner\n  '{local}' is not a name of the matrix\n  did you mean {locale}?\n"
             "  of the matrix: {locale}\n"
-            "shop.yaml:4:8: owner\n  '{x}' is nothing of the matrix\n  {{x}} is the text itself\n"
+            "shop.yaml:4:8: owner\n  '{x}' is not a name of the matrix\n  {{x}} is the literal text\n"
             "  of the matrix: {locale}",
         ),
         ("matrix: [de]\n", "shop.yaml:4:1: matrix\n  a matrix is a mapping of names and values: {locale: [de, fr]}"),
@@ -175,15 +175,15 @@ def test_a_source_may_have_placeholders_of_its_own(suites):
         ),
         (
             "matrix: {the locale: [de]}\n",
-            "shop.yaml:4:10: matrix > the locale\n  'the locale' is no name: letters, digits and _",
+            "shop.yaml:4:10: matrix > the locale\n  'the locale' is not a name: write letters, digits and _",
         ),
         (
             "matrix: {locale: [de, fr], device: [phone, desk]}\nowner: '{device}'\n",
             "shop.yaml:4:10: matrix > locale\n"
-            "  {locale} is used nowhere, so its 2 suites would be equal but for their names\n"
+            "  {locale} is not used, so its 2 suites would differ only in their names\n"
             "  write {locale} where they differ, as in judgments: data/{locale}.txt",
         ),
-        ("matrix: {locale: []}\n", "shop.yaml:4:10: matrix > locale\n  there is no value"),
+        ("matrix: {locale: []}\n", "shop.yaml:4:10: matrix > locale\n  the value is missing"),
     ],
 )
 def test_a_matrix_that_cannot_be(mistakes, text, says):
@@ -194,7 +194,7 @@ def test_a_matrix_makes_no_crowd(mistakes):
     numbers = ", ".join(map(str, range(40)))
 
     assert mistakes(BEGINNING + f"matrix: {{a: [{numbers}], b: [{numbers}]}}\n") == (
-        "shop.yaml:4:1: matrix\n  this matrix makes 1,600 suites; at most 1,000 are"
+        "shop.yaml:4:1: matrix\n  this matrix makes 1,600 suites; the limit is 1,000"
     )
 
 
@@ -239,10 +239,10 @@ def test_keys_hold_no_variables(mistakes):
         (
             "${TAEM}",
             "the environment variable TAEM is not set\n  did you mean TEAM?\n"
-            "  ${TAEM:-default} gives it a value for when it is not; $${TAEM} is the text itself",
+            "  ${TAEM:-default} sets a default; $${TAEM} is the literal text",
         ),
-        ("${TEAM", "is no variable\n  write ${NAME} or ${NAME:-default}; $$ is a $"),
-        ("${}", "is no variable\n  write ${NAME} or ${NAME:-default}; $$ is a $"),
+        ("${TEAM", "is not a variable\n  write ${NAME} or ${NAME:-default}; $$ is a $"),
+        ("${}", "is not a variable\n  write ${NAME} or ${NAME:-default}; $$ is a $"),
     ],
 )
 def test_a_variable_that_is_not_set_is_a_mistake(mistakes, text, says):
@@ -279,7 +279,7 @@ def test_of_a_variable_that_is_not_set_only_the_cause_is_said_once(mistakes, tex
     assert mistakes(BEGINNING + text, environment={}) == (
         f"{place}\n"
         "  the environment variable NO is not set\n"
-        "  ${NO:-default} gives it a value for when it is not; $${NO} is the text itself"
+        "  ${NO:-default} sets a default; $${NO} is the literal text"
     )
 
 

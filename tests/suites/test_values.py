@@ -33,39 +33,39 @@ def test_text_stays_as_it_is_written():
 @pytest.mark.parametrize(
     ("kind", "value", "says"),
     [
-        ("Text", {"a": "b"}, "a mapping is no text"),
-        ("Text", ["a"], "a list is no text"),
-        ("Flag", "1", "'1' is no flag: write true or false"),
-        ("Whole", "0", "'0' is no whole number from 1"),
-        ("Whole", "2.5", "'2.5' is no whole number from 1"),
-        ("Whole", "", "'' is no whole number from 1"),
-        ("Number", "1_000", "'1_000' is no number"),
-        ("Number", "nan", "'nan' is no number"),
-        ("Number", "1e999", "'1e999' is no number"),
-        ("PathText", "", "'' is no path of a file"),
-        ("BoundText", "0.85", "'0.85' is no bound: write '>= 0.85' (or <=, >, <)"),
-        ("BoundText", ">= high", "'high' is no bound: write '>= 0.85' (or <=, >, <)"),
-        ("BoundText", ["1"], "a list is no bound: write '>= 0.85' (or <=, >, <)"),
-        ("ToleranceText", "1", "'1' is no tolerance: write 1% (of the baseline) or {absolute: 0.01}"),
+        ("Text", {"a": "b"}, "a mapping is not a valid text"),
+        ("Text", ["a"], "a list is not a valid text"),
+        ("Flag", "1", "'1' is not a valid flag: write true or false"),
+        ("Whole", "0", "'0' is not a valid whole number from 1"),
+        ("Whole", "2.5", "'2.5' is not a valid whole number from 1"),
+        ("Whole", "", "'' is not a valid whole number from 1"),
+        ("Number", "1_000", "'1_000' is not a valid number"),
+        ("Number", "nan", "'nan' is not a valid number"),
+        ("Number", "1e999", "'1e999' is not a valid number"),
+        ("PathText", "", "'' is not a valid path of a file"),
+        ("BoundText", "0.85", "'0.85' is not a valid bound: write '>= 0.85' (or <=, >, <)"),
+        ("BoundText", ">= high", "'high' is not a valid bound: write '>= 0.85' (or <=, >, <)"),
+        ("BoundText", ["1"], "a list is not a valid bound: write '>= 0.85' (or <=, >, <)"),
+        ("ToleranceText", "1", "'1' is not a valid tolerance: write 1% (of the baseline) or {absolute: 0.01}"),
         ("ToleranceText", "-1%", "'-1%' is negative: a tolerance says how far a figure may get worse, from 0 up"),
-        ("ToleranceText", "x%", "'x' is no tolerance: write 1% (of the baseline) or {absolute: 0.01}"),
+        ("ToleranceText", "x%", "'x' is not a valid tolerance: write 1% (of the baseline) or {absolute: 0.01}"),
         (
             "ToleranceText",
             {"absolut": "1"},
-            "a mapping with absolut is no tolerance: write 1% (of the baseline) or {absolute: 0.01}",
+            "a mapping with absolut is not a valid tolerance: write 1% (of the baseline) or {absolute: 0.01}",
         ),
         (
             "ToleranceText",
             {"absolute": "1%"},
-            "'1%' is no number: an absolute tolerance is in the metric's own unit, such as {absolute: 0.01}",
+            "'1%' is not a valid number: an absolute tolerance is in the metric's own unit, such as {absolute: 0.01}",
         ),
-        ("AmountText", "2.5", "'2.5' is no amount: write 2 (so many) or 5% (of all)"),
-        ("AmountText", "101%", "'101%' is no amount: write 2 (so many) or 5% (of all)"),
-        ("AmountText", "-1", "'-1' is no amount: write 2 (so many) or 5% (of all)"),
-        ("DurationText", "30", "'30' is no duration: write 30s, 500ms or 2m"),
-        ("DurationText", "0s", "'0s' is no duration: write 30s, 500ms or 2m"),
-        ("DayText", "1.4.2027", "'1.4.2027' is no day: write 2027-04-01"),
-        ("DayText", "2027-02-29", "'2027-02-29' is no day of any calendar: day is out of range for month"),
+        ("AmountText", "2.5", "'2.5' is not a valid amount: write 2 (a number) or 5% (of all)"),
+        ("AmountText", "101%", "'101%' is not a valid amount: write 2 (a number) or 5% (of all)"),
+        ("AmountText", "-1", "'-1' is not a valid amount: write 2 (a number) or 5% (of all)"),
+        ("DurationText", "30", "'30' is not a valid duration: write 30s, 500ms or 2m"),
+        ("DurationText", "0s", "'0s' is not a valid duration: write 30s, 500ms or 2m"),
+        ("DayText", "1.4.2027", "'1.4.2027' is not a valid day: write 2027-04-01"),
+        ("DayText", "2027-02-29", "'2027-02-29' is not a calendar day: day is out of range for month"),
     ],
 )
 def test_what_cannot_be_read_is_refused_with_what_to_write(kind, value, says):
@@ -75,7 +75,7 @@ def test_what_cannot_be_read_is_refused_with_what_to_write(kind, value, says):
 def test_one_text_is_a_list_of_one():
     assert read("Texts", "nightly") == ("nightly",)
     assert read("Texts", ["nightly", "007"]) == ("nightly", "007")
-    assert complaint("Texts", ["a", ["b"]]) == [((1,), "a list is no text")]
+    assert complaint("Texts", ["a", ["b"]]) == [((1,), "a list is not a valid text")]
 
 
 @pytest.mark.parametrize(("text", "flag"), [("true", True), ("Yes", True), ("off", False), ("no", False)])
@@ -103,7 +103,7 @@ def test_a_path_is_relative_to_the_file_it_is_written_in(tmp_path, monkeypatch):
     assert read("PathText", "a.txt") == Path(os.getcwd(), "a.txt")
     assert read("PathTexts", "a.txt") == (tmp_path / "a.txt",)
     assert read("PathTexts", ["a.txt", there]) == (tmp_path / "a.txt", tmp_path / "data" / "a.txt")
-    assert complaint("PathTexts", []) == [((), "an empty list says nothing: name at least one")]
+    assert complaint("PathTexts", []) == [((), "an empty list has no effect: name at least one")]
 
 
 def test_a_metric_is_looked_up_in_the_registry(registry):
@@ -119,7 +119,7 @@ def test_a_metric_nobody_knows_is_refused_with_what_there_is(registry):
     ]
     assert complaint("MetricTexts", ["AP", "nDCG@"], registry) == [((1,), "'nDCG@': expected a value (column 6)")]
     assert complaint("MetricText", "P@[5, 10]", registry) == [
-        ((), "'P@[5, 10]' names 2 metrics, and here is room for one")
+        ((), "'P@[5, 10]' names 2 metrics, but only one is allowed here")
     ]
     assert complaint("MetricText", "", registry) == [
         ((), "'': there is no name\nwrite a metric as Name(parameter=value)@cutoff, for example nDCG@10")
@@ -163,7 +163,7 @@ def test_tolerances_differ_by_slice():
     assert (given.of("head"), given.of("tail")) == (one, three)
     assert read("TolerancesText", {"head": "1%"}).of("tail") is None
     assert complaint("TolerancesText", {"head": "1%", "tail": "3"}) == [
-        (("tail",), "'3' is no tolerance: write 1% (of the baseline) or {absolute: 0.01}")
+        (("tail",), "'3' is not a valid tolerance: write 1% (of the baseline) or {absolute: 0.01}")
     ]
 
 

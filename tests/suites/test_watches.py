@@ -126,11 +126,11 @@ def test_a_suite_without_watches_has_none(suites):
 @pytest.mark.parametrize(
     ("written", "complaint"),
     [
-        ("''", f"'' is no glob\n  {EXAMPLES}"),
-        ("'!'", f"'!' is no glob\n  {EXAMPLES}"),
-        ("/", f"'/' is no glob\n  {EXAMPLES}"),
-        ("C:/work/search", f"'C:/work/search' is a path of one machine\n  {EXAMPLES}"),
-        ("~/search", f"'~/search' is a path of one machine\n  {EXAMPLES}"),
+        ("''", f"'' is not a glob\n  {EXAMPLES}"),
+        ("'!'", f"'!' is not a glob\n  {EXAMPLES}"),
+        ("/", f"'/' is not a glob\n  {EXAMPLES}"),
+        ("C:/work/search", f"'C:/work/search' is an absolute path of one machine\n  {EXAMPLES}"),
+        ("~/search", f"'~/search' is an absolute path of one machine\n  {EXAMPLES}"),
         (
             "/tmp/search/**",
             f"'/tmp/search/**' is a path of this machine; / is the top of the repository here\n  {EXAMPLES}",
@@ -138,15 +138,15 @@ def test_a_suite_without_watches_has_none(suites):
         ("'search\\*.py'", "'search\\\\*.py' has a backslash: folders are separated by /\n  write search/*.py"),
         (
             "'search/*.{py,json}'",
-            "'search/*.{py,json}' has braces, which are no wildcards here\n  write a glob for each alternative",
+            "'search/*.{py,json}' has braces, which are not wildcards here\n  write a glob for each alternative",
         ),
         (
             "search/**.py",
-            "'search/**.py' has ** as a part of a name, and it stands for whole folders\n"
+            "'search/**.py' has ** inside of a name, but ** means whole folders\n"
             "  write search/**/*.py, or * within a name",
         ),
-        ("search/*/../x", f"'search/*/../x' goes up (..) from a folder that a wildcard leaves open\n  {EXAMPLES}"),
-        ("{a: b}", "a mapping is no glob"),
+        ("search/*/../x", f"'search/*/../x' has .. after a wildcard\n  {EXAMPLES}"),
+        ("{a: b}", "a mapping is not a valid glob"),
     ],
 )
 def test_a_wrong_glob_is_a_mistake_at_its_place(mistakes, repository, written, complaint):
@@ -172,7 +172,7 @@ def test_a_glob_that_leaves_the_repository_is_a_mistake(mistakes, repository):
 
     assert mistakes(text) == (
         f"shop.yaml:{line}:10: watches\n"
-        f"  '../other/**' leaves the repository: git says nothing of {repository.parent}/other"
+        f"  '../other/**' is outside of the repository: git knows nothing about {repository.parent}/other"
     )
 
 
@@ -181,7 +181,7 @@ def test_exceptions_alone_are_a_mistake(mistakes, repository):
     line = text.count("\n")
 
     assert mistakes(text) == (
-        f"shop.yaml:{line}:1: watches\n  only says what is not watched\n  name what is watched, too: /** is everything"
+        f"shop.yaml:{line}:1: watches\n  only excludes files\n  also name the files to watch: /** is everything"
     )
 
 
@@ -189,7 +189,7 @@ def test_an_empty_list_is_a_mistake(mistakes):
     text = BEGINNING + RULES + "watches: []\n"
     line = text.count("\n")
 
-    assert mistakes(text) == f"shop.yaml:{line}:1: watches\n  an empty list says nothing: name at least one"
+    assert mistakes(text) == f"shop.yaml:{line}:1: watches\n  an empty list has no effect: name at least one"
 
 
 @pytest.mark.parametrize(

@@ -46,7 +46,7 @@ def test_keys_and_values_know_where_they_stand():
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("a: b\nc: d\na: e\n", "shop.yaml:3:1\n  the key 'a' is given twice\n  the first is in line 1"),
+        ("a: b\nc: d\na: e\n", "shop.yaml:3:1\n  duplicate key 'a'\n  the first is in line 1"),
         (
             "a: !!python/object/apply:os.system [ls]\n",
             "shop.yaml:1:4\n  the tag '!!python/object/apply:os.system' is refused: "
@@ -55,79 +55,79 @@ def test_keys_and_values_know_where_they_stand():
         ("a: !!int 1\n", "shop.yaml:1:4\n  the tag '!!int' is refused: a suite holds text, lists and mappings only"),
         (
             "a: &x {b: c}\nd:\n  <<: *x\n",
-            "shop.yaml:3:3\n  merge keys (<<) are refused: two ways to inherit are one too many\n"
-            "  use extends, or repeat it",
+            "shop.yaml:3:3\n  merge keys (<<) are refused: suites inherit with extends\n  use extends, or repeat it",
         ),
         (
             "? [a, b]\n: c\n",
-            "shop.yaml:1:3\n  a list or a mapping is no key: a key is text\n  quote it, if it is one text",
+            "shop.yaml:1:3\n  a list or a mapping cannot be a key: a key is text\n  quote it, if it is one text",
         ),
-        ("a: *b\n", "shop.yaml:1:4\n  *b repeats nothing: there is no such anchor before it"),
-        ("a: &b [*b]\n", "shop.yaml:1:8\n  *b stands inside what it repeats"),
+        ("a: *b\n", "shop.yaml:1:4\n  *b refers to an anchor that is not defined before it"),
+        ("a: &b [*b]\n", "shop.yaml:1:8\n  *b is inside of what it repeats"),
         (
             "a: b\n---\nc: d\n",
             "shop.yaml:2:1\n  a second document begins here: a file holds one suite\n  use a file for each",
         ),
         ("", "shop.yaml\n  is empty: a suite begins with a line 'ireval: 1'"),
-        ("- a\n", "shop.yaml\n  is no mapping: a suite begins with a line 'ireval: 1'"),
+        ("- a\n", "shop.yaml\n  is not a mapping: a suite begins with a line 'ireval: 1'"),
         (
             "metrics: [nDCG(gain='exp', k=2)@10, AP]\n",
-            "shop.yaml:1:11\n  this name is torn apart at its commas\n  quote this name: \"nDCG(gain='exp', k=2)@10\"",
+            "shop.yaml:1:11\n  quote this metric name: it contains commas\n  write \"nDCG(gain='exp', k=2)@10\"",
         ),
         (
             "rule: {metric: nDCG(gain='exp', k=2)@10, tolerance: 1%}\n",
-            "shop.yaml:1:16\n  this name is torn apart at its commas\n  quote this name: \"nDCG(gain='exp', k=2)@10\"",
+            "shop.yaml:1:16\n  quote this metric name: it contains commas\n  write \"nDCG(gain='exp', k=2)@10\"",
         ),
         (
             "metrics: [P@[5, 10]]\n",
-            "shop.yaml:1:13\n  is no YAML: while parsing a flow sequence, did not find expected ',' or ']'\n"
+            "shop.yaml:1:13\n  is not YAML: while parsing a flow sequence, did not find expected ',' or ']'\n"
             '  quote names of metrics that hold brackets, braces, commas or quotes: "nDCG(gain={1: 1, 2: 3})@10"',
         ),
         (
             "owner: @search\n",
-            "shop.yaml:1:8\n  is no YAML: while scanning for the next token, "
+            "shop.yaml:1:8\n  is not YAML: while scanning for the next token, "
             "found character that cannot start any token\n  quote text that begins with @",
         ),
         (
             "a: 1\nb:\n\tc: 1\n",
-            "shop.yaml:3:1\n  is no YAML: while scanning for the next token, "
+            "shop.yaml:3:1\n  is not YAML: while scanning for the next token, "
             "found character that cannot start any token\n"
-            "  a tab indents this line, and YAML takes blanks only: put blanks in its place",
+            "  a tab indents this line, but YAML allows only spaces: replace it with spaces",
         ),
         (
             "a: 1\n\tb: 2\n",
-            "shop.yaml:2:1\n  is no YAML: while scanning a plain scalar, found a tab character that violates "
-            "indentation\n  a tab indents this line, and YAML takes blanks only: put blanks in its place",
+            "shop.yaml:2:1\n  is not YAML: while scanning a plain scalar, found a tab character that violates "
+            "indentation\n  a tab indents this line, but YAML allows only spaces: replace it with spaces",
         ),
         (
             "threshold: {nDCG@10: >= 0.7}\n",
-            "shop.yaml:1:22\n  is no YAML: while scanning for the next token, "
+            "shop.yaml:1:22\n  is not YAML: while scanning for the next token, "
             'found character that cannot start any token\n  quote text that begins with >: ">= 0.7"',
         ),
         (
             "threshold:\n  nDCG@10: > 5%\n",
-            "shop.yaml:2:14\n  is no YAML: while scanning a block scalar, did not find expected comment or line break\n"
+            "shop.yaml:2:14\n  is not YAML: while scanning a block scalar, did not find expected comment or "
+            "line break\n"
             '  quote text that begins with >: "> 5%"',
         ),
         (
             "rule: {by_more_than: ${DROP}, at_most: 2}\n",
-            "shop.yaml:1:23\n  is no YAML: while parsing a flow mapping, did not find expected ',' or '}'\n"
+            "shop.yaml:1:23\n  is not YAML: while parsing a flow mapping, did not find expected ',' or '}'\n"
             '  quote a variable inside of braces or brackets: "${DROP}"',
         ),
         (
             "a: 1\ndepth:10\n\n# more\nb: 2\n",
-            "shop.yaml:2:6\n  is no YAML: a blank is missing behind the colon\n  write depth: 10",
+            "shop.yaml:2:6\n  is not YAML: missing space after ':'\n  write depth: 10",
         ),
-        ("depth:10\nb: 2\n", "shop.yaml:1:6\n  is no YAML: a blank is missing behind the colon\n  write depth: 10"),
+        ("depth:10\nb: 2\n", "shop.yaml:1:6\n  is not YAML: missing space after ':'\n  write depth: 10"),
         (
             "rules:\n  - a: 1\n    b:2\n    c: 3\n",
-            "shop.yaml:3:6\n  is no YAML: a blank is missing behind the colon\n  write b: 2",
+            "shop.yaml:3:6\n  is not YAML: missing space after ':'\n  write b: 2",
         ),
         (
             "a: 1\nno colon\nb: 2\n",
-            "shop.yaml:2:1\n  is no YAML: while scanning a simple key, could not find expected ':'",
+            "shop.yaml:2:1\n  is not YAML: while scanning a simple key, could not find expected ':'",
         ),
-        ("a: \x01\n", "shop.yaml:1:4\n  is no YAML: control characters are not allowed"),
+        ("a: \x01\n", "shop.yaml:1:4\n  is not YAML: control characters are not allowed"),
         ("a: " + "[" * 100_000, "shop.yaml:1:53\n  is nested deeper than 50 levels"),
     ],
 )
@@ -166,7 +166,7 @@ def test_a_file_of_another_encoding_says_which_byte(tmp_path):
     path.write_bytes("owner: me\nsuite: Käse\n".encode("latin-1"))
 
     assert list(map(str, read_tree(path, SHOP).problems)) == [
-        "shop.yaml:2\n  byte 19 is not UTF-8, which a suite is written in"
+        "shop.yaml:2\n  byte 19 is not UTF-8; a suite is written in UTF-8"
     ]
 
 
@@ -182,7 +182,9 @@ def test_a_huge_file_is_not_read(tmp_path):
     with open(path, "wb") as file:
         file.truncate(10 * 1024 * 1024 + 1)
 
-    assert list(map(str, read_tree(path, SHOP).problems)) == ["shop.yaml\n  is larger than 2 MiB, and no suite is"]
+    assert list(map(str, read_tree(path, SHOP).problems)) == [
+        "shop.yaml\n  is larger than 2 MiB, the limit for a suite"
+    ]
 
 
 def test_a_file_that_is_not_there_is_a_problem(tmp_path):
@@ -195,8 +197,8 @@ def test_the_parser_written_in_python_says_the_same(monkeypatch):
     monkeypatch.setattr(yaml_tree, "PARSER", yaml.BaseLoader)
 
     assert read("a: [b, {c: d}]\n").top == {"a": ["b", {"c": "d"}]}
-    assert problems("a: b\na: c\n") == ["shop.yaml:2:1\n  the key 'a' is given twice\n  the first is in line 1"]
-    assert problems("a: \x01\n") == ["shop.yaml:1:4\n  is no YAML: special characters are not allowed"]
+    assert problems("a: b\na: c\n") == ["shop.yaml:2:1\n  duplicate key 'a'\n  the first is in line 1"]
+    assert problems("a: \x01\n") == ["shop.yaml:1:4\n  is not YAML: special characters are not allowed"]
     assert read("a: " + "[" * 100_000).problems
 
 
