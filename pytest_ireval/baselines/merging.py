@@ -170,7 +170,7 @@ def _stage(conflict: Conflict) -> None:
 def _top_of(folder: Path) -> Path:
     top = _said(folder, "rev-parse", "--show-toplevel")
     if not top:
-        raise BaselineError(Problem("is not in a git repository, or git is not available", place=str(folder)))
+        raise BaselineError(Problem("is not in a git repository, or git is not installed", place=str(folder)))
     return Path(top)
 
 
