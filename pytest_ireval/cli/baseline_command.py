@@ -64,7 +64,7 @@ def command() -> None:
 
 @command.command(name="show")
 @click.argument("baseline")
-@click.option("-q", "--query", help="Show the ranking of this query, with the grades it was accepted under.")
+@click.option("-q", "--query", help="Show the accepted ranking of this query, with the grades of that time.")
 def _show(baseline: str, query: str | None) -> None:
     """Show what BASELINE says: figures, who accepted it when and why, and what it rests on.
 
@@ -75,13 +75,13 @@ def _show(baseline: str, query: str | None) -> None:
     click.echo(baseline_text(found, str(place)) if query is None else query_text(found, query, str(place)), nl=False)
     anchor = place._replace(name=anchor_name(place.name))
     if query is None and (record := read_record(anchor.folder, anchor.name, anchor.ref)) is not None:
-        click.echo(printable(f"beside it: {anchor_words(record.baseline.accepted)}, {anchor}"))
+        click.echo(printable(f"also pinned: {anchor_words(record.baseline.accepted)}, {anchor}"))
 
 
 @command.command(name="diff", context_settings={"show_default": True})
 @click.argument("a")
 @click.argument("b")
-@click.option("--lines", default=10, type=click.IntRange(0), help="So many queries are listed.")
+@click.option("--lines", default=10, type=click.IntRange(0), help="Number of queries to list.")
 def _diff(a: str, b: str, lines: int) -> None:
     """Compare baseline A with baseline B: figures, what else is different, and the queries that differ most.
 
@@ -98,7 +98,7 @@ COMMITS = 200
 
 @command.command(name="log", context_settings={"show_default": True})
 @click.argument("baseline")
-@click.option("-n", "--last", default=20, type=click.IntRange(1), help="So many acceptances are listed.")
+@click.option("-n", "--last", default=20, type=click.IntRange(1), help="Number of acceptances to list.")
 def _log(baseline: str, last: int) -> None:
     """List the acceptances of BASELINE, the newest first: when, at which commit, why, and with which figures.
 
@@ -121,7 +121,7 @@ def _entry(acceptance: Acceptance, figures: Figures | None) -> Iterator[str]:
     yield accepted_text(acceptance)
     yield f"  {acceptance.reason or '(no reason given)'}"
     if figures is None:
-        yield "  figures are not in the git history that is here"
+        yield "  figures are not in the local git history"
     elif figures:
         yield "  " + ", ".join(
             f"{name} {baseline_figure(value)}" for name, value in sorted(figures.items(), key=by_name)
@@ -130,8 +130,8 @@ def _entry(acceptance: Acceptance, figures: Figures | None) -> Iterator[str]:
 
 @command.command(name="anchor")
 @click.argument("paths", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
-@click.option("--reason", required=True, help="Which release this is: kept, and shown wherever something is compared.")
-@click.option("--named", help="One suite of a matrix; unless given, all of the suites at PATHS.")
+@click.option("--reason", required=True, help="The name of the release; it is kept, and every comparison shows it.")
+@click.option("--named", help="One suite of a matrix; the default is all suites at PATHS.")
 def _anchor(paths: tuple[Path, ...], reason: str, named: str | None) -> None:
     """Pin the accepted baseline of each suite at PATHS, files or folders, as its anchor.
 
@@ -143,13 +143,13 @@ def _anchor(paths: tuple[Path, ...], reason: str, named: str | None) -> None:
 
     reason = reason.strip()
     if not reason:
-        raise click.UsageError('--reason says nothing: name the release, as --reason "release 4.2"')
+        raise click.UsageError('--reason is empty: name the release, for example --reason "release 4.2"')
     pinned = _baselines(suites_named(paths, named))
     date = written(moment_of())
     for suite, baseline in pinned:
         write_anchor(suite.baselines, baseline, _anchoring(suite, date, reason))
         record = near(path_of(suite.baselines, anchor_name(suite.name), RECORD))
-        click.echo(printable(f"{suite.name}: pinned what was accepted {baseline.accepted.date}: {record}"))
+        click.echo(printable(f"{suite.name}: pinned the baseline accepted {baseline.accepted.date}: {record}"))
 
 
 def _baselines(suites: list[Suite]) -> list[tuple[Suite, Baseline]]:
@@ -164,7 +164,7 @@ def _baselines(suites: list[Suite]) -> list[tuple[Suite, Baseline]]:
             continue
         if baseline is None:
             remedy = f"accept one first: pytest --ireval {suite.shown} --ireval-update-new"
-            problems.append(Problem(f"{suite.name} has no baseline, so nothing to pin", suite.shown, (), remedy))
+            problems.append(Problem(f"{suite.name} has no baseline to pin", suite.shown, (), remedy))
         else:
             found.append((suite, baseline))
     if problems:
@@ -195,7 +195,7 @@ def _prune(folders: tuple[str, ...], yes: bool) -> None:
         verb = "deleted" if yes else "no suite has"
         click.echo(f"{verb} {path_of(folder, name, RECORD)} ({counted(len(files), 'file')})")
     if not orphans:
-        click.echo("every baseline has its suite")
+        click.echo("every baseline belongs to a suite")
     elif not yes:
         click.echo(f"{counted(len(orphans), 'baseline')} without a suite; --yes deletes them")
         sys.exit(1)
@@ -206,7 +206,7 @@ def _orphans(folder: Path) -> list[str]:
     try:
         known = {each.name for path in _suite_files(folder.parent) for each in _baselines_of_suites(path)}
     except IrevalError as error:
-        complaint = "nothing is pruned: which suites there are is not known while one of them cannot be read"
+        complaint = "nothing is pruned: a suite file cannot be read, so its baselines are unknown"
         raise BaselineError(Problem(complaint, place=str(folder)), *error.problems) from error
     unknown = (name for name in names_in(folder) if suite_of(name) not in known)
     return [name for name in unknown if is_record(path_of(folder, name, RECORD))]
@@ -218,7 +218,7 @@ def _orphans(folder: Path) -> list[str]:
     "--take",
     default="ours",
     type=click.Choice(["ours", "theirs"]),
-    help="Which side to keep; ours is HEAD, in a merge as in a rebase.",
+    help="The side to keep; ours is HEAD, both in a merge and in a rebase.",
 )
 def _resolve(files: tuple[str, ...], take: Side) -> None:
     """Settle merge conflicts in baselines: those that FILES belong to, or all of this repository.
@@ -248,27 +248,27 @@ def _finished() -> Iterator[str]:
     for folder in _baseline_folders((".",)):
         for name in _interrupted_in(folder):
             if finish_interrupted(folder, name):
-                yield f"{folder / name}.json: an update that was interrupted is in place now"
+                yield f"{folder / name}.json: finished an interrupted update"
 
 
 def _refuse_others(files: tuple[str, ...], named: list[Conflict]) -> None:
     for file in files:
         if not only_side(named, [Path(file)], _same):
-            raise BaselineError(Problem("belongs to no baseline that is in conflict", place=file))
+            raise BaselineError(Problem("does not belong to a baseline in conflict", place=file))
 
 
 def _said(conflict: Conflict, settled: Settled, sides: Sides, take: Side) -> Iterator[str]:
     kept, other = (sides.ours, sides.theirs) if take == "ours" else (sides.theirs, sides.ours)
     yield f"{_near(conflict.record)}: kept the side of {kept}"
     if settled.kept is None:
-        yield "  which has no such baseline: its files are gone"
+        yield "  that side has no such baseline: its files were removed"
     else:
         yield f"  accepted {accepted_text(settled.kept)}{_reason(settled.kept)}"
     if not settled.lost:
-        yield f"  {other} has no acceptance that is not part of it"
+        yield f"  it includes every acceptance of {other}"
         return
     lost = settled.lost[-1:] if is_anchor(conflict.name) else settled.lost  # the others are those of the baseline
-    yield f"  not part of it: {counted(len(lost), 'acceptance')} of {other}; look at the figures, and repeat:"
+    yield f"  it lacks {counted(len(lost), 'acceptance')} of {other}; check the figures, and repeat:"
     for acceptance in lost:
         yield f"    accepted {accepted_text(acceptance)}{_reason(acceptance)}"
         yield f"    {_command(conflict, acceptance)}"
@@ -325,7 +325,7 @@ def _baseline_place(text: str) -> BaselinePlace:
     ref, colon, name = text.partition(":")
     if not colon or Path(name).suffix not in (f".{RECORD}", *SUITES):
         allowed = "a baseline is its .json file, its suite's .yaml file, or REF:path for the one at a git ref"
-        raise BaselineError(Problem("is no baseline", place=text, allowed=allowed))
+        raise BaselineError(Problem("is not a baseline", place=text, allowed=allowed))
     return _of_path(Path(name))._replace(ref=ref)
 
 
@@ -352,7 +352,7 @@ def _baseline_at(place: BaselinePlace) -> Baseline:
 def _missing(place: BaselinePlace) -> Problem:
     """Nobody has accepted a baseline there."""
     meant = did_you_mean(place.name, names_in(place.folder)) if not place.ref else ""
-    return Problem("there is no such baseline", place=str(place), suggestion=meant)
+    return Problem("baseline not found", place=str(place), suggestion=meant)
 
 
 def _has_path(text: str) -> bool:
@@ -374,7 +374,7 @@ def _baseline_folders(roots: tuple[str, ...]) -> Iterator[Path]:
     seen = set()
     for root in roots:
         if not os.path.isdir(root):
-            raise BaselineError(Problem("is no folder", place=root))
+            raise BaselineError(Problem("is not a folder", place=root))
         for folder in _below(Path(root)):
             if folder.resolve() not in seen:
                 seen.add(folder.resolve())

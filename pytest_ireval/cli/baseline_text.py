@@ -52,7 +52,7 @@ def accepted_text(acceptance: Acceptance) -> str:
     """When, where, and how; without the reason."""
     at = f", commit {acceptance.commit[:COMMIT]}" if acceptance.commit else ""
     on = f" on {acceptance.branch}" if acceptance.branch else ""
-    dirty = " with changes that were not committed" if acceptance.dirty else ""
+    dirty = " with uncommitted changes" if acceptance.dirty else ""
     return f"{acceptance.date}{at}{on}{dirty}{', forced' if acceptance.forced else ''}"
 
 
@@ -93,7 +93,7 @@ def query_text(baseline: Baseline, query: str, path: str) -> str:
         title = f"asking {asking} of {len(baseline.rankings)}\n\n" if len(baseline.rankings) > 1 else ""
         parts.append(title + _ranking_table(rankings, query, dict(grades), scored=baseline.scored))
     if not with_ranking:
-        parts.append("there is no ranking")
+        parts.append("the query has no ranking")
     return "\n\n".join(parts) + "\n"
 
 
@@ -180,9 +180,9 @@ def _differences(cause: Cause) -> Iterator[str]:
         edited = "" if cause.edited is None else f", {counted(cause.edited, 'judgment')}"
         yield f"judgments: {counted(cause.judgments, 'query')}{edited} changed{_edits(cause)}"
     if cause.queries:
-        yield "queries: the file says something else"
+        yield "queries: the content of the file changed"
     if cause.metrics:
-        yield f"metrics defined otherwise: {', '.join(cause.metrics)}"
+        yield f"metrics defined differently: {', '.join(cause.metrics)}"
     others = [name for name, differs in (("source", cause.source), ("policies", cause.policies)) if differs]
     if others:
         yield f"different: {', '.join(others)}"

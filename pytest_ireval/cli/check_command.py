@@ -43,9 +43,9 @@ def command(paths: tuple[Path, ...], schema: bool, output: str | None) -> None:
         _write_schema(paths[0] if paths else Path(), output)
         return
     if not paths:
-        raise click.UsageError("say which suites: files or folders")
+        raise click.UsageError("no suites given: name files or folders")
     if output is not None:
-        raise click.UsageError("--output is where the schema goes: add --schema")
+        raise click.UsageError("--output needs --schema")
     from pytest_ireval.gate.changed_since import Repositories, wrong_watches
     from pytest_ireval.plugins.conftests import Conftests
     from pytest_ireval.suites.finding import is_shared, suites_at
@@ -142,7 +142,7 @@ def _named_twice(suites: Sequence[Suite], names: dict[str, Suite]) -> Iterator[P
     for suite in suites:
         other = names.setdefault(suite.name, suite)
         if other is not suite:
-            yield Problem(f"the suite of {other.shown} is called {suite.name!r}, too", str(suite.place))
+            yield Problem(f"duplicate suite name {suite.name!r}: {other.shown} has it, too", str(suite.place))
 
 
 def _line(suite: Suite) -> str:

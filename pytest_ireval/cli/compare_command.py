@@ -232,16 +232,16 @@ def _escaped(text: str, escapes: Mapping[str, str]) -> str:
 @click.argument("judgments")
 @click.argument("rankings", nargs=-1, required=True, metavar="RANKINGS RANKINGS...")
 @metric_option
-@click.option("--baseline", metavar="NAME", help="Compare with this ranking only (first: the first), not every pair.")
+@click.option("--baseline", metavar="NAME", help="Compare only with this ranking (first: the first one), not all pairs.")
 @click.option("--test", default="t", type=click.Choice(get_args(Test)), help="Paired t, or the exact sign-flip test.")
 @click.option(
     "--alpha", default=0.05, type=click.FloatRange(0, 1, min_open=True, max_open=True), help="Level of significance."
 )
-@click.option("--sort", metavar="NAME", help="Best first by this metric; unless given, the order of the arguments.")
+@click.option("--sort", metavar="NAME", help="Sort by this metric, best first; the default is the order of the arguments.")
 @click.option("--pairs", is_flag=True, help="Show every pair, not only the best two of each metric.")
-@click.option("--extremes", default=3, type=click.IntRange(0), help="List so many of the greatest gains and drops.")
+@click.option("--extremes", default=3, type=click.IntRange(0), help="Number of the greatest gains and drops to list.")
 @click.option("--per-query", is_flag=True, help="Show the values of every query.")
-@click.option("--format", "form", default="table", type=click.Choice(list(_FORMATS)), help="How to print it.")
+@click.option("--format", "form", default="table", type=click.Choice(list(_FORMATS)), help="The output format.")
 @format_options("judgments", "rankings")
 @policy_options
 def command(
@@ -261,7 +261,7 @@ def command(
     """
     named = named_rankings(rankings)
     if len(named) < 2:
-        raise click.UsageError("two RANKINGS or more are compared")
+        raise click.UsageError("give at least two RANKINGS")
     if judgments == _STANDARD_INPUT and _STANDARD_INPUT in named.values():
         raise click.UsageError("only one of JUDGMENTS and RANKINGS can be standard input")
     wanted = metrics or METRICS
@@ -281,7 +281,7 @@ def _sorted_by(sort: str | None, metrics: Sequence[str]) -> str | None:
     (wanted, *more) = map(str, registry.parse_metrics([sort]))
     if more or wanted not in compared:
         allowed = f"compared: {', '.join(compared)}"
-        complaint = f"{sort!r} is none of the metrics that are compared"
+        complaint = f"{sort!r} is not one of the compared metrics"
         raise IrevalError(Problem(complaint, "--sort", suggestion=did_you_mean(sort, compared), allowed=allowed))
     return wanted
 
@@ -324,7 +324,7 @@ def named_rankings(arguments: Sequence[str]) -> dict[str, str]:
     repeated = [name for name, times in Counter(given).items() if times > 1]
     if repeated:
         places = ", ".join(path for name, path in split if name == repeated[0])
-        raise InputError(Problem(f"the name {repeated[0]!r} is given twice", place=places))
+        raise InputError(Problem(f"duplicate name {repeated[0]!r}", place=places))
     return dict(named)
 
 
@@ -337,8 +337,8 @@ def _name_and_path(argument: str) -> tuple[str, str]:
     at = (there or places)[0]
     name, path = argument[:at].strip(), argument[at + 1 :]
     if not name or not path:
-        missing = "name in front of" if not name else "path behind"
-        raise InputError(Problem(f"there is no {missing} the =", place=argument, suggestion="write NAME=path"))
+        missing = "name before" if not name else "path after"
+        raise InputError(Problem(f"missing {missing} the =", place=argument, suggestion="write NAME=path"))
     return name, path
 
 

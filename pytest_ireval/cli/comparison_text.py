@@ -207,7 +207,7 @@ def how_tested(comparison: Comparison) -> str:
     count = len(comparison.rankings)
     pairs = count - 1 if comparison.baseline is not None else count * (count - 1) // 2
     over = f"the {pairs} pairs with {comparison.baseline}" if comparison.baseline is not None else f"all {pairs} pairs"
-    family = f"Holm's correction over {over} of each metric" if pairs > 1 else "one pair a metric, so no correction"
+    family = f"Holm's correction over {over} of each metric" if pairs > 1 else "one pair per metric, so no correction"
     return f"{test}, two-sided, p < {comparison.alpha:g}; {family}; metrics are not corrected for each other"
 
 
@@ -251,7 +251,7 @@ def _legend(comparison: Comparison, *, best: str, every_pair: bool | None) -> It
     if comparison.baseline is not None:
         yield f"{BETTER} {WORSE}: significantly better, worse than {comparison.baseline}: {how_tested(comparison)}"
     else:
-        yield f"letters behind a figure: significantly better than those rankings: {how_tested(comparison)}"
+        yield f"letters after a figure: significantly better than those rankings: {how_tested(comparison)}"
     if every_pair is None:
         return
     pairs = max(len(metric.pairs) for metric in comparison.metrics)
@@ -270,13 +270,13 @@ def _notes_on_tests(comparison: Comparison) -> Iterator[str]:
             by_units.setdefault(f"{metric.units} {unit}", []).append(metric.name)
     for units, names in by_units.items():
         which = f" ({', '.join(names)})" if len(names) < len(comparison.metrics) else ""
-        yield f"paired: {units}{which}" + ("; one alone says nothing of chance" if units.startswith("1 ") else "")
+        yield f"paired: {units}{which}" + ("; one alone cannot show significance" if units.startswith("1 ") else "")
     for metric in comparison.metrics:
         if metric.untested:
             yield f"not tested: {metric.name}: {metric.untested}"
     pairs = [pair for metric in comparison.metrics for pair in metric.pairs]
     if any(pair.p is not None for pair in pairs) and not any(pair.better for pair in pairs):
-        yield "no difference is significant; that is no proof that there is none"
+        yield "no difference is statistically significant; a difference may still exist"
     yield from _notes_on_doubts(comparison)
 
 
@@ -313,5 +313,5 @@ def _notes_on_rankings(comparison: Comparison) -> Iterator[str]:
     for name, evaluation in comparison.rankings.items():
         left_open = [f"{m.name} {open_to(m.ties)}" for m in evaluation.metrics if m.ties]
         if left_open:
-            yield f"{signs[name]} {name}: equal scores leave open: {', '.join(left_open)}"
+            yield f"{signs[name]} {name}: depends on the order of equal scores: {', '.join(left_open)}"
         yield from (f"{signs[name]} {name}: {note}" for note in note_on_tried_orders(evaluation))

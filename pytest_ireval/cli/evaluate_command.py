@@ -17,7 +17,7 @@ from pytest_ireval.results.evaluation import MissingQueries
 @click.argument("rankings")
 @metric_option
 @click.option("--per-query", is_flag=True, help="Show the values of every query.")
-@click.option("--format", "form", default="table", type=click.Choice(list(FORMATS)), help="How to print it.")
+@click.option("--format", "form", default="table", type=click.Choice(list(FORMATS)), help="The output format.")
 @format_options("judgments", "rankings")
 @policy_options
 def command(

@@ -49,7 +49,7 @@ _history_option = click.option(
     "--history",
     metavar="FILE",
     type=click.Path(path_type=Path, dir_okay=False, exists=True),
-    help="The history, if it is not the .ireval/history.sqlite of this folder or one above.",
+    help="The history; the default is .ireval/history.sqlite in this folder or one above.",
 )
 
 
@@ -60,13 +60,13 @@ def _moment(date: datetime | None) -> str:
 
 @command.command(name="prune")
 @_history_option
-@click.option("--before", type=_DATES, metavar="DATE", help="Runs before this day go.")
-@click.option("--keep", type=click.IntRange(0, 1_000_000_000), metavar="N", help="All runs but the newest N go.")
+@click.option("--before", type=_DATES, metavar="DATE", help="Delete runs before this day.")
+@click.option("--keep", type=click.IntRange(0, 1_000_000_000), metavar="N", help="Delete all runs except the newest N.")
 @click.option("--yes", is_flag=True, help="Delete them without asking.")
 def _prune(history: Path | None, before: Any, keep: int | None, yes: bool) -> None:
     """Delete old runs, after saying which and asking."""
     if (before is None) == (keep is None):
-        raise click.UsageError("say which runs go: --before DATE or --keep N")
+        raise click.UsageError("choose the runs to delete: --before DATE or --keep N")
     path = history or history_near(Path.cwd())
     old = old_runs(path, _moment(before), keep)
     if not old.runs:
@@ -83,17 +83,17 @@ def _prune(history: Path | None, before: Any, keep: int | None, yes: bool) -> No
 def _told(old: Old, path: Path) -> str:
     accepted = f", {counted(old.acceptances, 'acceptance')} among them" if old.acceptances else ""
     days = old.first[:10] if old.first[:10] == old.last[:10] else f"{old.first[:10]} to {old.last[:10]}"
-    return f"{counted(old.runs, 'run')} of {path} would go, of {days}{accepted}; {old.kept} would stay"
+    return f"{counted(old.runs, 'run')} of {path} would be deleted, of {days}{accepted}; {old.kept} would be kept"
 
 
 @command.command(name="rebuild")
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path, exists=True))
-@click.option("--from-git", is_flag=True, help="Add what baselines of this folder and below say in all commits.")
+@click.option("--from-git", is_flag=True, help="Add the baselines of this folder and below, from all commits.")
 @click.option(
     "--history",
     metavar="FILE",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="The history to add to; it is made if it is not there.",
+    help="The history to add to; it is created if it is missing.",
 )
 def _rebuild(paths: tuple[Path, ...], from_git: bool, history: Path | None) -> None:
     """Add runs to the history: of results.json files, of such files in folders and below (PATHS), and of git.
@@ -102,7 +102,7 @@ def _rebuild(paths: tuple[Path, ...], from_git: bool, history: Path | None) -> N
     be read; the rest is added all the same.
     """
     if not paths and not from_git:
-        raise click.UsageError("say what to add: results.json files, folders that hold some, or --from-git")
+        raise click.UsageError("nothing to add: name results.json files, folders that contain them, or --from-git")
     path = history or history_for(Path.cwd())
     files = list(dict.fromkeys(file for each in paths for file in _files(each)))
     runs, unread = _runs(files)
@@ -146,20 +146,20 @@ def _runs(files: list[Path]) -> tuple[list[KeptRun], list[str]]:
             unread.append(f"{file}: {error}")
             continue
         if not run.suites:
-            click.echo(f"{file}: a run without a suite ({'; '.join(run.problems) or run.verdict}), passed over")
+            click.echo(f"{file}: skipped: a run without a suite ({'; '.join(run.problems) or run.verdict})")
             continue
         found.setdefault(kept.key, kept)
     return list(found.values()), unread
 
 
 def _tell(merged: Merged, of_what: str, noun: str) -> None:
-    known = f", {merged.known} known already" if merged.known else ""
+    known = f", {merged.known} already known" if merged.known else ""
     click.echo(f"{of_what}: {counted(merged.added, noun)} added{known}")
 
 
 def _tell_shallow(found: FromGit) -> None:
     if found.shallow:
-        click.echo("this clone is shallow: git fetch --unshallow brings what was before")
+        click.echo("this clone is shallow: git fetch --unshallow gets the earlier commits")
 
 
 FORMAT = 1
@@ -175,11 +175,11 @@ REASON = 40
 @_history_option
 @click.option("--suite", default="", help="Only this suite.", show_default=False)
 @click.option("--metric", default="", help="Only this metric.", show_default=False)
-@click.option("--slice", "part", default="", help="Only this slice: all, or as in segment=tail.", show_default=False)
+@click.option("--slice", "part", default="", help="Only this slice: all, or for example segment=tail.", show_default=False)
 @click.option("--branch", default="", help="Only runs on this branch.", show_default=False)
 @click.option("--since", type=_DATES, metavar="DATE", help="Only runs of this day or later.")
-@click.option("--limit", default=20, type=click.IntRange(1), help="So many runs are shown.")
-@click.option("--format", "form", default="table", type=click.Choice(["table", "json", "csv"]), help="What to print.")
+@click.option("--limit", default=20, type=click.IntRange(1), help="Number of runs to show.")
+@click.option("--format", "form", default="table", type=click.Choice(["table", "json", "csv"]), help="The output format.")
 def _list(
     history: Path | None, suite: str, metric: str, part: str, branch: str, since: Any, limit: int, form: str
 ) -> None:
@@ -210,7 +210,7 @@ def _list(
     "form",
     type=click.Choice(["jsonl", "csv"]),
     show_default=False,
-    help="Unless given, CSV into a file called so, and JSON lines into any other.",
+    help="The default is CSV for a file named .csv, and JSON lines for any other.",
 )
 def _export(file: Path, history: Path | None, form: str | None) -> None:
     """Write all of the history into FILE, or print it for -: a line for each suite, metric and slice of each run."""
@@ -228,11 +228,11 @@ def _nothing(path: Path, wanted: Wanted) -> Problem:
     for name in COLUMNS:
         value, there = getattr(wanted, name), known(path, name)
         if value and value not in there:
-            allowed = f"there are: {', '.join(there)}" if there else ""
+            allowed = f"available: {', '.join(there)}" if there else ""
             return Problem(
                 f"has no {name} {value!r}", str(path), suggestion=did_you_mean(value, there), allowed=allowed
             )
-    return Problem("has no such run" if any(wanted) else "has no run yet", str(path))
+    return Problem("has no such run" if any(wanted) else "has no runs yet", str(path))
 
 
 def _plain(row: Row) -> dict[str, Any]:

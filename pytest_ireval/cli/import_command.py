@@ -24,18 +24,18 @@ LISTED = 3
 
 @click.command(name="import", context_settings={"show_default": True})
 @click.argument("sources", nargs=-1, required=True)
-@click.option("--to", "folder", default=".", help="The folder to write to; it is made if there is none.")
-@click.option("--format", "name", metavar="NAME", help="What the sources are; unless given, it is recognised.")
+@click.option("--to", "folder", default=".", help="The folder to write to; it is created if it is missing.")
+@click.option("--format", "name", metavar="NAME", help="The format of the sources; the default is to detect it.")
 @click.option("--ending", default="tsv", type=click.Choice(["tsv", "csv", "jsonl"]), help="The format to write.")
 @click.option(
     "--judges",
     default="error",
     type=click.Choice(get_args(Judges)),
-    help="Which grade counts where a document has several for a query.",
+    help="The grade to use if a document has several for one query.",
 )
-@click.option("--grades", default="integer", type=click.Choice(get_args(Grades)), help="What grades are.")
-@click.option("--keep-ids", is_flag=True, help="Keep query ids that have blanks in them, as 'red mug'.")
-@click.option("--force", is_flag=True, help="Write over files that are there.")
+@click.option("--grades", default="integer", type=click.Choice(get_args(Grades)), help="The type of grades.")
+@click.option("--keep-ids", is_flag=True, help="Keep query ids that contain spaces, such as 'red mug'.")
+@click.option("--force", is_flag=True, help="Overwrite existing files.")
 def command(
     sources: tuple[str, ...],
     folder: str,
@@ -70,11 +70,11 @@ def _check_targets(found: Imported, targets: dict[str, Path], *, force: bool) ->
     there = [what for what, target in targets.items() if target.exists()]
     written = [str(targets[what]) for what in there if getattr(found, what) is not None]
     if written and not force:
-        raise IrevalError(Problem(f"would write over {' and '.join(written)}", suggestion="--force does it"))
+        raise IrevalError(Problem(f"would overwrite {' and '.join(written)}", suggestion="--force overwrites"))
     for what in there:
         if getattr(found, what) is None:
-            complaint = f"there are no {what} in the sources, and the {what} that are there may belong to other ones"
-            raise IrevalError(Problem(complaint, place=str(targets[what]), suggestion="remove it, or say another --to"))
+            complaint = f"the sources contain no {what}; the {what} in this file may belong to other sources"
+            raise IrevalError(Problem(complaint, place=str(targets[what]), suggestion="remove it, or choose another folder with --to"))
 
 
 def _said(found: Imported, targets: dict[str, Path]) -> Iterator[str]:
@@ -84,7 +84,7 @@ def _said(found: Imported, targets: dict[str, Path]) -> Iterator[str]:
     if found.renamed:
         examples = [f"{old!r} is {new}" for old, new in list(found.renamed.items())[:LISTED]]
         more = f" and {len(found.renamed) - LISTED} more" if len(found.renamed) > LISTED else ""
-        yield f"query ids without blanks: {', '.join(examples)}{more}"
+        yield f"query ids without spaces: {', '.join(examples)}{more}"
     yield _written(found.queries, targets[QUERIES]) if found.queries else f"no queries: {targets[QUERIES]} not written"
     if found.judgments is None:
         yield f"no judgments: {targets[JUDGMENTS]} not written"

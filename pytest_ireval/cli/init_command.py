@@ -37,11 +37,11 @@ RECALL_CUTOFFS = (100, 50, 20)
 
 @click.command(name="init")
 @click.option("--judgments", type=click.Path(path_type=Path), help="The judgments, if there are any.")
-@click.option("--rankings", required=True, type=click.Path(path_type=Path), help="What the system returns now.")
+@click.option("--rankings", required=True, type=click.Path(path_type=Path), help="The current rankings of the system.")
 @click.option("--queries", type=click.Path(path_type=Path), help="The queries.")
-@click.option("--name", help="The suite's name; unless given, that of the working folder.")
+@click.option("--name", help="The suite's name; the default is that of the working folder.")
 @click.option(
-    "-o", "--output", type=click.Path(path_type=Path), help="The file; unless given, suites/NAME.ireval.yaml."
+    "-o", "--output", type=click.Path(path_type=Path), help="The file to write; the default is suites/NAME.ireval.yaml."
 )
 @format_options("judgments", "queries", "rankings")
 def command(
@@ -62,13 +62,13 @@ def command(
     from pytest_ireval.suites.loading import load_suite
 
     if judgments is None and queries is None:
-        raise click.UsageError("say --judgments, or --queries where nothing is judged yet")
+        raise click.UsageError("give --judgments, or --queries if there are no judgments yet")
     name = _name(name)
     path = (output or Path("suites", f"{name}.ireval.yaml")).absolute()
     if path.suffix not in (".yaml", ".yml"):
-        raise click.UsageError(f"{output}: a suite is a file .yaml or .yml")
+        raise click.UsageError(f"{output}: the name of a suite file ends in .yaml or .yml")
     if path.exists():
-        raise IrevalError(Problem("is there already, and is not overwritten", shown_path(path), (), "name another: -o"))
+        raise IrevalError(Problem("already exists, and is not overwritten", shown_path(path), (), "choose another file with -o"))
     known = _known(
         name,
         path,
@@ -86,7 +86,7 @@ def _name(name: str | None) -> str:
     if name is None:
         return re.sub(r"[^A-Za-z0-9_.-]+", "-", Path.cwd().name).strip("-.") or "search"
     if not re.fullmatch(r"[A-Za-z0-9_.-]+", name):
-        raise click.UsageError(f"--name {name}: a name of a suite is letters, digits, _ . and -")
+        raise click.UsageError(f"--name {name}: a suite name may contain letters, digits, _ . and -")
     return name
 
 
@@ -216,10 +216,10 @@ def _head(known: _Known) -> Iterator[str]:
     yield "# (that file is for editors; it is written by: ireval check --schema -o .ireval/suite.schema.json)"
     yield "ireval: 1"
     yield f"suite: {quoted(known.name)}"
-    yield '# owner: "@your-team"     whom a failure concerns'
+    yield '# owner: "@your-team"     who is responsible for a failure'
     yield ""
     form = f", format: {known.rankings.format}" if known.rankings.format else ""
-    yield "# The candidate; a function or a command can be asked instead."
+    yield "# The candidate rankings; a function or a command can supply them instead."
     yield f"source: {{run: {_path(known.rankings, known)}{form}}}"
     yield f"depth: {known.depth}     # how many documents of each ranking count"
     if known.queries_file:
@@ -251,7 +251,7 @@ def _judged_rules(known: _Known) -> Iterator[str]:
     if floors:
         now = ", ".join(f"{metric.name} {metric.mean:.4f}" for metric in floors)
         bounds = ", ".join(f'{metric.name}: ">= {_floor(metric.mean or 0):g}"' for metric in floors)
-        yield f"  # Floors, 5% below what these rankings reach now: {now}."
+        yield f"  # Floors, 5% below the current figures of these rankings: {now}."
         yield f"  - threshold: {{{bounds}}}"
         yield ""
     compared = [metric for metric in evaluation.metrics if metric.name.startswith(("nDCG", "RR"))]
@@ -262,7 +262,7 @@ def _judged_rules(known: _Known) -> Iterator[str]:
     if known.queries:
         yield from _per_slice(compared[0], known.queries)
     yield ""
-    yield "  # A mean hides single queries that break."
+    yield "  # A mean can hide single queries that break."
     yield f"  - worsened: {{metric: {compared[0].name}, by_more_than: 0.3, at_most: 5%}}"
     yield ""
 
@@ -272,15 +272,15 @@ def _how_it_was_made(metric: MetricResult) -> Iterator[str]:
     made = _proposal(values)
     yield "  # How far a mean may fall below the accepted baseline."
     if not made.spread:
-        yield f"  # All {counted(made.queries, 'query')} score alike, which says nothing of the spread of changes:"
-        yield "  # the tolerance is half of what one query lost altogether would cost."
+        yield f"  # All {counted(made.queries, 'query')} score the same, so the spread of changes is unknown:"
+        yield "  # the tolerance is half the cost of losing one query completely."
         return
     queries = counted(made.queries, "query")
-    yield f"  # The tolerance is the smallest drop that {queries} show in 80% of cases. It is a guess as yet, made of"
-    yield f"  # how far values of {metric.name} lie apart (standard deviation {made.spread:.2f}): those of two"
-    yield f"  # versions are taken to correlate by {LIKENESS}, as after small changes. Later, ireval plan knows more."
+    yield f"  # The tolerance is the smallest drop that {queries} show in 80% of cases. It is estimated from the"
+    yield f"  # spread of {metric.name} (standard deviation {made.spread:.2f}). The values of two versions are"
+    yield f"  # assumed to correlate by {LIKENESS}, as after small changes. Later, ireval plan has a better estimate."
     if made.queries >= _MANY:
-        yield "  # Evidence decides: a fall fails where it is more than chance, and what cannot be told is a warning."
+        yield "  # Evidence decides: a statistically significant drop fails; an uncertain one is a warning."
     if made.queries < _FEW:
         yield f"  # {queries} are few: about {roughly(_needed_for(0.02, values)):,} would show a drop of 2%."
 
@@ -300,8 +300,8 @@ def _per_slice(metric: MetricResult, queries: Queries) -> Iterator[str]:
 
 
 def _churn() -> Iterator[str]:
-    yield "  # How many queries may get a very different list; this needs no judgments. Look at the first changes,"
-    yield "  # set it to what is usual here, and take on_fail out: until then it only warns."
+    yield "  # Limit how many queries get a very different list; this needs no judgments. Look at the first changes,"
+    yield "  # set at_most to what is usual here, and remove on_fail: until then the rule only warns."
     yield "  - churn: {overlap: RBO(p=0.9), below: 0.8, at_most: 10%, on_fail: warn}"
     yield ""
 
@@ -309,9 +309,9 @@ def _churn() -> Iterator[str]:
 def _expectations(known: _Known) -> Iterator[str]:
     if not known.first:
         return
-    what = "have the top grade and stand first" if known.judgments else "stand first"
-    yield f"  # What must not break, whatever the means say. These {what} now;"
-    yield "  # put in those that you care about."
+    what = "have the top grade and rank first" if known.judgments else "rank first"
+    yield f"  # Queries that must not break, whatever the means say. These documents {what} now;"
+    yield "  # replace them with those that you care about."
     yield "  - expect:"
     for query, document in known.first:
         yield f"      - {{query: {quoted(query)}, document: {quoted(document)}, top: 3}}"

@@ -21,12 +21,12 @@ SCALE = re.compile(r"(-?[0-9.]+)\.\.(-?[0-9.]+)")
 @click.argument("judgments")
 @click.argument("rankings", nargs=-1)
 @click.option("--queries", help="The queries that were judged.")
-@click.option("--scale", metavar="LOW..HIGH", help="The least and the greatest grade there should be, as 0..3.")
-@click.option("--rel", default=1.0, help="The least grade that is relevant.")
-@click.option("--ignore", multiple=True, metavar="CHECK", help="Do not report this; repeat it for more.")
-@click.option("--format", "form", default="text", type=click.Choice(["text", "json"]), help="How to print it.")
+@click.option("--scale", metavar="LOW..HIGH", help="The lowest and the highest allowed grade, for example 0..3.")
+@click.option("--rel", default=1.0, help="The lowest grade that is relevant.")
+@click.option("--ignore", multiple=True, metavar="CHECK", help="Do not report this; repeatable.")
+@click.option("--format", "form", default="text", type=click.Choice(["text", "json"]), help="The output format.")
 @format_options("judgments", "queries", "rankings")
-@click.option("--grades", default="integer", type=click.Choice(get_args(Grades)), help="What grades are.")
+@click.option("--grades", default="integer", type=click.Choice(get_args(Grades)), help="The type of grades.")
 def command(
     judgments: str,
     rankings: tuple[str, ...],
@@ -46,7 +46,7 @@ def command(
     """
     for name in ignore:
         if name not in CHECKS:
-            raise click.UsageError(f"there is no check {name!r}; {did_you_mean(name, CHECKS) or ', '.join(CHECKS)}")
+            raise click.UsageError(f"unknown check {name!r}; {did_you_mean(name, CHECKS) or ', '.join(CHECKS)}")
     found = findings(
         read_judgments(judgments, format=judgments_format, grades=grades),
         None if queries is None else read_queries(queries, format=queries_format),
@@ -66,7 +66,7 @@ def _scale(text: str) -> tuple[float, float]:
     except ValueError:
         low, high = 1.0, 0.0
     if low > high:
-        raise click.UsageError(f"--scale {text} is no scale; it is written as 0..3")
+        raise click.UsageError(f"--scale {text} is not a scale; write it as 0..3")
     return low, high
 
 

@@ -31,7 +31,7 @@ def format_options(*contents: Content) -> Callable[[Callable[..., Any]], Callabl
             click.option(
                 f"--{content}-format",
                 metavar="NAME",
-                help=f"The format of the {content}; unless given, it is recognised by the content.",
+                help=f"The format of the {content}; the default is to detect it from the content.",
             )(function)
         return function
 
@@ -58,7 +58,7 @@ metric_option = click.option(
     multiple=True,
     metavar="NAME",
     shell_complete=metric_names,
-    help=f"A metric, as nDCG@10, AP or map; repeat it for more. Unless given: {', '.join(METRICS)}.",
+    help=f"A metric, such as nDCG@10, AP or map; repeatable. The default is {', '.join(METRICS)}.",
 )
 
 _TIES = click.option(
@@ -77,7 +77,7 @@ _NO_RELEVANT = click.option(
     "--no-relevant",
     default="zero",
     type=click.Choice(get_args(NoRelevant)),
-    help="What becomes of a query without relevant documents.",
+    help="How to treat a query without relevant documents.",
 )
 _VIEWS = (
     click.option(
@@ -86,15 +86,15 @@ _VIEWS = (
         type=click.Choice(get_args(Unjudged)),
         help="Unjudged documents are not relevant, or are removed first (condensed lists).",
     ),
-    click.option("--depth", type=click.IntRange(1), help="Only the first so many documents of each ranking count."),
-    click.option("--scale", type=float, help="The top grade; unless given, the highest of the judgments."),
+    click.option("--depth", type=click.IntRange(1), help="Use only this many documents of each ranking, from the top."),
+    click.option("--scale", type=float, help="The top grade; the default is the highest of the judgments."),
     click.option(
         "--collection",
         type=click.IntRange(1),
         metavar="N",
-        help="How many documents there are to find; FallOut and some others need it.",
+        help="The number of documents in the collection; FallOut and some others need it.",
     ),
-    click.option("--grades", default="integer", type=click.Choice(get_args(Grades)), help="What grades are."),
+    click.option("--grades", default="integer", type=click.Choice(get_args(Grades)), help="The type of grades."),
 )
 
 
@@ -132,7 +132,7 @@ def suites_named(paths: Iterable[Path], named: str | None = None, conftests: Con
         names = [suite.name for suite in suites]
         meant = did_you_mean(named, names)
         raise SuiteError(
-            Problem(f"there is no suite {named!r}", suggestion=meant, allowed=f"--named is one of {', '.join(names)}")
+            Problem(f"unknown suite {named!r}", suggestion=meant, allowed=f"--named is one of {', '.join(names)}")
         )
     return chosen
 
@@ -141,7 +141,7 @@ suites_option = click.option(
     "--suites",
     metavar="DIR",
     type=click.Path(exists=True, path_type=Path),
-    help="A folder of suites: what its conftest.py files bring counts, too.",
+    help="A folder of suites; the additions of its conftest.py files are used, too.",
 )
 
 

@@ -32,16 +32,16 @@ def _drop(_context: click.Context, _option: click.Parameter, text: str | None) -
     except UnfitError:
         drop = None
     if drop is None or not (drop.relative or drop.absolute):
-        raise click.BadParameter(f"{text!r} is no drop: write 1% (of the baseline) or 0.01 (an amount)")
+        raise click.BadParameter(f"{text!r} is not a drop: write 1% (of the baseline) or 0.01 (an amount)")
     return drop
 
 
 @click.command(name="plan")
 @click.argument("paths", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
 @click.option("--drop", callback=_drop, help="Ask about this drop, 1% or 0.01, instead of the tolerances of the rules.")
-@click.option("--queries", type=click.IntRange(2), help="What if a suite had so many, its slices in proportion.")
-@click.option("--named", help="One suite of a matrix; unless given, all of the suites at PATHS.")
-@click.option("--format", "form", default="table", type=click.Choice(["table", "json"]), help="How it is printed.")
+@click.option("--queries", type=click.IntRange(2), help="Assume this many queries in a suite, its slices in proportion.")
+@click.option("--named", help="One suite of a matrix; the default is all suites at PATHS.")
+@click.option("--format", "form", default="table", type=click.Choice(["table", "json"]), help="The output format.")
 def command(paths: tuple[Path, ...], drop: Tolerance | None, queries: int | None, named: str | None, form: str) -> None:
     """Say what the suites at PATHS, files or folders, can show with their queries.
 
@@ -78,7 +78,7 @@ def _plan_text(known: Known, found: Sequence[Outlook], drop: Tolerance | None, q
     lines = [printable(f"{suite.name}: {suite.shown}")]
     if known.stored is None:
         lines += wrapped(
-            "no baseline yet, so nothing is known of its values; the first one is accepted with: "
+            "no baseline yet, so its values are unknown; accept the first one with: "
             f"pytest --ireval {suite.shown} --ireval-update-new",
             WIDTH,
             "  ",
@@ -138,22 +138,22 @@ def _meaning(found: Sequence[Outlook]) -> Iterator[str]:
     yield (
         "spread: the standard deviation of what single queries gain or lose from one version to the next. "
         "can show: the smallest true drop that a one-sided t test at 5% finds in 80% of cases. "
-        "needs: how many queries would show the drop beside it. "
-        "false alarms: how often a harmless change of this spread falls by more than that."
+        "needs: the number of queries that would show the drop in the column before. "
+        "false alarms: how often a harmless change of this spread exceeds that drop."
     )
     if any(each.clusters is not None for each in found):
         yield (
-            "queries: 60 in 12 are 60 queries in 12 clusters. As long as the spread is assumed, a cluster is taken for "
+            "queries: 60 in 12 are 60 queries in 12 clusters. As long as the spread is assumed, a cluster counts as "
             "one query."
         )
     if any(each.usual is not None and each.usual.assumed for each in found):
         yield (
-            f"assumed: nothing was accepted since the first baseline that moved these queries, so values of two "
-            f"versions are taken to correlate by {LIKENESS}, as after small changes."
+            f"assumed: no acceptance after the first baseline moved these queries, so the values of two "
+            f"versions are assumed to correlate by {LIKENESS}, as after small changes."
         )
     unknown = dict.fromkeys(printable(f"{each.metric} on {each.slice}") for each in found if each.usual is None)
     if unknown:
-        yield f"nothing can be said of {', '.join(unknown)}: all its values are alike, or the baseline has none."
+        yield f"unknown: {', '.join(unknown)}: all values are equal, or the baseline has none."
 
 
 def _as_plain(known: Known, found: Sequence[Outlook]) -> dict[str, Any]:

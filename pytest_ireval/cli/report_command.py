@@ -27,14 +27,14 @@ from pytest_ireval.text_table import counted, printable
 @click.command(name="report")
 @click.argument("results", type=click.Path(path_type=Path), default=Path(FOLDER) / RESULTS)
 @click.option(
-    "--to", metavar="DIR", type=click.Path(path_type=Path), help="Where to write; unless given, beside RESULTS."
+    "--to", metavar="DIR", type=click.Path(path_type=Path), help="The folder to write to; the default is the folder of RESULTS."
 )
 @click.option(
     "--templates",
     "folder",
     metavar="DIR",
     type=click.Path(path_type=Path),
-    help="Templates that come before ours, as the ini file's ireval_templates.",
+    help="Templates that replace the built-in ones, like the ini file's ireval_templates.",
 )
 @suites_option
 @click.option("--charts", is_flag=True, help="Write only the charts: each as NAME.svg, its numbers as NAME.csv.")
@@ -65,7 +65,7 @@ def command(
         _draw_charts(results, to, names, kinds)
         return
     if names or kinds:
-        raise click.UsageError("--suite and --kind choose charts: add --charts")
+        raise click.UsageError("--suite and --kind need --charts")
     path = (results / RESULTS if results.is_dir() else results).absolute()
     using = templates(
         None if folder is None else folder.absolute(), templates_of(registry_at(suites).sections.values())
@@ -84,7 +84,7 @@ def _write(path: Path, text: str) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         if path.name == TO_JUDGE and (moved := kept(path)):
-            click.echo(f"kept: {_shown(moved)}, the grades that stood in {TO_JUDGE}")
+            click.echo(f"kept: {_shown(moved)}, the grades from {TO_JUDGE}")
         if not text:
             path.unlink(missing_ok=True)
             return
@@ -126,7 +126,7 @@ def _chosen(run: RunResult, names: Sequence[str], results: Path) -> list[SuiteRe
             f"has no suite {name!r}",
             str(results),
             suggestion=did_you_mean(name, there),
-            allowed=f"there are: {', '.join(there)}" if there else "no suite took part in that run",
+            allowed=f"available: {', '.join(there)}" if there else "that run has no suites",
         )
         for name in dict.fromkeys(names)
         if name not in there
@@ -139,16 +139,16 @@ def _chosen(run: RunResult, names: Sequence[str], results: Path) -> list[SuiteRe
 def _nothing(chosen: Sequence[SuiteResult], kinds: Sequence[str], results: Path) -> Problem:
     """Why there is no chart."""
     if not chosen:
-        return Problem("there is nothing to draw: no suite took part in that run", str(results))
+        return Problem("nothing to draw: that run has no suites", str(results))
     found = dict.fromkeys(chart.kind for suite in chosen for chart in charts_of(suite))
     if kinds and found:
         return Problem(
-            f"there is nothing to draw of {' and '.join(dict.fromkeys(kinds))}",
+            f"nothing to draw of {' and '.join(dict.fromkeys(kinds))}",
             str(results),
-            allowed=f"there are: {', '.join(found)}",
+            allowed=f"available: {', '.join(found)}",
         )
     suggestion = "it needs figures: a suite that could not be judged has none, and most charts compare with a baseline"
-    return Problem("there is nothing to draw", str(results), suggestion=suggestion)
+    return Problem("nothing to draw", str(results), suggestion=suggestion)
 
 
 def _write_charts(files: Mapping[FilePath, Iterable[str]]) -> None:

@@ -49,14 +49,14 @@ R = TypeVar("R", bound=Rehearsal)
 
 _suite_argument = click.argument("suite", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 _format_option = click.option(
-    "--format", "form", default="table", type=click.Choice(["table", "json"]), help="How to print it."
+    "--format", "form", default="table", type=click.Choice(["table", "json"]), help="The output format."
 )
 
 
 @click.command(name="self-test", context_settings={"show_default": True})
 @_suite_argument
 @click.option(
-    "--trials", default=200, type=click.IntRange(20, 100_000), help="How often baseline and candidate change places."
+    "--trials", default=200, type=click.IntRange(20, 100_000), help="The number of times to swap baseline and candidate at random."
 )
 @click.option(
     "--against",
@@ -65,7 +65,7 @@ _format_option = click.option(
     help="Other rankings to compare with the accepted ones, instead of those that the source returns now.",
 )
 @click.option(
-    "--repeat", type=click.IntRange(2, 1000), help="Instead, ask the source so many times, and compare its answers."
+    "--repeat", type=click.IntRange(2, 1000), help="Instead, ask the source this many times, and compare its answers."
 )
 @_format_option
 @click.pass_context
@@ -85,7 +85,7 @@ def command(
     if repeat is not None:
         for option in ("trials", "against"):
             if context.get_parameter_source(option) is not click.core.ParameterSource.DEFAULT:
-                raise click.UsageError(f"--repeat compares answers of the source, so it takes no --{option}")
+                raise click.UsageError(f"--repeat cannot be combined with --{option}")
         _ask_again(suite, repeat, form)
         return
 
@@ -132,12 +132,12 @@ def self_test_text(found: SelfTest) -> str:
 def _alarms(found: SelfTest) -> str:
     if found.nothing_to_swap:
         hint = "--against RANKINGS names other rankings of these queries to compare with"
-        return _paragraph(f"False alarms: nothing can be told, as {found.nothing_to_swap}; {hint}.")
+        return _paragraph(f"False alarms: unknown, because {found.nothing_to_swap}; {hint}.")
     whole, *rules = found.alarms
     head = _paragraph(
-        f"False alarms: {counted(found.trials, 'time')}, a coin decided for each query whether its values in "
-        f"{found.compared} change places; they differ on {found.differing} of {counted(found.queries, 'query')}. "
-        "Nothing became better or worse but by chance."
+        f"False alarms: {counted(found.trials, 'time')}, the values of each query in "
+        f"{found.compared} were swapped or kept at random; they differ on {found.differing} of {counted(found.queries, 'query')}. "
+        "All gains and losses are due to chance."
     )
     header = ["rule", "decided by", "red", "95% limits", "by evidence", "promised", ""]
     rows = [_alarm_row(each) for each in (*rules, whole)]
@@ -175,11 +175,11 @@ def _damage(found: SelfTest) -> str:
     seen = [each for each in found.mutants if each.noticed_from is not None]
     header = ["damage", "queries", "noticed from", "by"]
     rows = [[each.name, str(each.queries), _from(each), _some(each.rules)] for each in seen]
-    head = "Would this gate notice? Damage done to the rankings that were accepted, to ever more queries:"
+    head = "Would this gate notice? Damage to the accepted rankings, for more and more queries:"
     lines = [head, "", table(header, rows, (1, 2))] if rows else []
     missed = [each for each in found.mutants if each.noticed_from is None]
     if missed:
-        lines += ["", "Nobody would notice:" if lines else "Nobody would notice any of the damage that was tried:"]
+        lines += ["", "Damage that no rule notices:" if lines else "No rule notices any of the damage:"]
         lines += [f"  {each.name}: {_missed(each)}" for each in missed]
     return "\n".join(lines).strip()
 
@@ -199,14 +199,14 @@ def _missed(each: MutantNoticed) -> str:
     last = each.levels[-1]
     most = max(each.levels, key=lambda level: level.red / level.trials)
     said = f"red in {most.red} of {counted(most.trials, 'trial')} at {percent(most.share)}" if most.red else "never red"
-    unsure = ", inconclusive where it is done to all" if last.inconclusive and not last.red else ""
-    right = ", which is right: nobody knows what these documents are worth" if each.unnoticed_is_right else ""
+    unsure = ", inconclusive with all queries damaged" if last.inconclusive and not last.red else ""
+    right = ", which is right: these documents have no judgments" if each.unnoticed_is_right else ""
     return f"{said}{unsure}{right} ({counted(last.queries, 'query')})"
 
 
 def _harmless(found: SelfTest) -> str:
     rows = [[each.name, _said(each)] for each in found.harmless]
-    return "Changes that no rule may mind:\n\n" + table(["change", "verdict"], rows)
+    return "Harmless changes, which must not turn a rule red:\n\n" + table(["change", "verdict"], rows)
 
 
 def _said(each: HarmlessChange) -> str:
@@ -231,8 +231,8 @@ def _notes(found: SelfTest) -> Iterator[str]:
     for each in found.mutants:
         if each.unnoticed_is_right and each.noticed_from is not None:
             yield _paragraph(
-                f"note: {each.name} turn it red, though nobody knows what they are worth: documents that are called "
-                "otherwise some day are named in documents: {aliases: FILE}"
+                f"note: {each.name} turn it red, although they have no judgments: if ids of documents change some "
+                "day, name the old and new ids in documents: {aliases: FILE}"
             )
     for note in found.notes:
         yield _paragraph(f"note: {note}")

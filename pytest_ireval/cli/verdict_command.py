@@ -39,10 +39,10 @@ def recorded_run(results: Path) -> RunResult:
     try:
         text = path.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
-        raise InputError(Problem(f"is no text in UTF-8 (byte {error.start})", str(path))) from error
+        raise InputError(Problem(f"is not UTF-8 text (byte {error.start})", str(path))) from error
     except FileNotFoundError as error:
-        suggestion = "pytest --ireval writes it; --ireval-report says where"
-        raise InputError(Problem("there are no results of a run", str(path), suggestion=suggestion)) from error
+        suggestion = "pytest --ireval writes it; --ireval-report names the folder"
+        raise InputError(Problem("results of a run not found", str(path), suggestion=suggestion)) from error
     except OSError as error:
         raise InputError(Problem(f"cannot be read: {error.strerror or error}", str(path))) from error
     return refuse_contradictions(run_of(text, str(path)), str(path))

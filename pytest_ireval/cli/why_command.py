@@ -36,7 +36,7 @@ from pytest_ireval.suites.suite import Suite
 @click.argument("rankings", required=False)
 @click.argument("other", required=False)
 @click.option(
-    "-q", "--query", help="The query. Unless given, the one on which two RANKINGS differ most; of one, it is required."
+    "-q", "--query", help="The query; required with one RANKINGS. With two, the default is where they differ most."
 )
 @click.option(
     "--suite",
@@ -47,14 +47,14 @@ from pytest_ireval.suites.suite import Suite
 @click.option(
     "--report",
     type=click.Path(file_okay=False, path_type=Path),
-    help="With --suite: the folder with the report of the last run. Unless given: ireval-report.",
+    help="With --suite: the folder with the report of the last run. The default is ireval-report.",
 )
-@click.option("--named", metavar="SUITE", help="Which suite of a file that has several.")
-@click.option("--format", "form", default="table", type=click.Choice(list(FORMATS)), help="How to print it.")
+@click.option("--named", metavar="SUITE", help="One suite of a file that has several.")
+@click.option("--format", "form", default="table", type=click.Choice(list(FORMATS)), help="The output format.")
 @click.option(
     "--lines",
     type=click.IntRange(1),
-    help="So many lines of each table. Unless given: down to the cutoff, or to the last judged document.",
+    help="Lines of each table. The default is down to the cutoff, or to the last judged document.",
 )
 @format_options("judgments", "rankings")
 @view_options
@@ -86,7 +86,7 @@ def command(
         click.echo(FORMATS[form](explanation, lines), nl=False)
         return
     if ask or report is not None:
-        raise click.UsageError("--ask and --report belong to --suite")
+        raise click.UsageError("--ask and --report need --suite")
     if judgments is None or rankings is None:
         raise click.UsageError("name the files: ireval why METRIC JUDGMENTS RANKINGS, or a suite: --suite FILE")
     if [judgments, rankings, other].count("-") > 1:
@@ -106,7 +106,7 @@ def _refuse_files(files: tuple[str | None, ...], policies: dict[str, Any]) -> No
     context = click.get_current_context()
     given = [name for name in policies if context.get_parameter_source(name) == ParameterSource.COMMANDLINE]
     if any(files) or given:
-        raise click.UsageError("--suite brings its own files and policies: name neither beside it")
+        raise click.UsageError("--suite has its own files and policies: give no files and no policy options")
 
 
 def _metric_comes_first(path: str) -> Problem:
@@ -143,12 +143,12 @@ def _why_in_suite(
     suite = _chosen(path, name, registry)
     (wanted,) = registry.parse_metrics([metric])
     if "reference" in wanted.needs:
-        raise MetricError(Problem("compares two lists and has no arithmetic of one", place=str(wanted)))
+        raise MetricError(Problem("compares two lists, so one list alone cannot be explained", place=str(wanted)))
     sides = _sides(suite, registry, progress, ask=ask, report=report)
     if sides.judgments is None:
         raise SuiteError(Problem("has no judgments, so no metric to explain", place=str(suite.place)))
     if query is None and sides.baseline_error is not None:
-        alone = Problem("without a baseline to compare with, --query says which ranking of now is explained")
+        alone = Problem("there is no baseline to choose a query by: name a query with --query")
         raise BaselineError(*sides.baseline_error.problems, alone)
     policies = suite.policies
     explanation = why(

@@ -169,7 +169,7 @@ def _text_in(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
-        raise ReportError(Problem(f"is no text in UTF-8 (byte {error.start})", shown_folder(path))) from error
+        raise ReportError(Problem(f"is not UTF-8 text (byte {error.start})", shown_folder(path))) from error
     except OSError as error:
         raise ReportError(Problem(f"cannot be read: {error.strerror or error}", shown_folder(path))) from error
 

@@ -88,7 +88,7 @@ def test_a_conflict_keeps_one_side_and_names_what_pins_the_other_again(branches,
 
     assert printed.code == 0
     assert "suites/baselines/shop.anchor.json: kept the side of main" in printed.out
-    assert "not part of it: 1 acceptance of release-5" in printed.out
+    assert "it lacks 1 acceptance of release-5" in printed.out
     assert "    ireval baseline anchor suites/shop.ireval.yaml --reason 'release 5'\n" in printed.out
     assert read_baseline(FOLDER, "shop.anchor").accepted.reason == "release 6"
 

@@ -40,7 +40,7 @@ def shop(tmp_path, monkeypatch):
 
 SHOWN = f"""\
 baseline of shop: suites/baselines/shop.json
-accepted 2026-11-20T08:30:00Z, commit bbbbbbbbb on synonyms with changes that were not committed, forced
+accepted 2026-11-20T08:30:00Z, commit bbbbbbbbb on synonyms with uncommitted changes, forced
 reason: synonyms v2
 1 earlier acceptance; ireval baseline log lists them
 
@@ -94,11 +94,11 @@ def test_show_of_what_several_askings_brought(ireval):
     [
         (
             "suites/baselines/shup.json",
-            "suites/baselines/shup.json\n  there is no such baseline\n  did you mean 'shop'?",
+            "suites/baselines/shup.json\n  baseline not found\n  did you mean 'shop'?",
         ),
         (
             "suites/baselines",
-            "suites/baselines\n  is no baseline\n  a baseline is its .json file, its suite's .yaml file, or REF:path "
+            "suites/baselines\n  is not a baseline\n  a baseline is its .json file, its suite's .yaml file, or REF:path "
             "for the one at a git ref",
         ),
         ("main:suites/baselines/shop.json", "suites/baselines\n  is not in a git repository, or git is not installed"),
@@ -140,8 +140,8 @@ def other():
 
 def test_diff_says_everything_that_is_different(ireval, other):
     assert ireval("baseline", "diff", "suites/shop.ireval.yaml", other).out == (
-        "A: suites/baselines/shop.json, accepted 2026-11-20T08:30:00Z, commit bbbbbbbbb on synonyms with changes that "
-        "were not committed, forced\n"
+        "A: suites/baselines/shop.json, accepted 2026-11-20T08:30:00Z, commit bbbbbbbbb on synonyms with "
+        "uncommitted changes, forced\n"
         "B: other/shop.json, accepted 2026-11-02T10:00:00Z, commit aaaaaaaaa on main\n\n"
         "metric        A       B    B - A  lower / higher / same\n"
         "AP            -  0.2500        -                      -\n"
@@ -150,8 +150,8 @@ def test_diff_says_everything_that_is_different(ireval, other):
         "queries only in A: 1 (q2)\n"
         "queries only in B: 1 (q4)\n"
         "judgments: 1 query, 2 judgments changed: q1 a 3 -> 2, q1 z - -> 1\n"
-        "queries: the file says something else\n"
-        "metrics defined otherwise: nDCG@10\n"
+        "queries: the content of the file changed\n"
+        "metrics defined differently: nDCG@10\n"
         "different: source, policies\n\n"
         "query  metric        A       B    B - A\n"
         "q1     nDCG@10  0.7500  1.0000  +0.2500\n"
@@ -213,7 +213,7 @@ def test_log_lists_acceptances_the_newest_first_with_figures_from_git(ireval, gi
 
     assert ireval("baseline", "log", "suites/shop.ireval.yaml").out == (
         "2026-11-21T00:00:00Z\n  (no reason given)\n  nDCG@10 0.8750\n\n"
-        "2026-11-20T08:30:00Z, commit bbbbbbbbb on synonyms with changes that were not committed, forced\n"
+        "2026-11-20T08:30:00Z, commit bbbbbbbbb on synonyms with uncommitted changes, forced\n"
         "  synonyms v2\n  nDCG@10 0.7500\n\n"
         "2026-11-02T10:00:00Z, commit aaaaaaaaa on main\n  the first one\n  nDCG@10 0.5000\n"
     )
@@ -227,10 +227,10 @@ def test_log_lists_acceptances_the_newest_first_with_figures_from_git(ireval, gi
 
 def test_log_without_git_knows_the_figures_of_the_last_acceptance(ireval):
     assert ireval("baseline", "log", "suites/baselines/shop.json").out == (
-        "2026-11-20T08:30:00Z, commit bbbbbbbbb on synonyms with changes that were not committed, forced\n"
+        "2026-11-20T08:30:00Z, commit bbbbbbbbb on synonyms with uncommitted changes, forced\n"
         "  synonyms v2\n  nDCG@10 0.8750\n\n"
         "2026-11-02T10:00:00Z, commit aaaaaaaaa on main\n  the first one\n"
-        "  figures are not in the git history that is here\n"
+        "  figures are not in the local git history\n"
     )
 
 
@@ -239,12 +239,12 @@ def test_log_needs_the_json_file_alone(ireval):
 
     assert ireval("baseline", "log", "suites/baselines/shop.json").code == 0
     assert ireval("baseline", "log", "suites/baselines/none.json").err == (
-        "error: suites/baselines/none.json\n  there is no such baseline\n"
+        "error: suites/baselines/none.json\n  baseline not found\n"
     )
 
 
 def test_prune_finds_every_baseline_in_use(ireval):
-    assert ireval("baseline", "prune") == (0, "every baseline has its suite\n", "")
+    assert ireval("baseline", "prune") == (0, "every baseline belongs to a suite\n", "")
 
 
 def test_prune_lists_and_deletes_only_when_told(ireval):
@@ -267,7 +267,7 @@ def test_prune_lists_and_deletes_only_when_told(ireval):
 def test_prune_leaves_json_of_others_alone(ireval):
     Path("suites/baselines/notes.json").write_text("{}")
 
-    assert ireval("baseline", "prune", "--yes").out == "every baseline has its suite\n"
+    assert ireval("baseline", "prune", "--yes").out == "every baseline belongs to a suite\n"
     assert Path("suites/baselines/notes.json").exists()
 
 
@@ -279,7 +279,7 @@ def test_prune_deletes_nothing_while_a_suite_cannot_be_read(ireval):
 
     assert (code, out) == (2, "")
     assert err.startswith(
-        "error: suites/baselines\n  nothing is pruned: which suites there are is not known while one of them cannot be "
+        "error: suites/baselines\n  nothing is pruned: a suite file cannot be read while one of them cannot be "
         "read\nsuites/broken.ireval.yaml:"
     )
     assert len(baseline_files(Path("suites/baselines"), "old")) == 3
@@ -301,7 +301,7 @@ def test_prune_knows_metrics_of_a_conftest(ireval):
     Path("suites/conftest.py").write_text(CONFTEST)
     Path("suites/shop.ireval.yaml").write_text(SUITE.replace("nDCG@10]", "nDCG@10, TopGrade@5]"))
 
-    assert ireval("baseline", "prune") == (0, "every baseline has its suite\n", "")
+    assert ireval("baseline", "prune") == (0, "every baseline belongs to a suite\n", "")
 
 
 COMMANDS = [(name, option) for name in ("show", "diff", "log", "prune", "resolve") for option in options_of(name)]
@@ -317,7 +317,7 @@ def test_every_option_is_documented(name, option):
 
 
 def test_prune_of_what_is_no_folder(ireval):
-    assert ireval("baseline", "prune", "nowhere").err == "error: nowhere\n  is no folder\n"
+    assert ireval("baseline", "prune", "nowhere").err == "error: nowhere\n  is not a folder\n"
 
 
 def test_the_data_of_these_tests():

@@ -73,7 +73,7 @@ def test_the_branch_that_is_merged_into_is_kept(branches, ireval):
         0,
         f"suites/baselines/shop.json: kept the side of main ({main}), which is merged into\n"
         "  accepted 2026-11-10T00:00:00Z, commit ccccccccc on main: new analyzer\n"
-        f"  not part of it: 1 acceptance of synonyms ({synonyms}); look at the figures, and repeat:\n{REPEAT_THEIRS}",
+        f"  it lacks 1 acceptance of synonyms ({synonyms}); check the figures, and repeat:\n{REPEAT_THEIRS}",
         "",
     )
     assert settled(branches) == MAIN
@@ -130,7 +130,7 @@ def test_a_rebase_keeps_what_is_rebased_onto(branches, ireval):
     assert ireval("baseline", "resolve").out == (
         f"suites/baselines/shop.json: kept the side of what is rebased onto (main, {main})\n"
         "  accepted 2026-11-10T00:00:00Z, commit ccccccccc on main: new analyzer\n"
-        f"  not part of it: 1 acceptance of the commit that is rebased ({mine}); look at the figures, and repeat:\n"
+        f"  it lacks 1 acceptance of the commit that is rebased ({mine}); check the figures, and repeat:\n"
         f"{REPEAT_THEIRS}"
     )
     assert settled(branches) == MAIN
@@ -143,7 +143,7 @@ def test_a_cherry_picked_acceptance_is_not_taken_over(branches, ireval):
 
     out = ireval("baseline", "resolve").out
 
-    assert f"not part of it: 1 acceptance of synonyms ({short(branches, 'synonyms')})" in out
+    assert f"it lacks 1 acceptance of synonyms ({short(branches, 'synonyms')})" in out
     assert settled(branches) == MAIN
 
 
@@ -158,7 +158,7 @@ def test_a_stash_that_does_not_apply(branches, ireval):
 
     assert out.startswith(f"suites/baselines/shop.json: kept the side of main ({short(branches, 'main')}), which")
     assert out.endswith(
-        f"  not part of it: 1 acceptance of the other side; look at the figures, and repeat:\n{REPEAT_THEIRS}"
+        f"  it lacks 1 acceptance of the other side; check the figures, and repeat:\n{REPEAT_THEIRS}"
     )
     assert settled(branches) == content(baseline_of({**QUERIES, "q2": ["again"]}, acceptances=(FIRST, OURS, FIRST)))
 
@@ -200,7 +200,7 @@ def test_a_baseline_that_this_side_has_deleted_stays_deleted(branches, ireval):
 
     out = ireval("baseline", "resolve").out
 
-    assert "\n  which has no such baseline: its files are gone\n" in out
+    assert "\n  that side has no such baseline: its files were removed\n" in out
     assert branches("ls-files", "--unmerged") == ""
     assert list(FOLDER.glob("shop.*")) == []
 
@@ -220,7 +220,7 @@ def test_only_what_was_named_is_settled(branches, ireval):
     assert "suites/baselines/shop.json" in branches("ls-files", "--unmerged")
     assert "blog" not in branches("ls-files", "--unmerged")
     assert ireval("baseline", "resolve", "suites/baselines/blog.json").err == (
-        "error: suites/baselines/blog.json\n  belongs to no baseline that is in conflict\n"
+        "error: suites/baselines/blog.json\n  does not belong to a baseline in conflict\n"
     )
     assert ireval("baseline", "resolve", "suites/baselines").out.startswith("suites/baselines/shop.json: kept")
 
@@ -255,7 +255,7 @@ def test_an_update_that_was_interrupted_is_finished(branches, ireval, monkeypatc
 
     assert (
         ireval("baseline", "resolve").out
-        == "suites/baselines/shop.json: an update that was interrupted is in place now\n"
+        == "suites/baselines/shop.json: finished an interrupted update\n"
     )
 
     assert content(read_baseline(FOLDER, "shop")) == content(new)

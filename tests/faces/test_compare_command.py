@@ -63,7 +63,7 @@ def test_the_table_of_all_pairs(ireval, files):
         "metric  pair     gain    from      to  query  drop  from  to  query\n"
         "RR      b-a   +0.5000  0.5000  1.0000  q0\n"
         "              +0.5000  0.5000  1.0000  q1\n"
-        "\n" + NOTES + "letters behind a figure: significantly better than those rankings: paired t test, two-sided, "
+        "\n" + NOTES + "letters after a figure: significantly better than those rankings: paired t test, two-sided, "
         "p < 0.05; Holm's correction over all 3 pairs of each metric; metrics are not corrected for each other\n"
         "pairs: the best two of each metric (--pairs shows all 3); p is corrected, intervals (by t) are not; "
         "+/=/-: queries where the first of the pair is better, equal, worse\n"
@@ -204,7 +204,7 @@ def test_sorted_by_a_metric(ireval, files, metric):
 def test_sorting_by_what_is_not_compared_is_an_error(ireval, files):
     outcome = ireval("compare", *files, "-m", "RR", "--sort", "AP")
 
-    assert outcome == (2, "", "error: --sort\n  'AP' is none of the metrics that are compared\n  compared: RR\n")
+    assert outcome == (2, "", "error: --sort\n  'AP' is not one of the compared metrics\n  compared: RR\n")
 
 
 def test_the_sign_flip_test_and_another_level(ireval, files):
@@ -212,8 +212,8 @@ def test_the_sign_flip_test_and_another_level(ireval, files):
 
     assert "99% interval" in out
     assert "  0.0156  7/1/0\n" in out
-    assert "exact sign-flip test, two-sided, p < 0.01; one pair a metric, so no correction" in out
-    assert "\nno difference is significant; that is no proof that there is none\n" in out
+    assert "exact sign-flip test, two-sided, p < 0.01; one pair per metric, so no correction" in out
+    assert "\nno difference is statistically significant; a difference may still exist\n" in out
 
 
 def test_ignored_queries_are_left_out_of_all_rankings(ireval, files):
@@ -243,7 +243,7 @@ def test_what_equal_scores_leave_open_is_said_of_each_ranking(ireval, files):
 
     out = ireval("compare", "judgments.txt", "best.txt", "tied.txt", "-m", "RR").out
 
-    assert "b tied: equal scores leave open: RR 0.5000 to 1.0000\n" in out
+    assert "b tied: depends on the order of equal scores: RR 0.5000 to 1.0000\n" in out
 
 
 def test_rankings_that_agree_everywhere_are_named(ireval, files):
@@ -302,7 +302,7 @@ def test_a_single_query_says_nothing_of_chance(ireval, tmp_path):
     out = ireval("compare", *paths, "-m", "RR").out
 
     assert "RR      b-a      -1.0000  -100.0%             -   -  -  0/0/1\n" in out
-    assert "\npaired: 1 query; one alone says nothing of chance\n" in out
+    assert "\npaired: 1 query; one alone cannot show significance\n" in out
 
 
 ODD = "a_b&c%d#e$f{g}~h^i\\j|k<l>*m"
@@ -415,7 +415,7 @@ def test_one_of_the_files_may_be_standard_input(ireval, files, monkeypatch):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["judgments.txt", "best.txt"], "two RANKINGS or more are compared"),
+        (["judgments.txt", "best.txt"], "give at least two RANKINGS"),
         (["-", "best.txt", "-"], "only one of JUDGMENTS and RANKINGS can be standard input"),
         (["judgments.txt"], "Missing argument"),
         (["judgments.txt", "best.txt", "last.txt", "--alpha", "0"], "Invalid value for '--alpha'"),

@@ -24,7 +24,7 @@ def test_a_case_becomes_queries_and_judgments(ireval, source, tmp_path):
     assert outcome == (
         0,
         "read case.csv: 3 queries (format quepid-case), 3 judgments (format quepid-case)\n"
-        "query ids without blanks: 'red mug' is red-mug, 'blue mug' is blue-mug\n"
+        "query ids without spaces: 'red mug' is red-mug, 'blue mug' is blue-mug\n"
         "wrote shop/queries.tsv: 3 queries\n"
         "wrote shop/judgments.tsv: 3 judgments of 2 queries, grades 0 to 3\n"
         "without judgments: blue-mug\n",
@@ -68,7 +68,7 @@ def test_files_that_are_there_are_not_written_over(ireval, source, tmp_path):
 
     refused = ireval("import", source(CASE))
 
-    assert refused == (2, "", "error: would write over queries.tsv\n  --force does it\n")
+    assert refused == (2, "", "error: would overwrite queries.tsv\n  --force overwrites\n")
     assert (tmp_path / "queries.tsv").read_text() == "mine"
     assert not (tmp_path / "judgments.tsv").exists()
     assert ireval("import", source(CASE), "--force").code == 0
@@ -198,8 +198,8 @@ def test_old_queries_are_not_left_beside_new_judgments(ireval, source, tmp_path)
 
     assert outcome.err == (
         "error: queries.tsv\n"
-        "  there are no queries in the sources, and the queries that are there may belong to other ones\n"
-        "  remove it, or say another --to\n"
+        "  the sources contain no queries; the queries in this file may belong to other sources\n"
+        "  remove it, or choose another folder with --to\n"
     )
     assert not (tmp_path / "judgments.tsv").exists()
 

@@ -97,9 +97,9 @@ def test_json_for_programs(ireval, files):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--scale", "3"), "--scale 3 is no scale; it is written as 0..3"),
-        (("--scale", "3..0"), "--scale 3..0 is no scale; it is written as 0..3"),
-        (("--ignore", "no-relevan"), "there is no check 'no-relevan'; did you mean 'no-relevant'?"),
+        (("--scale", "3"), "--scale 3 is not a scale; write it as 0..3"),
+        (("--scale", "3..0"), "--scale 3..0 is not a scale; write it as 0..3"),
+        (("--ignore", "no-relevan"), "unknown check 'no-relevan'; did you mean 'no-relevant'?"),
     ],
 )
 def test_options_that_make_no_sense_are_refused(ireval, files, options, message):

@@ -75,9 +75,9 @@ def test_one_file_twice_is_an_error(at):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["A=a.txt", "A=b.txt"], "a.txt, b.txt\n  the name 'A' is given twice"),
-        (["=a.txt", "b.txt"], "=a.txt\n  there is no name in front of the =\n  write NAME=path"),
-        (["A=", "b.txt"], "A=\n  there is no path behind the =\n  write NAME=path"),
+        (["A=a.txt", "A=b.txt"], "a.txt, b.txt\n  duplicate name 'A'"),
+        (["=a.txt", "b.txt"], "=a.txt\n  missing name before the =\n  write NAME=path"),
+        (["A=", "b.txt"], "A=\n  missing path after the =\n  write NAME=path"),
     ],
 )
 def test_a_name_that_is_none_is_an_error(arguments, message):

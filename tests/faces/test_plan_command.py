@@ -53,9 +53,9 @@ def test_a_table_says_what_the_queries_can_show_and_what_that_means(shop, ireval
         "<- less than they show\n"
         "\n"
         "  spread: the standard deviation of what single queries gain or lose from one version to the next.\n"
-        "  can show: the smallest true drop that a one-sided t test at 5% finds in 80% of cases. needs: how\n"
-        "  many queries would show the drop beside it. false alarms: how often a harmless change of this\n"
-        "  spread falls by more than that.\n"
+        "  can show: the smallest true drop that a one-sided t test at 5% finds in 80% of cases. needs: the\n"
+        "  number of queries that would show the drop in the column before. false alarms: how often a\n"
+        "  harmless change of this spread exceeds that drop.\n"
         "  A harmless change of the usual size would turn this suite red in 23% of cases.\n"
     )
 
@@ -97,7 +97,7 @@ def test_what_is_no_drop_is_refused(shop, ireval, drop):
     printed = ireval("plan", ".", f"--drop={drop}")
 
     assert printed.code == 2
-    assert f"'{drop}' is no drop: write 1% (of the baseline) or 0.01 (an amount)" in printed.err
+    assert f"'{drop}' is not a drop: write 1% (of the baseline) or 0.01 (an amount)" in printed.err
 
 
 def test_without_any_acceptance_that_moved_something_it_is_a_guess_and_says_so(shop, ireval):
@@ -106,7 +106,7 @@ def test_without_any_acceptance_that_moved_something_it_is_a_guess_and_says_so(s
     printed = ireval("plan", ".").out
 
     assert printed.splitlines()[3].split()[3:6] == ["0.032", "assumed", "0.011"]
-    assert "values of two\n  versions are taken to correlate by 0.95" in printed
+    assert "values of two versions\n  are assumed to correlate by 0.95" in printed
 
 
 def test_values_that_are_alike_say_nothing(shop, ireval):
@@ -114,7 +114,7 @@ def test_values_that_are_alike_say_nothing(shop, ireval):
 
     printed = ireval("plan", ".").out
 
-    assert "nothing can be said of nDCG@10 on all: all its values are alike, or the baseline has none." in printed
+    assert "unknown: nDCG@10 on all: all values are equal, or the baseline has none." in printed
 
 
 def test_too_few_queries_can_show_no_drop_at_all(shop, ireval):

@@ -126,8 +126,8 @@ def test_a_run_that_is_not_there_is_an_error_that_says_who_writes_it(ireval):
     assert printed.code == 2
     assert printed.err == (
         "error: ireval-report/results.json\n"
-        "  there are no results of a run\n"
-        "  pytest --ireval writes it; --ireval-report says where\n"
+        "  results of a run not found\n"
+        "  pytest --ireval writes it; --ireval-report names the folder\n"
     )
 
 
@@ -136,7 +136,7 @@ def test_a_run_that_is_not_there_is_an_error_that_says_who_writes_it(ireval):
     [
         (b"{", "is no JSON: Expecting property name enclosed in double quotes: line 1 column 2 (char 1)"),
         (b'{"format": 7}', "format 7 cannot be read as results; this version reads format 1"),
-        (b"\xff\xfe", "is no text in UTF-8 (byte 0)"),
+        (b"\xff\xfe", "is not UTF-8 text (byte 0)"),
     ],
 )
 def test_what_is_no_results_file_is_an_error(ireval, content, complaint):
@@ -154,7 +154,7 @@ def test_a_suite_that_there_is_not_is_an_error_that_names_the_closest(ireval):
         "error: ireval-report/results.json\n"
         "  has no suite 'shp-0'\n"
         "  did you mean 'shop-0'?\n"
-        "  there are: shop-0, shop-1\n",
+        "  available: shop-0, shop-1\n",
     )
     assert not Path("ireval-report/charts").exists()
 
@@ -166,13 +166,13 @@ def test_nothing_to_draw_is_an_error_that_says_why(ireval):
     write(replace(full_run(), suites=(without,)))
     assert ireval("report", "--charts", "--kind", "trend").err == (
         "error: ireval-report/results.json\n"
-        "  there is nothing to draw of trend\n"
-        "  there are: intervals, differences, recall_precision, distribution\n"
+        "  nothing to draw of trend\n"
+        "  available: intervals, differences, recall_precision, distribution\n"
     )
     write(replace(full_run(), suites=(), verdict="error", problems=("a file is missing",)))
-    assert "there is nothing to draw: no suite took part in that run" in ireval("report", "--charts").err
+    assert "nothing to draw: that run has no suites" in ireval("report", "--charts").err
     write(replace(full_run(), suites=(replace(without, outcomes=(), metrics=(), curves=(), distributions=()),)))
-    assert "there is nothing to draw\n  it needs figures: " in ireval("report", "--charts").err
+    assert "nothing to draw\n  it needs figures: " in ireval("report", "--charts").err
 
 
 def test_a_folder_that_cannot_be_written_is_an_error(ireval):

@@ -71,7 +71,7 @@ def test_grades_that_somebody_wrote_are_kept(results, ireval):
     done = ireval("report")
 
     assert done.out.splitlines()[-2:] == [
-        "kept: ireval-report/judged.tsv, the grades that stood in to_judge.tsv",
+        "kept: ireval-report/judged.tsv, the grades from to_judge.tsv",
         "written: ireval-report/to_judge.tsv",
     ]
     assert (results.parent / "judged.tsv").read_text() == graded
@@ -104,12 +104,12 @@ def test_a_broken_template_is_an_error_and_nothing_is_written(results, ireval, t
         (["--templates", "no"], "error: no\n  there is no such folder of templates\n"),
         (
             ["no.json"],
-            "error: no.json\n  there are no results of a run\n"
-            "  pytest --ireval writes it; --ireval-report says where\n",
+            "error: no.json\n  results of a run not found\n"
+            "  pytest --ireval writes it; --ireval-report names the folder\n",
         ),
         (["bad.json"], "error: bad.json\n  is no JSON: Expecting value: line 1 column 1 (char 0)\n"),
         (["old.json"], "error: old.json\n  format 0 cannot be read as results; this version reads format 1\n"),
-        (["bytes.json"], "error: bytes.json\n  is no text in UTF-8 (byte 0)\n"),
+        (["bytes.json"], "error: bytes.json\n  is not UTF-8 text (byte 0)\n"),
         (["--to", "bad.json"], "error: bad.json/index.html\n  cannot be written: File exists\n"),
     ],
 )
@@ -251,4 +251,4 @@ def test_a_run_that_left_no_results_has_no_verdict(ireval, tmp_path, monkeypatch
     done = ireval("verdict")
 
     assert done.code != 0
-    assert "there are no results of a run" in done.err
+    assert "results of a run not found" in done.err

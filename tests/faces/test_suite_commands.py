@@ -43,35 +43,35 @@ def test_a_suite_is_written_for_judgments_and_rankings(ireval, folder):
 # (that file is for editors; it is written by: ireval check --schema -o .ireval/suite.schema.json)
 ireval: 1
 suite: shop
-# owner: "@your-team"     whom a failure concerns
+# owner: "@your-team"     who is responsible for a failure
 
-# The candidate; a function or a command can be asked instead.
+# The candidate rankings; a function or a command can supply them instead.
 source: {run: ../rankings.txt}
 depth: 20     # how many documents of each ranking count
 judgments: ../judgments.txt
 metrics: [nDCG@10, RR@10, R@20, Judged@10]
 
 rules:
-  # Floors, 5% below what these rankings reach now: nDCG@10 0.8100, Judged@10 0.5833.
+  # Floors, 5% below the current figures of these rankings: nDCG@10 0.8100, Judged@10 0.5833.
   - threshold: {nDCG@10: ">= 0.76", Judged@10: ">= 0.55"}
 
   # How far a mean may fall below the accepted baseline.
-  # The tolerance is the smallest drop that 8 queries show in 80% of cases. It is a guess as yet, made of
-  # how far values of nDCG@10 lie apart (standard deviation 0.35): those of two
-  # versions are taken to correlate by 0.95, as after small changes. Later, ireval plan knows more.
+  # The tolerance is the smallest drop that 8 queries show in 80% of cases. It is estimated from the
+  # spread of nDCG@10 (standard deviation 0.35). The values of two versions are
+  # assumed to correlate by 0.95, as after small changes. Later, ireval plan has a better estimate.
   # 8 queries are few: about 300 would show a drop of 2%.
   - no_regression: {metric: nDCG@10, tolerance: 14%}
   - no_regression: {metric: RR@10, tolerance: 8.2%}
 
-  # A mean hides single queries that break.
+  # A mean can hide single queries that break.
   - worsened: {metric: nDCG@10, by_more_than: 0.3, at_most: 5%}
 
-  # How many queries may get a very different list; this needs no judgments. Look at the first changes,
-  # set it to what is usual here, and take on_fail out: until then it only warns.
+  # Limit how many queries get a very different list; this needs no judgments. Look at the first changes,
+  # set at_most to what is usual here, and remove on_fail: until then the rule only warns.
   - churn: {overlap: RBO(p=0.9), below: 0.8, at_most: 10%, on_fail: warn}
 
-  # What must not break, whatever the means say. These have the top grade and stand first now;
-  # put in those that you care about.
+  # Queries that must not break, whatever the means say. These documents have the top grade and rank first now;
+  # replace them with those that you care about.
   - expect:
       - {query: q1, document: d1, top: 3}
       - {query: q2, document: d2, top: 3}
@@ -147,7 +147,7 @@ def test_queries_that_are_all_alike_say_nothing_of_the_spread(ireval, folder):
     ireval("init", "--judgments", "judgments.txt", "--rankings", "rankings.txt", "-o", "shop.yaml")
 
     text = (folder / "shop.yaml").read_text()
-    assert "  # All 8 queries score alike, which says nothing of the spread of changes:\n" in text
+    assert "  # All 8 queries score the same, so the spread of changes is unknown:\n" in text
     assert "tolerance: {absolute: 0.063}" in text
     assert load_suite(folder / "shop.yaml")
 
@@ -173,7 +173,7 @@ def test_nothing_is_overwritten(ireval, folder):
 
     assert (printed.code, printed.err) == (
         2,
-        "error: shop.yaml\n  is there already, and is not overwritten\n  name another: -o\n",
+        "error: shop.yaml\n  already exists, and is not overwritten\n  choose another file with -o\n",
     )
     assert (folder / "shop.yaml").read_text() == "mine"
 
@@ -181,9 +181,9 @@ def test_nothing_is_overwritten(ireval, folder):
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        ([], "say --judgments, or --queries where nothing is judged yet"),
-        (["--queries", "queries.tsv", "--name", "a b"], "--name a b: a name of a suite is letters, digits, _ . and -"),
-        (["--queries", "queries.tsv", "-o", "a.txt"], "a.txt: a suite is a file .yaml or .yml"),
+        ([], "give --judgments, or --queries if there are no judgments yet"),
+        (["--queries", "queries.tsv", "--name", "a b"], "--name a b: a suite name may contain letters, digits, _ . and -"),
+        (["--queries", "queries.tsv", "-o", "a.txt"], "a.txt: the name of a suite file ends in .yaml or .yml"),
     ],
 )
 def test_init_says_what_it_cannot_do(ireval, folder, arguments, says):
@@ -229,7 +229,7 @@ def test_check_prints_all_mistakes_of_all_suites(ireval, folder):
         "  'x' is unknown\n"
         "  allowed: trec, input, pessimistic, optimistic, error\n"
         "c.yaml:1:1\n"
-        "  the suite of a.yaml is called 'shop', too\n"
+        "  duplicate suite name 'shop': a.yaml has it, too\n"
         "d.yaml\n"
         "  is not a suite\n"
         "  add the line 'ireval: 1', or rename it to _d.yaml if it is only for other files to extend\n"

@@ -30,7 +30,7 @@ def test_a_baseline_in_conflict_is_told_instead_of_asking_for_a_query(ireval, fo
         "error: baselines/shop.json:1\n"
         "  has the marks of a merge conflict\n"
         "  run ireval baseline resolve to settle it\n"
-        "without a baseline to compare with, --query says which ranking of now is explained\n",
+        "there is no baseline to choose a query by: name a query with --query\n",
     )
 
 

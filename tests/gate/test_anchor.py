@@ -199,7 +199,7 @@ class TestTheCommand:
     def test_it_says_what_it_pinned(self, anchored, ireval):
         printed = ireval("baseline", "anchor", ".", "--reason", "release 4.3")
 
-        assert printed.out == "shop: pinned what was accepted 2026-11-18T11:06:40Z: baselines/shop.anchor.json\n"
+        assert printed.out == "shop: pinned the baseline accepted 2026-11-18T11:06:40Z: baselines/shop.anchor.json\n"
 
     def test_it_takes_a_reason(self, anchored, ireval):
         before = anchor_files(anchored)
@@ -207,7 +207,7 @@ class TestTheCommand:
         assert ireval("baseline", "anchor", "shop.ireval.yaml").code == 2
         blank = ireval("baseline", "anchor", "shop.ireval.yaml", "--reason", " ")
 
-        assert (blank.code, "--reason says nothing" in blank.err) == (2, True)
+        assert (blank.code, "--reason is empty" in blank.err) == (2, True)
         assert anchor_files(anchored) == before
 
     def test_a_suite_without_a_baseline_has_nothing_to_pin(self, shop, ireval, monkeypatch):
@@ -218,7 +218,7 @@ class TestTheCommand:
         assert (printed.code, printed.out) == (2, "")
         assert printed.err == (
             "error: shop.ireval.yaml\n"
-            "  shop has no baseline, so nothing to pin\n"
+            "  shop has no baseline to pin\n"
             "  accept one first: pytest --ireval shop.ireval.yaml --ireval-update-new\n"
         )
 
@@ -229,12 +229,12 @@ class TestTheCommand:
         compared = ireval("baseline", "diff", "baselines/shop.anchor.json", "shop.ireval.yaml").out
 
         assert shown.startswith("anchor of shop: baselines/shop.anchor.json\npinned 2026-11-18T11:06:40Z")
-        assert beside.endswith("beside it: the anchor of 2026-11-18 (release 4.2), baselines/shop.anchor.json\n")
+        assert beside.endswith("also pinned: the anchor of 2026-11-18 (release 4.2), baselines/shop.anchor.json\n")
         assert "release 4.2" in logged
         assert "baselines/shop.anchor.json" in compared
 
     def test_prune_keeps_it_as_long_as_its_suite_is_there(self, anchored, ireval):
-        assert ireval("baseline", "prune").out == "every baseline has its suite\n"
+        assert ireval("baseline", "prune").out == "every baseline belongs to a suite\n"
 
         (anchored.path / "shop.ireval.yaml").unlink()
 
@@ -252,7 +252,7 @@ class TestTheCommand:
         assert [name for name in shop.baseline_files() if name.endswith("anchor.json")] == ["shop.tail.anchor.json"]
         wrong = ireval("baseline", "anchor", ".", "--reason", "x", "--named", "shop.tial")
         assert wrong.err == (
-            "error: there is not a suite 'shop.tial'\n  did you mean 'shop.tail'?\n"
+            "error: unknown suite 'shop.tial'\n  did you mean 'shop.tail'?\n"
             "  --named is one of shop.head, shop.tail\n"
         )
 

@@ -181,7 +181,7 @@ def test_what_the_file_of_a_run_tells_is_the_run_that_is_remembered(accepted, ir
     before = history(accepted)
 
     (*_, said) = ireval("history", "rebuild", "ireval-report").out.splitlines()
-    assert said == "1 file: 0 runs added, 1 known already"
+    assert said == "1 file: 0 runs added, 1 already known"
     assert history(accepted) == before
 
 

@@ -172,7 +172,7 @@ def test_a_run_names_the_commit_it_was_made_at(red, ireval):
 def test_ask_and_report_belong_to_a_suite(red, ireval):
     for more in (("--ask",), ("--report", "ireval-report")):
         result = ireval("why", "RR", "judgments.txt", "rankings.txt", "--query", "q01", *more)
-        assert (result.code, "--ask and --report belong to --suite" in result.err) == (2, True)
+        assert (result.code, "--ask and --report need --suite" in result.err) == (2, True)
 
 
 def test_the_baseline_stands_beside_the_ranking_of_now(accepted, ireval):
@@ -216,8 +216,8 @@ def test_the_lowest_relevant_grade_of_the_suite_counts(shop, ireval):
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (("judgments.txt", "rankings.txt"), "--suite brings its own files and policies: name neither beside it"),
-        (("--ties", "input"), "--suite brings its own files and policies: name neither beside it"),
+        (("judgments.txt", "rankings.txt"), "--suite has its own files and policies: give no files and no policy options"),
+        (("--ties", "input"), "--suite has its own files and policies: give no files and no policy options"),
         (("--named", "other"), "has no suite 'other'"),
     ],
 )
@@ -232,4 +232,4 @@ def test_a_metric_of_two_lists_has_no_arithmetic_of_one(accepted, ireval):
     result = ireval("why", "RBO", "--suite", "shop.ireval.yaml", "--query", "q01")
 
     assert result.code == 2
-    assert "compares two lists and has no arithmetic of one" in result.err
+    assert "compares two lists, so one list alone cannot be explained" in result.err

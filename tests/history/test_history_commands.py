@@ -67,8 +67,8 @@ def test_what_is_not_shown_is_counted(ireval, filled):
 @pytest.mark.parametrize(
     ("asked", "says"),
     [
-        (("--suite", "shopp"), "has no suite 'shopp'\n  did you mean 'shop'?\n  there are: blog, shop"),
-        (("--metric", "ndcg@10"), "has no metric 'ndcg@10'\n  did you mean 'nDCG@10'?\n  there are: nDCG@10"),
+        (("--suite", "shopp"), "has no suite 'shopp'\n  did you mean 'shop'?\n  available: blog, shop"),
+        (("--metric", "ndcg@10"), "has no metric 'ndcg@10'\n  did you mean 'nDCG@10'?\n  available: nDCG@10"),
         (("--suite", "blog", "--branch", "change"), "has no such run"),
         (("--since", "2027-01-01"), "has no such run"),
     ],
@@ -129,8 +129,8 @@ def test_an_export_can_be_printed(ireval, filled):
 def test_runs_before_a_day_are_deleted_after_saying_so(ireval, filled, monkeypatch):
     monkeypatch.setattr("sys.stdin", io.StringIO("n\n"))
     refused = ireval("history", "prune", "--before", "2026-03-03")
-    runs = "2 runs of .ireval/history.sqlite would go, of 2026-03-01 to 2026-03-02, 1 acceptance among them"
-    said = f"{runs}; 1 would stay\n"
+    runs = "2 runs of .ireval/history.sqlite would be deleted, of 2026-03-01 to 2026-03-02, 1 acceptance among them"
+    said = f"{runs}; 1 would be kept\n"
     assert refused == (1, f"{said}Delete them? [y/N]: ", "")
     assert len({row.run for row in rows(FILE)}) == 3
 
@@ -159,7 +159,7 @@ def test_pruning_wants_to_know_what_goes(ireval, filled, asked):
     result = ireval("history", "prune", "--yes", *asked)
 
     assert result.code == 2
-    assert "say which runs go: --before DATE or --keep N" in result.err
+    assert "choose the runs to delete: --before DATE or --keep N" in result.err
     assert len(rows(FILE)) == 5
 
 
@@ -174,7 +174,7 @@ def test_runs_come_back_from_their_files_each_once(ireval):
         ("2026-03-02T10:00:00Z", "results"),
         ("2026-03-01T10:00:00Z", "results"),
     ]
-    assert ireval("history", "rebuild", "artifacts", "copies").out == "3 files: 0 runs added, 2 known already\n"
+    assert ireval("history", "rebuild", "artifacts", "copies").out == "3 files: 0 runs added, 2 already known\n"
     assert rows(FILE) == before
 
 
@@ -190,7 +190,7 @@ def test_a_file_that_cannot_be_read_is_named_and_the_others_are_added(ireval):
     assert result.code == 1
     assert (
         result.out
-        == "ended/results.json: a run without a suite (the run did not end), passed over\n4 files: 1 run added\n"
+        == "ended/results.json: skipped: a run without a suite (the run did not end)\n4 files: 1 run added\n"
     )
     first, *rest = result.err.splitlines()
     assert first == "not read: old/results.json: date"
@@ -206,7 +206,7 @@ def test_a_folder_without_a_file_adds_nothing(ireval, here):
 
 
 def test_rebuilding_wants_to_know_of_what(ireval):
-    assert "say what to add" in ireval("history", "rebuild").err
+    assert "nothing to add" in ireval("history", "rebuild").err
 
 
 def test_acceptances_come_back_from_git_each_once(ireval, repository):
@@ -215,7 +215,7 @@ def test_acceptances_come_back_from_git_each_once(ireval, repository):
 
     assert ireval("history", "rebuild", "--from-git").out == "2 versions of baselines in git: 2 acceptances added\n"
     assert ireval("history", "rebuild", "--from-git").out == (
-        "2 versions of baselines in git: 0 acceptances added, 2 known already\n"
+        "2 versions of baselines in git: 0 acceptances added, 2 already known\n"
     )
     assert ireval("history", "list").out == (
         "date              commit   suite  metric   slice   value  change  sd  verdict\n"

@@ -151,7 +151,7 @@ def test_all_mistakes_of_syntax_are_told_when_the_folder_is_read(user):
         "mine/index.html.jinja:2\n"
         "  Expected an expression, got 'end of statement block'\n"
         "mine/report.css\n"
-        "  is no text in UTF-8 (byte 0)\n"
+        "  is not UTF-8 text (byte 0)\n"
         "mine/suite.html.jinja:1\n"
         "  No filter named 'uper'\n"
         "  did you mean 'upper'?"
