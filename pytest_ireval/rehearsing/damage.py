@@ -289,7 +289,7 @@ def _equivalents(stage: Stage) -> Iterator[_Equivalent]:
     yield _Equivalent("the same rankings", accepted, lambda rankings: rankings)
     tied = next((side for side in (accepted, stage.material.now) if _has_ties(side)), None)
     why_not = _why_no_ties(stage) or ("" if tied else "no query has documents with equal scores")
-    yield _Equivalent("documents with equal scores in another order", tied or accepted, ties_written_otherwise, why_not)
+    yield _Equivalent("equal scores written in another order", tied or accepted, ties_written_otherwise, why_not)
     deepest = _top_of(stage)
     shallow = [check for check in stage.checks if _looks_no_deeper(check)]
     yield _Equivalent(

@@ -59,7 +59,7 @@ def test_a_suite_without_a_baseline_is_tested_on_the_rankings_of_now(ireval, fol
         "Harmless changes, which must not turn a rule red:\n\n"
         "change                                 verdict\n"
         "the same rankings                      pass\n"
-        "documents with equal scores in another order  not tried: no query has documents with equal scores\n"
+        "equal scores written in another order  not tried: no query has documents with equal scores\n"
         "documents below rank 3 reordered       not tried: no ranking is longer than that\n\n"
         "note: documents with other ids turn it red, although they have no judgments: if ids of documents\n"
         "change some day, name the old and new ids in documents: {aliases: FILE}\n"

@@ -182,7 +182,7 @@ def test_nothing_minds_the_order_of_equal_scores_or_what_stands_below_every_cuto
 
     assert [(each.name, each.tried, each.red) for each in found.harmless] == [
         ("the same rankings", True, ()),
-        ("documents with equal scores in another order", False, ()),
+        ("equal scores written in another order", False, ()),
         ("documents below rank 5 reordered", True, ()),
     ]
     assert found.harmless[1].why == "no query has documents with equal scores"
