@@ -104,9 +104,7 @@ REMEDIES = {
     "the <noun> holds <depth> documents of each query, and depth is <depth> now": (
         "accept once with the new depth; then an anchor can be pinned anew."
     ),
-    "no anchor to compare with": (
-        'pin what is accepted: `ireval baseline anchor suites/ --reason "release 4.2"`.'
-    ),
+    "no anchor to compare with": ('pin what is accepted: `ireval baseline anchor suites/ --reason "release 4.2"`.'),
     "no suite was found (*.ireval.yaml, or YAML with a line that begins with ireval:)": (
         "name the folder of the suites."
     ),

@@ -232,12 +232,16 @@ def _escaped(text: str, escapes: Mapping[str, str]) -> str:
 @click.argument("judgments")
 @click.argument("rankings", nargs=-1, required=True, metavar="RANKINGS RANKINGS...")
 @metric_option
-@click.option("--baseline", metavar="NAME", help="Compare only with this ranking (first: the first one), not all pairs.")
+@click.option(
+    "--baseline", metavar="NAME", help="Compare only with this ranking (first: the first one), not all pairs."
+)
 @click.option("--test", default="t", type=click.Choice(get_args(Test)), help="Paired t, or the exact sign-flip test.")
 @click.option(
     "--alpha", default=0.05, type=click.FloatRange(0, 1, min_open=True, max_open=True), help="Level of significance."
 )
-@click.option("--sort", metavar="NAME", help="Sort by this metric, best first; the default is the order of the arguments.")
+@click.option(
+    "--sort", metavar="NAME", help="Sort by this metric, best first; the default is the order of the arguments."
+)
 @click.option("--pairs", is_flag=True, help="Show every pair, not only the best two of each metric.")
 @click.option("--extremes", default=3, type=click.IntRange(0), help="Number of the greatest gains and drops to list.")
 @click.option("--per-query", is_flag=True, help="Show the values of every query.")

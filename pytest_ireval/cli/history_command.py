@@ -175,11 +175,15 @@ REASON = 40
 @_history_option
 @click.option("--suite", default="", help="Only this suite.", show_default=False)
 @click.option("--metric", default="", help="Only this metric.", show_default=False)
-@click.option("--slice", "part", default="", help="Only this slice: all, or for example segment=tail.", show_default=False)
+@click.option(
+    "--slice", "part", default="", help="Only this slice: all, or for example segment=tail.", show_default=False
+)
 @click.option("--branch", default="", help="Only runs on this branch.", show_default=False)
 @click.option("--since", type=_DATES, metavar="DATE", help="Only runs of this day or later.")
 @click.option("--limit", default=20, type=click.IntRange(1), help="Number of runs to show.")
-@click.option("--format", "form", default="table", type=click.Choice(["table", "json", "csv"]), help="The output format.")
+@click.option(
+    "--format", "form", default="table", type=click.Choice(["table", "json", "csv"]), help="The output format."
+)
 def _list(
     history: Path | None, suite: str, metric: str, part: str, branch: str, since: Any, limit: int, form: str
 ) -> None:

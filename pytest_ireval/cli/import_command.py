@@ -74,7 +74,9 @@ def _check_targets(found: Imported, targets: dict[str, Path], *, force: bool) ->
     for what in there:
         if getattr(found, what) is None:
             complaint = f"the sources contain no {what}; the {what} in this file may belong to other sources"
-            raise IrevalError(Problem(complaint, place=str(targets[what]), suggestion="remove it, or choose another folder with --to"))
+            raise IrevalError(
+                Problem(complaint, place=str(targets[what]), suggestion="remove it, or choose another folder with --to")
+            )
 
 
 def _said(found: Imported, targets: dict[str, Path]) -> Iterator[str]:

@@ -68,7 +68,9 @@ def command(
     if path.suffix not in (".yaml", ".yml"):
         raise click.UsageError(f"{output}: the name of a suite file ends in .yaml or .yml")
     if path.exists():
-        raise IrevalError(Problem("already exists, and is not overwritten", shown_path(path), (), "choose another file with -o"))
+        raise IrevalError(
+            Problem("already exists, and is not overwritten", shown_path(path), (), "choose another file with -o")
+        )
     known = _known(
         name,
         path,

@@ -39,7 +39,9 @@ def _drop(_context: click.Context, _option: click.Parameter, text: str | None) -
 @click.command(name="plan")
 @click.argument("paths", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
 @click.option("--drop", callback=_drop, help="Ask about this drop, 1% or 0.01, instead of the tolerances of the rules.")
-@click.option("--queries", type=click.IntRange(2), help="Assume this many queries in a suite, its slices in proportion.")
+@click.option(
+    "--queries", type=click.IntRange(2), help="Assume this many queries in a suite, its slices in proportion."
+)
 @click.option("--named", help="One suite of a matrix; the default is all suites at PATHS.")
 @click.option("--format", "form", default="table", type=click.Choice(["table", "json"]), help="The output format.")
 def command(paths: tuple[Path, ...], drop: Tolerance | None, queries: int | None, named: str | None, form: str) -> None:

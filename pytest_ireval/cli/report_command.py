@@ -27,7 +27,10 @@ from pytest_ireval.text_table import counted, printable
 @click.command(name="report")
 @click.argument("results", type=click.Path(path_type=Path), default=Path(FOLDER) / RESULTS)
 @click.option(
-    "--to", metavar="DIR", type=click.Path(path_type=Path), help="The folder to write to; the default is the folder of RESULTS."
+    "--to",
+    metavar="DIR",
+    type=click.Path(path_type=Path),
+    help="The folder to write to; the default is the folder of RESULTS.",
 )
 @click.option(
     "--templates",

@@ -56,7 +56,10 @@ _format_option = click.option(
 @click.command(name="self-test", context_settings={"show_default": True})
 @_suite_argument
 @click.option(
-    "--trials", default=200, type=click.IntRange(20, 100_000), help="The number of times to swap baseline and candidate at random."
+    "--trials",
+    default=200,
+    type=click.IntRange(20, 100_000),
+    help="The number of times to swap baseline and candidate at random.",
 )
 @click.option(
     "--against",

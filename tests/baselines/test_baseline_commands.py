@@ -92,10 +92,7 @@ def test_show_of_what_several_askings_brought(ireval):
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        (
-            "suites/baselines/shup.json",
-            "suites/baselines/shup.json\n  baseline not found\n  did you mean 'shop'?",
-        ),
+        ("suites/baselines/shup.json", "suites/baselines/shup.json\n  baseline not found\n  did you mean 'shop'?"),
         (
             "suites/baselines",
             "suites/baselines\n  is not a baseline\n  a baseline is its .json file, its suite's .yaml file, or REF:path "

@@ -157,9 +157,7 @@ def test_a_stash_that_does_not_apply(branches, ireval):
     out = ireval("baseline", "resolve").out
 
     assert out.startswith(f"suites/baselines/shop.json: kept the side of main ({short(branches, 'main')}), which")
-    assert out.endswith(
-        f"  it lacks 1 acceptance of the other side; check the figures, and repeat:\n{REPEAT_THEIRS}"
-    )
+    assert out.endswith(f"  it lacks 1 acceptance of the other side; check the figures, and repeat:\n{REPEAT_THEIRS}")
     assert settled(branches) == content(baseline_of({**QUERIES, "q2": ["again"]}, acceptances=(FIRST, OURS, FIRST)))
 
 
@@ -253,10 +251,7 @@ def test_an_update_that_was_interrupted_is_finished(branches, ireval, monkeypatc
         write_baseline(FOLDER, new)
     assert branches("status", "--porcelain", "--untracked-files") == ""  # nobody commits it by mistake
 
-    assert (
-        ireval("baseline", "resolve").out
-        == "suites/baselines/shop.json: finished an interrupted update\n"
-    )
+    assert ireval("baseline", "resolve").out == "suites/baselines/shop.json: finished an interrupted update\n"
 
     assert content(read_baseline(FOLDER, "shop")) == content(new)
     assert not (FOLDER / ".shop.commit").exists()

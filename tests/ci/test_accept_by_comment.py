@@ -64,7 +64,10 @@ def test_the_gate_is_green_on_what_was_accepted(repository):
 
 @pytest.mark.parametrize(
     ("key", "answer"),
-    [("", " No check has started for this commit. To start the gate, close and reopen the pull request."), ("a key", "")],
+    [
+        ("", " No check has started for this commit. To start the gate, close and reopen the pull request."),
+        ("a key", ""),
+    ],
 )
 def test_the_answer_says_whether_the_gate_begins_by_itself(repository, key, answer):
     head = repository.branch("synonyms")

@@ -63,8 +63,8 @@ def test_a_suite_without_a_baseline_is_tested_on_the_rankings_of_now(ireval, fol
         "documents below rank 3 reordered       not tried: no ranking is longer than that\n\n"
         "note: documents with other ids turn it red, although they have no judgments: if ids of documents\n"
         "change some day, name the old and new ids in documents: {aliases: FILE}\n"
-        "note: no baseline has been accepted yet: damage is done to the current rankings, and compared with\n"
-        "them\n\n"
+        "note: no baseline has been accepted yet: the current rankings are damaged and compared with\n"
+        "themselves\n\n"
         "self-test: pass\n"
     )
 

@@ -182,7 +182,10 @@ def test_nothing_is_overwritten(ireval, folder):
     ("arguments", "says"),
     [
         ([], "give --judgments, or --queries if there are no judgments yet"),
-        (["--queries", "queries.tsv", "--name", "a b"], "--name a b: a suite name may contain letters, digits, _ . and -"),
+        (
+            ["--queries", "queries.tsv", "--name", "a b"],
+            "--name a b: a suite name may contain letters, digits, _ . and -",
+        ),
         (["--queries", "queries.tsv", "-o", "a.txt"], "a.txt: the name of a suite file ends in .yaml or .yml"),
     ],
 )

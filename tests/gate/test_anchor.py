@@ -252,8 +252,7 @@ class TestTheCommand:
         assert [name for name in shop.baseline_files() if name.endswith("anchor.json")] == ["shop.tail.anchor.json"]
         wrong = ireval("baseline", "anchor", ".", "--reason", "x", "--named", "shop.tial")
         assert wrong.err == (
-            "error: unknown suite 'shop.tial'\n  did you mean 'shop.tail'?\n"
-            "  --named is one of shop.head, shop.tail\n"
+            "error: unknown suite 'shop.tial'\n  did you mean 'shop.tail'?\n  --named is one of shop.head, shop.tail\n"
         )
 
 

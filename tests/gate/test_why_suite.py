@@ -216,7 +216,10 @@ def test_the_lowest_relevant_grade_of_the_suite_counts(shop, ireval):
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (("judgments.txt", "rankings.txt"), "--suite has its own files and policies: give no files and no policy options"),
+        (
+            ("judgments.txt", "rankings.txt"),
+            "--suite has its own files and policies: give no files and no policy options",
+        ),
         (("--ties", "input"), "--suite has its own files and policies: give no files and no policy options"),
         (("--named", "other"), "has no suite 'other'"),
     ],

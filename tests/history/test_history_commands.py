@@ -189,8 +189,7 @@ def test_a_file_that_cannot_be_read_is_named_and_the_others_are_added(ireval):
 
     assert result.code == 1
     assert (
-        result.out
-        == "ended/results.json: skipped: a run without a suite (the run did not end)\n4 files: 1 run added\n"
+        result.out == "ended/results.json: skipped: a run without a suite (the run did not end)\n4 files: 1 run added\n"
     )
     first, *rest = result.err.splitlines()
     assert first == "not read: old/results.json: date"

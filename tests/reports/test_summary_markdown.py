@@ -269,10 +269,7 @@ def test_a_missing_baseline_is_told_once():
     ("problem", "says"),
     [
         ("a.ireval.yaml:6:1\n  unknown key 'depht'\n  did you mean 'depth'?", "a.ireval.yaml:6:1: unknown key 'depht'"),
-        (
-            "a b.yaml:3:15: source > run\n  no such file: x",
-            "a b.yaml:3:15: source > run: no such file: x",
-        ),
+        ("a b.yaml:3:15: source > run\n  no such file: x", "a b.yaml:3:15: source > run: no such file: x"),
         ("judgments.txt:3: has two columns\n  write three", "judgments.txt:3: has two columns"),
         ("shop: left as it is", "shop: left as it is"),
     ],

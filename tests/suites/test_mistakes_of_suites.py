@@ -91,8 +91,7 @@ rules:
         ),
         (
             BEGINNING + "queries: no.tsv\n",
-            "shop.yaml:4:10: queries\n  no such file: no.tsv\n"
-            "  a path is relative to the file it is written in",
+            "shop.yaml:4:10: queries\n  no such file: no.tsv\n  a path is relative to the file it is written in",
         ),
         (
             BEGINNING + "judgments: {file: judgments.txt, format: trc}\n",
@@ -260,8 +259,7 @@ rules:
         ),
         (
             "ireval: 1\nsuite: shop\nsource: {run: [c.trec, d.trec]}\n",
-            "shop.yaml:3:24: source > run\n  no such file: d.trec\n"
-            "  a path is relative to the file it is written in",
+            "shop.yaml:3:24: source > run\n  no such file: d.trec\n  a path is relative to the file it is written in",
         ),
     ],
 )
