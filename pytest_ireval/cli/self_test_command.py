@@ -139,7 +139,8 @@ def _alarms(found: SelfTest) -> str:
     whole, *rules = found.alarms
     head = _paragraph(
         f"False alarms: {counted(found.trials, 'time')}, the values of each query in "
-        f"{found.compared} were swapped or kept at random; they differ on {found.differing} of {counted(found.queries, 'query')}. "
+        f"{found.compared} were swapped or kept at random; "
+        f"they differ on {found.differing} of {counted(found.queries, 'query')}. "
         "All gains and losses are due to chance."
     )
     header = ["rule", "decided by", "red", "95% limits", "by evidence", "promised", ""]

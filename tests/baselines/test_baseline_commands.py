@@ -95,8 +95,8 @@ def test_show_of_what_several_askings_brought(ireval):
         ("suites/baselines/shup.json", "suites/baselines/shup.json\n  baseline not found\n  did you mean 'shop'?"),
         (
             "suites/baselines",
-            "suites/baselines\n  is not a baseline\n  a baseline is its .json file, its suite's .yaml file, or REF:path "
-            "for the one at a git ref",
+            "suites/baselines\n  is not a baseline\n  a baseline is its .json file, its suite's .yaml file, "
+            "or REF:path for the one at a git ref",
         ),
         ("main:suites/baselines/shop.json", "suites/baselines\n  is not in a git repository, or git is not installed"),
     ],
