@@ -1,20 +1,20 @@
 """What to do about errors that are met often, by their complaint as docs/troubleshooting_page.py finds it."""
 
 REMEDIES = {
-    "CI is set, and a change is accepted by somebody, not by CI; --ireval-allow-ci allows it": (
+    "refusing to update baselines in CI; --ireval-allow-ci allows it": (
         "accept on your machine, and commit the baseline; see [the "
-        "ten](#ci-is-set-and-a-change-is-accepted-by-somebody-not-by-ci)."
+        "ten](#refusing-to-update-baselines-in-ci)."
     ),
-    "--ireval-force and --ireval-reason are about accepting: say --ireval-update, too": (
+    "--ireval-force and --ireval-reason need --ireval-update or --ireval-update-new": (
         "add `--ireval-update`, or leave out the reason: a run that only looks needs none."
     ),
-    "<results>: cannot be written: <reason>; --ireval-report DIR writes elsewhere, none no files": (
+    "<results>: cannot be written: <reason>; --ireval-report DIR writes to another folder, none writes no files": (
         "the run is red because nobody could read its results, and an old file might be taken for them. "
         "Give it a folder that it may write to, or `--ireval-report none` in a checkout that is "
         "read-only."
     ),
-    "<shown>: cannot be read: the link leads nowhere": (
-        "a suite is a symbolic link whose target is gone: mend or remove it."
+    "<shown>: cannot be read: the link is broken": (
+        "a suite is a symbolic link whose target is gone: fix or remove it."
     ),
     "warning: this run is not in the history: <trouble>": (
         "the verdict is what it would be with it. The rest of the line says why; `ireval_history = none` in the ini "

@@ -141,7 +141,7 @@ const queryView = (() => {
     const count = kept.relevant;
     const judged =
       count === null
-        ? "Nobody judged this query."
+        ? "This query has no judgments."
         : `${count} relevant ${count === 1 ? "document is" : "documents are"} known.`;
     const others = kept.more === 1 ? "document is" : "documents are";
     const more = kept.more ? ` Below rank ${first}, ${kept.more} other ${others} left out.` : "";

@@ -89,21 +89,23 @@ class Accepting:
         if self.reason.strip() or not (what or needed):
             return ""
         if needed:
-            return f'{needed}: say why that is fine, with --ireval-reason "…"'
-        return f'{what}, accepted by force: say why, with --ireval-reason "…"'
+            return f'{needed}: give a reason with --ireval-reason "…"'
+        return f'{what}, accepted by force: give a reason with --ireval-reason "…"'
 
     def _write(self, suite: PlannedSuite, result: SuiteResult, proposal: Proposal, moment: datetime) -> str:
         """Put the baseline into place; returns why that is impossible."""
         twin = twin_of(suite.path, suite.name)
         if twin is not None:
-            return f"{twin.name} beside it calls its suite so, too, and they would have one baseline; left as it is"
+            return (
+                f"{twin.name} beside it has a suite of the same name, and both would share one baseline; left as it is"
+            )
         commit, branch, dirty = commit_state(suite.path.parent, suite.files)
         forced = bool(_only_by_force(result, proposal)[0])
         if proposal.error:
             return proposal.error
         baseline = proposal.accepted(Acceptance(written(moment), commit, branch, dirty, self.reason.strip(), forced))
         if baseline is None:
-            self.told.append(f"{suite.name}: nothing to accept, all is as in the baseline")
+            self.told.append(f"{suite.name}: nothing to accept, unchanged since the baseline")
             return ""
         try:
             write_baseline(suite.baselines, baseline)
@@ -132,11 +134,11 @@ def accepting_of(config: pytest.Config) -> Accepting:
         force=config.getoption("ireval_force"),
     )
     if asked.update and asked.new:
-        raise IrevalError("--ireval-update accepts everything, --ireval-update-new what is new: say one of them")
+        raise IrevalError("--ireval-update accepts every suite, --ireval-update-new only new ones: choose one")
     if (asked.force or asked.reason) and not asked.asked:
-        raise IrevalError("--ireval-force and --ireval-reason are about accepting: say --ireval-update, too")
+        raise IrevalError("--ireval-force and --ireval-reason need --ireval-update or --ireval-update-new")
     if asked.asked and os.environ.get("CI", "") not in ("", "0", "false") and not config.getoption("ireval_allow_ci"):
-        raise IrevalError("CI is set, and a change is accepted by somebody, not by CI; --ireval-allow-ci allows it")
+        raise IrevalError("refusing to update baselines in CI; --ireval-allow-ci allows it")
     return asked
 
 

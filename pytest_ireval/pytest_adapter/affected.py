@@ -50,7 +50,7 @@ class Affected:
             f"{counted(len(each.files.names) - len(each.seen), 'file')} changed since {each.base}" for each in changes
         )
         notes = dict.fromkeys(f"  {note}" for each in changes for note in each.base.notes)
-        return [f"ireval: only suites that a change concerns: {said}", *notes]
+        return [f"ireval: only suites affected by a change: {said}", *notes]
 
 
 def affected_of(config: pytest.Config, known: Mapping[Path, Changes] | None = None) -> Affected:
@@ -60,7 +60,7 @@ def affected_of(config: pytest.Config, known: Mapping[Path, Changes] | None = No
     """
     since = config.getoption("ireval_changed_since")
     if since is not None and not since.strip():  # as of a variable that is not set
-        raise IrevalError("--ireval-changed-since is empty: it names a git ref, such as origin/main")
+        raise IrevalError("--ireval-changed-since is empty: give a git ref, such as origin/main")
     found = Affected(since, Repositories(dict(known or {})))
     if since is not None:
         here = config.invocation_params.dir
@@ -144,13 +144,9 @@ def branch_of(config: pytest.Config) -> Branch:
     mode, base = str(config.getini(INI)).strip(), config.getoption("ireval_base")
     if mode not in MODES:
         hint = did_you_mean(mode, MODES)
-        raise IrevalError(
-            Problem(
-                f"{mode!r} is no way to treat a lowered baseline", INI, suggestion=hint, allowed="allowed: report, fail"
-            )
-        )
+        raise IrevalError(Problem(f"invalid {INI}: {mode!r}", suggestion=hint, allowed="allowed: report, fail"))
     if base is not None and not base.strip():
-        raise IrevalError("--ireval-base is empty: it names a git ref, such as origin/main")
+        raise IrevalError("--ireval-base is empty: give a git ref, such as origin/main")
     return Branch((base or "").strip(), mode == "fail")
 
 

@@ -218,7 +218,7 @@ UNFINISHED_PAGE = f"""<!doctype html>
 </html>
 """
 """It is constant: a page that is drawn takes longer than a small suite, and drawing may be interrupted."""
-IGNORED = "# Files of runs of pytest-ireval, made anew by each.\n*\n"
+IGNORED = "# Files of runs of pytest-ireval, written again by each.\n*\n"
 LOOKING = ("help", "version", "markers", "showfixtures", "show_fixtures_per_test", "cacheshow", "collectonly")
 
 
@@ -228,7 +228,7 @@ def with_problem(result: RunResult, problem: str) -> RunResult:
 
 
 def _unwritten(results: Path, reason: str) -> str:
-    return f"{results}: cannot be written: {reason}; --ireval-report DIR writes elsewhere, none no files"
+    return f"{results}: cannot be written: {reason}; --ireval-report DIR writes to another folder, none writes no files"
 
 
 def only_looks(options: argparse.Namespace) -> bool:
@@ -257,7 +257,7 @@ def files_of(config: pytest.Config, options: argparse.Namespace) -> RunFiles:
     told = option if option is not None else str(config.getini("ireval_report"))
     if not told.strip():
         name = "ireval_report" if option is None else "--ireval-report"
-        raise IrevalError(Problem(f"{name} names no folder", allowed=f"{name} none writes no files"))
+        raise IrevalError(Problem(f"{name} is empty", allowed=f"{name} none writes no files"))
     base = root if option is not None else config.rootpath
     return RunFiles(None if told == OFF else base / told, root)
 

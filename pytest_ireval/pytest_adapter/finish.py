@@ -170,7 +170,7 @@ class RunEnd:
             missing = set(suite.planned) - set(suite.selected) - suite.deselected
             if missing and any(each in (suite.path, *suite.path.parents) for each in named):
                 count = counted(len(missing), "verdict")
-                yield f"{suite.name}: {count} neither run nor deselected, though the command line names it whole"
+                yield f"{suite.name}: {count} neither run nor deselected, although the command line names all of it"
 
     def _whole(self, session: pytest.Session) -> list[Path]:
         """Folders of which everything was asked for and collected."""
@@ -216,11 +216,13 @@ class RunEnd:
             return
         if not self.collected.found:
             terminalreporter.write_line(
-                "--ireval: no suite was collected (*.ireval.yaml, or a line ireval: 1), and that is no pass"
+                "--ireval: no suite was collected (*.ireval.yaml, or a line ireval: 1); this does not count as a pass"
             )
         elif self.result is not None:
             if not self.result.suites and not self.result.problems and not nobody(self.collected.suites):
-                terminalreporter.write_line("--ireval: no verdict of a suite was selected, and that is no pass")
+                terminalreporter.write_line(
+                    "--ireval: no verdict of a suite was selected; this does not count as a pass"
+                )
             uncollected = tuple(f"{node} could not be collected" for node in self.uncollected)
             shown = replace(self.result, problems=uncollected)  # pytest has shown the texts
             summarise(terminalreporter, self.config, shown, self.accepting, self.files.written)
@@ -321,7 +323,7 @@ def _history_of(config: pytest.Config) -> RunHistory:
     """As the ini file says."""
     told = str(config.getini(INI)).strip()
     if not told:
-        raise IrevalError(Problem(f"{INI} names no file", allowed=f"{INI} = {OFF} remembers no run"))
+        raise IrevalError(Problem(f"{INI} is empty", allowed=f"{INI} = {OFF} remembers no run"))
     return RunHistory(None if told == OFF else config.rootpath / told)
 
 
@@ -346,7 +348,7 @@ def _ended(
     late = [each for each in unreported if each not in disturbed]
     notes = [f"the run ended before {len(late)} of its verdicts were reported"] if late else []
     if disturbed:
-        notes.append(f"failed for another reason than the verdict: {', '.join(sorted(disturbed))}")
+        notes.append(f"failed for a reason other than the verdict: {', '.join(sorted(disturbed))}")
     return replace(
         result,
         outcomes=outcomes,

@@ -56,7 +56,7 @@ def _acting(config: pytest.Config) -> dict[str, str]:
 
 
 def _refusal(tag: str, head: str, place: Place) -> Problem:
-    complaint = f"{tag!r} is no tag: a plugin of pytest acts on marks of that name"
+    complaint = f"{tag!r} is not a tag: a pytest plugin uses marks of that name"
     return Problem(complaint, str(place), suggestion=f"it is registered as {head}; choose another word")
 
 

@@ -200,5 +200,5 @@ def _told(folder: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        complaint = f"{folder}: what a worker found cannot be handed over: {error.strerror or error}"
-        raise IrevalError(Problem(complaint, suggestion="TMPDIR can name another place")) from error
+        complaint = f"{folder}: the results of a worker cannot be written: {error.strerror or error}"
+        raise IrevalError(Problem(complaint, suggestion="set TMPDIR to another folder")) from error

@@ -21,21 +21,19 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--ireval-update", action="store_true", help="accept what this run measures as the new baselines")
     group.addoption("--ireval-update-new", action="store_true", help="accept only suites that have no baseline yet")
     group.addoption("--ireval-reason", metavar="TEXT", default="", help="why the change is fine; kept in the baseline")
-    group.addoption("--ireval-force", action="store_true", help="accept even though something else is red, too")
-    group.addoption("--ireval-allow-ci", action="store_true", help="accept even where CI is set")
+    group.addoption("--ireval-force", action="store_true", help="accept even if something else is red")
+    group.addoption("--ireval-allow-ci", action="store_true", help="accept even if CI is set")
     group.addoption(
-        "--ireval-changed-since", metavar="REF", default=None, help="only suites that a change since REF concerns"
+        "--ireval-changed-since", metavar="REF", default=None, help="run only suites affected by changes since REF"
     )
     group.addoption("--ireval-report", metavar="DIR", default=None, help="folder of the report, or none: no files")
-    group.addoption("--ireval-base", metavar="REF", help="hold baselines against those at the merge base with REF")
+    group.addoption("--ireval-base", metavar="REF", help="compare baselines with those at the merge base with REF")
     parser.addini("ireval", "true: as --ireval; a run without suites is then a usual run of pytest", type="bool")
-    parser.addini("ireval_baseline_lowering", "with --ireval-base: report (unless given) or fail", default="report")
+    parser.addini("ireval_baseline_lowering", "with --ireval-base: report (default) or fail", default="report")
     parser.addini("ireval_secrets", "names of environment variables whose values are hidden", type="args")
-    parser.addini("ireval_report", "as --ireval-report; ireval-report unless given", default="ireval-report")
-    parser.addini("ireval_templates", "folder of templates, below rootdir, that come before ours", default="")
-    parser.addini(
-        "ireval_history", "where runs are remembered, below rootdir, or none", default=".ireval/history.sqlite"
-    )
+    parser.addini("ireval_report", "same as --ireval-report; default: ireval-report", default="ireval-report")
+    parser.addini("ireval_templates", "folder of templates, below rootdir, that replace the built-in ones", default="")
+    parser.addini("ireval_history", "file of the run history, below rootdir, or none", default=".ireval/history.sqlite")
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -61,9 +59,9 @@ def pytest_configure(config: pytest.Config) -> None:
 
             start(config)
     elif any(config.getoption(option) for option in ("ireval_update", "ireval_update_new", "ireval_force")):
-        raise pytest.UsageError("--ireval-update and the like accept what suites measure: say --ireval, too")
+        raise pytest.UsageError("--ireval-update and the other options for accepting need --ireval")
     elif config.getoption("ireval_changed_since") is not None:
-        raise pytest.UsageError("--ireval-changed-since chooses among suites: say --ireval, too")
+        raise pytest.UsageError("--ireval-changed-since needs --ireval")
     else:
         for argument in config.args:
             if argument.partition("::")[0].endswith(SUITE_NAMES):

@@ -74,7 +74,7 @@ def _section(served: Served, first: ReportSection, result: RunResult, root: Path
     kind = served.kind
     empty = Section(kind.name, kind.title, kind.source)
     if first is not kind:
-        return replace(empty, problem=f"its name {kind.name!r} is claimed twice: by {first.source}, too")
+        return replace(empty, problem=f"its name {kind.name!r} is claimed twice: also by {first.source}")
     seen = replace(result, suites=tuple(suite for suite in result.suites if suite.name in served.suites))
     try:
         return replace(empty, data=plain_data(_asked(kind, to_plain(seen), root)))
@@ -108,21 +108,21 @@ def plain_data(data: Any) -> dict[str, Any]:
         if len(wrong) == SHOWN:
             break
     if wrong:
-        raise PluginError(f"returned what is no plain data: {'; '.join(wrong)}")
+        raise PluginError(f"did not return plain data: {'; '.join(wrong)}")
     try:
         copy: dict[str, Any] = json.loads(json.dumps(data, allow_nan=False))
     except ValueError as error:  # a whole number of thousands of digits
-        raise PluginError(f"returned what is no plain data: {error}") from error
+        raise PluginError(f"did not return plain data: {error}") from error
     return copy
 
 
 def _wrong(value: Any, path: str, depth: int) -> Iterator[str]:
     """Path and complaint of everything that does not fit."""
     if depth > DEEPEST:
-        yield f"{path[:200]} lies deeper than {DEEPEST} levels"
+        yield f"{path[:200]} is nested deeper than {DEEPEST} levels"
     elif isinstance(value, dict):
         yield from (
-            f"{path or 'it'} has the key {key!r}, which is no text" for key in value if not isinstance(key, str)
+            f"{path or 'it'} has the key {key!r}, which is not text" for key in value if not isinstance(key, str)
         )
         for key, each in value.items():
             yield from _wrong(each, f"{path}.{key}" if path else str(key), depth + 1)

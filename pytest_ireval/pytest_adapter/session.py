@@ -78,7 +78,7 @@ class EvaluationSession:
         lost = lost_suites(path)
         if lost:
             shown = ", ".join(map(self.shown, lost))
-            raise pytest.Collector.CollectError(f"{shown}: cannot be read: the link leads nowhere")
+            raise pytest.Collector.CollectError(f"{shown}: cannot be read: the link is broken")
 
     def _named(self, part: bool = False) -> set[Path]:
         """Files that the command line names; those of which it names a part."""
@@ -159,7 +159,7 @@ class EvaluationSession:
         if result.error:
             first = run.planned.selected[0]
             if first != outcome.id:
-                return f"the inputs of {result.name} are broken; the whole error stands at {node_path(result)}::{first}"
+                return f"the inputs of {result.name} are broken; the full error is at {node_path(result)}::{first}"
             return result.error
         files, verbose = files_of(self.config, self.config.option), self.config.get_verbosity()
         if verbose < ALL and not told_whole(result, outcome.id):
@@ -200,11 +200,8 @@ def _told_apart(known: Mapping[str, SuiteRun], runs: Sequence[SuiteRun]) -> dict
 def _same_name(suite: Suite, other: Suite) -> str:
     if suite.path == other.path:
         both = f"{_values(suite)} and {_values(other)}"
-        return f"{suite.place}: the matrix makes two suites called {suite.name!r}: {both}; they need a name each"
-    return (
-        f"{suite.place}: another suite is called {suite.name!r}: {other.place}; "
-        "baselines and reports need one name for each"
-    )
+        return f"{suite.place}: the matrix makes two suites called {suite.name!r}: {both}; give each its own name"
+    return f"{suite.place}: another suite is called {suite.name!r}: {other.place}; every suite needs its own name"
 
 
 def _same_node(run: SuiteRun, twin: SuiteRun) -> str:

@@ -95,8 +95,8 @@ def _start_writer(config: pytest.Config, moment: datetime, width: int) -> Shared
     try:
         folder = tempfile.mkdtemp(prefix="ireval-")  # nobody else can read or write it
     except OSError as error:
-        complaint = f"no folder can be made for the workers of this run: {error.strerror or error}"
-        raise IrevalError(Problem(complaint, suggestion="TMPDIR can name a place for it")) from error
+        complaint = f"cannot create a folder for the workers of this run: {error.strerror or error}"
+        raise IrevalError(Problem(complaint, suggestion="set TMPDIR to another folder")) from error
     config.pluginmanager.register(Workers(Handed(folder, moment.isoformat(), width)), "ireval-workers")
     return SharedRun(Path(folder))
 

@@ -36,7 +36,7 @@ def run_of(text: str, place: str = "results.json") -> RunResult:
     try:
         data = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise InputError(Problem(f"is no JSON: {error}", place)) from None
+        raise InputError(Problem(f"is not JSON: {error}", place)) from None
     if not isinstance(data, dict) or data.get("format") != FORMAT:
         found = f"format {data.get('format')!r}" if isinstance(data, dict) else type(data).__name__
         raise InputError(Problem(f"{found} cannot be read as results; this version reads format {FORMAT}", place))
@@ -56,21 +56,17 @@ def _contradictions(run: RunResult) -> Iterator[str]:
     for suite in run.suites:
         for each in suite.outcomes:
             if _better(suite.verdict, each.verdict):
-                yield f"suite {suite.name} is said to {_be(suite.verdict)}, and its {each.id} to {_be(each.verdict)}"
+                yield f"suite {suite.name} has the verdict {suite.verdict}, but its {each.id} has {each.verdict}"
         if _better(run.verdict, suite.verdict):
-            yield f"the run is said to {_be(run.verdict)}, and suite {suite.name} to {_be(suite.verdict)}"
+            yield f"the run has the verdict {run.verdict}, but suite {suite.name} has {suite.verdict}"
     if run.failed_tests and _better(run.verdict, "fail"):
-        yield f"the run is said to {_be(run.verdict)}, and {run.failed_tests[0]} to fail"
+        yield f"the run has the verdict {run.verdict}, but {run.failed_tests[0]} failed"
     if run.verdict != "error" and (run.problems or not (run.suites or run.unaffected)):
-        yield f"the run is said to {_be(run.verdict)}, and {run.problems[0] if run.problems else 'no suite was judged'}"
+        yield f"the run has the verdict {run.verdict}, but {run.problems[0] if run.problems else 'no suite was judged'}"
 
 
 def _better(one: Verdict, other: Verdict) -> bool:
     return VERDICTS.index(one) < VERDICTS.index(other)
-
-
-def _be(verdict: Verdict) -> str:
-    return verdict if verdict in ("pass", "fail") else f"be {verdict}" if verdict == "inconclusive" else "be an error"
 
 
 def _laid_out(value: Any, depth: int = 0) -> Iterator[str]:
@@ -93,12 +89,12 @@ Labels = tuple[tuple[str, str], ...]
 FAMILIES = {
     "ireval_pass": "1 if the whole run may land, 0 if it failed or could not be judged.",
     "ireval_suite_pass": "The same for each suite.",
-    "ireval_verdicts": "How many verdicts of a suite there are of each kind.",
+    "ireval_verdicts": "The number of verdicts of each kind in a suite.",
     "ireval_metric": "A metric as measured by this run, for all queries and for each slice that was compared.",
     "ireval_metric_baseline": "The same metric of the accepted baseline.",
     "ireval_metric_change": "Now minus baseline, over the queries that both sides have.",
-    "ireval_metric_resolution": "The smallest drop of the mean that so many queries show in 80% of cases.",
-    "ireval_rule": "What the other rules looked at, by the name of the number.",
+    "ireval_metric_resolution": "The smallest drop of the mean that this number of queries shows in 80% of cases.",
+    "ireval_rule": "The figures of the other rules, by their names.",
 }
 """What stands in the file, in this order; all of them are gauges."""
 DIGITS = 6

@@ -355,7 +355,7 @@ def told_whole(suite: SuiteResult, outcome: str) -> bool:
 
 def short_text(outcome: Outcome, suite: SuiteResult, width: int, rest: str = "") -> str:
     """Headline, sentence and where the rest stands; ``rest`` is a file that has it."""
-    where = f"{rest} and -vv have the rest" if rest else "-vv shows the rest"
+    where = f"{rest} and -vv show the rest" if rest else "-vv shows the rest"
     said = f"  one of more than {WHOLE} red verdicts of this suite: {where}"
     return "\n".join([*_failure_head(outcome, suite, width), said])
 
@@ -400,11 +400,11 @@ def _different(cause: Cause, metric: str) -> Iterator[str]:
     if changed["judgments"]:
         yield _judgments(cause)
     if changed["source"]:
-        yield "the source is set up in another way"
+        yield "the source is configured differently"
     if changed["policies"]:
-        yield "queries are evaluated under other policies"
+        yield "queries are evaluated under different policies"
     if changed["metrics"]:
-        yield f"{_listing(cause.metrics)} {'is' if len(cause.metrics) == 1 else 'are'} defined in another way"
+        yield f"{_listing(cause.metrics)} {'is' if len(cause.metrics) == 1 else 'are'} defined differently"
     if metric in cause.restated:
         yield _restated(cause.restated[metric])
 
@@ -416,7 +416,7 @@ def _moved_queries(cause: Cause) -> str:
         for names, verb in ((cause.added, "added"), (cause.removed, "removed"))
         if names
     ]
-    return ", ".join(moved) or "the queries file says something else of its queries"
+    return ", ".join(moved) or "the content of the queries file changed"
 
 
 def _judgments(cause: Cause) -> str:

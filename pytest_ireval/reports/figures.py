@@ -52,7 +52,7 @@ def sight_words(each: SliceFigures, moved: str) -> str:
     within = "" if each.clusters is None else f" in {counted(each.clusters, 'cluster')}"
     queries = f"{counted(each.queries, 'query')}{within}"
     if each.hopeless:
-        said = f"{queries} cannot show any {moved} that there could be"
+        said = f"{queries} cannot show any {moved}, however large"
     else:
         article = "an" if moved[0] in "aeiou" else "a"
         said = f"{queries} can show {article} {moved} of {magnitude(each.resolution)} or more (80% power)"

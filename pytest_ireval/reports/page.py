@@ -124,7 +124,7 @@ def asset(name: str, text: str) -> _Asset:
     unified = text.replace("\r\n", "\n").replace("\r", "\n")  # a browser does the same before it takes a fingerprint
     ending = "</script" if name.endswith(".js") else "</style"
     if ending in unified.lower():
-        raise ReportError(Problem(f"holds {ending}, which would end it", place=name))
+        raise ReportError(Problem(f"contains {ending}, which would end its element", place=name))
     return _Asset(name, unified)
 
 

@@ -107,11 +107,11 @@ READING: Mapping[Kind, tuple[str, str]] = {
         "Query by query",
         "Each bar is a query that changed, the worst on the left; queries that stayed the same are left out.",
     ),
-    "intervals": ("Rules against their tolerances", "The change, its interval, and how far it may fall."),
-    "trend": ("From run to run", "Marked: what was accepted, anchors, and runs that were red."),
+    "intervals": ("Rules against their tolerances", "The change, its interval and its tolerance."),
+    "trend": ("From run to run", "Marks show acceptances, anchors and red runs."),
     "recall_precision": (
         "Recall and precision",
-        "How precision falls while recall rises; the thin line is what R-precision alone says of the curve.",
+        "How precision falls while recall rises; the thin line is the curve expected from R-precision alone.",
     ),
     "distribution": ("How the values are spread", "How many queries have which value, before and now."),
 }
@@ -201,7 +201,7 @@ def _facts(suite: SuiteResult) -> Iterator[tuple[str, str]]:
     if suite.policies is not None:
         yield from _policies(suite.policies)
     yield from ((f"fingerprint of {name}", value) for name, value in suite.fingerprints.items())
-    yield from _said({"plugins": ", ".join(suite.plugins), "took part": suite.affected_by})
+    yield from _said({"plugins": ", ".join(suite.plugins), "affected by": suite.affected_by})
 
 
 def _policies(policies: Policies) -> Iterator[tuple[str, str]]:

@@ -272,7 +272,7 @@ def _effect(placed: Placed) -> Moved:
 
 def _known(relevant: int | None) -> str:
     if relevant is None:
-        return "Nobody judged this query."
+        return "This query has no judgments."
     return f"{counted(relevant, 'relevant document')} {'is' if relevant == 1 else 'are'} known."
 
 

@@ -218,9 +218,9 @@ def _last(run: RunResult) -> str:
         named = ", ".join(literal(name, 80) for name in run.unaffected[:LISTED])
         more = f" and {len(run.unaffected) - LISTED:,} more" if len(run.unaffected) > LISTED else ""
         since = f" since {literal(run.changed_since)}" if run.changed_since else ""
-        lines.append(f"Took no part, for nothing they watch has changed{since}: {named}{more}")
+        lines.append(f"Not affected by what changed{since}: {named}{more}")
     if run.base:
-        lines.append(f"Baselines were held against those of the merge base with {literal(run.base)}")
+        lines.append(f"Baselines were compared with those of the merge base with {literal(run.base)}")
     counts = f"{counted(len(run.suites), 'suite')}, {verdicts_in_words(run.suites)}" if run.suites else ""
     commit = f"commit {literal(run.commit[:12])}" if run.commit else ""
     branch = f" on {literal(run.branch)}" if commit and run.branch else ""
@@ -233,13 +233,13 @@ def _notice(fit: Fit, rest: str) -> str:
     """What is not here, and where it is."""
     said = []
     if fit.shortened:
-        said.append(f"{counted(fit.shortened, 'failure')} told in one line")
+        said.append(f"{counted(fit.shortened, 'failure')} shortened to one line")
     if fit.omitted:
-        said.append(f"{counted(fit.omitted, 'failure')} not named")
+        said.append(f"{counted(fit.omitted, 'failure')} left out")
     if fit.others:
         said.append(f"{counted(fit.others, 'other part')} shortened or left out")
-    where = f"Everything stands in {literal(rest)}" if rest else "`-vv` shows everything in the log"
-    return f"**Not everything has room here**: {', '.join(said)}. {where}."
+    where = f"Everything is in {literal(rest)}" if rest else "`-vv` shows everything in the log"
+    return f"**This summary is incomplete**: {', '.join(said)}. {where}."
 
 
 SLICES = 8

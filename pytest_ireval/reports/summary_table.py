@@ -236,7 +236,7 @@ def _notes_of(suite: SuiteResult) -> Iterator[str]:
     yield from (f"inconclusive: {_told(each)}" for each in suite.outcomes if each.verdict == "inconclusive")
     yield from suite.notes
     if suite.to_judge:
-        yield f"{counted(len(suite.to_judge), 'unjudged document')} to judge first, by what they move: to_judge.tsv"
+        yield f"{counted(len(suite.to_judge), 'unjudged document')} to judge first, by their effect: to_judge.tsv"
     yield from _worth_a_look(suite)
 
 
@@ -248,7 +248,7 @@ def _worth_a_look(suite: SuiteResult) -> Iterator[str]:
     for each in found:
         if (each.metric, each.figures.slice) not in red:
             moved = f"{each.metric} {change(each.figures.change)} ({percent(each.figures.relative)})"
-            yield f"look at {each.figures.slice}: {moved}, more than chance among {among}"
+            yield f"look at {each.figures.slice}: {moved}, statistically significant among {among}"
 
 
 def _told(outcome: Outcome) -> str:
@@ -347,7 +347,7 @@ def reason_lines(run: RunResult, limit: int = 80) -> list[str]:
     return [f"affected by what changed since {printable(run.changed_since)}:", *lines, ""] if lines else []
 
 
-DIRTY = "commit them with the baseline, or nobody can measure it again"
+DIRTY = "commit them with the baseline, so that it can be measured again"
 
 
 def update_lines(run: RunResult, limit: int = 80) -> list[str]:
@@ -355,7 +355,7 @@ def update_lines(run: RunResult, limit: int = 80) -> list[str]:
     parts = [_accepted(suite, limit) for suite in run.suites if suite.name in run.accepted]
     if parts and run.dirty:
         parts.append(
-            wrapped(f"accepted with uncommitted changes, beside commit {run.commit[:7]}: {DIRTY}", limit, then="  ")
+            wrapped(f"accepted with uncommitted changes on commit {run.commit[:7]}: {DIRTY}", limit, then="  ")
         )
     return [line for part in parts for line in (*part, "")][:-1]
 

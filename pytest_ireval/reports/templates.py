@@ -90,7 +90,7 @@ class Templates:
                 return _text_in(folder / name)
         if name in EXTRA:
             return ""
-        raise ReportError(Problem("there is no such file among the templates", name))
+        raise ReportError(Problem("template file not found", name))
 
     def drawn(self, section: Section) -> DrawnSection:
         """A section filled into the template of its plugin; what is in the way stands in it, and nothing is raised."""
@@ -185,7 +185,7 @@ def _drawn(section: Section, template: SectionTemplate | None) -> DrawnSection:
         return _empty(section, section.problem)
     if template is None:
         where = "install it, or name its folder with ireval report --suites"
-        return _empty(section, f"{section.plugin}, which draws it, is not at hand: {where}")
+        return _empty(section, f"{section.plugin}, which draws it, is missing: {where}")
     try:
         style = _style(template)
         with _told({template.folder: ""}):
@@ -199,7 +199,7 @@ def _style(template: SectionTemplate) -> str:
     """Its CSS; one that ends the page's element would be refused with the whole page."""
     style = _text_in(template.folder / template.style) if template.style else ""
     if "</style" in style.lower():
-        raise ReportError(Problem("holds </style, which would end it", template.style))
+        raise ReportError(Problem("contains </style, which would end its element", template.style))
     return style
 
 
@@ -221,7 +221,7 @@ SUFFIX = ".jinja"
 def _check(folder: Path, environment: jinja2.Environment, ours: Path) -> None:
     """Raise ReportError with everything that is wrong: a misspelt name would else be passed over in silence."""
     if not folder.is_dir():
-        raise ReportError(Problem("there is no such folder of templates", shown_folder(folder)))
+        raise ReportError(Problem("template folder not found", shown_folder(folder)))
     named = [*_files(ours, but=OF_OTHER_PAGES), *EXTRA]
     files = _files(folder)
     used, problems, dynamic = _used(folder, files, named, environment)
@@ -270,7 +270,7 @@ def _tree(text: str, name: str, path: Path, environment: jinja2.Environment) -> 
 
 
 def _unused(folder: Path, name: str, named: Iterable[str]) -> Problem:
-    complaint = "takes no part: no template of the report is called so, and none of yours includes it"
+    complaint = "is not used: the report has no template of this name, and none of your templates includes it"
     allowed = f"the report has: {', '.join(named)}"
     return Problem(complaint, f"{shown_folder(folder)}/{name}", suggestion=did_you_mean(name, named), allowed=allowed)
 
@@ -312,7 +312,7 @@ Folders = Mapping[Path, str]
 """Where templates lie, and what messages call these folders; empty: a file goes by its name."""
 LISTED = 40
 """So many names of what there is are told."""
-ITSELF = 'a template that extends or includes itself? ours is "ireval/index.html.jinja", and so on'
+ITSELF = 'does a template extend or include itself? the built-in one is "ireval/index.html.jinja", and so on'
 UNKNOWN = re.compile(r"No (filter|test) named '(\w+)'")
 
 
@@ -350,11 +350,11 @@ def _problem_of(error: Exception, folders: Folders) -> Problem:
     if isinstance(error, jinja2.TemplateSyntaxError):
         return Problem(_message(error), place, suggestion=_meant(error))
     if isinstance(error, jinja2.TemplateNotFound):
-        return Problem(f"there is no template {error.message or error.name!r}", place)
+        return Problem(f"unknown template {error.message or error.name!r}", place)
     if isinstance(error, jinja2.UndefinedError):
         return _undefined(error, place, frame)
     if isinstance(error, RecursionError):
-        return Problem("it never ends", place, suggestion=ITSELF)
+        return Problem("endless recursion", place, suggestion=ITSELF)
     return Problem(f"raised {type(error).__name__}: {error}".rstrip(": "), place)
 
 
@@ -377,7 +377,7 @@ def _named(file: str, line: int, folders: Folders) -> str:
 
 
 def _message(error: jinja2.TemplateSyntaxError) -> str:
-    return (error.message or "is no template").rstrip(".")
+    return (error.message or "is not a valid template").rstrip(".")
 
 
 def _meant(error: jinja2.TemplateSyntaxError) -> str:
@@ -390,7 +390,7 @@ def _meant(error: jinja2.TemplateSyntaxError) -> str:
 
 def _undefined(error: jinja2.UndefinedError, place: str, frame: FrameType | None) -> Problem:
     """A name or an attribute that is not there."""
-    complaint = error.message or "a name is not there"
+    complaint = error.message or "undefined name"
     if not isinstance(error, NotThereError):
         return Problem(complaint, place)
     names = _names(error.thing, frame)
@@ -413,7 +413,7 @@ def _listed(names: list[str]) -> str:
     if not names:
         return ""
     more = ", …" if len(names) > LISTED else ""
-    return f"there is: {', '.join(names[:LISTED])}{more}"
+    return f"available: {', '.join(names[:LISTED])}{more}"
 
 
 def spread(each: MetricFigures | Cell) -> str:

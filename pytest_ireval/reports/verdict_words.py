@@ -72,12 +72,12 @@ def _more(run: RunResult, doubtful: Sequence[_Finding]) -> str:
     if not any(outcome.warning for _, outcome in doubtful):
         return ""
     if any(suite.to_judge for suite in run.suites):
-        return "judge the documents in to_judge.tsv, and run again: what looks like a loss may be none."
-    return "look at what is inconclusive before it lands."
+        return "judge the documents in to_judge.tsv, and run again: the loss may not be real."
+    return "look at the inconclusive checks before the change lands."
 
 
 MEND_TESTS = "fix the failing tests; the output of pytest shows why."
-MEND = "put right what is named here and run again; until then nobody knows whether the change does harm."
+MEND = "fix the problems named here and run again; until then the effect of the change is unknown."
 
 
 def _against(run: RunResult, failed: Sequence[_Finding]) -> Iterator[str]:
@@ -147,21 +147,21 @@ def _next(failed: Sequence[_Finding]) -> str:
             return "pin the release to compare with, as the failure says, and commit the anchor."
         return "accept the first baseline with the command below, and commit it."
     settled = sum(outcome.acceptable for _, outcome in failed)
-    accept = "somebody who answers for it accepts it with a reason (the command stands below)"
+    accept = "with a reason (command below)"
     if settled == len(failed):
-        return f"mend it; or, if this is wanted, {accept}."
+        return f"fix it, or accept it {accept}."
     if not settled:
         return _without_accepting({outcome.kind for _, outcome in failed})
-    return f"mend it. {settled:,} of {len(failed):,} can be accepted instead: {accept}; the others cannot."
+    return f"fix it. {settled:,} of {len(failed):,} can be accepted {accept}; the others cannot."
 
 
 def _without_accepting(kinds: set[str]) -> str:
     """What settles that which no new baseline does."""
     if kinds == {"waive"}:
-        return "renew the waiver, or take it out."
+        return "renew the waiver, or remove it."
     if kinds == {"lowering"}:
         return "revert it; or, if it is intended, ask someone who may merge: updating the baseline does not settle it."
-    return "mend it; no new baseline settles this."
+    return "fix it; a new baseline does not settle this."
 
 
 def _unjudged(run: RunResult) -> Iterator[str]:
@@ -170,7 +170,7 @@ def _unjudged(run: RunResult) -> Iterator[str]:
     reasons = [f"{suite.name}: {_reason(suite)}" for suite in broken if suite.outcomes]
     reasons += [_complaint(problem) for problem in run.problems]
     reasons += [f"{suite.name}: {_reason(suite)}" for suite in broken if not suite.outcomes]
-    yield from reasons[:NAMED] or ["no suite took part"]
+    yield from reasons[:NAMED] or ["no suite was run"]
     if len(reasons) > NAMED:
         yield f"and {len(reasons) - NAMED:,} more"
 
@@ -203,12 +203,12 @@ def _good(run: RunResult) -> Iterator[str]:
         whole = f"all {passed:,}" if passed > 1 else f"{passed}"
         yield f"{whole if passed == len(every) else f'{passed:,} of {len(every):,}'} {_checks(len(every))} passed"
     if unasked := _unasked(run):
-        yield f"{unasked:,} {_checks(unasked)} not asked for"
+        yield f"{unasked:,} {_checks(unasked)} not selected"
     if doubtful:
         yield f"{doubtful:,} inconclusive"
     if accepted:
-        verb, now = ("was", "is") if accepted == 1 else ("were", "are")
-        yield f"{accepted:,} {verb} against the change and {now} accepted"
+        verb = "was" if accepted == 1 else "were"
+        yield f"{accepted:,} failed and {verb} accepted"
     if lowered := [suite.name for suite in run.suites if any(lowers(each) and each.numbers for each in suite.outcomes)]:
         yield f"but this branch lowers its own baseline of {_some(lowered)}"
     if weaker := [suite.name for suite in run.suites if any(lowers(e) and not e.numbers for e in suite.outcomes)]:
@@ -222,7 +222,7 @@ def _good(run: RunResult) -> Iterator[str]:
     if run.accepted:
         yield f"accepted as the new baseline: {_some(run.accepted)}"
     if run.unaffected:
-        yield f"{counted(len(run.unaffected), 'suite')} took no part, for nothing they watch has changed"
+        yield f"{counted(len(run.unaffected), 'suite')} not affected by the change"
 
 
 def _unasked(run: RunResult) -> int:

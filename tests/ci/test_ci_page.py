@@ -27,4 +27,4 @@ def test_on_a_machine_of_ci_the_acceptance_of_the_page_is_refused(repository):
     ran = repository.machine().bash(accept)
 
     assert ran.code == 4
-    assert "CI is set, and a change is accepted by somebody, not by CI; --ireval-allow-ci allows it" in ran.text
+    assert "refusing to update baselines in CI; --ireval-allow-ci allows it" in ran.text

@@ -35,7 +35,7 @@ def test_no_suite_is_no_pass_even_if_python_tests_passed(pytester):
 
     result.assert_outcomes(passed=1)
     result.stdout.fnmatch_lines(
-        ["--ireval: no suite was collected ([*].ireval.yaml, or a line ireval: 1), and that is no pass"]
+        ["--ireval: no suite was collected ([*].ireval.yaml, or a line ireval: 1); this does not count as a pass"]
     )
     assert result.ret == pytest.ExitCode.NO_TESTS_COLLECTED
 

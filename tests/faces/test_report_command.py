@@ -27,7 +27,7 @@ def test_everything_is_drawn_and_named(results, ireval):
     done = ireval("report")
 
     unknown = (
-        "acme-ireval 1.2, which draws it, is not at hand: install it, or name its folder with ireval report --suites"
+        "acme-ireval 1.2, which draws it, is missing: install it, or name its folder with ireval report --suites"
     )
     assert (done.code, done.err) == (0, f"warning: section 'Latency' of acme-ireval 1.2 is not shown: {unknown}\n")
     assert done.out == (
@@ -101,13 +101,13 @@ def test_a_broken_template_is_an_error_and_nothing_is_written(results, ireval, t
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (["--templates", "no"], "error: no\n  there is no such folder of templates\n"),
+        (["--templates", "no"], "error: no\n  template folder not found\n"),
         (
             ["no.json"],
             "error: no.json\n  results of a run not found\n"
             "  pytest --ireval writes it; --ireval-report names the folder\n",
         ),
-        (["bad.json"], "error: bad.json\n  is no JSON: Expecting value: line 1 column 1 (char 0)\n"),
+        (["bad.json"], "error: bad.json\n  is not JSON: Expecting value: line 1 column 1 (char 0)\n"),
         (["old.json"], "error: old.json\n  format 0 cannot be read as results; this version reads format 1\n"),
         (["bytes.json"], "error: bytes.json\n  is not UTF-8 text (byte 0)\n"),
         (["--to", "bad.json"], "error: bad.json/index.html\n  cannot be written: File exists\n"),
@@ -160,9 +160,7 @@ def test_a_section_whose_plugin_is_not_at_hand_says_so(shop, ireval):
     done = ireval("report")
 
     assert done.code == 0
-    says = (
-        "suites/conftest.py, which draws it, is not at hand: install it, or name its folder with ireval report --suites"
-    )
+    says = "suites/conftest.py, which draws it, is missing: install it, or name its folder with ireval report --suites"
     assert says in (shop / "index.html").read_text()
     assert says in (shop / "summary.md").read_text()
     assert done.err == f"warning: section 'Owners' of suites/conftest.py is not shown: {says}\n"
@@ -182,24 +180,24 @@ def test_a_section_is_drawn_with_a_template_that_was_put_right_since(shop, ireva
 @pytest.mark.parametrize(
     ("change", "says"),
     [
-        (lambda run: run.update(verdict="pass"), "the run is said to pass, and suite shop-0 to fail"),
+        (lambda run: run.update(verdict="pass"), "the run has the verdict pass, but suite shop-0 has fail"),
         (
             lambda run: run["suites"][0].update(verdict="inconclusive"),
-            "suite shop-0 is said to be inconclusive, and its ",
+            "suite shop-0 has the verdict inconclusive, but its ",
         ),
         (
             lambda run: run.update(verdict="fail", problems=["a baseline is gone"]),
-            "the run is said to fail, and a baseline is gone",
+            "the run has the verdict fail, but a baseline is gone",
         ),
         (
             lambda run: run.update(verdict="pass", suites=[], problems=[], unaffected=[]),
-            "the run is said to pass, and no suite was judged",
+            "the run has the verdict pass, but no suite was judged",
         ),
         (
             lambda run: run.update(
                 verdict="inconclusive", suites=[], problems=[], unaffected=["shop"], failed_tests=["test_x.py::test_x"]
             ),
-            "the run is said to be inconclusive, and test_x.py::test_x to fail",
+            "the run has the verdict inconclusive, but test_x.py::test_x failed",
         ),
     ],
 )
@@ -221,8 +219,8 @@ def test_results_that_contradict_themselves_are_refused(results, ireval, change,
 @pytest.mark.parametrize(
     ("verdict", "code", "says"),
     [
-        ("pass", 0, "Nothing was checked: 1 suite took no part, for nothing they watch has changed.\n"),
-        ("fail", 1, "Not safe to land: the Python test test_x.py::test_x failed; 1 suite took no part"),
+        ("pass", 0, "Nothing was checked: 1 suite not affected by the change.\n"),
+        ("fail", 1, "Not safe to land: the Python test test_x.py::test_x failed; 1 suite not affected"),
         ("error", 2, "Could not be judged: a baseline is gone.\n"),
     ],
 )

@@ -36,7 +36,7 @@ def test_without_a_reason_it_is_not(changed):
     assert result.ret == pytest.ExitCode.TESTS_FAILED
     assert changed.baseline_files() == before
     result.stdout.fnmatch_lines(
-        ['not accepted: shop: a regression was found: say why that is fine, with --ireval-reason "…"']
+        ['not accepted: shop: a regression was found: give a reason with --ireval-reason "…"']
     )
 
 
@@ -87,18 +87,16 @@ def test_nothing_is_accepted_by_ci(changed, monkeypatch):
     result = changed.run("--ireval-update", "--ireval-reason", "x")
 
     assert result.ret == pytest.ExitCode.USAGE_ERROR
-    result.stderr.fnmatch_lines(
-        ["*CI is set, and a change is accepted by somebody, not by CI; --ireval-allow-ci allows it"]
-    )
+    result.stderr.fnmatch_lines(["*refusing to update baselines in CI; --ireval-allow-ci allows it"])
     assert changed.run("--ireval-update", "--ireval-reason", "x", "--ireval-allow-ci").ret == 0
 
 
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
-        (("--ireval-update", "--ireval-update-new"), "say one of them"),
-        (("--ireval-reason", "x"), "are about accepting: say --ireval-update, too"),
-        (("--ireval-force",), "are about accepting: say --ireval-update, too"),
+        (("--ireval-update", "--ireval-update-new"), "only new ones: choose one"),
+        (("--ireval-reason", "x"), "need --ireval-update or --ireval-update-new"),
+        (("--ireval-force",), "need --ireval-update or --ireval-update-new"),
     ],
 )
 def test_options_that_make_no_sense_are_refused(shop, arguments, complaint):
@@ -116,7 +114,7 @@ def test_what_is_as_it_was_is_not_accepted_again(shop):
 
     assert result.ret == 0
     assert shop.baseline_files() == before
-    result.stdout.fnmatch_lines(["shop: nothing to accept, all is as in the baseline"])
+    result.stdout.fnmatch_lines(["shop: nothing to accept, unchanged since the baseline"])
 
 
 def test_a_failed_write_is_red_and_said(changed):
@@ -187,7 +185,7 @@ def test_a_reason_is_said_once(changed):
     result = changed.run("--ireval-update")
 
     assert problems_of(result) == [
-        'not accepted: shop: a regression was found: say why that is fine, with --ireval-reason "…"'
+        'not accepted: shop: a regression was found: give a reason with --ireval-reason "…"'
     ]
 
 
@@ -279,7 +277,7 @@ def test_an_inconclusive_comparison_needs_a_reason_and_is_not_called_red(changed
     result = changed.run("--ireval-update")
 
     assert problems_of(result) == [
-        'not accepted: shop: a comparison was inconclusive: say why that is fine, with --ireval-reason "…"'
+        'not accepted: shop: a comparison was inconclusive: give a reason with --ireval-reason "…"'
     ]
     assert changed.run("--ireval-update", "--ireval-reason", "x").ret == 0
 
@@ -295,7 +293,7 @@ def test_a_comparison_that_only_warns_needs_a_reason_too(changed):
 
     assert changed.baseline_files() == before
     assert problems_of(result) == [
-        'not accepted: shop: a regression was found: say why that is fine, with --ireval-reason "…"'
+        'not accepted: shop: a regression was found: give a reason with --ireval-reason "…"'
     ]
     assert changed.run("--ireval-update", "--ireval-reason", "x").ret == 0
 
@@ -309,7 +307,7 @@ def test_force_needs_a_reason(shop):
 
     assert shop.baseline_files() == before
     assert problems_of(result) == [
-        'not accepted: shop: 1 verdict red, accepted by force: say why, with --ireval-reason "…"'
+        'not accepted: shop: 1 verdict red, accepted by force: give a reason with --ireval-reason "…"'
     ]
 
 
@@ -330,7 +328,7 @@ def test_a_damaged_baseline_is_overwritten_by_force_with_a_reason(shop, file, lo
     (problem,) = problems_of(unforced)
     assert problem.startswith("not accepted: shop: its baseline cannot be read, and --ireval-force was not given: ")
     assert problems_of(silent) == [
-        'not accepted: shop: its baseline cannot be read, accepted by force: say why, with --ireval-reason "…"'
+        'not accepted: shop: its baseline cannot be read, accepted by force: give a reason with --ireval-reason "…"'
     ]
     forced = shop.run("--ireval-update", "--ireval-force", "--ireval-reason", "disk broke")
     assert b'"forced": true' in shop.baseline_files()["shop.json"]
@@ -381,7 +379,7 @@ def test_deleting_a_baseline_bypasses_neither_reason_nor_history(committed, whol
     ]
     assert problems_of(silent) == [
         "not accepted: shop: the last commit has a baseline of this suite, but this folder does not, "
-        'accepted by force: say why, with --ireval-reason "…"'
+        'accepted by force: give a reason with --ireval-reason "…"'
     ]
     forced = committed.run("--ireval-update", "--ireval-force", "--ireval-reason", "anew")
     assert LOST in forced.outlines
@@ -457,7 +455,7 @@ def test_an_update_that_was_interrupted_is_an_error_until_the_same_update_finish
 
     assert again.ret == 0
     again.stdout.fnmatch_lines(
-        ["shop: finished an interrupted update", "shop: nothing to accept, all is as in the baseline"]
+        ["shop: finished an interrupted update", "shop: nothing to accept, unchanged since the baseline"]
     )
     assert changed.baseline_files().keys() == before.keys()
     assert changed.baseline_files()["shop.json"].count(b"synonyms v2") == 1

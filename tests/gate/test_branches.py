@@ -221,11 +221,10 @@ def test_a_ref_that_git_does_not_know_is_an_error_and_no_pass(branch):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("--ireval-base", " "), "ERROR: --ireval-base is empty: it names a git ref, such as origin/main\n"),
+        (("--ireval-base", " "), "ERROR: --ireval-base is empty: give a git ref, such as origin/main\n"),
         (
             ("-o", "ireval_baseline_lowering=fial"),
-            "ERROR: ireval_baseline_lowering\n  'fial' is no way to treat a lowered baseline\n  did you mean 'fail'?\n"
-            "  allowed: report, fail\n",
+            "ERROR: invalid ireval_baseline_lowering: 'fial'\n  did you mean 'fail'?\n  allowed: report, fail\n",
         ),
     ],
 )

@@ -66,7 +66,7 @@ def test_the_whole_text_stands_once_and_others_point_to_it(accepted):
     text = accepted.run().stdout.str()
 
     assert text.count("missing_queries: zero in the suite") == 1
-    assert text.count("the whole error stands at shop.ireval.yaml::inputs") == 6
+    assert text.count("the full error is at shop.ireval.yaml::inputs") == 6
 
 
 def test_four_mistakes_are_told_at_once_and_other_suites_still_run(accepted):

@@ -38,7 +38,7 @@ def test_a_run_that_concerns_nobody_is_a_pass_that_says_so(monorepo):
     result.stdout.fnmatch_lines(
         ["not affected by what changed since main: ads, shop (2 suites)", "ireval: pass, no suite is affected"]
     )
-    result.stdout.no_fnmatch_line("*that is no pass*")
+    result.stdout.no_fnmatch_line("*does not count as a pass*")
     assert (monorepo.results()["verdict"], monorepo.results()["suites"]) == ("pass", [])
 
 
@@ -219,7 +219,7 @@ def test_the_header_says_what_was_held_against(monorepo):
     base = monorepo.git("rev-parse", "--short=7", "HEAD")
 
     monorepo.run().stdout.fnmatch_lines(
-        [f"ireval: only suites that a change concerns: 1 file changed since {base}, the merge base with main"]
+        [f"ireval: only suites affected by a change: 1 file changed since {base}, the merge base with main"]
     )
 
 

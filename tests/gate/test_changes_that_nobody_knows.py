@@ -33,7 +33,7 @@ def test_an_unknown_ref_ends_the_run(monorepo, ref, hint):
 def test_an_empty_ref_ends_the_run(monorepo):
     result = monorepo.pytester.runpytest("--ireval", "suites", "--ireval-changed-since=")
 
-    assert refusal(result) == "--ireval-changed-since is empty: it names a git ref, such as origin/main"
+    assert refusal(result) == "--ireval-changed-since is empty: give a git ref, such as origin/main"
 
 
 def test_a_shallow_clone_ends_the_run(pytester, monkeypatch, tmp_path_factory):
@@ -94,4 +94,4 @@ def test_a_git_that_fails_ends_the_run(monorepo, monkeypatch):
 def test_without_the_flag_the_option_is_refused(monorepo):
     result = monorepo.pytester.runpytest("--ireval-changed-since", "main")
 
-    assert refusal(result) == "--ireval-changed-since chooses among suites: say --ireval, too"
+    assert refusal(result) == "--ireval-changed-since needs --ireval"

@@ -123,7 +123,7 @@ def test_a_setting_that_names_nothing_is_an_error(shop):
     result = shop.run("-o", "ireval_history=")
 
     assert result.ret == 4
-    result.stderr.fnmatch_lines(["*ireval_history names no file", "*ireval_history = none remembers no run"])
+    result.stderr.fnmatch_lines(["*ireval_history is empty", "*ireval_history = none remembers no run"])
 
 
 def newer(path):

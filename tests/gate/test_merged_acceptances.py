@@ -59,8 +59,8 @@ def test_what_is_accepted_beside_uncommitted_changes_is_said_and_kept(branch):
 
     accepting.stdout.fnmatch_lines(
         [
-            f"accepted with uncommitted changes, beside commit {commit}: commit them with the baseline, or nobody",
-            "  can measure it again",
+            f"accepted with uncommitted changes on commit {commit}: commit them with the baseline, so that it can",
+            "  be measured again",
         ]
     )
     run = branch.shop.results()

@@ -108,7 +108,7 @@ def pytest_configure(config):
     result.stdout.fnmatch_lines(
         [
             "shop.ireval.yaml:15:5",
-            "  'flaky' is not a tag: a plugin of pytest acts on marks of that name",
+            "  'flaky' is not a tag: a pytest plugin uses marks of that name",
             "  it is registered as flaky(reruns=1); choose another word",
         ]
     )
@@ -311,7 +311,7 @@ def test_a_run_without_a_verdict_of_a_suite_is_no_pass(accepted):
     result = accepted.run("-k", "test_alone")
 
     assert result.ret == pytest.ExitCode.NO_TESTS_COLLECTED
-    result.stdout.fnmatch_lines(["--ireval: no verdict of a suite was selected, and that is no pass"])
+    result.stdout.fnmatch_lines(["--ireval: no verdict of a suite was selected; this does not count as a pass"])
 
 
 def test_what_pytest_lost_while_collecting_is_missed(accepted):
@@ -321,7 +321,7 @@ def test_what_pytest_lost_while_collecting_is_missed(accepted):
 
     assert result.ret == RED
     result.stdout.fnmatch_lines(
-        ["problem: shop: 6 verdicts neither run nor deselected, though the command line names it whole"]
+        ["problem: shop: 6 verdicts neither run nor deselected, although the command line names all of it"]
     )
     assert accepted.results()["verdict"] == "error"
     assert accepted.run("shop.ireval.yaml::inputs").ret == OK
@@ -336,7 +336,7 @@ MATRIX = ("suite: shop\n", 'suite: shop\nmatrix: {a: ["x.y", x], b: [z, "y.z"]}\
         (
             "shop",
             "shop.ireval.yaml:1:1: the matrix makes two suites called 'shop.x.y.z': a: x, b: y.z and a: x.y, b: z; "
-            "they need a name each",
+            "give each its own name",
         ),
         (
             "shop-{a}-{b}",

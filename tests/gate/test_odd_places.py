@@ -71,7 +71,7 @@ def test_a_folder_that_may_not_be_written_to_is_red_and_the_remedy_is_said(shop,
     red.stdout.fnmatch_lines(
         [
             "problem: *results.json: cannot be written: Read-only file system; "
-            "--ireval-report DIR writes elsewhere, none no files"
+            "--ireval-report DIR writes to another folder, none writes no files"
         ]
     )
     assert (red.ret, green.ret) == (1, 0)
@@ -97,7 +97,10 @@ def test_a_checkout_on_a_read_only_disk(shop, run, tmp_path_factory):
     if "mount:" in red.stderr or "unshare:" in red.stderr:
         pytest.skip(f"needs the right to mount: {red.stderr.strip()}")
     assert red.returncode == 1
-    assert "cannot be written: Read-only file system; --ireval-report DIR writes elsewhere, none no files" in clean(red)
+    assert (
+        "cannot be written: Read-only file system; --ireval-report DIR writes to another folder, none writes no files"
+        in clean(red)
+    )
     assert inside("--ireval-report", "none").returncode == 0
     assert inside("--ireval-report", str(elsewhere)).returncode == 0
     assert (elsewhere / "results.json").exists()

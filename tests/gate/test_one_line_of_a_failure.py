@@ -39,7 +39,7 @@ def test_an_error_is_told_in_one_line_too(red, monkeypatch):
 
     assert summary_of(result) == [
         "ERROR shop.ireval.yaml::inputs - judgments.txt:1: grade 'x' is not a number",
-        "ERROR shop.ireval.yaml::worsened::nDCG_10 - the inputs of shop are broken; the whole error stands at "
+        "ERROR shop.ireval.yaml::worsened::nDCG_10 - the inputs of shop are broken; the full error is at "
         "shop.ireval.yaml::inputs",
     ]
 

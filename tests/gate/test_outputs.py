@@ -262,7 +262,7 @@ def test_with_two_hundred_red_rules_the_terminal_can_be_read(red):
     short = [line for line in result.outlines if line.startswith("  one of more than 20 red verdicts of this suite: ")]
     assert len(shown) == 200
     assert len(short) == 200 + 2 - 20
-    assert short[0].endswith("ireval-report/results.json and -vv have the rest")
+    assert short[0].endswith("ireval-report/results.json and -vv show the rest")
     assert text.count("lowest queries") == 20
     assert red.run("-vv").stdout.str().count("lowest queries") == 200
     assert len(report(red)["summary.md"]) < 65_535
@@ -326,7 +326,7 @@ def test_junit_says_of_what_is_accepted_what_the_test_says(red):
 
     tail = properties(red)[("shop.ireval.yaml.no_regression", "nDCG_10.segment-tail")]
     assert (tail["ireval_verdict"], tail["ireval_accepted"]) == ("pass", "true")
-    assert "5 of 7 checks passed; 2 were against the change and are accepted" in report(red)["summary.md"]
+    assert "5 of 7 checks passed; 2 failed and were accepted" in report(red)["summary.md"]
 
 
 def test_places_are_linked_in_github_and_gitlab(red, monkeypatch):
@@ -365,7 +365,5 @@ def test_a_folder_without_a_name_is_no_folder_for_files(accepted):
     result = accepted.run("--ireval-report", "")
 
     assert result.ret == pytest.ExitCode.USAGE_ERROR
-    assert result.stderr.str().strip() == (
-        "ERROR: --ireval-report names no folder\n  --ireval-report none writes no files"
-    )
+    assert result.stderr.str().strip() == ("ERROR: --ireval-report is empty\n  --ireval-report none writes no files")
     assert not (accepted.path / "results.json").exists()

@@ -389,5 +389,5 @@ def test_where_workers_cannot_share_anything_the_run_ends_in_words(accepted, mon
     result = run(accepted, "-n2")
 
     assert result.ret == pytest.ExitCode.USAGE_ERROR
-    assert "no folder can be made for the workers of this run: No space left on device" in result.stderr.str()
+    assert "cannot create a folder for the workers of this run: No space left on device" in result.stderr.str()
     assert json.loads((accepted.path / "ireval-report/results.json").read_text())["verdict"] == "error"

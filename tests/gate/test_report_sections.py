@@ -62,7 +62,7 @@ def test_a_section_is_in_the_results_and_on_the_page(add):
         ("import pytest; pytest.skip('no')", TEMPLATE, "raised Skipped: no at conftest.py:5, in latency"),
         ("raise SystemExit(0)", TEMPLATE, "raised SystemExit: 0 at conftest.py:5, in latency"),
         ("pass", TEMPLATE, "returned None, where a dict is expected"),
-        ("return {'p95': float('nan')}", TEMPLATE, "returned what is no plain data: p95 is nan"),
+        ("return {'p95': float('nan')}", TEMPLATE, "did not return plain data: p95 is nan"),
         (
             FINE,
             "\n{{ nmes }}",

@@ -72,7 +72,7 @@ def test_where_something_else_fails_the_test_the_files_say_no_pass_either(accept
 
     (suite,) = accepted.results()["suites"]
     assert (result.ret, suite["verdict"]) == (1, "error")
-    assert suite["notes"][-1] == "failed for another reason than the verdict: threshold::nDCG_10"
+    assert suite["notes"][-1] == "failed for a reason other than the verdict: threshold::nDCG_10"
 
 
 def test_a_suite_whose_test_failed_for_another_reason_is_not_accepted(accepted):

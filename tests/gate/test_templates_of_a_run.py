@@ -45,7 +45,7 @@ def test_a_folder_that_is_not_there_ends_the_run_at_its_start(mine):
 
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     assert result.stderr.str().strip() == (
-        "ERROR: mine\n  there is no such folder of templates\nireval_templates = mine names the folder"
+        "ERROR: mine\n  template folder not found\nireval_templates = mine names the folder"
     )
     assert shop.results()["problems"] == ["the run did not end"]
 
@@ -90,4 +90,6 @@ def test_a_style_that_would_end_its_element_is_refused_in_the_same_way(mine):
     result = mine(extra_css="</style><script>alert(1)</script>").run()
 
     assert result.ret == 1
-    result.stdout.fnmatch_lines(["problem: index.html cannot be drawn: extra.css holds </style, which would end it"])
+    result.stdout.fnmatch_lines(
+        ["problem: index.html cannot be drawn: extra.css contains </style, which would end its element"]
+    )

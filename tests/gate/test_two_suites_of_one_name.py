@@ -3,7 +3,7 @@
 import pytest
 
 REFUSED = (
-    "not accepted: shop: other.ireval.yaml beside it calls its suite so, too, and they would have one baseline; "
+    "not accepted: shop: other.ireval.yaml beside it has a suite of the same name, and both would share one baseline; "
     "left as it is"
 )
 

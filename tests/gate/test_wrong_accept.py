@@ -130,7 +130,7 @@ def test_a_comparison_that_could_not_be_judged_is_accepted_for_a_reason_only(acc
     result = accepted.run("--ireval-update")
 
     assert result.ret == pytest.ExitCode.TESTS_FAILED
-    assert "say why that is fine, with --ireval-reason" in result.stdout.str()
+    assert "give a reason with --ireval-reason" in result.stdout.str()
 
 
 @pytest.mark.parametrize(

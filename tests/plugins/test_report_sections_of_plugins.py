@@ -141,14 +141,14 @@ ITSELF["again"] = ITSELF
     [
         (None, "returned None, where a dict is expected"),
         ([1], "returned a list, where a dict is expected"),
-        ({"p95": math.nan}, "returned what is no plain data: p95 is nan"),
-        ({"rows": [{"p95": -math.inf}]}, "returned what is no plain data: rows[0].p95 is -inf"),
-        ({"rows": ({"it": Thing()},)}, "returned what is no plain data: rows[0].it is a Thing"),
-        ({"days": {1}}, "returned what is no plain data: days is a set"),
-        ({"a": {7: 1}}, "returned what is no plain data: a has the key 7, which is no text"),
-        ({1: 1}, "returned what is no plain data: it has the key 1, which is no text"),
-        ({"all": [math.nan] * 9}, "returned what is no plain data: all[0] is nan; all[1] is nan; all[2] is nan"),
-        (ITSELF, f"returned what is no plain data: {'.'.join(['again'] * 51)[:200]} lies deeper than 50 levels"),
+        ({"p95": math.nan}, "did not return plain data: p95 is nan"),
+        ({"rows": [{"p95": -math.inf}]}, "did not return plain data: rows[0].p95 is -inf"),
+        ({"rows": ({"it": Thing()},)}, "did not return plain data: rows[0].it is a Thing"),
+        ({"days": {1}}, "did not return plain data: days is a set"),
+        ({"a": {7: 1}}, "did not return plain data: a has the key 7, which is not text"),
+        ({1: 1}, "did not return plain data: it has the key 1, which is not text"),
+        ({"all": [math.nan] * 9}, "did not return plain data: all[0] is nan; all[1] is nan; all[2] is nan"),
+        (ITSELF, f"did not return plain data: {'.'.join(['again'] * 51)[:200]} is nested deeper than 50 levels"),
     ],
 )
 def test_what_is_no_plain_data_is_refused_with_the_path_to_it(data, says):
@@ -159,5 +159,5 @@ def test_what_is_no_plain_data_is_refused_with_the_path_to_it(data, says):
 
 
 def test_a_whole_number_that_no_text_can_hold_is_refused():
-    with pytest.raises(PluginError, match="returned what is no plain data: Exceeds the limit"):
+    with pytest.raises(PluginError, match="did not return plain data: Exceeds the limit"):
         plain_data({"large": 10**5000})

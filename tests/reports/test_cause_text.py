@@ -41,25 +41,25 @@ EDITS = (JudgmentEdit("q017", "d4", 2, 0), JudgmentEdit("q017", "d5", None, 3), 
         ),
         (
             Cause(queries=True, source=True, rankings=1, metrics=("nDCG@10", "TopGrade@10")),
-            "rankings changed; the queries file says something else of its queries; "
-            "the source is set up in another way; nDCG@10 and TopGrade@10 are defined in another way; "
+            "rankings changed; the content of the queries file changed; "
+            "the source is configured differently; nDCG@10 and TopGrade@10 are defined differently; "
             "judgments are those of the baseline",
         ),
         (
             Cause(policies=True, metrics=("AP",), restated={"AP": Restated(None, 0.5), "P@5": Restated(1, 0)}),
-            "queries are evaluated under other policies; AP is defined in another way; "
+            "queries are evaluated under different policies; AP is defined differently; "
             "the baseline itself is now 0.5000 (was -); rankings, queries, judgments and source are those of the "
             "baseline",
         ),
         (
             Cause(rankings=1, judgments=1, queries=True, metrics=("AP",)),
-            "rankings changed; the queries file says something else of its queries; judgments of 1 query changed; "
-            "AP is defined in another way; the source is that of the baseline",
+            "rankings changed; the content of the queries file changed; judgments of 1 query changed; "
+            "AP is defined differently; the source is that of the baseline",
         ),
         (
             Cause(rankings=1, judgments=1, queries=True, metrics=("P@5",), source=True),
-            "rankings changed; the queries file says something else of its queries; judgments of 1 query changed; "
-            "the source is set up in another way; P@5 is defined in another way",
+            "rankings changed; the content of the queries file changed; judgments of 1 query changed; "
+            "the source is configured differently; P@5 is defined differently",
         ),
     ],
 )

@@ -25,6 +25,6 @@ def test_in_short_it_is_headline_sentence_and_where_the_rest_is():
         "suites/product-search.ireval.yaml:17: nDCG@10 fell 34.8% on segment=tail (tolerance 3%)\n"
         "4 of 12 tail queries lost their best document; they carry 1.0% of searches.\n"
         "Owner @acme/search-team.\n"
-        "  one of more than 20 red verdicts of this suite: ireval-report/results.json and -vv have the rest"
+        "  one of more than 20 red verdicts of this suite: ireval-report/results.json and -vv show the rest"
     )
     assert short_text(FAILED, SHOP, 80).endswith("-vv shows the rest")

@@ -49,7 +49,7 @@ ireval_pass 0.0
 # HELP ireval_suite_pass The same for each suite.
 ireval_suite_pass{suite="product-search"} 0.0
 # TYPE ireval_verdicts gauge
-# HELP ireval_verdicts How many verdicts of a suite there are of each kind.
+# HELP ireval_verdicts The number of verdicts of each kind in a suite.
 ireval_verdicts{suite="product-search",verdict="pass"} 2.0
 ireval_verdicts{suite="product-search",verdict="inconclusive"} 0.0
 ireval_verdicts{suite="product-search",verdict="fail"} 1.0
@@ -67,11 +67,11 @@ ireval_metric_baseline{suite="product-search",metric="nDCG@10",slice="segment=ta
 ireval_metric_change{suite="product-search",metric="nDCG@10",slice="all"} 0.0
 ireval_metric_change{suite="product-search",metric="nDCG@10",slice="segment=tail"} -0.3284
 # TYPE ireval_metric_resolution gauge
-# HELP ireval_metric_resolution The smallest drop of the mean that so many queries show in 80% of cases.
+# HELP ireval_metric_resolution The smallest drop of the mean that this number of queries shows in 80% of cases.
 ireval_metric_resolution{suite="product-search",metric="nDCG@10",slice="all"} 0.093
 ireval_metric_resolution{suite="product-search",metric="nDCG@10",slice="segment=tail"} 0.37
 # TYPE ireval_rule gauge
-# HELP ireval_rule What the other rules looked at, by the name of the number.
+# HELP ireval_rule The figures of the other rules, by their names.
 ireval_rule{suite="product-search",rule="threshold::nDCG_10",number="value"} 0.8764
 ireval_rule{suite="product-search",rule="threshold::nDCG_10",number="min"} 0.85
 # EOF

@@ -263,7 +263,11 @@ def test_without_a_baseline_there_is_one_side():
 
 @pytest.mark.parametrize(
     ("relevant", "said"),
-    [(None, "Nobody judged this query."), (0, "0 relevant documents are known."), (1, "1 relevant document is known.")],
+    [
+        (None, "This query has no judgments."),
+        (0, "0 relevant documents are known."),
+        (1, "1 relevant document is known."),
+    ],
 )
 def test_how_many_are_relevant_is_said(relevant, said):
     suite = replace(SUITE, documents=(replace(LOST, relevant=relevant),))

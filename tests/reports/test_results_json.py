@@ -167,7 +167,7 @@ def test_what_does_not_fit_is_named(change, complaint):
 
 @pytest.mark.parametrize("text", ["", "{", "[" * 100_000])
 def test_what_is_no_json_is_said_so(text):
-    with pytest.raises(InputError, match=r"^results.json\n  is no JSON: "):
+    with pytest.raises(InputError, match=r"^results.json\n  is not JSON: "):
         run_of(text)
 
 

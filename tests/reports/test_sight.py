@@ -20,10 +20,10 @@ def figures(queries, resolution, tolerance=None, needed=None, room=0.9):
             "12 queries can show a drop of 0.34 or more (80% power); 1,900 would show one of 0.027",
         ),
         (figures(5000, 0.01, 0.02, 1250), "5000 queries can show a drop of 0.010 or more (80% power)"),
-        (figures(3, 1.02), "3 queries cannot show any drop that there could be"),
+        (figures(3, 1.02), "3 queries cannot show any drop, however large"),
         (
             figures(3, 1.02, 0.0067, 1161),
-            "3 queries cannot show any drop that there could be; 1,200 would show one of 0.0067",
+            "3 queries cannot show any drop, however large; 1,200 would show one of 0.0067",
         ),
         (figures(3, 1.02, room=None), "3 queries can show a drop of 1.02 or more (80% power)"),
         (figures(12, 0.338, 1e-12, 10**18), "12 queries can show a drop of 0.34 or more (80% power)"),

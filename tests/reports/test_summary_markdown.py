@@ -32,7 +32,7 @@ def test_a_red_run_reads_as_specified():
 <!-- pytest-ireval summary -->
 **Not safe to land**: tail searches in product-search got 35% worse (nDCG@10 0.9438 -> 0.6154); 1 of 3 checks failed.
 
-**Next**: mend it; or, if this is wanted, somebody who answers for it accepts it with a reason (the command stands below).
+**Next**: fix it, or accept it with a reason (command below).
 
 ### product-search: 1 of 3 failed
 
@@ -124,7 +124,7 @@ def test_a_run_that_did_not_end_is_no_pass():
 <!-- pytest-ireval summary -->
 **Could not be judged**: the run did not end.
 
-**Next**: put right what is named here and run again; until then nobody knows whether the change does harm.
+**Next**: fix the problems named here and run again; until then the effect of the change is unknown.
 
 pytest-ireval 0.1.0
 """
@@ -223,7 +223,7 @@ def test_what_would_have_failed_but_for_unjudged_documents_is_never_called_safe(
     )
 
     assert "Safe to land" not in look + judge
-    assert "**Next**: look at what is inconclusive before it lands." in look
+    assert "**Next**: look at the inconclusive checks before the change lands." in look
     assert "**Next**: judge the documents in to_judge.tsv, and run again" in judge.replace("\u200b", "")
 
 
@@ -232,7 +232,7 @@ def test_an_accepted_comparison_is_said():
     run = replace(GREEN, suites=(replace(SHOP, verdict="pass", outcomes=(accepted,)),), accepted=("product-search",))
 
     assert first_lines(run) == (
-        "**Safe to land**: 1 was against the change and is accepted; accepted as the new baseline: product-search."
+        "**Safe to land**: 1 failed and was accepted; accepted as the new baseline: product-search."
     )
     assert "accepted: product-search" not in summary_text(run)
 
@@ -246,9 +246,7 @@ def test_what_was_accepted_did_not_pass_and_a_first_baseline_is_against_nothing(
         return first_lines(replace(GREEN, suites=(suite,), accepted=("product-search",))).partition(": ")[2]
 
     new = "accepted as the new baseline: product-search."
-    assert (
-        said(PASSED, accepted, accepted) == f"1 of 3 checks passed; 2 were against the change and are accepted; {new}"
-    )
+    assert said(PASSED, accepted, accepted) == f"1 of 3 checks passed; 2 failed and were accepted; {new}"
     assert said(PASSED, first, first) == f"all 3 checks passed; {new}"
 
 
@@ -306,8 +304,8 @@ def test_next_is_what_settles_it():
     bound = replace(FAILED, acceptable=False)
 
     assert next_of(missing) == "**Next**: accept the first baseline with the command below, and commit it."
-    assert next_of(bound) == "**Next**: mend it; no new baseline settles this."
-    assert next_of(bound, FAILED).startswith("**Next**: mend it. 1 of 2 can be accepted instead: ")
+    assert next_of(bound) == "**Next**: fix it; a new baseline does not settle this."
+    assert next_of(bound, FAILED).startswith("**Next**: fix it. 1 of 2 can be accepted with a reason ")
 
 
 def test_a_branch_that_lowers_its_baseline_is_shown_openly():
@@ -328,7 +326,7 @@ def test_a_branch_that_lowers_its_baseline_is_shown_openly():
         "### This branch lowers its own baseline\n\n* product-search: nDCG@10 of the baseline fell 3% "
         "(`suites/product-search.ireval.yaml:24`): reason: x; reason: y\n" in text
     )
-    assert "Baselines were held against those of the merge base with `origin/main`" in text
+    assert "Baselines were compared with those of the merge base with `origin/main`" in text
     assert text.splitlines()[1] == (
         "**Safe to land, with 1 warning**: all 2 checks passed; but this branch lowers its own baseline of product-search."
     )
@@ -360,7 +358,7 @@ def test_what_is_to_be_known_of_the_run_stands_beside_the_verdict():
 def test_checks_that_nobody_asked_for_are_counted():
     run = replace(GREEN, suites=(replace(GREEN.suites[0], planned=(PASSED.id, "churn::RBO", "expect::q1")),))
 
-    assert first_lines(run) == "**Passed, but not everything was checked**: 1 check passed; 2 checks not asked for."
+    assert first_lines(run) == "**Passed, but not everything was checked**: 1 check passed; 2 checks not selected."
 
 
 def test_who_took_no_part_is_named():
@@ -368,15 +366,15 @@ def test_who_took_no_part_is_named():
 
     text = summary_text(run)
 
-    assert "1 check passed; 25 suites took no part, for nothing they watch has changed." in text
-    assert "has changed since `origin/main`: `shop-0`, `shop-1`" in text
+    assert "1 check passed; 25 suites not affected by the change." in text
+    assert "changed since `origin/main`: `shop-0`, `shop-1`" in text
     assert "`shop-19` and 5 more\n" in text
 
 
 def test_where_nothing_watched_has_changed_nothing_is_called_safe():
     run = replace(GREEN, suites=(), unaffected=("shop",))
 
-    assert first_lines(run) == ("**Nothing was checked**: 1 suite took no part, for nothing they watch has changed.")
+    assert first_lines(run) == ("**Nothing was checked**: 1 suite not affected by the change.")
 
 
 def test_python_tests_that_failed_are_part_of_the_verdict():
@@ -422,7 +420,7 @@ def test_two_hundred_red_rules_fit_and_all_are_named():
     assert all(f"segment=s{i}" in text for i in range(200))
     assert 20 <= text.count("\n#### ") <= 40
     assert "### Figures\n" in text
-    assert re.search(r"\*\*Not everything has room here\*\*: \d+ failures told in one line\. Everything", text)
+    assert re.search(r"\*\*This summary is incomplete\*\*: \d+ failures shortened to one line\. Everything", text)
 
 
 def test_two_thousand_red_rules_are_counted():
@@ -430,12 +428,12 @@ def test_two_thousand_red_rules_are_counted():
 
     whole, lines = text.count("\n#### "), text.count("\n* product-search: ")
     shortened, omitted = map(
-        int, re.search(r"(\d+) failures told in one line, (\d+) failures not named", text).groups()
+        int, re.search(r"(\d+) failures shortened to one line, (\d+) failures left out", text).groups()
     )
     assert size(text) <= LIMIT
     assert whole == 5
     assert (shortened, whole + lines + omitted) == (lines, 2000)
-    assert text.endswith("Everything stands in `ireval-report/results.json`.\n")
+    assert text.endswith("Everything is in `ireval-report/results.json`.\n")
 
 
 def test_where_not_all_can_be_named_each_suite_has_some():
@@ -613,12 +611,12 @@ def test_equal_runs_are_told_in_equal_words():
 @pytest.mark.parametrize(
     ("kind", "next_step"),
     [
-        ("waive", "renew the waiver, or take it out."),
+        ("waive", "renew the waiver, or remove it."),
         (
             "lowering",
             "revert it; or, if it is intended, ask someone who may merge: updating the baseline does not settle it.",
         ),
-        ("threshold", "mend it; no new baseline settles this."),
+        ("threshold", "fix it; a new baseline does not settle this."),
     ],
 )
 def test_what_no_baseline_settles_is_settled_otherwise(kind, next_step):

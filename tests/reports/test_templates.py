@@ -93,12 +93,12 @@ def test_style_is_the_users_or_ours_and_what_is_extra_may_be_missing(user, ours)
 
 
 def test_a_style_that_nobody_has_is_an_error(ours):
-    with pytest.raises(ReportError, match=r"^no.css\n  there is no such file among the templates$"):
+    with pytest.raises(ReportError, match=r"^no.css\n  template file not found$"):
         templates().text_of("no.css")
 
 
 def test_a_folder_that_is_not_there_is_an_error(ours, tmp_path):
-    assert message(tmp_path / "typo") == "typo\n  there is no such folder of templates"
+    assert message(tmp_path / "typo") == "typo\n  template folder not found"
 
 
 def test_files_that_take_no_part_are_named_all_at_once_with_what_was_meant(user):
@@ -106,15 +106,15 @@ def test_files_that_take_no_part_are_named_all_at_once_with_what_was_meant(user)
 
     assert message(folder) == (
         "mine/extra.cs\n"
-        "  takes no part: no template of the report is called so, and none of yours includes it\n"
+        "  is not used: the report has no template of this name, and none of your templates includes it\n"
         "  did you mean 'extra.css'?\n"
         "  the report has: index.html.jinja, report.css, suite.html.jinja, extra.css, extra.js\n"
         "mine/indx.html.jinja\n"
-        "  takes no part: no template of the report is called so, and none of yours includes it\n"
+        "  is not used: the report has no template of this name, and none of your templates includes it\n"
         "  did you mean 'index.html.jinja'?\n"
         "  the report has: index.html.jinja, report.css, suite.html.jinja, extra.css, extra.js\n"
         "mine/sub/report.css\n"
-        "  takes no part: no template of the report is called so, and none of yours includes it\n"
+        "  is not used: the report has no template of this name, and none of your templates includes it\n"
         "  did you mean 'report.css'?\n"
         "  the report has: index.html.jinja, report.css, suite.html.jinja, extra.css, extra.js"
     )
@@ -163,20 +163,21 @@ def test_all_mistakes_of_syntax_are_told_when_the_folder_is_read(user):
     [
         (
             "\n{{ tilte }}",
-            "mine/suite.html.jinja:2\n  'tilte' is undefined\n  did you mean 'title'?\n  there is: suite, title",
+            "mine/suite.html.jinja:2\n  'tilte' is undefined\n  did you mean 'title'?\n  available: suite, title",
         ),
         (
             "{{ suite.nam }}",
-            "mine/suite.html.jinja:1\n  'dict object' has no attribute 'nam'\n  did you mean 'name'?\n  there is: name",
+            "mine/suite.html.jinja:1\n  'dict object' has no attribute 'nam'\n  did you mean 'name'?\n"
+            "  available: name",
         ),
         ("{{ suite.name.first.last }}", "mine/suite.html.jinja:1\n  'str object' has no attribute 'first'"),
         ("\n\n{{ 1 / 0 }}", "mine/suite.html.jinja:3\n  raised ZeroDivisionError: division by zero"),
         ("{{ title + 1 }}", 'mine/suite.html.jinja:1\n  raised TypeError: can only concatenate str (not "int") to str'),
-        ('{% include "no.jinja" %}', "mine/suite.html.jinja:1\n  there is no template 'no.jinja'"),
+        ('{% include "no.jinja" %}', "mine/suite.html.jinja:1\n  unknown template 'no.jinja'"),
         (
             '{% include "suite.html.jinja" %}',
-            "mine/suite.html.jinja:1\n  it never ends\n"
-            '  a template that extends or includes itself? ours is "ireval/index.html.jinja", and so on',
+            "mine/suite.html.jinja:1\n  endless recursion\n"
+            '  does a template extend or include itself? the built-in one is "ireval/index.html.jinja", and so on',
         ),
     ],
 )
@@ -186,8 +187,8 @@ def test_an_error_names_file_line_and_what_there_is(user, text, says):
 
 def test_a_template_that_extends_itself_instead_of_ours_is_told_how_ours_is_called(user):
     assert message(user(index_html_jinja='{% extends "index.html.jinja" %}')) == (
-        "mine/index.html.jinja:1\n  it never ends\n"
-        '  a template that extends or includes itself? ours is "ireval/index.html.jinja", and so on'
+        "mine/index.html.jinja:1\n  endless recursion\n"
+        '  does a template extend or include itself? the built-in one is "ireval/index.html.jinja", and so on'
     )
 
 
@@ -203,7 +204,7 @@ def test_an_error_in_a_template_of_ours_says_that_it_is_ours(ours):
 
     assert (
         str(error.value)
-        == "ireval/suite.html.jinja:1\n  'suite' is undefined\n  did you mean 'title'?\n  there is: title"
+        == "ireval/suite.html.jinja:1\n  'suite' is undefined\n  did you mean 'title'?\n  available: title"
     )
 
 
@@ -227,10 +228,10 @@ def test_a_section_is_drawn_with_the_template_of_its_plugin_and_its_data(latency
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("\n{{ p59 }}", "latency.jinja:2 'p59' is undefined; did you mean 'p95'?; there is: p95, who"),
+        ("\n{{ p59 }}", "latency.jinja:2 'p59' is undefined; did you mean 'p95'?; available: p95, who"),
         ("{% for %}", "latency.jinja:1 Expected an expression, got 'end of statement block'"),
-        ('{% include "index.html.jinja" %}', "latency.jinja:1 there is no template 'index.html.jinja'"),
-        (None, "there is no template 'latency.jinja'"),
+        ('{% include "index.html.jinja" %}', "latency.jinja:1 unknown template 'index.html.jinja'"),
+        (None, "unknown template 'latency.jinja'"),
     ],
 )
 def test_a_section_that_cannot_be_drawn_says_why(latency, text, says):
@@ -247,7 +248,7 @@ def test_a_style_that_would_spoil_the_whole_page_is_a_problem_of_its_section(lat
 
     found = templates(sections={"latency": latency}).drawn(LATENCY)
 
-    assert (found.style, found.problem) == ("", "latency.css holds </style, which would end it")
+    assert (found.style, found.problem) == ("", "latency.css contains </style, which would end its element")
 
 
 def test_what_a_template_says_by_itself_is_no_command_to_a_terminal(latency):
@@ -264,7 +265,7 @@ def test_what_a_template_says_by_itself_is_no_command_to_a_terminal(latency):
 def test_a_section_whose_plugin_is_not_here_says_so(ours):
     assert (
         templates().drawn(LATENCY).problem
-        == "acme 2.1, which draws it, is not at hand: install it, or name its folder with ireval report --suites"
+        == "acme 2.1, which draws it, is missing: install it, or name its folder with ireval report --suites"
     )
 
 
