@@ -2,8 +2,7 @@
 
 REMEDIES = {
     "refusing to update baselines in CI; --ireval-allow-ci allows it": (
-        "accept on your machine, and commit the baseline; see [the "
-        "ten](#refusing-to-update-baselines-in-ci)."
+        "accept on your machine, and commit the baseline; see [the ten](#refusing-to-update-baselines-in-ci)."
     ),
     "--ireval-force and --ireval-reason need --ireval-update or --ireval-update-new": (
         "add `--ireval-update`, or leave out the reason: a run that only looks needs none."

@@ -26,9 +26,7 @@ def results(tmp_path, monkeypatch):
 def test_everything_is_drawn_and_named(results, ireval):
     done = ireval("report")
 
-    unknown = (
-        "acme-ireval 1.2, which draws it, is missing: install it, or name its folder with ireval report --suites"
-    )
+    unknown = "acme-ireval 1.2, which draws it, is missing: install it, or name its folder with ireval report --suites"
     assert (done.code, done.err) == (0, f"warning: section 'Latency' of acme-ireval 1.2 is not shown: {unknown}\n")
     assert done.out == (
         "written: ireval-report/index.html\n"

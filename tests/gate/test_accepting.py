@@ -35,9 +35,7 @@ def test_without_a_reason_it_is_not(changed):
 
     assert result.ret == pytest.ExitCode.TESTS_FAILED
     assert changed.baseline_files() == before
-    result.stdout.fnmatch_lines(
-        ['not accepted: shop: a regression was found: give a reason with --ireval-reason "…"']
-    )
+    result.stdout.fnmatch_lines(['not accepted: shop: a regression was found: give a reason with --ireval-reason "…"'])
 
 
 def test_a_red_threshold_stands_in_the_way_unless_forced(changed):
@@ -184,9 +182,7 @@ def test_what_was_written_is(changed):
 def test_a_reason_is_said_once(changed):
     result = changed.run("--ireval-update")
 
-    assert problems_of(result) == [
-        'not accepted: shop: a regression was found: give a reason with --ireval-reason "…"'
-    ]
+    assert problems_of(result) == ['not accepted: shop: a regression was found: give a reason with --ireval-reason "…"']
 
 
 def test_a_rule_that_compares_with_something_else_is_not_settled_by_accepting(changed):
@@ -292,9 +288,7 @@ def test_a_comparison_that_only_warns_needs_a_reason_too(changed):
     result = changed.run("--ireval-update")
 
     assert changed.baseline_files() == before
-    assert problems_of(result) == [
-        'not accepted: shop: a regression was found: give a reason with --ireval-reason "…"'
-    ]
+    assert problems_of(result) == ['not accepted: shop: a regression was found: give a reason with --ireval-reason "…"']
     assert changed.run("--ireval-update", "--ireval-reason", "x").ret == 0
 
 
