@@ -248,7 +248,7 @@ def _worth_a_look(suite: SuiteResult) -> Iterator[str]:
     for each in found:
         if (each.metric, each.figures.slice) not in red:
             moved = f"{each.metric} {change(each.figures.change)} ({percent(each.figures.relative)})"
-            yield f"look at {each.figures.slice}: {moved}, statistically significant among {among}"
+            yield f"look at {each.figures.slice}: {moved}, significant among {among}"
 
 
 def _told(outcome: Outcome) -> str:

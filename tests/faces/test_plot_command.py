@@ -134,7 +134,7 @@ def test_a_run_that_is_not_there_is_an_error_that_says_who_writes_it(ireval):
 @pytest.mark.parametrize(
     ("content", "complaint"),
     [
-        (b"{", "is no JSON: Expecting property name enclosed in double quotes: line 1 column 2 (char 1)"),
+        (b"{", "is not JSON: Expecting property name enclosed in double quotes: line 1 column 2 (char 1)"),
         (b'{"format": 7}', "format 7 cannot be read as results; this version reads format 1"),
         (b"\xff\xfe", "is not UTF-8 text (byte 0)"),
     ],

@@ -56,7 +56,7 @@ def test_a_mistake_that_can_be_seen_at_once_ends_the_run_at_its_start(mine):
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     told = result.stderr.str()
     assert "mine/suite.html.jinja:1\n  Expected an expression, got 'end of statement block'" in told
-    assert "mine/indx.html.jinja\n  takes no part" in told
+    assert "mine/indx.html.jinja\n  is not used" in told
     assert "did you mean 'index.html.jinja'?" in told
 
 
