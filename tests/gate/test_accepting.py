@@ -365,7 +365,7 @@ def test_deleting_a_baseline_bypasses_neither_reason_nor_history(committed, whol
             "The baseline of this suite was deleted. Owner @search-team.",
         ]
     )
-    assert "Nobody has accepted" not in told.stdout.str()
+    assert "No rankings of this suite" not in told.stdout.str()
     assert "  accept:" not in told.stdout.str()
     assert problems_of(unforced) == [
         "not accepted: shop: the last commit has a baseline of this suite, but this folder does not, and "

@@ -26,7 +26,7 @@ def test_the_inputs_are_an_error_that_names_it(shop):
         "90% of the documents listed now stand neither in the judgments nor in the baseline's rankings; were ids "
         "renamed? judged: 10% now, 100% in the baseline"
     )
-    assert "documents: {aliases: FILE}" in found["facts"]
+    assert "list renamed documents in the suite: documents: {aliases: FILE}" in found["facts"]
 
 
 def test_comparisons_that_fail_say_that_they_say_nothing_and_nothing_is_to_be_judged(shop):

@@ -204,7 +204,7 @@ def test_fewer_than_twenty_queries_are_no_evidence_and_what_follows_is_asked(tow
     assert undecided.headline.endswith("19 queries are fewer than the 20 that evidence needs")
 
     assert worse.verdict == "fail"
-    assert "19 queries are fewer than the 20 that evidence needs; what was observed decides" in worse.headline
+    assert "19 queries are fewer than the 20 that evidence needs; the observed change decides" in worse.headline
     assert better.verdict == "inconclusive"
 
 
@@ -289,7 +289,7 @@ def test_weights_count_queries_as_often_as_they_are_asked(town):
     assert (plain.verdict, weighted.verdict) == ("pass", "inconclusive")
     assert weighted.figures[0].baseline == pytest.approx((60 * 0.5 + 500 * 1 + 30 * 0.5) / 590)
     assert weighted.figures[0].effective == pytest.approx(590**2 / (90 + 10 * 2500))
-    assert "weighted by searches: as good as 14 queries of equal weight" in weighted.facts
+    assert "weighted by searches: equivalent to 14 queries of equal weight" in weighted.facts
 
 
 @pytest.mark.parametrize(
@@ -347,8 +347,8 @@ def test_a_greater_tolerance_never_makes_a_verdict_worse(town):
         ("no_regression: {metric: RR@10, tolerance: 2%, on_inconclusive: warn}", "on_inconclusive is for rules that"),
         (BY_EVIDENCE.replace("}", ", alpha: 0.5}"), "alpha"),
         (BY_EVIDENCE.replace("}", ", looks: 5}"), "looks is for rules that compare with the anchor"),
-        ("worsened: {metric: RR@10, by_more_than: 0.3}", "says not how many queries may"),
-        ("equivalent: {metric: RR@10, tolerance: 0%}", "a tolerance of nothing cannot be shown to hold"),
+        ("worsened: {metric: RR@10, by_more_than: 0.3}", "does not limit the number of queries"),
+        ("equivalent: {metric: RR@10, tolerance: 0%}", "a tolerance of 0 can never be confirmed"),
     ],
 )
 def test_what_makes_no_sense_is_a_mistake(text, complaint, town):
@@ -362,7 +362,7 @@ def test_evidence_is_about_means(town):
 
 
 def test_a_weighted_rule_needs_weights(town):
-    with pytest.raises(SuiteError, match="does not say how much traffic a query stands for"):
+    with pytest.raises(SuiteError, match="does not say how much traffic each query has"):
         town((SAME, 3)).gate(rule(BY_EVIDENCE, "weighted: true"), weight="")
 
 

@@ -227,7 +227,7 @@ BROKEN = [
     ("population: {strata: segment}\n", "the share of each stratum is missing", "one for each value of segment"),
     ("population: {shares: {head: 100%}}\n", "shares needs strata", "add strata: COLUMN"),
     ("population: {strata: segment, size: 500}\n", "one size for all strata", "one for each stratum"),
-    ("population: {size: 199}\n", "the population has 199 queries, and queries.tsv has 200", "size is 200 or more"),
+    ("population: {size: 199}\n", "the population has 199 queries, but queries.tsv has 200", "size: 200 or more"),
     ("population: {size: some}\n", "'some' is not a valid whole number from 1", ""),
     ("population: {sizes: 500}\n", "unknown key 'sizes'", "did you mean 'size'?"),
     ("population: {strata: segment, size: {head: 9, tail: 900}}\n", "has 9 queries with segment=head", "100 or more"),

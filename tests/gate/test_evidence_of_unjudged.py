@@ -133,7 +133,7 @@ def test_an_observed_fall_that_no_judgment_undoes_stays_one(town):
     shown = town((SAME, 160), (LOSS, 20), ((2, 1), 8), (BELOW_NEW, 1)).only(asked)
 
     assert shown.verdict == "fail"
-    assert shown.headline.endswith("what was observed decides, and it is more than a 2% drop")
+    assert shown.headline.endswith("the observed change decides, and it is more than a 2% drop")
 
 
 def test_a_handful_of_queries_that_are_left_without_unjudged_documents_confirms_nothing(town):
@@ -165,4 +165,4 @@ def test_of_a_weighted_mean_what_documents_hold_is_weighted(tmp_path):
     )
 
     assert outcome.figures[0].change == pytest.approx(-0.5 * 120 / 180)
-    assert "40 unjudged documents hold all of the fall of 0.333: judge them first (to_judge.tsv)" in outcome.facts
+    assert "40 unjudged documents could explain all of the fall of 0.333: judge them first (to_judge.tsv)" in outcome.facts

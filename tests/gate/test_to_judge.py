@@ -45,7 +45,7 @@ def test_the_failure_says_how_much_of_the_fall_they_hold(strangers_on_top):
     result = strangers_on_top.run("-k", "no_regression and all")
 
     result.stdout.fnmatch_lines(
-        ["*2 unjudged documents hold all of the fall of 0.060: judge them first (to_judge.tsv)*"]
+        ["*2 unjudged documents could explain all of the fall of 0.060: judge them first (to_judge.tsv)*"]
     )
 
 
