@@ -155,7 +155,7 @@ def utility(
 @metric(
     name="Accuracy",
     binary=True,
-    not_promised={"promotion_never_harms": "a document that comes in at the cutoff stands below all others there"},
+    not_promised={"promotion_never_harms": "a document that enters at the cutoff ranks below all others"},
     steps=_accuracy_steps,
 )
 def accuracy(judged: JudgedRankings, *, cutoff: Depth = None, rel: Rel = 1, judged_only: JudgedOnly = False) -> Floats:

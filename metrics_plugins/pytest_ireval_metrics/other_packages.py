@@ -75,7 +75,7 @@ TREC_EVAL_NOT_QUITE = [
         "rbp_resid",
         "RBPResidual(p=0.9)",
         "",
-        "lists without unjudged documents, for which it gives 0; here what lies below the list counts always. "
+        "lists without unjudged documents, for which it gives 0; here documents below the list always count. "
         "It takes grades below 0 for unjudged, too",
     ),
     ("unj_{cutoff}", "Unjudged@{cutoff}", "", NEGATIVE),
@@ -150,7 +150,7 @@ IR_MEASURES_NOT_QUITE = [
         "RBP(p={p}, rel=1)",
         "RBP(p={p}, rel=1)",
         "",
-        "equal scores, which it leaves in the order of the file, and what stands below rank 1000, where it stops",
+        "equal scores, which it leaves in the order of the file, and what ranks below 1000, where it stops",
     ),
     (
         "RR@{cutoff}",

@@ -130,7 +130,7 @@ def _first_steps(judged: JudgedRankings, settings: Mapping[str, Any], closing: C
     first = relevant & (np.cumsum(relevant) == 1)
     rank = int(listed.rank[first].sum())
     text, value = closing(rank)
-    said = f"the first relevant document stands at rank {rank}" if rank else "no relevant document is there"
+    said = f"the first relevant document is at rank {rank}" if rank else "no relevant document is there"
     facts = [*relevance_facts(listed, settings), said]
     found = {"found": np.cumsum(relevant)}
     return steps_of(listed, found, arithmetic=text, value=value, facts=facts, shares=first * value)

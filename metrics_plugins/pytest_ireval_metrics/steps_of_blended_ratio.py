@@ -93,14 +93,14 @@ def o_measure_steps(judged: JudgedRankings, **settings: Any) -> Steps:
     listed = listed_as(judged, settings)
     blend = _blend(listed, settings, settings["beta"])
     first = np.flatnonzero(blend.relevant)[:1]
-    return _at(listed, blend, first, settings, "the first relevant document stands at rank")
+    return _at(listed, blend, first, settings, "the first relevant document is at rank")
 
 
 def p_measure_steps(judged: JudgedRankings, **settings: Any) -> Steps:
     """The blended ratio at the first document of the best grade retrieved."""
     listed = listed_as(judged, settings)
     blend = _blend(listed, settings, settings["beta"])
-    return _at(listed, blend, _preferred(listed, blend), settings, "the first of the best documents stands at rank")
+    return _at(listed, blend, _preferred(listed, blend), settings, "the first of the best documents is at rank")
 
 
 def _preferred(listed: Listing, blend: Blend) -> NDArray[np.int64]:
@@ -148,7 +148,7 @@ def ncu_steps(judged: JudgedRankings, **settings: Any) -> Steps:
         arithmetic=text,
         value=value,
         facts=_facts(
-            listed, settings, f"of {shown_number(everybody)} readers so many stop at each; times ratio, added up"
+            listed, settings, f"of {shown_number(everybody)} readers, the number that stops at each; times ratio, added up"
         ),
         shares=adds / everybody if everybody else np.zeros(adds.size),
     )

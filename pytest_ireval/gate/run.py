@@ -210,7 +210,7 @@ def _strangers(base: Gathered, found: EvaluatedSide) -> InputError | None:
         Problem(
             f"none of the {found.listed} ranked documents is judged in {judgments.origin}; do the ids match?",
             place=found.side.origin,
-            suggestion=f"it ranks {some(ids)}; judged are {some(judged_ids)}",
+            suggestion=f"ranked: {some(ids)}; judged: {some(judged_ids)}",
             allowed="list renamed documents in the suite: documents: {aliases: FILE}",
         )
     )

@@ -59,7 +59,7 @@ def with_what_to_judge(
     asked = {each.id: by_id[each.id] for each in outcomes if _hangs(each, by_id[each.id])}
     if asked and changed_ids(material) is not None:
         return tuple(_renamed(each) if each.id in asked else each for each in outcomes), ()
-    if any((cause.explained or 0) >= MOST_EXPLAINED for cause in causes):
+    if any((cause.explained or 0) >= MOST_EXPLAINED and not cause.locates for cause in causes):
         return tuple(outcomes), ()
     told: list[Outcome] = []
     listed: list[ToJudge] = []
@@ -240,8 +240,8 @@ def changed_ids(material: Material) -> InputError | None:
             f"were ids renamed? judged: {counts.judged_share:.0%} now, {counts.judged_share_before:.0%} in the "
             "baseline",
             place=material.now.origin,
-            suggestion=f"it lists {some(listed.texts(np.arange(min(len(listed), SHOWN))))}; "
-            f"judged are {some(judgments.documents.texts(np.arange(min(len(judgments), SHOWN))))}",
+            suggestion=f"listed: {some(listed.texts(np.arange(min(len(listed), SHOWN))))}; "
+            f"judged: {some(judgments.documents.texts(np.arange(min(len(judgments), SHOWN))))}",
             allowed="list renamed documents in the suite: documents: {aliases: FILE}",
         )
     )

@@ -205,7 +205,9 @@ class Diagnosis:
     metric: str = ""
     """The metric whose loss is explained; empty where nothing was lost."""
     explained: float | None = None
-    """The share of the loss that lies on its queries."""
+    """The share of the loss of its queries."""
+    locates: bool = False
+    """Whether it says where the loss is, and not why."""
 
 
 def worst_of(verdicts: tuple[Verdict, ...]) -> Verdict:

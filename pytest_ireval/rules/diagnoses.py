@@ -329,6 +329,7 @@ def one_slice(change: RankingChange) -> Symptom | None:
         f"the loss is in {name}, {len(queries)} of {counted(len(scored), 'query')}",
         queries,
         "look at what the change does to these queries only.",
+        locates=True,
     )
 
 

@@ -35,6 +35,8 @@ class Symptom(NamedTuple):
     """The queries that it concerns, the worst first if there is an order."""
     advice: str = ""
     """The next thing to look at or to do."""
+    locates: bool = False
+    """Whether it says where the loss is, and not why: then documents are still listed to judge."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,6 +155,7 @@ def diagnosed(change: RankingChange, kinds: Mapping[str, DiagnosisKind], *, cert
                 compared=len(change.queries),
                 metric=str(change.metric) if change.metric is not None and explained is not None else "",
                 explained=explained,
+                locates=symptom.locates,
             )
     return Diagnosed(tuple(named.values()), tuple(complaints))
 

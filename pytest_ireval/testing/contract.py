@@ -149,7 +149,7 @@ def _something_applies(metric: Metric, reason: str) -> Finding:
         if name not in allowed:
             every = any(promise.name == name for promise in PROMISES)
             problem = Problem(
-                f"not_promised names {name!r}, which {'every metric has to promise' if every else 'is no promise'}",
+                f"not_promised names {name!r}, which {'every metric has to promise' if every else 'is not a promise'}",
                 place=str(metric),
                 suggestion=did_you_mean(name, allowed),
                 allowed="these promises may be excluded: " + ", ".join(allowed),

@@ -105,7 +105,9 @@ def test_what_is_no_baseline(ireval, name, said, tmp_path):
     assert ireval("baseline", "show", name) == (
         2,
         "",
-        f"error: {said}\n".replace("error: suites/baselines\n  is in", f"error: {tmp_path}/suites/baselines\n  is in"),
+        f"error: {said}\n".replace(
+            "error: suites/baselines\n  is not in", f"error: {tmp_path}/suites/baselines\n  is not in"
+        ),
     )
 
 

@@ -74,14 +74,14 @@ def test_judgments_edited_by_hand(folder):
     ("name", "old", "new", "said"),
     [
         ("shop.rankings.tsv", b"q1\ta\tb\tc", b"q1\ta\tb\ta", "shop.rankings.tsv:2\n  document 'a' is ranked twice"),
-        ("shop.rankings.tsv", b"q2\tb", b"q1\tb", "shop.rankings.tsv:3\n  query 'q1' is there twice"),
+        ("shop.rankings.tsv", b"q2\tb", b"q1\tb", "shop.rankings.tsv:3\n  duplicate query 'q1'"),
         ("shop.rankings.tsv", b"q2\tb", b"q2\t\xff", "shop.rankings.tsv:3\n  is not UTF-8"),
         ("shop.rankings.tsv", b"q2\tb", b"q2\t", "shop.rankings.tsv:3\n  an id is missing"),
         ("shop.rankings.tsv", b"\nq3\n", b"\nq", "shop.rankings.tsv:4\n  is cut off: its last line has no end"),
         ("shop.rankings.tsv", b"format 1", b"format 7", "shop.rankings.tsv:1\n  has format 7; this version of "
          "pytest-ireval reads format 1"),
-        ("shop.rankings.tsv", b"depth 10", b"depth 5", "shop.rankings.tsv:1\n  has another depth, or other scores, "
-         "than its .json file says"),
+        ("shop.rankings.tsv", b"depth 10", b"depth 5", "shop.rankings.tsv:1\n  has a depth or scores "
+         "that differ from its .json file"),
         ("shop.rankings.tsv", b"# ireval", b"#", "shop.rankings.tsv:1\n  does not begin with the line "
          "'# ireval rankings, format 1, depth …'"),
         ("shop.judgments.tsv", b"a\t3", b"a\tx", "shop.judgments.tsv:2\n  is not a query, then documents with their "
@@ -89,7 +89,7 @@ def test_judgments_edited_by_hand(folder):
         ("shop.judgments.tsv", b"q2\ta", b"q2\t\xe9", "shop.judgments.tsv:3\n  is not UTF-8"),
         ("shop.json", b'"format": 1', b'"format": 2', "shop.json\n  has format 2; this version of pytest-ireval "
          "reads format 1"),
-        ("shop.json", b'"suite"', b"suite", "shop.json:11\n  is no JSON: Expecting property name enclosed in double "
+        ("shop.json", b'"suite"', b"suite", "shop.json:11\n  is not JSON: Expecting property name enclosed in double "
          "quotes"),
         ("shop.json", b"]\n}\n", b"", "shop.json:30\n  is cut off"),
         ("shop.json", b"shop", b"\xff", "shop.json:11\n  is not UTF-8"),

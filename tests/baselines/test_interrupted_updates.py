@@ -183,7 +183,7 @@ def test_who_accepts_what_somebody_else_has_accepted_meanwhile_is_told(tmp_path,
 def test_two_who_accept_in_the_same_second_are_two(tmp_path):
     write_baseline(tmp_path, OLD)
 
-    with pytest.raises(BaselineError, match="was accepted by somebody else meanwhile"):
+    with pytest.raises(BaselineError, match="was accepted by another run meanwhile"):
         write_baseline(tmp_path, baseline_of({"q1": ["z"]}, acceptances=OLD.acceptances))
     write_baseline(tmp_path, OLD)
 

@@ -104,7 +104,7 @@ def test_weights_that_the_suite_does_not_have_are_a_mistake(ruled, shop):
     shop.suite = shop.suite.replace("weight: searches\n", "")
     suite, registry = ruled(THEIRS.replace("}", ", by_traffic: true}"))
 
-    with pytest.raises(SuiteError, match="is weighted, and the suite does not say"):
+    with pytest.raises(SuiteError, match="is weighted, but the suite does not say"):
         outlooks_of(suite, registry)
 
 

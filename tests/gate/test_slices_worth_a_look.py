@@ -42,9 +42,7 @@ def in_turn(head, tail, count):
 def test_a_slice_that_no_rule_names_and_that_got_worse_is_named(changed):
     result = changed(in_turn((2, 2), (2, 2), 20) + in_turn((2, 2), (1, 3), 10))
 
-    result.stdout.fnmatch_lines(
-        ["look at segment=tail: RR@10 -0.2222 (-33.3%), significant among 4 figures"]
-    )
+    result.stdout.fnmatch_lines(["look at segment=tail: RR@10 -0.2222 (-33.3%), significant among 4 figures"])
     assert result.ret == 0  # a reader may look; nothing decides
 
 

@@ -85,7 +85,7 @@ def test_a_failure_against_another_reference_speaks_of_that_reference(accepted):
     told = accepted.run("-k", "no_regression and all").stdout.str()
 
     assert "  compared with: run: better.txt" in told
-    assert "cause:" not in told
+    assert "  inputs:" not in told
     assert "accept:" not in told
 
 

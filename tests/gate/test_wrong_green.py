@@ -227,11 +227,7 @@ def test_documents_under_other_ids_are_an_error(shop):
     ("old", "new", "complaint"),
     [
         ('{nDCG@10: ">= 0.5"}', '{nDCG@10: "<= 85"}', "85 is outside of the range of nDCG@10: 0 to 1"),
-        (
-            "by_more_than: 0.9",
-            "by_more_than: 30",
-            "no query can get worse by more than 30: nDCG@10 is between 0 and 1",
-        ),
+        ("by_more_than: 0.9", "by_more_than: 30", "no query can get worse by more than 30: nDCG@10 is between 0 and 1"),
         ("tolerance: 5%}", "tolerance: 100%}", "a tolerance of 100% lets everything pass"),
         (
             "metric: nDCG@10, tolerance: 5%}",

@@ -79,7 +79,9 @@ def test_what_cannot_be_read_is_named_and_the_rest_is_told(repository):
 
     assert [run.suites[0].reason for run in found.runs] == ["the first"]
     (unread,) = found.unread
-    assert re.fullmatch(r"suites/baselines/shop.json \([0-9a-f]{7}\): is not as it was written: .*edited it", unread)
+    assert re.fullmatch(
+        r"suites/baselines/shop.json \([0-9a-f]{7}\): is not as it was written: it was edited.*", unread
+    )
 
 
 def test_json_that_is_no_baseline_is_left_alone(repository):

@@ -22,7 +22,7 @@ BANNED = {
     r"\bbehind the colon\b": "after the colon",
     r"\bas \w+ as can be\b": "the most, the worst",
     r"\bso many\b": "this many, or the number",
-    r"\b(is|are|was|were) no (?!longer\b|more\b)": "say it positively, or: is not a",
+    r"(?<!there )\b(is|are|was|were) no (?!longer\b|more\b)": "say it positively, or: is not a",
     r"\b(stands?|stood) (in|at|on|below|above|beside|here|there|first|second|last)\b": "is",
     r"\b(is|are|was|were|be|been) (said|told)\b": "is reported, is shown",
     r"\b(lies|lie) (in|below|beside|there|here|at)\b": "is in",
@@ -30,7 +30,7 @@ BANNED = {
     r"\bspeaks? (for|against)\b": "say what is significant, or what failed",
 }
 EXCEPTIONS = {"CHANGELOG.md": "it quotes messages of earlier versions"}
-MOST = {"pages": 463, "messages": 228, "docstrings": 658, "first words of docstrings": 1051}
+MOST = {"pages": 84, "messages": 29, "docstrings": 653, "first words of docstrings": 1050}
 """These only fall."""
 FIRST_WORDS = re.compile(r"(What|Whether|Which|How|That)\b")
 PAGES = ("README.md", "CONTRIBUTING.md", "docs", "examples", "templates", "action.yml")

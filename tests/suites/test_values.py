@@ -122,7 +122,7 @@ def test_a_metric_nobody_knows_is_refused_with_what_there_is(registry):
         ((), "'P@[5, 10]' names 2 metrics, but only one is allowed here")
     ]
     assert complaint("MetricText", "", registry) == [
-        ((), "'': there is no name\nwrite a metric as Name(parameter=value)@cutoff, for example nDCG@10")
+        ((), "'': the name is missing\nwrite a metric as Name(parameter=value)@cutoff, for example nDCG@10")
     ]
 
 

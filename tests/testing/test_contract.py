@@ -238,7 +238,7 @@ def test_an_excuse_is_shown_where_the_promise_would_be_checked():
 
 def test_an_excuse_from_what_is_no_promise_fails():
     assert failure(excused("perfekt_is_best")) == (
-        "Excused\n  not_promised names 'perfekt_is_best', which is no promise\n"
+        "Excused\n  not_promised names 'perfekt_is_best', which is not a promise\n"
         f"  did you mean 'perfect_is_best'?\n  {OPTIONAL}"
     )
 
