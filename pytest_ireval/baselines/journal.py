@@ -47,7 +47,7 @@ class Journal(NamedTuple):
     def checked(self, record: Path) -> Journal:
         """Itself, if it can be put into place beside ``record``."""
         if self.refused is not None:
-            raise self._error(f"holds an interrupted update, and cannot be read: {self.refused.strerror}")
+            raise self._error(f"holds an interrupted update that cannot be read: {self.refused.strerror}")
         if self.tracked:
             complaint = "is tracked by git, but belongs to an interrupted update; baselines are never read from it"
             raise self._error(complaint, f"remove it: git rm -r {near(self.folder)}; to keep the update, run it again")

@@ -146,8 +146,8 @@ def test_an_interrupted_update_is_not_taken_for_one_of_another_branch(tmp_path, 
 
     assert str(finishing.value) == str(error.value)
     assert str(error.value) == (
-        "baselines/.shop.commit\n  holds an interrupted update of a baseline that has changed "
-        "since then\n  remove the folder; if the update is still wanted, accept again"
+        "baselines/.shop.commit\n  holds an interrupted update of a baseline that has changed since then\n  "
+        "remove the folder; if the update is still wanted, accept again"
     )
     write_files(folder, "shop", encoded_baseline(NEW))
     assert content(read_baseline(folder, "shop")) == content(NEW)
@@ -194,7 +194,7 @@ def test_an_interrupted_update_that_the_system_does_not_let_us_read_is_not_dropp
             write_baseline(folder, OLD)
 
     assert str(reading_it.value) == (
-        "baselines/.shop.commit\n  holds an interrupted update, and cannot be read: Too many open files"
+        "baselines/.shop.commit\n  holds an interrupted update that cannot be read: Too many open files"
     )
     assert str(writing_it.value) == (
         "baselines/shop.json\n  cannot be written: Too many open files; the update is incomplete; finish it with "
