@@ -80,8 +80,8 @@ def test_judgments_edited_by_hand(folder):
         ("shop.rankings.tsv", b"\nq3\n", b"\nq", "shop.rankings.tsv:4\n  is cut off: its last line has no end"),
         ("shop.rankings.tsv", b"format 1", b"format 7", "shop.rankings.tsv:1\n  has format 7; this version of "
          "pytest-ireval reads format 1"),
-        ("shop.rankings.tsv", b"depth 10", b"depth 5", "shop.rankings.tsv:1\n  has a depth or scores "
-         "that differ from its .json file"),
+        ("shop.rankings.tsv", b"depth 10", b"depth 5", "shop.rankings.tsv:1\n  has a depth or "
+         "scores that differ from its .json file"),
         ("shop.rankings.tsv", b"# ireval", b"#", "shop.rankings.tsv:1\n  does not begin with the line "
          "'# ireval rankings, format 1, depth …'"),
         ("shop.judgments.tsv", b"a\t3", b"a\tx", "shop.judgments.tsv:2\n  is not a query, then documents with their "
