@@ -55,7 +55,7 @@ def _parts_of_churn(options: ChurnOptions) -> Iterator[Part]:
 
 @rule(name="churn", options=ChurnOptions, parts=_parts_of_churn, compares=True, judged=False, lists=True)
 def churn(options: ChurnOptions, seen: Seen) -> Ruling:
-    """Not more than so many queries get a very different list."""
+    """Limit how many queries get a very different list."""
     values = seen.values()
     changed = values.now < options.below
     count, size = int(np.count_nonzero(changed)), values.now.size

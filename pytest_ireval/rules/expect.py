@@ -91,7 +91,7 @@ def _parts_of_expect(options: ExpectOptions) -> Iterator[Part]:
 
 @rule(name="expect", options=ExpectOptions, parts=_parts_of_expect, judged=False, slices=False)
 def expect(options: ExpectOptions, seen: Seen) -> Ruling:  # noqa: ARG001 - the part has what was asked
-    """Documents of single queries stand where they are wanted."""
+    """Require documents of single queries at the wanted ranks."""
     expectation: Expectation = seen.part.asked
     query = expectation.query
     if query in seen.population.waived:

@@ -87,7 +87,7 @@ class NewDocument:
 
 @rule(name="new_document", options=NewDocumentOptions, compares=True, judged=False, lists=True)
 def new_document(options: NewDocumentOptions, seen: Seen) -> Ruling:
-    """No single document that is new and unjudged comes to the top of more than this many queries."""
+    """Limit how many queries have the same new, unjudged document at the top."""
     top = options.at
     if top > seen.now.depth:
         return Ruling("error", f"looks at the first {top} documents, but the suite keeps only {seen.now.depth} (depth)")

@@ -138,7 +138,7 @@ def _chances_of_threshold(options: ThresholdOptions, tries: Tries) -> Chances | 
 
 @rule(name="threshold", options=ThresholdOptions, parts=_parts_of_threshold, chances=_chances_of_threshold)
 def threshold(options: ThresholdOptions, seen: Seen) -> Ruling:  # noqa: ARG001 - the part has what was asked
-    """A figure of a metric is at least, or at most, so much."""
+    """Require a figure of a metric to be at least, or at most, a given value."""
     limit: Limit = seen.part.asked
     values = seen.values()
     value = _figure(values, limit.of or seen.metric.aggregate)

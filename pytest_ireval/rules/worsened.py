@@ -115,7 +115,7 @@ def _chances_of_worsened(options: WorsenedOptions, tries: Tries) -> Chances:
 
 @rule(name="worsened", options=WorsenedOptions, compares=True, tested=_p_of_worsened, chances=_chances_of_worsened)
 def worsened(options: WorsenedOptions, seen: Seen) -> Ruling:
-    """Not more than so many queries get worse by more than so much."""
+    """Limit how many queries drop by more than a threshold."""
     question = Question(seen, seen.paired(), alpha=options.alpha)
     tail = _tail(options, question)
     factor = factor_of(options, seen, tail.p)
