@@ -96,7 +96,9 @@ def o_measure(
 
 @metric(
     name="PMeasure",
-    not_promised={"promotion_never_harms": "documents that the best document passes come after it, where the metric does not look"},
+    not_promised={
+        "promotion_never_harms": "documents that the best document passes come after it, where the metric does not look"
+    },
     steps=p_measure_steps,
     range=_blended_range,
     spellings={"P_measure": {}},
@@ -123,7 +125,9 @@ def p_measure(
 
 @metric(
     name="PPlus",
-    not_promised={"promotion_never_harms": "documents that the best document passes come after it, where the metric does not look"},
+    not_promised={
+        "promotion_never_harms": "documents that the best document passes come after it, where the metric does not look"
+    },
     steps=p_plus_steps,
     range=_blended_range,
     spellings={"P_plus": {}, "PPlusMeasure": {}},

@@ -148,7 +148,9 @@ def ncu_steps(judged: JudgedRankings, **settings: Any) -> Steps:
         arithmetic=text,
         value=value,
         facts=_facts(
-            listed, settings, f"of {shown_number(everybody)} readers, the number that stops at each; times ratio, added up"
+            listed,
+            settings,
+            f"of {shown_number(everybody)} readers, the number that stops at each; times ratio, added up",
         ),
         shares=adds / everybody if everybody else np.zeros(adds.size),
     )
