@@ -6,7 +6,7 @@ import math
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import pairwise
+from itertools import combinations
 from statistics import median
 from urllib.parse import unquote
 
@@ -22,6 +22,8 @@ TOP = 10
 FEW = 3
 """Fewer documents, or queries, show no pattern."""
 EXAMPLES = 3
+PAGES, PAGE_ALIKE = (10, 20, 25, 50), 0.9
+"""Usual sizes of pages: in a page the order may have changed as well."""
 LONGEST_ID = 1000
 """Numbers are looked for in so many characters of an id."""
 
@@ -175,8 +177,8 @@ def _is_reversed(now: Sequence[str], before: Sequence[str]) -> bool:
     ranks = [place[document] for document in now if document in place]
     if len(ranks) <= FEW or len(ranks) < ALIKE * min(len(now), len(before)):
         return False
-    steps = [later < earlier for earlier, later in pairwise(ranks)]
-    return sum(steps) >= 0.9 * len(steps)
+    turned = [later < earlier for earlier, later in combinations(ranks, 2)]
+    return sum(turned) >= (0.8 if len(ranks) >= TOP else 0.95) * len(turned)
 
 
 @diagnosis(name="exchanged_ranks")
@@ -184,7 +186,8 @@ def exchanged_ranks(change: RankingChange) -> Symptom | None:
     """A block of ranks has changed places with the next, or the first block is missing."""
     blocks: dict[tuple[str, int], list[str]] = defaultdict(list)
     for query in change.moved:
-        block = _block(change.now(query), change.baseline(query))
+        lists = change.now(query), change.baseline(query)
+        block = _page(*lists) or _block(*lists)
         if block is not None:
             blocks[block].append(query)
     if not blocks:
@@ -193,7 +196,7 @@ def exchanged_ranks(change: RankingChange) -> Symptom | None:
     if what == "exchanged":
         told = f"have ranks 1-{size} and {size + 1}-{2 * size} exchanged"
     else:
-        told = f"begin with the document that was at rank {size + 1}"
+        told = f"lack ranks 1-{size}, and begin with what was at rank {size + 1}"
     return _symptom(change, queries, told, "check how pages of results are put together, and where the first begins.")
 
 
@@ -211,6 +214,17 @@ def _block(now: Sequence[str], before: Sequence[str]) -> tuple[str, int] | None:
         return "exchanged", size
     rest = min(len(now), len(before) - size)
     return ("missing", size) if rest > FEW and _same_places(now[:rest], before[size : size + rest]) else None
+
+
+def _page(now: Sequence[str], before: Sequence[str]) -> tuple[str, int] | None:
+    for size in PAGES:
+        first, second = {*before[:size]}, {*before[size : 2 * size]}
+        if len(second) == size and len(second & {*now[:size]}) >= PAGE_ALIKE * size:
+            if len(first & {*now[size : 2 * size]}) >= PAGE_ALIKE * size:
+                return "exchanged", size
+            if len(first & {*now}) <= (1 - PAGE_ALIKE) * size:
+                return "missing", size
+    return None
 
 
 def _same_places(one: Sequence[str], other: Sequence[str]) -> bool:

@@ -204,7 +204,7 @@ def test_line_ends_of_windows_in_every_file(shop, run):
     result = run()
 
     assert result.returncode == 0, clean(result)
-    assert "nothing to accept, all is as in the baseline" in clean(run("--ireval-update"))
+    assert "nothing to accept, unchanged since the baseline" in clean(run("--ireval-update"))
 
 
 def test_a_byte_order_mark_in_every_file(shop, run):

@@ -20,8 +20,8 @@ Biased breaks the promise names_of_documents
   with every document renamed:
   query q1: judged r061=1; ranked r061
   value of q1: 0
-  what to do: use grades and ranks, not ids; the result must not depend on a set or sort of ids; or, if its definition
-    forbids that, say so in the metric:
+  what to do: use grades and ranks, not ids; the result must not depend on a set or sort of ids; or, if its
+    definition makes that impossible, declare it in the metric:
     not_promised={'names_of_documents': 'the reason'}
   the metric comes from bad_metrics (not registered)
 """,
@@ -33,8 +33,8 @@ NameReader breaks the promise names_of_queries
   with every query renamed:
   query x048: judged d15=1; ranked d15
   value of x048: 0
-  what to do: do not use the id of a query in the formula, and keep nothing under it from one call to the next:
-    use judged.remember for values that belong to the data
+  what to do: do not use the id of a query in the formula, and keep nothing under it from one call to the
+    next: use judged.remember for values that belong to the data
   the metric comes from bad_metrics (not registered)
 """,
     "CarriesOver": """\
@@ -47,8 +47,8 @@ CarriesOver breaks the promise order_of_queries
   query q11: judged d2=1; ranked nothing
   query q10: judged d71=1; ranked d71
   value of q11: 0
-  what to do: let nothing run on from one query into the next: judged.running and judged.sum start anew for
-    each
+  what to do: carry nothing over from one query to the next: judged.running and judged.sum start again for
+    each query
   the metric comes from bad_metrics (not registered)
 """,
     "Curved": """\
@@ -60,8 +60,8 @@ Curved breaks the promise alone_or_together
   alone:
   query q10: judged d71=1; ranked d71
   value of q10: 1
-  what to do: compare a query with nothing but its own documents; the scale is judged.highest_grade, never a
-    maximum over what is there; or, if its definition makes that impossible, declare it in the metric:
+  what to do: compare a query only with its own documents; the scale is judged.highest_grade, never a maximum
+    over the queries that are present; or, if its definition makes that impossible, declare it in the metric:
     not_promised={'alone_or_together': 'the reason'}
   the metric comes from bad_metrics (not registered)
 """,
@@ -70,8 +70,8 @@ NaNOnEmpty breaks the promise a_value_for_every_query
   promised: every query gets a number, whatever was judged or retrieved
   query q1: judged d15=1; ranked nothing
   value of q1: nan
-  what to do: say in no_relevant= and empty= what such queries score, or return a number for them, as ratio(…)
-    does for 0 / 0; and declare in needs= the data that it uses in addition to grades
+  what to do: set no_relevant= and empty= to the score of such queries, or return a number for them, as
+    ratio(…) does for 0 / 0; and declare in needs= the data that it uses in addition to grades
   the metric comes from bad_metrics (not registered)
 """,
     "RaisesOnUnjudged": """\
@@ -79,8 +79,8 @@ RaisesOnUnjudged breaks the promise a_value_for_every_query
   promised: every query gets a number, whatever was judged or retrieved
   query q8: judged d78=1; ranked d71
   it raised ValueError: zero-size array to reduction operation maximum which has no identity for query 'q8'
-  what to do: say in no_relevant= and empty= what such queries score, or return a number for them, as ratio(…)
-    does for 0 / 0; and declare in needs= the data that it uses in addition to grades
+  what to do: set no_relevant= and empty= to the score of such queries, or return a number for them, as
+    ratio(…) does for 0 / 0; and declare in needs= the data that it uses in addition to grades
   the metric comes from bad_metrics (not registered)
 """,
     "Hungry": """\
@@ -88,8 +88,8 @@ Hungry breaks the promise a_value_for_every_query
   promised: every query gets a number, whatever was judged or retrieved
   query q1: judged d15=1; ranked nothing
   it raised AttributeError: 'NoneType' object has no attribute 'ids' for query 'q1'
-  what to do: say in no_relevant= and empty= what such queries score, or return a number for them, as ratio(…)
-    does for 0 / 0; and declare in needs= the data that it uses in addition to grades
+  what to do: set no_relevant= and empty= to the score of such queries, or return a number for them, as
+    ratio(…) does for 0 / 0; and declare in needs= the data that it uses in addition to grades
   the metric comes from bad_metrics (not registered)
 """,
     "Unbounded": """\
@@ -135,8 +135,8 @@ LateIsGood breaks the promise promotion_never_harms
   with a relevant document one place higher:
   query q8: judged d85=1; ranked d71 d85 d78
   value of q8: 0.25
-  what to do: correct the formula, or declare direction='lower' or 'neither'; or, if its definition forbids
-    that, say so in the metric:
+  what to do: correct the formula, or declare direction='lower' or 'neither'; or, if its definition makes that
+    impossible, declare it in the metric:
     not_promised={'promotion_never_harms': 'the reason'}
   the metric comes from bad_metrics (not registered)
 """,
@@ -148,8 +148,8 @@ LongIsGood breaks the promise perfect_is_best
   with all relevant documents in order of grade:
   query q7: judged d64=1; ranked d64
   value of q7: 0.5
-  what to do: correct the formula, or declare direction='lower' or 'neither'; or, if its definition forbids
-    that, say so in the metric:
+  what to do: correct the formula, or declare direction='lower' or 'neither'; or, if its definition makes that
+    impossible, declare it in the metric:
     not_promised={'perfect_is_best': 'the reason'}
   the metric comes from bad_metrics (not registered)
 """,
@@ -207,8 +207,8 @@ Remembers breaks the promise names_of_queries
   with a long id for every query:
   query größere-tasse-コップ-0048: judged d15=1; ranked d15
   value of größere-tasse-コップ-0048: 0.5
-  what to do: do not use the id of a query in the formula, and keep nothing under it from one call to the next:
-    use judged.remember for values that belong to the data
+  what to do: do not use the id of a query in the formula, and keep nothing under it from one call to the
+    next: use judged.remember for values that belong to the data
   the metric comes from bad_metrics (not registered)
 """,
     "ShortNames": """\
@@ -219,8 +219,8 @@ ShortNames breaks the promise names_of_documents
   with a long id for every document:
   query q1: judged https://shop.example/größe/コップ/00061=1; ranked https://shop.example/größe/コップ/00061
   value of q1: 1
-  what to do: use grades and ranks, not ids; the result must not depend on a set or sort of ids; or, if its definition
-    forbids that, say so in the metric:
+  what to do: use grades and ranks, not ids; the result must not depend on a set or sort of ids; or, if its
+    definition makes that impossible, declare it in the metric:
     not_promised={'names_of_documents': 'the reason'}
   the metric comes from bad_metrics (not registered)
 """,
@@ -232,8 +232,8 @@ AsciiNames breaks the promise names_of_documents
   with a long id for every document:
   query q1: judged https://shop.example/größe/コップ/00061=1; ranked https://shop.example/größe/コップ/00061
   value of q1: 1
-  what to do: use grades and ranks, not ids; the result must not depend on a set or sort of ids; or, if its definition
-    forbids that, say so in the metric:
+  what to do: use grades and ranks, not ids; the result must not depend on a set or sort of ids; or, if its
+    definition makes that impossible, declare it in the metric:
     not_promised={'names_of_documents': 'the reason'}
   the metric comes from bad_metrics (not registered)
 """,
@@ -242,8 +242,8 @@ WholeGrades breaks the promise a_value_for_every_query
   promised: every query gets a number, whatever was judged or retrieved
   query q1: judged d29=0.25; ranked d29
   value of q1: nan
-  what to do: say in no_relevant= and empty= what such queries score, or return a number for them, as ratio(…)
-    does for 0 / 0; and declare in needs= the data that it uses in addition to grades
+  what to do: set no_relevant= and empty= to the score of such queries, or return a number for them, as
+    ratio(…) does for 0 / 0; and declare in needs= the data that it uses in addition to grades
   the metric comes from bad_metrics (not registered)
 """,
     "HundredQueries": """\
@@ -263,8 +263,8 @@ HundredQueries breaks the promise a_value_for_every_query
   query q56: judged d5=-1 d12=2 d19=1 d26=1 d33=0; ranked d5 d12
   … and 92 queries more
   it raised IndexError: index 100 is out of bounds for axis 0 with size 100 for query 'q145'
-  what to do: say in no_relevant= and empty= what such queries score, or return a number for them, as ratio(…)
-    does for 0 / 0; and declare in needs= the data that it uses in addition to grades
+  what to do: set no_relevant= and empty= to the score of such queries, or return a number for them, as
+    ratio(…) does for 0 / 0; and declare in needs= the data that it uses in addition to grades
   the metric comes from bad_metrics (not registered)
 """,
     "NoReturn": """\
@@ -272,8 +272,8 @@ NoReturn breaks the promise a_value_for_every_query
   promised: every query gets a number, whatever was judged or retrieved
   query q1: judged d15=1; ranked nothing
   it returned None: a return statement is missing
-  what to do: say in no_relevant= and empty= what such queries score, or return a number for them, as ratio(…)
-    does for 0 / 0; and declare in needs= the data that it uses in addition to grades
+  what to do: set no_relevant= and empty= to the score of such queries, or return a number for them, as
+    ratio(…) does for 0 / 0; and declare in needs= the data that it uses in addition to grades
   the metric comes from bad_metrics (not registered)
 """,
     "OneForAll": """\
@@ -281,8 +281,8 @@ OneForAll breaks the promise a_value_for_every_query
   promised: every query gets a number, whatever was judged or retrieved
   query q1: judged d15=1; ranked nothing
   it returned a single number, 0.5, for 1 query: it must be an array with one number for each
-  what to do: say in no_relevant= and empty= what such queries score, or return a number for them, as ratio(…)
-    does for 0 / 0; and declare in needs= the data that it uses in addition to grades
+  what to do: set no_relevant= and empty= to the score of such queries, or return a number for them, as
+    ratio(…) does for 0 / 0; and declare in needs= the data that it uses in addition to grades
   the metric comes from bad_metrics (not registered)
 """,
     "ThreeAtMost": """\
@@ -319,8 +319,8 @@ Cost breaks the promise perfect_is_best
   with all relevant documents in order of grade:
   query q1: judged d15=1; ranked d15
   value of q1: 0.1
-  what to do: set empty= to the score of an empty ranking, as empty=1; empty=0 is better than a perfect
-    one; or, if its definition makes that impossible, declare it in the metric:
+  what to do: set empty= to the score of an empty ranking, as empty=1; empty=0 is better than a perfect one;
+    or, if its definition makes that impossible, declare it in the metric:
     not_promised={'perfect_is_best': 'the reason'}
   the metric comes from bad_metrics (not registered)
 """,
