@@ -129,7 +129,7 @@ class Mistakes:
             self.problems.append(problem)
 
     def more(self, count: int) -> None:
-        """So many others are wrong in the same way."""
+        """The number of others that are wrong in the same way."""
         self.count += max(0, count)
 
     def refuse(self) -> None:

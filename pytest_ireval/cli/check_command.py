@@ -107,7 +107,7 @@ def _wrong_inputs(suite: Suite, registry: Registry) -> Iterator[Problem]:
 
     missing = None if suite.source is None else missing_files(suite.source.options, suite.path.parent)
     try:
-        if missing is not None and not missing:
+        if missing is not None and not missing and _compares_with_files(suite):
             material = material_of(suite, registry, today_of(), SILENT)
             strange = material.strange or changed_ids(material)
             yield from strange.problems if strange is not None else ()
@@ -120,6 +120,14 @@ def _wrong_inputs(suite: Suite, registry: Registry) -> Iterator[Problem]:
         click.echo(
             printable(f"warning: {suite.name}: rankings are not checked, for there is no file {', '.join(missing)}")
         )
+
+
+def _compares_with_files(suite: Suite) -> bool:
+    """Tell whether no rule compares with a source that would have to be asked."""
+    from pytest_ireval.sources.run import RunOptions
+
+    references = (rule.options.facts.reference.source for rule in suite.rules)
+    return all(each is None or isinstance(each.options, RunOptions) for each in references)
 
 
 def _foreseen(suite: Suite, registry: Registry) -> Iterator[Problem]:

@@ -29,7 +29,7 @@ def command(results: Path) -> None:
     words = words_of(run)
     click.echo(printable(f"{words.verdict}: {words.reason}."))
     for cause in words.causes:
-        click.echo(printable(f"likely cause: {cause}"))
+        click.echo(printable(f"{words.label.lower()}: {cause}"))
     sys.exit(EXITS[run.verdict])
 
 

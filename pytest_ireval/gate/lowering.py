@@ -196,7 +196,7 @@ def _other_lists(at: AtBase, stored: Baseline) -> str:
 
 
 NAMED = 10
-"""So many acceptances are named, the last ones."""
+"""The most acceptances to name, the last ones."""
 
 
 def _since(at: AtBase, stored: Baseline) -> Iterator[str]:

@@ -107,7 +107,7 @@ def _guess(each: Outlook) -> str:
 
 
 NEWEST = 20
-"""So many are looked at: a search that changed in how it changes is not planned by what it was years ago."""
+"""The most that are looked at: a search that changed in how it changes is not planned by what it was years ago."""
 ASSUMED = "assumed from the spread of values"
 
 Seen = Mapping[tuple[str, str], Sequence[float]]

@@ -26,7 +26,7 @@ from pytest_ireval.suites.quantities import Tolerance
 from pytest_ireval.text_table import counted
 
 MOST_TO_JUDGE = 500
-"""So many are listed for a suite: more than anybody judges before the next run."""
+"""The most that are listed for a suite: more than anybody judges before the next run."""
 MOST_EXPLAINED = 0.5
 """A plain cause that explains so much of the loss is to be removed first."""
 STEPS = 40

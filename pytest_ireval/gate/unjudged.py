@@ -48,7 +48,7 @@ T = TypeVar("T")
 WITH_DOCUMENTS = {"documents", "attributes"}
 """Needs of metrics that look at ids."""
 TRIED_QUERIES, TRIED_LABELLINGS = 200, 32
-"""So many are enough to learn what a metric is about."""
+"""Enough to learn what a metric is about."""
 WHOLE_GRADES = 20
 """Up to this top of a scale of whole numbers, each of them is a grade, whether or not a document has it."""
 COMPARED_GRADES = 12

@@ -30,7 +30,7 @@ from pytest_ireval.suites.suite import FileAsked, Suite, Waiver
 from pytest_ireval.text_table import counted
 
 NAMED = 10
-"""So many verdicts that are gone are named."""
+"""The most verdicts to name among those that are gone."""
 SELECTING = ("name", "where", "per")
 """Options that decide which verdicts there are, and are seen by these."""
 POLICIES = {

@@ -62,7 +62,7 @@ def pytest_configure(config: pytest.Config) -> None:
         raise pytest.UsageError("--ireval-update and the other options for accepting need --ireval")
     elif config.getoption("ireval_changed_since") is not None:
         raise pytest.UsageError("--ireval-changed-since needs --ireval")
-    else:
+    elif config.args_source == config.ArgsSource.ARGS:
         for argument in config.args:
             if argument.partition("::")[0].endswith(SUITE_NAMES):
                 raise pytest.UsageError(f"{argument} is a suite: add --ireval, or ireval = true to the ini file")

@@ -63,11 +63,12 @@ TONES: dict[str, _Tone] = {
     "problem": "bad",
     "red": "bad",
     "likely cause": "bad",
+    "look at this": "doubtful",
 }
 _VERDICT = "pass|accepted|warning|inconclusive|fail|error"
 _ROW = re.compile(rf"(?P<before>.* {{2}})(?P<word>{_VERDICT})(?P<after>)")
 """A row of a table that ends in a verdict."""
-_NOTE = re.compile(rf"(?P<before>)(?P<word>{_VERDICT}|problem|likely cause|red)(?P<after>: .*)")
+_NOTE = re.compile(rf"(?P<before>)(?P<word>{_VERDICT}|problem|likely cause|look at this|red)(?P<after>: .*)")
 _RUN = re.compile(rf"(?P<before>ireval: )(?P<word>{_VERDICT})(?P<after>[:,] .*)")
 _DECIDES = re.compile(r" {2}.* <- (over tolerance|breaks the rule|over|red)")
 """A line of figures that the verdict rests on."""

@@ -37,13 +37,13 @@ from pytest_ireval.rules.planning import Check
 from pytest_ireval.rules.side import WHOLE, Mask, Side, Slice, one_value
 
 LEFT = 5
-"""So many documents are left of a ranking that is cut."""
+"""The documents that are left of a ranking that is cut."""
 TOP = 10
-"""So many documents are reversed where no metric has a cutoff."""
+"""The documents that are reversed where no metric has a cutoff."""
 MOST_VALUES = 20
 """A column with more values has no slices that somebody thinks of."""
 MOST_SLICES = 12
-"""So many slices are emptied, one after the other; the smallest ones, which go unnoticed first."""
+"""The most slices that are emptied, one after the other; the smallest ones, which go unnoticed first."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,7 +109,7 @@ def _values(columns: Mapping[str, tuple[str, ...]], name: str) -> set[str]:
 
 
 TRIES = 8
-"""So many other queries are looked at for a document that a ranking does not have."""
+"""The most other queries that are searched for a document that a ranking does not have."""
 ANOTHER_ID = "renamed-"
 """What the new ids of documents begin with."""
 

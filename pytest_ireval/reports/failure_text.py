@@ -23,7 +23,7 @@ from pytest_ireval.results.suite_result import BaselineInfo, SuiteResult
 from pytest_ireval.text_table import counted, cut, cut_in_the_middle, laid_out, printable, width, wrapped
 
 CAUSE_QUERIES, SHORTEST_TITLE, LONGEST_TITLE = 5, 8, 40
-"""So many queries of a cause are named."""
+"""The number of queries of a cause that are named; the least and the most characters of a title."""
 
 
 def failure_text(
@@ -71,9 +71,9 @@ def _likely_cause(outcome: Outcome, suite: SuiteResult, limit: int) -> Iterator[
         return
     first = next((each for each in suite.outcomes if each.verdict in ("fail", "error") and _has_cause(each)), outcome)
     for number, cause in enumerate(suite.diagnoses if outcome.id == first.id else suite.diagnoses[:1]):
-        yield from wrapped(cause_words(cause), limit, "  also: " if number else "  likely cause: ", "    ")
+        yield from wrapped(printable(cause_words(cause)), limit, "  also: " if number else "  likely cause: ", "    ")
         if not number and outcome.id == first.id:
-            yield from wrapped(cause.advice, limit, "    ", "    ") if cause.advice else ()
+            yield from wrapped(printable(cause.advice), limit, "    ", "    ") if cause.advice else ()
             yield from wrapped(queries_words(cause), limit, "    ", "    ")
 
 
@@ -83,7 +83,7 @@ def _has_cause(outcome: Outcome) -> bool:
 
 def queries_words(cause: Diagnosis) -> str:
     """The first queries of a cause: ``queries: q07, q12 and 8 more``."""
-    named = [*cause.queries[:CAUSE_QUERIES]]
+    named = [cut(each, LONGEST_TITLE) for each in cause.queries[:CAUSE_QUERIES]]
     more = cause.affected - len(named)
     return f"queries: {', '.join(map(printable, named))}{f' and {more} more' if more else ''}"
 

@@ -24,6 +24,11 @@ def cause_words(cause: Diagnosis) -> str:
     return f"{cause.headline} ({share} of the loss of {cause.metric})"
 
 
+def cause_label(verdict: str) -> str:
+    """``Likely cause``; in a run or suite that passed it is a defect that no rule looks at."""
+    return "Look at this" if verdict == "pass" else "Likely cause"
+
+
 def percent(share: float | None) -> str:
     """A difference as a share, in per cent."""
     return "-" if share is None else f"{_without_minus_zero(100 * share, 1):+.1f}%"

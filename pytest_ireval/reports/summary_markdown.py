@@ -82,7 +82,7 @@ def _verdict(run: RunResult) -> str:
     """What became worse for whom, and what is to be done."""
     words = words_of(run)
     said = [f"**{words.verdict}**: {inert(words.reason, 1500)}."]
-    said += [f"**Likely cause**: {inert(each, 500)}." for each in words.causes]
+    said += [f"**{words.label}**: {inert(each, 500)}." for each in words.causes]
     said += [f"**Next**: {inert(words.next, 500)}"] if words.next else []
     return "\n\n".join(said)
 

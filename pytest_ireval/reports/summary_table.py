@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import groupby
 
 from pytest_ireval.reports.failure_text import cause_sentence
-from pytest_ireval.reports.figures import cause_words, change, figure, interval, percent
+from pytest_ireval.reports.figures import cause_label, cause_words, change, figure, interval, percent
 from pytest_ireval.results.outcome import VERDICTS, Cause, Outcome, SliceFigures, Verdict, worst_of
 from pytest_ireval.results.suite_result import ChanceOfRed, Counts, MetricFigures, RunResult, SuiteResult
 from pytest_ireval.text_table import aligned, counted, cut, laid_out, magnitude, printable, width, wrapped
@@ -279,7 +279,9 @@ def brief_lines(run: RunResult, limit: int) -> list[str]:
 def _cause_lines(suite: SuiteResult, limit: int) -> Iterator[str]:
     """The first plain cause of a suite."""
     for cause in suite.diagnoses[:1]:
-        yield from wrapped(printable(f"likely cause: {suite.name}: {cause_words(cause)}"), limit, then="  ")
+        yield from wrapped(
+            printable(f"{cause_label(suite.verdict).lower()}: {suite.name}: {cause_words(cause)}"), limit, then="  "
+        )
 
 
 def _red(suite: SuiteResult) -> str:

@@ -142,9 +142,12 @@ class _CompiledTemplates(jinja2.BytecodeCache):
         if sys.dont_write_bytecode or not file.parent.is_dir():
             return
         own = file.with_suffix(f".{os.getpid()}")
-        with suppress(OSError):
+        try:
             own.write_bytes(bucket.bytecode_to_string())
             own.replace(file)
+        except OSError:  # a full disk, or a folder that only others may write
+            with suppress(OSError):
+                own.unlink()
 
     def _file(self, bucket: Bucket) -> Path:
         return Path(cache_from_source(__file__)).with_name(f"{bucket.key}.{sys.implementation.cache_tag}.jinja")

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from pytest_ireval.reports.figures import cause_words, figure
+from pytest_ireval.reports.figures import cause_label, cause_words, figure
 from pytest_ireval.results.outcome import Outcome, SliceFigures
 from pytest_ireval.results.suite_result import RunResult, SuiteResult
 from pytest_ireval.text_table import counted
@@ -30,6 +30,8 @@ class _Words(NamedTuple):
     next: str = ""
     causes: tuple[str, ...] = ()
     """Plain causes, the first of each suite."""
+    label: str = "Likely cause"
+    """Their name; in a run that passed they are defects that no rule asks for."""
 
 
 def _findings(run: RunResult, verdict: str) -> list[_Finding]:
@@ -46,7 +48,9 @@ def words_of(run: RunResult) -> _Words:
     several = len(run.suites) > 1
     told = tuple(f"{suite.name}: {cause_words(cause)}" if several else cause_words(cause) for suite, cause in found)
     more = (f"and {len(told) - NAMED:,} more suites with a plain cause",) if len(told) > NAMED else ()
-    return words._replace(causes=(*told[:NAMED], *more), next=found[0][1].advice or words.next)
+    return words._replace(
+        causes=(*told[:NAMED], *more), next=found[0][1].advice or words.next, label=cause_label(run.verdict)
+    )
 
 
 def _words_of(run: RunResult) -> _Words:

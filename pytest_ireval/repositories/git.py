@@ -16,7 +16,7 @@ PATIENCE = 20.0
 OF_HOOKS = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX")
 """Git sets them for hooks, relative to another folder; the repository is the one that holds the files."""
 AT_ONCE = 500
-"""So many files are named in one call: a command line has an end."""
+"""The most files that are named in one call: a command line has an end."""
 FOLDERS = ("refs/", "refs/tags/", "refs/heads/", "refs/remotes/", "")
 """Where git looks for a name, in its order; a full name is its own."""
 SUFFIX = r"[~^:]|@\{"

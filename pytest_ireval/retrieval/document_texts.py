@@ -19,13 +19,7 @@ TITLES = ("title", "name", "headline", "label", "text", "body", "content", "desc
 URLS = ("url", "link", "href", "uri")
 IMAGES = ("image", "imageurl", "img", "thumbnail", "picture")
 LONGEST_TITLE, LONGEST_FIELD, MOST_FIELDS = 120, 200, 12
-IDS = tuple(
-    plain_name(name)
-    for kind in ("id", "document")
-    for group in COLUMN_NAMES[kind]
-    for name in group
-    if name != "number"
-)
+IDS = ("id", "_id", *(plain_name(name) for group in COLUMN_NAMES["document"] for name in group))
 """Names of the field that holds the id, the first that is there."""
 PARQUET = b"PAR1"
 
@@ -48,11 +42,12 @@ def document_text(fields: Mapping[str, Any]) -> DocumentText:
 def _flat(fields: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     """Put the fields of an object in a field, such as ``metadata``, beside the others."""
     for name, value in fields.items():
-        yield from value.items() if isinstance(value, dict) else [(name, value)]
+        yield from ((str(each), part) for each, part in (value if isinstance(value, dict) else {name: value}).items())
 
 
 def _line(value: Any) -> str:
-    return " ".join(cell_text(value).split())
+    whole = cell_text(value).encode("utf-8", "replace").decode()  # half a character cannot be written
+    return " ".join(whole.split())
 
 
 def read_document_texts(path: FilePath, wanted: Collection[str]) -> dict[str, DocumentText]:
@@ -72,6 +67,8 @@ def read_document_texts(path: FilePath, wanted: Collection[str]) -> dict[str, Do
             document = cell_text(fields[name]).strip()
             if document in wanted and document not in found:
                 found[document] = document_text({each: value for each, value in fields.items() if each != name})
+            if len(found) == len(wanted):
+                break
     return found
 
 
@@ -102,7 +99,7 @@ def _json_rows(file: InputFile) -> Iterator[Mapping[str, Any]]:
             continue
         try:
             fields = json.loads(line)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise InputError(
                 Problem(f"is not JSON: {error}", f"{file.name}:{number}", allowed="one object a line")
             ) from None
@@ -116,10 +113,13 @@ def _table_rows(file: InputFile) -> Iterator[Mapping[str, Any]]:
         reader: Iterator[list[str]] = (line.rstrip("\r\n").split("\t") for line in file.lines())
     else:
         reader = csv.reader(file.lines(), delimiter=file.delimiter)
-    names = next(reader, [])
-    for row in reader:
-        if row:
-            yield dict(zip(names, row, strict=False))
+    try:
+        names = next(reader, [])
+        for row in reader:
+            if row:
+                yield dict(zip(names, row, strict=False))
+    except csv.Error as error:
+        raise InputError(Problem(f"is not CSV: {error}", file.name)) from None
 
 
 def with_texts(result: SuiteResult, described: Mapping[str, Mapping[str, Any]], path: Path | None) -> SuiteResult:
@@ -134,8 +134,11 @@ def with_texts(result: SuiteResult, described: Mapping[str, Mapping[str, Any]], 
     if path is not None:
         try:
             texts |= read_document_texts(near(path), wanted - set(texts))
-        except InputError as error:
-            result = replace(result, notes=(*result.notes, f"documents have no titles: {error}"))
+            trouble = "" if texts or not wanted else f"{near(path)}: none of the shown documents is in this file"
+        except (InputError, OSError) as error:
+            trouble = " ".join(str(error).split())
+        if trouble:
+            result = replace(result, notes=(*result.notes, f"documents have no titles: {trouble}"))
     titles = {document: text.title for document, text in texts.items() if text.title}
     return replace(
         result,

@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import combinations
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations, islice
 from statistics import median
 from urllib.parse import unquote
 
@@ -22,6 +24,8 @@ TOP = 10
 FEW = 3
 """Fewer documents, or queries, show no pattern."""
 EXAMPLES = 3
+TRIED, SAMPLE = 300, 5000
+"""The number of queries, and of documents, that patterns of ids are tried on."""
 PAGES, PAGE_ALIKE = (10, 20, 25, 50), 0.9
 """Usual sizes of pages: in a page the order may have changed as well."""
 LONGEST_ID = 1000
@@ -43,7 +47,7 @@ def same_answers(change: RankingChange) -> Symptom | None:
 @diagnosis(name="no_answers", certain=True)
 def no_answers(change: RankingChange) -> Symptom | None:
     """Queries return nothing that returned something in the baseline."""
-    found = [query for query in change.queries if change.baseline(query) and not change.now(query)]
+    found = [query for query in change.queries if change.listed_before(query) and not change.listed_now(query)]
     return _symptom(
         change, found, "return nothing now", "ask the search engine for one of these queries, and look at its errors."
     )
@@ -67,54 +71,77 @@ def fewer_answers(change: RankingChange) -> Symptom | None:
 @diagnosis(name="other_ids")
 def other_ids(change: RankingChange) -> Symptom | None:
     """Documents have ids that were never seen, and a pattern leads from the old ids to the new ones."""
-    known = {document for query in change.queries for document in change.baseline(query)}
-    patterns = {  # one that makes many ids equal would match by chance
-        name: pattern for name, pattern in PATTERNS.items() if len({*map(pattern, known)}) >= ALIKE * len(known)
-    }
-    pairs: dict[str, dict[str, tuple[str, str]]] = {}
-    for query in change.moved:
-        now, grades = change.now(query), change.grades(query)
-        strangers = [each for each in now if each not in known and each not in grades]
-        if len(strangers) >= max(2, len(now) / 2):
-            former = [each for each in dict.fromkeys((*change.baseline(query), *grades)) if each not in now]
-            for name, pattern in patterns.items():
-                matched = _matched(strangers, former, pattern)
-                if len(matched) >= ALIKE * min(len(strangers), len(former)):
-                    pairs.setdefault(name, {})[query] = matched[0]
-    if not pairs:
+    renamed = _Renamed(change)
+    candidates = [query for query in change.moved if renamed.is_candidate(query)]
+    tried = candidates[:: max(1, len(candidates) // TRIED)]
+    matches = ((len(renamed.matched(tried, pattern)), pattern) for pattern in PATTERNS if renamed.tells_apart(pattern))
+    most, best = max(matches, key=lambda each: each[0], default=(0, str))
+    found = renamed.matched(candidates, best) if most else {}
+    if not found:
         return None
-    best = max(pairs.values(), key=len)
-    before, now_id = next(iter(best.values()))
+    before, now = next(iter(found.values()))
     return _symptom(
         change,
-        list(best),
-        f"list documents under other ids: {shown(before)} is {shown(now_id)} now",
+        list(found),
+        f"list documents under other ids: {shown(before)} is {shown(now)} now",
         "use the ids of the judgments, or list renamed documents in the suite: documents: {aliases: FILE}.",
     )
 
 
-def _matched(strangers: Sequence[str], former: Sequence[str], pattern: Callable[[str], str]) -> list[tuple[str, str]]:
-    """Pairs of an old id and a new one that the pattern makes equal; nothing where it makes old ones equal."""
-    old = {pattern(each): each for each in former}
-    old.pop("", None)
-    if len(old) < ALIKE * len(former):
-        return []
-    return [(old[key], each) for each in strangers if (key := pattern(each)) in old]
+@dataclass(frozen=True)
+class _Renamed:
+    """The search for a pattern that leads from old ids to ids that were never seen."""
+
+    change: RankingChange
+
+    @cached_property
+    def known(self) -> frozenset[str]:
+        """All documents of the baseline."""
+        return frozenset(document for query in self.change.queries for document in self.change.baseline(query))
+
+    def is_candidate(self, query: str) -> bool:
+        """Tell whether half of the first documents were never seen."""
+        now = self.change.now(query)[:TOP]
+        new = [each for each in now if each not in self.change.baseline(query)]
+        return len(new) >= max(2, len(now) / 2) and len(self.strangers(query)) >= max(2, len(now) / 2)
+
+    def strangers(self, query: str) -> list[str]:
+        """The first documents that are neither in the baseline nor judged for the query."""
+        grades = self.change.grades(query)
+        return [each for each in self.change.now(query)[:TOP] if each not in self.known and each not in grades]
+
+    def tells_apart(self, pattern: Callable[[str], str]) -> bool:
+        """Tell whether few ids become equal: else they would match by chance."""
+        some = list(islice(self.known, SAMPLE))
+        return len({*map(pattern, some)}) >= ALIKE * len(some)
+
+    def matched(self, queries: Iterable[str], pattern: Callable[[str], str]) -> dict[str, tuple[str, str]]:
+        """Of queries most of whose new ids match old ones, one old id with the new one."""
+        found = {}
+        for query in queries:
+            strangers, now = self.strangers(query), {*self.change.now(query)}
+            former = [each for each in (*self.change.baseline(query), *self.change.grades(query)) if each not in now]
+            old = {pattern(each): each for each in former}
+            pairs = [(old[key], each) for each in strangers if (key := pattern(each)) and key in old]
+            if pairs and len(pairs) >= ALIKE * min(len(strangers), len(old)):
+                found[query] = pairs[0]
+        return found
 
 
 def _numbers(document: str) -> str:
     return ".".join(str(int(each)) for each in re.findall(r"[0-9]+", document[:LONGEST_ID]))
 
 
-PATTERNS: Mapping[str, Callable[[str], str]] = {
-    "letter case": str.casefold,
-    "percent signs": unquote,
-    "signs": lambda each: re.sub(r"[\W_]+", "", each).casefold(),
-    "prefix": lambda each: re.split(r"[:/#|@]", each)[-1],
-    "suffix": lambda each: re.split(r"[:/#|@.?]", each)[0],
-    "numbers": _numbers,
-    "number": lambda each: _numbers(each).rpartition(".")[2],
-}
+PATTERNS: tuple[Callable[[str], str], ...] = (
+    str.casefold,
+    unquote,
+    lambda each: re.sub(r"[\W_]+", "", each).casefold(),
+    lambda each: re.split(r"[:/#|@]", each)[-1],
+    lambda each: re.split(r"[:/#|@.?]", each)[0],
+    _numbers,
+    lambda each: _numbers(each).rpartition(".")[2],
+)
+"""The parts of an id that a renaming may leave as they were; the stricter first."""
 
 
 @diagnosis(name="answers_of_others")
@@ -147,13 +174,13 @@ def answers_of_others(change: RankingChange) -> Symptom | None:
 @diagnosis(name="ascending_scores")
 def ascending_scores(change: RankingChange) -> Symptom | None:
     """The file's rank column contradicts its scores, and the ranks are those of the baseline."""
-    by_rank = change.ranked_lines()
+    suspects = [query for query in change.moved if _is_far(change.now(query), change.baseline(query))]
+    by_rank = change.ranked_lines() if suspects else {}
     found = []
-    for query in change.moved:
+    for query in suspects:
         before = change.baseline(query)[:TOP]
-        told, now = set(by_rank.get(query, ())[: len(before)]), set(change.now(query)[: len(before)])
-        same_place = by_rank.get(query, [])[:1] == list(before[:1])
-        if len(before) >= FEW and len(told & {*before}) >= ALIKE * len(before) and (same_place or told != now):
+        ranked = by_rank.get(query, [])[: len(before)]
+        if len(before) >= FEW and len({*ranked} & {*before}) >= ALIKE * len(before):
             found.append(query)
     return _symptom(
         change,
@@ -172,11 +199,18 @@ def reversed_order(change: RankingChange) -> Symptom | None:
     )
 
 
+def _is_far(now: Sequence[str], before: Sequence[str]) -> bool:
+    """Tell whether half of the first documents are others, or the first one is the last of them."""
+    top = before[:TOP]
+    return len({*now[:TOP]} & {*top}) <= len(top) / 2 or now[:1] == top[-1:]
+
+
 def _is_reversed(now: Sequence[str], before: Sequence[str]) -> bool:
     place = {document: rank for rank, document in enumerate(before)}
     ranks = [place[document] for document in now if document in place]
-    if len(ranks) <= FEW or len(ranks) < ALIKE * min(len(now), len(before)):
+    if len(ranks) <= FEW or len(ranks) < ALIKE * min(len(now), len(before)) or ranks[0] < ranks[-1]:
         return False
+    ranks = ranks[:: max(1, len(ranks) // (2 * TOP))]
     turned = [later < earlier for earlier, later in combinations(ranks, 2)]
     return sum(turned) >= (0.8 if len(ranks) >= TOP else 0.95) * len(turned)
 
@@ -286,28 +320,22 @@ def _largest_group(documents: Iterable[str]) -> tuple[str, int]:
 @diagnosis(name="missing_part")
 def missing_part(change: RankingChange) -> Symptom | None:
     """All documents whose ids begin alike are gone: a shard, a source, a type."""
-    listed, gone, queries = Counter[str](), Counter[str](), defaultdict(list)
-    for query in change.queries:
-        before = change.baseline(query)
-        now = {*change.now(query)}
-        for group in {*map(_group, before)}:
+    gone, queries = Counter[str](), defaultdict(list)
+    for query in change.moved:
+        groups = Counter(map(_group, {*change.baseline(query)} - {*change.now(query)}))
+        gone.update(groups)
+        for group in groups:
             queries[group].append(query)
-        listed.update(map(_group, before))
-        gone.update(_group(each) for each in before if each not in now)
-    total = sum(listed.values())
-    for group, number in listed.most_common():
-        others, gone_of_others = total - number, sum(gone.values()) - gone[group]
-        if (
-            group
-            and number >= 2 * FEW
-            and others >= number
-            and gone[group] >= 0.95 * number
-            and gone_of_others <= 0.3 * others
-        ):
+    listed = [document for query in change.queries for document in change.baseline(query)]
+    total = sum(gone.values())
+    for group, lost in gone.most_common(EXAMPLES):
+        number = sum(document.startswith(group) for document in listed) if group and lost >= 2 * FEW else 0
+        others = len(listed) - number
+        if 0 < number <= others and lost >= 0.95 * number and total - lost <= 0.3 * others:
             return _symptom(
                 change,
                 [query for query in queries[group] if change.losses.get(query, 0) > 0],
-                f"lost all documents whose ids begin with {shown(group)} ({gone[group]} of {number} are gone)",
+                f"lost all documents whose ids begin with {shown(group)} ({lost} of {number} are gone)",
                 "check that this part of the index was loaded, and that its shard answers.",
             )
     return None

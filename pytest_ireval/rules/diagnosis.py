@@ -68,6 +68,14 @@ class RankingChange:
         """Queries whose ranking is not that of the baseline."""
         return tuple(query for query in self.queries if self.now(query) != self.baseline(query))
 
+    def listed_now(self, query: str) -> int:
+        """The number of documents in the current ranking; quick, for it reads no ids."""
+        return _listed(self.now_side, query)
+
+    def listed_before(self, query: str) -> int:
+        """The same in the baseline."""
+        return _listed(self.baseline_side, query)
+
     def now(self, query: str) -> tuple[str, ...]:
         """The documents of the current ranking, down to the depth of the suite."""
         return self._documents("now", self.now_side, query)
@@ -115,6 +123,12 @@ class RankingChange:
     def worst_first(self, queries: Sequence[str]) -> list[str]:
         """The same queries, those that lost most first."""
         return sorted(queries, key=lambda query: -self.losses.get(query, 0.0))
+
+
+def _listed(side: Side, query: str) -> int:
+    place = side.position.get(query, -1)
+    first = side.rankings[0].first
+    return 0 if place < 0 else int(first[place + 1] - first[place])
 
 
 class Diagnosed(NamedTuple):

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from pydantic import Field
 
-from pytest_ireval.errors import Mistakes, Problem, SourceError, shown
+from pytest_ireval.errors import InputError, Mistakes, Problem, SourceError, shown
 from pytest_ireval.plugins.kinds import source
 from pytest_ireval.retrieval.doors import as_rankings
 from pytest_ireval.retrieval.formats.input_file import input_file, near
@@ -57,17 +57,21 @@ def orders_by_rank(options: SourceOptions, folder: Path) -> dict[str, list[str]]
     """By query the documents in the order of their rank column, of TREC files whose scores ascend with the rank."""
     found: dict[str, list[tuple[int, float, str]]] = {}
     paths = options.run if isinstance(options, RunOptions) else ()
-    for file_path in (file for path in paths for file in _files(path, folder) if file.is_file()):
-        with input_file(file_path) as file:
-            for line in file.lines():
-                columns = line.split()
-                try:
-                    rank, score = int(columns[3]), float(columns[4])
-                except (IndexError, ValueError):  # another format, which has been read as what it is
-                    return {}
-                found.setdefault(columns[0], []).append((rank, score, columns[2]))
+    try:
+        for file in (file for path in paths for file in _files(path, folder) if file.is_file()):
+            for query, rank, score, document in _trec_rows(file):
+                found.setdefault(query, []).append((rank, score, document))
+    except (InputError, IndexError, ValueError):  # another format, which has been read as what it is
+        return {}
     ranked = {query: sorted(rows) for query, rows in found.items()}
     return {query: [row[2] for row in rows] for query, rows in ranked.items() if _ascend([row[1] for row in rows])}
+
+
+def _trec_rows(path: Path) -> Iterator[tuple[str, int, float, str]]:
+    with input_file(path) as file:
+        for line in file.lines():
+            columns = line.split()
+            yield columns[0], int(columns[3]), float(columns[4]), columns[2]
 
 
 def _ascend(scores: Sequence[float]) -> bool:

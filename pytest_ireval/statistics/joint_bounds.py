@@ -33,9 +33,9 @@ HEEDED = 64
 STEPPED = 50_000
 """This many labellings in the order of effects are tried of a query."""
 ROWS, TRIED_ROWS = 40_000_000, 24_000_000
-"""So many rows labellings may make in the order of effects, and all labellings of some queries: some seconds."""
+"""The most rows that labellings may make in the order of effects, and all labellings of some queries: some seconds."""
 TOGETHER = 1_000_000
-"""So many rows are held at once."""
+"""The most rows held at once."""
 ANYTHING = (-np.inf, np.inf)
 
 

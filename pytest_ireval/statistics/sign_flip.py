@@ -86,7 +86,7 @@ def _halves_sums(sizes: Floats, most: int) -> tuple[Floats, Floats] | None:
 
 
 LARGEST, RARE = 8, 10
-"""So many of the largest numbers are enumerated, or at most so many that do not repeat."""
+"""The largest numbers that are enumerated, and the most that do not repeat."""
 
 BEYOND = 7.6
 """Hoeffding: a sum lies farther out than this many standard deviations with a chance below 2·exp(-7.6²/2) = 6e-13."""
@@ -105,7 +105,7 @@ RELIABLE = 1e-8
 
 FACTORS = 16
 ELEMENTS = 1 << 18
-"""So many factors are multiplied, or so many cosines held, before the points where nothing is left are dropped."""
+"""The factors multiplied, or the cosines held, before the points where nothing is left are dropped."""
 
 
 def shares_reaching(sizes: Floats, totals: Floats) -> Floats:

@@ -83,7 +83,7 @@ class Tolerances:
 
 @dataclass(frozen=True)
 class Amount:
-    """So many, or such a share of all."""
+    """A number, or a share of all."""
 
     count: int | None = None
     share: float | None = None

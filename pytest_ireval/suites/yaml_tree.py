@@ -20,7 +20,7 @@ from pytest_ireval.suites.scalars import File, Items, Keys, Scalar, put_value
 LARGEST = 2 << 20
 DEEPEST = 50
 REPEATED = 10_000
-"""So many values may stand there through aliases."""
+"""The most values that may stand there through aliases."""
 TEXT_TAG = "tag:yaml.org,2002:str"
 PARSER: type[Any] = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 """The one written in C, where there is one."""

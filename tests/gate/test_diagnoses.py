@@ -297,7 +297,7 @@ def test_queries_without_answers_are_named_in_a_green_run_too(shop):
 
     result = shop.run()
     assert result.ret == 0
-    result.stdout.fnmatch_lines(["likely cause: shop: 2 of 10 queries return nothing now*"])
+    result.stdout.fnmatch_lines(["look at this: shop: 2 of 10 queries return nothing now*"])
 
 
 PLUGIN = """\
@@ -347,3 +347,43 @@ def test_one_that_is_no_diagnosis_is_an_error_that_names_the_plugin(red):
     assert "from ireval_diagnoses, which is not a diagnosis: decorate the function with @diagnosis" in " ".join(
         result.stdout.str().split()
     )
+
+
+def test_files_of_rankings_in_other_formats_are_no_trouble(shop):
+    parquet = pytest.importorskip("pyarrow.parquet", reason="pyarrow is not installed")
+    arrow = pytest.importorskip("pyarrow")
+    shop.accept()
+    rows = [(q, d, 9.0 - n) for q, ids in shop.rankings.items() for n, d in enumerate(reversed(ids))]
+    query, document, score = zip(*rows, strict=True)
+    table = arrow.table({"query": list(query), "document": list(document), "score": list(score)})
+    parquet.write_table(table, shop.path / "rankings.parquet")
+    shop.change(("source: {run: rankings.txt}", "source: {run: rankings.parquet}"))
+
+    assert shop.run().ret == 1
+    (suite,) = shop.results()["suites"]
+    assert [each["kind"] for each in suite["diagnoses"]] == ["reversed_order"]
+    assert not [note for note in suite["notes"] if "diagnosis" in note]
+
+
+def test_longer_lists_with_all_former_documents_have_no_other_ids(shop):
+    for query, ids in shop.rankings.items():
+        shop.rankings[query] = ids[:2]
+    shop.change(("depth: 10", "depth: 10"), ('">= 0.5"', '">= 0.1"'))
+    shop.accept()
+    for query, ids in shop.rankings.items():
+        shop.rankings[query] = [f"{query}-x{n}" for n in range(50, 56)] + ids
+    shop.judgments = {query: {f"{query}-d0": 3, f"{query}-d1": 2} for query in shop.judgments}
+    shop.write()
+    shop.run()
+
+    (suite,) = shop.results()["suites"]
+    assert not [each for each in suite["diagnoses"] if each["kind"] == "other_ids"]
+    assert not [note for note in suite["notes"] if "diagnosis" in note]
+
+
+def test_ids_of_a_cause_cannot_write_to_the_terminal(red):
+    for query in ("q02", "q09"):
+        red.rankings[query] = [f"{each}\x1b[31m" for each in red.rankings[query]]
+    red.write()
+
+    assert "\x1b[31m" not in red.run("--color=no").stdout.str()

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+from fnmatch import fnmatch
 
 import pytest
 
@@ -62,7 +63,7 @@ def test_a_file_that_cannot_be_read_says_why(tmp_path, text, complaint):
     (tmp_path / "p.jsonl").write_text(text)
 
     with pytest.raises(InputError, match=f"p.jsonl.*{complaint}" if ":2" in complaint else complaint):
-        read_document_texts(tmp_path / "p.jsonl", {"1"})
+        read_document_texts(tmp_path / "p.jsonl", {"1", "2"})
 
 
 @pytest.fixture
@@ -154,3 +155,47 @@ def test_a_source_may_return_them(shop, monkeypatch):
     assert result.ret == 1
     assert 'q07-d0 "Title of q07-d0" (grade 3) #1' in result.stdout.str()
     assert shop.results()["suites"][0]["texts"]["q07-d0"]["url"] == "https://shop.example"
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "note"),
+    [
+        ("p.csv", f'id,title\nq07-d0,"{"x" * 200_000}"\n', "documents have no titles: p.csv is not CSV: field larger*"),
+        ("p.jsonl", "[" * 5, "documents have no titles: *"),
+        (
+            "p.jsonl",
+            '{"id": "q07-d0", "title": ' + "[" * 100_000 + "\n",
+            "documents have no titles: p.jsonl:1 is not JSON*",
+        ),
+        (
+            "p.csv",
+            "id,title\nother,Mug\n",
+            "documents have no titles: p.csv: none of the shown documents is in this file",
+        ),
+        ("p.csv", "id,title\n", "documents have no titles: *"),
+    ],
+    ids=["a long cell", "no table", "deep", "other documents", "no rows"],
+)
+def test_a_file_without_titles_is_a_note(titled, name, text, note):
+    (titled.path / name).write_text(text)
+    titled.change(("products.jsonl", name))
+
+    titled.run()
+    assert [each for each in titled.results()["suites"][0]["notes"] if fnmatch(each, note)]
+
+
+def test_half_characters_and_odd_fields_are_written(titled):
+    title, odd = (
+        r'"title": "half \ud800 mug"',
+        r'"more": {"a": [1, {"b": null}]}, "n": NaN, "metadata": {"x": "\u0000"}',
+    )
+    (titled.path / "products.jsonl").write_text(f'{{"id": "q07-d0", {title}, {odd}}}\n')
+
+    assert titled.run().ret == 1
+    assert titled.results()["suites"][0]["texts"]["q07-d0"]["title"] == "half ? mug"
+
+
+def test_an_id_of_a_query_is_not_that_of_a_document(tmp_path):
+    (tmp_path / "p.csv").write_text("query_id,docno,title\nq1,d1,Red mug\n")
+
+    assert read_document_texts(tmp_path / "p.csv", {"d1"})["d1"].title == "Red mug"

@@ -104,3 +104,18 @@ def test_a_command_imports_what_it_needs(files, command, heavy):
     )
 
     assert imported_by(code, *command.split()) == f"heavy: {[*filter(None, heavy.split(', ')), 'click']}"
+
+
+@pytest.mark.parametrize("before", [None, "3"])
+def test_the_limit_of_threads_ends_when_a_command_is_loaded(before, monkeypatch):
+    monkeypatch.delenv("OPENBLAS_NUM_THREADS", raising=False)
+    if before:
+        monkeypatch.setenv("OPENBLAS_NUM_THREADS", before)
+    code = (
+        "import os, click\nfrom pytest_ireval.cli import commands\n"
+        "commands.get_command(click.Context(commands), 'evaluate')\n"
+        "print(os.environ.get('OPENBLAS_NUM_THREADS'))"
+    )
+
+    out = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout
+    assert out.splitlines() == [str(before)]

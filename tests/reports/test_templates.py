@@ -1,13 +1,21 @@
 """Templates of a user come before ours, and whatever is wrong with one is told with its line."""
 
 import shutil
+from pathlib import Path
 
 import pytest
 
 from pytest_ireval.errors import ReportError
 from pytest_ireval.reports import templates as module
 from pytest_ireval.reports.summary_table import section_warnings
-from pytest_ireval.reports.templates import SectionTemplate, settled_sections, template_folder, templates
+from pytest_ireval.reports.templates import (
+    SectionTemplate,
+    _kept,
+    environment,
+    settled_sections,
+    template_folder,
+    templates,
+)
 from pytest_ireval.results.suite_result import RunResult, Section
 
 INDEX = """\
@@ -281,3 +289,50 @@ def test_our_own_templates_pass_every_check_that_a_users_folder_has_to_pass(tmp_
     (tmp_path / "copy" / "evaluation.html.jinja").unlink()
 
     templates(tmp_path / "copy")
+
+
+@pytest.fixture
+def kept(tmp_path, monkeypatch):
+    """Compiled templates are kept in a folder of their own, and Python may write."""
+    monkeypatch.setattr("pytest_ireval.reports.templates.cache_from_source", lambda _: str(tmp_path / "kept" / "x.pyc"))
+    monkeypatch.setattr("sys.dont_write_bytecode", False)
+    (tmp_path / "kept").mkdir()
+    _kept.cache_clear()
+    yield tmp_path / "kept"
+    _kept.cache_clear()
+
+
+def drawn():
+    _kept.cache_clear()
+    return environment().get_template("parts.html.jinja")
+
+
+def test_templates_are_compiled_once_for_all_processes(kept, monkeypatch):
+    drawn()
+    assert [file.suffix for file in kept.iterdir()] == [".jinja"] * len(list(kept.iterdir())) != []
+    monkeypatch.setattr("jinja2.Environment.compile", None)
+
+    assert drawn().name == "parts.html.jinja"
+
+
+@pytest.mark.parametrize("damage", [b"", b"nonsense", b"j2\x05"])
+def test_a_damaged_compiled_template_is_made_again(kept, damage):
+    drawn()
+    whole = {file: file.read_bytes() for file in kept.iterdir()}
+    for file in whole:
+        file.write_bytes(damage)
+    drawn()
+
+    assert {file: file.read_bytes() for file in kept.iterdir()} == whole
+
+
+def test_where_nothing_can_be_written_templates_are_compiled_each_time(kept, monkeypatch):
+    def full(*_):
+        raise OSError("No space left on device")
+
+    monkeypatch.setattr(Path, "replace", full)
+    drawn()
+    assert not [*kept.iterdir()]
+    kept.rmdir()
+
+    assert drawn().name == "parts.html.jinja"

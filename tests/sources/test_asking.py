@@ -3,6 +3,7 @@
 import asyncio
 import sys
 import types
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from pydantic import Field, SecretStr
@@ -81,7 +82,7 @@ def test_a_function_that_fetches_may_be_async_also_where_a_loop_is_running(shop)
     async def in_a_notebook():
         return shop.ask({"acme": "x"}, acme(fetch)).ranking("q1")
 
-    assert asyncio.run(in_a_notebook()) == ["a"]
+    assert ThreadPoolExecutor(1).submit(asyncio.run, in_a_notebook()).result() == ["a"]
     with pytest.raises(SourceError, match=r"it raised ZeroDivisionError: division by zero\n  at .*, in fetch\n"):
         asked_source(shop.source({"acme": "x", "repeat": 2}, acme(fetch)), shop.request())
 

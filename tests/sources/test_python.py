@@ -2,6 +2,7 @@
 
 import asyncio
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -424,7 +425,10 @@ async def search(text):
         return search(code)
 
     assert search(code) == {"q1": ["red mug"], "q2": ["blue mug"]}
-    assert asyncio.run(in_a_notebook()) == {"q1": ["red mug"], "q2": ["blue mug"]}
+    assert ThreadPoolExecutor(1).submit(asyncio.run, in_a_notebook()).result() == {
+        "q1": ["red mug"],
+        "q2": ["blue mug"],
+    }
 
 
 def test_async_generators_and_plain_functions_that_return_something_to_wait_for(search):

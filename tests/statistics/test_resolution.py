@@ -50,7 +50,7 @@ def test_no_number_has_no_share():
 def test_the_noncentral_t_is_that_of_scipy(df):
     exact = nctdtrinc(df, 0.2, stdtrit(df, 0.95))
 
-    assert noncentrality(0.05, 0.80, df) == pytest.approx(exact, rel=1e-7)
+    assert noncentrality(0.05, 0.80, df) == pytest.approx(exact, rel=1e-7 if df < MANY else 1e-5)
 
 
 @pytest.mark.parametrize(("smallest", "queries"), [(0.05, 27), (0.02, 156), (0.01, 620), (0.005, 2475)])
