@@ -115,6 +115,9 @@ def taken(opened: Page, page: Path, shot: Shot) -> Path:
     path = FOLDER / f"{shot.name}.png"
     if shot.selector:
         part = opened.locator(shot.selector).first
+        if not part.count():  # it is folded, and packed
+            opened.locator("details:has(> [data-packed]) > summary").first.click()
+            part.wait_for()
         part.scroll_into_view_if_needed()
         place = part.bounding_box()
         if place is None:

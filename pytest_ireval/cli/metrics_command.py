@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import textwrap
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -10,14 +11,18 @@ from pathlib import Path
 import click
 
 from pytest_ireval.cli.options import metric_names, registry_at, suites_option, terminal_width
-from pytest_ireval.errors import MetricNameError, Problem
+from pytest_ireval.errors import MetricError, MetricNameError, Problem
 from pytest_ireval.metrics.lookup import Found, look_up
 from pytest_ireval.metrics.metric import PACKAGES, SOURCES, Absent, Elsewhere, Metric, counterparts, without_counterpart
 from pytest_ireval.metrics.names import Vocabulary
-from pytest_ireval.metrics.no_relevant import scored_without_relevant
 from pytest_ireval.metrics.parameters import Parameter, text_of
+from pytest_ireval.metrics.score import settled
 from pytest_ireval.metrics.spellings import HOLE
 from pytest_ireval.plugins.registry import Registry
+from pytest_ireval.retrieval.companions import with_companions
+from pytest_ireval.retrieval.from_objects import judgments_from, rankings_from
+from pytest_ireval.retrieval.join import judge
+from pytest_ireval.retrieval.judged import JudgedRankings
 from pytest_ireval.text_table import table
 
 _ALSO = {
@@ -168,7 +173,7 @@ def without_relevant(metric: Metric) -> str:
     """What a query without relevant documents scores."""
     if metric.unit != "query":
         return ""
-    value = scored_without_relevant(metric)
+    value = _scored_without_relevant(metric)
     if value is None:
         return "depends on the ranking, by the formula"
     return f"{value:g}" if metric.no_relevant is not None else f"{value:g}, by the formula"
@@ -248,3 +253,29 @@ def _listed(registry: Registry) -> list[str]:
 
 def _by_name(metric: Metric) -> str:
     return metric.name.lower()
+
+
+_PLACES = {"int": 10, "float": 0.5}
+
+
+def _scored_without_relevant(metric: Metric) -> float | None:
+    """The number; None if it depends on the ranking, or if nobody can say beforehand."""
+    if metric.no_relevant is not None or metric.unit != "query":
+        return metric.no_relevant
+    if any(p.required and p.kind not in _PLACES for p in metric.parameters):
+        return None
+    try:
+        values = settled(_with_arguments(metric), _without_relevant())
+    except MetricError:  # it needs more than rankings: nothing can be said
+        return None
+    return float(values[0]) if math.isfinite(values[0]) and (values == values[0]).all() else None
+
+
+def _with_arguments(metric: Metric) -> Metric:
+    return metric(**{p.name: _PLACES[p.kind] for p in metric.parameters if p.name in metric.missing})
+
+
+def _without_relevant() -> JudgedRankings:
+    judgments = {"a": {"x": 0, "y": -1}, "b": {"x": 0}, "c": {"x": 0, "y": 0, "z": 0}, "d": {"x": 0}}
+    rankings = {"a": ["x", "y"], "b": ["z"], "c": ["z", "w", "x", "y"]}
+    return with_companions(judge(judgments_from(judgments), rankings_from(rankings)), collection=1000)

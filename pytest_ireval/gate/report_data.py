@@ -41,7 +41,7 @@ from pytest_ireval.rules.context import Seen
 from pytest_ireval.rules.diagnosis import Diagnosed, RankingChange, diagnosed
 from pytest_ireval.rules.figures import figures_compared
 from pytest_ireval.rules.planning import MOST_VALUES, Check
-from pytest_ireval.rules.side import WHOLE, Floats, Scored, Side, Slice, one_value
+from pytest_ireval.rules.side import WHOLE, Floats, Scored, Side, Slice, in_order, one_value
 from pytest_ireval.sources.run import orders_by_rank
 from pytest_ireval.statistics.multiplicity import benjamini_hochberg
 from pytest_ireval.suites.suite import Suite, Waiver
@@ -290,7 +290,13 @@ def _asked_slices(material: Material) -> Iterator[Slice]:
         column for asked in material.suite.rules for column in (*asked.options.where, asked.options.per)
     )
     for column in named:
-        values = dict.fromkeys(queries.columns.get(column, ()))
+        given = [
+            each
+            for asked in material.suite.rules
+            if asked.options.per == column
+            for each in asked.options.facts.tolerances
+        ]
+        values = in_order(queries.columns.get(column, ()), given)
         if 1 < len(values) <= MOST_VALUES:
             yield from (one_value(WHOLE, column, value) for value in values)
 

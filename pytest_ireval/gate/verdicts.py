@@ -166,6 +166,7 @@ def _with(plain: Outcome, ruling: Ruling) -> Outcome:
         more_queries=ruling.more_queries,
         worst=ruling.worst,
         facts=ruling.facts,
+        statistics=ruling.statistics,
         warning=ruling.warning,
         numbers=ruling.numbers,
     )

@@ -17,7 +17,7 @@ from pytest_ireval.errors import IrevalError, Problem, ReportError, one_line
 from pytest_ireval.gate.last_run import FILE as RANKINGS
 from pytest_ireval.gate.material import moment_of, written
 from pytest_ireval.pytest_adapter.code_host import source_links
-from pytest_ireval.reports.commands import PAGE, link_to, rule_anchor
+from pytest_ireval.reports.commands import PAGE, link_to, rule_anchor, suite_anchor
 from pytest_ireval.reports.data_files import FOLDER, RESULTS, metrics_text, results_text, to_judge_text
 from pytest_ireval.reports.page import page_text
 from pytest_ireval.reports.summary_markdown import summary_text
@@ -181,10 +181,10 @@ class RunFiles:
             self.using = templates(sections=self.using.sections if self.using is not None else {})
             return self._page(with_problem(result, self.undrawn))
 
-    def report(self, suite: SuiteResult, rule: str) -> str:
-        """Where the page shows a rule, as messages say it; nothing where no files are written."""
+    def report(self, suite: SuiteResult, rule: str = "") -> str:
+        """The place on the page of a rule or of the whole suite; empty if no files are written."""
         page = "" if self.folder is None else self._shown(self.folder / PAGE)
-        return page and f"{page}{link_to(rule_anchor(suite, rule))}"
+        return page and f"{page}{link_to(rule_anchor(suite, rule) if rule else suite_anchor(suite))}"
 
     def summary(self, result: RunResult) -> str:
         """The run for a pull request; a folder of another name makes another comment."""

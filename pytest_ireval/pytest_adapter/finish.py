@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
@@ -14,6 +14,7 @@ import pytest
 from pytest_ireval.baselines.at_base import Base
 from pytest_ireval.errors import BaselineError, HistoryError, IrevalError, Problem, one_line
 from pytest_ireval.gate.last_run import KeptRankings, packed_rankings
+from pytest_ireval.gate.material import written
 from pytest_ireval.gate.weakened import vanished
 from pytest_ireval.history.kept import append, kept_run
 from pytest_ireval.history.trends import with_trends
@@ -25,7 +26,8 @@ from pytest_ireval.pytest_adapter.files import OFF, RunFiles, only_looks, with_p
 from pytest_ireval.pytest_adapter.planned_suite import Collected, Evaluated, PlannedSuite
 from pytest_ireval.pytest_adapter.run_plugins import RunPlugins
 from pytest_ireval.pytest_adapter.sections import with_sections
-from pytest_ireval.pytest_adapter.terminal import colour, summarise
+from pytest_ireval.pytest_adapter.terminal import as_one, colour, summarise, width_of
+from pytest_ireval.reports.red_checks import suite_text
 from pytest_ireval.repositories.git import short_name
 from pytest_ireval.results.outcome import Outcome, Verdict, worst_of
 from pytest_ireval.results.suite_result import MetricFigures, RunResult, Section, SuiteResult
@@ -77,6 +79,8 @@ class RunEnd:
         self.unwritten = ""
         self.unsaid = ""
         self.lost: tuple[str, ...] = ()
+        self.unfolded: dict[str, list[pytest.TestReport]] = {}
+        """The failures as pytest counts them, while it shows those of a suite as one."""
         self.result: RunResult | None = None
 
     def pytest_report_header(self) -> list[str]:
@@ -210,8 +214,44 @@ class RunEnd:
             return pytest.ExitCode.NO_TESTS_COLLECTED
         return pytest.ExitCode.TESTS_FAILED if result.verdict in ("fail", "error") else pytest.ExitCode.OK
 
+    @pytest.hookimpl(specname="pytest_terminal_summary", wrapper=True, tryfirst=True)
+    def pytest_one_block_for_each_suite(self, terminalreporter: pytest.TerminalReporter) -> Generator[None, None, None]:
+        """Have pytest show several red checks of a suite as one block; it still counts and names each of them."""
+        self.unfolded = {
+            key: terminalreporter.stats[key] for key in ("failed", "error") if key in terminalreporter.stats
+        }
+        if self.config.get_verbosity() <= 0 and self.config.getoption("tbstyle") not in ("line", "no"):
+            terminalreporter.stats.update({key: self._folded(reports) for key, reports in self.unfolded.items()})
+        yield
+
+    def _folded(self, reports: Sequence[pytest.TestReport]) -> list[pytest.TestReport]:
+        """One report in place of those of a suite, where there are several."""
+        shown = list(reports)
+        for suite in self.collected.suites:
+            ours = [each for each in shown if each.nodeid in suite.nodes]
+            evaluated = self.found.found(suite.name)
+            if len(ours) > 1 and evaluated is not None:
+                told = {suite.nodes[each.nodeid] for each in ours}
+                result = evaluated.result
+                text = suite_text(
+                    [each for each in result.outcomes if each.id in told],
+                    result,
+                    date=written(self.moment),
+                    width=width_of(self.config),
+                    report=self.files.report(result),
+                )
+                one = as_one(ours, suite.name, text)
+                shown = (
+                    shown
+                    if one is None
+                    else [one if each is ours[0] else each for each in shown if each not in ours[1:]]
+                )
+        return shown
+
+    @pytest.hookimpl(tryfirst=True)
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """A row for each suite and metric, what was accepted, and why the exit code is not 0."""
+        terminalreporter.stats.update(self.unfolded)
         if self._no_gate():
             return
         if not self.collected.found:

@@ -171,6 +171,7 @@ class EvaluationSession:
             width=self.width,
             queries=QUERIES_SHOWN.get(max(verbose, 0)),
             report=files.report(result, outcome.id),
+            statistics=verbose > 0,
         )
 
     @pytest.hookimpl(wrapper=True)

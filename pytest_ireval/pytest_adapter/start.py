@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import tempfile
+from collections.abc import Generator
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import pytest
 
 from pytest_ireval.errors import IrevalError, Problem, ReportError
 from pytest_ireval.gate.material import moment_of
-from pytest_ireval.pytest_adapter import claims, shown_reports
+from pytest_ireval.pytest_adapter import claims
 from pytest_ireval.pytest_adapter.accepting import Accepting, accepting_of
 from pytest_ireval.pytest_adapter.affected import Affected, affected_of, branch_of
 from pytest_ireval.pytest_adapter.files import begin, files_of
@@ -21,9 +23,11 @@ from pytest_ireval.pytest_adapter.finish import RunEnd
 from pytest_ireval.pytest_adapter.planned_suite import SharedRun
 from pytest_ireval.pytest_adapter.run_plugins import ADOPTING, Adopting
 from pytest_ireval.pytest_adapter.session import SESSION, EvaluationSession
-from pytest_ireval.pytest_adapter.shown_reports import keep_declared
 from pytest_ireval.pytest_adapter.terminal import width_of
 from pytest_ireval.reports.templates import Templates, templates
+from pytest_ireval.secrets import SHORTEST, hidden, hidden_in, keep
+
+Report = TypeVar("Report", pytest.TestReport, pytest.CollectReport)
 
 HANDED = "ireval"
 """The key under which a worker is told what it has to know."""
@@ -40,8 +44,8 @@ class Handed(NamedTuple):
 def start(config: pytest.Config) -> None:
     """Begin; anything wrong with the plugins or the options ends the run here."""
     config.pluginmanager.register(claims, "ireval-claims")
-    config.pluginmanager.register(shown_reports, "ireval-shown-reports")
-    keep_declared(config)
+    config.pluginmanager.register(_ShownReports(), "ireval-shown-reports")
+    _keep_declared(config)
     try:
         if hasattr(config, "workerinput"):
             _start_worker(config, Handed(*config.workerinput[HANDED]))
@@ -140,3 +144,38 @@ def _templates_of(config: pytest.Config) -> Templates | None:
         return templates(config.rootpath / told)
     except ReportError as error:
         raise ReportError(*error.problems, f"{INI} = {told} names the folder") from error
+
+
+def _keep_declared(config: pytest.Config) -> None:
+    """The variables that the ini file declares; one that is too short to be hidden ends the run."""
+    for name in config.getini("ireval_secrets"):
+        value = os.environ.get(name, "")
+        if 0 < len(value) < SHORTEST:
+            raise pytest.UsageError(
+                f"ireval_secrets: the value of {name} has fewer than {SHORTEST} characters, so it cannot be hidden"
+            )
+        keep(name, value)
+
+
+class _ShownReports:
+    """Hides secrets in reports of tests and of collecting, wherever they are shown: terminal, JUnit files, workers."""
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtest_makereport(self) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+        """Of a test, after all other plugins."""
+        return _shown((yield))
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_make_collect_report(self) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+        """Of what was collected."""
+        return _shown((yield))
+
+
+def _shown(report: Report) -> Report:
+    said = str(report.longrepr) if report.longrepr else ""
+    if hidden(said) != said:
+        report.longrepr = hidden(said)
+    report.sections = [(title, hidden(text)) for title, text in report.sections]
+    if isinstance(report, pytest.TestReport):
+        report.user_properties = hidden_in(report.user_properties)  # anybody may record anything
+    return report

@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
+from copy import copy
 from typing import Any, Literal, NamedTuple, Protocol
 
 import pytest
@@ -149,6 +150,18 @@ def colour(report: pytest.TestReport) -> None:
     entries: Sequence[Any] = getattr(getattr(plain, "reprtraceback", None), "reprentries", ())
     if len(entries) == 1 and getattr(entries[0], "style", "") == "value":
         report.longrepr = FailureShown(plain)  # type: ignore[assignment] # pytest asks for these names only
+
+
+def as_one(reports: Sequence[pytest.TestReport], title: str, text: str) -> pytest.TestReport | None:
+    """Several failures of a suite as one, for the terminal; None where somebody else failed or printed something."""
+    first, *others = reports
+    if not all(isinstance(each.longrepr, FailureShown) for each in reports) or any(each.sections for each in others):
+        return None
+    one = copy(first)
+    one.longrepr = copy(first.longrepr)
+    one.longrepr.text = as_printed(text)  # type: ignore[union-attr] # it is a FailureShown
+    one.location = (*first.location[:2], title)
+    return one
 
 
 def _names_a_rule(recorded: object) -> bool:

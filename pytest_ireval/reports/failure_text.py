@@ -27,29 +27,39 @@ CAUSE_QUERIES, SHORTEST_TITLE, LONGEST_TITLE = 5, 8, 40
 
 
 def failure_text(
-    outcome: Outcome, suite: SuiteResult, *, date: str, width: int = 80, queries: int | None = 3, report: str = ""
+    outcome: Outcome,
+    suite: SuiteResult,
+    *,
+    date: str,
+    width: int = 80,
+    queries: int | None = 3,
+    report: str = "",
+    statistics: bool = True,
 ) -> str:
     """Everything below the line with the name; ``date`` is today's, ``report`` where a page shows the same.
 
-    Only ids, paths and commands take more columns than ``width``.
+    Only ids, paths and commands take more columns than ``width``. Without ``statistics`` there is no interval, no p
+    and nothing else that needs an explanation.
     """
+    facts = (*outcome.statistics, *outcome.facts) if statistics else outcome.facts
     direction = next((metric.direction for metric in suite.metrics if metric.name == outcome.metric), "higher")
     parts = [
         _failure_head(outcome, suite, width),
-        list(_likely_cause(outcome, suite, width)),
+        list(cause_lines(suite, width, outcome)),
         [
-            *_figure_lines(outcome, direction, width),
-            *(line for fact in outcome.facts for line in wrapped(fact, width, "  ", "    ")),
+            *_figure_lines(outcome, width),
+            *(_resolution(outcome.figures[0], direction, width) if statistics and outcome.figures else []),
+            *(line for fact in facts for line in wrapped(fact, width, "  ", "    ")),
         ],
         _query_lines(outcome, suite.depth, width, queries),
-        list(_circumstances(outcome, suite, date, width, report)),
+        list(circumstance_lines(outcome, suite, date, width, report)),
     ]
     return "\n\n".join("\n".join(part) for part in parts if part)
 
 
 def _failure_head(outcome: Outcome, suite: SuiteResult, width: int) -> list[str]:
     """Where, what, and for somebody who does not know the metric."""
-    return [*_head(outcome), *_sentence(outcome, suite, width)]
+    return [*_head(outcome), *sentence_lines(outcome.sentence, suite, width)]
 
 
 def _head(outcome: Outcome) -> list[str]:
@@ -59,20 +69,22 @@ def _head(outcome: Outcome) -> list[str]:
     return [place + printable(first), *map(printable, others)]
 
 
-def _sentence(outcome: Outcome, suite: SuiteResult, limit: int) -> list[str]:
+def sentence_lines(sentence: str, suite: SuiteResult, limit: int) -> list[str]:
+    """A sentence, and the owner of the suite."""
     owner = f"Owner {suite.owner}." if suite.owner else ""
-    text = " ".join(filter(None, (outcome.sentence, owner)))
+    text = " ".join(filter(None, (sentence, owner)))
     return wrapped(text, limit) if text else []
 
 
-def _likely_cause(outcome: Outcome, suite: SuiteResult, limit: int) -> Iterator[str]:
-    """The plain causes, above all figures; whole at the first red verdict of the suite, one line at the others."""
-    if not _has_cause(outcome):
+def cause_lines(suite: SuiteResult, limit: int, outcome: Outcome | None = None) -> Iterator[str]:
+    """The plain causes, above all figures; of several red outcomes the first has them whole, the others in one line."""
+    if outcome is not None and not _has_cause(outcome):
         return
-    first = next((each for each in suite.outcomes if each.verdict in ("fail", "error") and _has_cause(each)), outcome)
-    for number, cause in enumerate(suite.diagnoses if outcome.id == first.id else suite.diagnoses[:1]):
+    red = (each for each in suite.outcomes if each.verdict in ("fail", "error") and _has_cause(each))
+    whole = outcome is None or outcome.id == next(red, outcome).id
+    for number, cause in enumerate(suite.diagnoses if whole else suite.diagnoses[:1]):
         yield from wrapped(printable(cause_words(cause)), limit, "  also: " if number else "  likely cause: ", "    ")
-        if not number and outcome.id == first.id:
+        if not number and whole:
             yield from wrapped(printable(cause.advice), limit, "    ", "    ") if cause.advice else ()
             yield from wrapped(queries_words(cause), limit, "    ", "    ")
 
@@ -88,7 +100,7 @@ def queries_words(cause: Diagnosis) -> str:
     return f"queries: {', '.join(map(printable, named))}{f' and {more} more' if more else ''}"
 
 
-def _circumstances(outcome: Outcome, suite: SuiteResult, date: str, limit: int, report: str) -> Iterator[str]:
+def circumstance_lines(outcome: Outcome, suite: SuiteResult, date: str, limit: int, report: str) -> Iterator[str]:
     """Cause, baseline and commands, as far as the outcome has to do with them."""
     where = f"report: {report}" if report else ""
     stored = outcome.compares and not outcome.against
@@ -172,8 +184,8 @@ CLOSE = Spacing((1, 1, 1, 1, 1, 1), "/", " <- {}", brief=True, counts=False)
 """For counts of millions."""
 
 
-def _figure_lines(outcome: Outcome, direction: str, limit: int) -> list[str]:
-    """A line for each slice, and what the queries of the first can show."""
+def _figure_lines(outcome: Outcome, limit: int) -> list[str]:
+    """A line for each slice."""
     if not outcome.figures:
         return []
     tries = [*((spacing, WIDEST) for spacing in SPACINGS), *((spacing, NARROW) for spacing in (SPACINGS[-1], CLOSE))]
@@ -182,8 +194,7 @@ def _figure_lines(outcome: Outcome, direction: str, limit: int) -> list[str]:
         rows = _slices(outcome.figures, spacing, most)
         if max(width(row[-1]) for row in rows) <= limit - 2:
             break
-    lines = [f"  {line}" for row in rows for line in row]
-    return [*lines, *_resolution(outcome.figures[0], direction, limit)]
+    return [f"  {line}" for row in rows for line in row]
 
 
 def _slices(figures: Sequence[SliceFigures], spacing: Spacing, most: int) -> list[list[str]]:
@@ -245,7 +256,7 @@ def _query_lines(outcome: Outcome, depth: int, limit: int, shown: int | None) ->
     lines = table[0]
     for row, note in zip(table[1:], notes, strict=True):
         lines = [*lines, *row, *note]
-    return [*lines, *_more(outcome, len(queries)), *_top(queries[0], limit)]
+    return [*lines, *_more(outcome, len(queries)), *top_lines(queries[0], limit)]
 
 
 def _queries(queries: Sequence[QueryChange], outcome: Outcome, depth: int, limit: int) -> list[list[str]]:
@@ -263,7 +274,7 @@ def _queries(queries: Sequence[QueryChange], outcome: Outcome, depth: int, limit
     right = [len(columns)] if len(columns) > 1 else []
     others = sum(max(width(printable(cell)) for cell in column) for column in columns)
     room = max(NARROW, min(WIDEST_QUERY, limit - 2 - others - sum(gaps)))
-    names = [outcome.worst, *(_named(query, room) for query in queries)]
+    names = [outcome.worst, *(named_query(query, room) for query in queries)]
     rows = laid_out(list(zip(names, *columns, strict=True)), right, gaps, {0: max(room, width(outcome.worst))})
     return [[f"  {line}" for line in row] for row in rows]
 
@@ -287,7 +298,7 @@ def _with_shorter_title(placed: Placed, room: int, taken: int) -> Placed:
     return replace(placed, title=cut(printable(placed.title), left) if left >= SHORTEST_TITLE else "")
 
 
-def _named(query: QueryChange, room: int) -> str:
+def named_query(query: QueryChange, room: int) -> str:
     """The id whole, and as much of the text as there is room for."""
     name, text = printable(query.query), " ".join(printable(query.text).split())
     left = room - width(name) - 3
@@ -331,7 +342,7 @@ def _more(outcome: Outcome, shown: int) -> Iterator[str]:
         yield f"  … and {left:,} more" + (f": {', '.join(ways)}" if ways else "")
 
 
-def _top(query: QueryChange, limit: int) -> list[str]:
+def top_lines(query: QueryChange, limit: int) -> list[str]:
     """What stands on top now, and how it is judged."""
     if not query.top:
         return []

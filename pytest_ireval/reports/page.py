@@ -17,6 +17,7 @@ from pytest_ireval.reports.figures import figure, interval, sight_words
 from pytest_ireval.reports.markdown_text import SourceLinks
 from pytest_ireval.reports.page_suite import suite_view, tone_of, word_of
 from pytest_ireval.reports.query_view import packed, queries_data
+from pytest_ireval.reports.red_checks import RedCheck, others_words, ranges_words, red_checks, red_queries
 from pytest_ireval.reports.summary_table import owners_of, verdicts_in_words
 from pytest_ireval.reports.templates import EXTRA, DrawnSection, Templates, templates
 from pytest_ireval.reports.verdict_words import words_of
@@ -41,8 +42,8 @@ def page_text(run: RunResult, using: Templates | None = None, links: SourceLinks
         tally=_tally(run),
         owners=tuple(owners_of(run).items()),
         problems=run.problems,
-        red=_findings_of(run, links, "fail", "error"),
-        doubtful=_findings_of(run, links, "inconclusive", "warning", "accepted"),
+        red=tuple(_findings_of(run, links, "fail", "error")),
+        doubtful=tuple(_findings_of(run, links, "inconclusive", "warning", "accepted")),
         suites=tuple(suite_view(suite, alone=alone) for suite in run.suites),
         sections=sections,
         plugins=tuple(dict.fromkeys(plugin for suite in run.suites for plugin in suite.plugins)),
@@ -146,14 +147,12 @@ def _policy(styles: Sequence[_Asset], scripts: Sequence[_Asset]) -> str:
     )
 
 
-QUERIES = 3
-"""So many queries are laid out below a finding, the others are listed in the table of queries."""
-OPEN = 12
-"""Of more findings the later ones are folded."""
+QUERIES = 5
+"""The most queries below the findings of a suite; the table of all queries has the others."""
 
 
 class QueryLine(NamedTuple):
-    """A query that a finding rests on, in a line."""
+    """A query that findings rest on, in a line."""
 
     change: QueryChange
     before: str
@@ -161,14 +160,20 @@ class QueryLine(NamedTuple):
     best: str
     now_at: str
     top: str
+    metric: str = ""
+    """The metric of the values, if the lines do not share one."""
+    checks: str = ""
+    """The numbers of the findings that list it."""
 
 
 class _Finding(NamedTuple):
-    """An outcome with everything a reader needs to decide what to do about it."""
+    """An outcome with its evidence."""
 
     suite: SuiteResult
     outcome: Outcome
     anchor: str
+    others: tuple[str, ...]
+    """Anchors of further outcomes with the same reason."""
     word: str
     headline: str
     more: tuple[str, ...]
@@ -179,38 +184,79 @@ class _Finding(NamedTuple):
     """Of each line of figures."""
     compared: bool
     certainty: str
+    commands: tuple[tuple[str, str], ...]
+
+
+class _SuiteFindings(NamedTuple):
+    """The findings of a suite, and what they have in common."""
+
+    suite: SuiteResult
+    findings: tuple[_Finding, ...]
     queries: tuple[QueryLine, ...]
+    worst: str
+    metric: str
+    """The metric of the queries' values; empty if they do not share one."""
+    compared: bool
+    query_count: int
     circumstances: tuple[tuple[str, str], ...]
     commands: tuple[tuple[str, str], ...]
-    open: bool = True
 
 
-def _findings_of(run: RunResult, links: SourceLinks, *words: str) -> tuple[_Finding, ...]:
-    """Every outcome that a list would name by one of the words."""
-    chosen = [(suite, each) for suite in run.suites for each in suite.outcomes if word_of(each) in words]
-    return tuple(
-        _finding(suite, outcome, run, links)._replace(open=number < OPEN)
-        for number, (suite, outcome) in enumerate(chosen)
+def _findings_of(run: RunResult, links: SourceLinks, *words: str) -> Iterator[_SuiteFindings]:
+    """By suite every outcome that a list names by one of the words."""
+    for suite in run.suites:
+        chosen = [each for each in suite.outcomes if word_of(each) in words]
+        checks = (
+            red_checks(suite, chosen) if "fail" in words else tuple(RedCheck(each, each.headline) for each in chosen)
+        )
+        if checks:
+            yield _suite_findings(suite, checks, run, links)
+
+
+def _suite_findings(
+    suite: SuiteResult, checks: Sequence[RedCheck], run: RunResult, links: SourceLinks
+) -> _SuiteFindings:
+    found = red_queries(checks)
+    shown = found[:QUERIES]
+    metrics = list(dict.fromkeys(each.metric for each in shown))
+    several = len(checks) > 1
+    lines = (
+        _query(each.change, suite.depth)._replace(
+            metric=each.metric if len(metrics) > 1 else "", checks=ranges_words(each.checks) if several else ""
+        )
+        for each in shown
+    )
+    return _SuiteFindings(
+        suite,
+        tuple(_finding(suite, check, links) for check in checks),
+        tuple(lines),
+        "worst queries" if several else checks[0].outcome.worst,
+        metrics[0] if len(metrics) == 1 else "",
+        any(each.change.baseline is not None for each in shown),
+        max(len(found), *(check.outcome.query_count for check in checks)),
+        tuple(_circumstances(suite, checks, run.date)),
+        tuple(_accepting(suite, checks)),
     )
 
 
-def _finding(suite: SuiteResult, outcome: Outcome, run: RunResult, links: SourceLinks) -> _Finding:
-    headline, *more = outcome.headline.splitlines() or [""]
+def _finding(suite: SuiteResult, check: RedCheck, links: SourceLinks) -> _Finding:
+    outcome = check.outcome
+    headline, *more = check.headline.splitlines() or [""]
     direction = next((metric.direction for metric in suite.metrics if metric.name == outcome.metric), "higher")
+    why = outcome.metric and outcome.queries and outcome.explained
     return _Finding(
         suite,
         outcome,
         rule_anchor(suite, outcome.id),
+        tuple(rule_anchor(suite, each.id) for each in check.others),
         word_of(outcome),
-        headline,
+        f"{headline} ({others_words(check)})" if check.others else headline,
         tuple(more),
         links.address(outcome.file, outcome.line),
         tuple(tone_of(each.change, direction) for each in outcome.figures),
         any(each.baseline is not None for each in outcome.figures),
         _certainty(outcome.figures[0], direction) if outcome.figures else "",
-        tuple(_query(each, suite.depth) for each in outcome.queries[:QUERIES]),
-        tuple(_circumstances(suite, outcome, run.date)),
-        tuple(_commands(suite, outcome)),
+        (("why", why_command(suite, outcome.metric, outcome.queries[0].query)),) if why else (),
     )
 
 
@@ -232,24 +278,21 @@ def _query(each: QueryChange, depth: int) -> QueryLine:
     )
 
 
-def _circumstances(suite: SuiteResult, outcome: Outcome, date: str) -> Iterator[tuple[str, str]]:
-    """What it compared with, and what changed besides."""
+def _circumstances(suite: SuiteResult, checks: Sequence[RedCheck], date: str) -> Iterator[tuple[str, str]]:
+    """The owner, the references, and what changed since the baseline."""
     if suite.owner:
         yield "owner", suite.owner
-    if outcome.against:
-        yield "compared with", outcome.against
-        return
-    if outcome.compares and suite.cause is not None:
-        yield "inputs", cause_sentence(suite.cause, outcome.metric)
-    if outcome.compares and suite.baseline is not None:
+    yield from (("compared with", each) for each in dict.fromkeys(each.outcome.against for each in checks) if each)
+    stored = next((each.outcome for each in checks if each.outcome.compares and not each.outcome.against), None)
+    if stored is not None and suite.cause is not None:
+        yield "inputs", cause_sentence(suite.cause, stored.metric)
+    if stored is not None and suite.baseline is not None:
         yield "baseline", baseline_words(suite.baseline, date)
 
 
-def _commands(suite: SuiteResult, outcome: Outcome) -> Iterator[tuple[str, str]]:
-    """To be pasted: why it is so, and what accepts it."""
-    if outcome.metric and outcome.queries and outcome.explained:
-        yield "why", why_command(suite, outcome.metric, outcome.queries[0].query)
-    if outcome.verdict == "pass" or outcome.against:
-        return
-    if outcome.missing_baseline or (outcome.compares and outcome.verdict != "error"):
-        yield "accept", accept_command(suite, new=outcome.missing_baseline)
+def _accepting(suite: SuiteResult, checks: Sequence[RedCheck]) -> Iterator[tuple[str, str]]:
+    """The command that accepts what was measured, if a finding can be accepted."""
+    stored = [each.outcome for each in checks if each.outcome.verdict != "pass" and not each.outcome.against]
+    new = any(each.missing_baseline for each in stored)
+    if new or any(each.compares and each.verdict != "error" for each in stored):
+        yield "accept", accept_command(suite, new=new)

@@ -17,6 +17,7 @@ from pytest_ireval.reports.failure_text import (
 )
 from pytest_ireval.reports.figures import change, figure, interval, percent, sight_words
 from pytest_ireval.reports.markdown_text import SourceLinks, fenced, folded, inert, literal, markdown_table
+from pytest_ireval.reports.red_checks import RedCheck, others_words, ranges_words, red_checks, red_queries
 from pytest_ireval.reports.summary_table import HEADER, filled, metric_rows, notes_of_run, verdicts_in_words
 from pytest_ireval.reports.verdict_words import lowers, words_of
 from pytest_ireval.results.outcome import Outcome, Placed, QueryChange, SliceFigures
@@ -106,14 +107,15 @@ def _red(suite: SuiteResult, date: str, links: SourceLinks, first: int) -> Itera
         yield SummaryPart(((FIRST_RED, f"{title}\n\n{_broken(suite)}"), (RED_TITLE, title)))
         return
     yield _part(RED_TITLE, title)
-    for number, outcome in enumerate(red):
+    checks = red_checks(suite, suite.outcomes)
+    for number, check in enumerate(checks):
         early = 9 - min(number // FIRST, 9)  # the first of every suite are named before the last of one
-        if number and outcome.missing_baseline and red[number - 1].missing_baseline:
-            yield SummaryPart(((RED_LINE + early, _told_in_a_line(outcome, suite, links)),), counts=True, flush=True)
-            continue
         whole, line = (FIRST_RED, FIRST_RED + 1) if number < first else (OTHER_RED, RED_LINE + early)
-        forms = ((whole, _told_whole(outcome, suite, date, links)), (line, _told_in_a_line(outcome, suite, links)))
+        told = f"{_told_in_a_line(check.outcome, suite, links)} {others_words(check)}".rstrip()
+        forms = ((whole, _told_whole(check, links, number + 1 if len(checks) > 1 else 0, suite)), (line, told))
         yield SummaryPart(forms, counts=True, flush=True)
+    yield from _optional(OTHER_RED + 5, _queries(checks, suite.depth))
+    yield from _optional(OTHER_RED + 5, _circumstances(checks, suite, date))
 
 
 def _how_red(suite: SuiteResult) -> str:
@@ -251,19 +253,24 @@ SENTENCE = 1000
 """Sentences are cut beyond this; none of ours is so long."""
 
 
-def _told_whole(outcome: Outcome, suite: SuiteResult, date: str, links: SourceLinks) -> str:
-    """Headline, place and figures; queries, cause and commands for whoever opens them."""
-    first, *more = outcome.headline.splitlines() or [""]
+def _told_whole(check: RedCheck, links: SourceLinks, number: int, suite: SuiteResult) -> str:
+    """The headline; place, figures, statistics and the command that explains them, folded where there are several."""
+    outcome = check.outcome
+    first, *more = check.headline.splitlines() or [""]
+    facts = (*outcome.facts[:FACTS_OF_OUTCOME], *outcome.statistics[:FACTS_OF_OUTCOME])
     parts = [
-        f"#### {inert(first)}",
         f"{links.place(outcome.file, outcome.line)} · {literal(outcome.id)}",
         fenced("\n".join(more)) if more else "",
         inert(outcome.sentence, SENTENCE),
+        f"The same holds for {', '.join(literal(each.id) for each in check.others[:LISTED])}" if check.others else "",
         _figures_of_outcome(outcome),
-        "\n".join(f"* {inert(fact, SENTENCE)}" for fact in outcome.facts[:FACTS_OF_OUTCOME]),
-        _details(outcome, suite, date),
+        "\n".join(f"* {inert(fact, SENTENCE)}" for fact in facts),
+        f"Compared with: {inert(outcome.against, SENTENCE)}" if outcome.against else "",
+        _why(outcome, suite),
     ]
-    return "\n\n".join(filter(None, parts))
+    text = "\n\n".join(filter(None, parts))
+    title = f"{inert(first)}{f' ({others_words(check)})' if check.others else ''}"
+    return folded(f"{number}. {title}", text) if number else f"#### {title}\n\n{text}"
 
 
 def _told_in_a_line(outcome: Outcome, suite: SuiteResult, links: SourceLinks) -> str:
@@ -308,35 +315,35 @@ def _certainty(each: SliceFigures) -> str:
     return f"{inert(each.slice, 80)}: {'; '.join(said)}" if said else ""
 
 
-def _details(outcome: Outcome, suite: SuiteResult, date: str) -> str:
-    """What somebody needs who sets out to mend it."""
-    parts = [_queries(outcome, suite.depth), *_circumstances(outcome, suite, date), *_commands(outcome, suite)]
-    text = "\n\n".join(filter(None, parts))
-    title = "Queries and commands" if outcome.queries else "Commands"
-    return folded(title, text) if text else ""
-
-
-def _queries(outcome: Outcome, depth: int) -> str:
-    """The first of them with their documents, and what stands on top of the very first."""
-    shown = outcome.queries[:QUERIES]
+def _queries(checks: Sequence[RedCheck], depth: int) -> str:
+    """The queries that broke most checks with their documents, and the top of the first ranking."""
+    found = red_queries(checks)
+    shown = found[:QUERIES]
     if not shown:
         return ""
-    compared = any(each.baseline is not None or (each.best and each.best.baseline) for each in shown)
-    header = [outcome.worst, "text", inert(outcome.metric) or "value"]
+    metrics = list(dict.fromkeys(each.metric for each in shown))
+    compared = any(each.change.baseline is not None for each in shown)
+    header = [checks[0].outcome.worst if len(checks) == 1 else "worst queries", "text"]
+    header += [(inert(metrics[0]) if len(metrics) == 1 else "") or "value"]
     header += ["best document was" if compared else "best document", "now at"]
-    lines = [markdown_table(header, [_query(each, depth) for each in shown])]
-    if outcome.query_count > QUERIES:
-        lines.append(f"… and {outcome.query_count - QUERIES:,} more queries")
-    if top := _top(shown[0]):
+    rows = [_query(each.change, depth, each.metric if len(metrics) > 1 else "") for each in shown]
+    if len(checks) > 1:
+        header.append("checks")
+        rows = [[*row, ranges_words(each.checks)] for row, each in zip(rows, shown, strict=True)]
+    lines = [markdown_table(header, rows)]
+    count = max(len(found), *(check.outcome.query_count for check in checks))
+    if count > QUERIES:
+        lines.append(f"… and {count - QUERIES:,} more queries")
+    if top := _top(shown[0].change):
         lines.append(top)
     return "\n\n".join(lines)
 
 
-def _query(each: QueryChange, depth: int) -> list[str]:
+def _query(each: QueryChange, depth: int, metric: str) -> list[str]:
     return [
         literal(each.query, 80) or "-",
         inert(each.text, 80) + (f"; {inert(each.note, 200)}" if each.note else ""),
-        moved_text(each),
+        f"{inert(metric)} {moved_text(each)}".strip(),
         inert(best_document(each), 120),
         inert(now_at(each.best, depth)),
     ]
@@ -348,23 +355,26 @@ def _top(query: QueryChange) -> str:
     return f"Top {len(query.top)} of {literal(query.query, 80)} now: {placed}" if placed else ""
 
 
-def _circumstances(outcome: Outcome, suite: SuiteResult, date: str) -> Iterator[str]:
-    """What it compared with, and what changed besides."""
-    if outcome.against:
-        yield f"Compared with: {inert(outcome.against, SENTENCE)}"
-        return
-    if outcome.compares and suite.cause is not None:
-        yield f"Inputs: {inert(cause_sentence(suite.cause, outcome.metric), SENTENCE)}"
-    if outcome.compares and suite.baseline is not None:
-        yield f"Baseline: {inert(baseline_words(suite.baseline, date))}"
+def _why(outcome: Outcome, suite: SuiteResult) -> str:
+    """A command to be pasted."""
+    if not (outcome.metric and outcome.queries and outcome.explained):
+        return ""
+    return f"Why:\n\n{fenced(why_command(suite, outcome.metric, outcome.queries[0].query), 'sh')}"
 
 
-def _commands(outcome: Outcome, suite: SuiteResult) -> Iterator[str]:
-    """To be pasted: why it is so, and what accepts it."""
-    if outcome.metric and outcome.queries and outcome.explained:
-        yield f"Why:\n\n{fenced(why_command(suite, outcome.metric, outcome.queries[0].query), 'sh')}"
-    if not outcome.against and (outcome.missing_baseline or (outcome.compares and outcome.verdict != "error")):
-        yield f"Accept:\n\n{fenced(accept_command(suite, new=outcome.missing_baseline), 'sh')}"
+def _circumstances(checks: Sequence[RedCheck], suite: SuiteResult, date: str) -> str:
+    """The inputs that changed, the baseline, and the command that accepts what was measured."""
+    stored = [each.outcome for each in checks if not each.outcome.against]
+    compares = [each for each in stored if each.compares]
+    parts = []
+    if compares and suite.cause is not None:
+        parts.append(f"Inputs: {inert(cause_sentence(suite.cause, compares[0].metric), SENTENCE)}")
+    if compares and suite.baseline is not None:
+        parts.append(f"Baseline: {inert(baseline_words(suite.baseline, date))}")
+    new = any(each.missing_baseline for each in stored)
+    if new or any(each.verdict != "error" for each in compares):
+        parts.append(f"Accept:\n\n{fenced(accept_command(suite, new=new), 'sh')}")
+    return folded("Inputs, baseline, and how to accept", "\n\n".join(parts)) if parts else ""
 
 
 def _document(each: Placed) -> str:

@@ -175,6 +175,8 @@ class Outcome:
     missing_baseline: bool = False
     numbers: Mapping[str, float] = field(default_factory=dict)
     """For programs: value, baseline, change, tolerance and the like."""
+    statistics: tuple[str, ...] = ()
+    """Facts for readers who know statistics, a line each; reports fold them."""
 
     @property
     def query_count(self) -> int:

@@ -161,6 +161,7 @@ def _outcome(outcome: Outcome) -> Outcome:
         sentence=hidden(outcome.sentence),
         worst=hidden(outcome.worst),
         facts=hidden_in(outcome.facts),
+        statistics=hidden_in(outcome.statistics),
         against=hidden(outcome.against),
         queries=tuple(replace(each, note=hidden(each.note)) for each in outcome.queries),
     )

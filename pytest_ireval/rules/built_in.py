@@ -1,4 +1,4 @@
-"""Registers the built-in kinds of rules, and the built-in diagnoses, through the hook that is open to everybody."""
+"""Registers the built-in sources, rules and diagnoses through the hooks that are open to all plugins."""
 
 from __future__ import annotations
 
@@ -7,7 +7,17 @@ from typing import TYPE_CHECKING
 from pytest_ireval.plugins.hookspecs import hookimpl
 
 if TYPE_CHECKING:
-    from pytest_ireval.plugins.kinds import DiagnosisKind, RuleKind
+    from pytest_ireval.plugins.kinds import DiagnosisKind, RuleKind, SourceKind
+
+
+@hookimpl
+def ireval_sources() -> list[SourceKind]:
+    """All of them; imported now, for they bring the models of suites."""
+    from pytest_ireval.sources.command import command
+    from pytest_ireval.sources.python import python
+    from pytest_ireval.sources.run import run
+
+    return [run, python, command]
 
 
 @hookimpl

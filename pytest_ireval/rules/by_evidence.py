@@ -27,6 +27,7 @@ from pytest_ireval.rules.figures import needed_for
 from pytest_ireval.rules.question import Question, mean_of
 from pytest_ireval.rules.side import Floats
 from pytest_ireval.rules.wording import (
+    bounds_words,
     change_words,
     decided_words,
     drawing_words,
@@ -34,9 +35,10 @@ from pytest_ireval.rules.wording import (
     drift_words,
     drop_words,
     lone_words,
-    look_facts,
+    look_words,
     numbers_words,
     size_words,
+    too_many_looks,
     unjudged_words,
     who_got_worse,
     worst_changes,
@@ -99,6 +101,7 @@ def ruled_by_evidence(
         facts=tuple(_facts(options, question, figures, decision, robustness, factor)),
         warning=settled.warning,
         numbers={**numbers_of(figures), "p": question.evidence.p_worse, "p_safe": question.evidence.p_safe},
+        statistics=tuple(_statistics(options, question, figures, decision)),
     )
 
 
@@ -186,15 +189,24 @@ def _facts(
     factor: float,
 ) -> Iterator[str]:
     yield from drift_facts(question, figures)
-    yield from numbers_words(figures, question.seen.tests, robustness)
+    if robustness is not None:
+        yield from bounds_words(robustness)
     if not decision.identical and figures.p is not None:
-        yield from look_facts(question.seen, options.looks, options.alpha)
-    yield from drawing_words(question)
+        yield from too_many_looks(question.seen, options.looks, options.alpha)
     if decision.safe and robustness is not None and robustness.worst.verdict != "pass":
         yield "judgments of unjudged documents could change this pass into another verdict"
     ties = decided_by_ties(question, lambda other: decided(other.evidence, factor, options.alpha).verdict)
     if ties:
         yield ties
+
+
+def _statistics(
+    options: AlwaysEvidenceOptions, question: Question, figures: SliceFigures, decision: Decision
+) -> Iterator[str]:
+    yield from numbers_words(figures, question.seen.tests)
+    if not decision.identical and figures.p is not None:
+        yield from look_words(question.seen, options.looks, options.alpha)
+    yield from drawing_words(question)
 
 
 def numbers_of(figures: SliceFigures) -> Mapping[str, float]:

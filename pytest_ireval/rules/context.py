@@ -245,6 +245,8 @@ class Ruling:
     warning: bool = False
     """Whether a reader should look although the verdict is pass."""
     numbers: Mapping[str, float] = field(default_factory=dict)
+    statistics: tuple[str, ...] = ()
+    """Facts for readers who know statistics; reports fold them."""
 
 
 def percent(share: float) -> str:

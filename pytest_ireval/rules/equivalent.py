@@ -19,10 +19,11 @@ from pytest_ireval.rules.wording import (
     cannot_tell,
     change_words,
     drawing_words,
-    look_facts,
+    look_words,
     no_weight_words,
     numbers_words,
     on,
+    too_many_looks,
     worst_changes,
 )
 from pytest_ireval.statistics.mean_evidence import Equivalence, equivalence
@@ -90,13 +91,14 @@ def equivalent(options: EquivalentOptions, seen: Seen) -> Ruling:
         figures=(replace(figures, over=verdict == "fail", two_sided=True),),
         queries=worst.queries,
         more_queries=worst.more,
-        facts=(
-            *numbers_words(figures, seen.tests, None),
-            *look_facts(seen, options.looks, options.alpha),
-            *drawing_words(question),
-        ),
+        facts=tuple(too_many_looks(seen, options.looks, options.alpha)),
         warning=warning,
         numbers=numbers_of(figures),
+        statistics=(
+            *numbers_words(figures, seen.tests),
+            *look_words(seen, options.looks, options.alpha),
+            *drawing_words(question),
+        ),
     )
 
 

@@ -15,7 +15,7 @@ from pytest_ireval.rules.context import Ruling, Seen, percent
 from pytest_ireval.rules.evidence import Chances, Tries, decided_by_ties
 from pytest_ireval.rules.figures import figure_of, figures_of
 from pytest_ireval.rules.question import Question, beyond, mean_of, weights_of
-from pytest_ireval.rules.side import WHOLE, one_value, slice_of
+from pytest_ireval.rules.side import WHOLE, in_order, one_value, slice_of
 from pytest_ireval.rules.wording import (
     drift_facts,
     drift_words,
@@ -142,6 +142,7 @@ def no_regression(options: NoRegressionOptions, seen: Seen) -> Ruling:
         more_queries=worst.more,
         facts=tuple(_facts(question, figures, failed=failed)),
         numbers=numbers_of(figures),
+        statistics=tuple(_statistics(figures)),
     )
 
 
@@ -177,7 +178,8 @@ def _beside(options: NoRegressionOptions, seen: Seen) -> Iterator[SliceFigures]:
         within = slice_of(options.where)
         inside = within.mask(seen.population.queries).tolist()
         column = seen.population.queries.columns[options.per]
-        for value in dict.fromkeys(each for each, there in zip(column, inside, strict=True) if there):
+        values = (each for each, there in zip(column, inside, strict=True) if there)
+        for value in in_order(values, options.facts.tolerances):
             if value != seen.slice.value:
                 yield compared(seen.of(one_value(within, options.per, value)))
 
@@ -191,12 +193,15 @@ def _facts(question: Question, figures: SliceFigures, *, failed: bool) -> Iterat
             f"the baseline is {figures.baseline:.4f}: a share of such a small value is noise; write tolerance: "
             f"{{absolute: …}}"
         )
-    if figures.false_alarm is not None:
-        often = f"{percent(figures.false_alarm)} of the time"
-        yield f"with this spread, a harmless change would exceed the tolerance {often}"
-    yield from numbers_words(figures, 0, None)
     if failed:
         yield from open_words(question)
     ties = decided_by_ties(question, lambda other: "fail" if _over(other) else "pass")
     if ties:
         yield ties
+
+
+def _statistics(figures: SliceFigures) -> Iterator[str]:
+    if figures.false_alarm is not None:
+        often = f"{percent(figures.false_alarm)} of the time"
+        yield f"with this spread, a harmless change would exceed the tolerance {often}"
+    yield from numbers_words(figures, 0)

@@ -13,7 +13,7 @@ from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.plugins.kinds import Part
 from pytest_ireval.retrieval.queries import Queries
 from pytest_ireval.rules.expect import Expectation
-from pytest_ireval.rules.side import WHOLE, Drawing, Slice, Strata, one_value, slice_of, slug
+from pytest_ireval.rules.side import WHOLE, Drawing, Slice, Strata, in_order, one_value, slice_of, slug
 from pytest_ireval.statistics.estimate import FEWEST_UNITS, Counts
 from pytest_ireval.suites.quantities import Tolerances
 from pytest_ireval.suites.suite import Place, PopulationAsked, RuleAsked, Suite, Waiver
@@ -173,14 +173,15 @@ def _slices(asked: RuleAsked, queries: Queries | None, problems: list[Problem]) 
     elif not per:
         yield within
     else:
-        values = dict.fromkeys(v for v, inside in zip(queries.columns[per], mask.tolist(), strict=True) if inside)
+        there = (v for v, inside in zip(queries.columns[per], mask.tolist(), strict=True) if inside)
+        values = in_order(there, asked.options.facts.tolerances)
         if len(values) > MOST_VALUES:
             complaint = (
                 f"column {per!r} has {len(values)} values; per allows up to {MOST_VALUES}, with one verdict for each"
             )
             problems.append(Problem(complaint, place=str(asked.place)))
             return
-        problems += [] if wrong else _without_tolerance(asked, list(values))
+        problems += [] if wrong else _without_tolerance(asked, values)
         yield from (one_value(within, per, value) for value in values)
 
 

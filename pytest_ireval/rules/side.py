@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple, TypeVar
@@ -219,6 +219,12 @@ WHOLE = Slice()
 def slice_of(where: Mapping[str, tuple[str, ...]]) -> Slice:
     """The slice that ``where`` describes."""
     return Slice(tuple(where.items()))
+
+
+def in_order(values: Iterable[str], given: Iterable[str]) -> list[str]:
+    """Each value once: those that a rule gives in its order, such as head, middle, tail; then the others."""
+    there = dict.fromkeys(values)
+    return list(dict.fromkeys([*(each for each in given if each in there), *there]))
 
 
 def one_value(within: Slice, column: str, value: str) -> Slice:

@@ -149,7 +149,8 @@ def threshold(options: ThresholdOptions, seen: Seen) -> Ruling:  # noqa: ARG001 
     short = int(np.count_nonzero(~np.all([bound.holding(values.now) for bound in limit.bounds], axis=0)))
     share = seen.population.share(seen.slice)
     figures = SliceFigures(str(seen.slice), values.now.size, value, share=share, over=failed)
-    lowest = lowest_values(seen, values, failed=failed)
+    worst_first = len(limit.bounds) == 1 and limit.bounds[0].sign.startswith(">") == (seen.sign > 0)
+    lowest = lowest_values(seen, values, failed=failed, first=short if short and worst_first else None)
     return Ruling(
         "fail" if failed else "pass",
         f"{name} is {value:.4f}{on(seen)} (must be {limit})",

@@ -203,8 +203,8 @@ def _without(robustness: Robustness) -> str:
     return f"without {them} the change{robustness.left} is {robustness.sign * robustness.condensed_change + 0.0:+.3f}"
 
 
-def numbers_words(figures: SliceFigures, tests: int, robustness: Robustness | None) -> Iterator[str]:
-    """The numbers behind a decision, for those who know what they are."""
+def numbers_words(figures: SliceFigures, tests: int) -> Iterator[str]:
+    """The numbers behind a decision, for readers who know statistics."""
     if figures.p is not None:
         corrected = (
             ""
@@ -220,8 +220,6 @@ def numbers_words(figures: SliceFigures, tests: int, robustness: Robustness | No
         yield f"p {p_words(figures.p)}{corrected}{skewed}"
     if figures.effective is not None:
         yield f"weighted by searches: equivalent to {counted(round(figures.effective), 'query')} of equal weight"
-    if robustness is not None:
-        yield from _bounds(robustness)
 
 
 def open_words(question: Question) -> Iterator[str]:
@@ -234,10 +232,11 @@ def open_words(question: Question) -> Iterator[str]:
         them = counted(robustness.documents, "unjudged document")
         yield f"{fell} by more than is allowed, {_whatever(robustness)} the {them} {_get(robustness)}"
     else:
-        yield from _bounds(robustness)
+        yield from bounds_words(robustness)
 
 
-def _bounds(robustness: Robustness) -> Iterator[str]:
+def bounds_words(robustness: Robustness) -> Iterator[str]:
+    """The least and the most change that judging the unjudged documents could lead to."""
     about = "" if robustness.exact else "about "
     low, high = sorted(robustness.sign * each + 0.0 for each in (robustness.worst_change, robustness.best_change))
     yield (
@@ -315,19 +314,22 @@ def _named(change: AcceptedChange, relative: float) -> str:
     return f"{' '.join(part for part in (change.date[:10], change.reason) if part)} {sign}{percent(abs(relative))}"
 
 
-def look_facts(seen: Seen, looks: int, alpha: float) -> Iterator[str]:
-    """How many accepted changes there were since the anchor, and how small a p counts now."""
+def too_many_looks(seen: Seen, looks: int, alpha: float) -> Iterator[str]:
+    """A line if more changes were accepted since the anchor than the rule plans for."""
     walk = seen.walk
-    if walk is None:
-        return
-    level = walk.level(looks, alpha)
-    if walk.looks > looks:
+    if walk is not None and walk.looks > looks:
         yield (
             f"this is change {walk.looks} since the anchor, and looks is {looks}: chance turns more than "
             f"{percent(alpha)} of neutral series red; pin a new anchor, or raise looks"
         )
-    shown = f"{level:.2g}".lstrip("0")
-    yield f"change {walk.looks} of {max(looks, walk.looks)} since the anchor: a p below {shown} counts"
+
+
+def look_words(seen: Seen, looks: int, alpha: float) -> Iterator[str]:
+    """The number of accepted changes since the anchor, and the p below which the next one counts."""
+    walk = seen.walk
+    if walk is not None:
+        level = f"{walk.level(looks, alpha):.2g}".lstrip("0")
+        yield f"change {walk.looks} of {max(looks, walk.looks)} since the anchor: a p below {level} counts"
 
 
 SHOWN_WITHOUT_FAILURE = 5

@@ -25,7 +25,16 @@ from pytest_ireval.rules.evidence import (
 )
 from pytest_ireval.rules.figures import figures_of
 from pytest_ireval.rules.question import Question
-from pytest_ireval.rules.wording import look_facts, much_worse, on, p_words, queries_of, size_words, worst_changes
+from pytest_ireval.rules.wording import (
+    look_words,
+    much_worse,
+    on,
+    p_words,
+    queries_of,
+    size_words,
+    too_many_looks,
+    worst_changes,
+)
 from pytest_ireval.statistics.differences import TIE
 from pytest_ireval.statistics.estimate import Sampling, weighting
 from pytest_ireval.statistics.sign_flip import NetSevere, heads_at_most, net_severe, rate_bound
@@ -124,6 +133,7 @@ def worsened(options: WorsenedOptions, seen: Seen) -> Ruling:
     worst = worst_changes(seen, question.values, failed=failed, least=options.by_more_than)
     verb = ("loses" if tail.losses == 1 else "lose") if seen.sign > 0 else ("gains" if tail.losses == 1 else "gain")
     ties = decided_by_ties(question, lambda other: _told(options, other, factor).verdict)
+    too_many = too_many_looks(seen, options.looks, options.alpha) if options.by_evidence else ()
     return Ruling(
         told.verdict,
         f"{queries_of(seen, tail.losses)} of {tail.queries} {verb} more than {options.by_more_than:g} of {seen.metric}"
@@ -132,9 +142,10 @@ def worsened(options: WorsenedOptions, seen: Seen) -> Ruling:
         figures=(replace(figures_of(question), over=failed),),
         queries=worst.queries,
         more_queries=worst.more,
-        facts=(*_facts(options, seen, tail), *([ties] if ties else [])),
+        facts=(*too_many, *([ties] if ties else [])),
         warning=told.warning,
         numbers={"worsened": float(tail.losses), "gained": float(tail.gains), **_allowed(options, tail)},
+        statistics=tuple(_statistics(options, seen, tail)),
     )
 
 
@@ -208,8 +219,7 @@ def _without_limit(options: WorsenedOptions, question: Question, tail: Tail, bal
     return _Told(settled.verdict, f"{balance}: {words}{settled.because}", settled.warning)
 
 
-def _facts(options: WorsenedOptions, seen: Seen, tail: Tail) -> Iterator[str]:
-    """What so many queries show of the share that loses so much."""
+def _statistics(options: WorsenedOptions, seen: Seen, tail: Tail) -> Iterator[str]:
     if not tail.queries:
         return
     verb = "lose" if seen.sign > 0 else "gain"
@@ -221,7 +231,7 @@ def _facts(options: WorsenedOptions, seen: Seen, tail: Tail) -> Iterator[str]:
             else ""
         )
         yield f"p {p_words(tail.p)}{corrected}"
-        yield from look_facts(seen, options.looks, options.alpha)
+        yield from look_words(seen, options.looks, options.alpha)
 
 
 def _allowed(options: WorsenedOptions, tail: Tail) -> dict[str, float]:

@@ -117,8 +117,8 @@ def test_a_pointer_of_git_lfs_is_no_content(branch):
 
     here.stdout.fnmatch_lines(
         [
-            "*: baselines/shop.rankings.tsv: is a pointer of Git LFS, and not the content",
-            "  run git lfs pull to download it",
+            "*baselines/shop.rankings.tsv: is a pointer of Git LFS, and not the content*",
+            "*run git lfs pull to download it",
         ]
     )
     assert found["verdict"] == "error"

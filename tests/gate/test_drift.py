@@ -114,7 +114,7 @@ def test_small_losses_that_were_accepted_one_by_one_are_red_together(series):
     assert said.facts[0] == (
         "largest accepted losses: 2026-03-04 change 1 -1.2%; 2026-03-09 change 6 -1.2%; 2026-03-08 change 5 -1.0%"
     )
-    assert "change 12 of 20 since the anchor: a p below .0066 counts" in said.facts
+    assert "change 12 of 20 since the anchor: a p below .0066 counts" in said.statistics
 
 
 def test_the_verdict_is_the_same_before_and_after_the_change_is_accepted(series):
@@ -171,7 +171,7 @@ def test_steps_that_no_acceptance_kept_are_unknown_and_still_count(series):
     assert said.sentence.startswith("Since the anchor of 2026-03-01 (release 4.2), 5 accepted changes lost ")
     assert "stayed within" not in said.sentence  # nobody knows
     assert "3 of 5 accepted changes keep no figures of this mean" in said.facts
-    assert any(fact.startswith("change 5 of 20 since the anchor: ") for fact in said.facts)
+    assert any(fact.startswith("change 5 of 20 since the anchor: ") for fact in said.statistics)
 
 
 def test_a_new_anchor_begins_anew(series):
@@ -185,7 +185,7 @@ def test_a_new_anchor_begins_anew(series):
 
     assert said.verdict != "fail"
     assert not said.sentence.startswith("Since")
-    assert any(fact.startswith("change 1 of 20 since the anchor: ") for fact in said.facts)
+    assert any(fact.startswith("change 1 of 20 since the anchor: ") for fact in said.statistics)
 
 
 def test_more_changes_than_expected_are_said(tmp_path):
@@ -219,7 +219,7 @@ def test_after_a_merge_the_acceptances_of_the_side_that_was_kept_count(series):
 
     said = series.release()
 
-    assert any(fact.startswith("change 2 of 20 since the anchor: ") for fact in said.facts)
+    assert any(fact.startswith("change 2 of 20 since the anchor: ") for fact in said.statistics)
 
 
 def unchanged(series):
@@ -318,7 +318,7 @@ def test_every_rule_that_evidence_decides_says_at_which_look_it_is(series):
 
     for name in ("worsened::RR_10", "equivalent::RR_10.all", RELEASE):
         found = next(each for each in outcomes.values() if each.id.startswith(name))
-        assert any(fact.startswith("change 2 of 20 since the anchor: a p below ") for fact in found.facts), found
+        assert any(fact.startswith("change 2 of 20 since the anchor: a p below ") for fact in found.statistics), found
 
 
 def test_a_step_that_cannot_be_measured_counts_as_one_of_usual_size():

@@ -244,7 +244,7 @@ def test_one_level_is_shared_by_all_rules_of_a_suite(town):
     low, high = sorted((each.figures[0] for name, each in sliced.items() if name != "inputs"), key=lambda f: f.p)
     assert low.adjusted == pytest.approx(2 * low.p)
     assert high.adjusted == max(high.p, low.adjusted)
-    assert any("corrected for 2 verdicts" in fact for name, each in sliced.items() for fact in each.facts)
+    assert any("corrected for 2 verdicts" in fact for name, each in sliced.items() for fact in each.statistics)
 
 
 def test_metrics_of_one_slice_that_move_together_are_corrected_less(town):
@@ -289,7 +289,7 @@ def test_weights_count_queries_as_often_as_they_are_asked(town):
     assert (plain.verdict, weighted.verdict) == ("pass", "inconclusive")
     assert weighted.figures[0].baseline == pytest.approx((60 * 0.5 + 500 * 1 + 30 * 0.5) / 590)
     assert weighted.figures[0].effective == pytest.approx(590**2 / (90 + 10 * 2500))
-    assert "weighted by searches: equivalent to 14 queries of equal weight" in weighted.facts
+    assert "weighted by searches: equivalent to 14 queries of equal weight" in weighted.statistics
 
 
 @pytest.mark.parametrize(

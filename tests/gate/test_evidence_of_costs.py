@@ -62,4 +62,4 @@ def test_a_tail_of_costs_gains(found):
     assert tail.headline.startswith(
         "40 queries of 100 gain more than 0.3 of Wasted@1 (0 lose as much: statistically significant; "
     )
-    assert "with 95% confidence, at most 48.7% of all such queries gain as much" in tail.facts
+    assert "with 95% confidence, at most 48.7% of all such queries gain as much" in tail.statistics

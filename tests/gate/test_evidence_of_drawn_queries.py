@@ -71,7 +71,7 @@ def test_the_verdict_says_how_many_clusters_there_are_and_how_many_queries_could
     assert figures.clusters == 40
     assert "200 queries in 40 clusters cannot tell a harmless change from a 2% drop; " in shown.headline
     assert figures.needed > town.only(BY_EVIDENCE, weight="").figures[0].needed
-    assert "200 queries in 40 clusters: variants of one intent count together" in shown.facts
+    assert "200 queries in 40 clusters: variants of one intent count together" in shown.statistics
 
 
 def test_few_clusters_of_many_queries_are_no_evidence(tmp_path):
@@ -127,7 +127,7 @@ def test_a_stratum_counts_as_much_as_its_share(tmp_path):
     assert plain.figures[0].change > 0 > shared.figures[0].change
     assert shared.figures[0].change == pytest.approx(-0.9 * 0.4 * 0.5 + 0.1 * 40 / 150 * 0.5)
     assert (plain.verdict, shared.verdict) == ("pass", "fail")
-    assert "mean of the strata by their shares: segment=head 90%, segment=tail 10%" in shared.facts
+    assert "mean of the strata by their shares: segment=head 90%, segment=tail 10%" in shared.statistics
     assert town.only("no_regression: {metric: RR@10, tolerance: 2%}", weight=strata).figures[0].change > 0
 
 
@@ -172,7 +172,7 @@ def test_a_large_part_of_a_population_shows_more(tmp_path):
     assert large.needed < 250 < endless.needed
     assert any(
         "a large part of a population of 250: the interval is 55% shorter" in fact
-        for fact in town.only(BY_EVIDENCE, weight="population: {size: 250}\n").facts
+        for fact in town.only(BY_EVIDENCE, weight="population: {size: 250}\n").statistics
     )
 
 

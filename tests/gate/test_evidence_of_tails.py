@@ -25,7 +25,9 @@ def test_some_lost_queries_behind_a_better_mean_are_found(town):
     tail = found["worsened::RR_10"]
     assert tail.verdict == "fail"
     assert tail.headline == "8 queries of 200 lose more than 0.3 of RR@10 (0 gain as much: statistically significant)"
-    assert any(fact.startswith("p .004, corrected for 2 verdicts .008") for fact in tail.facts)  # 1/2 to the power of 8
+    assert any(
+        fact.startswith("p .004, corrected for 2 verdicts .008") for fact in tail.statistics
+    )  # 1/2 to the power of 8
 
 
 def test_great_losses_that_gains_nearly_make_up_for_are_undecided(town):
@@ -35,7 +37,7 @@ def test_great_losses_that_gains_nearly_make_up_for_are_undecided(town):
     assert found.headline == (
         "12 queries of 121 lose more than 0.3 of RR@10 (9 gain as much: 121 queries cannot tell whether that is chance)"
     )
-    assert "with 95% confidence, at most 15.6% of all such queries lose as much" in found.facts
+    assert "with 95% confidence, at most 15.6% of all such queries lose as much" in found.statistics
 
 
 def test_a_share_that_is_allowed_is_held_against_what_the_queries_rule_out(town):
@@ -54,7 +56,7 @@ def test_no_loss_at_all_says_what_it_shows(town):
     found = town((SAME, 40), (GAIN, 10)).only(WORSENED)
 
     assert found.verdict == "pass"
-    assert "with 95% confidence, at most 5.8% of all such queries lose as much" in found.facts
+    assert "with 95% confidence, at most 5.8% of all such queries lose as much" in found.statistics
 
 
 def test_a_loss_of_exactly_the_limit_is_not_more(town):

@@ -255,8 +255,12 @@ def many(number):
 def test_with_two_hundred_red_rules_the_terminal_can_be_read(red):
     red.change(("rules:\n", f"rules:\n{many(200)}"))
 
-    result = red.run()
+    brief = red.run().stdout.str()
+    assert brief.count("nDCG@10 is 0.9000 (must be >= 0.999") == 20 + 200  # the list, and pytest's own summary
+    assert "  … and 182 more checks: -v shows all" in brief
+    assert len(brief.partition("short test summary")[0].splitlines()) < 90
 
+    result = red.run("-v")
     text = result.stdout.str()
     shown = [line for line in result.outlines if "nDCG@10 is 0." in line and line.startswith("shop.ireval.yaml:")]
     short = [line for line in result.outlines if line.startswith("  one of more than 20 red verdicts of this suite: ")]
@@ -281,7 +285,8 @@ def test_what_is_short_depends_on_the_plan_and_not_on_what_ran_first(red):
     red.change(("rules:\n", f"rules:\n{many(25)}"))
     (red.path / "conftest.py").write_text("def pytest_collection_modifyitems(items): items.reverse()\n")
 
-    assert told_whole(red.run().stdout.str()) == FIRST_OF_THE_PLAN
+    assert told_whole(red.run("-v").stdout.str()) == FIRST_OF_THE_PLAN
+    red.run().stdout.re_match_lines([r"   1  .*, line 12", r"  20  .*, line 31"])
 
 
 @pytest.mark.ci
@@ -291,7 +296,7 @@ def test_with_several_processes_the_same_are_short_and_marked_once(in_github, mo
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(page))
     in_github.change(("rules:\n", f"rules:\n{many(25)}"))
 
-    result = in_github.pytester.runpytest_subprocess("--ireval", "-p", "no:cacheprovider", "-n2")
+    result = in_github.pytester.runpytest_subprocess("--ireval", "-p", "no:cacheprovider", "-n2", "-v")
 
     assert told_whole(result.stdout.str()) == FIRST_OF_THE_PLAN
     assert len(annotations(result)) == 10

@@ -66,8 +66,8 @@ def test_a_failure_is_coloured_in_the_terminal_and_in_no_file(red, monkeypatch, 
 
     result = red.run("--color=yes", "--junit-xml=junit.xml", *flags)
 
-    headline = next(line for line in result.outlines if "shop.ireval.yaml:13: nDCG@10 fell" in line)
-    assert headline.startswith(f"{ESCAPE}31m{ESCAPE}1mshop.ireval.yaml:13: nDCG@10 fell ")
+    headline = next(line for line in result.outlines if "checks failed. Owner" in line)
+    assert headline.startswith(f"{ESCAPE}31m{ESCAPE}1mshop.ireval.yaml: ")
     junit = (red.path / "junit.xml").read_text(encoding="utf-8")
     assert "shop.ireval.yaml:13: nDCG@10 fell" in junit
     assert "#x1B" not in junit
@@ -106,3 +106,68 @@ def test_with_q_each_red_suite_is_a_line_and_a_green_run_says_nothing(red):
     red.rankings = {query: [f"{query}-{d}" for d in ("d0", "d1", "d2", "d3")] for query in red.rankings}
     red.write()
     assert [line for line in red.run("-q").outlines if "ireval" in line or "shop" in line] == []
+
+
+@pytest.fixture
+def broken_in_three(red):
+    """Three checks are red: one query lost everything."""
+    red.rankings = {query: [f"{query}-d{n}" for n in range(4)] for query in red.rankings}
+    red.rankings["q10"] = ["q10-n1"]
+    red.write()
+    return red
+
+
+def test_several_red_checks_are_one_block(broken_in_three):
+    result = broken_in_three.run("--junit-xml=junit.xml")
+    text = result.stdout.str()
+    block = text[text.index("_ shop _") : text.index("= ireval =")].replace("_", "").splitlines()
+
+    assert result.parseoutcomes()["failed"] == 2
+    assert text.count("\n____") == 1
+    assert [line for line in block if line.startswith(("  1 ", "  2 "))] == [
+        "  1  nDCG@10 fell 10.0% (tolerance 5%), line 13",
+        "  2  nDCG@10 fell 25.0% on segment=tail (tolerance 5%), line 14",
+    ]
+    assert '  q10 "words 10"   1.000 -> 0.000   1-2' in block
+    assert "    q10-d0 (grade 3): #1 -> not in top 10" in block
+    assert "  q10 top 1 is now q10-n1 (not judged)" in block
+    assert text.count("FAILED shop.ireval.yaml::no") == 2
+    junit = (broken_in_three.path / "junit.xml").read_text(encoding="utf-8")
+    assert junit.count("shop.ireval.yaml:13: nDCG@10 fell 10.0%") >= 1
+    assert junit.count("shop.ireval.yaml:14: nDCG@10 fell 25.0% on segment=tail") >= 1
+    assert "checks failed" not in junit
+
+
+@pytest.mark.parametrize("flags", [("-v",), ("--tb=line",), ("--tb=no",)])
+def test_who_asks_for_more_or_less_gets_each_check(broken_in_three, flags):
+    text = broken_in_three.run(*flags).stdout.str()
+
+    assert "checks failed" not in text
+    assert text.count("\n____") == (2 if flags == ("-v",) else 0)
+
+
+def test_what_else_failed_or_was_printed_is_shown(broken_in_three):
+    (broken_in_three.path / "conftest.py").write_text(
+        """
+import pytest
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item, call):
+    report = yield
+    if report.failed and "tail" in item.nodeid:
+        report.sections.append(("Captured log", "the index was slow"))
+    return report
+"""
+    )
+
+    text = broken_in_three.run().stdout.str()
+    assert "the index was slow" in text
+    assert text.count("\n____") == 2
+
+
+@pytest.mark.ci
+def test_with_several_processes_it_is_one_block_too(broken_in_three):
+    text = broken_in_three.run("-n2").stdout.str()
+
+    assert "\nshop.ireval.yaml: 2 of 7 checks failed." in text
+    assert text.count("\n____") == 1

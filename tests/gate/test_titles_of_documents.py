@@ -87,7 +87,7 @@ def test_every_face_shows_them(titled, monkeypatch):
     text = result.stdout.str()
     report = titled.path / "ireval-report"
 
-    assert 'q07-d0 "<script>alert(1)</script> mug" (grade 3) #1' in text
+    assert 'q07-d0 "<script>alert(1)</script> mug" (grade 3): #1 -> ' in text
     assert 'q07 top 3 is now q07-d3 "Mug number 3" (grade 0), q07-d2 "Mug number 2" (grade 1)' in " ".join(text.split())
     assert "`q07-d3` Mug number 3 (grade 0)" in (report / "summary.md").read_text()
     assert "<script>alert" not in (report / "summary.md").read_text()
@@ -153,7 +153,7 @@ def test_a_source_may_return_them(shop, monkeypatch):
     result = shop.run()
 
     assert result.ret == 1
-    assert 'q07-d0 "Title of q07-d0" (grade 3) #1' in result.stdout.str()
+    assert 'q07-d0 "Title of q07-d0" (grade 3): #1 -> ' in result.stdout.str()
     assert shop.results()["suites"][0]["texts"]["q07-d0"]["url"] == "https://shop.example"
 
 

@@ -212,7 +212,7 @@ def test_a_waiver_that_ended_is_red_and_its_query_counts_again(shop):
     verdicts = shop.verdicts()
     assert verdicts["waive::q10"] == "fail"
     assert verdicts["no_regression::nDCG_10.segment-tail"] == "fail"
-    result.stdout.fnmatch_lines(["shop.ireval.yaml:12: the waiver of q10 ended on 2026-01-01"])
+    result.stdout.fnmatch_lines(["  3  the waiver of q10 ended on 2026-01-01, line 12"])
 
 
 def test_a_metric_that_has_another_definition_now_is_an_error_that_says_so(shop):
