@@ -401,7 +401,7 @@ def beginning_of(suite: Suite, base: Base, stored: Baseline | None) -> Beginning
 
 
 def held_against(suite: Suite, gathered: Gathered, beginning: Beginning, stored: Baseline | None) -> HeldAgainst:
-    """Both scored by every metric that a rule compares with the stored baseline."""
+    """Both scored by every metric of the suite, and every one that a rule compares with the stored baseline."""
     at, metrics = beginning.at, list(_metrics(suite))
     if at is None or at.baseline is None or stored is None or not metrics:
         return HeldAgainst(beginning)
@@ -415,6 +415,7 @@ def held_against(suite: Suite, gathered: Gathered, beginning: Beginning, stored:
 
 def _metrics(suite: Suite) -> Iterator[Metric]:
     found = {str(part.metric): part.metric for asked in suite.rules if by_stored(asked) for part in asked.parts}
+    found |= {str(metric): metric for metric in suite.metrics} if found else {}
     yield from (metric for metric in found.values() if metric is not None and "reference" not in metric.needs)
 
 

@@ -32,6 +32,7 @@ from pytest_ireval.results.suite_result import (
     MetricFigures,
     QueryTable,
     RecallPrecision,
+    SinceBase,
     SliceCurves,
     SliceRow,
     SuiteResult,
@@ -86,9 +87,37 @@ def result_of(material: Material, checks: Sequence[Check], outcomes: tuple[Outco
         acceptances=_acceptances_of(material),
         relevant_from=relevant_from(suite),
         diagnoses=diagnoses.causes,
+        since_base=_since_base(material),
     )
     described = {material.population.called(document): fields for document, fields in material.described.items()}
     return with_texts(result, described, suite.documents.texts.path if suite.documents.texts else None)
+
+
+MOST_CHANGED = 20
+"""The most changed queries that are listed beside the merge base."""
+
+
+def _since_base(material: Material) -> SinceBase | None:
+    """The current rankings beside those that the merge base had accepted; None if there were none."""
+    at = None if material.held is None else material.held.beginning.at
+    if material.held is None or at is None or at.baseline is None:
+        return None
+    theirs = material.comparable if at.same else material.held.theirs
+    if theirs is None:
+        return None
+    there = [metric for metric in material.suite.metrics if _on_both_sides(metric, material.now, theirs)]
+    shared = [query for query in material.population.queries.ids if query in theirs.position]
+    changed = {query for query in shared if material.now.documents(query) != theirs.documents(query)}
+    found = SinceBase(at.base.short, at.same, len(changed), len(shared))
+    if at.same or not there:
+        return found
+    slices = [WHOLE, *_asked_slices(material)]
+    rows = [SliceRow(str(metric), each) for metric in there for each in _figures(material, metric, theirs, slices)]
+    seen = Seen(material.population, material.now, theirs, Part(metric=there[0]))
+    values = seen.paired()
+    order = np.argsort(seen.sign * values.gain, kind="stable").tolist()
+    worst = [row for row in order if values.all_names[values.place[row]] in changed][:MOST_CHANGED]
+    return replace(found, rows=tuple(rows), queries=seen.changes(values, worst))
 
 
 def _diagnoses_of(material: Material, checks: Sequence[Check], outcomes: Sequence[Outcome]) -> Diagnosed:
@@ -260,7 +289,8 @@ def _slices_of(material: Material) -> tuple[SliceRow, ...]:
     if baseline is None or material.baseline_error is not None:
         return ()
     there = [metric for metric in material.suite.metrics if _on_both_sides(metric, material.now, baseline)]
-    rows = [SliceRow(str(metric), figures) for metric in there for figures in _figures(material, metric)]
+    slices = list(_asked_slices(material))
+    rows = [SliceRow(str(metric), each) for metric in there for each in _figures(material, metric, baseline, slices)]
     p = [each.figures.p if each.figures.queries >= FEWEST else None for each in rows]
     corrected = benjamini_hochberg(np.array([np.nan if each is None else each for each in p], np.float64))
     return tuple(
@@ -275,12 +305,9 @@ def _on_both_sides(metric: Metric, now: Side, baseline: Side) -> bool:
     return metric.unit == "query" and all(name in side.scored and name not in side.errors for side in (now, baseline))
 
 
-def _figures(material: Material, metric: Metric) -> Iterator[SliceFigures]:
-    seen = Seen(material.population, material.now, material.baseline, Part(metric=metric))
-    for within in _asked_slices(material):
-        figures = figures_compared(seen.of(within))
-        if figures.queries:
-            yield figures
+def _figures(material: Material, metric: Metric, baseline: Side, slices: Iterable[Slice]) -> Iterator[SliceFigures]:
+    seen = Seen(material.population, material.now, baseline, Part(metric=metric))
+    yield from (each for each in (figures_compared(seen.of(within)) for within in slices) if each.queries)
 
 
 def _asked_slices(material: Material) -> Iterator[Slice]:

@@ -18,7 +18,15 @@ from pytest_ireval.reports.failure_text import (
 from pytest_ireval.reports.figures import change, figure, interval, percent, sight_words
 from pytest_ireval.reports.markdown_text import SourceLinks, fenced, folded, inert, literal, markdown_table
 from pytest_ireval.reports.red_checks import RedCheck, others_words, ranges_words, red_checks, red_queries
-from pytest_ireval.reports.summary_table import HEADER, filled, metric_rows, notes_of_run, verdicts_in_words
+from pytest_ireval.reports.summary_table import (
+    filled,
+    header_of,
+    metric_rows,
+    notes_of_run,
+    since_base_rows,
+    since_base_words,
+    verdicts_in_words,
+)
 from pytest_ireval.reports.verdict_words import lowers, words_of
 from pytest_ireval.results.outcome import Outcome, Placed, QueryChange, SliceFigures
 from pytest_ireval.results.suite_result import RunResult, SuiteResult
@@ -65,7 +73,8 @@ def _parts(run: RunResult, links: SourceLinks, key: str) -> Iterator[SummaryPart
         first -= sum(each.verdict in RED for each in suite.outcomes)
     yield from _optional(LOWERED, _lowered(run, links))
     yield from _optional(LOWERED, _warnings(run))
-    yield from _figures(run.suites)
+    yield from _figures(run)
+    yield from _optional(NOTES, _since_base(run))
     yield from _optional(NOTES, _notes(run))
     yield from _optional(REASONS, _last(run))
 
@@ -172,20 +181,41 @@ def _warnings(run: RunResult) -> str:
     return "\n".join(["### Notes on this run", "", *lines, *more])
 
 
-def _figures(suites: Sequence[SuiteResult]) -> Iterator[SummaryPart]:
+def _since_base(run: RunResult) -> str:
+    """What the branch changed, whatever it has accepted: main, branch and change."""
+    parts = []
+    for suite in run.suites:
+        since = suite.since_base
+        if since is None or not run.base:
+            continue
+        words = inert(since_base_words(since, run.base))
+        name = f"{inert(suite.name, 80)}: " if len(run.suites) > 1 else ""
+        if not since.rows:
+            parts.append(f"{name}{words}.")
+            continue
+        rows = [[inert(metric, 80), inert(within, 80), *figures] for metric, within, *figures in since_base_rows(since)]
+        table = markdown_table(["metric", "slice", inert(run.base), "branch", "change", ""], rows, range(2, 6))
+        header = ["worst changed lists", "text", inert(since.rows[0].metric), "best document was", "now at"]
+        lists = markdown_table(header, [_query(each, suite.depth, "") for each in since.queries[:QUERIES]])
+        parts.append(folded(f"{name}{words}", f"{table}\n\n{lists}" if since.queries else table))
+    return "\n\n".join(parts)
+
+
+def _figures(run: RunResult) -> Iterator[SummaryPart]:
     """Suites beside their metrics; where there is no room, only those of red suites."""
+    suites, header = run.suites, header_of(run)
     rows = [row for suite in suites for row in _rows(suite)]
     if not rows:
         return
     red = [row for suite in suites if suite.verdict in RED for row in _rows(suite)]
-    forms = [(FIGURES, _figures_table("Figures", rows))]
+    forms = [(FIGURES, _figures_table("Figures", rows, header))]
     if red and len(red) < len(rows):
-        forms.append((FIGURES + 1, _figures_table("Figures of the suites that are red", red)))
+        forms.append((FIGURES + 1, _figures_table("Figures of the suites that are red", red, header)))
     yield SummaryPart(tuple(forms))
 
 
-def _figures_table(title: str, rows: Sequence[Sequence[str]]) -> str:
-    header, *cells = filled([("suite", *HEADER), *rows])
+def _figures_table(title: str, rows: Sequence[Sequence[str]], names: Sequence[str]) -> str:
+    header, *cells = filled([("suite", *map(inert, names)), *rows])
     text = markdown_table(header, cells, range(2, 5))
     return folded(f"{title}: {counted(len(rows), 'row')}", text) if len(rows) > OPEN else f"### {title}\n\n{text}"
 

@@ -8,7 +8,7 @@ from itertools import groupby
 from pytest_ireval.reports.failure_text import cause_sentence
 from pytest_ireval.reports.figures import cause_label, cause_words, change, figure, interval, percent
 from pytest_ireval.results.outcome import VERDICTS, Cause, Outcome, SliceFigures, Verdict, worst_of
-from pytest_ireval.results.suite_result import ChanceOfRed, Counts, MetricFigures, RunResult, SuiteResult
+from pytest_ireval.results.suite_result import ChanceOfRed, Counts, MetricFigures, RunResult, SinceBase, SuiteResult
 from pytest_ireval.text_table import aligned, counted, cut, laid_out, magnitude, printable, width, wrapped
 
 LISTED = 5
@@ -26,7 +26,8 @@ WORTH_A_LOOK = 0.05
 def summary_lines(run: RunResult, limit: int = 80, files: Sequence[str] = ()) -> list[str]:
     """Everything at a glance; ``files`` are those that the run wrote."""
     parts = [
-        _figures(run.suites, limit),
+        _figures(run, limit),
+        list(_since_base(run, limit)),
         _rests_on(run.suites, limit),
         [line for note in notes_of_run(run) for line in wrapped(note, limit, then="  ")],
         [f"written: {printable(file)}" for file in files],
@@ -39,13 +40,53 @@ def summary_lines(run: RunResult, limit: int = 80, files: Sequence[str] = ()) ->
     return [line for part in parts if part for line in (*part, "")][:-1]
 
 
-def _figures(suites: Sequence[SuiteResult], limit: int) -> list[str]:
+def header_of(run: RunResult) -> tuple[str, ...]:
+    """The names of the columns; where every baseline is that of the base, it is called by the name of the base."""
+    compared = [suite for suite in run.suites if suite.baseline is not None]
+    if not run.base or not compared or not all(each.since_base and each.since_base.same for each in compared):
+        return HEADER
+    return ("metric", "branch", run.base, *HEADER[3:])
+
+
+def since_base_rows(since: SinceBase, *, slices: bool = True) -> list[list[str]]:
+    """A row for each metric and slice: the figure of the base, that of the branch, and the change."""
+    return [
+        [row.metric, row.figures.slice, *_moved(row.figures)]
+        for row in since.rows
+        if slices or row.figures.slice == "all"
+    ]
+
+
+def _moved(each: SliceFigures) -> list[str]:
+    return [figure(each.baseline), figure(each.now), change(each.change), percent(each.relative)]
+
+
+def since_base_words(since: SinceBase, base: str) -> str:
+    """``since main (a0ec56a): the lists of 57 of 224 queries changed``."""
+    return f"since {base} ({since.commit}): the lists of {since.changed:,} of {since.compared:,} queries changed"
+
+
+def _since_base(run: RunResult, limit: int) -> Iterator[str]:
+    """What the branch did, whatever it has accepted."""
+    for suite in run.suites:
+        since = suite.since_base
+        if since is None or not run.base:
+            continue
+        several = f"{suite.name}: " if len(run.suites) > 1 else ""
+        yield from wrapped(printable(several + since_base_words(since, run.base)), limit, then="  ")
+        if since.rows:
+            rows = [["metric", "slice", run.base, "branch", "change", ""], *since_base_rows(since, slices=False)]
+            yield from (f"  {line}" for line in aligned(rows, range(2, 6)))
+
+
+def _figures(run: RunResult, limit: int) -> list[str]:
     """Suites beside their metrics, or above them where there is no room beside."""
+    suites = run.suites
     if not suites:
         return []
     above = [row for suite in suites for row in metric_rows(suite)]
     names = [name for suite in suites for name, _ in zip(_once(suite.name), metric_rows(suite), strict=False)]
-    titles, *above = filled([HEADER, *above])
+    titles, *above = filled([header_of(run), *above])
     beside = [[name, *row] for name, row in zip(("suite", *names), (titles, *above), strict=True)]
     lines = laid_out(beside, range(2, 5), most={0: WIDEST, 1: WIDEST})
     if _fits(lines, limit):

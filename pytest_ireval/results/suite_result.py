@@ -7,7 +7,16 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pytest_ireval.results.evaluation import Policies
-from pytest_ireval.results.outcome import Cause, Diagnosis, DocumentText, Outcome, Placed, SliceFigures, Verdict
+from pytest_ireval.results.outcome import (
+    Cause,
+    Diagnosis,
+    DocumentText,
+    Outcome,
+    Placed,
+    QueryChange,
+    SliceFigures,
+    Verdict,
+)
 
 
 @dataclass(frozen=True)
@@ -162,6 +171,23 @@ class SliceRow:
 
 
 @dataclass(frozen=True)
+class SinceBase:
+    """The branch beside the merge base, whatever the branch has accepted since."""
+
+    commit: str
+    """The first digits of the merge base."""
+    same: bool
+    """Whether the baseline is that of the merge base: then every comparison with the baseline is one with it."""
+    changed: int
+    """Queries whose ranking is another one than at the merge base."""
+    compared: int
+    rows: tuple[SliceRow, ...] = ()
+    """Every metric over all queries and on each slice, if the branch has another baseline."""
+    queries: tuple[QueryChange, ...] = ()
+    """Queries whose ranking changed, those that lost most of the first metric first; 20 at most."""
+
+
+@dataclass(frozen=True)
 class Counts:
     """What the figures rest on."""
 
@@ -311,6 +337,8 @@ class SuiteResult:
     """Plain causes of the change, the one that explains most first."""
     texts: Mapping[str, DocumentText] = field(default_factory=dict)
     """By id, the titles and other fields of the documents that are shown."""
+    since_base: SinceBase | None = None
+    """With a base, if the suite had a baseline there."""
 
 
 @dataclass(frozen=True)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from pytest_ireval.errors import InputError, Problem, shown
-from pytest_ireval.results.outcome import DocumentText, Outcome, Placed, QueryChange
+from pytest_ireval.results.outcome import DocumentText, Placed, QueryChange
 from pytest_ireval.results.suite_result import SuiteResult
 from pytest_ireval.retrieval.formats.input_file import FilePath, InputFile, input_file, near
 from pytest_ireval.retrieval.tables import COLUMN_NAMES, cell_text, plain_name
@@ -142,7 +143,9 @@ def with_texts(result: SuiteResult, described: Mapping[str, Mapping[str, Any]], 
     titles = {document: text.title for document, text in texts.items() if text.title}
     return replace(
         result,
-        outcomes=tuple(_titled_outcome(outcome, titles) for outcome in result.outcomes),
+        outcomes=tuple(replace(each, queries=_titled_queries(each.queries, titles)) for each in result.outcomes),
+        since_base=result.since_base
+        and replace(result.since_base, queries=_titled_queries(result.since_base.queries, titles)),
         documents=tuple(
             replace(each, documents=tuple(_titled(placed, titles) for placed in each.documents))
             for each in result.documents
@@ -153,16 +156,16 @@ def with_texts(result: SuiteResult, described: Mapping[str, Mapping[str, Any]], 
 
 
 def _shown_documents(result: SuiteResult) -> Iterator[str]:
-    for outcome in result.outcomes:
-        for query in outcome.queries:
-            yield from (placed.document for placed in (*query.top, *([query.best] if query.best else [])))
+    lists = [outcome.queries for outcome in result.outcomes]
+    for query in chain(*lists, result.since_base.queries if result.since_base else ()):
+        yield from (placed.document for placed in (*query.top, *([query.best] if query.best else [])))
     for each in result.documents:
         yield from (placed.document for placed in each.documents)
     yield from (each.document for each in result.to_judge)
 
 
-def _titled_outcome(outcome: Outcome, titles: Mapping[str, str]) -> Outcome:
-    return replace(outcome, queries=tuple(_titled_query(query, titles) for query in outcome.queries))
+def _titled_queries(queries: Iterable[QueryChange], titles: Mapping[str, str]) -> tuple[QueryChange, ...]:
+    return tuple(_titled_query(query, titles) for query in queries)
 
 
 def _titled_query(query: QueryChange, titles: Mapping[str, str]) -> QueryChange:

@@ -562,3 +562,65 @@ def test_an_update_that_somebody_has_committed_halfway_is_no_way_around_the_base
     assert "is tracked by git, but belongs to an interrupted update; baselines are never read from it" in said
     assert branch.shop.results()["verdict"] == "error"
     assert branch.shop.baseline_files() == before
+
+
+def test_the_branch_is_shown_beside_main_whatever_it_accepted(branch):
+    branch.accept(**WORSE)
+    branch.rank(q09="d1 d0")
+
+    said = branch.run().stdout.str()
+    (suite,) = branch.shop.results()["suites"]
+    since = suite["since_base"]
+    assert (since["commit"], since["same"], since["changed"], since["compared"]) == (branch.base, False, 2, 10)
+    rows = {(row["metric"], row["figures"]["slice"]): row["figures"] for row in since["rows"]}
+    assert set(rows) == {
+        (metric, each) for metric in ("nDCG@10", "P@3") for each in ("all", "segment=head", "segment=tail")
+    }
+    found = rows["nDCG@10", "all"]
+    assert (found["baseline"], found["worse"], found["same"]) == (1.0, 2, 8)
+    assert found["now"] == pytest.approx(suite["metrics"][0]["now"])
+    assert rows["nDCG@10", "segment=head"]["now"] == 1.0
+    assert [each["query"] for each in since["queries"]] == ["q10", "q09"]
+
+    assert f"\nsince main ({branch.base}): the lists of 2 of 10 queries changed\n" in said
+    block = said[said.index("since main") :].splitlines()
+    assert block[1].split() == ["metric", "slice", "main", "branch", "change"]
+    assert block[2].split()[:3] == ["nDCG@10", "all", "1.0000"]
+    assert block[3].split()[:2] == ["P@3", "all"]
+    report = branch.path / "ireval-report"
+    summary = (report / "summary.md").read_text()
+    assert f"<details><summary>since main ({branch.base}): the lists of 2 of 10 queries changed</summary>" in summary
+    assert "| metric | slice | main | branch | change |  |" in summary
+    assert "<h3>main and this branch</h3>" in (report / "index.html").read_text()
+
+
+def test_a_branch_that_accepted_nothing_is_compared_with_main_everywhere(branch):
+    branch.rank(**WORSE)
+
+    said = branch.run().stdout.str()
+    (suite,) = branch.shop.results()["suites"]
+    assert suite["since_base"] == {
+        "commit": branch.base,
+        "same": True,
+        "changed": 1,
+        "compared": 10,
+        "rows": [],
+        "queries": [],
+    }
+    header = next(line for line in said.splitlines() if line.startswith("suite  metric"))
+    assert header.split()[2:5] == ["branch", "main", "change"]
+    summary = (branch.path / "ireval-report/summary.md").read_text()
+    assert "| suite | metric | branch | main | change |" in summary
+    assert f"since main ({branch.base}): the lists of 1 of 10 queries changed." in summary
+
+
+def test_without_a_base_or_a_baseline_there_nothing_is_said_of_main(branch):
+    branch.shop.run()
+    assert branch.shop.results()["suites"][0]["since_base"] is None
+    branch.git("rm", "-q", "-r", "baselines")
+    branch.git("commit", "-q", "-m", "none")
+    branch.git("checkout", "-q", "-B", "main")
+    branch.git("checkout", "-q", "-B", "change")
+
+    assert "since main" not in branch.run().stdout.str()
+    assert branch.shop.results()["suites"][0]["since_base"] is None

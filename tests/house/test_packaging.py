@@ -72,7 +72,7 @@ def test_templates_and_plugins_are_found(environment):
 
     assert Path(where).is_relative_to(environment.bin.parent) or Path(where).is_relative_to(ROOT)
     assert page.startswith("<!doctype html>")
-    assert plugins.startswith("pytest-ireval 0.1.0 (builtin, formats, rules, sources)\n  metrics: P, R, ")
+    assert plugins.startswith("pytest-ireval 0.1.0 (builtin, formats, kinds)\n  metrics: P, R, ")
 
 
 def test_the_example_is_green_under_the_gate(environment, tmp_path):

@@ -29,6 +29,7 @@ from pytest_ireval.results.suite_result import (
     RecallPrecision,
     RunResult,
     Section,
+    SinceBase,
     SliceCurves,
     SliceRow,
     SuiteResult,
@@ -108,6 +109,14 @@ def full_suite(name, seed, queries, metrics, documents):
         distributions=tuple(_distribution(table, metric) for metric in metrics),
         trends=tuple(_trend(chance, metric) for metric in metrics),
         chance_of_red=ChanceOfRed(0.04, ("expect",)),
+        since_base=SinceBase(
+            "3b1c0ff",
+            same=False,
+            changed=queries // 2,
+            compared=queries,
+            rows=(SliceRow(metrics[0], SliceFigures("all", queries, 0.84, 0.9, 20, 11, queries - 31)),),
+            queries=(QueryChange("q004", "blue tea", 0.1, 0.9),),
+        ),
         texts={"q004-d0": DocumentText("Blue tea", "https://shop.example/q004-d0", "", {"price": "3.5"})},
         diagnoses=(
             Diagnosis(
