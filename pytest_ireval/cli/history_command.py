@@ -9,6 +9,7 @@ import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -168,6 +169,9 @@ LEFT_OUT = ("run", "path")
 """What the columns of a file do without: a number that rebuilding changes, and where a run was started."""
 HEADER = ("date", "commit", "suite", "metric", "slice", "value", "change", "sd", "verdict", "")
 NUMBERS = (5, 6, 7)
+BRIEF = ("date", "commit", "suite", "verdict", "metric", "value", "change", "red", "")
+NAMED = 2
+"""The most red figures of a suite that are named in its line."""
 REASON = 40
 
 
@@ -180,14 +184,18 @@ REASON = 40
 )
 @click.option("--branch", default="", help="Only runs on this branch.", show_default=False)
 @click.option("--since", type=_DATES, metavar="DATE", help="Only runs of this day or later.")
+@click.option("--rows", "each", is_flag=True, help="A line for each metric and slice.")
 @click.option("--limit", default=20, type=click.IntRange(1), help="Number of runs to show.")
 @click.option(
     "--format", "form", default="table", type=click.Choice(["table", "json", "csv"]), help="The output format."
 )
 def _list(
-    history: Path | None, suite: str, metric: str, part: str, branch: str, since: Any, limit: int, form: str
+    history: Path | None, suite: str, metric: str, part: str, branch: str, since: Any, each: bool, limit: int, form: str
 ) -> None:
-    """Show the figures of earlier runs, the newest first: each suite, metric and slice with its verdict."""
+    """Show earlier runs, the newest first: a line for each suite, with its first metric and what was red.
+
+    With --metric, --slice or --rows it is a line for each metric and slice.
+    """
     path = history or history_near(Path.cwd())
     wanted = Wanted(suite, metric, part, branch, _moment(since))
     found = rows(path, wanted)
@@ -201,7 +209,8 @@ def _list(
     elif form == "csv":
         click.echo("".join(_csv(shown)), nl=False)
     else:
-        click.echo(table(HEADER, list(_cells(shown)), NUMBERS))
+        whole = each or metric or part
+        click.echo(table(HEADER, list(_cells(shown)), NUMBERS) if whole else table(BRIEF, list(_brief(shown)), (5, 6)))
         if left:
             click.echo(f"\n{counted(left, 'earlier run')}; --limit shows more")
 
@@ -278,6 +287,26 @@ def _cells(shown: Iterable[Row]) -> Iterator[list[str]]:
             ", ".join(_notes(row)) if suite != last else "",
         ]
         last = suite
+
+
+def _brief(shown: Iterable[Row]) -> Iterator[list[str]]:
+    """A line for each suite of a run."""
+    for _, group in groupby(shown, lambda row: (row.run, row.suite, row.path)):
+        rows = list(group)
+        first = next((row for row in rows if row.slice == "all"), rows[0])
+        red = [f"{row.metric} {row.slice}" for row in rows if row.metric and row.verdict in ("fail", "error")]
+        more = f" and {len(red) - NAMED} more" if len(red) > NAMED else ""
+        yield [
+            first.date[:16].replace("T", " "),
+            first.commit[:7],
+            first.suite,
+            first.suite_verdict,
+            first.metric,
+            "" if first.value is None else figure(first.value),
+            "" if first.change is None else change(first.change),
+            ", ".join(red[:NAMED]) + more,
+            ", ".join(_notes(first)),
+        ]
 
 
 def _notes(row: Row) -> Iterator[str]:

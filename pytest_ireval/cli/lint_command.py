@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from itertools import groupby
 from typing import get_args
 
 import click
@@ -14,6 +15,8 @@ from pytest_ireval.intake.linting import CHECKS, Doubt, findings
 from pytest_ireval.intake.reading import read_judgments, read_queries, read_rankings
 from pytest_ireval.results.evaluation import Grades
 
+FIRST = 5
+"""The findings of a check that are shown unless all are asked for."""
 SCALE = re.compile(r"(-?[0-9.]+)\.\.(-?[0-9.]+)")
 
 
@@ -24,6 +27,7 @@ SCALE = re.compile(r"(-?[0-9.]+)\.\.(-?[0-9.]+)")
 @click.option("--scale", metavar="LOW..HIGH", help="The lowest and the highest allowed grade, for example 0..3.")
 @click.option("--rel", default=1.0, help="The lowest grade that is relevant.")
 @click.option("--ignore", multiple=True, metavar="CHECK", help="Do not report this; repeatable.")
+@click.option("--all", "whole", is_flag=True, help="Every finding; the default is the first five of each check.")
 @click.option("--format", "form", default="text", type=click.Choice(["text", "json"]), help="The output format.")
 @format_options("judgments", "queries", "rankings")
 @click.option("--grades", default="integer", type=click.Choice(get_args(Grades)), help="The type of grades.")
@@ -34,6 +38,7 @@ def command(
     scale: str | None,
     rel: float,
     ignore: tuple[str, ...],
+    whole: bool,
     form: str,
     judgments_format: str | None,
     queries_format: str | None,
@@ -55,7 +60,7 @@ def command(
         rel=rel,
     )
     shown = [finding for finding in found if finding.check not in ignore]
-    click.echo(_as_json(shown) if form == "json" else _as_text(shown, len(found) - len(shown)))
+    click.echo(_as_json(shown) if form == "json" else _as_text(shown, len(found) - len(shown), whole=whole))
     sys.exit(1 if shown else 0)
 
 
@@ -70,8 +75,13 @@ def _scale(text: str) -> tuple[float, float]:
     return low, high
 
 
-def _as_text(found: list[Doubt], ignored: int) -> str:
-    lines = [f"{finding.place}: {finding.text} [{finding.check}]" for finding in found]
+def _as_text(found: list[Doubt], ignored: int, *, whole: bool) -> str:
+    lines = []
+    for name, group in groupby(found, lambda finding: finding.check):
+        these = list(group)
+        shown = these if whole else these[:FIRST]
+        lines += [f"{finding.place}: {finding.text} [{name}]" for finding in shown]
+        lines += [f"… and {len(these) - FIRST:,} more [{name}]: --all shows them"] if len(these) > len(shown) else []
     count = {name: sum(finding.check == name for finding in found) for name in CHECKS}
     summary = ", ".join(f"{number} {name}" for name, number in count.items() if number)
     left = f"; {ignored} ignored" if ignored else ""

@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import click
 from click.core import ParameterSource
+from click.shell_completion import CompletionItem
 
 from pytest_ireval.baselines.reading import read_baseline
 from pytest_ireval.cli.options import LateBar, format_options, metric_names, view_options
 from pytest_ireval.cli.why_text import FORMATS
-from pytest_ireval.errors import BaselineError, MetricError, MetricNameError, Problem, SuiteError, did_you_mean
+from pytest_ireval.errors import (
+    BaselineError,
+    InputError,
+    IrevalError,
+    MetricError,
+    MetricNameError,
+    Problem,
+    SuiteError,
+    did_you_mean,
+)
 from pytest_ireval.explaining.why import why
 from pytest_ireval.gate.inputs import gathered, judgment_prints, metric_of_suite, prints_of
 from pytest_ireval.gate.last_run import FILE, LastRun, baseline_print, changed_since, last_run
@@ -24,10 +34,28 @@ from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.progress import Progress
 from pytest_ireval.reports.data_files import FOLDER
 from pytest_ireval.results.explanation import Explanation
+from pytest_ireval.retrieval.document_texts import read_document_texts
+from pytest_ireval.retrieval.doors import as_queries
+from pytest_ireval.retrieval.formats.input_file import near
 from pytest_ireval.retrieval.judgments import Judgments
 from pytest_ireval.retrieval.rankings import Rankings
 from pytest_ireval.suites.loading import load_suites
 from pytest_ireval.suites.suite import Suite
+
+
+def _queries_of_suite(ctx: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """The ids that a shell completes, with their texts: those of the suite that the line names before."""
+    path = ctx.params.get("suite")
+    if path is None:
+        return []
+    try:
+        registry = Conftests().registry_for(path)
+        files = [suite.queries.path for suite in load_suites(path, registry) if suite.queries]
+        queries = [as_queries(file, registry.readers) for file in dict.fromkeys(files)]
+    except (IrevalError, OSError):  # the command itself shows the error
+        return []
+    pairs = dict(pair for each in queries for pair in zip(each.ids, each.text, strict=True))
+    return [CompletionItem(query, help=text) for query, text in pairs.items() if query.startswith(incomplete)]
 
 
 @click.command(name="why", context_settings={"show_default": True})
@@ -36,7 +64,10 @@ from pytest_ireval.suites.suite import Suite
 @click.argument("rankings", required=False)
 @click.argument("other", required=False)
 @click.option(
-    "-q", "--query", help="The query; required with one RANKINGS. With two, the default is where they differ most."
+    "-q",
+    "--query",
+    shell_complete=_queries_of_suite,
+    help="The query; required with one RANKINGS. With two, the default is where they differ most.",
 )
 @click.option(
     "--suite",
@@ -166,7 +197,22 @@ def _why_in_suite(
         registry=registry,
         progress=progress,
     )
-    return replace(explanation, explains=sides.explains)
+    return replace(explanation, explains=sides.explains, titles=_titles_of(suite, explanation))
+
+
+def _titles_of(suite: Suite, explanation: Explanation) -> Mapping[str, str]:
+    """The titles of the explained documents; a file that cannot be read is a line on the error stream."""
+    if suite.documents.texts is None:
+        return {}
+    wanted = {move.document for move in explanation.moves} | set(explanation.first.steps.documents)
+    try:
+        found = read_document_texts(near(suite.documents.texts.path), wanted)
+        trouble = "" if found or not wanted else f"{near(suite.documents.texts.path)}: none of them is in this file"
+    except (InputError, OSError) as error:
+        found, trouble = {}, " ".join(str(error).split())
+    if trouble:
+        click.echo(f"documents have no titles: {trouble}", err=True)
+    return {document: text.title for document, text in found.items() if text.title}
 
 
 def _sides(suite: Suite, registry: Registry, progress: Progress, *, ask: bool, report: Path | None) -> _Sides:

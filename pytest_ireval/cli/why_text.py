@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import NamedTuple, TypeAlias
 
 from pytest_ireval.results.explanation import Column, Explained, Explanation, Move, Steps
-from pytest_ireval.text_table import printable, table, width
+from pytest_ireval.text_table import cut, printable, table, width
 
 WIDTH = 80
 SHORTEST_ID = 12
@@ -105,7 +106,7 @@ def _blocks(explanation: Explanation, lines: int | None) -> Iterator[_Block]:
     yield _answer(explanation)
     first, other = explanation.first, explanation.other
     if other is None:
-        yield from _told(explanation.metric, first, lines)
+        yield from _told(explanation.metric, first, lines, explanation.titles)
         return
     yield from _moves(explanation, lines)
     yield [f"A: {first.rankings}"]
@@ -128,14 +129,16 @@ def _answer(explanation: Explanation) -> list[str]:
     return [f"{explanation.metric} of query {query}: {values}", files, *explains]
 
 
-def _told(metric: str, explained: Explained, lines: int | None) -> Iterator[_Block]:
+def _told(
+    metric: str, explained: Explained, lines: int | None, titles: Mapping[str, str] = MappingProxyType({})
+) -> Iterator[_Block]:
     """Facts, steps, what stands beside, and the last line."""
     steps = explained.steps
     if steps.facts:
         yield list(steps.facts)
     count = _shown(explained, lines)
     if count:
-        yield _steps_grid(steps, count)
+        yield _with_titles(_steps_grid(steps, count), titles)
     if notes := _left_out(explained, count):
         yield notes
     if steps.beside and steps.beside.columns:
@@ -163,6 +166,17 @@ def _steps_grid(steps: Steps, count: int) -> _Grid:
     ]
     header = ["rank", "document", "grade", *(column.name for column in columns)]
     return _Grid(header, rows, [0, *range(2, len(header))], ids=1)
+
+
+LONGEST_TITLE = 30
+
+
+def _with_titles(grid: _Grid, titles: Mapping[str, str]) -> _Grid:
+    """The same with a last column of titles, if a document has one."""
+    if grid.ids is None or not titles:
+        return grid
+    rows = [[*row, cut(printable(titles.get(row[grid.ids], "")), LONGEST_TITLE)] for row in grid.rows]
+    return grid._replace(header=[*grid.header, "title"], rows=rows)
 
 
 def _left_out(explained: Explained, count: int) -> list[str]:
@@ -211,7 +225,7 @@ def _moves(explanation: Explanation, lines: int | None) -> Iterator[_Block]:
     header = ["document", "grade", "moved"] + (["A", "B", "B - A"] if shares else [])
     rows = [_move_row(move, shares) for move in shown]
     if rows:
-        yield _Grid(header, rows, [1, *range(3, len(header))], ids=0)
+        yield _with_titles(_Grid(header, rows, [1, *range(3, len(header))], ids=0), explanation.titles)
     notes = []
     if len(shown) < len(told):
         notes.append(f"documents not shown: {len(told) - len(shown)}")

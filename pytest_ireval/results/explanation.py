@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from pytest_ireval.results.evaluation import Policies
@@ -101,6 +101,8 @@ class Explanation:
     """Every document of both tables, best rank first."""
     explains: str = ""
     """In a suite, which rankings stand beside the baseline: of which run, or what the source returns now, and why."""
+    titles: Mapping[str, str] = field(default_factory=dict)
+    """In a suite, by id the titles of documents."""
 
     def to_dict(self) -> Mapping[str, Any]:
         """The JSON form."""

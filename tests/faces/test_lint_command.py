@@ -155,3 +155,14 @@ def test_what_is_near_but_another_thing(one, other):
 
 def test_each_text_is_named_once_with_the_first_that_is_like_it():
     assert near_duplicates(["mug", "mugs", "Mug", "mug!"]) == [(0, 1), (0, 2), (0, 3)]
+
+
+def test_many_findings_of_a_check_are_counted(ireval, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "many.txt").write_text("".join(f"q{n} 0 d1 0\n" for n in range(9)))
+
+    lines = ireval("lint", "many.txt").out.splitlines()
+    assert len(lines) == 7
+    assert lines[5:] == ["… and 4 more [no-relevant]: --all shows them", "9 found: 9 no-relevant"]
+    assert len(ireval("lint", "many.txt", "--all").out.splitlines()) == 10
+    assert len(json.loads(ireval("lint", "many.txt", "--format", "json").out)["findings"]) == 9

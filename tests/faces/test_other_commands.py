@@ -1,9 +1,13 @@
 """``ireval metrics`` and ``ireval plugins``."""
 
+from pathlib import Path
+
 import pytest
 
 from pytest_ireval.cli import COMMANDS
 from pytest_ireval.cli.metrics_command import meaning, option_for
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "suites" / "product-search.ireval.yaml"
 
 
 def test_metrics_lists_all_by_plugin_with_what_must_follow_the_name(ireval):
@@ -213,9 +217,16 @@ def test_a_misspelt_command_gets_a_suggestion(ireval, typed, meant):
 
 @pytest.mark.parametrize(
     ("words", "found"),
-    [("ireval evaluate -m ndc", ["nDCG", "nDCGRel"]), ("ireval why AP", ["AP"]), ("ireval self", ["self-test"])],
+    [
+        ("ireval evaluate -m ndc", ["nDCG", "nDCGRel"]),
+        ("ireval why AP", ["AP"]),
+        ("ireval self", ["self-test"]),
+        (f"ireval why AP --suite {EXAMPLE} --query q05", [f"q05{n}" for n in range(10)]),
+        (f"ireval why AP --suite {__file__} --query q05", []),
+        ("ireval why AP --query q05", []),
+    ],
 )
-def test_a_shell_completes_commands_and_metrics(ireval, monkeypatch, words, found):
+def test_a_shell_completes_commands_metrics_and_queries(ireval, monkeypatch, words, found):
     monkeypatch.setenv("_IREVAL_COMPLETE", "bash_complete")
     monkeypatch.setenv("COMP_WORDS", words)
     monkeypatch.setenv("COMP_CWORD", str(len(words.split()) - 1))

@@ -199,3 +199,29 @@ def test_an_id_of_a_query_is_not_that_of_a_document(tmp_path):
     (tmp_path / "p.csv").write_text("query_id,docno,title\nq1,d1,Red mug\n")
 
     assert read_document_texts(tmp_path / "p.csv", {"d1"})["d1"].title == "Red mug"
+
+
+def test_why_shows_them(titled, ireval):
+    titled.run()
+
+    text = ireval("why", "nDCG@10", "--suite", "shop.ireval.yaml", "--query", "q07").out
+    assert "Mug number 3" in text
+    header = next(line for line in text.splitlines() if line.startswith("document"))
+    assert header.split()[-1] == "title"
+    assert "<script>" in text
+    marked = ireval("why", "nDCG@10", "--suite", "shop.ireval.yaml", "--query", "q07", "--format", "markdown").out
+    assert "<script>" not in marked
+    assert "\\<script\\>" in marked
+    found = json.loads(
+        ireval("why", "nDCG@10", "--suite", "shop.ireval.yaml", "--query", "q07", "--format", "json").out
+    )
+    assert found["titles"]["q07-d1"] == "Mug number 1"
+
+
+def test_why_says_what_is_wrong_with_the_file(titled, ireval):
+    titled.run()
+    (titled.path / "products.jsonl").write_text("[")
+
+    said = ireval("why", "nDCG@10", "--suite", "shop.ireval.yaml", "--query", "q07")
+    assert "documents have no titles: " in said.err
+    assert "title" not in said.out[said.out.rindex("nDCG@10 of query") :]

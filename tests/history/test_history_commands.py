@@ -38,7 +38,7 @@ def write(folder, result):
 
 
 def test_the_table_shows_the_newest_first(ireval, filled):
-    assert ireval("history", "list").out == (
+    assert ireval("history", "list", "--rows").out == (
         "date              commit   suite  metric   slice          value   change     sd  verdict\n"
         "2026-03-03 12:00  0123456  blog                                                  error    attempt 2\n"
         "2026-03-02 11:30  0123456  shop   nDCG@10  all           0.8000  +0.0500  0.100  pass     "
@@ -46,6 +46,17 @@ def test_the_table_shows_the_newest_first(ireval, filled):
         "2026-03-01 10:00  0123456  shop   nDCG@10  all           0.7000  -0.0500  0.100  pass\n"
         "2026-03-01 10:00  0123456  shop   nDCG@10  segment=tail  0.6000  -0.1000  0.300  fail\n"
         "2026-03-01 10:00  0123456  blog   nDCG@10  all           0.8000  +0.0500         pass\n"
+    )
+
+
+def test_without_a_metric_each_suite_is_a_line_with_what_was_red(ireval, filled):
+    assert ireval("history", "list").out == (
+        "date              commit   suite  verdict  metric    value   change  red\n"
+        "2026-03-03 12:00  0123456  blog   error                                                    attempt 2\n"
+        "2026-03-02 11:30  0123456  shop   pass     nDCG@10  0.8000  +0.0500                        "
+        "accepted: v2, uncommitted changes\n"
+        "2026-03-01 10:00  0123456  shop   fail     nDCG@10  0.7000  -0.0500  nDCG@10 segment=tail\n"
+        "2026-03-01 10:00  0123456  blog   pass     nDCG@10  0.8000  +0.0500\n"
     )
 
 
@@ -216,7 +227,7 @@ def test_acceptances_come_back_from_git_each_once(ireval, repository):
     assert ireval("history", "rebuild", "--from-git").out == (
         "2 versions of baselines in git: 0 acceptances added, 2 already known\n"
     )
-    assert ireval("history", "list").out == (
+    assert ireval("history", "list", "--metric", "nDCG@10").out == (
         "date              commit   suite  metric   slice   value  change  sd  verdict\n"
         "2026-01-02 10:00  0000000  shop   nDCG@10  all    0.6000                       accepted: synonyms, from git\n"
         "2026-01-01 10:00  0000000  shop   nDCG@10  all    0.5000                       accepted: the first, from git\n"
