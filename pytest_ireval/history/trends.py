@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple, get_args, get_type_hints
 from pytest_ireval.history.database import bound, reading
 from pytest_ireval.history.kept import ALL, DATE, KeptFigures, KeptRun, KeptSuite, kept_run
 from pytest_ireval.results.outcome import VERDICTS, Verdict
-from pytest_ireval.results.suite_result import RunResult, Trend, TrendPoint
+from pytest_ireval.results.suite_result import RunResult, SuiteResult, Trend, TrendPoint
 
 if TYPE_CHECKING:
     from sqlite3 import Connection
@@ -161,7 +162,8 @@ SELECT runs.date, runs.commit_id, chosen.accepted, chosen.reason, figures.metric
 FROM (
     SELECT suites.id, suites.run, suites.accepted, suites.reason FROM suites JOIN runs ON runs.id = suites.run
     WHERE suites.name = ? AND runs.date < ?
-        AND (suites.accepted OR ? OR runs.branch IN (?, ?, ?, ?))
+        AND (? OR runs.branch IN (?, ?, ?, ?)
+            OR (suites.accepted AND runs.date IN (SELECT value FROM json_each(?))))
     ORDER BY runs.date DESC, runs.id DESC, suites.id DESC LIMIT ?) AS chosen
 JOIN runs ON runs.id = chosen.run JOIN figures ON figures.suite = chosen.id
 WHERE figures.now IS NOT NULL ORDER BY runs.date, runs.id, figures.id"""
@@ -173,8 +175,8 @@ def with_trends(path: Path, run: RunResult) -> RunResult:
     """The run with the trends of its suites; HistoryError where the history cannot be read.
 
     Beside its own point a trend has those of earlier runs on its branch, on the branch that it is held against, on the
-    one whose baseline it is compared with, and wherever something was accepted: what was tried on other branches is
-    about other changes. On no branch, such as in
+    one whose baseline it is compared with, and those acceptances of other branches that the baseline has: what was
+    tried there, or accepted and not merged, is about other changes. On no branch, such as in
     a checkout of a bare commit, it has all of them. Earlier is what has an earlier date, so that two runs of one
     moment are told the same. A figure that no earlier run has is no trend.
     """
@@ -182,19 +184,18 @@ def with_trends(path: Path, run: RunResult) -> RunResult:
     with reading(path, wait=PATIENCE) as connection:
         if connection is None:
             return run
-        accepted_on = {suite.name: suite.baseline.branch if suite.baseline else "" for suite in run.suites}
-        earlier = {
-            suite.name: _earlier(connection, run, suite.name, accepted_on[suite.name])
-            for suite in kept.suites
-            if suite.figures
-        }
+        judged = {suite.name: suite for suite in run.suites}
+        earlier = {suite.name: _earlier(connection, run, judged[suite.name]) for suite in kept.suites if suite.figures}
     trends = {suite.name: tuple(_trends(kept, suite, earlier.get(suite.name, {}))) for suite in kept.suites}
     return replace(run, suites=tuple(replace(suite, trends=trends[suite.name]) for suite in run.suites))
 
 
-def _earlier(connection: Connection, run: RunResult, suite: str, accepted_on: str) -> Points:
+def _earlier(connection: Connection, run: RunResult, suite: SuiteResult) -> Points:
+    accepted_on = suite.baseline.branch if suite.baseline else ""
     others = run.base, run.base.partition("/")[2], accepted_on  # origin/main is main there
-    asked = bound(suite, run.date, int(not run.branch), run.branch, *(name or run.branch for name in others))
+    named = (name or run.branch for name in others)
+    merged = json.dumps([each.date for each in suite.acceptances])
+    asked = bound(suite.name, run.date, int(not run.branch), run.branch, *named, merged)
     found: dict[tuple[str, str], list[TrendPoint]] = {}
     for date, commit, accepted, reason, *figure, now, verdict in connection.execute(EARLIER, (*asked, MOST_POINTS - 1)):
         said = str(reason) if accepted else ""

@@ -11,7 +11,7 @@ from pytest_ireval.errors import HistoryError
 from pytest_ireval.history.database import writing
 from pytest_ireval.history.kept import append, kept_run
 from pytest_ireval.history.trends import MOST_POINTS, MOST_TRENDS, with_trends
-from pytest_ireval.results.suite_result import BaselineInfo, TrendPoint
+from pytest_ireval.results.suite_result import Accepted, BaselineInfo, TrendPoint
 
 FILE = Path("history.sqlite")
 
@@ -88,13 +88,16 @@ def test_an_acceptance_is_marked_with_its_reason():
     assert (own.accepted, own.reason, own.this) == (True, "synonyms v3", True)
 
 
-def test_what_was_tried_on_other_branches_is_left_out_and_what_was_accepted_there_is_not():
+def test_of_other_branches_only_acceptances_that_were_merged_count():
     remember(1, 0.61, branch="main")
     remember(2, 0.62, branch="main", accepted=("shop",))
-    remember(3, 0.63, branch="rerank")
+    remember(3, 0.63, branch="rerank", accepted=("shop",))
     remember(4, 0.64, branch="synonyms")
+    merged = replace(suite("shop", 0.8), acceptances=(Accepted(moment(2), "2" * 40, "main"),))
 
-    assert values(branch="synonyms") == [0.62, 0.64, 0.8]
+    (found,) = with_trends(FILE, run(moment(20), merged, branch="synonyms")).suites
+    assert [point.value for point in found.trends[0].points] == [0.62, 0.64, 0.8]
+    assert values(branch="synonyms") == [0.64, 0.8]
 
 
 @pytest.mark.parametrize("base", ["main", "origin/main"])
