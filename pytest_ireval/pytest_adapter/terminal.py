@@ -41,7 +41,7 @@ def summarise(
     if not quiet:
         reporter.section("ireval")
         reasons = reason_lines(result, width) if config.get_verbosity() > 0 else []
-        lines = [*reasons, *summary_lines(result, width)]
+        lines = [*reasons, *summary_lines(result, width, statistics=config.get_verbosity() > 0)]
     else:
         lines = [*brief_lines(result, width), *section_warnings(result)]
     for line in (*lines, *update_lines(result, width), *accepting.told):
@@ -65,11 +65,12 @@ TONES: dict[str, _Tone] = {
     "red": "bad",
     "likely cause": "bad",
     "look at this": "doubtful",
+    "where": "bad",
 }
 _VERDICT = "pass|accepted|warning|inconclusive|fail|error"
 _ROW = re.compile(rf"(?P<before>.* {{2}})(?P<word>{_VERDICT})(?P<after>)")
 """A row of a table that ends in a verdict."""
-_NOTE = re.compile(rf"(?P<before>)(?P<word>{_VERDICT}|problem|likely cause|look at this|red)(?P<after>: .*)")
+_NOTE = re.compile(rf"(?P<before>)(?P<word>{_VERDICT}|problem|likely cause|where|look at this|red)(?P<after>: .*)")
 _RUN = re.compile(rf"(?P<before>ireval: )(?P<word>{_VERDICT})(?P<after>[:,] .*)")
 _DECIDES = re.compile(r" {2}.* <- (over tolerance|breaks the rule|over|red)")
 """A line of figures that the verdict rests on."""

@@ -8,7 +8,16 @@ from datetime import datetime, timedelta, timezone
 from typing import NamedTuple
 
 from pytest_ireval.reports.commands import accept_command, why_command
-from pytest_ireval.reports.figures import cause_words, change, figure, interval, percent, sight_words
+from pytest_ireval.reports.figures import (
+    cause_label,
+    cause_words,
+    change,
+    figure,
+    interval,
+    is_explained,
+    percent,
+    sight_words,
+)
 from pytest_ireval.results.outcome import (
     Cause,
     Diagnosis,
@@ -83,10 +92,14 @@ def cause_lines(suite: SuiteResult, limit: int, outcome: Outcome | None = None) 
     red = (each for each in suite.outcomes if each.verdict in ("fail", "error") and _has_cause(each))
     whole = outcome is None or outcome.id == next(red, outcome).id
     for number, cause in enumerate(suite.diagnoses if whole else suite.diagnoses[:1]):
-        yield from wrapped(printable(cause_words(cause)), limit, "  also: " if number else "  likely cause: ", "    ")
+        yield from wrapped(printable(cause_words(cause)), limit, _label(cause, number), "    ")
         if not number and whole:
             yield from wrapped(printable(cause.advice), limit, "    ", "    ") if cause.advice else ()
             yield from wrapped(queries_words(cause), limit, "    ", "    ")
+
+
+def _label(cause: Diagnosis, number: int) -> str:
+    return "  also: " if number else f"  {cause_label('fail', cause).lower()}: "
 
 
 def _has_cause(outcome: Outcome) -> bool:
@@ -119,7 +132,7 @@ def circumstance_lines(outcome: Outcome, suite: SuiteResult, date: str, limit: i
         yield f"  why:      {why_command(suite, outcome.metric, outcome.queries[0].query)}"
     if outcome.missing_baseline and not outcome.against:
         yield f"  accept:   {accept_command(suite, new=True)}"
-    elif stored and outcome.verdict != "error":
+    elif stored and outcome.verdict != "error" and not is_explained(suite):
         yield f"  accept:   {accept_command(suite, new=False)}"
 
 

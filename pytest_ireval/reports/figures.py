@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 from pytest_ireval.results.outcome import Diagnosis, SliceFigures
+from pytest_ireval.results.suite_result import SuiteResult
 from pytest_ireval.text_table import counted, magnitude, roughly
+
+ALL_OF_IT, MOST_OF_IT = 0.995, 0.5
+"""The shares of a loss that are called all of it, and most of it."""
 
 
 def figure(value: float | None, decimals: int = 4) -> str:
@@ -20,13 +24,19 @@ def cause_words(cause: Diagnosis) -> str:
     """A plain cause with the share of the loss that it explains."""
     if cause.explained is None:
         return cause.headline
-    share = "less than 1%" if 0 < cause.explained < 0.01 else f"{cause.explained:.0%}"
-    return f"{cause.headline} ({share} of the loss of {cause.metric})"
+    share = f"{cause.explained:.0%} of" if cause.explained >= 0.01 else "less than 1% of"
+    share = "all" if cause.explained >= ALL_OF_IT else share
+    return f"{cause.headline}; these queries have {share} the loss of {cause.metric}"
 
 
-def cause_label(verdict: str) -> str:
-    """``Likely cause``; in a run or suite that passed it is a defect that no rule looks at."""
-    return "Look at this" if verdict == "pass" else "Likely cause"
+def cause_label(verdict: str, cause: Diagnosis) -> str:
+    """``Likely cause``, or ``Where``; in a run or suite that passed it is a defect that no rule looks at."""
+    return "Look at this" if verdict == "pass" else "Where" if cause.locates else "Likely cause"
+
+
+def is_explained(suite: SuiteResult, *, why: bool = True) -> bool:
+    """Tell whether a plain cause explains most of the loss; with ``why`` one that only says where does not count."""
+    return any((each.explained or 0) >= MOST_OF_IT and not (why and each.locates) for each in suite.diagnoses)
 
 
 def percent(share: float | None) -> str:

@@ -13,7 +13,7 @@ from pytest_ireval.errors import Problem, ReportError
 from pytest_ireval.reports.charts.gallery import svg_of
 from pytest_ireval.reports.commands import accept_command, rule_anchor, why_command
 from pytest_ireval.reports.failure_text import baseline_words, best_document, cause_sentence, grade_words, now_at
-from pytest_ireval.reports.figures import figure, interval, sight_words
+from pytest_ireval.reports.figures import figure, interval, is_explained, sight_words
 from pytest_ireval.reports.markdown_text import SourceLinks
 from pytest_ireval.reports.page_suite import suite_view, tone_of, word_of
 from pytest_ireval.reports.query_view import packed, queries_data
@@ -294,5 +294,5 @@ def _accepting(suite: SuiteResult, checks: Sequence[RedCheck]) -> Iterator[tuple
     """The command that accepts what was measured, if a finding can be accepted."""
     stored = [each.outcome for each in checks if each.outcome.verdict != "pass" and not each.outcome.against]
     new = any(each.missing_baseline for each in stored)
-    if new or any(each.compares and each.verdict != "error" for each in stored):
+    if new or (any(each.compares and each.verdict != "error" for each in stored) and not is_explained(suite)):
         yield "accept", accept_command(suite, new=new)

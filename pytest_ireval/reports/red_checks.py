@@ -59,7 +59,10 @@ def red_checks(suite: SuiteResult, outcomes: Sequence[Outcome]) -> tuple[RedChec
 
 
 def red_queries(checks: Sequence[RedCheck]) -> tuple[RedQuery, ...]:
-    """Every query that a check lists: those that broke most checks first, then in the order of the checks."""
+    """Every query that a check lists: those that broke most checks first, then in the order of the checks.
+
+    Where some checks compare with a baseline, queries that only others list are left out: they were low before.
+    """
     broken: dict[str, list[int]] = {}
     shown: dict[str, tuple[tuple[bool, int, int], QueryChange, str]] = {}
     for number, check in enumerate(checks, 1):
@@ -69,6 +72,9 @@ def red_queries(checks: Sequence[RedCheck]) -> tuple[RedQuery, ...]:
             broken.setdefault(each.query, []).append(number)
             entry = ((each.baseline is None and not each.note, number, place), each, check.outcome.metric)
             shown[each.query] = min(shown.get(each.query, entry), entry, key=lambda known: known[0])
+    comparing = any(check.outcome.compares for check in checks)
+    silent = {number for number, check in enumerate(checks, 1) if comparing and not check.outcome.compares}
+    shown = {query: entry for query, entry in shown.items() if entry[1].note or set(broken[query]) - silent}
     order = sorted(shown, key=lambda query: (-len(dict.fromkeys(broken[query])), shown[query][0]))
     return tuple(RedQuery(shown[each][1], shown[each][2], tuple(dict.fromkeys(broken[each]))) for each in order)
 
@@ -142,9 +148,9 @@ def _queries(found: Sequence[RedQuery], shown: Sequence[RedQuery], suite: SuiteR
     for row, query in zip(laid_out(rows, (), (3, 3), {0: limit // 2}), (None, *shown), strict=True):
         lines += [f"  {line}".rstrip() for line in row]
         lines += [line for text in _beneath(query, suite) for line in wrapped(text, limit, "    ")] if query else []
+        lines += [f"  {line}" for line in top_lines(shown[0].change, limit - 2)] if query is shown[0] else []
     more = len(found) - len(shown)
-    lines += [f"  … and {more:,} more: -v shows each check with its queries"] if more else []
-    return [*lines, *top_lines(shown[0].change, limit)]
+    return [*lines, *([f"  … and {more:,} more: -v shows each check with its queries"] if more else [])]
 
 
 def _beneath(query: RedQuery, suite: SuiteResult) -> Iterator[str]:

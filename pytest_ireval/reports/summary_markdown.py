@@ -15,7 +15,7 @@ from pytest_ireval.reports.failure_text import (
     moved_text,
     now_at,
 )
-from pytest_ireval.reports.figures import change, figure, interval, percent, sight_words
+from pytest_ireval.reports.figures import change, figure, interval, is_explained, percent, sight_words
 from pytest_ireval.reports.markdown_text import SourceLinks, fenced, folded, inert, literal, markdown_table
 from pytest_ireval.reports.red_checks import RedCheck, others_words, ranges_words, red_checks, red_queries
 from pytest_ireval.reports.summary_table import (
@@ -402,9 +402,10 @@ def _circumstances(checks: Sequence[RedCheck], suite: SuiteResult, date: str) ->
     if compares and suite.baseline is not None:
         parts.append(f"Baseline: {inert(baseline_words(suite.baseline, date))}")
     new = any(each.missing_baseline for each in stored)
-    if new or any(each.verdict != "error" for each in compares):
+    if new or (any(each.verdict != "error" for each in compares) and not is_explained(suite)):
         parts.append(f"Accept:\n\n{fenced(accept_command(suite, new=new), 'sh')}")
-    return folded("Inputs, baseline, and how to accept", "\n\n".join(parts)) if parts else ""
+    accepts = ", and how to accept" if parts and parts[-1].startswith("Accept") else ""
+    return folded(f"Inputs, baseline{accepts}", "\n\n".join(parts)) if parts else ""
 
 
 def _document(each: Placed) -> str:

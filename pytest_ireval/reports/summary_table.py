@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import groupby
 
 from pytest_ireval.reports.failure_text import cause_sentence
-from pytest_ireval.reports.figures import cause_label, cause_words, change, figure, interval, percent
+from pytest_ireval.reports.figures import cause_label, cause_words, change, figure, interval, is_explained, percent
 from pytest_ireval.results.outcome import VERDICTS, Cause, Outcome, SliceFigures, Verdict, worst_of
 from pytest_ireval.results.suite_result import ChanceOfRed, Counts, MetricFigures, RunResult, SinceBase, SuiteResult
 from pytest_ireval.text_table import aligned, counted, cut, laid_out, magnitude, printable, width, wrapped
@@ -23,12 +23,15 @@ WORTH_A_LOOK = 0.05
 """The share of slices named that are named by chance."""
 
 
-def summary_lines(run: RunResult, limit: int = 80, files: Sequence[str] = ()) -> list[str]:
-    """Everything at a glance; ``files`` are those that the run wrote."""
+def summary_lines(run: RunResult, limit: int = 80, files: Sequence[str] = (), *, statistics: bool = True) -> list[str]:
+    """Everything at a glance; ``files`` are those that the run wrote.
+
+    Without ``statistics`` nothing is said of what the queries can show, and of red by chance.
+    """
     parts = [
-        _figures(run, limit),
+        _figures(run, limit, statistics),
         list(_since_base(run, limit)),
-        _rests_on(run.suites, limit),
+        _rests_on(run.suites, limit, statistics),
         [line for note in notes_of_run(run) for line in wrapped(note, limit, then="  ")],
         [f"written: {printable(file)}" for file in files],
         _affected_lines(run, limit),
@@ -79,14 +82,14 @@ def _since_base(run: RunResult, limit: int) -> Iterator[str]:
             yield from (f"  {line}" for line in aligned(rows, range(2, 6)))
 
 
-def _figures(run: RunResult, limit: int) -> list[str]:
+def _figures(run: RunResult, limit: int, statistics: bool) -> list[str]:
     """Suites beside their metrics, or above them where there is no room beside."""
     suites = run.suites
     if not suites:
         return []
     above = [row for suite in suites for row in metric_rows(suite)]
     names = [name for suite in suites for name, _ in zip(_once(suite.name), metric_rows(suite), strict=False)]
-    titles, *above = filled([header_of(run), *above])
+    titles, *above = filled([header_of(run), *above], statistics=statistics)
     beside = [[name, *row] for name, row in zip(("suite", *names), (titles, *above), strict=True)]
     lines = laid_out(beside, range(2, 5), most={0: WIDEST, 1: WIDEST})
     if _fits(lines, limit):
@@ -115,10 +118,10 @@ def _fits(rows: Sequence[Sequence[str]], limit: int) -> bool:
     return all(width(lines[-1]) <= limit for lines in rows)
 
 
-def filled(table: Sequence[Sequence[str]]) -> list[list[str]]:
-    """The rows without the column of what queries can show, where there is nothing in it."""
+def filled(table: Sequence[Sequence[str]], *, statistics: bool = True) -> list[list[str]]:
+    """The rows without the column of what queries can show, if nothing is in it or nobody asked."""
     place = list(table[0]).index("can show")
-    if any(row[place].strip("-") for row in table[1:]):
+    if statistics and any(row[place].strip("-") for row in table[1:]):
         return [list(row) for row in table]
     return [[cell for i, cell in enumerate(row) if i != place] for row in table]
 
@@ -186,7 +189,7 @@ COUNTS: tuple[tuple[str, Callable[[Counts], int]], ...] = (
 )
 
 
-def _rests_on(suites: Sequence[SuiteResult], limit: int) -> list[str]:
+def _rests_on(suites: Sequence[SuiteResult], limit: int, statistics: bool) -> list[str]:
     """How many queries each suite's figures rest on, and what might mislead; columns without anything are left out."""
     found = [suite for suite in suites if suite.counts.queries]
     if not found:
@@ -194,7 +197,7 @@ def _rests_on(suites: Sequence[SuiteResult], limit: int) -> list[str]:
     columns = [(name, [count(suite.counts) for suite in found]) for name, count in COUNTS]
     columns = [(name, numbers) for name, numbers in columns if any(numbers)]
     chances = [_chance_share(suite.chance_of_red) for suite in found]
-    by_chance = ["red by chance"] if any(chances) else []
+    by_chance = ["red by chance"] if statistics and any(chances) else []
     header = ["suite", "queries", "judged", *(name for name, _ in columns), *by_chance]
     rows = [
         [
@@ -209,7 +212,7 @@ def _rests_on(suites: Sequence[SuiteResult], limit: int) -> list[str]:
     lines = laid_out([header, *rows], range(1, len(header)), most=WIDEST)
     if _fits(lines, limit):
         return [line for row in lines for line in row]
-    return [line for suite in found for line in wrapped(_counts_in_words(suite), limit, then="  ")]
+    return [line for suite in found for line in wrapped(_counts_in_words(suite, statistics), limit, then="  ")]
 
 
 def _chance_share(chance: ChanceOfRed | None) -> str:
@@ -231,10 +234,10 @@ def chance_words(chance: ChanceOfRed) -> str:
     return f"A harmless change of the usual size would turn this suite red {often}{not_counted}."
 
 
-def _counts_in_words(suite: SuiteResult) -> str:
+def _counts_in_words(suite: SuiteResult, statistics: bool) -> str:
     numbers = [(name, count(suite.counts)) for name, count in COUNTS]
     said = [f"{name}: {number:,}" for name, number in numbers if number]
-    said += [f"red by chance: {words}"] if (words := _chance_share(suite.chance_of_red)) else []
+    said += [f"red by chance: {words}"] if statistics and (words := _chance_share(suite.chance_of_red)) else []
     return "; ".join([f"{suite.name}: {counted(suite.counts.queries, 'query')}, {suite.counts.judged:,} judged", *said])
 
 
@@ -283,6 +286,8 @@ def _notes_of(suite: SuiteResult) -> Iterator[str]:
 
 def _worth_a_look(suite: SuiteResult) -> Iterator[str]:
     """Slices that got worse and that no red rule names."""
+    if is_explained(suite, why=False):
+        return
     red = {(each.metric, each.slice) for each in suite.outcomes if each.verdict == "fail"}
     found = [each for each in suite.slices if each.corrected is not None and each.corrected < WORTH_A_LOOK]
     among = counted(len(suite.slices), "figure")
@@ -294,7 +299,9 @@ def _worth_a_look(suite: SuiteResult) -> Iterator[str]:
 
 def _told(outcome: Outcome) -> str:
     """An outcome in a line: where it stands, what was found, and the first thing to know besides."""
-    fact = f" ({outcome.facts[0]})" if outcome.facts else ""
+    fact = (
+        f" ({outcome.facts[0]})" if outcome.facts and not (outcome.verdict == "inconclusive" and outcome.metric) else ""
+    )
     return f"{outcome.place}: {outcome.headline}{fact}"
 
 
@@ -320,9 +327,8 @@ def brief_lines(run: RunResult, limit: int) -> list[str]:
 def _cause_lines(suite: SuiteResult, limit: int) -> Iterator[str]:
     """The first plain cause of a suite."""
     for cause in suite.diagnoses[:1]:
-        yield from wrapped(
-            printable(f"{cause_label(suite.verdict).lower()}: {suite.name}: {cause_words(cause)}"), limit, then="  "
-        )
+        label = cause_label(suite.verdict, cause).lower()
+        yield from wrapped(printable(f"{label}: {suite.name}: {cause_words(cause)}"), limit, then="  ")
 
 
 def _red(suite: SuiteResult) -> str:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from pytest_ireval.reports.figures import cause_label, cause_words, figure
+from pytest_ireval.reports.figures import cause_label, cause_words, figure, is_explained
 from pytest_ireval.results.outcome import Outcome, SliceFigures
 from pytest_ireval.results.suite_result import RunResult, SuiteResult
 from pytest_ireval.text_table import counted
@@ -49,7 +49,9 @@ def words_of(run: RunResult) -> _Words:
     told = tuple(f"{suite.name}: {cause_words(cause)}" if several else cause_words(cause) for suite, cause in found)
     more = (f"and {len(told) - NAMED:,} more suites with a plain cause",) if len(told) > NAMED else ()
     return words._replace(
-        causes=(*told[:NAMED], *more), next=found[0][1].advice or words.next, label=cause_label(run.verdict)
+        causes=(*told[:NAMED], *more),
+        next=found[0][1].advice or words.next,
+        label=cause_label(run.verdict, found[0][1]),
     )
 
 
@@ -86,7 +88,8 @@ MEND = "fix the problems named here and run again; until then the effect of the 
 
 def _against(run: RunResult, failed: Sequence[_Finding]) -> Iterator[str]:
     """The worst findings, how many there are, and what nobody could look at."""
-    told = list(dict.fromkeys(_told(each) for each in sorted(failed, key=lambda each: -_loss(each))))
+    shown = [each for each in failed if not _is_consequence(each)] or failed
+    told = list(dict.fromkeys(_told(each) for each in sorted(shown, key=lambda each: -_loss(each))))
     yield from told[:NAMED]
     if len(told) > NAMED:
         yield f"and {len(told) - NAMED:,} more"
@@ -102,6 +105,12 @@ def _against(run: RunResult, failed: Sequence[_Finding]) -> Iterator[str]:
     yield f"{len(failed):,} of {checks:,} {_checks(checks)} failed{where}"
     if broken := [suite.name for suite in run.suites if suite.verdict == "error"]:
         yield f"{_some(broken)} could not be judged{' as a whole' if set(broken) & _names(failed) else ''}"
+
+
+def _is_consequence(finding: _Finding) -> bool:
+    """Tell whether a slice fell for a cause that is no matter of slices, and all queries fell as well."""
+    wholes = [each.metric for each in finding.suite.outcomes if each.verdict == "fail" and each.slice == "all"]
+    return is_explained(finding.suite) and finding.outcome.slice != "all" and finding.outcome.metric in wholes
 
 
 def _names(failed: Sequence[_Finding]) -> set[str]:
@@ -140,7 +149,7 @@ def _whom(name: str) -> str:
     if name == "all":
         return "searches"
     column, _, value = name.partition("=")
-    word = re.fullmatch(r"[^\W\d][\w-]*", value) is not None and value.lower() not in ("yes", "no", "true", "false")
+    word = re.fullmatch(r"[^\W\d][\w-]{2,}", value) is not None and value.lower() not in ("yes", "no", "true", "false")
     return f"{value} searches" if column and word else f"searches with {name}"
 
 

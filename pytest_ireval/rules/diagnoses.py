@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations, islice
-from statistics import median
 from urllib.parse import unquote
 
 from pytest_ireval.errors import shown
@@ -59,11 +58,12 @@ def fewer_answers(change: RankingChange) -> Symptom | None:
     found = [query for query in change.moved if 0 < len(change.now(query)) <= len(change.baseline(query)) / 2]
     if not found:
         return None
-    before, now = (median(len(side(query)) for query in found) for side in (change.baseline, change.now))
+    before, now = (sorted(len(side(query)) for query in found) for side in (change.baseline, change.now))
+    numbers = f"{now[0]}" if now[0] == now[-1] else f"{now[0]} to {now[-1]}"
     return _symptom(
         change,
         found,
-        f"return fewer documents: {now:g} instead of {before:g}",
+        f"return fewer documents: {numbers} instead of {before[len(before) // 2]}",
         "look for a new filter, a timeout, or a part of the index that did not answer.",
     )
 
@@ -83,8 +83,8 @@ def other_ids(change: RankingChange) -> Symptom | None:
     return _symptom(
         change,
         list(found),
-        f"list documents under other ids: {shown(before)} is {shown(now)} now",
-        "use the ids of the judgments, or list renamed documents in the suite: documents: {aliases: FILE}.",
+        f"list documents under other ids: {shown(before)} is {shown(now)} now; the results themselves may be the same",
+        "restore the former ids; if the new ones are intended, add a table of both to the suite (documents: aliases).",
     )
 
 
@@ -166,8 +166,8 @@ def answers_of_others(change: RankingChange) -> Symptom | None:
     return _symptom(
         change,
         list(found),
-        f"return the answers of other queries: {shown(query)} has those of {shown(found[query])}",
-        "look for answers that are cached under a wrong key, or put to the wrong query in a batch.",
+        f"return the answers of other queries: {change.named(query)} has those of {change.named(found[query])}",
+        "look for answers that are cached under a wrong key, or mixed up in a batch.",
     )
 
 
@@ -185,8 +185,8 @@ def ascending_scores(change: RankingChange) -> Symptom | None:
     return _symptom(
         change,
         found,
-        "have ranks and scores that contradict each other: scores ascend with the rank",
-        "write scores that descend with the rank: documents are ordered by their scores.",
+        "have the lowest score at rank 1 in the file of rankings; the gate sorts by score, so their order is reversed",
+        "write the highest score at rank 1. If the search itself shows the right order, only the file is wrong.",
     )
 
 
@@ -195,7 +195,7 @@ def reversed_order(change: RankingChange) -> Symptom | None:
     """The baseline's documents stand in the opposite order."""
     found = [query for query in change.moved if _is_reversed(change.now(query), change.baseline(query))]
     return _symptom(
-        change, found, "list their documents in the opposite order", "check whether scores are sorted ascending."
+        change, found, "list their documents in the opposite order", "check in which direction the search sorts."
     )
 
 
@@ -231,7 +231,7 @@ def exchanged_ranks(change: RankingChange) -> Symptom | None:
         told = f"have ranks 1-{size} and {size + 1}-{2 * size} exchanged"
     else:
         told = f"lack ranks 1-{size}, and begin with what was at rank {size + 1}"
-    return _symptom(change, queries, told, "check how pages of results are put together, and where the first begins.")
+    return _symptom(change, queries, told, "check the offset of the first page, and how pages of results are joined.")
 
 
 def _block(now: Sequence[str], before: Sequence[str]) -> tuple[str, int] | None:
@@ -283,7 +283,7 @@ def one_document(change: RankingChange) -> Symptom | None:
         change,
         newly[most],
         f"have the document {shown(most)} new among the first {FEW}",
-        "look at what this document has: a boost, an empty field, or words of every query.",
+        "check whether it has a boost, an empty field, or a text that matches every query.",
     )
 
 
@@ -302,7 +302,7 @@ def crowded_top(change: RankingChange) -> Symptom | None:
     return _symptom(
         change,
         list(found),
-        f"have variants of one document on top: {', '.join(map(shown, variants[:EXAMPLES]))} for {shown(query)}",
+        f"have variants of one document on top: {', '.join(map(shown, variants[:EXAMPLES]))} for {change.named(query)}",
         "look for a lost grouping or collapsing of variants.",
     )
 
@@ -335,7 +335,7 @@ def missing_part(change: RankingChange) -> Symptom | None:
             return _symptom(
                 change,
                 [query for query in queries[group] if change.losses.get(query, 0) > 0],
-                f"lost all documents whose ids begin with {shown(group)} ({lost} of {number} are gone)",
+                f"lost all documents whose ids begin with {shown(group)} ({lost} of {number} places in lists)",
                 "check that this part of the index was loaded, and that its shard answers.",
             )
     return None
@@ -368,9 +368,9 @@ def one_slice(change: RankingChange) -> Symptom | None:
         return None
     *_, name, queries = best
     return Symptom(
-        f"the loss is in {name}, {len(queries)} of {counted(len(scored), 'query')}",
+        f"{len(queries)} of {counted(len(scored), 'query')} have {name}",
         queries,
-        "look at what the change does to these queries only.",
+        f"the cause is not known; look at what the change does only to queries with {name}.",
         locates=True,
     )
 

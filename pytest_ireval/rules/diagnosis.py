@@ -9,12 +9,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pytest_ireval.errors import PluginError
+from pytest_ireval.errors import PluginError, shown
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.plugins.kinds import DiagnosisKind, Part
 from pytest_ireval.results.outcome import Diagnosis
 from pytest_ireval.rules.context import Seen
 from pytest_ireval.rules.side import Floats, Population, Side
+from pytest_ireval.text_table import cut, printable
 
 LEAST_QUERIES, LEAST_SHARE = 2, 0.02
 """A cause of fewer queries is not named: it would be read as the cause of everything."""
@@ -24,6 +25,9 @@ SAME_QUERIES = 0.8
 """A cause that adds fewer new queries than this leaves is part of one that was named before it."""
 NAMED = 10
 """So many queries of a cause are listed."""
+
+
+LONGEST_TEXT = 40
 
 
 class Symptom(NamedTuple):
@@ -67,6 +71,11 @@ class RankingChange:
     def moved(self) -> tuple[str, ...]:
         """Queries whose ranking is not that of the baseline."""
         return tuple(query for query in self.queries if self.now(query) != self.baseline(query))
+
+    def named(self, query: str) -> str:
+        """The id of a query, with its text: ``'q152' "blue clock"``."""
+        text = dict(zip(self.population.queries.ids, self.population.queries.text, strict=True)).get(query, "")
+        return f'{shown(query)} "{cut(printable(text), LONGEST_TEXT)}"' if text else shown(query)
 
     def listed_now(self, query: str) -> int:
         """The number of documents in the current ranking; quick, for it reads no ids."""

@@ -23,14 +23,14 @@ def changed(pytester, monkeypatch):
     """What ``pytest --ireval`` says of a town whose ranks before are the accepted ones."""
     monkeypatch.delenv("CI", raising=False)
 
-    def make(ranks, suite=SUITE):
+    def make(ranks, *flags, suite=SUITE):
         town = Town(pytester.path / "town", ranks)
         (town.folder / "town.ireval.yaml").write_text(suite)
         kept = (town.folder / "now.txt").read_text()
         shutil.copy(town.folder / "before.txt", town.folder / "now.txt")
         assert pytester.runpytest("--ireval", "town", "--ireval-update-new").ret == 0
         (town.folder / "now.txt").write_text(kept)
-        return pytester.runpytest("--ireval", "town")
+        return pytester.runpytest("--ireval", "town", *flags)
 
     return make
 
@@ -48,7 +48,7 @@ def test_a_slice_that_no_rule_names_and_that_got_worse_is_named(changed):
 
 def test_what_a_red_rule_says_is_not_said_again(changed):
     suite = SUITE.replace("segment: head", "segment: tail").replace("50%", "1%")
-    result = changed(in_turn((2, 2), (2, 2), 20) + in_turn((2, 2), (1, 3), 10), suite)
+    result = changed(in_turn((2, 2), (2, 2), 20) + in_turn((2, 2), (1, 3), 10), suite=suite)
 
     assert result.ret == 1
     assert not any(line.startswith("look at segment=tail: RR@10") for line in result.outlines)
@@ -68,6 +68,6 @@ def test_what_chance_does_in_some_slice_is_not_named(changed):
 
 
 def test_the_table_says_what_so_many_queries_can_show(changed):
-    result = changed(in_turn((2, 2), (2, 2), 20) + in_turn((2, 2), (1, 3), 10))
+    result = changed(in_turn((2, 2), (2, 2), 20) + in_turn((2, 2), (1, 3), 10), "-v")
 
     result.stdout.fnmatch_lines(["suite  metric *90% interval * can show  verdict", "town   RR@10 * 0.0[0-9]* *"])

@@ -130,7 +130,7 @@ def test_several_red_checks_are_one_block(broken_in_three):
     ]
     assert '  q10 "words 10"   1.000 -> 0.000   1-2' in block
     assert "    q10-d0 (grade 3): #1 -> not in top 10" in block
-    assert "  q10 top 1 is now q10-n1 (not judged)" in block
+    assert "    q10 top 1 is now q10-n1 (not judged)" in block
     assert text.count("FAILED shop.ireval.yaml::no") == 2
     junit = (broken_in_three.path / "junit.xml").read_text(encoding="utf-8")
     assert junit.count("shop.ireval.yaml:13: nDCG@10 fell 10.0%") >= 1
