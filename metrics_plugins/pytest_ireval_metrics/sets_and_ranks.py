@@ -115,7 +115,7 @@ _set_ap_steps = _steps_with(_multiplied)
 
 
 def _success_steps(judged: JudgedRankings, **settings: Any) -> Steps:
-    """Whether anything is found; the first that is decides."""
+    """Tell whether anything is found; the first that is decides."""
     return _first_steps(judged, settings, lambda rank: ("1" if rank else "0", float(rank > 0)))
 
 

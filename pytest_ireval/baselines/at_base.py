@@ -92,7 +92,7 @@ def _read(base: MergeBase, prefix: str, contents: Mapping[str, bytes]) -> Baseli
 
 
 def _belongs(path: str, prefix: str) -> bool:
-    """Whether a file is one of this baseline, and not of its anchor, nor of a suite whose name begins so."""
+    """Tell whether a file is one of this baseline, and not of its anchor, nor of a suite whose name begins so."""
     return path.startswith(prefix) and ENDING.fullmatch(path[len(prefix) :]) is not None
 
 
@@ -105,7 +105,7 @@ def _from_top(folder: Path, base: MergeBase) -> str:
 
 
 def _is_same(record: bytes, path: Path) -> bool:
-    """Whether the .json file is that of the disk; it holds fingerprints of all others."""
+    """Tell whether the .json file is that of the disk; it holds fingerprints of all others."""
     try:
         return plain_line_ends(record) == plain_line_ends(path.read_bytes())
     except OSError:
@@ -162,7 +162,7 @@ def _gone(tree: Tree) -> Iterator[str]:
 
 
 def _pinned(record: str) -> bool:
-    """Whether it is an anchor, which no branch moves by accepting."""
+    """Tell whether it is an anchor, which no branch moves by accepting."""
     return is_anchor(record.removesuffix(f".{RECORD}"))
 
 

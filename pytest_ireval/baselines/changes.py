@@ -100,7 +100,7 @@ def _ranked(askings: Sequence[Rankings]) -> set[str]:
 
 
 def _same(ours: Rankings, theirs: Rankings, queries: Sequence[str], depth: int) -> NDArray[np.bool_]:
-    """Whether each of some queries has the same first documents in both."""
+    """Tell whether each of some queries has the same first documents in both."""
     mine, my_length = _begins(ours, queries, depth)
     yours, your_length = _begins(theirs, queries, depth)
     same = (my_length == your_length) & (mine >= 0) & (yours >= 0)

@@ -72,12 +72,12 @@ def baseline_files(folder: Path, name: str) -> tuple[Path, ...]:
 
 
 def is_file_of(file: str, name: str) -> bool:
-    """Whether a file of a folder of baselines belongs to that of a suite; ``shop.de.json`` is none of ``shop``."""
+    """Tell whether a file of a folder of baselines belongs to that of a suite; ``shop.de.json`` is none of ``shop``."""
     return file.startswith(f"{name}.") and ENDING.fullmatch(file[len(name) + 1 :]) is not None
 
 
 def of_anchor(file: str) -> bool:
-    """Whether a path or a name is that of a file of an anchor; ``shop.anchor.v2.json`` is none."""
+    """Tell whether a path or a name is that of a file of an anchor; ``shop.anchor.v2.json`` is none."""
     _, mark, ending = file.rpartition(f"{ANCHOR}.")
     return bool(mark) and ENDING.fullmatch(ending) is not None
 

@@ -36,7 +36,7 @@ class Journal(NamedTuple):
     """Why the system does not let it be read: it may be sound, so nobody may drop it."""
 
     def fits(self, record: Path) -> bool:
-        """Whether ``record`` is the one that is replaced, or its replacement."""
+        """Tell whether ``record`` is the one that is replaced, or its replacement."""
         return _print_of(record) in (self.before, self.after)
 
     @property
@@ -206,7 +206,7 @@ def locked(folder: Path, wait: float = WAIT) -> Iterator[None]:
 
 @contextmanager
 def locked_if_free(folder: Path) -> Iterator[bool]:
-    """Whether nobody else has the lock of ``folder``; then it is ours meanwhile."""
+    """Tell whether nobody else has the lock of ``folder``; then it is ours meanwhile."""
     path = folder / LOCK
     handle = _opened(path)
     try:
@@ -254,7 +254,7 @@ def _opened(path: Path, how: int = os.O_RDWR | os.O_CREAT) -> int:
 
 
 def _is_still(path: Path, handle: int) -> bool:
-    """Whether the file that was opened is the one of that name; somebody may have removed it."""
+    """Tell whether the file that was opened is the one of that name; somebody may have removed it."""
     try:
         return os.path.samestat(os.stat(path), os.fstat(handle))
     except FileNotFoundError:

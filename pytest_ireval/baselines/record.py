@@ -287,7 +287,7 @@ _text = json.JSONEncoder(ensure_ascii=False).encode
 
 
 def is_record(path: Path) -> bool:
-    """Whether a file begins as those of baselines do; other people's JSON does not."""
+    """Tell whether a file begins as those of baselines do; other people's JSON does not."""
     with open(path, "rb") as file:
         return begins_record(file.read(100))
 

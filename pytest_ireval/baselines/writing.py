@@ -157,7 +157,7 @@ def _compressed(text: bytes) -> bytes:
 
 
 def _is_there(folder: Path, name: str, files: Mapping[str, bytes]) -> bool:
-    """Whether the files have this content already."""
+    """Tell whether the files have this content already."""
     wanted = {path_of(folder, name, ending): content for ending, content in files.items()}
     there = baseline_files(folder, name)
     return set(there) == set(wanted) and all(path.read_bytes() == wanted[path] for path in there)
@@ -192,7 +192,7 @@ def anchor_name(suite: str) -> str:
 
 
 def is_anchor(name: str) -> bool:
-    """Whether files of that name are those of an anchor; no suite may be called so."""
+    """Tell whether files of that name are those of an anchor; no suite may be called so."""
     return name.endswith(ANCHOR)
 
 

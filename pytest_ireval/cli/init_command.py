@@ -6,7 +6,9 @@ import json
 import math
 import os
 import re
+import shlex
 import statistics
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -15,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 
 from pytest_ireval.cli.options import format_options
-from pytest_ireval.errors import IrevalError, Problem
+from pytest_ireval.errors import BaselineError, IrevalError, Problem
 from pytest_ireval.results.evaluation import Evaluation, MetricResult
 from pytest_ireval.retrieval.queries import Queries
 from pytest_ireval.statistics.student import LIKENESS, likely_spread, queries_needed, resolution
@@ -37,7 +39,9 @@ RECALL_CUTOFFS = (100, 50, 20)
 
 @click.command(name="init")
 @click.option("--judgments", type=click.Path(path_type=Path), help="The judgments, if there are any.")
-@click.option("--rankings", required=True, type=click.Path(path_type=Path), help="The current rankings of the system.")
+@click.option("--rankings", type=click.Path(path_type=Path), help="A file with the current rankings of the system.")
+@click.option("--python", metavar="MODULE:FUNCTION", help="A Python function that answers a query, instead of a file.")
+@click.option("--command", "program", metavar="LINE", help="A command line that prints rankings, instead of a file.")
 @click.option("--queries", type=click.Path(path_type=Path), help="The queries.")
 @click.option("--name", help="The suite's name; the default is that of the working folder.")
 @click.option(
@@ -46,7 +50,9 @@ RECALL_CUTOFFS = (100, 50, 20)
 @format_options("judgments", "queries", "rankings")
 def command(
     judgments: Path | None,
-    rankings: Path,
+    rankings: Path | None,
+    python: str | None,
+    program: str | None,
     queries: Path | None,
     name: str | None,
     output: Path | None,
@@ -56,13 +62,23 @@ def command(
 ) -> None:
     """Write a suite for these rankings, with floors and tolerances taken from them, and comments that say how.
 
-    It takes judgments and rankings, or queries and rankings alone. No file is ever overwritten.
+    Rankings come from a file, from a Python function, or from a command; the latter two need --queries, and are asked
+    once. Besides them it takes judgments, or queries alone. No file is ever overwritten. In a terminal it asks for
+    what is missing.
     """
     from pytest_ireval.suites.inheriting import shown_path
     from pytest_ireval.suites.loading import load_suite
 
+    if not (rankings or python or program) and sys.stdin.isatty():
+        rankings, python = _asked_for("Rankings: a file, or a Python function as module:function")
+        judgments = judgments or _asked_for("Judgments: a file, or nothing", default="")[0]
+        queries = queries or _asked_for("Queries: a file, or nothing", default="")[0]
+    if [rankings, python, program].count(None) != 2:
+        raise click.UsageError("give one of --rankings, --python and --command")
     if judgments is None and queries is None:
         raise click.UsageError("give --judgments, or --queries if there are no judgments yet")
+    if rankings is None and queries is None:
+        raise click.UsageError("--python and --command need --queries: the texts that are searched for")
     name = _name(name)
     path = (output or Path("suites", f"{name}.ireval.yaml")).absolute()
     if path.suffix not in (".yaml", ".yml"):
@@ -74,14 +90,35 @@ def command(
     known = _known(
         name,
         path,
-        _Named(rankings.absolute(), rankings_format),
+        _Source(_Named(rankings.absolute(), rankings_format) if rankings else None, python or "", program or ""),
         _Named(judgments.absolute(), judgments_format) if judgments else None,
         _Named(queries.absolute(), queries_format) if queries else None,
     )
     path.parent.mkdir(parents=True, exist_ok=True)
     with open(path, "x", encoding="utf-8") as file:
         file.write(_scaffold(known))
+    for named in filter(None, (known.source.file, known.judgments, known.queries_file)):
+        _warn_outside(named.path, path.parent)
     _tell(load_suite(path).shown)
+
+
+def _asked_for(what: str, default: str | None = None) -> tuple[Path | None, str | None]:
+    """A file or a function that the user types."""
+    answer = str(click.prompt(what, default=default, show_default=False)).strip()
+    is_function = ":" in answer and not Path(answer).exists()
+    return (None, answer) if is_function else (Path(answer) if answer else None, None)
+
+
+def _warn_outside(file: Path, folder: Path) -> None:
+    """Say it if a file is not in the repository of the suite: other machines do not have it."""
+    from pytest_ireval.repositories.branches import top_of
+
+    try:
+        top = top_of(folder)
+    except BaselineError:  # there is no repository
+        return
+    if not file.resolve().is_relative_to(top):
+        click.echo(f"warning: {file} is not in the repository {top}: other machines will not have it", err=True)
 
 
 def _name(name: str | None) -> str:
@@ -92,11 +129,28 @@ def _name(name: str | None) -> str:
     return name
 
 
-def _known(name: str, path: Path, rankings: _Named, judgments: _Named | None, queries: _Named | None) -> _Known:
-    """What the files hold."""
+def _answered(name: str, path: Path, source: _Source, queries: _Named | None) -> Rankings:
+    """The rankings of a function or a command, asked as the suite will ask it."""
+    from pytest_ireval.cli.options import LateBar
+    from pytest_ireval.gate.material import today_of
+    from pytest_ireval.gate.run import material_of
+    from pytest_ireval.plugins.conftests import Conftests
+    from pytest_ireval.suites.loading import load_suites
+
+    known = _Known(name, path, source, LONGEST, (), None, queries)
+    text = "\n".join([*_head(known), "missing_queries: zero", "rules:", *_churn()]) + "\n"
+    registry = Conftests().registry_for(path)
+    (suite,) = load_suites(path, registry, contents=lambda file: text.encode() if file == path else file.read_bytes())
+    with LateBar() as progress:
+        return material_of(suite, registry, today_of(), progress).now.rankings[0]
+
+
+def _known(name: str, path: Path, source: _Source, judgments: _Named | None, queries: _Named | None) -> _Known:
+    """What the files hold, or the source answers."""
     from pytest_ireval.intake.reading import read_queries, read_rankings
 
-    found = read_rankings(rankings.path, LONGEST, format=rankings.format)
+    file = source.file
+    found = read_rankings(file.path, LONGEST, format=file.format) if file else _answered(name, path, source, queries)
     depth = max(SHORTEST, min(LONGEST, int(found.retrieved.max()) if len(found) else 1))
     evaluation = _evaluated(judgments, found, depth) if judgments else None
     asked = read_queries(queries.path, format=queries.format) if queries else None
@@ -105,7 +159,7 @@ def _known(name: str, path: Path, rankings: _Named, judgments: _Named | None, qu
     return _Known(
         name,
         path,
-        rankings,
+        source,
         depth,
         _first(found, evaluation),
         judgments,
@@ -172,13 +226,21 @@ class _Named(NamedTuple):
     format: str | None = None
 
 
+class _Source(NamedTuple):
+    """A file of rankings, or what is asked for them."""
+
+    file: _Named | None = None
+    python: str = ""
+    command: str = ""
+
+
 @dataclass(frozen=True)
 class _Known:
     """What is at hand."""
 
     name: str
     output: Path
-    rankings: _Named
+    source: _Source
     depth: int
     first: tuple[tuple[str, str], ...]
     """Queries with a document that stands first and should."""
@@ -220,9 +282,8 @@ def _head(known: _Known) -> Iterator[str]:
     yield f"suite: {quoted(known.name)}"
     yield '# owner: "@your-team"     who is responsible for a failure'
     yield ""
-    form = f", format: {known.rankings.format}" if known.rankings.format else ""
-    yield "# The candidate rankings; a function or a command can supply them instead."
-    yield f"source: {{run: {_path(known.rankings, known)}{form}}}"
+    yield "# The candidate rankings: a file, a Python function, or a command."
+    yield f"source: {{{_source(known)}}}"
     yield f"depth: {known.depth}     # how many documents of each ranking count"
     if known.queries_file:
         yield f"queries: {_file(known.queries_file, known)}"
@@ -234,6 +295,17 @@ def _head(known: _Known) -> Iterator[str]:
         yield f"metrics: [{', '.join(metric.name for metric in known.evaluation.metrics)}]"
     yield from _missing(known.missing)
     yield ""
+
+
+def _source(known: _Known) -> str:
+    source, here = known.source, Path(os.path.relpath(Path.cwd(), known.output.parent)).as_posix()
+    if source.python:
+        return f"python: {quoted(source.python)}, path: [{quoted(here)}]"
+    if source.command:
+        words = ", ".join(quoted(word) for word in shlex.split(source.command))
+        return f"command: [{words}], folder: {quoted(here)}"
+    file = source.file or _Named(Path())
+    return f"run: {_path(file, known)}{f', format: {file.format}' if file.format else ''}"
 
 
 def _missing(missing: Sequence[str]) -> Iterator[str]:

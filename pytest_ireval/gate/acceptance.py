@@ -183,7 +183,7 @@ def _stored(scored: Scored, version: int, origin: str) -> StoredMetric:
 
 
 def _says_the_same(made: Baseline, stored: Baseline) -> bool:
-    """Whether only the acceptance is new."""
+    """Tell whether only the acceptance is new."""
     return (
         (made.depth, made.scored, made.fingerprints, dict(made.grades_of))
         == (stored.depth, stored.scored, stored.fingerprints, dict(stored.grades_of))

@@ -50,7 +50,7 @@ class Repositories:
         return self.changes[root]
 
     def fits_something(self, watch: Watch, exceptions: Sequence[Watch], root: Path) -> bool:
-        """Whether git knows a file that is watched because of one glob."""
+        """Tell whether git knows a file that is watched because of one glob."""
         if root not in self.known:
             self.known[root] = known_files(root)
         together = (watch, *exceptions)

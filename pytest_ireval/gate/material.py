@@ -116,7 +116,7 @@ def written(moment: datetime) -> str:
 
 
 def by_stored_baseline(check: Check, material: Material) -> bool:
-    """Whether it compares with the stored baseline, and not with what a rule names instead."""
+    """Tell whether it compares with the stored baseline, and not with what a rule names instead."""
     return check.asked is not None and check.asked.kind.compares and _number(check, material) not in material.others
 
 

@@ -77,7 +77,7 @@ def _misfit(
 
 
 def needs_scores(suite: Suite) -> bool:
-    """Whether the scores of documents are part of what is compared."""
+    """Tell whether the scores of documents are part of what is compared."""
     by_judgments = suite.policies.ties in ORDERS_BY_JUDGMENTS
     return by_judgments or any(metric.needs & SCORES for metric in suite.metrics)
 

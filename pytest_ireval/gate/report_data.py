@@ -300,7 +300,7 @@ def _slices_of(material: Material) -> tuple[SliceRow, ...]:
 
 
 def _on_both_sides(metric: Metric, now: Side, baseline: Side) -> bool:
-    """Whether a metric of queries has values that can be compared."""
+    """Tell whether a metric of queries has values that can be compared."""
     name = str(metric)
     return metric.unit == "query" and all(name in side.scored and name not in side.errors for side in (now, baseline))
 

@@ -77,7 +77,7 @@ def with_what_to_judge(
 
 
 def _hangs(outcome: Outcome, check: Check) -> bool:
-    """Whether it compares a metric of queries, and is against the change, or cannot tell."""
+    """Tell whether it compares a metric of queries, and is against the change, or cannot tell."""
     compares = check.asked is not None and check.asked.kind.compares and not outcome.missing_baseline
     metric = check.part.metric
     return (
@@ -248,7 +248,7 @@ def changed_ids(material: Material) -> InputError | None:
 
 
 def _collapsed(material: Material) -> bool:
-    """Whether far less is judged now than was in the baseline."""
+    """Tell whether far less is judged now than was in the baseline."""
     now, before = material.counts.judged_share, material.counts.judged_share_before
     return now is not None and before is not None and before >= ONCE_JUDGED and now < COLLAPSED * before
 

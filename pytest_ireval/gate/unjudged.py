@@ -203,7 +203,7 @@ def _told_apart(metric: Metric, scale: Floats) -> Floats:
 
 
 def _stops_at(cutoff: int, pair: _Pair) -> bool:
-    """Whether what stands below the cutoff is worth nothing: lists that are cut there have the same values.
+    """Tell whether what stands below the cutoff is worth nothing: lists that are cut there have the same values.
 
     They have not for a metric that makes an ideal of all that was retrieved. Tried under labels drawn by lot.
     """
@@ -293,7 +293,7 @@ def _askings(now: Side, reference: Side) -> Iterator[tuple[Rankings, Rankings]]:
 
 
 def _heeds_labels(pair: _Pair) -> bool:
-    """Whether the metric tells good labels from bad ones; a share of judged documents, for one, does not."""
+    """Tell whether the metric tells good labels from bad ones; a share of judged documents, for one, does not."""
     return heeds_labels(_asked(pair, _now)) or heeds_labels(_asked(pair, _before))
 
 

@@ -57,7 +57,7 @@ def judged_all(
 
 
 def _nothing_judged(checks: Sequence[Check], material: Material) -> bool:
-    """Whether no rule of the suite has anything to judge; a rule that is an error, or red, says so itself."""
+    """Tell whether no rule of the suite has anything to judge; a rule that is an error, or red, says so itself."""
     return not any(_judges(check, material) for check in checks if check.asked is not None)
 
 
@@ -95,7 +95,7 @@ def _none_judged(inputs: Outcome, checks: Sequence[Check], material: Material) -
 
 
 def _is_new(check: Check, material: Material) -> bool:
-    """Whether the baseline has no query of the check's slice yet."""
+    """Tell whether the baseline has no query of the check's slice yet."""
     seen = seen_of(check, material)
     position = {} if seen.baseline is None else seen.baseline.position
     inside = check.slice.mask(material.population.queries)
@@ -151,7 +151,7 @@ def _plain_outcome(check: Check) -> Outcome:
 
 
 def _explained(metric: Metric | None) -> bool:
-    """Whether the metric has arithmetic on a single query and a single list."""
+    """Tell whether the metric has arithmetic on a single query and a single list."""
     return metric is not None and metric.unit == "query" and not metric.needs & {"reference", "sessions"}
 
 

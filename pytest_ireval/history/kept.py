@@ -213,7 +213,7 @@ def merge(path: Path, runs: Iterable[KeptRun], *, wait: float = WAIT) -> Merged:
 
 
 def _merge(connection: Connection, run: KeptRun) -> bool:
-    """Whether the run was new."""
+    """Tell whether the run was new."""
     if connection.execute("SELECT 1 FROM runs WHERE key = ? LIMIT 1", (run.key,)).fetchone():
         return False
     if run.origin == "git":

@@ -110,7 +110,7 @@ def _read(
 
 
 def _holds(value: Any, content: Content) -> bool:
-    """Whether what a reader returned is this: JSON and Parquet, unlike other formats, may hold either."""
+    """Tell whether what a reader returned is this: JSON and Parquet, unlike other formats, may hold either."""
     if isinstance(value, Table):
         return holds_queries(value.columns) if content == "queries" else holds_judgments(value.columns)
     if isinstance(value, Mapping):

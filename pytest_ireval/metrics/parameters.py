@@ -118,7 +118,7 @@ class Parameter:
 
 
 def _is_number(value: Any) -> bool:
-    """Whether it is a finite number that a float64 can hold."""
+    """Tell whether it is a finite number that a float64 can hold."""
     if not isinstance(value, Real) or isinstance(value, bool):
         return False
     number: Any = value

@@ -424,7 +424,7 @@ def installed_plugins(group: str) -> list[Installed]:
 
 
 def _only_folders() -> bool:
-    """Whether everything on the path is a folder (or not there), and nobody else finds distributions."""
+    """Tell whether everything on the path is a folder (or not there), and nobody else finds distributions."""
     strangers = [f for f in sys.meta_path if hasattr(f, "find_distributions") and f.__module__ != PATH_FINDER]
     return not strangers and not any(os.path.isfile(entry) for entry in sys.path)
 

@@ -99,7 +99,7 @@ def _takes_no_part(item: pytest.Item) -> bool:
 
 
 def nobody(suites: Sequence[PlannedSuite]) -> bool:
-    """Whether there are suites, and no change concerns any of them."""
+    """Tell whether there are suites, and no change concerns any of them."""
     return bool(suites) and all(suite.affected_by is None for suite in suites)
 
 

@@ -94,7 +94,7 @@ def absent(folder: Path) -> Iterator[tuple[str, bool]]:
 
 
 def _is_ours(path: Path) -> bool:
-    """Whether it is the record of a baseline, and not JSON of somebody else; one that cannot be read may be."""
+    """Tell whether it is the record of a baseline, and not JSON of somebody else; one that cannot be read may be."""
     try:
         return is_record(path)
     except OSError:

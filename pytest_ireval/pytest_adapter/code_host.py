@@ -23,12 +23,12 @@ ROOM = 1024 * 1024
 
 
 def _in_github() -> bool:
-    """Whether a runner of GitHub reads what is printed."""
+    """Tell whether a runner of GitHub reads what is printed."""
     return os.environ.get("GITHUB_ACTIONS") == "true"
 
 
 def _in_azure() -> bool:
-    """Whether an agent of Azure Pipelines reads it."""
+    """Tell whether an agent of Azure Pipelines reads it."""
     return os.environ.get("TF_BUILD", "").lower() == "true"
 
 

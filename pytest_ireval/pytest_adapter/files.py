@@ -232,7 +232,7 @@ def _unwritten(results: Path, reason: str) -> str:
 
 
 def only_looks(options: argparse.Namespace) -> bool:
-    """Whether nothing is run."""
+    """Tell whether nothing is run."""
     return any(getattr(options, option, None) for option in LOOKING)
 
 

@@ -152,7 +152,7 @@ class RunEnd:
                 yield evaluated.rankings
 
     def _nobody(self, exitstatus: int) -> bool:
-        """Whether nothing was run because no change concerns any suite."""
+        """Tell whether nothing was run because no change concerns any suite."""
         return exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED and nobody(self.collected.suites)
 
     def _ending(self, suite: PlannedSuite) -> tuple[Evaluated | None, Collection[str]]:

@@ -126,7 +126,7 @@ class SuiteRun:
             return Evaluated(gated.result, proposal, kept_rankings(material) if self.keeps else None)
 
     def _finished(self) -> bool:
-        """Whether an interrupted update is in place now; why one cannot be is said where the baseline is read."""
+        """Tell whether an interrupted update is in place now; why one cannot be is said where the baseline is read."""
         try:
             return finish_interrupted(self.suite.baselines, self.suite.name)
         except BaselineError:

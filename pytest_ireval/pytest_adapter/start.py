@@ -70,7 +70,7 @@ def start(config: pytest.Config) -> None:
 
 
 def _distributes(config: pytest.Config) -> bool:
-    """Whether pytest-xdist has the tests run by workers."""
+    """Tell whether pytest-xdist has the tests run by workers."""
     option = config.option
     return getattr(option, "dist", "no") != "no" and bool(getattr(option, "tx", None)) and not option.collectonly
 

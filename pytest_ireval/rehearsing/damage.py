@@ -302,7 +302,7 @@ def _equivalents(stage: Stage) -> Iterator[_Equivalent]:
 
 
 def _looks_no_deeper(check: Check) -> bool:
-    """Whether the rule is about a metric with a cutoff."""
+    """Tell whether the rule is about a metric with a cutoff."""
     metric = check.part.metric
     return metric is not None and isinstance(metric.settings.get("cutoff"), int)
 

@@ -222,7 +222,7 @@ def _floor(gathered: Material, check: Check, askings: _Askings) -> float | None:
 
 
 def _makes_red(check: Check) -> bool:
-    """Whether a rule whose tolerance noise breaks is red then; others warn."""
+    """Tell whether a rule whose tolerance noise breaks is red then; others warn."""
     if check.asked is None:
         return True
     facts = check.asked.options.facts

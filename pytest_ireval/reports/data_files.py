@@ -219,7 +219,7 @@ def _fits(each: ToJudge) -> bool:
 
 
 def _is_formula(text: str) -> bool:
-    """Whether a spreadsheet would calculate it, and run what it names; a number with a sign is none."""
+    """Tell whether a spreadsheet would calculate it, and run what it names; a number with a sign is none."""
     return text.startswith(FORMULA) and not NUMBER.fullmatch(text)
 
 

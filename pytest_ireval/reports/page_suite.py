@@ -144,7 +144,7 @@ def word_of(outcome: Outcome) -> str:
 
 
 def tone_of(change: float | None, direction: str) -> Tone:
-    """Whether a change is for the worse; one that is shown as 0 is neither, nor is one without a direction."""
+    """Tell whether a change is for the worse; one that is shown as 0 is neither, nor is one without a direction."""
     if not round(change or 0.0, SHOWN_DECIMALS) or direction not in ("higher", "lower"):
         return ""
     return "better" if ((change or 0.0) > 0) == (direction == "higher") else "worse"

@@ -149,7 +149,7 @@ def query_view(suite: SuiteResult, query: str, metric: str = "") -> _QueryView:
 
 
 def _is_telling(outcome: Outcome) -> bool:
-    """Whether it says something of the queries it names: those behind a plain pass are only what it looked at."""
+    """Tell whether it says something of the queries it names: those behind a plain pass are only what it looked at."""
     return outcome.verdict != "pass" or outcome.warning or outcome.accepted
 
 
@@ -183,12 +183,12 @@ def _shown_documents(suite: SuiteResult, documents: QueryDocuments, first: int =
 
 
 def counts(suite: SuiteResult, placed: Placed) -> bool:
-    """Whether it is relevant."""
+    """Tell whether it is relevant."""
     return placed.grade is not None and placed.grade >= suite.relevant_from
 
 
 def _moved_by(value: float | None, direction: str) -> Moved:
-    """Whether a change of a metric is for the worse; one that shows as nothing is none."""
+    """Tell whether a change of a metric is for the worse; one that shows as nothing is none."""
     if value is None or direction not in ("higher", "lower"):
         return ""
     if change(value) == change(0.0):

@@ -114,7 +114,7 @@ def _narrow(rows: Sequence[Sequence[str]], limit: int) -> list[list[str]]:
 
 
 def _fits(rows: Sequence[Sequence[str]], limit: int) -> bool:
-    """Whether the figures do; a name that stands alone on a line takes what it takes."""
+    """Tell whether the figures do; a name that stands alone on a line takes what it takes."""
     return all(width(lines[-1]) <= limit for lines in rows)
 
 

@@ -244,7 +244,7 @@ def _unasked(run: RunResult) -> int:
 
 
 def lowers(outcome: Outcome) -> bool:
-    """Whether the branch itself made the baseline lower, or the suite weaker, and that is let through."""
+    """Tell whether the branch itself made the baseline lower, or the suite weaker, and that is let through."""
     return outcome.kind == "lowering" and outcome.warning and outcome.verdict == "pass"
 
 

@@ -156,7 +156,7 @@ def _ends(top: Path) -> set[str]:
 
 
 def _may_be_another(top: Path, head: str, commit: str, found: list[str], ends: set[str]) -> bool:
-    """Whether history is cut off on the way to the merge base, and not only below it."""
+    """Tell whether history is cut off on the way to the merge base, and not only below it."""
     said = git(top, "rev-list", head, commit, *(f"^{each}" for each in found))
     return said is None or not ends.isdisjoint(said.decode("ascii").split())
 

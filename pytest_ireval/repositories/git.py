@@ -52,7 +52,7 @@ def commit_state(folder: Path, took_part: Iterable[Path] = ()) -> CommitState:
 
 
 def _any_untracked(folder: Path, files: Iterable[Path]) -> bool:
-    """Whether git neither has one of the files in its repository nor was told to ignore it."""
+    """Tell whether git neither has one of the files in its repository nor was told to ignore it."""
     root = root_of(folder)
     real = {Path(os.path.realpath(file.parent), file.name) for file in files}
     below = sorted(
@@ -208,5 +208,5 @@ POINTER = b"version https://git-lfs.github.com/spec/"
 
 
 def is_pointer(data: bytes) -> bool:
-    """Whether this is no content, but says where one is."""
+    """Tell whether this is no content, but says where one is."""
     return data.startswith(POINTER)

@@ -101,7 +101,7 @@ def _read(data: Any, hint: Any, place: str, path: Path) -> Any:
 
 
 def _finite(number: float) -> bool:
-    """Whether it is one that a float can be; JSON has whole numbers of any length."""
+    """Tell whether it is one that a float can be; JSON has whole numbers of any length."""
     try:
         return math.isfinite(number)
     except OverflowError:

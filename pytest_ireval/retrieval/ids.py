@@ -54,7 +54,7 @@ class Ids:
         return self if _are_all(rows, len(self)) else self.take(rows)
 
     def same(self, rows: Offsets, others: Ids, their_rows: Offsets) -> NDArray[np.bool_]:
-        """Whether ``self[rows[i]] == others[their_rows[i]]``."""
+        """Tell whether ``self[rows[i]] == others[their_rows[i]]``."""
         return same_bytes(
             self.chunk,
             self.span.start[rows],
@@ -66,7 +66,7 @@ class Ids:
 
 
 def _are_all(rows: Offsets, count: int) -> bool:
-    """Whether rows are all there are, in their order: then nothing needs to be copied."""
+    """Tell whether rows are all there are, in their order: then nothing needs to be copied."""
     if rows.size != count or not count or rows[0] != 0 or rows[-1] != count - 1:
         return False
     return bool((rows[1:] - rows[:-1] == 1).all())

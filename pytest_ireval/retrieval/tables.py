@@ -152,7 +152,7 @@ def id_column(names: Iterable[Any], origin: str) -> Any:
 
 
 def _is_id_beside(names: Sequence[Any]) -> bool:
-    """Whether a column ``query`` is an id: it stands alone, or beside the text."""
+    """Tell whether a column ``query`` is an id: it stands alone, or beside the text."""
     return len(names) == 1 or bool({plain_name(name) for name in names} & {"text", "query_text"})
 
 
@@ -165,21 +165,21 @@ def grade_column(names: Iterable[Any], origin: str) -> Any:
 
 
 def holds_judgments(names: Iterable[Any]) -> bool:
-    """Whether a table with these columns can be judgments."""
+    """Tell whether a table with these columns can be judgments."""
     names = list(names)
     graded = named(names, "grade") is not None or tuple(map(plain_name, names)) == BEIR_JUDGMENTS
     return graded and named(names, "query") is not None and named(names, "document") is not None
 
 
 def holds_rankings(names: Iterable[Any]) -> bool:
-    """Whether a table with these columns can be rankings."""
+    """Tell whether a table with these columns can be rankings."""
     names = list(names)
     ordered = named(names, "score") is not None or named(names, "rank") is not None
     return ordered and named(names, "query") is not None and named(names, "document") is not None
 
 
 def holds_queries(names: Iterable[Any]) -> bool:
-    """Whether a table with these columns can be queries; one with documents is not."""
+    """Tell whether a table with these columns can be queries; one with documents is not."""
     names = list(names)
     of_products = {name for group in PRODUCTS for name in group}
     document = named((name for name in names if plain_name(name) not in of_products), "document")
@@ -187,7 +187,7 @@ def holds_queries(names: Iterable[Any]) -> bool:
 
 
 def identifies(names: Sequence[Any]) -> bool:
-    """Whether one of these columns is the id of a query."""
+    """Tell whether one of these columns is the id of a query."""
     return named(names, "id") is not None or ("query" in map(plain_name, names) and _is_id_beside(names))
 
 
@@ -270,7 +270,7 @@ def id_in(value: Any) -> str:
 
 
 def is_quoted(cell: object) -> bool:
-    """Whether it stands in quotes."""
+    """Tell whether it stands in quotes."""
     return isinstance(cell, str) and len(cell) > 1 and cell[0] == cell[-1] == '"'
 
 

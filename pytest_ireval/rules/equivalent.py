@@ -109,7 +109,7 @@ def _question(options: EquivalentOptions, seen: Seen) -> Question:
 
 
 def _tests(question: Question) -> Equivalence:
-    """Whether it moved, and whether by less than is allowed."""
+    """Tell whether it moved, and whether by less than is allowed."""
     allowed = 0.0 if question.margins is None else question.margins
     weights, sampling = question.drawn
     return equivalence(question.gains, allowed, weights=weights, sampling=sampling)

@@ -87,7 +87,7 @@ class LeftOpen:
     """How many of them matter."""
 
     def confirmed(self, fewest: int, fails: Callable[[Question], bool]) -> bool:
-        """Whether a failure remains without those documents, of enough queries, or under the best labels."""
+        """Tell whether a failure remains without those documents, of enough queries, or under the best labels."""
         return (self.condensed.worth >= fewest and fails(self.condensed)) or fails(self.best)
 
 

@@ -43,7 +43,7 @@ class Expectation(Options):
         return self
 
     def looser_than(self, other: Expectation) -> bool:
-        """Whether it holds more easily, or may fail, or is about something else."""
+        """Tell whether it holds more easily, or may fail, or is about something else."""
         mine, theirs = self.top or math.inf, other.top or math.inf
         if self.never:
             easier = mine < theirs or not set(other.never) <= set(self.never)
@@ -133,7 +133,7 @@ def _known(expectation: Expectation, failed: bool) -> tuple[tuple[str, ...], Ver
 
 
 def _tied(expectation: Expectation, seen: Seen) -> tuple[str, ...]:
-    """Whether the order of equal scores has to do with it."""
+    """Tell whether the order of equal scores has to do with it."""
     rankings = seen.now.rankings[0]
     place = seen.now.position[expectation.query]
     rows = slice(int(rankings.first[place]), int(rankings.first[place + 1]))
@@ -147,7 +147,7 @@ def _tied(expectation: Expectation, seen: Seen) -> tuple[str, ...]:
 
 
 def _looked_at(expectation: Expectation, seen: Seen, asking: int, top: int) -> tuple[bool, str]:
-    """Whether one answer fails, and what was found; documents are looked for under the names of now."""
+    """Tell whether one answer fails, and what was found; documents are looked for under the names of now."""
     listed_now = {document: place for place, document in enumerate(seen.now.documents(expectation.query, asking), 1)}
     named = [name for name in (expectation.document, *expectation.never, *expectation.order) if name]
     rank = {name: listed_now[now] for name in named if (now := seen.population.called(name)) in listed_now}

@@ -33,7 +33,7 @@ class AlwaysHolding(Protocol):
     """What a part of a rule asks for, if it can say that some range of values never breaks it."""
 
     def always_holds(self, range_of_values: tuple[float, float]) -> bool:
-        """Whether no value in the range does."""
+        """Tell whether no value in the range does."""
 
 
 class Held(NamedTuple):
@@ -70,7 +70,7 @@ class Check:
 
 
 def needs_queries(suite: Suite) -> bool:
-    """Whether the checks depend on what the queries file says."""
+    """Tell whether the checks depend on what the queries file says."""
     drawn = bool(suite.cluster) or suite.population is not None
     return drawn or any(asked.options.where or asked.options.per for asked in suite.rules)
 
@@ -119,7 +119,7 @@ def never_failing(checks: Sequence[Check], queries: Queries | None) -> Iterator[
 
 
 def by_stored(asked: RuleAsked) -> bool:
-    """Whether a rule compares with the stored baseline, and not with what it names instead."""
+    """Tell whether a rule compares with the stored baseline, and not with what it names instead."""
     return asked.kind.compares and asked.options.facts.reference.stored
 
 
@@ -136,7 +136,7 @@ def held_figures(checks: Sequence[Check]) -> Iterator[Held]:
 
 
 def by_anchor(asked: RuleAsked) -> bool:
-    """Whether a rule compares with the anchor."""
+    """Tell whether a rule compares with the anchor."""
     return asked.kind.compares and asked.options.facts.reference.anchored
 
 

@@ -117,7 +117,7 @@ def beyond(moved: Any, allowed: float, baseline: float) -> Any:
 
 
 def weightless(weights: Floats | None) -> bool:
-    """Whether all weights are 0."""
+    """Tell whether all weights are 0."""
     return weights is not None and not weights.any()
 
 

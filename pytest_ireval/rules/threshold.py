@@ -32,12 +32,12 @@ class Limit(NamedTuple):
     bounds: tuple[Bound, ...]
 
     def always_holds(self, range_of_values: tuple[float, float]) -> bool:
-        """Whether no value in a range breaks it."""
+        """Tell whether no value in a range breaks it."""
         low, high = range_of_values
         return not self.of and all(bound.holds(low) and bound.holds(high) for bound in self.bounds)
 
     def looser_than(self, other: Limit) -> bool:
-        """Whether it lets more pass: a bound is gone, or is looser."""
+        """Tell whether it lets more pass: a bound is gone, or is looser."""
         for theirs in other.bounds:
             mine = next((each for each in self.bounds if each.sign[0] == theirs.sign[0]), None)
             if mine is None or mine.looser_than(theirs):

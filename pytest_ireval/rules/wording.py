@@ -75,7 +75,7 @@ def _share_of(worst: _Worst, count: int) -> float | None:
 
 
 def _lost_its_best(seen: Seen, change: QueryChange) -> bool:
-    """Whether the best document of the baseline's ranking is no longer where the metric looks."""
+    """Tell whether the best document of the baseline's ranking is no longer where the metric looks."""
     cutoff = seen.metric.settings.get("cutoff")
     limit = cutoff if isinstance(cutoff, int) else seen.now.depth
     best = change.best
@@ -186,7 +186,7 @@ def drawing_words(question: Question) -> Iterator[str]:
 
 
 def _beyond(question: Question) -> bool:
-    """Whether all of the interval is beyond what is allowed."""
+    """Tell whether all of the interval is beyond what is allowed."""
     return question.evidence.high < -(question.allowed or 0.0)
 
 
@@ -285,7 +285,7 @@ def drift_words(question: Question, figures: SliceFigures) -> str:
 
 
 def _each(question: Question, walk: Walk) -> str:
-    """Whether each stayed within the tolerance, if all of them are known."""
+    """Tell whether each stayed within the tolerance, if all of them are known."""
     losses = [-question.seen.sign * each.step.change for each in walk.accepted if each.step is not None]
     if question.tolerance is None or walk.unknown or len(losses) < 2 or max(losses) > (question.allowed or 0.0):
         return ""

@@ -108,7 +108,7 @@ def _above(folder: Path) -> Iterator[Path]:
 
 
 def _holds(folder: Path, name: str) -> bool:
-    """Whether such a module lies there; a folder without __init__.py may be anything."""
+    """Tell whether such a module lies there; a folder without __init__.py may be anything."""
     spec = PathFinder.find_spec(name, [str(folder)])
     return spec is not None and spec.origin is not None
 

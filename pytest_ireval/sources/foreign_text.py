@@ -63,7 +63,7 @@ def raised_at(error: BaseException, folder: Path) -> str:
 
 
 def _is_foreign(file: str) -> bool:
-    """Whether it is neither ours, nor Python's, nor no file at all."""
+    """Tell whether it is neither ours, nor Python's, nor no file at all."""
     standard = file.startswith(STANDARD) and not file.startswith(INSTALLED)
     return not standard and not file.startswith((HOUSE, "<"))
 

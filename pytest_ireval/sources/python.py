@@ -182,7 +182,7 @@ async def _awaited(returned: Any) -> Any:
 
 
 def _is_async(function: Callable[..., Any]) -> bool:
-    """Whether calling it gives something to wait for."""
+    """Tell whether calling it gives something to wait for."""
     call = getattr(function, "__call__", None)  # noqa: B004 - an object's method is looked at, not whether there is one
     return any(
         inspect.iscoroutinefunction(each) or inspect.isasyncgenfunction(each) for each in (function, call) if each

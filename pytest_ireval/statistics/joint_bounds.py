@@ -147,7 +147,7 @@ def effects(asked: Asked, as_it_is: Floats) -> Floats:
 
 
 def heeds_labels(asked: Asked) -> bool:
-    """Whether values differ among labels: one for all documents, one document alone, or some of all labellings."""
+    """Tell whether values differ among labels: one for all documents, one document alone, or some of all labellings."""
     wanted = asked.count > 0
     every = _numbered(asked.labels * wanted, wanted)
     alone = _numbered((asked.labels * asked.count + 1) * wanted, wanted)
@@ -365,5 +365,5 @@ def _borders(count: int, borders: int) -> Integers:
 
 
 def _differ(query: Integers, values: Floats) -> bool:
-    """Whether a query, whose values stand together, has several."""
+    """Tell whether a query, whose values stand together, has several."""
     return bool(((query[1:] == query[:-1]) & (values[1:] != values[:-1])).any())

@@ -68,7 +68,7 @@ class Read(NamedTuple):
     """Keys that misspelt ones are like."""
 
     def has(self, key: str) -> bool:
-        """Whether something is written there, right or wrong."""
+        """Tell whether something is written there, right or wrong."""
         return key in self.tree or key in self.meant
 
     def at(self, *location: str | int) -> Spot:

@@ -116,7 +116,7 @@ def _below(key: str, value: Any, name: str) -> Any:
 
 
 def _plain(default: Any) -> bool:
-    """Whether a default says something to a reader."""
+    """Tell whether a default says something to a reader."""
     return default not in (None, "", [], {}) and not isinstance(default, dict)
 
 

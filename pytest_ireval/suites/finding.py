@@ -26,7 +26,7 @@ NOT_ENTERED = (".*", "build", "dist", "node_modules", "venv", "*.egg", "__pycach
 
 
 def is_suite(path: Path, *, named: bool = False) -> bool:
-    """Whether a file is to be read as a suite, be it without mistakes or not; raises OSError if it cannot be read.
+    """Tell whether a file is to be read as a suite, be it without mistakes or not; raises OSError if it cannot be read.
 
     ``*.ireval.yaml`` is one, and any YAML file with a line that begins with ``ireval:``. One without it is to be read,
     which says what line it lacks, if somebody ``named`` it or if it has judgments and rules or metrics. A file whose
@@ -47,7 +47,7 @@ def says_suite(stem: str, head: bytes) -> bool:
 
 
 def is_shared(name: str) -> bool:
-    """Whether a file of that name is only there for others that extend it."""
+    """Tell whether a file of that name is only there for others that extend it."""
     return name.startswith("_")
 
 
@@ -236,7 +236,7 @@ def _at(names: Sequence[str], place: str) -> Sequence[str]:
 
 
 def _fits(wild: Sequence[str], parts: Sequence[str], folder: bool = False) -> bool:
-    """Whether parts of a path are as the pattern wants; of a folder, whether something below it may be."""
+    """Tell whether parts of a path are as the pattern wants; of a folder, whether something below it may be."""
     if not parts:
         return folder or all(each == ANY for each in wild)
     if not wild:

@@ -182,7 +182,7 @@ def _with_environment(tree: Keys, environment: Mapping[str, str], problems: list
 
 
 def _may_be_secret(path: tuple[str, ...]) -> bool:
-    """Whether what stands there is handed on to a program or a service: an argument, a header, an address."""
+    """Tell whether what stands there is handed on to a program or a service: an argument, a header, an address."""
     below = next((path[number + 1 :] for number, key in enumerate(path) if key in OF_THEIR_OWN), ())
     return bool(below) and below[0] not in NO_SECRETS and below != ("command", "1")
 

@@ -111,7 +111,7 @@ def suite_names(path: str | os.PathLike[str], *, environment: Mapping[str, str] 
 
 
 def _is_suite(found: GatheredKeys, problems: list[Problem]) -> bool:
-    """Whether the file is a suite of a form that this version reads."""
+    """Tell whether the file is a suite of a form that this version reads."""
     start = Spot((), found.own.place)
     name = Path(found.own.file.shown).name
     if is_shared(name):

@@ -29,7 +29,7 @@ class Bound(NamedTuple):
     value: float
 
     def holds(self, value: float) -> bool:
-        """Whether ``value`` lies on the right side; a value that is no number does not."""
+        """Tell whether ``value`` lies on the right side; a value that is no number does not."""
         return bool(self.holding(value))
 
     def holding(self, values: Any) -> Any:
@@ -39,7 +39,7 @@ class Bound(NamedTuple):
         return SIGNS[self.sign](values, self.value + lenient)
 
     def looser_than(self, other: Bound) -> bool:
-        """Whether it lets more pass; one of another direction may."""
+        """Tell whether it lets more pass; one of another direction may."""
         if self.sign[0] != other.sign[0]:
             return True
         further = other.value - self.value if self.sign[0] == ">" else self.value - other.value
@@ -60,7 +60,7 @@ class Tolerance(NamedTuple):
         return abs(baseline) * self.relative + self.absolute
 
     def looser_than(self, other: Tolerance) -> bool:
-        """Whether it allows more; of a share and an amount nobody can tell."""
+        """Tell whether it allows more; of a share and an amount nobody can tell."""
         return self.relative > other.relative or self.absolute > other.absolute
 
     def __str__(self) -> str:
@@ -93,7 +93,7 @@ class Amount:
         return float(self.count) if self.count is not None else (self.share or 0.0) * total
 
     def looser_than(self, other: Amount) -> bool:
-        """Whether it allows more; of a number and a share nobody can tell."""
+        """Tell whether it allows more; of a number and a share nobody can tell."""
         if (self.count is None) != (other.count is None):
             return True
         return (self.count or 0) > (other.count or 0) or (self.share or 0.0) > (other.share or 0.0)

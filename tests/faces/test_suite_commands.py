@@ -1,6 +1,8 @@
 """``ireval init``, ``check`` and ``schema``: suites without running them."""
 
 import json
+import subprocess
+import sys
 
 import jsonschema
 import pytest
@@ -45,7 +47,7 @@ ireval: 1
 suite: shop
 # owner: "@your-team"     who is responsible for a failure
 
-# The candidate rankings; a function or a command can supply them instead.
+# The candidate rankings: a file, a Python function, or a command.
 source: {run: ../rankings.txt}
 depth: 20     # how many documents of each ranking count
 judgments: ../judgments.txt
@@ -336,3 +338,80 @@ def test_a_schema_is_printed_or_written(ireval, folder):
     assert written.out == "wrote .ireval/suite.schema.json\n"
     assert (folder / ".ireval" / "suite.schema.json").read_text(encoding="utf-8") == printed
     jsonschema.Draft202012Validator(json.loads(printed)).validate(yaml.safe_load(SUITE))
+
+
+SEARCH = """\
+def search(text, *, query_id):
+    number = query_id[1:]
+    return [f"d{number}", f"e{number}", f"y{number}"]
+"""
+PRINTS = """\
+for number in range(1, 9):
+    for rank, letter in enumerate("dey"):
+        print(f"q{number} Q0 {letter}{number} {rank} {9 - rank} x")
+"""
+
+
+@pytest.mark.parametrize("judged", [True, False])
+def test_a_suite_is_written_for_a_python_function_which_is_asked(ireval, folder, judged):
+    module = f"search_{'' if judged else 'un'}judged"
+    (folder / f"{module}.py").write_text(SEARCH)
+    judgments = ("--judgments", "judgments.txt") if judged else ()
+
+    assert ireval("init", "--python", f"{module}:search", "--queries", "queries.tsv", *judgments).code == 0
+
+    suite = load_suite(folder / "suites" / "my-shop.ireval.yaml")
+    assert suite.source.options.python == f"{module}:search"
+    text = (folder / "suites" / "my-shop.ireval.yaml").read_text()
+    assert "- {query: q1, document: d1, top: 3}" in text
+    assert ("current figures of these rankings: nDCG@10 1.0000" in text) is judged
+    assert ireval("check", "suites").code == 0
+
+
+def test_a_suite_is_written_for_a_command_which_is_run_here(ireval, folder):
+    (folder / "ranks.py").write_text(PRINTS)
+
+    assert (
+        ireval("init", "--command", f"{sys.executable} ranks.py", "--queries", "queries.tsv", "-o", "a/b.yaml").code
+        == 0
+    )
+    (options,) = (load_suite(folder / "a" / "b.yaml").source.options,)
+    assert options.command == (sys.executable, "ranks.py")
+    assert options.folder == folder
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("--queries", "queries.tsv"), "give one of --rankings, --python and --command"),
+        (("--rankings", "rankings.txt", "--python", "a:b", "--queries", "queries.tsv"), "give one of --rankings, --py"),
+        (("--python", "a:b", "--judgments", "judgments.txt"), "--python and --command need --queries"),
+        (("--python", "nothing:search", "--queries", "queries.tsv"), "module 'nothing' not found"),
+        (("--command", "false", "--queries", "queries.tsv"), "exit"),
+    ],
+)
+def test_a_source_that_cannot_be_asked_writes_nothing(ireval, folder, arguments, says):
+    printed = ireval("init", *arguments)
+
+    assert printed.code == 2
+    assert says in printed.err
+    assert not (folder / "suites").exists()
+
+
+def test_a_file_of_another_repository_is_a_warning(ireval, folder):
+    subprocess.run(["git", "init", "-q", "."], check=True)
+    (folder.parent / "far.txt").write_text(JUDGMENTS)
+
+    printed = ireval("init", "--rankings", "rankings.txt", "--judgments", "../far.txt")
+    assert printed.err.count("warning: ") == 1
+    assert f"far.txt is not in the repository {folder}: other machines will not have it" in printed.err
+
+
+def test_in_a_terminal_it_asks(ireval, folder, monkeypatch):
+    answers = iter(["search_asked:search", "judgments.txt", "queries.tsv"])
+    monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
+    monkeypatch.setattr("click.prompt", lambda *_, **__: next(answers))
+    (folder / "search_asked.py").write_text(SEARCH)
+
+    assert ireval("init").code == 0
+    assert load_suite(folder / "suites" / "my-shop.ireval.yaml").judgments is not None

@@ -383,7 +383,7 @@ SAID = 3
 
 
 def _has_place(outcome: Outcome) -> bool:
-    """Whether there is a change, or at least should be one."""
+    """Tell whether there is a change, or at least should be one."""
     return outcome.compares and bool(outcome.metric) and (_change(outcome) is not None or outcome.verdict == "error")
 
 

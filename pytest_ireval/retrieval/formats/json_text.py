@@ -120,7 +120,7 @@ class Node:
         return f"{self.origin}: {' > '.join(self.path)}" if self.path else self.origin
 
     def has(self, key: str) -> bool:
-        """Whether it is an object in which something stands under ``key``."""
+        """Tell whether it is an object in which something stands under ``key``."""
         return isinstance(self.value, dict) and self.value.get(key) is not None
 
     def get(self, key: str) -> Node:

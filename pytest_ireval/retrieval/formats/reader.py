@@ -68,7 +68,7 @@ def read_by(reader: Reader, file: InputFile, how: Reading) -> Any:
 
 
 def fits(reader: Reader, file: InputFile) -> bool:
-    """Whether the file looks like the reader's format."""
+    """Tell whether the file looks like the reader's format."""
     with _blamed(reader, file):
         return bool(reader.fits(file))
 

@@ -134,17 +134,17 @@ QUEPID_DETAILED = {"case_id", "query_text", "doc_id", "rating"}
 
 
 def is_parquet(file: InputFile) -> bool:
-    """Whether it is a Parquet file."""
+    """Tell whether it is a Parquet file."""
     return file.file is not None and file.file.magic == b"PAR1"
 
 
 def is_text(file: InputFile) -> bool:
-    """Whether it is neither a folder, nor Parquet, nor JSON, nor marked up."""
+    """Tell whether it is neither a folder, nor Parquet, nor JSON, nor marked up."""
     return bool(file.first_lines) and not is_parquet(file) and not JSON.match(file.head) and not is_topics(file)
 
 
 def is_quepid_table(file: InputFile) -> bool:
-    """Whether it is a Quepid case's export of ratings, short or detailed."""
+    """Tell whether it is a Quepid case's export of ratings, short or detailed."""
     names = {plain_name(name) for name in file.header}
     return is_text(file) and (names in QUEPID_CASE or names >= QUEPID_DETAILED)
 
@@ -155,17 +155,17 @@ def _begins_like_a_book(file: InputFile) -> bool:
 
 
 def is_table_of_judgments(file: InputFile) -> bool:
-    """Whether the first line names the columns of judgments."""
+    """Tell whether the first line names the columns of judgments."""
     return is_text(file) and holds_judgments(file.header) and not is_quepid_table(file)
 
 
 def is_table_of_rankings(file: InputFile) -> bool:
-    """Whether the first line names the columns of rankings."""
+    """Tell whether the first line names the columns of rankings."""
     return is_text(file) and holds_rankings(file.header) and not is_quepid_table(file) and not _is_beir_judgments(file)
 
 
 def _is_beir_judgments(file: InputFile) -> bool:
-    """Whether it is judgments as BEIR has them, whose grade is called score: all of them are whole numbers."""
+    """Tell whether it is judgments as BEIR has them, whose grade is called score: all of them are whole numbers."""
     if tuple(map(plain_name, file.header)) != BEIR_JUDGMENTS:
         return False
     cells = [line.split(file.delimiter)[-1].strip() for line in file.first_lines[1:]]
@@ -173,12 +173,12 @@ def _is_beir_judgments(file: InputFile) -> bool:
 
 
 def is_table_of_queries(file: InputFile) -> bool:
-    """Whether the first line names the columns of queries."""
+    """Tell whether the first line names the columns of queries."""
     return is_text(file) and holds_queries(file.header)
 
 
 def _has_header(file: InputFile) -> bool:
-    """Whether the first line names columns that are known."""
+    """Tell whether the first line names columns that are known."""
     tables = (is_table_of_judgments, is_table_of_rankings, is_table_of_queries, is_quepid_table)
     return any(is_one(file) for is_one in tables)
 
@@ -197,32 +197,32 @@ def _width_in_words(file: InputFile, number: int) -> int:
 
 
 def _has_texts(file: InputFile) -> bool:
-    """Whether every line is an id, the only tab, and a text of words."""
+    """Tell whether every line is an id, the only tab, and a text of words."""
     return all(line.count("\t") == 1 and " " not in line.split("\t")[0] for line in file.first_lines)
 
 
 def is_qrels(file: InputFile) -> bool:
-    """Whether it is columns of words, four a line, the last a grade."""
+    """Tell whether it is columns of words, four a line, the last a grade."""
     return _width_in_words(file, 3) == 4
 
 
 def is_run(file: InputFile) -> bool:
-    """Whether it is columns of words, six a line or more, the fifth a score."""
+    """Tell whether it is columns of words, six a line or more, the fifth a score."""
     return _width_in_words(file, 4) >= 6
 
 
 def has_subtopics(file: InputFile) -> bool:
-    """Whether it is four columns of words of which the second changes."""
+    """Tell whether it is four columns of words of which the second changes."""
     return is_qrels(file) and len({words[1] for words in file.first_words if len(words) == 4}) > 1
 
 
 def has_features(file: InputFile) -> bool:
-    """Whether lines are a grade, then ``qid:``, then features."""
+    """Tell whether lines are a grade, then ``qid:``, then features."""
     return is_text(file) and any(len(words) > 1 and words[1].startswith("qid:") for words in file.first_words[:5])
 
 
 def is_pairs(file: InputFile) -> bool:
-    """Whether all first lines are two cells with one tab between them, and the first line names no columns."""
+    """Tell whether all first lines are two cells with one tab between them, and the first line names no columns."""
     return (
         is_text(file)
         and not _has_header(file)
@@ -233,13 +233,13 @@ def is_pairs(file: InputFile) -> bool:
 
 
 def _has_texts_as_ids(file: InputFile) -> bool:
-    """Whether most first cells are several words: questions with their answers, not ids with texts."""
+    """Tell whether most first cells are several words: questions with their answers, not ids with texts."""
     texts = sum(" " in line.split("\t")[0].strip() for line in file.first_lines)
     return 2 * texts > len(file.first_lines)
 
 
 def _names_a_column(file: InputFile) -> bool:
-    """Whether the first line looks like names of columns, be they of another kind of table or misspelt."""
+    """Tell whether the first line looks like names of columns, be they of another kind of table or misspelt."""
     names = tuple(map(plain_name, file.header))
     if len(file.first_lines) > 1 and _numbered_alike(file.header[0], file.first_lines[1].partition(file.delimiter)[0]):
         return False  # q1 above q2 is an id, whatever its text is
@@ -249,12 +249,12 @@ def _names_a_column(file: InputFile) -> bool:
 
 
 def _numbered_alike(first: str, second: str) -> bool:
-    """Whether two ids differ in their numbers alone."""
+    """Tell whether two ids differ in their numbers alone."""
     return DIGITS.search(first) is not None and DIGITS.sub("0", first) == DIGITS.sub("0", second)
 
 
 def is_topics(file: InputFile) -> bool:
-    """Whether it is marked up with ``<top>`` or ``<topic>``."""
+    """Tell whether it is marked up with ``<top>`` or ``<topic>``."""
     return file.head.lstrip().startswith("<") and TOPIC.search(file.head) is not None
 
 
@@ -269,43 +269,43 @@ def keys_of_lines(file: InputFile) -> tuple[str, ...]:
 
 
 def _mentions(file: InputFile, *keys: str) -> bool:
-    """Whether it is one JSON value, over any number of lines, that names all these keys early on."""
+    """Tell whether it is one JSON value, over any number of lines, that names all these keys early on."""
     return _is_json(file) and all(f'"{key}"' in file.head for key in keys)
 
 
 def _is_json(file: InputFile) -> bool:
-    """Whether it is one JSON value, over any number of lines."""
+    """Tell whether it is one JSON value, over any number of lines."""
     return JSON.match(file.head) is not None and not keys_of_lines(file)
 
 
 def is_quepid_case(file: InputFile) -> bool:
-    """Whether it is a Quepid case, or its ratings alone."""
+    """Tell whether it is a Quepid case, or its ratings alone."""
     return not is_rre(file) and _mentions(file, "queries", "ratings")
 
 
 def is_quepid_book(file: InputFile) -> bool:
-    """Whether it is a Quepid book."""
+    """Tell whether it is a Quepid book."""
     return _mentions(file, "query_doc_pairs")
 
 
 def is_rre(file: InputFile) -> bool:
-    """Whether it is a ratings file of Rated Ranking Evaluator."""
+    """Tell whether it is a ratings file of Rated Ranking Evaluator."""
     return _mentions(file, "queries", "placeholders")
 
 
 def is_rank_eval(file: InputFile) -> bool:
-    """Whether it is a request of Elasticsearch's ranking evaluation."""
+    """Tell whether it is a request of Elasticsearch's ranking evaluation."""
     return _mentions(file, "requests", "ratings")
 
 
 def is_plain_json(file: InputFile) -> bool:
-    """Whether it is one JSON value that is none of the special ones."""
+    """Tell whether it is one JSON value that is none of the special ones."""
     special = (is_quepid_case, is_quepid_book, is_rre, is_rank_eval)
     return _is_json(file) and not any(is_one(file) for is_one in special)
 
 
 def is_beir(file: InputFile) -> bool:
-    """Whether it is a folder with queries or judgments as BEIR lays them out."""
+    """Tell whether it is a folder with queries or judgments as BEIR lays them out."""
     return file.is_folder and ((file.path / "queries.jsonl").is_file() or (file.path / "qrels").is_dir())
 
 

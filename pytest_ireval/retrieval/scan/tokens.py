@@ -274,7 +274,7 @@ def mixed(query_keys: Words) -> Words:
 def same_bytes(
     ours: Chunk, start: Offsets, end: Offsets, theirs: Chunk, their_start: Offsets, their_end: Offsets
 ) -> NDArray[np.bool_]:
-    """Whether token i of one chunk is, byte for byte, token i of another."""
+    """Tell whether token i of one chunk is, byte for byte, token i of another."""
     length = end - start
     same: NDArray[np.bool_] = length == their_end - their_start
     longest = int(length.max()) if length.size else 0
