@@ -108,7 +108,7 @@ of the scale; here it has no gain. The values compared are those of pyNTCIREVAL 
 p 0.95 and base 2.
 """,
     "scikit-learn": """\
-It scores arrays: every document needs a grade and a score, so that documents which were not retrieved cannot be told.
+It scores arrays: every document needs a grade and a score, so documents that were not retrieved cannot be expressed.
 Values are equal where all judged documents are ranked. `ndcg_score` refuses grades below 0 and single documents.
 """,
 }

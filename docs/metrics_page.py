@@ -40,7 +40,7 @@ number of retrieved ones. Definitions are those of trec_eval 10, with difference
   nDCG(ideal='retrieved')@5 = 0.969 and the second 0.966, so that finding one more relevant document seems to do harm.
   With the ideal of all judged documents it is 0.923 and 0.966.
 
-In the examples, grades stand in order of rank, `-` is an unjudged document, and behind `|` stand judged documents
+In the examples, grades are in order of rank, `-` is an unjudged document, and after `|` are judged documents
 that were not retrieved.
 
 [Coming from trec_eval, ir_measures, ranx, NTCIREVAL](coming_from.md) has the names of others, and says where values

@@ -8,7 +8,7 @@ REMEDIES = {
         "add `--ireval-update`, or leave out the reason: a run that only looks needs none."
     ),
     "<results>: cannot be written: <reason>; --ireval-report DIR writes to another folder, none writes no files": (
-        "the run is red because nobody could read its results, and an old file might be taken for them. "
+        "the run is red because its results were not written, and an old file might be taken for them. "
         "Give it a folder that it may write to, or `--ireval-report none` in a checkout that is "
         "read-only."
     ),
@@ -75,11 +75,11 @@ REMEDIES = {
         "baseline or the new one counts."
     ),
     "is not as it was written: it was edited by hand, by a tool or by a merge": (
-        "`git checkout -- suites/baselines/`, or accept anew; let formatters leave that folder alone."
+        "`git checkout -- suites/baselines/`, or accept again; let formatters leave that folder alone."
     ),
     "has the marks of a merge conflict": "`ireval baseline resolve`.",
     "was accepted by another run meanwhile, at <date><…>": (
-        "run again: the comparison is with the baseline of now then."
+        "run again: the comparison then uses the current baseline."
     ),
     "git does not know the commit <ref> here": (
         "CI fetches one commit only: `fetch-depth: 0` (GitHub), `GIT_DEPTH: 0` (GitLab)."
@@ -88,7 +88,7 @@ REMEDIES = {
         "another run accepts; a process that died holds no lock."
     ),
     "holds an interrupted update of a baseline that has changed since then": (
-        "somebody checked out another branch after a run was killed: remove the folder `.NAME.commit`, "
+        "another branch was checked out after a run was killed: remove the folder `.NAME.commit`, "
         "and accept again if it is still wanted."
     ),
     "<origin> ranks <of> of <of> <judged>; without a ranking: <some>": (
@@ -101,7 +101,7 @@ REMEDIES = {
         "a filter (`where`) that fits no query, or new queries only: accept them first."
     ),
     "the <noun> holds <depth> documents of each query, and depth is <depth> now": (
-        "accept once with the new depth; then an anchor can be pinned anew."
+        "accept once with the new depth; then an anchor can be pinned again."
     ),
     "no anchor to compare with": ('pin what is accepted: `ireval baseline anchor suites/ --reason "release 4.2"`.'),
     "no suite was found (*.ireval.yaml, or YAML with a line that begins with ireval:)": (

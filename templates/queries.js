@@ -2,8 +2,8 @@
 const queryTables = (() => {
   "use strict";
 
-  const ROWS = 50; // on a page: thousands of rows at once would make the browser slow, and nobody reads them
-  const FEW = 40; // a column with more values is no choice of slices; the filter finds them
+  const ROWS = 50; // on a page: thousands of rows at once would make the browser slow, and people do not read them
+  const FEW = 40; // a column with more values is not offered as slices; the filter finds them
   const { make, movedBy } = queryView;
   const { columnsOf, filtered, compare, same, worstFirst, firstChanged } = queryChoice;
 
@@ -26,7 +26,7 @@ const queryTables = (() => {
   const bar = (explorer, column, value) => {
     const size = explorer.largest(column.metric);
     const drawn = make("span", { class: "bar", "aria-hidden": "true" }, make("i"));
-    // A style that a script sets is no style attribute of the page, so the policy lets it be.
+    // A style that a script sets is not a style attribute of the page, so the policy lets it be.
     drawn.firstChild.style.width = `${size ? (100 * Math.abs(value ?? 0)) / size : 0}%`;
     return drawn;
   };

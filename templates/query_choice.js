@@ -13,7 +13,7 @@ const queryChoice = (() => {
 
   const textColumn = (name, kind, value) => ({ name, kind, numeric: false, value, text: value });
 
-  // A column of numbers is one for sorting, too; what is no number stays last.
+  // A column of numbers is one for sorting, too; other values stay last.
   const ownColumn = ({ name, values, of }) => {
     const numbers = values.map((value) => (value.trim() ? Number(value) : NaN));
     const text = (position) => values[of[position]];

@@ -29,7 +29,7 @@ const queryAddress = (() => {
     try {
       return [decodeURIComponent(fragment), fragment];
     } catch (error) {
-      if (error instanceof URIError) return [fragment]; // a percent sign that somebody wrote as it is
+      if (error instanceof URIError) return [fragment]; // a percent sign written as it is
       throw error;
     }
   };
@@ -43,7 +43,7 @@ const queryAddress = (() => {
     return null;
   };
 
-  // A view that stands in the page without a script is where a browser goes by itself; the others are in the tables.
+  // A view that the page has without a script is where a browser goes by itself; the others are in the tables.
   const follow = (explorers) => {
     const wanted = spellings(location.hash.slice(1));
     if (wanted.some((anchor) => anchor && document.getElementById(anchor))) return;
@@ -84,7 +84,7 @@ const queryKeys = (() => {
 
   const isTyping = (element) => element.isContentEditable || ["INPUT", "SELECT", "TEXTAREA"].includes(element.tagName);
 
-  // The table that somebody is in, else the first that can be seen.
+  // The table with the focus, else the first that can be seen.
   const nearest = (explorers) =>
     explorers.find(({ root }) => root.contains(document.activeElement)) ??
     explorers.find(({ root }) => root.getClientRects().length && root.getBoundingClientRect().bottom > 0) ??

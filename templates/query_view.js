@@ -1,4 +1,4 @@
-// Draws one query: the same as templates/query.html.jinja, for queries that somebody opens in the table.
+// Draws one query: the same as templates/query.html.jinja, for queries that the reader opens in the table.
 // Texts come into the page as text nodes only, so that nothing in them can be anything but text.
 const queryView = (() => {
   "use strict";
@@ -19,7 +19,7 @@ const queryView = (() => {
   const figure = (value) => (value === null || value === undefined ? "-" : value.toFixed(4));
   const change = (value) => (value === null || value === undefined ? "-" : (value < 0 ? "" : "+") + value.toFixed(4));
 
-  // "worse", "better", "same", or nothing where a metric is no better either way.
+  // "worse", "better", "same", or nothing if neither direction of a metric is better.
   const movedBy = (value, direction) => {
     if (value === null || value === undefined || !["higher", "lower"].includes(direction)) return "";
     if (value === 0) return "same";

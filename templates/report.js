@@ -12,7 +12,7 @@
     try {
       return document.getElementById(decodeURIComponent(location.hash.slice(1)));
     } catch (error) {
-      if (error instanceof URIError) return null; // an address that somebody cut
+      if (error instanceof URIError) return null; // an address that was cut
       throw error;
     }
   };
@@ -47,7 +47,7 @@
     setTimeout(() => { button.textContent = before; }, 2000);
   };
 
-  // What has to be scrolled sideways is reached with the keyboard, too; what fits is no stop on the way.
+  // What has to be scrolled sideways is reached with the keyboard, too; the keyboard skips what fits.
   const reachable = () => {
     for (const each of document.querySelectorAll(".wide, .charts figure, .query-curve")) {
       if (each.scrollWidth > each.clientWidth) each.tabIndex = 0;

@@ -1,4 +1,4 @@
-"""How alike two rankings of a query are; what anybody judged does not matter."""
+"""How alike two rankings of a query are; judgments do not matter."""
 
 from __future__ import annotations
 

@@ -230,7 +230,7 @@ def average_weighted_precision(
 
     Formula: AWP = (1/R) sum over relevant retrieved d at rank r of cg(r) / cg*(r)
     Reference: N. Kando et al., Information retrieval system evaluation using multi-grade relevance judgments, 2001.
-        Below rank R, cg* grows no more, so that late documents cost nothing: Q mends that.
+        Below rank R, cg* grows no more, so that late documents cost nothing: Q corrects that.
     Example: AWP of 0 3 | 1 = (3 / 4) / 2 = 0.375
     """
     judged = condensed(judged) if judged_only else judged

@@ -159,7 +159,7 @@ def utility(
     steps=_accuracy_steps,
 )
 def accuracy(judged: JudgedRankings, *, cutoff: Depth = None, rel: Rel = 1, judged_only: JudgedOnly = False) -> Floats:
-    """How often a relevant document stands above one that is not, over all such pairs among the retrieved documents.
+    """The share of pairs of retrieved documents in which the relevant one is above the other one.
 
     Formula: Accuracy = 1 - sum over relevant d of #(not relevant above d) / (a b), where a of the documents at ranks 1
         to k are relevant and b are not; 1 if b = 0, and 0 if a = 0

@@ -99,7 +99,7 @@ def bpref(
         Literal["min", "R"], Param("what misplaced documents are counted against: min(R, N), or R (bpref_R)")
     ] = "min",
 ) -> Floats:
-    """Of the judged documents that are not relevant, how few stand above relevant ones; unjudged ones do not matter.
+    """Of the judged documents that are not relevant, how few rank above relevant ones; unjudged ones do not matter.
 
     Formula: Bpref = (1/R) sum over relevant retrieved d of 1 - min(#(judged not relevant above d), R) / min(R, N)
     Reference: C. Buckley, E. M. Voorhees, Retrieval Evaluation with Incomplete Information, SIGIR 2004; trec_eval.

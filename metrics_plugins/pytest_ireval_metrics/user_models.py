@@ -221,7 +221,7 @@ def rank_biased_precision(
 def rbp_residual(judged: JudgedRankings, *, cutoff: Depth = None, p: Persistence = 0.8) -> Floats:
     """How much higher RBP could be if all documents that are unjudged, or were not retrieved, had the top grade.
 
-    Formula: RBPResidual = sum over unjudged ranks i of (1 - p) p^(i - 1), plus p^n for what lies below the list
+    Formula: RBPResidual = sum over unjudged ranks i of (1 - p) p^(i - 1), plus p^n for all ranks below the list
     Reference: A. Moffat, J. Zobel, TOIS 27, 2008.
     Example: RBPResidual(p=0.5) of 1 - 1 = 0.5 * 0.5 + 0.5^3 = 0.375
     """

@@ -1,4 +1,4 @@
-"""A baseline is read whole or not at all; what is wrong with its files is said with file, line and remedy."""
+"""A baseline is read whole or not at all; what is wrong with its files is reported with file, line and remedy."""
 
 from __future__ import annotations
 

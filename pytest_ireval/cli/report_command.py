@@ -1,4 +1,4 @@
-"""``ireval report``: the report of a run, drawn anew from its results."""
+"""``ireval report``: the report of a run, drawn again from its results."""
 
 from __future__ import annotations
 

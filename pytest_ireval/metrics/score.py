@@ -1,4 +1,4 @@
-"""Metrics applied to judged rankings, every value checked before anybody sees it."""
+"""Metrics applied to judged rankings, every value checked before it is used."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Accepting what a run measured as the new baselines: what was asked for, what stands in the way, what was written."""
+"""Accepting what a run measured as the new baselines: what was asked for, what prevents it, what was written."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the code host of a job is told: links to files, the summary of the step, and annotations beside the rules."""
+"""What a job reports to its code host: links to files, the summary of the step, and annotations beside the rules."""
 
 from __future__ import annotations
 

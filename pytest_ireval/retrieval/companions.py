@@ -1,4 +1,4 @@
-"""What is brought besides judgments and rankings: a collection's size, sessions, timings, attributes and the like."""
+"""Data beside judgments and rankings: a collection's size, sessions, timings, attributes and the like."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A column of ids: bytes laid end to end with offsets, made into text only when somebody wants to read one."""
+"""A column of ids: bytes laid end to end with offsets, made into text only on demand."""
 
 from __future__ import annotations
 

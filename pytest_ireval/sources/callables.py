@@ -1,4 +1,4 @@
-"""The function that ``module:function`` names: where it is looked for, and what it asks to be told."""
+"""The function that ``module:function`` names: where it is looked for, and the arguments it takes."""
 
 from __future__ import annotations
 

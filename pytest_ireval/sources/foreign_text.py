@@ -1,4 +1,4 @@
-"""What a source is told, and what foreign code says, made fit for a message: short, and with its place."""
+"""The request to a source, and the output of foreign code, made fit for a message: short, and with its place."""
 
 from __future__ import annotations
 

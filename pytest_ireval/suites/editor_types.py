@@ -1,4 +1,4 @@
-"""What editors are told of each type of value: YAML in an editor has numbers and booleans, where a suite has text."""
+"""Each type of value for editors: YAML in an editor has numbers and booleans, where a suite has text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a suite's text is before it has a type, and what is said of text that has none."""
+"""What a suite's text is before it has a type, and the message for text that has none."""
 
 from __future__ import annotations
 

@@ -65,7 +65,8 @@ class Nightly:
 
 
 @pytest.fixture
-def nightly(pytester):
+def nightly(pytester, monkeypatch):
+    monkeypatch.delenv("CI", raising=False)
     return Nightly(pytester)
 
 
