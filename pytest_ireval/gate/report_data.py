@@ -6,6 +6,8 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -37,7 +39,7 @@ from pytest_ireval.results.suite_result import (
     SliceRow,
     SuiteResult,
 )
-from pytest_ireval.retrieval.document_texts import with_texts
+from pytest_ireval.retrieval.document_texts import titles_of, with_texts
 from pytest_ireval.rules.context import Seen
 from pytest_ireval.rules.diagnosis import Diagnosed, RankingChange, diagnosed
 from pytest_ireval.rules.figures import figures_compared
@@ -89,8 +91,14 @@ def result_of(material: Material, checks: Sequence[Check], outcomes: tuple[Outco
         diagnoses=diagnoses.causes,
         since_base=_since_base(material),
     )
-    described = {material.population.called(document): fields for document, fields in material.described.items()}
-    return with_texts(result, described, suite.documents.texts.path if suite.documents.texts else None)
+    return with_texts(result, *_described(material))
+
+
+def _described(material: Material) -> tuple[Mapping[str, Mapping[str, Any]], Path | None]:
+    """The fields of documents that the source returned, and the file that has more of them."""
+    texts = material.suite.documents.texts
+    called = {material.population.called(document): fields for document, fields in material.described.items()}
+    return called, None if texts is None else texts.path
 
 
 MOST_CHANGED = 20
@@ -140,6 +148,7 @@ def _diagnoses_of(material: Material, checks: Sequence[Check], outcomes: Sequenc
         next((metrics[name] for name in names if name in metrics and name in baseline.scored), None),
         source_changed=material.cause is not None and material.cause.source,
         ranked_lines=lambda: orders_by_rank(source.options, material.suite.path.parent),
+        titles=lambda wanted: titles_of(wanted, *_described(material)),
     )
     return diagnosed(change, material.registry.diagnoses, certain=not doubtful)
 

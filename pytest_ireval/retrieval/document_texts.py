@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
@@ -121,6 +122,18 @@ def _table_rows(file: InputFile) -> Iterator[Mapping[str, Any]]:
                 yield dict(zip(names, row, strict=False))
     except csv.Error as error:
         raise InputError(Problem(f"is not CSV: {error}", file.name)) from None
+
+
+def titles_of(
+    wanted: Collection[str], described: Mapping[str, Mapping[str, Any]], path: Path | None
+) -> Mapping[str, str]:
+    """The titles of documents; those of a file that cannot be read are left out, which :func:`with_texts` reports."""
+    found = {each: document_text(described[each]).title for each in wanted if each in described}
+    if path is not None:
+        with suppress(InputError, OSError):
+            texts = read_document_texts(near(path), set(wanted) - set(found))
+            found |= {each: text.title for each, text in texts.items()}
+    return {each: title for each, title in found.items() if title}
 
 
 def with_texts(result: SuiteResult, described: Mapping[str, Mapping[str, Any]], path: Path | None) -> SuiteResult:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations, islice
@@ -13,7 +13,7 @@ from urllib.parse import unquote
 
 from pytest_ireval.errors import shown
 from pytest_ireval.plugins.kinds import DiagnosisKind, diagnosis
-from pytest_ireval.rules.diagnosis import RankingChange, Symptom
+from pytest_ireval.rules.diagnosis import LEAST_SHARE, RankingChange, Symptom
 from pytest_ireval.text_table import counted
 
 ALIKE = 0.8
@@ -289,16 +289,18 @@ def one_document(change: RankingChange) -> Symptom | None:
 
 @diagnosis(name="crowded_top")
 def crowded_top(change: RankingChange) -> Symptom | None:
-    """Variants of one document, whose ids differ in their ends, fill the top."""
-    found: dict[str, str] = {}
-    for query in change.moved:
-        stem, size = _largest_group(change.now(query)[:TOP])
-        if size >= FEW and size >= 3 * _largest_group(change.baseline(query)[:TOP])[1]:
-            found[query] = stem
+    """Variants of one document, whose ids differ in their ends or whose titles are alike, fill the top."""
+    moved = change.worst_first(list(change.moved))
+    some = {each for query in moved[:TRIED] for side in (change.now, change.baseline) for each in side(query)[:TOP]}
+    titles = change.titles(some)
+    for stem in (_stem, lambda document: re.sub(r"[\W\d_]+", "", titles.get(document, "")).casefold()):
+        found = {query: group for query in moved if (group := _crowd(change, query, stem))}
+        if _is_many(change, found):
+            break
     if not found:
         return None
     query = change.worst_first(list(found))[0]
-    variants = [each for each in change.now(query)[:TOP] if _stem(each) == found[query]]
+    variants = [each for each in change.now(query)[:TOP] if each in found[query]]
     return _symptom(
         change,
         list(found),
@@ -307,13 +309,26 @@ def crowded_top(change: RankingChange) -> Symptom | None:
     )
 
 
+def _crowd(change: RankingChange, query: str, stem: Callable[[str], str]) -> list[str]:
+    """The documents of the largest group in the first ten, if it is much larger than any group was before."""
+    now, before = ([stem(each) for each in side(query)[:TOP]] for side in (change.now, change.baseline))
+    name, size = _largest_group(now)
+    if size < FEW or size < 3 * _largest_group(before)[1]:
+        return []
+    return [each for each, group in zip(change.now(query)[:TOP], now, strict=True) if group == name]
+
+
+def _is_many(change: RankingChange, queries: Collection[str]) -> bool:
+    return len(queries) >= LEAST_SHARE * len(change.queries)
+
+
 def _stem(document: str) -> str:
     head, _, end = document.rpartition(next((sign for sign in reversed(document) if sign in "-_:./#@|"), " "))
     return head if end else ""
 
 
-def _largest_group(documents: Iterable[str]) -> tuple[str, int]:
-    stems = Counter(filter(None, map(_stem, documents)))
+def _largest_group(names: Iterable[str]) -> tuple[str, int]:
+    stems = Counter(filter(None, names))
     return max(stems.items(), key=lambda each: (each[1], each[0]), default=("", 1))
 
 

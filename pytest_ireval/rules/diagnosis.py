@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
@@ -55,6 +55,8 @@ class RankingChange:
     """Whether the suite describes its source in other words than the baseline's."""
     ranked_lines: Callable[[], Mapping[str, list[str]]] = dict
     """By query the documents in the order of the file's rank column, where it contradicts the scores."""
+    titles: Callable[[Collection[str]], Mapping[str, str]] = lambda wanted: {}  # noqa: ARG005 - there are none
+    """The titles of documents by id, as far as the suite or its source has them."""
     _lists: dict[tuple[str, str], tuple[str, ...]] = field(default_factory=dict)
 
     @cached_property

@@ -26,7 +26,7 @@ class Search:
             self.before[query] = [documents[n] for n in noisy]
         self.now = {query: list(ids) for query, ids in self.before.items()}
         self.broken = self.random.sample(self.queries, max(1, round(share * QUERIES)))
-        self.lines, self.run = {}, "now.txt"
+        self.lines, self.run, self.titles = {}, "now.txt", {}
 
     def jitter(self, amount=1.0):
         """A change as any change of ranking is: neighbours change places."""
@@ -48,9 +48,16 @@ class Search:
         (self.folder / "queries.tsv").write_text("id\ttext\tsegment\tlocale\n" + "".join(rows))
         (self.folder / "shop.ireval.yaml").write_text(
             f"ireval: 1\nsuite: shop\nsource: {{run: {self.run}}}\ndepth: {DEPTH}\nmissing_queries: zero\n"
-            "queries: queries.tsv\njudgments: judgments.txt\nmetrics: [nDCG@10]\nrules:\n"
+            f"queries: queries.tsv\njudgments: judgments.txt\nmetrics: [nDCG@10]\n{self.documents()}rules:\n"
             "  - no_regression: {metric: nDCG@10, tolerance: 0.01%, against: {run: before.txt}}\n"
         )
+
+    def documents(self):
+        if not self.titles:
+            return ""
+        rows = (f"{document},{title}\n" for document, title in self.titles.items())
+        (self.folder / "titles.csv").write_text("id,title\n" + "".join(rows))
+        return "documents: {texts: titles.csv}\n"
 
     def diagnoses(self):
         self.write()
@@ -119,6 +126,19 @@ def variants(search):
         search.now[query][1:1] = [f"{first}-{colour}" for colour in ("red", "blue", "green", "black", "white")]
 
 
+def sizes(search):
+    """The same product in five sizes, which only their titles tell."""
+    search.titles = {each: f"Article {_letters(each)}" for ids in search.before.values() for each in ids}
+    for query in search.broken:
+        new = [f"n{search.random.randrange(10**9)}" for _ in range(5)]
+        search.titles |= {each: f"Tea of {_letters(query)}, {50 * n} g" for n, each in enumerate(new, 1)}
+        search.now[query][1:1] = new
+
+
+def _letters(name):
+    return "".join("abcdefghij"[int(digit)] for digit in name if digit.isdigit())
+
+
 def shard(search):
     """A quarter of the documents of some queries lies on a shard that does not answer."""
     for side in (search.before, search.now):
@@ -143,6 +163,7 @@ BUGS = {
     "one_document": promotion,
     "answers_of_others": another_query,
     "crowded_top": variants,
+    "crowded_top by titles": sizes,
     "missing_part": shard,
 }
 
@@ -392,3 +413,13 @@ def test_ids_of_a_cause_cannot_write_to_the_terminal(red):
     red.write()
 
     assert "\x1b[31m" not in red.run("--color=no").stdout.str()
+
+
+@pytest.mark.parametrize("kinds", [1, 3, 40])
+def test_titles_that_were_alike_before_crowd_nothing(tmp_path, kinds):
+    search = Search(tmp_path, 0.1)
+    documents = [each for ids in search.before.values() for each in ids]
+    search.titles = {each: f"Tea {'abcdefghij'[n % kinds % 10] * (n % kinds + 1)}" for n, each in enumerate(documents)}
+    search.jitter(2)
+
+    assert not [each for each in search.diagnoses() if each.kind == "crowded_top"]
