@@ -65,6 +65,7 @@ const queryView = (() => {
       baseline: kept.baseline[place],
       title: kept.titles?.[place] ?? "",
       url: kept.urls?.[place] ?? "",
+      picture: kept.pictures?.[place] ?? "",
     }));
 
   const ranked = (placed, side) => placed.filter((each) => each[side] !== null).sort((a, b) => a[side] - b[side]);
@@ -94,6 +95,7 @@ const queryView = (() => {
       "li",
       { value: each[side], class: each.relevant ? `relevant ${compared ? effect(each) : ""}` : null },
       make("span", { class: "rank" }, `#${each[side]}`), " ",
+      each.picture ? make("img", { class: "picture", src: each.picture, alt: "", width: 32, height: 32 }) : "", " ",
       named(each), " ",
       make("span", { class: each.grade ? "grade" : "grade none" }, each.grade || "unjudged"), " ",
       make("span", { class: "move" }, ...(compared ? move(each, side) : [])),

@@ -91,7 +91,7 @@ def result_of(material: Material, checks: Sequence[Check], outcomes: tuple[Outco
         diagnoses=diagnoses.causes,
         since_base=_since_base(material),
     )
-    return with_texts(result, *_described(material))
+    return with_texts(result, *_described(material), pictures=suite.documents.pictures)
 
 
 def _described(material: Material) -> tuple[Mapping[str, Mapping[str, Any]], Path | None]:

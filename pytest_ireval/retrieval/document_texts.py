@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import csv
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -16,6 +17,7 @@ from pytest_ireval.results.outcome import DocumentText, Placed, QueryChange
 from pytest_ireval.results.suite_result import SuiteResult
 from pytest_ireval.retrieval.formats.input_file import FilePath, InputFile, input_file, near
 from pytest_ireval.retrieval.tables import COLUMN_NAMES, cell_text, plain_name
+from pytest_ireval.text_table import counted
 
 TITLES = ("title", "name", "headline", "label", "text", "body", "content", "description")
 URLS = ("url", "link", "href", "uri")
@@ -24,6 +26,10 @@ LONGEST_TITLE, LONGEST_FIELD, MOST_FIELDS = 120, 200, 12
 IDS = ("id", "_id", *(plain_name(name) for group in COLUMN_NAMES["document"] for name in group))
 """Names of the field that holds the id, the first that is there."""
 PARQUET = b"PAR1"
+PICTURES = {b"\x89PNG": "png", b"\xff\xd8\xff": "jpeg", b"GIF8": "gif", b"RIFF": "webp"}
+"""Kinds of pictures by their first bytes."""
+LARGEST_PICTURE, LARGEST_PICTURES = 50_000, 3_000_000
+SHOWABLE = "give files of PNG, JPEG, GIF or WebP below the folder of texts, up to 50 kB each and 3 MB together"
 
 
 def document_text(fields: Mapping[str, Any]) -> DocumentText:
@@ -136,10 +142,13 @@ def titles_of(
     return {each: title for each, title in found.items() if title}
 
 
-def with_texts(result: SuiteResult, described: Mapping[str, Mapping[str, Any]], path: Path | None) -> SuiteResult:
+def with_texts(
+    result: SuiteResult, described: Mapping[str, Mapping[str, Any]], path: Path | None, *, pictures: bool = False
+) -> SuiteResult:
     """Put titles beside all documents that a result shows, from fields by document, then from a file.
 
-    A file that cannot be read is a note: titles decide nothing.
+    With ``pictures``, small files beside that file become part of the result. A file that cannot be read is a note:
+    titles and pictures decide nothing.
     """
     if path is None and not described:
         return result
@@ -153,6 +162,12 @@ def with_texts(result: SuiteResult, described: Mapping[str, Mapping[str, Any]], 
             trouble = " ".join(str(error).split())
         if trouble:
             result = replace(result, notes=(*result.notes, f"documents have no titles: {trouble}"))
+    if pictures:
+        texts, left_out = _with_pictures(texts, path.parent if path else Path.cwd())
+        if left_out:
+            result = replace(
+                result, notes=(*result.notes, f"{counted(left_out, 'picture')} cannot be shown: {SHOWABLE}")
+            )
     titles = {document: text.title for document, text in texts.items() if text.title}
     return replace(
         result,
@@ -166,6 +181,30 @@ def with_texts(result: SuiteResult, described: Mapping[str, Mapping[str, Any]], 
         to_judge=tuple(replace(each, title=titles.get(each.document, "")) for each in result.to_judge),
         texts=texts,
     )
+
+
+def _with_pictures(texts: Mapping[str, DocumentText], folder: Path) -> tuple[dict[str, DocumentText], int]:
+    """The same with the content of pictures in place of their paths, and the number of those that cannot be shown."""
+    found, left_out, room = {}, 0, LARGEST_PICTURES
+    for document, text in texts.items():
+        picture = _picture(text.image, folder)
+        left_out += bool(text.image) and not 0 < len(picture) <= room
+        picture = picture if len(picture) <= room else ""
+        room -= len(picture)
+        found[document] = replace(text, image=picture)
+    return found, left_out
+
+
+def _picture(image: str, folder: Path) -> str:
+    """A small picture as a page may hold it: ``data:image/png;base64,…``; empty if it is none, or an address."""
+    if not image or "\0" in image or ":" in image:
+        return ""
+    file = (folder / image).resolve()
+    if not file.is_relative_to(folder.resolve()) or not file.is_file() or file.stat().st_size > LARGEST_PICTURE:
+        return ""
+    content = file.read_bytes()
+    kind = next((kind for start, kind in PICTURES.items() if content.startswith(start)), "")
+    return f"data:image/{kind};base64,{base64.b64encode(content).decode()}" if kind else ""
 
 
 def _shown_documents(result: SuiteResult) -> Iterator[str]:

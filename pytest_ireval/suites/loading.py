@@ -338,7 +338,9 @@ def _suite_made(read: Read, values: Mapping[str, str], own: Keys, files: list[Pa
         cluster=given["cluster"],
         population=_population(given["population"], read),
         judgments=_judgments(judgments) if judgments else None,
-        documents=DocumentsAsked(documents.aliases, documents.collapse, documents.size, documents.texts),
+        documents=DocumentsAsked(
+            documents.aliases, documents.collapse, documents.size, documents.texts, documents.pictures
+        ),
         metrics=_metrics(given["metrics"], read),
         policies=_policies(given),
         rules=tuple(placed.asked for placed in read.rules),

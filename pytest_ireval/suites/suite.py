@@ -60,6 +60,8 @@ class DocumentsAsked:
     """How many documents there are to find."""
     texts: FileAsked | None = None
     """A file of titles and other fields of documents."""
+    pictures: bool = False
+    """True if pages show their pictures."""
 
 
 @dataclass(frozen=True)

@@ -202,6 +202,12 @@ class DocumentsKeys(Options):
         "or a BEIR corpus): messages and pages show titles beside ids.",
         examples=["data/products.jsonl"],
     )
+    pictures: Flag = Field(
+        False,
+        description="With true, pages show pictures of documents: small files beside texts, named in its image field. "
+        "Addresses are never loaded.",
+        examples=["true"],
+    )
     size: Whole | None = Field(
         None,
         description="The number of documents in the collection; FallOut and some other metrics need it.",

@@ -225,3 +225,47 @@ def test_why_says_what_is_wrong_with_the_file(titled, ireval):
     said = ireval("why", "nDCG@10", "--suite", "shop.ireval.yaml", "--query", "q07")
     assert "documents have no titles: " in said.err
     assert "title" not in said.out[said.out.rindex("nDCG@10 of query") :]
+
+
+PNG = bytes.fromhex(
+    "89504e470d0a1a0a0000000d4948445200000001000000010806000000"
+    "1f15c4890000000d49444154789c6360f8cf500f0003840180d2d8c5df0000000049454e44ae426082"
+)
+
+
+@pytest.fixture
+def pictured(titled):
+    """One document has a picture; the others name what a page must not show."""
+    (titled.path / "img").mkdir()
+    (titled.path / "img" / "a.png").write_bytes(PNG)
+    (titled.path / "img" / "a.svg").write_text("<svg onload='alert(1)'/>")
+    (titled.path / "img" / "big.png").write_bytes(PNG + bytes(60_000))
+    (titled.path.parent / "far.png").write_bytes(PNG)
+    images = ["img/a.png", "https://shop.example/a.png", "../far.png", "img/a.svg"]
+    rows = [{"id": f"q07-d{n}", "title": f"Mug {n}", "image": image} for n, image in enumerate(images)]
+    rows += [
+        {"id": f"q08-d{n}", "title": "Mug", "image": each} for n, each in enumerate(["img/big.png", "data:x", "", "\0"])
+    ]
+    (titled.path / "products.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return titled
+
+
+def test_pictures_are_shown_if_asked_for_and_nothing_else_is(pictured):
+    pictured.change(("texts: products.jsonl", "texts: products.jsonl, pictures: true"))
+    pictured.run()
+    (suite,) = pictured.results()["suites"]
+
+    assert {each: text["image"][:21] for each, text in suite["texts"].items() if text["image"]} == {
+        "q07-d0": "data:image/png;base64"
+    }
+    assert "6 pictures cannot be shown: give files of PNG" in str(suite["notes"])
+    page = (pictured.path / "ireval-report/index.html").read_text()
+    assert '<img class="picture" src="data:image/png;base64,' in page
+    assert "shop.example/a.png" not in page
+
+
+def test_without_being_asked_a_page_has_no_picture(pictured):
+    pictured.run()
+
+    assert '<img class="picture"' not in (pictured.path / "ireval-report/index.html").read_text()
+    assert pictured.results()["suites"][0]["texts"]["q07-d0"]["image"] == "img/a.png"
