@@ -88,14 +88,14 @@ const queryView = (() => {
     if (!each.title) return make("bdi", { class: "document", title: each.id.length > LONG ? each.id : null }, each.id);
     const title = each.url ? make("a", { href: each.url, rel: "noreferrer noopener" }, each.title) : each.title;
     const whole = `${each.title} (${each.id})`;
-    return make("span", { class: "document", title: whole }, make("bdi", {}, title), " ", make("small", {}, each.id));
+    const picture = each.picture ? [make("img", { class: "picture", src: each.picture, alt: "" }), " "] : [];
+    return make("span", { class: "document", title: whole }, ...picture, make("bdi", {}, title), " ", make("small", {}, each.id));
   };
   const standing = (each, side, compared) =>
     make(
       "li",
       { value: each[side], class: each.relevant ? `relevant ${compared ? effect(each) : ""}` : null },
       make("span", { class: "rank" }, `#${each[side]}`), " ",
-      each.picture ? make("img", { class: "picture", src: each.picture, alt: "", width: 32, height: 32 }) : "", " ",
       named(each), " ",
       make("span", { class: each.grade ? "grade" : "grade none" }, each.grade || "unjudged"), " ",
       make("span", { class: "move" }, ...(compared ? move(each, side) : [])),
