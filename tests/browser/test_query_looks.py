@@ -153,3 +153,33 @@ def test_names_of_300_characters_make_no_page_wider(opened, width):
     )
 
     assert page.evaluate("document.documentElement.scrollWidth") == width
+
+
+LETTER_BY_LETTER = """
+() => {
+  const found = [], walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (walker.nextNode()) {
+    const node = walker.currentNode, text = node.data.trim(), range = document.createRange();
+    if (text.length < 12 || node.parentElement.closest("svg, script, style")) continue;
+    range.selectNodeContents(node);
+    const lines = new Set([...range.getClientRects()].filter((box) => box.width > 1).map((box) => Math.round(box.top / 8)));
+    if (lines.size > 2 && text.length / lines.size < 6) found.push(`${text.slice(0, 60)} in ${lines.size} lines`);
+  }
+  return found;
+}
+"""
+"""Texts with fewer than six characters a line."""
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_no_name_is_broken_letter_by_letter(opened, width):
+    run = full_run(queries=60)
+    (suite,) = run.suites
+    owner, name = "@acme/marketplace-search-team-of-the-northern-region", "marketplace-search-for-returning-customers"
+    rule = "no_regression_of_returning_customers_in_the_northern_region"
+    red = tuple(replace(each, name=rule, verdict="fail", id=f"{each.id}-{rule}") for each in suite.outcomes)
+    long = replace(suite, name=name, owner=owner, path=f"suites/northern/{name}.ireval.yaml", outcomes=red)
+    page = opened(page_of(replace(run, suites=(long, replace(long, name=f"{name}-2")))), width=width)
+    page.evaluate("for (const each of document.querySelectorAll('details')) each.open = true")
+
+    assert page.evaluate(LETTER_BY_LETTER) == []
