@@ -162,7 +162,8 @@ LETTER_BY_LETTER = """
     const node = walker.currentNode, text = node.data.trim(), range = document.createRange();
     if (text.length < 12 || node.parentElement.closest("svg, script, style")) continue;
     range.selectNodeContents(node);
-    const lines = new Set([...range.getClientRects()].filter((box) => box.width > 1).map((box) => Math.round(box.top / 8)));
+    const boxes = [...range.getClientRects()].filter((box) => box.width > 1);
+    const lines = new Set(boxes.map((box) => Math.round(box.top / 8)));
     if (lines.size > 2 && text.length / lines.size < 6) found.push(`${text.slice(0, 60)} in ${lines.size} lines`);
   }
   return found;
