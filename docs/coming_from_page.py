@@ -40,7 +40,7 @@ NCUrbP     NCU(beta=0, stop='rank_biased')  yes
 NTCIREVAL has no name for it: AWP
 ```
 
-`sklearn`, `pytrec_eval`, `pyntcireval` and `ir-measures` are understood as well.
+`sklearn`, `pytrec_eval`, `pyntcireval`, `ndeval` and `ir-measures` are understood as well.
 
 *equal* is tested against the packages themselves: rows that say yes on random rankings with equal scores, unjudged
 documents, grades below 0, queries without relevant documents and ids in many scripts; what differs, on an example in
@@ -106,6 +106,15 @@ the grades are an argument of the metric: `Q(gains={1: 1, 2: 3})`. `-j` (condens
 It is given documents in order, without scores. A grade below 0 is taken by Python's rules for one counted from the top
 of the scale; here it has no gain. The values compared are those of pyNTCIREVAL with gains 1:2:3, beta 1, gamma 0.95,
 p 0.95 and base 2.
+""",
+    "pyndeval": """\
+`RelevanceEvaluator(qrels, ["alpha-nDCG@10"])` is `evaluate(judgments, rankings, "alpha_nDCG@10")` with judgments
+`{query: {document: {subtopic: grade}}}`; NIST's program `ndeval qrels run` is
+`ireval evaluate qrels run -m alpha_nDCG@10 --judgments-format trec-diversity`. Its options `alpha` and `beta` are
+arguments of a metric, as in `NRBP(alpha=0.3, beta=0.8)`. There is no limit for cutoffs, which end at 20 there.
+
+pyndeval orders equal scores by document id ascending, and leaves out queries without a ranking. Values are equal where
+no two scores of a query are.
 """,
     "scikit-learn": """\
 It scores arrays: every document needs a grade and a score, so documents that were not retrieved cannot be expressed.

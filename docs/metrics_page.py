@@ -41,7 +41,8 @@ number of retrieved ones. Definitions are those of trec_eval 10, with difference
   With the ideal of all judged documents it is 0.923 and 0.966.
 
 In the examples, grades are in order of rank, `-` is an unjudged document, and after `|` are judged documents
-that were not retrieved.
+that were not retrieved. Examples of diversity have letters in place of grades: `ab` is a document about the subtopics
+a and b.
 
 [Coming from trec_eval, ir_measures, ranx, NTCIREVAL](coming_from.md) has the names of others, and says where values
 differ.

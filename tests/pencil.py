@@ -43,7 +43,14 @@ def relevant(count, total):
 
 
 def worked(example):
-    """Metric, computed and promised value of a docstring's example: of grades, or of two lists of documents."""
+    """Metric, computed and promised value of an example: of grades, of two lists of documents, or of subtopics."""
+    subtopics = re.fullmatch(
+        r"(?P<metric>.+?) of (?P<got>[-0a-z ]*[a-z][-0a-z ]*?)(?: \| (?P<missed>[0a-z ]+?))? = .* = (?P<value>[\d.]+)",
+        example,
+    )
+    if subtopics is not None and " against " not in example:
+        got, missed = subtopics["got"].split(), (subtopics["missed"] or "").split()
+        return subtopics["metric"], diverse(subtopics["metric"], got, missed), float(subtopics["value"])
     lists = re.fullmatch(
         r"(?P<metric>.+?) of (?P<one>[a-z ]+) against (?P<other>[a-z ]+?) = .* = (?P<value>[\d.]+)", example
     )
@@ -51,6 +58,36 @@ def worked(example):
         name, retrieved, missed, expected = parsed(example)
         return name, value(name, retrieved, missed), expected
     return lists["metric"], alike(lists["metric"], lists["one"].split(), lists["other"].split()), float(lists["value"])
+
+
+def diverse(metric, retrieved, missed=(), **options):
+    """The value of a metric for documents written as the subtopics they are about.
+
+    ``ab`` is about two subtopics, ``0`` is judged and about none, ``-`` is not judged; ``missed`` were not retrieved.
+    """
+    ranking = [f"d{rank:04}" for rank in range(1, len(retrieved) + 1)]
+    words = dict(zip(ranking, retrieved, strict=True)) | {f"m{i}": word for i, word in enumerate(missed)}
+    grades = {document: about(word) for document, word in words.items() if word != "-"}
+    (only,) = evaluate({QUERY: grades}, {QUERY: ranking}, [metric], **options).metrics
+    return only.values[QUERY]
+
+
+def about(word):
+    """Grade 1 for each of the subtopics; grade 0 for one where there is none."""
+    return {"a": 0} if word == "0" else dict.fromkeys(word, 1)
+
+
+def as_needed(metric, judgments):
+    """The judgments, with subtopics if the metric needs them: each document is about one or two of three."""
+    if "subtopics" not in metric.needs:
+        return judgments
+    return {
+        query: {
+            document: {"xyz"[len(document) % 3]: grade - 1, "xyz"[sum(document.encode()) % 3]: grade}
+            for document, grade in grades.items()
+        }
+        for query, grades in judgments.items()
+    }
 
 
 def alike(metric, one, other):

@@ -1,4 +1,4 @@
-"""The metrics that ship with pytest-ireval, registered through the entry point that is open to everybody."""
+"""The metrics that ship with pytest-ireval, registered through the entry point that is open to every package."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from pytest_ireval import Metric, hookimpl
 from pytest_ireval_metrics.agreement import METRICS as AGREEMENT
 from pytest_ireval_metrics.average_precision import METRICS as AVERAGE_PRECISION
 from pytest_ireval_metrics.blended_ratio import METRICS as BLENDED_RATIO
-from pytest_ireval_metrics.contingency import METRICS as CONTINGENCY
+from pytest_ireval_metrics.continuation import METRICS as CONTINUATION
 from pytest_ireval_metrics.counts import METRICS as COUNTS
 from pytest_ireval_metrics.cumulated_gain import METRICS as CUMULATED_GAIN
+from pytest_ireval_metrics.diversity import METRICS as DIVERSITY
 from pytest_ireval_metrics.gain_so_far import METRICS as GAIN_SO_FAR
 from pytest_ireval_metrics.incomplete import METRICS as INCOMPLETE
 from pytest_ireval_metrics.interpolated import METRICS as INTERPOLATED
 from pytest_ireval_metrics.other_packages import rows_of
-from pytest_ireval_metrics.overlap import METRICS as OVERLAP
 from pytest_ireval_metrics.sets_and_ranks import METRICS as SETS_AND_RANKS
 from pytest_ireval_metrics.user_models import METRICS as USER_MODELS
 
@@ -26,7 +26,6 @@ def ireval_metrics() -> list[Metric]:
     metrics = [
         *SETS_AND_RANKS,
         *COUNTS,
-        *CONTINGENCY,
         *AVERAGE_PRECISION,
         *INTERPOLATED,
         *INCOMPLETE,
@@ -34,7 +33,8 @@ def ireval_metrics() -> list[Metric]:
         *GAIN_SO_FAR,
         *BLENDED_RATIO,
         *USER_MODELS,
-        *OVERLAP,
+        *CONTINUATION,
+        *DIVERSITY,
         *AGREEMENT,
     ]
     return [replace(metric, elsewhere=rows_of(metric.name)) for metric in metrics]

@@ -1,4 +1,4 @@
-"""How alike two rankings of a query are; judgments do not matter."""
+"""Agreement of a ranking with another one, or with the best one there could be."""
 
 from __future__ import annotations
 
@@ -8,16 +8,101 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pytest_ireval import JudgedRankings, Listing, MetricError, Param, Steps, listing, metric, ratio, steps_of
-from pytest_ireval_metrics.vocabulary import Cutoff, Floats, Integers, quotient, shown_number
+from pytest_ireval_metrics.vocabulary import (
+    Cutoff,
+    Floats,
+    Integers,
+    Persistence,
+    quotient,
+    shared_steps,
+    shown_number,
+    summed,
+)
+
+
+def _compatibility_steps(judged: JudgedRankings, *, p: float, normalize: bool) -> Steps:
+    """The part of each relevant document, from the depth at which both rankings have it."""
+    listed = listing(judged)
+    good = listed.judged & (listed.grade > 0)
+    size = int(np.count_nonzero(listed.ideal > 0))
+    depth = np.arange(1, max(listed.retrieved, size) + 1)
+    weight = np.power(p, depth - 1.0)
+    below = summed(weight / depth)
+    ideal = _ideal_ranks(listed, good)
+    both = np.maximum(listed.rank, ideal)
+    adds = np.where(good, below[-1] - below[both - 1], 0.0)
+    among = float((weight * np.minimum(depth, size) / depth).sum() if normalize else weight.sum())
+    common = np.array([np.count_nonzero(good & (both <= rank)) for rank in listed.rank.tolist()])
+    columns = {"best rank": np.where(good, ideal, np.nan), "common": common, "adds": np.where(good, adds, np.nan)}
+    facts = [
+        f"{size} documents have a grade above 0; both lists are compared down to depth {depth.size}",
+        f"adds: p^(i - 1) / i for every depth i from both ranks on, p = {p:g}",
+        "common: documents that both lists have down to that rank",
+        f"divided by what the best ranking {'has in common with itself' if normalize else 'could have at most'}",
+    ]
+    return shared_steps(listed, columns, adds, among, facts)
+
+
+def _ideal_ranks(listed: Listing, good: NDArray[np.bool_]) -> Integers:
+    """The rank of each good document in the best ranking: by grade, then as ranked; others get 1, which is not used."""
+    ranks = np.ones(listed.rank.size, np.int64)
+    for i in np.flatnonzero(good).tolist():
+        better = np.count_nonzero(listed.ideal > listed.grade[i])
+        ranks[i] = 1 + better + np.count_nonzero(good[:i] & (listed.grade[:i] == listed.grade[i]))
+    return ranks
+
+
+@metric(name="Compat", steps=_compatibility_steps, spellings={"compatibility": {}})
+def compatibility(
+    judged: JudgedRankings,
+    *,
+    p: Persistence = 0.95,
+    normalize: Annotated[
+        bool, Param("divide by the agreement of the best ranking with itself, which is short of 1 if it is shorter")
+    ] = True,
+) -> Floats:
+    """Rank-biased overlap with the best ranking there could be: how alike the first documents are, at every depth.
+
+    Formula: Compat = RBO(ranking, ideal) / RBO(ideal, ideal), with RBO = sum of p^(i-1) #(common to both first i) / i
+        for i = 1 to depth, divided by the sum of p^(i-1); the ideal has documents of a grade above 0, best first, equal
+        ones as they are ranked; depth is the length of the longer one
+    Reference: C. L. A. Clarke, A. Vtyurina, M. D. Smucker, Assessing top-k preferences, TOIS 39, 2021.
+    Example: Compat(p=0.5) of 0 1 = (0.5 * 1/2) / (1 + 0.5 * 1/2) = 0.2
+    """
+    depth, length = np.maximum(judged.retrieved, judged.relevant_count(None)), judged.relevant_count(None)
+    weight = np.power(p, np.arange(int(depth.max(initial=0))))
+    tail = summed(weight / np.arange(1, weight.size + 1))
+    good = judged.hits.grade > 0
+    both_from = np.maximum(judged.hits.rank, _ideal_rank(judged))
+    overlap = judged.sum(tail[np.where(good, depth[judged.hits.query], 0)] - tail[np.where(good, both_from - 1, 0)])
+    if not normalize:
+        return ratio(overlap, summed(weight)[depth])
+    ideal_rank_sum = summed(tail)[length]  # of the sums below each rank of the ideal
+    return ratio(overlap, length * tail[depth] - ideal_rank_sum)
+
+
+def _ideal_rank(judged: JudgedRankings) -> Integers:
+    """For each hit, its rank in the best ranking: by grade, then as retrieved, and what was not retrieved behind."""
+    hits, ideal = judged.hits, judged.ideal
+    grades = np.unique(ideal.grade)
+    worse = grades.size - 1 - np.searchsorted(grades, hits.grade)
+    key = hits.query * grades.size + worse
+    better = (
+        np.searchsorted(ideal.query * grades.size + grades.size - 1 - np.searchsorted(grades, ideal.grade), key)
+        - judged.first_ideal[hits.query]
+    )
+    order = np.argsort(key, kind="stable")  # hits of a query come by rank
+    among_equals = np.zeros(key.size, np.int64)
+    among_equals[order] = np.arange(key.size) - np.searchsorted(key[order], key[order])
+    return better + among_equals + 1
 
 
 def _rank_biased_overlap_steps(judged: JudgedRankings, *, p: float) -> Steps:
-    """What each common document adds from the depth on at which both lists have it, and beyond both lists."""
+    """The part of each common document, from the depth at which both lists have it, and beyond both lists."""
     both, listed = _lists_of(judged), listing(judged)
     short, long = sorted((int(both.length[0]), int(both.other_length[0])))
     weight = (1 - p) * np.power(p, np.arange(long))
-    weights = np.concatenate((np.zeros(1), np.cumsum(weight)))
-    by_depth = np.concatenate((np.zeros(1), np.cumsum(weight / np.arange(1, long + 1))))
+    weights, by_depth = summed(weight), summed(weight / np.arange(1, long + 1))
     other = judged.rank_in_reference
     there = other > 0
     depth = np.where(there, np.maximum(listed.rank, other), 1)
@@ -46,14 +131,12 @@ def _rank_biased_overlap_steps(judged: JudgedRankings, *, p: float) -> Steps:
 
 
 def _overlap_steps(judged: JudgedRankings, *, cutoff: int) -> Steps:
-    """Which of the first documents the reference has among its first."""
     both = _lists_of(judged)
     longer = min(cutoff, max(int(both.length[0]), int(both.other_length[0])))
     return _of_sets(judged, cutoff, longer, f"{longer} documents in the longer of both lists, down to rank {cutoff}")
 
 
 def _jaccard_steps(judged: JudgedRankings, *, cutoff: int) -> Steps:
-    """The same, divided by the documents that either list has."""
     both = _lists_of(judged)
     common = np.count_nonzero((both.rank <= cutoff) & (both.other_rank <= cutoff))
     either = min(cutoff, int(both.length[0])) + min(cutoff, int(both.other_length[0])) - int(common)
@@ -118,7 +201,7 @@ def rank_biased_overlap(
     both = _lists_of(judged)
     short, long = np.minimum(both.length, both.other_length), np.maximum(both.length, both.other_length)
     weight = (1 - p) * np.power(p, np.arange(int(long.max(initial=0))))
-    weights, weights_by_depth = _summed(weight), _summed(weight / np.arange(1, weight.size + 1))
+    weights, weights_by_depth = summed(weight), summed(weight / np.arange(1, weight.size + 1))
     depth = np.maximum(both.rank, both.other_rank)
     in_long, in_short = both.common(), both.common(depth <= short[both.query])
     at_every_depth = weights_by_depth[long[both.query]] - weights_by_depth[depth - 1]
@@ -170,7 +253,7 @@ class Both(NamedTuple):
     other_rank: Integers
 
     def common(self, where: NDArray[np.bool_] | None = None) -> Integers:
-        """Per query, how many documents both lists have; those that are marked."""
+        """Per query, the number of documents that both lists have; of the marked ones, if any are marked."""
         return np.bincount(self.query if where is None else self.query[where], minlength=self.length.size)
 
 
@@ -191,9 +274,4 @@ def _within(both: Both, cutoff: int) -> NDArray[np.bool_]:
     return (both.rank <= cutoff) & (both.other_rank <= cutoff)
 
 
-def _summed(values: Floats) -> Floats:
-    """The sum of the first 0, 1, 2 … values."""
-    return np.concatenate((np.zeros(1), np.cumsum(values)))
-
-
-METRICS = [rank_biased_overlap, overlap, jaccard]
+METRICS = [compatibility, rank_biased_overlap, overlap, jaccard]

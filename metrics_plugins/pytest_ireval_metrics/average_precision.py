@@ -10,27 +10,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pytest_ireval import JudgedRankings, Listing, MetricError, Param, Steps, condensed, metric, ratio, steps_of
-from pytest_ireval_metrics.gains import by_relevance
+from pytest_ireval_metrics.gains import relevance_metric
 from pytest_ireval_metrics.sets_and_ranks import found_columns, listed_as, relevance_facts
-from pytest_ireval_metrics.vocabulary import Denominator, Depth, Floats, JudgedOnly, Rel, shared, shown_number
+from pytest_ireval_metrics.vocabulary import Denominator, Depth, Floats, JudgedOnly, Rel, shared_steps, shown_number
 
 
 def _average_precision_steps(judged: JudgedRankings, **settings: Any) -> Steps:
-    """Precision where a relevant document stands, added up and divided by R."""
     listed = listed_as(judged, settings)
     relevant = listed.relevant(settings["rel"])
     columns = found_columns(listed, settings["rel"])
     adds = np.where(relevant, columns["precision"], 0.0)
-    divisor = divisor_within(listed, settings)
-    text, value = shared(adds, divisor)
-    return steps_of(
-        listed,
-        {**columns, "adds": np.where(relevant, adds, np.nan), "sum": np.cumsum(adds)},
-        arithmetic=text,
-        value=value,
-        facts=relevance_facts(listed, settings),
-        shares=adds / max(1, divisor),
-    )
+    columns |= {"adds": np.where(relevant, adds, np.nan), "sum": np.cumsum(adds)}
+    return shared_steps(listed, columns, adds, divisor_within(listed, settings), relevance_facts(listed, settings))
 
 
 def divisor_within(listed: Listing, settings: Mapping[str, Any]) -> int:
@@ -41,7 +32,7 @@ def divisor_within(listed: Listing, settings: Mapping[str, Any]) -> int:
 
 
 def _yaap_steps(judged: JudgedRankings, **settings: Any) -> Steps:
-    """The precisions of relevant documents added up, as odds against what is missing."""
+    """The sum of the precisions at relevant documents, as odds against the missing rest."""
     listed = listed_as(judged, settings)
     relevant, count = listed.relevant(settings["rel"]), listed.relevant_count(settings["rel"])
     columns = found_columns(listed, settings["rel"])
@@ -60,28 +51,16 @@ def _yaap_steps(judged: JudgedRankings, **settings: Any) -> Steps:
 def _gap_steps(judged: JudgedRankings, *, thresholds: Mapping[float, float] | None, **settings: Any) -> Steps:
     """Precision expected at each rank when readers differ, added up and divided by the readers of all documents."""
     listed = listed_as(judged, settings)
-    readers = np.where(listed.judged, _readers(listed.grade, thresholds), 0.0)
+    readers = np.where(listed.judged, _share_of_readers(listed.grade, thresholds), 0.0)
     agreed = np.array([np.minimum(readers[: i + 1], readers[i]).sum() for i in range(readers.size)])
     adds = agreed / listed.rank
-    best = float(_readers(listed.ideal, thresholds).sum())
-    text, value = shared(adds, best)
-    return steps_of(
-        listed,
-        {"readers": readers, "agreed": agreed, "adds": adds, "sum": np.cumsum(adds)},
-        arithmetic=text,
-        value=value,
-        facts=[
-            f"readers: how many call a document relevant (all judged documents together: {shown_number(best)})",
-            "agreed: readers shared with the documents above, and its own; adds = agreed / rank",
-        ],
-        shares=adds / best if best else np.zeros(adds.size),
-    )
-
-
-def _readers(grade: Floats, thresholds: Mapping[float, float] | None) -> Floats:
-    if thresholds is None:
-        return np.maximum(grade, 0.0)
-    return np.array([sum(chance for threshold, chance in thresholds.items() if g >= threshold) for g in grade.tolist()])
+    best = float(_share_of_readers(listed.ideal, thresholds).sum())
+    columns = {"readers": readers, "agreed": agreed, "adds": adds, "sum": np.cumsum(adds)}
+    facts = [
+        f"readers: how many call a document relevant (all judged documents together: {shown_number(best)})",
+        "agreed: readers shared with the documents above, and its own; adds = agreed / rank",
+    ]
+    return shared_steps(listed, columns, adds, best, facts)
 
 
 Thresholds = Annotated[
@@ -102,17 +81,13 @@ def _sum_of_precisions(judged: JudgedRankings, cutoff: int | None, rel: float) -
 
 
 def divisor_of(judged: JudgedRankings, rel: float, denominator: str, cutoff: int | None) -> NDArray[np.int64]:
-    """How many relevant documents there are, or could stand within the cutoff."""
+    """Per query, the number of relevant documents; at most the cutoff for the denominator ``min``."""
     count = judged.relevant_count(rel)
     return np.minimum(count, cutoff) if denominator == "min" and cutoff is not None else count
 
 
-@metric(
-    name="AP",
-    tie_order=by_relevance,
-    binary=True,
-    steps=_average_precision_steps,
-    spellings={"MAP": {}, "map_cut_{cutoff}": {}, "average_precision": {}},
+@relevance_metric(
+    name="AP", steps=_average_precision_steps, spellings={"MAP": {}, "map_cut_{cutoff}": {}, "average_precision": {}}
 )
 def average_precision(
     judged: JudgedRankings,
@@ -132,13 +107,8 @@ def average_precision(
     return ratio(_sum_of_precisions(judged, cutoff, rel), divisor_of(judged, rel, denominator, cutoff))
 
 
-@metric(
-    name="GMAP",
-    tie_order=by_relevance,
-    binary=True,
-    steps=_average_precision_steps,
-    aggregate="geometric",
-    spellings={"gm_map": {}, "gm_ap": {}},
+@relevance_metric(
+    name="GMAP", steps=_average_precision_steps, aggregate="geometric", spellings={"gm_map": {}, "gm_ap": {}}
 )
 def geometric_map(judged: JudgedRankings, *, rel: Rel = 1, judged_only: JudgedOnly = False) -> Floats:
     """Average precision, summed up by the geometric mean: a gain on a bad query weighs as much as on a good one.
@@ -151,7 +121,7 @@ def geometric_map(judged: JudgedRankings, *, rel: Rel = 1, judged_only: JudgedOn
     return ratio(_sum_of_precisions(judged, None, rel), judged.relevant_count(rel))
 
 
-@metric(name="YAAP", tie_order=by_relevance, binary=True, steps=_yaap_steps, range=(-np.inf, np.inf), no_relevant=None)
+@relevance_metric(name="YAAP", steps=_yaap_steps, range=(-np.inf, np.inf), no_relevant=None)
 def yet_another_average_precision(judged: JudgedRankings, *, rel: Rel = 1, judged_only: JudgedOnly = False) -> Floats:
     """Average precision on a scale that can be averaged over easy and hard queries alike; below 0 for most.
 
@@ -190,8 +160,8 @@ def graded_average_precision(
     return ratio(judged.sum(agreed, None if cutoff is None else hits.rank <= cutoff), best)
 
 
-def _share_of_readers(grade: Floats, thresholds: Thresholds) -> Floats:
-    """How many readers call a document of each grade relevant, up to a factor."""
+def _share_of_readers(grade: Floats, thresholds: Mapping[float, float] | None) -> Floats:
+    """The readers who call a document of each grade relevant, up to a factor."""
     if thresholds is None:
         return np.maximum(grade, 0.0)
     if min(thresholds.values()) < 0:
@@ -217,7 +187,7 @@ def _shared_so_far(judged: JudgedRankings, value: Floats) -> Floats:
 
 
 def _steps(judged: JudgedRankings, value: Floats) -> tuple[NDArray[np.int64], Floats]:
-    """Which of its query's distinct values above 0 each hit has (0: none), and how far each lies above the last."""
+    """For each hit, the number of its value among its query's distinct values above 0 (0: none); and their steps."""
     query = judged.hits.query
     order = np.lexsort((value, query))
     sorted_query, sorted_value = query[order], value[order]

@@ -1,9 +1,10 @@
-"""The blended ratio, which sets documents found and their gain against the best list; several metrics rest on it."""
+"""The blended ratio, which compares documents found and their gain with the best list, and its metrics."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from functools import partial
+from typing import Annotated, Literal
 
 import numpy as np
 
@@ -20,14 +21,11 @@ from pytest_ireval_metrics.steps_of_blended_ratio import (
     q_steps,
     r_measure_steps,
 )
-from pytest_ireval_metrics.vocabulary import Denominator, Depth, Floats, Gains, Integers, JudgedOnly, Mask, Rel
+from pytest_ireval_metrics.vocabulary import Denominator, Depth, Floats, Gains, Integers, JudgedOnly, Mask, Rel, summed
 
 _Beta = Annotated[float, Param("how much grades count: with 0 only the number of documents does", low=0)]
 
-
-def _blended_range(settings: Mapping[str, Any]) -> tuple[float, float]:
-    """Ratios are 0 to 1, or without lower bound if a gain is negative."""
-    return gain_range(settings, 1.0)
+_ratio_metric = partial(metric, range=gain_range)
 
 
 def _collected(judged: JudgedRankings, rel: float, gains: Mapping[float, float] | None) -> Floats:
@@ -36,8 +34,6 @@ def _collected(judged: JudgedRankings, rel: float, gains: Mapping[float, float] 
 
 
 def _best_of_relevant(judged: JudgedRankings, rel: float, gains: Mapping[float, float] | None) -> BestGains:
-    """The best order of all relevant documents."""
-
     def make() -> BestGains:
         grade = judged.ideal.grade
         gain = np.where(grade >= rel, gain_of(grade, "linear", gains), 0.0)
@@ -48,7 +44,7 @@ def _best_of_relevant(judged: JudgedRankings, rel: float, gains: Mapping[float, 
 
 def _best_so_far(best: BestGains, query: Integers, rank: Integers) -> Floats:
     """The gain that the best order has collected at each (query, rank)."""
-    total = np.concatenate((np.zeros(1), np.cumsum(best.gain)))
+    total = summed(best.gain)
     reached = np.minimum(best.first[query] + rank, best.first[query + 1])
     so_far: Floats = total[reached] - total[best.first[query]]
     return so_far
@@ -62,18 +58,11 @@ def _blended_ratio(judged: JudgedRankings, rel: float, beta: float, gains: Mappi
 
 
 def _relevant_hits(judged: JudgedRankings, rel: float, cutoff: int | None) -> Mask:
-    """The relevant hits within the cutoff."""
     relevant = judged.relevant(rel)
     return relevant if cutoff is None else relevant & (judged.hits.rank <= cutoff)
 
 
-@metric(
-    name="OMeasure",
-    tie_order=by_relevant_gain,
-    steps=o_measure_steps,
-    range=_blended_range,
-    spellings={"O_measure": {}},
-)
+@_ratio_metric(name="OMeasure", tie_order=by_relevant_gain, steps=o_measure_steps, spellings={"O_measure": {}})
 def o_measure(
     judged: JudgedRankings,
     *,
@@ -94,13 +83,12 @@ def o_measure(
     return judged.sum(_blended_ratio(judged, rel, beta, gains), first)
 
 
-@metric(
+@_ratio_metric(
     name="PMeasure",
     not_promised={
         "promotion_never_harms": "documents that the best document passes come after it, where the metric does not look"
     },
     steps=p_measure_steps,
-    range=_blended_range,
     spellings={"P_measure": {}},
 )
 def p_measure(
@@ -123,13 +111,12 @@ def p_measure(
     return judged.sum(_blended_ratio(judged, rel, beta, gains), judged.hits.rank == stop[judged.hits.query])
 
 
-@metric(
+@_ratio_metric(
     name="PPlus",
     not_promised={
         "promotion_never_harms": "documents that the best document passes come after it, where the metric does not look"
     },
     steps=p_plus_steps,
-    range=_blended_range,
     spellings={"P_plus": {}, "PPlusMeasure": {}},
 )
 def p_plus(
@@ -164,13 +151,7 @@ def _preferred_rank(judged: JudgedRankings, among: Mask) -> Integers:
     return preferred
 
 
-@metric(
-    name="RMeasure",
-    tie_order=by_relevant_gain,
-    steps=r_measure_steps,
-    range=_blended_range,
-    spellings={"R_measure": {}},
-)
+@_ratio_metric(name="RMeasure", tie_order=by_relevant_gain, steps=r_measure_steps, spellings={"R_measure": {}})
 def r_measure(
     judged: JudgedRankings, *, beta: _Beta = 1, rel: Rel = 1, gains: Gains = None, judged_only: JudgedOnly = False
 ) -> Floats:
@@ -188,13 +169,7 @@ def r_measure(
     return ratio(beta * gain + judged.sum(counts), beta * best + count)
 
 
-@metric(
-    name="Q",
-    tie_order=by_relevant_gain,
-    steps=q_steps,
-    range=_blended_range,
-    spellings={"Q_measure": {}, "QMeasure": {}},
-)
+@_ratio_metric(name="Q", tie_order=by_relevant_gain, steps=q_steps, spellings={"Q_measure": {}, "QMeasure": {}})
 def q_measure(
     judged: JudgedRankings,
     *,
@@ -216,7 +191,7 @@ def q_measure(
     return ratio(judged.sum(blended, _relevant_hits(judged, rel, cutoff)), divisor_of(judged, rel, denominator, cutoff))
 
 
-@metric(name="AWP", tie_order=by_relevant_gain, steps=awp_steps, range=_blended_range)
+@_ratio_metric(name="AWP", tie_order=by_relevant_gain, steps=awp_steps)
 def average_weighted_precision(
     judged: JudgedRankings,
     *,
@@ -260,11 +235,10 @@ Gamma = Annotated[
 ]
 
 
-@metric(
+@_ratio_metric(
     name="NCU",
     not_promised={"promotion_never_harms": "readers who stop at the promoted document have collected less above it"},
     steps=ncu_steps,
-    range=_blended_range,
 )
 def normalised_cumulative_utility(
     judged: JudgedRankings,
@@ -295,7 +269,7 @@ def normalised_cumulative_utility(
 def _readers(
     judged: JudgedRankings, stop: str, rel: float, gamma: float, stops: Mapping[float, float] | None
 ) -> tuple[Floats, Floats]:
-    """How many readers stop at each hit, and how many there are for each query."""
+    """The readers who stop at each hit, and all readers of each query."""
     count = judged.relevant_count(rel)
     if stop == "uniform":
         return np.ones(judged.hits.rank.size, np.float64), count.astype(np.float64)

@@ -1,31 +1,41 @@
-"""Counts of what was judged and retrieved, and shares of judged documents."""
+"""Counts of what was judged and retrieved, shares of them, and metrics that weigh relevant documents against others."""
 
 from __future__ import annotations
 
-from typing import Any
+from functools import partial
+from typing import Annotated, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from pytest_ireval import JudgedRankings, Listing, Steps, listing, metric, ratio, steps_of
-from pytest_ireval_metrics.gains import by_nothing, by_relevance
-from pytest_ireval_metrics.sets_and_ranks import found_columns, relevance_facts, relevant_within
-from pytest_ireval_metrics.vocabulary import AnyRel, Cutoff, Depth, Floats, Rel, quotient, shown_number
+from pytest_ireval import (
+    JudgedRankings,
+    Listing,
+    MetricError,
+    Param,
+    Steps,
+    condensed,
+    listing,
+    metric,
+    ratio,
+    steps_of,
+)
+from pytest_ireval_metrics.gains import by_nothing, by_relevance, relevance_metric
+from pytest_ireval_metrics.sets_and_ranks import found_columns, listed_as, relevance_facts, relevant_within
+from pytest_ireval_metrics.vocabulary import AnyRel, Cutoff, Depth, Floats, JudgedOnly, Rel, quotient, shown_number
 
 
 def _number_of_queries_steps(judged: JudgedRankings) -> Steps:
-    """One query."""
     return steps_of(listing(judged), {}, arithmetic="1", value=1.0)
 
 
 def _counting(listed: Listing, counts: Floats, facts: list[str]) -> Steps:
-    """Documents that count, one by one."""
     whole = float(counts.sum())
     so_far = {"so far": np.cumsum(counts)}
     return steps_of(listed, so_far, arithmetic=shown_number(whole), value=whole, facts=facts, shares=counts)
 
 
 def _number_retrieved_steps(judged: JudgedRankings, *, rel: float | None) -> Steps:
-    """Retrieved documents, or those of a grade."""
     listed = listing(judged)
     if rel is None:
         return _counting(listed, np.ones(listed.rank.size), [f"n = {listed.retrieved} documents are retrieved"])
@@ -33,21 +43,18 @@ def _number_retrieved_steps(judged: JudgedRankings, *, rel: float | None) -> Ste
 
 
 def _number_found_steps(judged: JudgedRankings, *, rel: float, cutoff: int | None = None) -> Steps:
-    """Relevant documents that were retrieved."""
     listed = listing(judged, cutoff)
     facts = relevance_facts(listed, {"rel": rel, "cutoff": cutoff})
     return _counting(listed, listed.relevant(rel).astype(np.float64), facts)
 
 
 def _number_refused_steps(judged: JudgedRankings, *, rel: float) -> Steps:
-    """Documents that are judged not relevant."""
     listed = listing(judged)
     refused = listed.judged & (listed.grade >= 0) & (listed.grade < rel)
     return _counting(listed, refused.astype(np.float64), [f"grades from 0 on and below {rel:g} count"])
 
 
 def _number_relevant_steps(judged: JudgedRankings, *, rel: float) -> Steps:
-    """R, which no ranking changes."""
     listed = listing(judged)
     count = listed.relevant_count(rel)
     facts = relevance_facts(listed, {"rel": rel})
@@ -55,13 +62,11 @@ def _number_relevant_steps(judged: JudgedRankings, *, rel: float) -> Steps:
 
 
 def _judged_steps(judged: JudgedRankings, *, cutoff: int | None) -> Steps:
-    """Judged documents, and their share."""
     listed = listing(judged, cutoff)
     return _share(listed, listed.judged.astype(np.float64), listed.rank.size, "min(k, n)")
 
 
 def _unjudged_steps(judged: JudgedRankings, *, cutoff: int) -> Steps:
-    """Documents that nobody judged, and their share."""
     listed = listing(judged, cutoff)
     return _share(listed, (~listed.judged).astype(np.float64), cutoff, "k")
 
@@ -71,6 +76,9 @@ def _share(listed: Listing, counts: Floats, among: int, what: str) -> Steps:
     facts = [f"{what} = {among} places count"]
     so_far = {"so far": np.cumsum(counts)}
     return steps_of(listed, so_far, arithmetic=text, value=value, facts=facts, shares=counts / max(1, among))
+
+
+_number_metric = partial(metric, range=(0, np.inf), aggregate="sum", direction="neither")
 
 
 def _judged_first(grade: Floats, **_: Any) -> Floats:
@@ -87,7 +95,7 @@ def _judged_first(grade: Floats, **_: Any) -> Floats:
     spellings={"num_q": {}},
 )
 def queries(judged: JudgedRankings) -> Floats:
-    """How many queries count.
+    """Number of queries that count.
 
     Formula: NumQ = 1 for each query
     Reference: trec_eval num_q; ir_measures NumQ.
@@ -96,17 +104,9 @@ def queries(judged: JudgedRankings) -> Floats:
     return np.ones(judged.count)
 
 
-@metric(
-    name="NumRet",
-    steps=_number_retrieved_steps,
-    range=(0, np.inf),
-    aggregate="sum",
-    direction="neither",
-    no_relevant=None,
-    spellings={"num_ret": {}},
-)
+@_number_metric(name="NumRet", steps=_number_retrieved_steps, no_relevant=None, spellings={"num_ret": {}})
 def retrieved(judged: JudgedRankings, *, rel: AnyRel = None) -> Floats:
-    """How many documents were retrieved; with rel, how many of that grade or above.
+    """Number of retrieved documents; with rel, of those of that grade or above.
 
     Formula: NumRet = n
     Reference: trec_eval num_ret.
@@ -115,17 +115,9 @@ def retrieved(judged: JudgedRankings, *, rel: AnyRel = None) -> Floats:
     return judged.retrieved.astype(np.float64) if rel is None else relevant_within(judged, None, rel)
 
 
-@metric(
-    name="NumRel",
-    tie_order=by_nothing,
-    steps=_number_relevant_steps,
-    range=(0, np.inf),
-    aggregate="sum",
-    direction="neither",
-    spellings={"num_rel": {}},
-)
+@_number_metric(name="NumRel", tie_order=by_nothing, steps=_number_relevant_steps, spellings={"num_rel": {}})
 def relevant(judged: JudgedRankings, *, rel: Rel = 1) -> Floats:
-    """How many relevant documents there are, retrieved or not.
+    """Number of relevant documents, retrieved or not.
 
     Formula: NumRel = R
     Reference: trec_eval num_rel.
@@ -134,10 +126,8 @@ def relevant(judged: JudgedRankings, *, rel: Rel = 1) -> Floats:
     return judged.relevant_count(rel).astype(np.float64)
 
 
-@metric(
+@relevance_metric(
     name="NumRelRet",
-    tie_order=by_relevance,
-    binary=True,
     steps=_number_found_steps,
     range=(0, np.inf),
     aggregate="sum",
@@ -145,7 +135,7 @@ def relevant(judged: JudgedRankings, *, rel: Rel = 1) -> Floats:
     additive=True,
 )
 def relevant_retrieved(judged: JudgedRankings, *, cutoff: Depth = None, rel: Rel = 1) -> Floats:
-    """How many relevant documents were retrieved (within the cutoff).
+    """Number of relevant documents that were retrieved (within the cutoff).
 
     Formula: NumRelRet = #(relevant retrieved)
     Reference: trec_eval num_rel_ret.
@@ -163,22 +153,16 @@ def judged_share(judged: JudgedRankings, *, cutoff: Depth = None) -> Floats:
     Example: Judged@4 of 1 - 0 = 2/3 = 0.6667
     """
     hits = judged.hits
-    within = hits.rank <= cutoff if cutoff is not None else np.ones(hits.rank.size, bool)
-    size = judged.retrieved if cutoff is None else np.minimum(judged.retrieved, cutoff)
-    return ratio(judged.sum(within), size)
+    if cutoff is None:
+        return ratio(judged.sum(np.ones(hits.rank.size, bool)), judged.retrieved)
+    return ratio(judged.sum(hits.rank <= cutoff), np.minimum(judged.retrieved, cutoff))
 
 
-@metric(
-    name="NumNonRelRet",
-    steps=_number_refused_steps,
-    range=(0, np.inf),
-    aggregate="sum",
-    direction="neither",
-    no_relevant=None,
-    spellings={"num_nonrel_judged_ret": {}},
+@_number_metric(
+    name="NumNonRelRet", steps=_number_refused_steps, no_relevant=None, spellings={"num_nonrel_judged_ret": {}}
 )
 def not_relevant_retrieved(judged: JudgedRankings, *, rel: Rel = 1) -> Floats:
-    """How many documents were retrieved that are judged not relevant; grades below 0 do not count.
+    """Number of retrieved documents that are judged not relevant; grades below 0 do not count.
 
     Formula: NumNonRelRet = #(retrieved with a grade from 0 on and below rel)
     Reference: trec_eval num_nonrel_judged_ret.
@@ -208,4 +192,174 @@ def unjudged_share(judged: JudgedRankings, *, cutoff: Cutoff) -> Floats:
     return (shown - judged.sum(judged.hits.rank <= cutoff)) / cutoff
 
 
-METRICS = [queries, retrieved, relevant, relevant_retrieved, not_relevant_retrieved, judged_share, unjudged_share]
+def _fall_out_steps(judged: JudgedRankings, *, cutoff: int, rel: float) -> Steps:
+    listed = listing(judged, cutoff)
+    others = ~listed.relevant(rel)
+    among = (judged.collection or 0) - listed.relevant_count(rel)
+    text, value = quotient(int(others.sum()), among)
+    facts = relevance_facts(listed, {"rel": rel, "cutoff": cutoff})
+    return steps_of(
+        listed,
+        {"not relevant": np.cumsum(others)},
+        arithmetic=text,
+        value=value,
+        facts=[*facts, f"N = {judged.collection} documents are in the collection, N - R = {among} not relevant"],
+        shares=others / among if among else np.zeros(others.size),
+    )
+
+
+def _utility_steps(judged: JudgedRankings, *, hit: float, noise: float, miss: float, rest: float, rel: float) -> Steps:
+    listed = listing(judged)
+    relevant, count = listed.relevant(rel), listed.relevant_count(rel)
+    found = int(relevant.sum())
+    cells = [(hit, found), (noise, listed.retrieved - found), (miss, count - found)]
+    if rest:
+        cells.append((rest, (judged.collection or 0) - listed.retrieved - count + found))
+    worth = np.where(relevant, hit, noise)
+    return steps_of(
+        listed,
+        {"worth": worth, "sum": np.cumsum(worth)},
+        arithmetic=" + ".join(f"{weight:g} * {shown_number(size)}" for weight, size in cells),
+        value=sum(weight * size for weight, size in cells),
+        facts=[
+            *relevance_facts(listed, {"rel": rel}),
+            "worth times number: relevant retrieved, others retrieved, relevant missed" + (", the rest" * bool(rest)),
+        ],
+        shares=None if miss or rest else worth,
+    )
+
+
+def _accuracy_steps(judged: JudgedRankings, **settings: Any) -> Steps:
+    """For each relevant document, the number of others above it."""
+    listed = listed_as(judged, settings)
+    relevant = listed.relevant(settings["rel"])
+    found, others = int(relevant.sum()), int((~relevant).sum())
+    above = np.where(relevant, np.cumsum(~relevant), 0)
+    pairs = found * others
+    text = f"1 - {int(above.sum())} / {pairs}" if pairs else "1" if found else "0"
+    right = np.where(relevant, (others - above) / others if others else 1.0, 0.0)
+    return steps_of(
+        listed,
+        {"others above": np.where(relevant, above, np.nan), "so far": np.cumsum(above)},
+        arithmetic=text,
+        value=1 - int(above.sum()) / pairs if pairs else float(found > 0),
+        facts=[
+            *relevance_facts(listed, settings),
+            f"{found} relevant and {others} other documents count, {pairs} pairs of both",
+        ],
+        shares=right / max(1, found),
+    )
+
+
+def _shown(judged: JudgedRankings, cutoff: int | None) -> NDArray[np.int64]:
+    """Per query, the number of documents that the reader sees."""
+    return judged.retrieved if cutoff is None else np.minimum(judged.retrieved, cutoff)
+
+
+@relevance_metric(
+    name="FallOut",
+    steps=_fall_out_steps,
+    direction="lower",
+    no_relevant=None,
+    empty=0.0,
+    needs=("collection",),
+    spellings={"fallout": {}},
+)
+def fall_out(judged: JudgedRankings, *, cutoff: Cutoff, rel: Rel = 1) -> Floats:
+    """Share of the collection's documents that are not relevant, yet among the first.
+
+    Formula: FallOut@k = #(documents at ranks 1 to k that are not relevant, judged or not) / (N - R)
+    Reference: C. J. van Rijsbergen, Information Retrieval, 2nd ed., 1979. N is the size of the collection. A system
+        that returns nothing has 0, the best there is: pair it with recall.
+    Example: FallOut@4 of 1 0 - 0 | 1 in a collection of 1000 = 3 / (1000 - 2) = 0.003
+    """
+    others = _shown(judged, cutoff) - relevant_within(judged, cutoff, rel)
+    return ratio(others, (judged.collection or 0) - judged.relevant_count(rel))
+
+
+def _by_worth(
+    grade: Floats, *, hit: float, noise: float, miss: float, rest: float, rel: float, **_: Any
+) -> Floats | None:
+    """The order of equal scores; known if a relevant document gains and another one loses, or the reverse."""
+    gained, lost = hit - miss, noise - rest
+    if gained >= 0 >= lost:
+        return by_relevance(grade, rel=rel)
+    return -by_relevance(grade, rel=rel) if gained <= 0 <= lost else None
+
+
+@metric(
+    name="Utility",
+    tie_order=_by_worth,
+    binary=True,
+    not_promised={"perfect_is_best": "where noise is worth something, the longest list is best"},
+    steps=_utility_steps,
+    range=(-np.inf, np.inf),
+    no_relevant=None,
+    spellings={"utility_{hit},{noise},{miss},{rest}": {}},
+)
+def utility(
+    judged: JudgedRankings,
+    *,
+    hit: Annotated[float, Param("what a relevant document that is retrieved is worth")] = 1,
+    noise: Annotated[float, Param("what any other document that is retrieved is worth")] = -1,
+    miss: Annotated[float, Param("what a relevant document that is not retrieved is worth")] = 0,
+    rest: Annotated[
+        float, Param("what any other document of the collection is worth; but for 0, its size must be known")
+    ] = 0,
+    rel: Rel = 1,
+) -> Floats:
+    """Total worth of all retrieved documents, and of those that were left out.
+
+    Formula: Utility = hit a + noise (n - a) + miss (R - a) + rest (N - n - R + a), where a relevant ones are retrieved
+    Reference: D. D. Lewis, Evaluating and optimizing autonomous text classification systems, SIGIR 1995;
+        trec_eval utility.
+    Example: Utility(miss=-0.5) of 1 0 0 1 1 | 1 = 3 - 2 - 0.5 = 0.5
+    """
+    found, retrieved, relevant = relevant_within(judged, None, rel), judged.retrieved, judged.relevant_count(rel)
+    worth = hit * found + noise * (retrieved - found) + miss * (relevant - found)
+    if not rest:
+        return worth
+    if judged.collection is None:
+        raise MetricError(
+            f"with rest={rest:g} it needs collection=N (command line: --collection N), "
+            "the number of documents there are to find"
+        )
+    return worth + rest * (judged.collection - retrieved - relevant + found)
+
+
+@metric(
+    name="Accuracy",
+    binary=True,
+    not_promised={"promotion_never_harms": "a document that enters at the cutoff ranks below all others"},
+    steps=_accuracy_steps,
+)
+def accuracy(judged: JudgedRankings, *, cutoff: Depth = None, rel: Rel = 1, judged_only: JudgedOnly = False) -> Floats:
+    """The share of pairs of retrieved documents in which the relevant one is above the other one.
+
+    Formula: Accuracy = 1 - sum over relevant d of #(not relevant above d) / (a b), where a of the documents at ranks 1
+        to k are relevant and b are not; 1 if b = 0, and 0 if a = 0
+    Reference: ir_measures Accuracy, which leaves queries with a = 0 out. It says nothing of documents not retrieved.
+    Example: Accuracy of 0 1 - 1 = 1 - (1 + 2) / (2 * 2) = 0.25
+    """
+    judged = condensed(judged) if judged_only else judged
+    counts = judged.relevant(rel)
+    if cutoff is not None:
+        counts = counts & (judged.hits.rank <= cutoff)
+    found = judged.sum(counts)
+    pairs = found * (_shown(judged, cutoff) - found)
+    misplaced = judged.sum(judged.hits.rank - judged.relevant_so_far(rel), counts)
+    return np.where(found > 0, 1.0 - ratio(misplaced, pairs), 0.0)
+
+
+METRICS = [
+    queries,
+    retrieved,
+    relevant,
+    relevant_retrieved,
+    not_relevant_retrieved,
+    judged_share,
+    unjudged_share,
+    fall_out,
+    utility,
+    accuracy,
+]

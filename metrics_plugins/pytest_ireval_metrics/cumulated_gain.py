@@ -29,7 +29,6 @@ Columns = dict[str, NDArray[Any]]
 
 
 def _cumulated_gain_steps(judged: JudgedRankings, **settings: Any) -> Steps:
-    """Gains and their running sum."""
     listed = listed_as(judged, settings)
     gain = gains_in(listed, settings)
     columns = {"gain": gain, "sum": np.cumsum(gain)}
@@ -38,7 +37,6 @@ def _cumulated_gain_steps(judged: JudgedRankings, **settings: Any) -> Steps:
 
 
 def _dcg_steps(judged: JudgedRankings, **settings: Any) -> Steps:
-    """Gains divided by the discounts of their ranks, and the running sum."""
     listed = listed_as(judged, settings)
     columns = _discounted(listed.rank, gains_in(listed, settings), settings)
     adds = columns["discounted"]
@@ -47,7 +45,7 @@ def _dcg_steps(judged: JudgedRankings, **settings: Any) -> Steps:
 
 
 def _ideal_dcg_steps(judged: JudgedRankings, **settings: Any) -> Steps:
-    """What the best order comes to; the ranking changes nothing."""
+    """The sum of the best order; the ranking changes nothing."""
     listed = listed_as(judged, settings)
     ideal = _best_order(judged, listed, {"ideal": "judged", **settings})
     adds = ideal["discounted"]
@@ -62,7 +60,7 @@ def _ideal_dcg_steps(judged: JudgedRankings, **settings: Any) -> Steps:
 
 
 def _ndcg_steps(judged: JudgedRankings, **settings: Any) -> Steps:
-    """The same, divided by what the best order comes to."""
+    """The DCG divided by that of the best order."""
     listed = listed_as(judged, settings)
     columns = _discounted(listed.rank, gains_in(listed, settings), settings)
     ideal = _best_order(judged, listed, settings)
@@ -81,14 +79,13 @@ def _ndcg_steps(judged: JudgedRankings, **settings: Any) -> Steps:
 
 
 def gains_in(listed: Listing, settings: Mapping[str, Any]) -> Floats:
-    """What each listed document is worth; those that nobody judged are worth nothing."""
+    """The gain of each listed document; unjudged documents have none."""
     gain = gain_of(listed.grade, settings.get("gain", "linear"), settings["gains"])
-    worth: Floats = np.where(listed.judged, gain, 0.0)
-    return worth
+    return np.where(listed.judged, gain, 0.0)
 
 
 def gain_facts(listed: Listing, settings: Mapping[str, Any]) -> list[str]:
-    """How grades become gains, and what counts."""
+    """Facts of the list, and of the way from grades to gains."""
     facts = [f"{listed.ideal.size} documents are judged, {listed.retrieved} retrieved"]
     if settings.get("cutoff"):
         facts.append(f"k = {settings['cutoff']}, the cutoff")
@@ -170,17 +167,8 @@ def _dcg_range(settings: Mapping[str, Any]) -> tuple[float, float]:
     return gain_range(settings, np.inf)
 
 
-def _ideal_of_judged(settings: Mapping[str, Any]) -> bool:
-    """With the ideal of what was retrieved, each side has its own."""
-    return bool(settings["ideal"] == "judged")
-
-
-def _ndcg_range(settings: Mapping[str, Any]) -> tuple[float, float]:
-    return gain_range(settings, 1.0)
-
-
 def _by_gain_over_judged(grade: Floats, *, ideal: str, **settings: Any) -> Floats | None:
-    """With the ideal of what was retrieved, what a depth cuts off changes the ideal, too: there is no such order."""
+    """The order by gain; with the ideal of what was retrieved there is none, for a depth changes that ideal, too."""
     return by_gain(grade, **settings) if ideal == "judged" else None
 
 
@@ -193,7 +181,7 @@ def cumulated_gain(
     gains: Gains = None,
     judged_only: JudgedOnly = False,
 ) -> Floats:
-    """What the first documents are worth together, wherever among them they stand.
+    """Sum of the gains of the first documents, whatever their order.
 
     Formula: CG@k = sum of gain(grade) at ranks 1 to k
     Reference: K. Järvelin, J. Kekäläinen, Cumulated gain-based evaluation of IR techniques, TOIS 20, 2002.
@@ -222,7 +210,7 @@ def dcg(
     gains: Gains = None,
     judged_only: JudgedOnly = False,
 ) -> Floats:
-    """What the documents are worth together, those further down less.
+    """Sum of the gains of the documents, each discounted by its rank.
 
     Formula: DCG@k = sum over ranks i = 1 to k of gain(grade_i) / log2(i + 1)
     Reference: K. Järvelin, J. Kekäläinen, TOIS 20, 2002 (discount='jarvelin'); C. Burges et al., 2005 (gain='exp').
@@ -252,7 +240,7 @@ def ideal_dcg(
     log_base: LogBase = 2,
     gains: Gains = None,
 ) -> Floats:
-    """The highest DCG there could be, which is a fact of the judgments and not of the ranking.
+    """The highest possible DCG, which depends on the judgments only, not on the ranking.
 
     Formula: IDCG@k = DCG@k of the judged documents sorted by gain
     Reference: K. Järvelin, J. Kekäläinen, TOIS 20, 2002; trec_eval 10 ideal_dcg.
@@ -266,9 +254,9 @@ def ideal_dcg(
     name="nDCG",
     tie_order=_by_gain_over_judged,
     steps=_ndcg_steps,
-    range=_ndcg_range,
+    range=gain_range,
     no_relevant=None,
-    additive=_ideal_of_judged,
+    additive=lambda settings: bool(settings["ideal"] == "judged"),  # else each side has its own ideal
     spellings={"ndcg_cut_{cutoff}": {}, "ndcg_{gains}": {}, "ndcg_burges": {"gain": "exp"}},
 )
 def ndcg(
@@ -298,10 +286,8 @@ def ndcg(
     hits = judged.hits
     gain_at = gain_of(hits.grade, gain, gains)
     reached = discounted(hits.query, hits.rank, gain_at, judged.count, cutoff, discount, log_base)
-    if ideal == "retrieved":
-        best = best_order(hits.query, gain_at, judged.count)
-    else:
-        best = best_of_judged(judged, gain, gains)
+    retrieved = ideal == "retrieved"
+    best = best_order(hits.query, gain_at, judged.count) if retrieved else best_of_judged(judged, gain, gains)
     return ratio(reached, discounted(*best[:3], judged.count, cutoff, discount, log_base))
 
 

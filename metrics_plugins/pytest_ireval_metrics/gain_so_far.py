@@ -1,4 +1,4 @@
-"""Gain set against the best list at many ranks: nDCG averaged over ranks, and G, all experiments of trec_eval."""
+"""Gain compared with the best list at many ranks: nDCG averaged over ranks, and G, all experiments of trec_eval."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from pytest_ireval import JudgedRankings, Listing, Steps, condensed, metric, ratio, steps_of
 from pytest_ireval_metrics.cumulated_gain import BestGains, best_of_judged, gain_facts, gains_in
-from pytest_ireval_metrics.gains import by_gain, by_relevance, discount_at, gain_of, gain_range
+from pytest_ireval_metrics.gains import by_gain, discount_at, gain_of, gain_range, relevance_metric
 from pytest_ireval_metrics.sets_and_ranks import listed_as, relevance_facts
 from pytest_ireval_metrics.vocabulary import (
     Floats,
@@ -19,27 +19,28 @@ from pytest_ireval_metrics.vocabulary import (
     Rel,
     quotient,
     shared,
+    shared_steps,
     shown_number,
+    summed,
     total,
 )
 
 
 class Cumulated(NamedTuple):
-    """One list and its best order: gains, discounted gains and their running sums."""
+    """One list and its best order: gains and discounted gains."""
 
     gain: Floats
     discounted: Floats
-    sums: Floats
     best_gain: Floats
-    best_sums: Floats
+    best_discounted: Floats
 
     def at(self, rank: Integers) -> Floats:
         """DCG at ranks, of the list."""
-        return np.concatenate((np.zeros(1), self.sums))[np.minimum(rank, self.sums.size)]
+        return summed(self.discounted)[np.minimum(rank, self.discounted.size)]
 
     def best_at(self, rank: Integers) -> Floats:
         """DCG at ranks, of the best order."""
-        return np.concatenate((np.zeros(1), self.best_sums))[np.minimum(rank, self.best_sums.size)]
+        return summed(self.best_discounted)[np.minimum(rank, self.best_discounted.size)]
 
     def ndcg(self, rank: Integers) -> Floats:
         """NDCG at ranks."""
@@ -51,14 +52,11 @@ def _cumulated(listed: Listing, settings: dict[str, Any]) -> Cumulated:
     gain = gains_in(listed, settings)
     best = gain_of(listed.ideal, "linear", settings["gains"])
     best = -np.sort(-best[best > 0])
-    discounted = gain / np.log2(listed.rank + 1.0)
-    return Cumulated(
-        gain, discounted, np.cumsum(discounted), best, np.cumsum(best / np.log2(np.arange(best.size) + 2.0))
-    )
+    return Cumulated(gain, gain / np.log2(listed.rank + 1.0), best, best / np.log2(np.arange(best.size) + 2.0))
 
 
 def _ndcg_rel_steps(judged: JudgedRankings, **settings: Any) -> Steps:
-    """NDCG where a relevant document stands; those not retrieved count with nDCG of the whole list."""
+    """NDCG at each relevant document; those not retrieved count with nDCG of the whole list."""
     listed = listed_as(judged, settings)
     dcg = _cumulated(listed, settings)
     count, relevant = dcg.best_gain.size, dcg.gain > 0
@@ -74,7 +72,7 @@ def _ndcg_rel_steps(judged: JudgedRankings, **settings: Any) -> Steps:
         listed,
         {
             "gain": dcg.gain,
-            "DCG": dcg.sums,
+            "DCG": np.cumsum(dcg.discounted),
             "best": dcg.best_at(listed.rank),
             "nDCG": dcg.ndcg(listed.rank),
             "adds": np.where(relevant, adds, np.nan),
@@ -103,7 +101,7 @@ def _rndcg_steps(judged: JudgedRankings, **settings: Any) -> Steps:
         shares += np.where(listed.rank <= rank, dcg.discounted, 0.0) / whole / ranks.size
     return steps_of(
         listed,
-        {"gain": dcg.gain, "discounted": dcg.discounted, "DCG": dcg.sums},
+        {"gain": dcg.gain, "discounted": dcg.discounted, "DCG": np.cumsum(dcg.discounted)},
         arithmetic=text,
         value=value,
         facts=gain_facts(listed, settings),
@@ -113,45 +111,25 @@ def _rndcg_steps(judged: JudgedRankings, **settings: Any) -> Steps:
 
 
 def _g_steps(judged: JudgedRankings, **settings: Any) -> Steps:
-    """Gain discounted by what was lost on the way."""
     listed = listed_as(judged, settings)
     dcg = _cumulated(listed, settings)
     best, count = dcg.best_gain, dcg.best_gain.size
-    costs = np.concatenate((np.zeros(1), np.cumsum(np.maximum(best, 1.0))))
-    cost = costs[np.minimum(listed.rank, count)] + np.maximum(listed.rank - count, 0)
+    cost = summed(np.maximum(best, 1.0))[np.minimum(listed.rank, count)] + np.maximum(listed.rank - count, 0)
     cumulated = np.cumsum(dcg.gain)
     adds = dcg.gain / np.log2(2 + cost - cumulated)
-    text, value = shared(adds, float(best.sum()))
-    return steps_of(
-        listed,
-        {"gain": dcg.gain, "cg": cumulated, "cost": cost, "adds": adds, "sum": np.cumsum(adds)},
-        arithmetic=text,
-        value=value,
-        facts=[*gain_facts(listed, settings), "adds = gain / log2(2 + cost - cg)"],
-        shares=adds / best.sum() if count else np.zeros(adds.size),
-    )
+    columns = {"gain": dcg.gain, "cg": cumulated, "cost": cost, "adds": adds, "sum": np.cumsum(adds)}
+    facts = [*gain_facts(listed, settings), "adds = gain / log2(2 + cost - cg)"]
+    return shared_steps(listed, columns, adds, float(best.sum()), facts)
 
 
 def _bing_steps(judged: JudgedRankings, **settings: Any) -> Steps:
-    """A discount that counts the documents above that are not relevant."""
     listed = listed_as(judged, settings)
     relevant = listed.relevant(settings["rel"])
     above = np.cumsum(~relevant)
     adds = np.where(relevant, 1 / np.log2(2.0 + above), 0.0)
-    count = listed.relevant_count(settings["rel"])
-    text, value = shared(adds, count)
-    return steps_of(
-        listed,
-        {"others above": above, "adds": np.where(relevant, adds, np.nan), "sum": np.cumsum(adds)},
-        arithmetic=text,
-        value=value,
-        facts=[*relevance_facts(listed, settings), "adds = 1 / log2(2 + others above) where a document is relevant"],
-        shares=adds / max(1, count),
-    )
-
-
-def _range(settings: Mapping[str, Any]) -> tuple[float, float]:
-    return gain_range(settings, 1.0)
+    columns = {"others above": above, "adds": np.where(relevant, adds, np.nan), "sum": np.cumsum(adds)}
+    facts = [*relevance_facts(listed, settings), "adds = 1 / log2(2 + others above) where a document is relevant"]
+    return shared_steps(listed, columns, adds, listed.relevant_count(settings["rel"]), facts)
 
 
 def _accumulated(values: Floats, first: Integers) -> Floats:
@@ -170,7 +148,7 @@ def reached(values: Floats, first: Integers, query: Integers, count: Integers) -
 
 
 def _hits_above(judged: JudgedRankings, query: Integers, rank: Integers) -> Integers:
-    """How many judged documents stand at each rank of a query and above."""
+    """The number of judged documents at each rank of a query and above."""
     widest = int(max(judged.retrieved.max(initial=0), rank.max(initial=0))) + 1
     place = np.searchsorted(judged.hits.query * widest + judged.hits.rank, query * widest + rank, side="right")
     return place - judged.first[query]
@@ -196,7 +174,7 @@ class _Cumulated:
     name="nDCGRel",
     tie_order=by_gain,
     steps=_ndcg_rel_steps,
-    range=_range,
+    range=gain_range,
     no_relevant=None,
     spellings={"ndcg_rel": {}, "ndcg_rel_{gains}": {}},
 )
@@ -217,7 +195,7 @@ def ndcg_at_relevant(judged: JudgedRankings, *, gains: Gains = None, judged_only
     return ratio(at_relevant + at_the_end, count)
 
 
-@metric(name="RnDCG", steps=_rndcg_steps, range=_range, no_relevant=None, spellings={"Rndcg_{gains}": {}})
+@metric(name="RnDCG", steps=_rndcg_steps, range=gain_range, no_relevant=None, spellings={"Rndcg_{gains}": {}})
 def ndcg_at_levels(judged: JudgedRankings, *, gains: Gains = None, judged_only: JudgedOnly = False) -> Floats:
     """NDCG averaged over the ranks at which the best list comes to a lower gain, and the end of a longer list.
 
@@ -238,7 +216,7 @@ def ndcg_at_levels(judged: JudgedRankings, *, gains: Gains = None, judged_only: 
     return ratio(total + at_the_end, levels + longer)
 
 
-@metric(name="G", steps=_g_steps, range=_range, no_relevant=None, spellings={"G_{gains}": {}})
+@metric(name="G", steps=_g_steps, range=gain_range, no_relevant=None, spellings={"G_{gains}": {}})
 def normalised_gain(judged: JudgedRankings, *, gains: Gains = None, judged_only: JudgedOnly = False) -> Floats:
     """Gain discounted by what was lost on the way and not by rank: a document behind good ones keeps its worth.
 
@@ -257,7 +235,7 @@ def normalised_gain(judged: JudgedRankings, *, gains: Gains = None, judged_only:
     return ratio(judged.sum(worth), np.bincount(best.query, best.gain, minlength=judged.count))
 
 
-@metric(name="binG", tie_order=by_relevance, binary=True, steps=_bing_steps)
+@relevance_metric(name="binG", steps=_bing_steps)
 def binary_gain(judged: JudgedRankings, *, rel: Rel = 1, judged_only: JudgedOnly = False) -> Floats:
     """Mean, over all relevant documents, of a discount that counts the documents above that are not relevant.
 

@@ -1,19 +1,20 @@
-"""Gains of grades, discounts of ranks, and the probability that a grade satisfies."""
+"""Gains of grades, discounts of ranks, the probability that a grade satisfies, and the orders of equal scores."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pytest_ireval import JudgedRankings, MetricError
+from pytest_ireval import JudgedRankings, MetricError, metric
 from pytest_ireval_metrics.vocabulary import Floats
 
 
 def gain_of(grade: Floats, gain: str = "linear", gains: Mapping[float, float] | None = None) -> Floats:
-    """What documents of these grades are worth; grades below 0 are worth nothing unless ``gains`` says so."""
+    """The gain of each grade; grades below 0 have none unless ``gains`` gives them one."""
     value = np.maximum(grade, 0.0)
     if gain == "exp":
         value = np.exp2(value) - 1
@@ -23,15 +24,14 @@ def gain_of(grade: Floats, gain: str = "linear", gains: Mapping[float, float] | 
 
 
 def discount_at(rank: NDArray[np.int64], discount: str, log_base: float) -> Floats:
-    """What a gain at each rank is divided by."""
+    """The divisor of a gain at each rank."""
     if discount == "jarvelin":
         return np.maximum(_log(rank.astype(np.float64), log_base), 1.0)
     return _log(rank.astype(np.float64) + 1.0, log_base)
 
 
 def _log(x: Floats, base: float) -> Floats:
-    logarithm: Floats = np.log2(x) if base == 2 else np.log(x) / np.log(base)
-    return logarithm
+    return np.log2(x) if base == 2 else np.log(x) / np.log(base)
 
 
 def satisfaction(grade: Floats, max_grade: float, gain: str) -> Floats:
@@ -56,7 +56,7 @@ def scale_top(max_grade: float | None, judged: JudgedRankings) -> float:
     return max_grade
 
 
-def gain_range(settings: Mapping[str, Any], best: float) -> tuple[float, float]:
+def gain_range(settings: Mapping[str, Any], best: float = 1.0) -> tuple[float, float]:
     """Scores are 0 to ``best``, or without lower bound if a gain is negative."""
     negative = min((settings.get("gains") or {0: 0}).values()) < 0
     return (-np.inf if negative else 0.0, best)
@@ -65,6 +65,10 @@ def gain_range(settings: Mapping[str, Any], best: float) -> tuple[float, float]:
 def by_relevance(grade: Floats, *, rel: float = 1, **_: Any) -> Floats:
     """The order of equal scores for metrics that ask only which documents are relevant."""
     return np.where(np.isnan(grade), 0.5, grade >= rel)
+
+
+relevance_metric = partial(metric, tie_order=by_relevance, binary=True)
+"""Makes a metric that asks only which documents are relevant."""
 
 
 def by_gain(grade: Floats, *, gain: str = "linear", gains: Mapping[float, float] | None = None, **_: Any) -> Floats:

@@ -7,60 +7,48 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from pytest_ireval import JudgedRankings, Param, Steps, listing, metric, ratio, steps_of
+from pytest_ireval import JudgedRankings, Param, Steps, listing, metric, ratio
 from pytest_ireval_metrics.gains import by_relevance
-from pytest_ireval_metrics.vocabulary import Floats, Rel, shared
+from pytest_ireval_metrics.vocabulary import Floats, Rel, shared_steps
 
 
 def _bpref_steps(judged: JudgedRankings, *, rel: float, denominator: str = "min") -> Steps:
-    """For each relevant document, how few that are judged not relevant stand above it."""
+    """For each relevant document, a part that falls with each document judged not relevant above it."""
     listed = listing(judged)
     relevant = listed.relevant(rel)
     count = listed.relevant_count(rel)
-    others = int(np.count_nonzero((listed.ideal >= 0) & (listed.ideal < rel)))
-    above = np.cumsum(listed.judged & (listed.grade >= 0) & (listed.grade < rel))
+    others = int(np.count_nonzero(_not_relevant(listed.ideal, rel)))
+    above = np.cumsum(listed.judged & _not_relevant(listed.grade, rel))
     against = count if denominator == "R" else min(count, others)
     adds = np.where(relevant, 1 - np.minimum(above, count) / against if against else 1.0, 0.0)
-    text, value = shared(adds, count)
     divides = "R" if denominator == "R" else "min(R, N)"
-    return steps_of(
-        listed,
-        {"N above": above, "adds": np.where(relevant, adds, np.nan), "sum": np.cumsum(adds)},
-        arithmetic=text,
-        value=value,
-        facts=[
-            f"R = {count} documents are relevant (grade {rel:g} or more), N = {others} judged not relevant",
-            f"adds = 1 - min(N above, R) / {divides} where a document is relevant",
-        ],
-        shares=adds / max(1, count),
-    )
+    columns = {"N above": above, "adds": np.where(relevant, adds, np.nan), "sum": np.cumsum(adds)}
+    facts = [
+        f"R = {count} documents are relevant (grade {rel:g} or more), N = {others} judged not relevant",
+        f"adds = 1 - min(N above, R) / {divides} where a document is relevant",
+    ]
+    return shared_steps(listed, columns, adds, count, facts)
 
 
 def _inferred_ap_steps(judged: JudgedRankings, *, rel: float) -> Steps:
-    """For each relevant document, the precision at its rank that the judged sample makes likely."""
+    """For each relevant document, the precision at its rank that is likely by the judged sample."""
     listed = listing(judged)
     relevant = listed.relevant(rel)
     found: NDArray[np.int64] = np.cumsum(relevant) - relevant
-    refused = np.cumsum(listed.judged & (listed.grade >= 0) & (listed.grade < rel))
+    refused = np.cumsum(listed.judged & _not_relevant(listed.grade, rel))
     pooled = found + np.cumsum(listed.judged & (listed.grade < rel))
     chance = (found + _EPSILON) / (found + refused + 2 * _EPSILON)
     adds = np.where(relevant, (1 + pooled * chance) / listed.rank, 0.0)
     count = listed.relevant_count(rel)
-    text, value = shared(adds, count)
     shown = {"pooled": pooled, "found": found, "not": refused, "chance": chance, "adds": adds}
-    return steps_of(
-        listed,
-        {**{name: np.where(relevant, column, np.nan) for name, column in shown.items()}, "sum": np.cumsum(adds)},
-        arithmetic=text,
-        value=value,
-        facts=[
-            f"R = {count} documents are relevant (grade {rel:g} or more)",
-            "pooled, found, not: documents above (grades below 0 are pooled, not judged)",
-            "chance = (found + e) / (found + not + 2e), e = 0.00001",
-            "adds = (1 + pooled * chance) / rank",
-        ],
-        shares=adds / max(1, count),
-    )
+    columns = {name: np.where(relevant, column, np.nan) for name, column in shown.items()}
+    facts = [
+        f"R = {count} documents are relevant (grade {rel:g} or more)",
+        "pooled, found, not: documents above (grades below 0 are pooled, not judged)",
+        "chance = (found + e) / (found + not + 2e), e = 0.00001",
+        "adds = (1 + pooled * chance) / rank",
+    ]
+    return shared_steps(listed, {**columns, "sum": np.cumsum(adds)}, adds, count, facts)
 
 
 _EPSILON = 1e-5
@@ -73,7 +61,7 @@ def _not_relevant(grade: Floats, rel: float) -> NDArray[np.bool_]:
 
 
 def _preferences_kept(judged: JudgedRankings, rel: float, denominator: str) -> Floats:
-    """Per query, how seldom judged documents that are not relevant stand above relevant ones."""
+    """Per query, how seldom a document judged not relevant is above a relevant one."""
     hits, count = judged.hits, judged.relevant_count(rel)
     others = judged.remember_ideal(
         ("not relevant", rel),

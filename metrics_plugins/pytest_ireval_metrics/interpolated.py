@@ -8,12 +8,10 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pytest_ireval import JudgedRankings, Listing, Param, Steps, condensed, metric, steps_of
-from pytest_ireval_metrics.gains import by_relevance
+from pytest_ireval import JudgedRankings, Listing, Param, Steps, condensed, steps_of
+from pytest_ireval_metrics.gains import relevance_metric
 from pytest_ireval_metrics.sets_and_ranks import found_columns, listed_as, relevance_facts
-from pytest_ireval_metrics.vocabulary import JudgedOnly, Rel, Rounding, quotient, total
-
-Floats = NDArray[np.float64]
+from pytest_ireval_metrics.vocabulary import Floats, JudgedOnly, Rel, Rounding, quotient, total
 
 
 class Peak(NamedTuple):
@@ -25,7 +23,6 @@ class Peak(NamedTuple):
 
 
 def _iprec_steps(judged: JudgedRankings, *, recall: float, **settings: Any) -> Steps:
-    """The highest precision from the level of recall on."""
     listed = listed_as(judged, settings)
     (peak,) = _peaks(listed, [recall], settings)
     text, value = quotient(peak.found, peak.rank) if peak.rank else ("0", 0.0)
@@ -86,10 +83,7 @@ def _shares(listed: Listing, peaks: Sequence[Peak], settings: Mapping[str, Any])
     return shares / len(peaks)
 
 
-SomeFloats = NDArray[np.floating[Any]]
-
-
-def _interpolated_precision(judged: JudgedRankings, level: float, rel: float, rounding: str) -> SomeFloats:
+def _interpolated_precision(judged: JudgedRankings, level: float, rel: float, rounding: str) -> Floats:
     """Per query, the highest precision where at least ``level`` of the relevant documents are found."""
     needed = _needed_documents(level * judged.relevant_count(rel), rounding)
     relevant, so_far = judged.relevant(rel), judged.relevant_so_far(rel)
@@ -99,14 +93,7 @@ def _interpolated_precision(judged: JudgedRankings, level: float, rel: float, ro
     return best
 
 
-@metric(
-    name="IPrec",
-    tie_order=by_relevance,
-    binary=True,
-    at="recall",
-    spellings={"iprec_at_recall_{recall}": {}},
-    steps=_iprec_steps,
-)
+@relevance_metric(name="IPrec", at="recall", spellings={"iprec_at_recall_{recall}": {}}, steps=_iprec_steps)
 def iprec(
     judged: JudgedRankings,
     *,
@@ -114,7 +101,7 @@ def iprec(
     rel: Rel = 1,
     rounding: Rounding = "nearest",
     judged_only: JudgedOnly = False,
-) -> SomeFloats:
+) -> Floats:
     """The best precision at or after a level of recall; 0 if that recall is never reached.
 
     Formula: IPrec@r = max of P@rank(d) over relevant documents d retrieved with at least r R relevant ones up to them
@@ -125,10 +112,10 @@ def iprec(
     return _interpolated_precision(judged, recall, rel, rounding)
 
 
-@metric(name="IPrecAvg", tie_order=by_relevance, binary=True, spellings={"11pt_avg": {}}, steps=_iprec_average_steps)
+@relevance_metric(name="IPrecAvg", spellings={"11pt_avg": {}}, steps=_iprec_average_steps)
 def iprec_average(
     judged: JudgedRankings, *, rel: Rel = 1, rounding: Rounding = "nearest", judged_only: JudgedOnly = False
-) -> SomeFloats:
+) -> Floats:
     """Interpolated precision averaged over recall 0, 0.1, …, 1: the area under the eleven-point curve.
 
     Formula: IPrecAvg = (IPrec@0 + IPrec@0.1 + … + IPrec@1) / 11
@@ -137,7 +124,7 @@ def iprec_average(
     """
     judged = condensed(judged) if judged_only else judged
     curve = [_interpolated_precision(judged, level, rel, rounding) for level in _LEVELS]
-    average: SomeFloats = np.asarray(curve).mean(axis=0)
+    average: Floats = np.array(curve).mean(axis=0)
     return average
 
 
@@ -149,10 +136,10 @@ ALMOST = 1e-9
 """Recall times R that is this close to a whole number is that number."""
 
 
-def _needed_documents(wanted: SomeFloats, rounding: str) -> SomeFloats:
-    """So many relevant documents reach a level of recall, of which ``wanted`` is recall times R."""
+def _needed_documents(wanted: NDArray[np.floating[Any]], rounding: str) -> Floats:
+    """The number of relevant documents that reaches a level of recall; ``wanted`` is recall times R."""
     if rounding == "up":
-        rounded: SomeFloats = np.ceil(wanted - ALMOST)
+        rounded: Floats = np.ceil(wanted - ALMOST)
         return rounded
-    below: SomeFloats = np.floor(wanted)
+    below: Floats = np.floor(wanted)
     return below + (wanted - below >= 0.5)

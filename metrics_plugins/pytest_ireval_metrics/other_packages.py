@@ -1,4 +1,4 @@
-"""What trec_eval, ir_measures, ranx, NTCIREVAL and scikit-learn call the built-in metrics, and where values differ."""
+"""Names of the built-in metrics in other packages; where values differ."""
 
 import re
 
@@ -13,6 +13,10 @@ ROUNDING = (
     "0.7 of 3, which they take for 2"
 )
 GAINS = "gains less than 1 apart, which it cannot sort"
+USER_MODEL = (
+    "equal scores, which it leaves in the order of the file, and grades above max_rel, which it takes for max_rel; "
+    "here they are an error"
+)
 
 TREC_EVAL = [
     ("binG", "binG"),
@@ -159,11 +163,49 @@ IR_MEASURES_NOT_QUITE = [
         "equal scores, which it orders by document id ascending; without a cutoff it takes trec_eval's order",
     ),
     (
+        "BPM(T={T}, max_rel={max_rel})@{cutoff}",
+        "BPM(T={T}, max_grade={max_rel})@{cutoff}",
+        "",
+        f"gains that add up to T but for rounding (six times 1/3), which do not stop its reader; {USER_MODEL}",
+    ),
+    *(
+        (f"{name}({own}max_rel={{max_rel}}){at}", f"{name}({own}max_grade={{max_rel}}){at}", "", USER_MODEL)
+        for name, own, at in (
+            ("INSQ", "T={T}, ", ""),
+            ("INST", "T={T}, ", ""),
+            ("NERR8", "", "@{cutoff}"),
+            ("NERR9", "", "@{cutoff}"),
+            ("NERR10", "p={p}, ", ""),
+            ("NERR11", "T={T}, ", ""),
+            ("SDCG", "", "@{cutoff}"),
+        )
+    ),
+    (
+        "SDCG(max_rel={max_rel}, min_rel={min_rel})@{cutoff}",
+        "SDCG(max_grade={max_rel}, min_grade={min_rel})@{cutoff}",
+        "",
+        USER_MODEL,
+    ),
+    (
         "SetF(beta={beta}.0)",
         "SetF(beta={beta})",
         "it hands beta to trec_eval, which takes it for the square of beta",
         "",
     ),
+]
+UNDIVIDED = "cutoff 1, where it does not divide by the number of subtopics"
+NO_BEST = "queries without relevant documents, for which it gives NaN; here they score 0"
+BY_ID = "equal scores, which it orders by document id ascending"
+AT_1 = f"{BY_ID}, and {UNDIVIDED}"
+ALPHA = "\N{GREEK SMALL LETTER ALPHA}"
+IR_MEASURES_NOT_QUITE += [
+    *((f"{name}@{{cutoff}}", "alpha_DCG@{cutoff}", "", AT_1) for name in ("alpha_DCG", f"{ALPHA}_DCG")),
+    *((f"{name}@{{cutoff}}", "alpha_nDCG@{cutoff}", "", BY_ID) for name in ("alpha_nDCG", f"{ALPHA}_nDCG")),
+    *((name, "AP_IA", "", BY_ID) for name in ("AP_IA", "MAP_IA")),
+    ("ERR_IA@{cutoff}", "ERR_IA@{cutoff}", "", AT_1),
+    *((f"{name}@{{cutoff}}", f"{name}@{{cutoff}}", "", BY_ID) for name in ("nERR_IA", "P_IA", "StRecall")),
+    ("nNRBP", "nNRBP", "", f"{BY_ID}, and {NO_BEST}"),
+    ("NRBP", "NRBP", "", BY_ID),
 ]
 RANX = [
     ("dcg", "DCG"),
@@ -237,6 +279,19 @@ NTCIREVAL_NOT_QUITE = [
     ("nDCG@{cutoff}", "nDCG(discount='jarvelin')@{cutoff}", "", NOTHING_RELEVANT),
     ("nERR@{cutoff}", "nERR(gain='ntcir')@{cutoff}", "", NOTHING_RELEVANT),
 ]
+PYNDEVAL = [
+    ("alpha-nDCG@{cutoff}", "alpha_nDCG@{cutoff}"),
+    ("MAP-IA", "AP_IA"),
+    ("nERR-IA@{cutoff}", "nERR_IA@{cutoff}"),
+    ("NRBP", "NRBP"),
+    ("P-IA@{cutoff}", "P_IA@{cutoff}"),
+    ("strec@{cutoff}", "StRecall@{cutoff}"),
+]
+PYNDEVAL_NOT_QUITE = [
+    ("alpha-DCG@{cutoff}", "alpha_DCG@{cutoff}", "", UNDIVIDED),
+    ("ERR-IA@{cutoff}", "ERR_IA@{cutoff}", "", UNDIVIDED),
+    ("nNRBP", "nNRBP", "", NO_BEST),
+]
 SCIKIT_LEARN = [("f1_score", "SetF"), ("precision_score", "SetP"), ("recall_score", "SetR")]
 SCIKIT_LEARN_NOT_QUITE = [
     ("average_precision_score", "AP", "", "equal scores, which it takes as one step"),
@@ -259,6 +314,7 @@ ROWS = [
     *(Elsewhere("ir_measures", *row) for row in IR_MEASURES + IR_MEASURES_NOT_QUITE),
     *(Elsewhere("ranx", *row) for row in RANX + RANX_NOT_QUITE),
     *(Elsewhere("ntcireval", *row) for row in NTCIREVAL + NTCIREVAL_NOT_QUITE),
+    *(Elsewhere("pyndeval", *row) for row in PYNDEVAL + PYNDEVAL_NOT_QUITE),
     *(Elsewhere("scikit-learn", *row) for row in SCIKIT_LEARN + SCIKIT_LEARN_NOT_QUITE),
 ]
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pytest_ireval import JudgedRankings, Listing, Param, Steps, condensed, listing, metric, ratio, steps_of
-from pytest_ireval_metrics.gains import by_relevance
+from pytest_ireval import JudgedRankings, Listing, Param, Steps, condensed, listing, ratio, steps_of
+from pytest_ireval_metrics.gains import relevance_metric
 from pytest_ireval_metrics.vocabulary import (
     Beta,
     Cutoff,
@@ -32,10 +32,12 @@ def listed_as(judged: JudgedRankings, settings: Mapping[str, Any], cutoff: int |
 
 
 def relevance_facts(listed: Listing, settings: Mapping[str, Any]) -> list[str]:
-    """What everything rests on: R, n, the cutoff, and whether unjudged documents were left out."""
+    """The numbers that everything is based on: R, n, the cutoff, and whether unjudged documents were left out."""
     rel = settings["rel"]
-    facts = [f"R = {listed.relevant_count(rel)} documents are relevant (grade {rel:g} or more)"]
-    facts.append(f"n = {listed.retrieved} documents are retrieved")
+    facts = [
+        f"R = {listed.relevant_count(rel)} documents are relevant (grade {rel:g} or more)",
+        f"n = {listed.retrieved} documents are retrieved",
+    ]
     if settings.get("cutoff"):
         facts.append(f"k = {settings['cutoff']}, the cutoff")
     if settings.get("judged_only"):
@@ -51,14 +53,24 @@ def found_columns(listed: Listing, rel: float) -> dict[str, NDArray[Any]]:
     return {"found": found, "precision": found / listed.rank, "recall": recall}
 
 
-def _steps_with(closing: Callable[[int, int, int, Mapping[str, Any]], Closing]) -> Callable[..., Steps]:
-    """Steps of a metric of three numbers: relevant documents found, R and n; each found document has an equal share."""
+class _Counts(NamedTuple):
+    """Relevant documents found, all relevant ones (R) and all retrieved ones (n), with the metric's settings."""
+
+    found: int
+    relevant: int
+    retrieved: int
+    settings: Mapping[str, Any]
+
+
+def _steps_with(closing: Callable[[_Counts], Closing]) -> Callable[..., Steps]:
+    """Steps of a metric of three counts; each found document has an equal share."""
 
     def steps(judged: JudgedRankings, **settings: Any) -> Steps:
         listed = listed_as(judged, settings)
         relevant = listed.relevant(settings["rel"])
         found = int(relevant.sum())
-        text, value = closing(found, listed.relevant_count(settings["rel"]), listed.retrieved, settings)
+        count = listed.relevant_count(settings["rel"])
+        text, value = closing(_Counts(found, count, listed.retrieved, settings))
         columns = found_columns(listed, settings["rel"])
         shares = relevant * (value / found if found else 0.0)
         facts = relevance_facts(listed, settings)
@@ -67,12 +79,11 @@ def _steps_with(closing: Callable[[int, int, int, Mapping[str, Any]], Closing]) 
     return steps
 
 
-def _set_ap(precision: Closing, recall: Closing) -> Closing:
-    return f"({precision[0]}) * ({recall[0]})", precision[1] * recall[1]
-
-
-def _f(precision: Closing, recall: Closing, beta: float) -> Closing:
-    weight = beta**2
+def _balanced(counts: _Counts) -> Closing:
+    """F of the documents down to the cutoff, or of all that were retrieved."""
+    precision = quotient(counts.found, counts.settings.get("cutoff", counts.retrieved))
+    recall = quotient(counts.found, counts.relevant)
+    weight = counts.settings["beta"] ** 2
     below = weight * precision[1] + recall[1]
     value = (1 + weight) * precision[1] * recall[1] / below if below else 0.0
     p, r = f"({precision[0]})", f"({recall[0]})"
@@ -81,63 +92,48 @@ def _f(precision: Closing, recall: Closing, beta: float) -> Closing:
     return (text if below else f"({text} counts as 0)"), value
 
 
-def _of_cutoff(found: int, count: int, retrieved: int, settings: Mapping[str, Any]) -> Closing:  # noqa: ARG001 - as all
-    return quotient(found, settings["cutoff"])
+def _of_retrieved(counts: _Counts) -> Closing:
+    relative = counts.settings.get("relative")
+    return quotient(counts.found, min(counts.retrieved, counts.relevant) if relative else counts.retrieved)
 
 
-def _of_relevant(found: int, count: int, retrieved: int, settings: Mapping[str, Any]) -> Closing:  # noqa: ARG001 - as all
-    return quotient(found, count)
+def _multiplied(counts: _Counts) -> Closing:
+    precision, recall = quotient(counts.found, counts.retrieved), quotient(counts.found, counts.relevant)
+    return f"({precision[0]}) * ({recall[0]})", precision[1] * recall[1]
 
 
-def _of_both(found: int, count: int, retrieved: int, settings: Mapping[str, Any]) -> Closing:  # noqa: ARG001 - as all
-    return quotient(found, min(count, settings["cutoff"]))
-
-
-def _of_retrieved(found: int, count: int, retrieved: int, settings: Mapping[str, Any]) -> Closing:
-    return quotient(found, min(retrieved, count) if settings.get("relative") else retrieved)
-
-
-def _balanced(found: int, count: int, retrieved: int, settings: Mapping[str, Any]) -> Closing:
-    """F of the documents down to the cutoff, or of all that were retrieved."""
-    return _f(quotient(found, settings.get("cutoff", retrieved)), quotient(found, count), settings["beta"])
-
-
-def _multiplied(found: int, count: int, retrieved: int, settings: Mapping[str, Any]) -> Closing:  # noqa: ARG001 - as all
-    return _set_ap(quotient(found, retrieved), quotient(found, count))
-
-
-_precision_steps = _steps_with(_of_cutoff)
-_recall_steps = _steps_with(_of_relevant)
-_capped_recall_steps = _steps_with(_of_both)
+_precision_steps = _steps_with(lambda counts: quotient(counts.found, counts.settings["cutoff"]))
+_recall_steps = _steps_with(lambda counts: quotient(counts.found, counts.relevant))
+_capped_recall_steps = _steps_with(
+    lambda counts: quotient(counts.found, min(counts.relevant, counts.settings["cutoff"]))
+)
 _f_steps = _steps_with(_balanced)
 _set_precision_steps = _steps_with(_of_retrieved)
 _set_ap_steps = _steps_with(_multiplied)
 
 
 def _success_steps(judged: JudgedRankings, **settings: Any) -> Steps:
-    """Tell whether anything is found; the first that is decides."""
     return _first_steps(judged, settings, lambda rank: ("1" if rank else "0", float(rank > 0)))
 
 
 def _reciprocal_rank_steps(judged: JudgedRankings, **settings: Any) -> Steps:
-    """1 divided by the rank of the first relevant document."""
     return _first_steps(judged, settings, lambda rank: quotient(1, rank) if rank else ("0", 0.0))
 
 
 def _first_steps(judged: JudgedRankings, settings: Mapping[str, Any], closing: Callable[[int], Closing]) -> Steps:
+    """Steps of a metric that looks only at the first relevant document."""
     listed = listed_as(judged, settings)
     relevant = listed.relevant(settings["rel"])
     first = relevant & (np.cumsum(relevant) == 1)
     rank = int(listed.rank[first].sum())
     text, value = closing(rank)
-    said = f"the first relevant document is at rank {rank}" if rank else "no relevant document is there"
-    facts = [*relevance_facts(listed, settings), said]
+    where = f"the first relevant document is at rank {rank}" if rank else "no relevant document is there"
+    facts = [*relevance_facts(listed, settings), where]
     found = {"found": np.cumsum(relevant)}
     return steps_of(listed, found, arithmetic=text, value=value, facts=facts, shares=first * value)
 
 
 def _r_precision_steps(judged: JudgedRankings, *, multiple: float, **settings: Any) -> Steps:
-    """Precision at the rank R, or at a multiple of it."""
     count = listed_as(judged, settings).relevant_count(settings["rel"])
     rank = count if multiple == 1 else int(multiple * count + 0.9)
     listed = listed_as(judged, settings, cutoff=rank)
@@ -150,7 +146,7 @@ def _r_precision_steps(judged: JudgedRankings, *, multiple: float, **settings: A
 
 
 def relevant_within(judged: JudgedRankings, cutoff: int | None, rel: float) -> Floats:
-    """Per query, how many relevant documents stand within the cutoff."""
+    """Per query, the number of relevant documents within the cutoff."""
     relevant = judged.relevant(rel)
     return judged.sum(relevant if cutoff is None else relevant & (judged.hits.rank <= cutoff))
 
@@ -160,10 +156,8 @@ def _harmonic(precision: Floats, recall: Floats, beta: float) -> Floats:
     return ratio((1 + beta**2) * precision * recall, beta**2 * precision + recall)
 
 
-@metric(
+@relevance_metric(
     name="P",
-    tie_order=by_relevance,
-    binary=True,
     steps=_precision_steps,
     spellings={"Precision": {}, "P_{cutoff}": {}, "precision_{cutoff}": {}},
     reference="trec_eval P",
@@ -180,14 +174,7 @@ def precision(judged: JudgedRankings, *, cutoff: Cutoff, rel: Rel = 1, judged_on
     return relevant_within(judged, cutoff, rel) / cutoff
 
 
-@metric(
-    name="R",
-    tie_order=by_relevance,
-    binary=True,
-    steps=_recall_steps,
-    spellings={"Recall": {}, "recall_{cutoff}": {}},
-    additive=True,
-)
+@relevance_metric(name="R", steps=_recall_steps, spellings={"Recall": {}, "recall_{cutoff}": {}}, additive=True)
 def recall(judged: JudgedRankings, *, cutoff: Cutoff, rel: Rel = 1, judged_only: JudgedOnly = False) -> Floats:
     """Share of the relevant documents that are among the first.
 
@@ -199,10 +186,8 @@ def recall(judged: JudgedRankings, *, cutoff: Cutoff, rel: Rel = 1, judged_only:
     return ratio(relevant_within(judged, cutoff, rel), judged.relevant_count(rel))
 
 
-@metric(
+@relevance_metric(
     name="CappedR",
-    tie_order=by_relevance,
-    binary=True,
     steps=_capped_recall_steps,
     spellings={"R_cap": {}, "recall_cap_{cutoff}": {}, "relative_P_{cutoff}": {}},
     additive=True,
@@ -218,7 +203,7 @@ def capped_recall(judged: JudgedRankings, *, cutoff: Cutoff, rel: Rel = 1, judge
     return ratio(relevant_within(judged, cutoff, rel), np.minimum(judged.relevant_count(rel), cutoff))
 
 
-@metric(name="F", tie_order=by_relevance, binary=True, steps=_f_steps, spellings={"F1": {"beta": 1}}, additive=True)
+@relevance_metric(name="F", steps=_f_steps, spellings={"F1": {"beta": 1}}, additive=True)
 def f_at_cutoff(
     judged: JudgedRankings, *, cutoff: Cutoff, beta: Beta = 1, rel: Rel = 1, judged_only: JudgedOnly = False
 ) -> Floats:
@@ -233,10 +218,8 @@ def f_at_cutoff(
     return _harmonic(found / cutoff, ratio(found, judged.relevant_count(rel)), beta)
 
 
-@metric(
+@relevance_metric(
     name="SetP",
-    tie_order=by_relevance,
-    binary=True,
     steps=_set_precision_steps,
     spellings={"set_P": {}, "SetRelP": {"relative": True}, "set_relative_P": {"relative": True}},
 )
@@ -256,9 +239,7 @@ def set_precision(
     return ratio(relevant_within(judged, None, rel), divisor)
 
 
-@metric(
-    name="SetR", tie_order=by_relevance, binary=True, steps=_recall_steps, spellings={"set_recall": {}}, additive=True
-)
+@relevance_metric(name="SetR", steps=_recall_steps, spellings={"set_recall": {}}, additive=True)
 def set_recall(judged: JudgedRankings, *, rel: Rel = 1) -> Floats:
     """Share of the relevant documents that were retrieved at all.
 
@@ -269,7 +250,7 @@ def set_recall(judged: JudgedRankings, *, rel: Rel = 1) -> Floats:
     return ratio(relevant_within(judged, None, rel), judged.relevant_count(rel))
 
 
-@metric(name="SetF", tie_order=by_relevance, binary=True, steps=_f_steps, spellings={"set_F": {}, "set_F_{beta^2}": {}})
+@relevance_metric(name="SetF", steps=_f_steps, spellings={"set_F": {}, "set_F_{beta^2}": {}})
 def set_f(judged: JudgedRankings, *, beta: Beta = 1, rel: Rel = 1, judged_only: JudgedOnly = False) -> Floats:
     """Harmonic mean of precision and recall of all retrieved documents.
 
@@ -282,7 +263,7 @@ def set_f(judged: JudgedRankings, *, beta: Beta = 1, rel: Rel = 1, judged_only: 
     return _harmonic(ratio(found, judged.retrieved), ratio(found, judged.relevant_count(rel)), beta)
 
 
-@metric(name="SetAP", tie_order=by_relevance, binary=True, steps=_set_ap_steps, spellings={"set_map": {}})
+@relevance_metric(name="SetAP", steps=_set_ap_steps, spellings={"set_map": {}})
 def set_ap(judged: JudgedRankings, *, rel: Rel = 1, judged_only: JudgedOnly = False) -> Floats:
     """Average precision of a set without order: precision times recall of all retrieved documents.
 
@@ -295,12 +276,8 @@ def set_ap(judged: JudgedRankings, *, rel: Rel = 1, judged_only: JudgedOnly = Fa
     return ratio(found * found, judged.retrieved * judged.relevant_count(rel))
 
 
-@metric(
-    name="Success",
-    tie_order=by_relevance,
-    binary=True,
-    steps=_success_steps,
-    spellings={"success_{cutoff}": {}, "hit": {}, "hit_rate": {}, "HitRate": {}},
+@relevance_metric(
+    name="Success", steps=_success_steps, spellings={"success_{cutoff}": {}, "hit": {}, "hit_rate": {}, "HitRate": {}}
 )
 def success(judged: JudgedRankings, *, cutoff: Cutoff, rel: Rel = 1, judged_only: JudgedOnly = False) -> Floats:
     """1 if a relevant document is among the first, else 0.
@@ -313,13 +290,7 @@ def success(judged: JudgedRankings, *, cutoff: Cutoff, rel: Rel = 1, judged_only
     return (relevant_within(judged, cutoff, rel) > 0).astype(np.float64)
 
 
-@metric(
-    name="RR",
-    tie_order=by_relevance,
-    binary=True,
-    steps=_reciprocal_rank_steps,
-    spellings={"MRR": {}, "recip_rank": {}, "RR_{cutoff}": {}},
-)
+@relevance_metric(name="RR", steps=_reciprocal_rank_steps, spellings={"MRR": {}, "recip_rank": {}, "RR_{cutoff}": {}})
 def reciprocal_rank(
     judged: JudgedRankings, *, cutoff: Depth = None, rel: Rel = 1, judged_only: JudgedOnly = False
 ) -> Floats:
@@ -336,9 +307,7 @@ def reciprocal_rank(
     return judged.sum(1.0 / judged.hits.rank, first)
 
 
-@metric(
-    name="Rprec", tie_order=by_relevance, binary=True, steps=_r_precision_steps, spellings={"Rprec_mult_{multiple}": {}}
-)
+@relevance_metric(name="Rprec", steps=_r_precision_steps, spellings={"Rprec_mult_{multiple}": {}})
 def r_precision(
     judged: JudgedRankings,
     *,
@@ -346,7 +315,7 @@ def r_precision(
     rel: Rel = 1,
     judged_only: JudgedOnly = False,
 ) -> Floats:
-    """Precision at the rank R, where R is how many relevant documents there are; also the recall there.
+    """Precision at the rank R, the number of relevant documents; the recall there is the same.
 
     Formula: Rprec = #(relevant documents at ranks 1 to k) / k at k = R; with multiple, k is the whole part of
         multiple R + 0.9

@@ -13,11 +13,11 @@ from pytest_ireval_metrics.average_precision import divisor_within
 from pytest_ireval_metrics.cumulated_gain import gains_in
 from pytest_ireval_metrics.gains import gain_of
 from pytest_ireval_metrics.sets_and_ranks import listed_as, relevance_facts
-from pytest_ireval_metrics.vocabulary import Floats, Mask, quotient, shared, shown_number
+from pytest_ireval_metrics.vocabulary import Floats, Mask, quotient, shared_steps, shown_number, summed
 
 
 class Blend(NamedTuple):
-    """What goes into the ratio at each rank; ``above`` and ``below`` are its two sides."""
+    """The parts of the ratio at each rank; ``above`` and ``below`` are its two sides."""
 
     relevant: Mask
     gain: Floats
@@ -29,7 +29,7 @@ class Blend(NamedTuple):
 
     @property
     def ratio(self) -> Floats:
-        """The blended ratio, 0 where no relevant document stands."""
+        """The blended ratio, 0 where there is no relevant document."""
         return np.where(self.relevant, self.above / self.below, 0.0)
 
     @property
@@ -52,9 +52,7 @@ def _best_so_far(listed: Listing, settings: Mapping[str, Any], rank: NDArray[np.
     """The gain that the best order has collected at each rank, cg*."""
     gain = gain_of(listed.ideal, "linear", settings["gains"])
     gain = -np.sort(-np.where((listed.ideal >= settings["rel"]) & (gain > 0), gain, 0.0))
-    collected = np.concatenate((np.zeros(1), np.cumsum(gain)))
-    best: Floats = collected[np.minimum(rank, gain.size)]
-    return best
+    return summed(gain)[np.minimum(rank, gain.size)]
 
 
 def _facts(listed: Listing, settings: Mapping[str, Any], *more: str) -> list[str]:
@@ -63,29 +61,22 @@ def _facts(listed: Listing, settings: Mapping[str, Any], *more: str) -> list[str
 
 
 def q_steps(judged: JudgedRankings, **settings: Any) -> Steps:
-    """The blended ratio where a relevant document stands, added up and divided by R."""
+    """The blended ratio at each relevant document, added up and divided by R."""
     listed = listed_as(judged, settings)
     blend = _blend(listed, settings, settings["beta"])
-    return _mean(listed, blend, blend.ratio, divisor_within(listed, settings), _facts(listed, settings))
-
-
-def _mean(listed: Listing, blend: Blend, adds: Floats, among: float, facts: list[str]) -> Steps:
-    text, value = shared(adds, among)
-    shares = adds / among if among else np.zeros(adds.size)
-    return steps_of(listed, blend.columns, arithmetic=text, value=value, facts=facts, shares=shares)
+    among = divisor_within(listed, settings)
+    return shared_steps(listed, blend.columns, blend.ratio, among, _facts(listed, settings))
 
 
 def awp_steps(judged: JudgedRankings, **settings: Any) -> Steps:
-    """What was collected against the best, where a relevant document stands."""
+    """The gain so far as a share of the best, at each relevant document."""
     listed = listed_as(judged, settings)
     blend = _blend(listed, settings, 1.0)
     weighted = np.where(blend.best > 0, blend.cumulated / np.where(blend.best > 0, blend.best, 1.0), 0.0)
     adds = np.where(blend.relevant, weighted, 0.0)
-    among = divisor_within(listed, settings)
-    text, value = shared(adds, among)
     columns = {**blend.columns, "ratio": np.where(blend.relevant, adds, np.nan)}
     facts = [*relevance_facts(listed, settings), "ratio = cg / cg*"]
-    return steps_of(listed, columns, arithmetic=text, value=value, facts=facts, shares=adds / max(1, among))
+    return shared_steps(listed, columns, adds, divisor_within(listed, settings), facts)
 
 
 def o_measure_steps(judged: JudgedRankings, **settings: Any) -> Steps:
@@ -132,7 +123,7 @@ def p_plus_steps(judged: JudgedRankings, **settings: Any) -> Steps:
     last = int(row[0]) + 1 if row.size else 0
     adds = np.where(listed.rank <= last, blend.ratio, 0.0)
     facts = _facts(listed, settings, f"relevant documents count down to rank {last}, the first of the best")
-    return _mean(listed, blend, adds, int(blend.relevant[:last].sum()), facts)
+    return shared_steps(listed, blend.columns, adds, int(blend.relevant[:last].sum()), facts)
 
 
 def ncu_steps(judged: JudgedRankings, **settings: Any) -> Steps:
@@ -140,24 +131,13 @@ def ncu_steps(judged: JudgedRankings, **settings: Any) -> Steps:
     listed = listed_as(judged, settings)
     blend = _blend(listed, settings, settings["beta"])
     stopping, everybody = _readers(listed, blend, settings)
-    adds = blend.ratio * stopping
-    text, value = shared(adds, everybody)
-    return steps_of(
-        listed,
-        {**blend.columns, "readers": np.where(blend.relevant, stopping, np.nan)},
-        arithmetic=text,
-        value=value,
-        facts=_facts(
-            listed,
-            settings,
-            f"of {shown_number(everybody)} readers, the number that stops at each; times ratio, added up",
-        ),
-        shares=adds / everybody if everybody else np.zeros(adds.size),
-    )
+    columns = {**blend.columns, "readers": np.where(blend.relevant, stopping, np.nan)}
+    fact = f"of {shown_number(everybody)} readers, the number that stops at each; times ratio, added up"
+    return shared_steps(listed, columns, blend.ratio * stopping, everybody, _facts(listed, settings, fact))
 
 
 def _readers(listed: Listing, blend: Blend, settings: Mapping[str, Any]) -> tuple[Floats, float]:
-    """How many readers stop at each document, and how many there are."""
+    """The readers who stop at each document, and all readers."""
     count, gamma = listed.relevant_count(settings["rel"]), settings["gamma"]
     if settings["stop"] == "uniform":
         return np.ones(listed.rank.size), float(count)

@@ -1,4 +1,4 @@
-"""Metrics that follow a reader down the list until she stops: ERR and RBP."""
+"""Metrics that follow a reader down the list until she stops: ERR, RBP, and her patience in INST, NERR and others."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pytest_ireval import JudgedRankings, Param, Steps, condensed, listing, metric, perfect, ratio, steps_of
+from pytest_ireval_metrics.continuation import GainAndCost, Goal, user_model
 from pytest_ireval_metrics.gains import by_gain, by_relevance, satisfaction, scale_top
 from pytest_ireval_metrics.sets_and_ranks import listed_as
 from pytest_ireval_metrics.vocabulary import (
@@ -25,7 +26,7 @@ Columns = dict[str, NDArray[Any]]
 
 
 def _err_steps(judged: JudgedRankings, *, max_grade: float | None, gain: str, **settings: Any) -> Steps:
-    """How likely a reader comes to each document and stops there, divided by its rank."""
+    """The probability that a reader stops at each document, divided by its rank."""
     listed = listed_as(judged, settings)
     columns = _stops(listed.grade, scale_top(max_grade, judged), gain)
     adds = columns["adds"]
@@ -34,7 +35,7 @@ def _err_steps(judged: JudgedRankings, *, max_grade: float | None, gain: str, **
 
 
 def _nerr_steps(judged: JudgedRankings, *, max_grade: float | None, gain: str, **settings: Any) -> Steps:
-    """The same, divided by what the best order comes to."""
+    """The ERR divided by that of the best order."""
     listed, top = listed_as(judged, settings), scale_top(max_grade, judged)
     columns = _stops(listed.grade, top, gain)
     grades = listed.ideal[: settings["cutoff"]]
@@ -71,7 +72,7 @@ def _stops(grade: Floats, top: float, gain: str) -> Columns:
 def _rbp_steps(
     judged: JudgedRankings, *, p: float, rel: float | None, max_grade: float | None, **settings: Any
 ) -> Steps:
-    """Gains times how likely a reader gets there."""
+    """Gains times the probability that a reader gets there."""
     listed = listed_as(judged, settings)
     if rel is None:
         top = scale_top(max_grade, judged)
@@ -92,7 +93,7 @@ def _rbp_steps(
 
 
 def _rbp_residual_steps(judged: JudgedRankings, *, cutoff: int | None, p: float) -> Steps:
-    """What is settled by judged documents, taken from 1."""
+    """The part that judged documents settle, subtracted from 1."""
     listed = listing(judged, cutoff)
     reaches = _reaches(listed.rank, p)
     settled = np.where(listed.judged, reaches, 0.0)
@@ -104,11 +105,6 @@ def _rbp_residual_steps(judged: JudgedRankings, *, cutoff: int | None, p: float)
         value=1 - (1 - p) * float(settled.sum()),
         facts=[f"p = {p:g}, the probability to go on; reaches = p^(rank - 1)", "judged documents are settled"],
     )
-
-
-def _reaches(rank: NDArray[np.int64], p: float) -> Floats:
-    reaches: Floats = np.power(p, rank - 1.0)
-    return reaches
 
 
 StopChance = Annotated[
@@ -193,7 +189,7 @@ def rank_biased_precision(
     max_grade: MaxGrade = None,
     judged_only: JudgedOnly = False,
 ) -> Floats:
-    """What a reader gets per document who goes on from each to the next with probability p.
+    """Gain per document of a reader who goes on from each document to the next with probability p.
 
     Formula: RBP = (1 - p) sum over ranks i of gain_i p^(i - 1), with gain = grade / max_grade
     Reference: A. Moffat, J. Zobel, Rank-biased precision for measurement of retrieval effectiveness, TOIS 27, 2008.
@@ -204,10 +200,9 @@ def rank_biased_precision(
     if rel is not None:
         gain = judged.relevant(rel).astype(np.float64)
     else:
-        top = scale_top(max_grade, judged)
-        gain = np.maximum(hits.grade, 0.0) / top
+        gain = np.maximum(hits.grade, 0.0) / scale_top(max_grade, judged)
     within = None if cutoff is None else hits.rank <= cutoff
-    return (1 - p) * judged.sum(gain * _reach(hits.rank, p), within)
+    return (1 - p) * judged.sum(gain * _reaches(hits.rank, p), within)
 
 
 @metric(
@@ -219,7 +214,7 @@ def rank_biased_precision(
     spellings={"rbp_resid": {}, "rbp_resid_p={p}": {}},
 )
 def rbp_residual(judged: JudgedRankings, *, cutoff: Depth = None, p: Persistence = 0.8) -> Floats:
-    """How much higher RBP could be if all documents that are unjudged, or were not retrieved, had the top grade.
+    """The rise of RBP if all documents that are unjudged, or were not retrieved, had the top grade.
 
     Formula: RBPResidual = sum over unjudged ranks i of (1 - p) p^(i - 1), plus p^n for all ranks below the list
     Reference: A. Moffat, J. Zobel, TOIS 27, 2008.
@@ -227,13 +222,112 @@ def rbp_residual(judged: JudgedRankings, *, cutoff: Depth = None, p: Persistence
     """
     hits = judged.hits
     within = None if cutoff is None else hits.rank <= cutoff
-    return 1.0 - (1 - p) * judged.sum(_reach(hits.rank, p), within)
+    return 1.0 - (1 - p) * judged.sum(_reaches(hits.rank, p), within)
 
 
-def _reach(rank: NDArray[np.int64], p: float) -> Floats:
+def _reaches(rank: NDArray[np.int64], p: float) -> Floats:
     """The probability that a reader comes to a rank."""
-    reach: Floats = np.power(p, rank - 1.0)
-    return reach
+    reaches: Floats = np.power(p, rank - 1.0)
+    return reaches
 
 
-METRICS = [err, nerr, rank_biased_precision, rbp_residual]
+@user_model("SDCG", "log2(rank + 1) / log2(rank + 2)", by="rank", cutoff_required=True)
+def sdcg(reader: GainAndCost) -> Floats:
+    """DCG as a share of that of a list whose documents all have the top grade (scaled DCG).
+
+    Formula: C(i) = log2(i + 1) / log2(i + 2); EU = sum of gain_i W(i), with W(i) = W(1) C(1) … C(i - 1), the sum of W 1
+    Reference: A. Moffat, P. Thomas, F. Scholer, Users versus models, CIKM 2013; K. Järvelin, J. Kekäläinen, TOIS 2002.
+    Example: SDCG@3 of 1 0 1 = (1/1 + 1/2) / (1 + 1/1.585 + 1/2) = 0.7039
+    """
+    chance: Floats = np.log2(reader.rank + 1) / np.log2(reader.rank + 2)
+    return chance
+
+
+@user_model("INSQ", "((rank + 2T - 1) / (rank + 2T))^2", by="rank")
+def insq(reader: GainAndCost, *, T: Goal = 1) -> Floats:
+    """Expected gain per document of a reader who is the more patient, the more documents she wants and has read.
+
+    Formula: C(i) = ((i + 2T - 1) / (i + 2T))^2; EU as SDCG
+    Reference: A. Moffat, F. Scholer, P. Thomas, Models and metrics: IR evaluation as a user process, ADCS 2012.
+    Example: INSQ@3 of 1 0 1 = (1 + 4/16) / (1 + 4/9 + 4/16) = 0.7377
+    """
+    return _squared(reader.rank + 2 * T)
+
+
+def _squared(x: Floats) -> Floats:
+    chance: Floats = ((x - 1) / x) ** 2
+    return chance
+
+
+@user_model("INST", "((rank + 2T - gained - 1) / (rank + 2T - gained))^2", by="gain")
+def inst(
+    reader: GainAndCost,
+    *,
+    T: Annotated[
+        float,
+        Param(
+            "the gain that the reader looks for, in documents of the top grade",
+            low=0.5,
+            why="with less, a reader who has found only good documents would go on with a probability above 1",
+        ),
+    ] = 1,
+) -> Floats:
+    """INSQ of a reader who becomes less patient as what she has found comes near to what she looks for.
+
+    Formula: C(i) = ((i + 2T - G_i - 1) / (i + 2T - G_i))^2, with G_i = gain of ranks 1 to i; EU as SDCG
+    Reference: P. Bailey et al., User variability and IR system evaluation, SIGIR 2015; A. Moffat et al., ADCS 2015.
+    Example: INST@3 of 1 0 1 = (1 + 1/4 * 4/9) / (1 + 1/4 + 1/4 * 4/9) = 0.8163
+    """
+    return _squared(reader.rank + 2 * T - reader.gained)
+
+
+@user_model("NERR8", "1 - gain", by="gain", cutoff_required=True)
+def nerr8(reader: GainAndCost) -> Floats:
+    """Expected gain per document of a reader whom each document satisfies with the probability of its gain.
+
+    Formula: C(i) = 1 - gain_i; EU as SDCG
+    Reference: L. Azzopardi, J. Mackenzie, A. Moffat, ERR is not C/W/L, ICTIR 2021, equation 8.
+    Example: NERR8(max_grade=2)@3 of 1 0 2 = (1/2 + 1/2 * 1) / (1 + 1/2 + 1/2) = 0.5
+    """
+    return 1 - reader.gain
+
+
+@user_model("NERR9", "rank / (rank + 1) * (1 - gain)", by="gain", cutoff_required=True)
+def nerr9(reader: GainAndCost) -> Floats:
+    """NERR8 of a reader who tires as in ERR.
+
+    Formula: C(i) = i / (i + 1) * (1 - gain_i); EU as SDCG, and ETU is ERR of these gains
+    Reference: L. Azzopardi, J. Mackenzie, A. Moffat, ERR is not C/W/L, ICTIR 2021, equation 9.
+    Example: NERR9(max_grade=2)@3 of 1 0 2 = (1/2 + 1/6 * 1) / (1 + 1/4 + 1/6) = 0.4706
+    """
+    chance: Floats = reader.rank / (reader.rank + 1) * (1 - reader.gain)
+    return chance
+
+
+@user_model("NERR10", "p * (1 - gain)", by="gain")
+def nerr10(
+    reader: GainAndCost,
+    *,
+    p: Annotated[float, Param("the probability to go on after a document without gain", low=0, high=1)] = 0.9,
+) -> Floats:
+    """NERR8 of a reader who tires as in RBP.
+
+    Formula: C(i) = p (1 - gain_i); EU as SDCG
+    Reference: L. Azzopardi, J. Mackenzie, A. Moffat, ERR is not C/W/L, ICTIR 2021, equation 10.
+    Example: NERR10(max_grade=2, p=0.5)@3 of 1 0 2 = (1/2 + 1/8 * 1) / (1 + 1/4 + 1/8) = 0.4545
+    """
+    return p * (1 - reader.gain)
+
+
+@user_model("NERR11", "((rank + 2T - 1) / (rank + 2T))^2 * (1 - gain)", by="gain")
+def nerr11(reader: GainAndCost, *, T: Goal = 1) -> Floats:
+    """NERR8 of a reader who tires as in INSQ.
+
+    Formula: C(i) = ((i + 2T - 1) / (i + 2T))^2 (1 - gain_i); EU as SDCG
+    Reference: L. Azzopardi, J. Mackenzie, A. Moffat, ERR is not C/W/L, ICTIR 2021, equation 11.
+    Example: NERR11(max_grade=2)@3 of 1 0 2 = (1/2 + 1/8 * 1) / (1 + 2/9 + 1/8) = 0.4639
+    """
+    return _squared(reader.rank + 2 * T) * (1 - reader.gain)
+
+
+METRICS = [err, nerr, rank_biased_precision, rbp_residual, sdcg, insq, inst, nerr8, nerr9, nerr10, nerr11]

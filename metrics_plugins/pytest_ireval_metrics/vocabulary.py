@@ -1,14 +1,14 @@
-"""What many metrics share: parameters, each described once, arrays, and numbers as steps show them."""
+"""Shared by many metrics: parameters, each described once, arrays, and steps with their numbers in words."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Annotated, Literal
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pytest_ireval import Param
+from pytest_ireval import Listing, Param, Steps, steps_of
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -44,6 +44,7 @@ MaxGrade = Annotated[
     Param(
         "the top of the scale; unless given, that of the evaluation, or else the highest grade of the judgments",
         above=0,
+        aliases={"max_rel": {}},
     ),
 ]
 Persistence = Annotated[
@@ -71,13 +72,13 @@ def shown_number(value: float) -> str:
 
 
 def quotient(above: float, below: float) -> tuple[str, float]:
-    """A division in words, and what it comes to; nothing divided by 0 is 0."""
+    """A division in words, and its value; a division by 0 gives 0."""
     text = f"{shown_number(above)} / {shown_number(below)}"
     return (f"({text} counts as 0)", 0.0) if below == 0 else (text, above / below)
 
 
 def total(terms: Sequence[float] | NDArray[np.float64]) -> str:
-    """A sum in words, of the terms that are not 0; if they are too many, what it comes to."""
+    """A sum in words, of the terms that are not 0; only its value if there are too many."""
     there = [float(term) for term in terms if term]
     if len(there) <= MOST_TERMS:
         return " + ".join(map(shown_number, there)) or "0"
@@ -85,7 +86,21 @@ def total(terms: Sequence[float] | NDArray[np.float64]) -> str:
 
 
 def shared(terms: NDArray[np.float64], among: float) -> tuple[str, float]:
-    """A sum divided by a number in words, and what it comes to; nothing divided by 0 is 0."""
+    """A sum divided by a number in words, and its value; a division by 0 gives 0."""
     if not 1 < np.count_nonzero(terms) <= MOST_TERMS or not among:
         return quotient(float(terms.sum()), among)
     return f"({total(terms)}) / {shown_number(among)}", float(terms.sum()) / among
+
+
+def shared_steps(
+    listed: Listing, columns: Mapping[str, NDArray[Any]], adds: Floats, among: float, facts: Sequence[str]
+) -> Steps:
+    """Steps of a value that is a sum over documents, ``adds``, divided by a number; nothing if that is 0."""
+    text, value = shared(adds, among)
+    shares = adds / among if among else np.zeros(adds.size)
+    return steps_of(listed, columns, arithmetic=text, value=value, facts=facts, shares=shares)
+
+
+def summed(values: Floats) -> Floats:
+    """The sum of the first 0, 1, 2 … values."""
+    return np.concatenate((np.zeros(1), np.cumsum(values)))

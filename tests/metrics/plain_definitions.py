@@ -3,7 +3,8 @@
 ``ranked`` holds the grade at each rank (None: not judged), ``judged`` all judged grades of the query.
 """
 
-from math import floor, inf, log, log2
+from itertools import pairwise
+from math import exp, floor, inf, log, log2
 
 
 def relevant(ranked, rel):
@@ -269,3 +270,74 @@ def utility(ranked, judged, hit, noise, miss, rest, size):
     retrieved, found = len(ranked), sum(relevant(ranked, 1))
     left_out = count(judged, 1) - found
     return hit * found + noise * (retrieved - found) + miss * left_out + rest * (size - retrieved - left_out)
+
+
+def reading(ranking, goes_on, top, *, cutoff=1000, floor=0, unjudged=0.0):
+    """The pairs (probability to come to a rank, gain there) of a reader, one document after the other.
+
+    ``goes_on(rank, gains so far)`` is the probability to go on.
+    """
+    gains, reaches, pairs = [], 1.0, []
+    for rank in range(1, cutoff + 1):
+        grade = ranking[rank - 1] if rank <= len(ranking) else None
+        gains.append(unjudged if grade is None else max(grade - floor, 0) / (top - floor))
+        pairs.append((reaches, gains[-1]))
+        reaches *= goes_on(rank, gains)
+    return pairs
+
+
+def expected_utility(*reader, **settings):
+    pairs = reading(*reader, **settings)
+    return sum(reaches * gain for reaches, gain in pairs) / sum(reaches for reaches, _ in pairs)
+
+
+def expected_total_utility(*reader, **settings):
+    """By where the reader stops: the gain down to there, times the probability to stop there."""
+    pairs = [*reading(*reader, **settings), (0.0, 0.0)]
+    so_far, whole = 0.0, 0.0
+    for (reaches, gain), (next_reaches, _) in pairwise(pairs):
+        so_far += gain
+        whole += (reaches - next_reaches) * so_far
+    return whole
+
+
+def expected_depth(*reader, **settings):
+    """By where the reader stops: the rank, times the probability to stop there."""
+    reaches = [each for each, _ in reading(*reader, **settings)] + [0.0]
+    return sum(rank * (reaches[rank - 1] - reaches[rank]) for rank in range(1, len(reaches)))
+
+
+def insq(t):
+    return lambda rank, gains: ((rank + 2 * t - 1) / (rank + 2 * t)) ** 2
+
+
+def inst(t):
+    """The reader expects t documents more, and t less what she has found."""
+    return lambda rank, gains: (1 - 1 / (rank + t + (t - sum(gains)))) ** 2
+
+
+def scaled_dcg(rank, gains):
+    return log2(rank + 1) / log2(rank + 2)
+
+
+def nearly_err(patience):
+    return lambda rank, gains: patience(rank, gains) * (1 - gains[-1])
+
+
+def bejeweled(t, k, hb=0, hc=0, median=0.5):
+    def goes_on(rank, gains):
+        wants, pays = t, k
+        for gain in gains[:-1]:
+            wants, pays = wants + hb * (gain - median), pays + hc * (gain - median)
+        return float(sum(gains) < wants - 1e-9 and rank < pays - 1e-9)
+
+    return goes_on
+
+
+def forager(stop, t=2, b1=0.9, r1=10, a=0.2, b2=0.9, r2=10):
+    def goes_on(rank, gains):
+        goal = 1 - (1 + b1 * exp((t - sum(gains)) * r1)) ** -1
+        rate = (1 + b2 * exp((a - sum(gains) / rank) * r2)) ** -1
+        return {"goal": goal, "rate": rate, "both": goal * rate}[stop]
+
+    return goes_on

@@ -49,7 +49,7 @@ def test_the_verdict_in_words(row, verdict):
         (
             Elsewhere("renx", "toy", "Toy@1"),
             "metric 'Toy': elsewhere: package 'renx' is not one of trec_eval, ir_measures, ranx, ntcireval, "
-            "scikit-learn",
+            "pyndeval, scikit-learn",
         ),
         (
             Elsewhere("ranx", "toy", "Toy@1", "a", "b"),
@@ -79,5 +79,8 @@ def test_every_built_in_row_names_a_metric(registry):
                 noise=2,
                 miss=3,
                 rest=4,
+                T=2.5,
+                max_rel=4,
+                min_rel=1,
             )
             assert registry.parse_metrics([plain])[0].name == each.name

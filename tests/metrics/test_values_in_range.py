@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pencil import as_needed
 
 from pytest_ireval import MetricError, evaluate, load_registry
 
@@ -13,8 +14,10 @@ VALUES = {
     "float": numbers,
     "bool": st.booleans(),
     "map": st.dictionaries(st.sampled_from([0.0, 1.0, 2.0]), numbers, max_size=3),
+    "text": st.just("price"),
 }
 grades = st.integers(-2, 3)
+PRICES = {f"d{rank}": {"price": 0.5 + rank % 3} for rank in range(8)}
 
 
 @st.composite
@@ -48,7 +51,8 @@ def test_values_are_numbers_within_the_range(metric):
     @given(whole_metrics(metric), data())
     def check(whole, judged_rankings):
         try:
-            evaluate(*judged_rankings, [whole], collection=100)
+            judgments, rankings = judged_rankings
+            evaluate(as_needed(metric, judgments), rankings, [whole], collection=100, attributes=PRICES)
         except MetricError as error:
             complaint = error.problems[0].complaint
             assert not complaint.startswith(("returned", "raised", "has no range")), str(error)

@@ -54,13 +54,26 @@ def trec_eval_10(data, names, folder):
 def ir_measures(data, names):
     import ir_measures as package
 
+    judgments = _with_iterations(data.judgments, package.Qrel)
     found = {name: {} for name in names}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for name in names:
-            for metric in package.iter_calc([package.parse_measure(name)], data.judgments, data.rankings):
+            for metric in package.iter_calc([package.parse_measure(name)], judgments, data.rankings):
                 found[name][metric.query_id] = float(metric.value)
     return found
+
+
+def _with_iterations(judgments, row):
+    """Grades of subtopics as rows that have the subtopic as iteration; others as they are."""
+    if not any(isinstance(grade, dict) for grades in judgments.values() for grade in grades.values()):
+        return judgments
+    return [
+        row(query, document, grade, subtopic)
+        for query, grades in judgments.items()
+        for document, of_subtopics in grades.items()
+        for subtopic, grade in of_subtopics.items()
+    ]
 
 
 def ranx(data, names):
@@ -118,6 +131,16 @@ def _ntcir_metric(name, numbers):
     return made(*arguments.get(family, (numbers, gains, 1.0)))
 
 
+def pyndeval(data, names):
+    """It is given judgments of subtopics, and ranks by score."""
+    import pyndeval as package
+
+    judgments = _with_iterations(data.judgments, lambda query, document, grade, topic: (query, topic, document, grade))
+    rankings = [(query, document, score) for query, all_ in data.rankings.items() for document, score in all_.items()]
+    values = package.RelevanceEvaluator(judgments, names).evaluate(rankings)
+    return {name: {query: of_query[name] for query, of_query in values.items()} for name in names}
+
+
 def scikit_learn(data, names):
     """It is given every document that is known: its grade (0: not judged) and its score."""
     found = {name: {} for name in names}
@@ -152,6 +175,7 @@ PEERS = {
     "ir_measures": ir_measures,
     "ranx": ranx,
     "ntcireval": ntcireval,
+    "pyndeval": pyndeval,
     "scikit-learn": scikit_learn,
 }
 
@@ -160,9 +184,10 @@ REQUIRED = "IREVAL_PEERS"
 
 MODULES = {
     "trec_eval": ("pytrec_eval", "pytrec_eval-terrier"),
-    "ir_measures": ("ir_measures cwl", "ir-measures[cwl_eval]"),
+    "ir_measures": ("ir_measures cwl pyndeval", "ir-measures[cwl_eval,pyndeval]"),
     "ranx": ("ranx", "ranx"),
     "ntcireval": ("pyNTCIREVAL", "pyNTCIREVAL"),
+    "pyndeval": ("pyndeval", "pyndeval"),
     "scikit-learn": ("sklearn", "scikit-learn"),
 }
 

@@ -115,6 +115,26 @@ def with_something_unjudged(data):
     return Data(data.judgments, {query: {**scores, "unknown": 0.75} for query, scores in data.rankings.items()})
 
 
+def with_subtopics(data):
+    """Each document is about some of three subtopics, which its id says."""
+    return Data(
+        {
+            query: {document: _by_subtopic(sum(document.encode()), grade) for document, grade in grades.items()}
+            for query, grades in data.judgments.items()
+        },
+        data.rankings,
+    )
+
+
+def with_something_relevant_by_subtopic(data):
+    return Data({query: {**grades, "first": {"a": 2}} for query, grades in data.judgments.items()}, data.rankings)
+
+
+def _by_subtopic(number, grade):
+    about = {s: grade - (number + i) % 2 for i, s in enumerate("abc") if number % (i + 2) == 0}
+    return about | {"a" if number % 3 else "d": grade}
+
+
 def all_retrieved(data):
     """Every judged document is ranked."""
     low = {query: {**dict.fromkeys(grades, -20.0), **data.rankings[query]} for query, grades in data.judgments.items()}

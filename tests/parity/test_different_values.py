@@ -29,8 +29,30 @@ NOTHING_RELEVANT = ({"a": 0}, {"a": 2.0, "b": 1.0})
 ONE_OF_THREE = ({"a": 1, "b": 1, "c": 1}, {"a": 1.0, "x": 2.0})
 TWO_OF_THREE = ({"a": 1, "b": 1, "c": 1}, {"a": 9.0, "x": 8.0, "b": 7.0, "y": 6.0})
 AT_RANK_1001 = ({"last": 1}, {**{f"d{i}": 2.0 for i in range(1000)}, "last": 1.0})
+SIX_THIRDS = (dict.fromkeys("abcdef", 1), {document: 9.0 - place for place, document in enumerate("abcdefg")})
+
+TWO_SUBTOPICS = ({"a": {"x": 1, "y": 1}, "b": {"x": 1}}, {"a": 2.0, "b": 1.0})
+ONE_SUBTOPIC_TIED = ({"b": {"x": 1}}, EQUAL_SCORES[1])
+ALPHA = "\N{GREEK SMALL LETTER ALPHA}"
 
 DIFFERENT = {
+    **{
+        ("ir_measures", f"{name}@{{cutoff}}"): [
+            (f"{name}@1", f"{name}@1", *TWO_SUBTOPICS, 2.0, 1.0),
+            (f"{name}@1", f"{name}@1", *ONE_SUBTOPIC_TIED, 0.0, 1.0),
+        ]
+        for name in ("alpha_DCG", f"{ALPHA}_DCG", "ERR_IA")
+    },
+    **{
+        ("ir_measures", f"{name}@{{cutoff}}"): [(f"{name}@1", f"{name}@1", *ONE_SUBTOPIC_TIED, 0.0, 1.0)]
+        for name in ("alpha_nDCG", f"{ALPHA}_nDCG", "nERR_IA", "P_IA", "StRecall")
+    },
+    **{("ir_measures", name): [(name, name, *ONE_SUBTOPIC_TIED, 0.5, 1.0)] for name in ("AP_IA", "MAP_IA")},
+    ("ir_measures", "NRBP"): [("NRBP", "NRBP", *ONE_SUBTOPIC_TIED, 0.375, 0.75)],
+    ("ir_measures", "nNRBP"): [
+        ("nNRBP", "nNRBP", *ONE_SUBTOPIC_TIED, 0.5, 1.0),
+        ("nNRBP", "nNRBP", {"a": {"x": 0}}, {"a": 1.0}, math.nan, 0.0),
+    ],
     ("ir_measures", "Accuracy"): [
         ("Accuracy", "Accuracy", {"a": 1, "b": 0}, {"a": 1.0, "b": 1.0}, 1.0, 0.0),
         ("Accuracy", "Accuracy", {"a": 1, "b": 0}, {"b": 1.0}, SAYS_NOTHING, 0.0),
@@ -55,7 +77,33 @@ DIFFERENT = {
         ("RBP(p=0.999, rel=1)", "RBP(p=0.999, rel=1)", *AT_RANK_1001, 0.0, 0.001 * 0.999**1000),
     ],
     ("ir_measures", "RR@{cutoff}"): [("RR@5", "RR@5", *EQUAL_SCORES, 0.5, 1.0)],
+    **{
+        ("ir_measures", name): [(theirs, ours, *EQUAL_SCORES, low, high)]
+        for name, theirs, ours, low, high in (
+            ("INSQ(T={T}, max_rel={max_rel})", "INSQ(max_rel=1)", "INSQ(max_grade=1)", 0.1725500457, 0.3882376028),
+            ("INST(T={T}, max_rel={max_rel})", "INST(max_rel=1)", "INST(max_grade=1)", 0.2072221792, 0.6082967171),
+            ("NERR8(max_rel={max_rel})@{cutoff}", "NERR8(max_rel=1)@2", "NERR8(max_grade=1)@2", 0.5, 1.0),
+            ("NERR9(max_rel={max_rel})@{cutoff}", "NERR9(max_rel=1)@2", "NERR9(max_grade=1)@2", 1 / 3, 1.0),
+            ("NERR10(p={p}, max_rel={max_rel})", "NERR10(p=0.5, max_rel=1)", "NERR10(max_grade=1, p=0.5)", 1 / 3, 1.0),
+            ("NERR11(T={T}, max_rel={max_rel})", "NERR11(max_rel=1)", "NERR11(max_grade=1)", 4 / 13, 1.0),
+            ("SDCG(max_rel={max_rel})@{cutoff}", "SDCG(max_rel=1)@1", "SDCG(max_grade=1)@1", 0.0, 1.0),
+            (
+                "SDCG(max_rel={max_rel}, min_rel={min_rel})@{cutoff}",
+                "SDCG(max_rel=1, min_rel=0)@1",
+                "SDCG(max_grade=1, min_grade=0)@1",
+                0.0,
+                1.0,
+            ),
+        )
+    },
+    ("ir_measures", "BPM(T={T}, max_rel={max_rel})@{cutoff}"): [
+        ("BPM(max_rel=1)@5", "BPM(max_grade=1)@5", *EQUAL_SCORES, 0.5, 1.0),
+        ("BPM(T=2.0, max_rel=3)@10", "BPM(T=2, max_grade=3)@10", *SIX_THIRDS, 0.2, 1 / 3),
+    ],
     ("ir_measures", "SetF(beta={beta}.0)"): [("SetF(beta=2.0)", "SetF(beta=2)", *ONE_OF_THREE, 0.375, 0.3571428571)],
+    ("pyndeval", "alpha-DCG@{cutoff}"): [("alpha-DCG@1", "alpha_DCG@1", *TWO_SUBTOPICS, 2.0, 1.0)],
+    ("pyndeval", "ERR-IA@{cutoff}"): [("ERR-IA@1", "ERR_IA@1", *TWO_SUBTOPICS, 2.0, 1.0)],
+    ("pyndeval", "nNRBP"): [("nNRBP", "nNRBP", {"a": {"x": 0}}, {"a": 1.0}, math.nan, 0.0)],
     ("ranx", "bpref"): [
         ("bpref", "Bpref", *ONE_BELOW_0, 0.0, 1.0),
         ("bpref", "Bpref", {"a": 1}, {"a": 2.0, "b": 1.0}, math.nan, 1.0),
@@ -110,6 +158,20 @@ DIFFERENT_IN_10 = {
     "unj_{cutoff}": [("unj_5", "Unjudged@5", {"1": {"a": -1, "b": 1}}, {"a": 2.0, "b": 1.0}, "1", 0.2, 0.0)],
 }
 """Judgments of all queries, one ranking for each of them, and the query whose value is compared."""
+MODELS = {
+    "SDCG@5": ("dcg", "NDCGCWLMetric", (5,)),
+    "BPMD(K=7.5, hc=0, T=2)": ("bpm", "BPMDCWLMetric", (2, 7.5, 1, 0)),
+    "NERR8@6": ("nerr", "NERReq8CWLMetric", (6,)),
+    "NERR9@6": ("nerr", "NERReq9CWLMetric", (6,)),
+    "NERR10(p=0.6)": ("nerr", "NERReq10CWLMetric", (0.6,)),
+    "IFT": ("ift", "IFTGoalRateCWLMetric", (2.0, 0.9, 10.0, 0.2, 0.9, 10.0)),
+    "IFT(R1=1, T=1, b1=2, stop='goal')": ("ift", "IFTGoalCWLMetric", (1.0, 2.0, 1.0)),
+    "IFT(A=0.3, R2=2, b2=0.5, stop='rate')": ("ift", "IFTRateCWLMetric", (0.3, 0.5, 2.0)),
+    "NPV(rate=0.25)": ("npv", "NPVCWLMetric", (0.25,)),
+    "TBG(halflife=9)": ("tbg", "TBGCWLMetric", (9,)),
+    "U(L=30)": ("umeasure", "UMeasureCWLMetric", (30,)),
+}
+"""Ours, and the class of cwl-eval with its arguments."""
 
 EACH = [(package, *case) for (package, _), cases in DIFFERENT.items() for case in cases]
 SUMMED_UP_ANOTHER_WAY = {"hits", "hits@{cutoff}"}
@@ -122,7 +184,8 @@ def test_both_values_are_as_the_reason_says(package, name, metric, grades, score
     data = Data({"1": grades}, {"1": scores})
 
     assert asked(package, data, name) == pytest.approx(theirs, abs=1e-9, nan_ok=True)
-    assert evaluate(data.judgments, data.rankings, [metric])[metric].values["1"] == pytest.approx(ours, abs=1e-9)
+    (result,) = evaluate(data.judgments, data.rankings, [metric]).metrics
+    assert result.values["1"] == pytest.approx(ours, abs=1e-9)
 
 
 def asked(package, data, name):
@@ -169,6 +232,95 @@ class TestIrMeasures:
             foreign.ir_measures(Data({"shoes": {"a": 1}}, {"shoes": {"a": 1.0}}), [name])
 
 
+class TestCwlEval:
+    """The package that ir_measures asks, where a user model of ours is not its own."""
+
+    @staticmethod
+    def measured(metric, gains, costs=(), **options):
+        from cwl.ruler.ranking import Ranking
+
+        ranking = Ranking("1", np.array(gains, float), np.array(costs or [1.0] * len(gains)), **options)
+        metric.measure(ranking)
+        return metric
+
+    def test_total_utility_lacks_what_readers_got_who_go_below_rank_1000(self):
+        need_peer("ir_measures")
+        from cwl.ruler.measures.cwl_insq import INSQCWLMetric
+
+        theirs = self.measured(INSQCWLMetric(1.0), [1.0])
+
+        assert theirs.expected_total_utility == pytest.approx(1 - (2 / 1002) ** 2)
+        assert theirs.expected_utility * theirs.expected_items == pytest.approx(1.0)
+        assert evaluate({"1": {"a": 1}}, {"1": ["a"]}, "INSQ(measure='ETU')").metrics[0].mean == pytest.approx(1.0)
+
+    def test_the_dynamic_player_never_changes_what_she_would_pay(self):
+        need_peer("ir_measures")
+        from cwl.ruler.measures.cwl_bpm import BPMDCWLMetric
+
+        theirs = self.measured(BPMDCWLMetric(T=5, K=2.5, hb=0, hc=1), [0.0] * 5)
+        ours = evaluate({"1": {"z": 1}}, {"1": list("abcde")}, "BPMD(K=2.5, T=5, hb=0, measure='ED')")
+
+        assert theirs.expected_items == 3
+        assert ours.metrics[0].mean == 2  # after a document without gain she would pay for 2.5 - 0.5
+
+    def test_search_economy_takes_each_step_for_the_next(self):
+        need_peer("ir_measures")
+        from cwl.ruler.measures.cwl_set import SETCWLMetric
+
+        theirs = self.measured(SETCWLMetric(beta=0.5, k=4), [1.0] * 4)
+        ours = evaluate({"1": dict.fromkeys("abcd", 1)}, {"1": list("abcd")}, "SET(measure='ETU')@4")
+
+        assert theirs.expected_total_utility == pytest.approx((5**0.5 - 1) / (2**0.5 - 1))
+        assert ours.metrics[0].mean == pytest.approx(4**0.5)  # as its own text says: i^beta of i good documents
+
+    def test_the_last_rank_weighs_nothing_in_u(self):
+        need_peer("ir_measures")
+        from cwl.ruler.measures.cwl_umeasure import UMeasureCWLMetric
+
+        theirs = self.measured(UMeasureCWLMetric(L=10), [1.0] * 4, max_n=4)
+        ours = evaluate({"1": dict.fromkeys("abcd", 1)}, {"1": list("abcd")}, "U(L=10, measure='ED')@4")
+
+        assert theirs.expected_items == pytest.approx(1 + 0.9 + 0.8)
+        assert ours.metrics[0].mean == pytest.approx(1 + 0.9 + 0.8 + 0.7)
+
+    def test_its_average_precision_knows_only_relevant_documents_that_were_retrieved(self):
+        need_peer("ir_measures")
+        from cwl.ruler.measures.cwl_ap import APCWLMetric
+
+        theirs = self.measured(APCWLMetric(), [1.0, 0.0])
+
+        assert theirs.expected_utility == 1.0
+        assert evaluate({"1": {"a": 1, "b": 0, "c": 1}}, {"1": ["a", "b"]}, "AP").metrics[0].mean == 0.5
+
+    @pytest.mark.parametrize("made", MODELS, ids=str)
+    def test_all_measures_are_the_same_elsewhere(self, made):
+        need_peer("ir_measures")
+        module, family, arguments = MODELS[made]
+        chance = np.random.default_rng(len(made))
+        for _ in range(40):
+            size = int(chance.integers(0, 20))
+            grades, costs = chance.integers(0, 5, size).tolist(), chance.choice([0.5, 1, 2], size).tolist()
+            names = [f"d{rank}" for rank in range(size)]
+            dear = max(costs, default=1.0)
+            metric = getattr(importlib.import_module(f"cwl.ruler.measures.cwl_{module}"), family)(*arguments)
+            metric.residuals = True
+            theirs = self.measured(metric, [g / 4 for g in grades], costs, max_cost=dear, min_cost=dear)
+            expected = {
+                "EU": theirs.expected_utility,
+                "ETU": theirs.expected_total_utility,
+                "ED": theirs.expected_items,
+                "EC": theirs.expected_cost,
+                "ETC": theirs.expected_total_cost,
+                "residual": theirs.residual_expected_utility,
+            }
+            base = load_registry().parse_metrics([made])[0](cost="price", max_grade=4)
+            judged = {"1": dict(zip(names, grades, strict=True)) | {"m": 4}}
+            prices = {name: {"price": cost} for name, cost in zip(names, costs, strict=True)}
+            ours = evaluate(judged, {"1": names}, [base(measure=each) for each in expected], attributes=prices)
+            assert [each.mean for each in ours.metrics] == pytest.approx(list(expected.values()), abs=1e-9)
+
+
+@pytest.mark.filterwarnings("ignore:unsafe cast")  # numba warns when it compiles ranx for the first time
 class TestRanx:
     def test_hits_are_averaged_there_and_added_up_here(self):
         need_peer("ranx")

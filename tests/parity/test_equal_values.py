@@ -19,8 +19,10 @@ from rankings_at_random import (
     with_a_grade_from_0_on,
     with_something_not_relevant_retrieved,
     with_something_relevant,
+    with_something_relevant_by_subtopic,
     with_something_relevant_retrieved,
     with_something_unjudged,
+    with_subtopics,
     without_empty_rankings,
     without_grades_below_0,
     without_ties,
@@ -31,7 +33,7 @@ from pytest_ireval.metrics.metric import counterparts
 
 ROWS = {
     package: counterparts(load_registry().metrics.values(), package)
-    for package in ("trec_eval", "ir_measures", "ranx", "ntcireval", "scikit-learn")
+    for package in ("trec_eval", "ir_measures", "ranx", "ntcireval", "pyndeval", "scikit-learn")
 }
 
 NUMBERS = {
@@ -42,12 +44,24 @@ NUMBERS = {
     "beta^2": [1, 4, 9],
     "rel": [1, 2, 3],
     "p": [0.5, 0.8, 0.95],
+    "T": [1.0, 2.0, 0.5],
+    "max_rel": [4, 8, 3],
+    "min_rel": [0, 1, 2],
     "hit": [1, 2, 0.5],
     "noise": [-1, -0.5, 0],
     "miss": [0, -0.5, -1],
     "rest": [0, 0.25, -1],
 }
 """Values for the numbers in a name; the n-th of each goes with the n-th of the others."""
+
+ALPHA = "\N{GREEK SMALL LETTER ALPHA}"
+NOT_AT_1 = {f"{name}@{{cutoff}}" for name in ("alpha_DCG", f"{ALPHA}_DCG", "ERR_IA")}
+"""Rows of ir_measures and pyndeval that are compared at other cutoffs only."""
+DIVERSITY = {
+    *NOT_AT_1,
+    *(f"{name}@{{cutoff}}" for name in ("alpha_nDCG", f"{ALPHA}_nDCG", "nERR_IA", "P_IA", "StRecall")),
+    *("AP_IA", "MAP_IA", "NRBP"),
+}
 
 BUT_FOR = {
     ("trec_eval", "11pt_avg"): [],
@@ -64,12 +78,28 @@ BUT_FOR = {
     **{("trec_eval", f"{name}_1=3,2=9"): [] for name in ("G", "ndcg", "ndcg_rel", "Rndcg")},
     ("ir_measures", "AP(judged_only=True)"): [without_grades_below_0],
     ("ir_measures", "Compat"): [without_ties],
+    **{("ir_measures", name): [without_ties, with_subtopics] for name in DIVERSITY},
+    ("ir_measures", "nNRBP"): [with_something_relevant, without_ties, with_subtopics],
     ("ir_measures", "ERR@{cutoff}"): [],
     ("ir_measures", "IPrec@{recall}"): [],
     ("ir_measures", "Judged@{cutoff}"): [without_ties],
     ("ir_measures", "nDCG(dcg='exp-log2')@{cutoff}"): [],
     ("ir_measures", "RBP(p={p}, rel=1)"): [without_ties],
     ("ir_measures", "RR@{cutoff}"): [without_ties],
+    **{
+        ("ir_measures", name): [without_ties]
+        for name in (
+            "BPM(T={T}, max_rel={max_rel})@{cutoff}",
+            "INSQ(T={T}, max_rel={max_rel})",
+            "INST(T={T}, max_rel={max_rel})",
+            "NERR8(max_rel={max_rel})@{cutoff}",
+            "NERR9(max_rel={max_rel})@{cutoff}",
+            "NERR10(p={p}, max_rel={max_rel})",
+            "NERR11(T={T}, max_rel={max_rel})",
+            "SDCG(max_rel={max_rel})@{cutoff}",
+            "SDCG(max_rel={max_rel}, min_rel={min_rel})@{cutoff}",
+        )
+    },
     ("ranx", "bpref"): [
         without_grades_below_0,
         with_something_relevant_retrieved,
@@ -81,6 +111,8 @@ BUT_FOR = {
     ("ntcireval", "MSnDCG@{cutoff}"): [with_something_relevant],
     ("ntcireval", "nDCG@{cutoff}"): [with_something_relevant],
     ("ntcireval", "nERR@{cutoff}"): [with_something_relevant],
+    **{("pyndeval", f"{name}@{{cutoff}}"): [] for name in ("alpha-DCG", "ERR-IA")},
+    ("pyndeval", "nNRBP"): [with_something_relevant_by_subtopic],
     ("scikit-learn", "average_precision_score"): [],
     ("scikit-learn", "dcg_score"): [],
     ("scikit-learn", "dcg_score(k={cutoff})"): [],
@@ -96,6 +128,7 @@ ALWAYS = {
     "ir_measures": [without_empty_rankings, as_float32, with_a_grade_from_0_on],
     "ranx": [ranked_queries_only, without_ties],
     "ntcireval": [ranked_queries_only, without_grades_below_0],
+    "pyndeval": [ranked_queries_only, without_ties, with_subtopics],
     "scikit-learn": [ranked_queries_only],
 }
 """What no row of a package can be compared with; test_different_values.py shows why."""
@@ -132,7 +165,9 @@ def filled(row, ten=False):
     ours = VERSION_9.get(row.name, row.ours) if row.package == "trec_eval" and not ten else row.ours
     if not re.search(r"(?<!\{)\{\w", row.name):
         return [(row.name.replace("{{", "{").replace("}}", "}"), ours.replace("{{", "{").replace("}}", "}"))]
-    return [(_with(row.name, row, n), _with(ours, row, n)) for n in range(3)]
+    return [
+        (_with(row.name, row, n), _with(ours, row, n)) for n in range(int(row.name.replace("-", "_") in NOT_AT_1), 3)
+    ]
 
 
 def _with(template, row, n):
@@ -226,6 +261,13 @@ def test_ranx(data):
 def test_ntcireval(data):
     need_peer("ntcireval")
     compare("ntcireval", groups("ntcireval"), data)
+
+
+@QUICK
+@given(rankings())
+def test_pyndeval(data):
+    need_peer("pyndeval")
+    compare("pyndeval", groups("pyndeval"), data)
 
 
 @QUICK

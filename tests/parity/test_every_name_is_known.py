@@ -72,6 +72,13 @@ def test_all_of_ntcireval():
     assert offered - families("ntcireval") == set()
 
 
+def test_all_of_pyndeval():
+    need_peer("pyndeval")
+    import pyndeval
+
+    assert set(pyndeval.SUPPORTED_MEASURES) - families("pyndeval") == set()
+
+
 def test_all_of_scikit_learn_that_ranks():
     need_peer("scikit-learn")
     from sklearn.metrics import _ranking
@@ -115,6 +122,7 @@ SPELLED = [
 @pytest.mark.parametrize("row", SPELLED)
 def test_a_name_is_read_as_its_counterpart(row):
     numbers = {"cutoff": 10, "recall": "0.3", "multiple": "1.6", "beta": 2, "beta^2": 4, "rel": 2, "p": 0.5}
+    numbers |= {"T": 2.5, "max_rel": 4, "min_rel": 1}
     numbers |= {"hit": 2, "noise": -2, "miss": -3, "rest": 4}
     registry = load_registry()
 

@@ -1,0 +1,498 @@
+"""Metrics of diversity: judgments say which subtopics of a query a document is about."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Annotated, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pytest_ireval import JudgedRankings, MetricError, Param, Steps, condensed, metric, ratio, steps_of
+from pytest_ireval_metrics.cumulated_gain import best_order, discounted
+from pytest_ireval_metrics.gains import discount_at, gain_of
+from pytest_ireval_metrics.sets_and_ranks import listed_as
+from pytest_ireval_metrics.vocabulary import Cutoff, Floats, Gain, Integers, JudgedOnly, Rel, quotient, shown_number
+
+Columns = dict[str, NDArray[Any]]
+Discount = Callable[[Integers], Floats]
+
+Alpha = Annotated[float, Param("the share of its worth that a subtopic loses with each document on it", low=0, high=1)]
+Patience = Annotated[float, Param("the probability that a reader goes on to the next document", low=0, below=1)]
+Share = Annotated[float, Param("the weight of iRec; D_nDCG has the rest", low=0, high=1)]
+
+MOST_OVER_GREEDY = math.e / (math.e - 1)
+"""The best order is found greedily: after any rank it has at least 1 - 1/e of what is possible, so a ranking can have
+no more than this many times its value."""
+TAKES_LAST_ID = "among equally good documents the best order takes the last id, as ndeval does"
+DIVERSE: dict[str, Any] = {"needs": ("subtopics",)}
+GREEDY = {**DIVERSE, "range": (0, MOST_OVER_GREEDY), "not_promised": {"names_of_documents": TAKES_LAST_ID}}
+NEGLIGIBLE = 1e-20
+"""Weights below this share of the first one change no sum."""
+
+
+class _Found(NamedTuple):
+    """Pairs of a retrieved document and a subtopic that it is relevant to, by query and subtopic, then by rank.
+
+    ``seen`` counts the documents above that are relevant to the same subtopic, ``relevant`` all such documents.
+    """
+
+    query: Integers
+    rank: Integers
+    seen: Integers
+    relevant: Integers
+
+
+class _Subtopics(NamedTuple):
+    """The pairs found, and per query the number of subtopics that have a relevant document."""
+
+    found: _Found
+    known: Integers
+
+
+def _subtopics(judged: JudgedRankings, rel: float) -> _Subtopics:
+    return judged.remember(("subtopics", rel), lambda: _counted(judged, rel))
+
+
+def _pairs(judged: JudgedRankings) -> Any:
+    """All judged pairs of a document and a subtopic."""
+    if judged.subtopics is None:
+        raise MetricError("the judgments have no subtopics")
+    return judged.subtopics
+
+
+def _relevant_pairs(judged: JudgedRankings, rel: float) -> Any:
+    pairs = _pairs(judged)
+    return pairs.at(pairs.grade >= rel)
+
+
+def _counted(judged: JudgedRankings, rel: float) -> _Subtopics:
+    pairs, hits = _relevant_pairs(judged, rel), judged.hits
+    names = max(1, len(pairs.names))
+    known, relevant = np.unique(pairs.query * names + pairs.subtopic, return_counts=True)
+    entry, hit = _entries_of(pairs.row, hits.judgment)
+    key = hits.query[hit] * names + pairs.subtopic[entry]
+    order = np.argsort(key, kind="stable")  # hits are in order of rank, and so are those of one subtopic
+    key, hit = key[order], hit[order]
+    place = np.arange(key.size)
+    new = np.ones(key.size, bool)
+    new[1:] = key[1:] != key[:-1]
+    seen = place - np.maximum.accumulate(np.where(new, place, 0))
+    found = _Found(hits.query[hit], hits.rank[hit], seen, relevant[np.searchsorted(known, key)])
+    return _Subtopics(found, np.bincount(known // names, minlength=judged.count))
+
+
+def _entries_of(row: Integers, judgment: Integers) -> tuple[Integers, Integers]:
+    """The places in ``row``, which is sorted, where each judgment stands; and the number of the judgment."""
+    low, high = np.searchsorted(row, judgment), np.searchsorted(row, judgment, "right")
+    size = high - low
+    entry = np.repeat(low - np.cumsum(size) + size, size) + np.arange(int(size.sum()))
+    return entry, np.repeat(np.arange(size.size), size)
+
+
+def _added(judged: JudgedRankings, rel: float, worth: Callable[[_Found], Floats], cutoff: int | None = None) -> Floats:
+    """Per query, the sum of what pairs within the cutoff are worth."""
+    found, known = _subtopics(judged, rel)
+    values = worth(found)
+    within = slice(None) if cutoff is None else found.rank <= cutoff
+    return np.bincount(found.query[within], values[within], minlength=known.size).astype(np.float64)
+
+
+def _novelty(discount: Discount, alpha: float) -> Callable[[_Found], Floats]:
+    return lambda found: np.power(1.0 - alpha, found.seen) * discount(found.rank)
+
+
+def _by_log(rank: Integers) -> Floats:
+    return 1.0 / discount_at(rank, "log2", 2)
+
+
+def _by_rank(rank: Integers) -> Floats:
+    return 1.0 / rank
+
+
+def _by_patience(beta: float) -> Discount:
+    return lambda rank: np.power(beta, rank - 1.0)
+
+
+def _depth(beta: float) -> int:
+    """The rank below which a patient reader hardly ever comes."""
+    return 1 if beta == 0 else 1 + math.ceil(math.log(NEGLIGIBLE) / math.log(beta))
+
+
+BLOCK = 1_000_000
+"""The number of ranks that are added up at a time."""
+
+
+def _most(discount: Discount, alpha: float, cutoff: int) -> float:
+    """The value of one subtopic if every document is about it; a ranking is divided by it for each subtopic."""
+    if 0 < alpha < 1:
+        cutoff = min(cutoff, 1 + math.ceil(math.log(NEGLIGIBLE) / math.log1p(-alpha)))
+    ranks = (np.arange(first, min(first + BLOCK, cutoff + 1)) for first in range(1, cutoff + 1, BLOCK))
+    return math.fsum(float((np.power(1.0 - alpha, rank - 1.0) * discount(rank)).sum()) for rank in ranks)
+
+
+def _best(judged: JudgedRankings, discount: Discount, alpha: float, rel: float, depth: int) -> Floats:
+    """Per query, what the best order of all judged documents adds up to."""
+    gains = _best_gains(judged, alpha, rel, depth)
+    best: Floats = (gains * discount(np.arange(1, gains.shape[0] + 1))[:, None]).sum(axis=0)
+    return best
+
+
+def _best_gains(judged: JudgedRankings, alpha: float, rel: float, depth: int) -> Floats:
+    """A row for each rank of the best order, a column for each query: what the document there gains."""
+    key = ("best of subtopics", alpha, rel, depth)
+
+    def made() -> Floats:
+        gains = [*_greedy(judged, alpha, rel, depth)]
+        return np.array(gains, np.float64).reshape(len(gains), judged.count)
+
+    return judged.remember_ideal(key, made)
+
+
+SAME = 12
+"""Decimals to which equal gains agree, whatever the order in which they were added."""
+
+
+def _greedy(judged: JudgedRankings, alpha: float, rel: float, depth: int) -> Iterator[Floats]:
+    """The gains at one rank after the other, of all queries at once; each choice depends on those above it."""
+    pairs = _relevant_pairs(judged, rel)
+    pairs = pairs.at(np.lexsort((pairs.subtopic, pairs.document, pairs.query)))
+    new = np.ones(pairs.row.size, bool)
+    new[1:] = pairs.row[1:] != pairs.row[:-1]
+    document, query = np.cumsum(new) - 1, pairs.query[new]
+    _, subtopic = np.unique(pairs.query * max(1, len(pairs.names)) + pairs.subtopic, return_inverse=True)
+    places = np.arange(query.size)
+    first = np.flatnonzero(np.diff(query, prepend=-1))
+    size = np.diff(first, append=query.size)
+    left, worth = np.ones(query.size, bool), np.ones(subtopic.size)
+    for _ in range(min(depth, int(size.max(initial=0)))):
+        gain = np.bincount(document, worth[subtopic], minlength=query.size)
+        compared = np.where(left, np.round(gain, SAME), -1.0)
+        best = np.repeat(np.maximum.reduceat(compared, first), size)
+        chosen = np.maximum.reduceat(np.where(left & (compared == best), places, -1), first)
+        there = chosen >= 0
+        chosen, gains = chosen[there], np.zeros(judged.count)
+        gains[query[first[there]]] = gain[chosen]
+        left[chosen] = False
+        taken = np.zeros(query.size, bool)
+        taken[chosen] = True
+        worth[subtopic[taken[document]]] *= 1.0 - alpha
+        yield gains
+
+
+def _pair_steps(
+    judged: JudgedRankings,
+    settings: dict[str, Any],
+    worth: Callable[[_Found], Floats],
+    below: Callable[[int], float],
+    facts: list[str],
+    best: Columns | None = None,
+) -> Steps:
+    """The value of each document by its subtopics, divided by what ``below`` makes of the number of subtopics."""
+    listed = listed_as(judged, settings)
+    found, known = _subtopics(condensed(judged) if settings.get("judged_only") else judged, settings["rel"])
+    within = found.rank <= listed.rank.size
+    place = found.rank[within] - 1
+    adds = np.bincount(place, worth(found)[within], minlength=listed.rank.size).astype(np.float64)
+    under = below(int(known[0]))
+    text, value = quotient(float(adds.sum()), under)
+    return steps_of(
+        listed,
+        {"subtopics": np.bincount(place, minlength=listed.rank.size), "adds": adds, "sum": np.cumsum(adds)},
+        arithmetic=text,
+        value=value,
+        facts=[f"{known[0]} subtopics have a relevant document (grade {settings['rel']:g} or more)", *facts],
+        shares=adds / under if under else np.zeros(listed.rank.size),
+        beside=None if best is None else ("the best order of all judged documents, found greedily", best),
+    )
+
+
+def _cascade_steps(words: str, discount: Discount | None = None, *, normalized: bool = False) -> Callable[..., Steps]:
+    """Steps of a metric that counts repetitions less; without a discount, a rank counts by the reader's patience."""
+
+    def steps(judged: JudgedRankings, *, alpha: float, **settings: Any) -> Steps:
+        """Divide what documents add by the value of the best order, or of documents about every subtopic."""
+        if discount is not None:
+            of_rank, depth, most = discount, settings["cutoff"], _most(discount, alpha, settings["cutoff"])
+        else:
+            beta = settings["beta"]
+            of_rank, depth, most = _by_patience(beta), _depth(beta), 1 / (1 - (1 - alpha) * beta)
+        said = words.format(**settings)
+        facts = [f"adds = sum over its subtopics of {shown_number(1 - alpha)}^(documents above about it) {said}"]
+        worth = _novelty(of_rank, alpha)
+        if not normalized:
+            facts.append(f"the sum is divided by the number of subtopics times {shown_number(most)}")
+            return _pair_steps(judged, settings, worth, lambda count: count * most, facts)
+        gain = _best_gains(judged, alpha, settings["rel"], depth)[:, 0]
+        best = _discounted(gain, of_rank)
+        return _pair_steps(judged, settings, worth, lambda _: float(best["adds"].sum()), facts, best)
+
+    return steps
+
+
+def _discounted(gain: Floats, discount: Discount) -> Columns:
+    """The gains of a list, and what they add."""
+    rank = np.arange(1, gain.size + 1)
+    adds = gain * discount(rank)
+    return {"rank": rank, "gain": gain, "adds": adds, "sum": np.cumsum(adds)}
+
+
+@metric(name="ERR_IA", steps=_cascade_steps("/ rank", _by_rank), **DIVERSE)
+def err_ia(
+    judged: JudgedRankings, *, cutoff: Cutoff, alpha: Alpha = 0.5, rel: Rel = 1, judged_only: JudgedOnly = False
+) -> Floats:
+    """ERR of each subtopic, averaged over subtopics, divided by the value of documents about every subtopic.
+
+    Formula: ERR_IA@k = sum over ranks i to k, subtopics s of i of (1 - alpha)^seen(s, i) / i, divided by S sum of
+        (1 - alpha)^(i - 1) / i; S subtopics have a relevant document, seen(s, i) documents above i are about s
+    Reference: O. Chapelle et al., Intent-based diversification of web search results, Information Retrieval 14, 2011.
+    Example: ERR_IA@2 of ab a = (2 + 0.5/2) / (2 * (1 + 0.5/2)) = 0.9
+    """
+    judged = condensed(judged) if judged_only else judged
+    reached = _added(judged, rel, _novelty(_by_rank, alpha), cutoff)
+    return ratio(reached, _subtopics(judged, rel).known * _most(_by_rank, alpha, cutoff))
+
+
+@metric(name="nERR_IA", steps=_cascade_steps("/ rank", _by_rank, normalized=True), **GREEDY)
+def nerr_ia(
+    judged: JudgedRankings, *, cutoff: Cutoff, alpha: Alpha = 0.5, rel: Rel = 1, judged_only: JudgedOnly = False
+) -> Floats:
+    """ERR_IA divided by that of the best order, which is found greedily: a value can be slightly above 1.
+
+    Formula: nERR_IA@k = ERR_IA@k / ERR_IA@k of the order in which each next document has the most new gain
+    Reference: C. Clarke et al., A comparative analysis of cascade measures for novelty and diversity, WSDM 2011.
+    Example: nERR_IA@2 of a a | ab = (1 + 0.5/2) / (2 + 0.5/2) = 0.5556
+    """
+    judged = condensed(judged) if judged_only else judged
+    reached = _added(judged, rel, _novelty(_by_rank, alpha), cutoff)
+    return ratio(reached, _best(judged, _by_rank, alpha, rel, cutoff))
+
+
+@metric(
+    name="alpha_DCG",
+    steps=_cascade_steps("/ log2(rank + 1)", _by_log),
+    spellings={"\N{GREEK SMALL LETTER ALPHA}_DCG": {}},
+    **DIVERSE,
+)
+def alpha_dcg(
+    judged: JudgedRankings, *, cutoff: Cutoff, alpha: Alpha = 0.5, rel: Rel = 1, judged_only: JudgedOnly = False
+) -> Floats:
+    """DCG in which each repetition of a subtopic counts less, divided by the value of documents about every subtopic.
+
+    Formula: alpha_DCG@k = sum over ranks i to k, subtopics s of i of (1 - alpha)^seen(s, i) / log2(i + 1), divided by
+        S sum of (1 - alpha)^(i - 1) / log2(i + 1); S and seen as in ERR_IA
+    Reference: C. Clarke et al., Novelty and diversity in information retrieval evaluation, SIGIR 2008; ndeval.
+    Example: alpha_DCG@2 of ab a = (2 + 0.5/1.585) / (2 * (1 + 0.5/1.585)) = 0.8801
+    """
+    judged = condensed(judged) if judged_only else judged
+    reached = _added(judged, rel, _novelty(_by_log, alpha), cutoff)
+    return ratio(reached, _subtopics(judged, rel).known * _most(_by_log, alpha, cutoff))
+
+
+@metric(
+    name="alpha_nDCG",
+    steps=_cascade_steps("/ log2(rank + 1)", _by_log, normalized=True),
+    spellings={"\N{GREEK SMALL LETTER ALPHA}_nDCG": {}},
+    **GREEDY,
+)
+def alpha_ndcg(
+    judged: JudgedRankings, *, cutoff: Cutoff, alpha: Alpha = 0.5, rel: Rel = 1, judged_only: JudgedOnly = False
+) -> Floats:
+    """alpha_DCG divided by that of the best order, which is found greedily: a value can be slightly above 1.
+
+    Formula: alpha_nDCG@k = alpha_DCG@k / alpha_DCG@k of the order in which each next document has the most new gain
+    Reference: C. Clarke et al., Novelty and diversity in information retrieval evaluation, SIGIR 2008; ndeval.
+    Example: alpha_nDCG@2 of a a | ab = (1 + 0.5/1.585) / (2 + 0.5/1.585) = 0.5681
+    """
+    judged = condensed(judged) if judged_only else judged
+    reached = _added(judged, rel, _novelty(_by_log, alpha), cutoff)
+    return ratio(reached, _best(judged, _by_log, alpha, rel, cutoff))
+
+
+@metric(name="NRBP", steps=_cascade_steps("* {beta:g}^(rank - 1)"), **DIVERSE)
+def nrbp(judged: JudgedRankings, *, alpha: Alpha = 0.5, beta: Patience = 0.5, rel: Rel = 1) -> Floats:
+    """RBP in which each repetition of a subtopic counts less, averaged over subtopics.
+
+    Formula: NRBP = (1 - (1 - alpha) beta) / S sum over ranks i, subtopics s of i of (1 - alpha)^seen(s, i) beta^(i - 1)
+    Reference: C. Clarke, M. Kolla, O. Vechtomova, An effectiveness measure for ambiguous and underspecified queries,
+        ICTIR 2009; ndeval.
+    Example: NRBP of ab a = 0.75 / 2 * (2 + 0.5 * 0.5) = 0.8438
+    """
+    reached = _added(judged, rel, _novelty(_by_patience(beta), alpha))
+    return ratio(reached * (1 - (1 - alpha) * beta), _subtopics(judged, rel).known)
+
+
+@metric(name="nNRBP", steps=_cascade_steps("* {beta:g}^(rank - 1)", normalized=True), **GREEDY)
+def nnrbp(judged: JudgedRankings, *, alpha: Alpha = 0.5, beta: Patience = 0.5, rel: Rel = 1) -> Floats:
+    """NRBP divided by that of the best order, which is found greedily: a value can be slightly above 1.
+
+    Formula: nNRBP = NRBP / NRBP of the order in which each next document has the most new gain
+    Reference: C. Clarke, M. Kolla, O. Vechtomova, ICTIR 2009; ndeval.
+    Example: nNRBP of a a | ab = (1 + 0.5 * 0.5) / (2 + 0.5 * 0.5 + 0.25 * 0.25) = 0.5405
+    """
+    reached = _added(judged, rel, _novelty(_by_patience(beta), alpha))
+    return ratio(reached, _best(judged, _by_patience(beta), alpha, rel, _depth(beta)))
+
+
+def _precision(found: _Found) -> Floats:
+    share: Floats = (found.seen + 1) / found.rank / found.relevant
+    return share
+
+
+def _one_each(found: _Found) -> Floats:
+    return np.ones(found.rank.size)
+
+
+def _first_of_each(found: _Found) -> Floats:
+    return np.where(found.seen == 0, 1.0, 0.0)
+
+
+def _counting_steps(worth: Callable[[_Found], Floats], adds: str, by: str = "") -> Callable[..., Steps]:
+    """Steps of a metric that divides by the number of subtopics, and by the setting ``by`` if there is one."""
+
+    def steps(judged: JudgedRankings, **settings: Any) -> Steps:
+        """Divide what documents add by the number of subtopics."""
+        times = settings.get(by, 1)
+        facts = [f"adds = {adds}", f"the sum is divided by the number of subtopics{f' times {times}' if by else ''}"]
+        return _pair_steps(judged, settings, worth, lambda count: float(count * times), facts)
+
+    return steps
+
+
+AVERAGE_STEPS = _counting_steps(
+    _precision, "sum over its subtopics of (documents about it so far) / rank / (all documents about it)"
+)
+PRECISION_STEPS = _counting_steps(_one_each, "the number of its subtopics", "cutoff")
+RECALL_STEPS = _counting_steps(_first_of_each, "the number of its subtopics that no document above is about")
+
+
+@metric(name="AP_IA", steps=AVERAGE_STEPS, spellings={"MAP_IA": {}}, **DIVERSE)
+def ap_ia(judged: JudgedRankings, *, rel: Rel = 1, judged_only: JudgedOnly = False) -> Floats:
+    """Average precision of each subtopic, averaged over the subtopics that have a relevant document.
+
+    Formula: AP_IA = (1/S) sum over subtopics s of AP with the documents about s as relevant ones
+    Reference: R. Agrawal et al., Diversifying search results, WSDM 2009; ndeval's MAP-IA.
+    Example: AP_IA of ab - a = ((1 + 2/3) / 2 + 1) / 2 = 0.9167
+    """
+    judged = condensed(judged) if judged_only else judged
+    return ratio(_added(judged, rel, _precision), _subtopics(judged, rel).known)
+
+
+@metric(name="P_IA", steps=PRECISION_STEPS, **DIVERSE)
+def p_ia(judged: JudgedRankings, *, cutoff: Cutoff, rel: Rel = 1, judged_only: JudgedOnly = False) -> Floats:
+    """Precision of each subtopic, averaged over the subtopics that have a relevant document.
+
+    Formula: P_IA@k = (1/S) sum over subtopics s of (documents about s at ranks 1 to k) / k
+    Reference: R. Agrawal et al., Diversifying search results, WSDM 2009; ndeval.
+    Example: P_IA@3 of ab - a = (2/3 + 1/3) / 2 = 0.5
+    """
+    judged = condensed(judged) if judged_only else judged
+    return ratio(_added(judged, rel, _one_each, cutoff), _subtopics(judged, rel).known * cutoff)
+
+
+@metric(name="StRecall", steps=RECALL_STEPS, spellings={"strec": {}, "iRec": {}}, **DIVERSE)
+def st_recall(judged: JudgedRankings, *, cutoff: Cutoff, rel: Rel = 1) -> Floats:
+    """Share of the subtopics that the first documents are about (intent recall, I-rec, at NTCIR).
+
+    Formula: StRecall@k = (subtopics of the documents at ranks 1 to k) / S
+    Reference: C. Zhai, W. Cohen, J. Lafferty, Beyond independent relevance, SIGIR 2003; ndeval's strec.
+    Example: StRecall@2 of a a b | c = 1 / 3 = 0.3333
+    """
+    return ratio(_added(judged, rel, _first_of_each, cutoff), _subtopics(judged, rel).known)
+
+
+def _global_gains(judged: JudgedRankings, gain: str) -> tuple[Integers, Floats, Floats]:
+    """Query and gain of each judged document that has subtopics, and the gain of each hit: sums over its subtopics."""
+    pairs = _pairs(judged)
+    worth = gain_of(pairs.grade, gain)
+    row, first, place = np.unique(pairs.row, return_index=True, return_inverse=True)
+    entry, hit = _entries_of(pairs.row, judged.hits.judgment)
+    of_hits = np.bincount(hit, worth[entry], minlength=judged.hits.rank.size).astype(np.float64)
+    return pairs.query[first], np.bincount(place, worth, minlength=row.size).astype(np.float64), of_hits
+
+
+def _d_ndcg(judged: JudgedRankings, cutoff: int, gain: str) -> Floats:
+    query, worth, of_hits = _global_gains(judged, gain)
+    hits = judged.hits
+    reached = discounted(hits.query, hits.rank, of_hits, judged.count, cutoff, "log2", 2)
+    best = best_order(query, worth, judged.count)
+    return ratio(reached, discounted(*best[:3], judged.count, cutoff, "log2", 2))
+
+
+def _d_ndcg_steps(judged: JudgedRankings, **settings: Any) -> Steps:
+    """The gains of all subtopics together, discounted, divided by what the best order has."""
+    listed = listed_as(judged, settings)
+    judged = condensed(judged) if settings["judged_only"] else judged
+    query, worth, of_hits = _global_gains(judged, settings["gain"])
+    within = judged.hits.rank <= listed.rank.size
+    gain = np.zeros(listed.rank.size)
+    gain[judged.hits.rank[within] - 1] = of_hits[within]
+    columns = _discounted(gain, _by_log)
+    best = _discounted(best_order(query, worth, 1).gain[: settings["cutoff"]], _by_log)
+    whole = float(best["adds"].sum())
+    text, value = quotient(float(columns["adds"].sum()), whole)
+    return steps_of(
+        listed,
+        {name: columns[name] for name in ("gain", "adds", "sum")},
+        arithmetic=text,
+        value=value,
+        facts=["gain = sum of the gains for its subtopics; adds = gain / log2(rank + 1)"],
+        shares=columns["adds"] / (whole or 1),
+        beside=("the best order of all judged documents", best),
+    )
+
+
+@metric(name="D_nDCG", steps=_d_ndcg_steps, **DIVERSE)
+def d_ndcg(judged: JudgedRankings, *, cutoff: Cutoff, gain: Gain = "linear", judged_only: JudgedOnly = False) -> Floats:
+    """The nDCG in which a document's gain is the sum of its gains for the subtopics, all of which are equally likely.
+
+    Formula: D_nDCG@k = sum over ranks i to k of G_i / log2(i + 1), divided by the same of the judged documents sorted
+        by G; G = sum over subtopics s of gain(grade for s)
+    Reference: T. Sakai, R. Song, Evaluating diversified search results using per-intent graded relevance, SIGIR 2011.
+    Example: D_nDCG@2 of a ab = (1 + 2/1.585) / (2 + 1/1.585) = 0.8597
+    """
+    judged = condensed(judged) if judged_only else judged
+    return _d_ndcg(judged, cutoff, gain)
+
+
+def _d_sharp_steps(judged: JudgedRankings, *, gamma: float, rel: float, **settings: Any) -> Steps:
+    """Add up the share of new subtopics and D_nDCG, document by document."""
+    recall, worth = RECALL_STEPS(judged, rel=rel, **settings), _d_ndcg_steps(judged, **settings)
+    if recall.shares is None or worth.shares is None:
+        raise MetricError("the steps of StRecall and D_nDCG must have shares")
+    pairs = zip(recall.shares.values, worth.shares.values, strict=True)
+    shares = tuple(gamma * (new or 0.0) + (1 - gamma) * (gained or 0.0) for new, gained in pairs)
+    return replace(
+        worth,
+        columns=(replace(recall.shares, name="new"), *worth.columns),
+        arithmetic=f"{gamma:g} * {shown_number(recall.value)} + {1 - gamma:g} * {worth.arithmetic}",
+        value=gamma * recall.value + (1 - gamma) * worth.value,
+        facts=("new = its share of all subtopics that no document above is about; their sum is iRec", *worth.facts),
+        shares=replace(worth.shares, values=shares),
+    )
+
+
+@metric(name="Dsharp_nDCG", steps=_d_sharp_steps, **DIVERSE)
+def d_sharp_ndcg(
+    judged: JudgedRankings,
+    *,
+    cutoff: Cutoff,
+    gamma: Share = 0.5,
+    gain: Gain = "linear",
+    rel: Rel = 1,
+    judged_only: JudgedOnly = False,
+) -> Floats:
+    """Weighted mean of iRec (StRecall), the share of subtopics found, and D_nDCG.
+
+    Formula: Dsharp_nDCG@k = gamma iRec@k + (1 - gamma) D_nDCG@k
+    Reference: T. Sakai, R. Song, Evaluating diversified search results using per-intent graded relevance, SIGIR 2011.
+    Example: Dsharp_nDCG@1 of a ab = 0.5 * 1/2 + 0.5 * 1/2 = 0.5
+    """
+    judged = condensed(judged) if judged_only else judged
+    recall = ratio(_added(judged, rel, _first_of_each, cutoff), _subtopics(judged, rel).known)
+    return gamma * recall + (1 - gamma) * _d_ndcg(judged, cutoff, gain)
+
+
+METRICS = [err_ia, nerr_ia, alpha_dcg, alpha_ndcg, nrbp, nnrbp, ap_ia, p_ia, st_recall, d_ndcg, d_sharp_ndcg]

@@ -1,0 +1,120 @@
+"""User models: what a reader gets, reads and spends, and what a model refuses."""
+
+import numpy as np
+import pytest
+from pencil import value
+
+from pytest_ireval import MetricError, evaluate, load_registry
+from pytest_ireval_metrics import continuation
+
+MODELS = [metric for metric in load_registry().metrics.values() if metric.parameter("measure")]
+FIXED = {"INSQ", "NPV", "SDCG", "SET", "TBG", "U"}
+each_model = pytest.mark.parametrize(
+    "model", [m(cutoff=4) if "cutoff" in m.missing else m for m in MODELS], ids=lambda model: model.name
+)
+UNEVEN = [2, None, 0, 1, -1, 2, None]
+
+
+@each_model
+def test_total_utility_is_the_depth_times_the_utility_of_a_document(model):
+    utility, whole, depth = (value(str(model(measure=each)), UNEVEN, [2]) for each in ("EU", "ETU", "ED"))
+
+    assert whole == pytest.approx(utility * depth)
+    assert utility > 0
+
+
+@each_model
+def test_every_document_costs_1_unless_the_cost_is_given(model):
+    assert value(str(model(measure="EC")), UNEVEN) == pytest.approx(1)
+    assert value(str(model(measure="ETC")), UNEVEN) == pytest.approx(value(str(model(measure="ED")), UNEVEN))
+
+
+@each_model
+def test_documents_without_gain_are_worth_nothing_in_any_depth(model):
+    assert value(str(model), [0, -1, None], [1]) == 0
+    assert value(str(model), [], [1]) == 0
+
+
+@each_model
+def test_a_list_of_top_grades_is_worth_1_and_leaves_nothing_open(model):
+    full = model(cutoff=4)
+
+    assert value(str(full), [3] * 4) == pytest.approx(1)
+    assert value(str(full(measure="residual")), [3] * 4) == pytest.approx(0, abs=1e-12)
+
+
+@each_model
+def test_utility_and_residual_are_the_utility_of_a_list_that_is_all_good(model):
+    utility, residual = (value(str(model(cutoff=5, measure=each)), [0, None, 1]) for each in ("EU", "residual"))
+
+    assert utility + residual == pytest.approx(value(str(model(cutoff=5)), [0, 1, 1, 1, 1]))
+
+
+@each_model
+def test_only_utility_has_a_better_and_a_worse(model):
+    assert model(measure="EU").direction == "higher"
+    assert model(measure="ETU").direction == ("higher" if model.name in FIXED else "neither")
+    for each in ("ED", "EC", "ETC", "residual"):
+        assert model(measure=each).direction == "neither"
+    assert model(measure="ED")(measure="EU").direction == "higher"
+
+
+@each_model
+def test_only_a_given_cost_needs_attributes(model):
+    assert model.needs == model(cost="price")(cost=None).needs == frozenset()
+    assert model(cost="price").needs == {"attributes", "documents"}
+
+
+@each_model
+def test_queries_are_the_same_in_blocks(model, monkeypatch):
+    judgments = {f"q{i}": {"a": i % 3, "b": 1, "c": 2} for i in range(7)}
+    rankings = {f"q{i}": ["a", "x", "c", "b"][: i + 1] for i in range(7)}
+    whole = evaluate(judgments, rankings, [model]).metrics[0].values
+    monkeypatch.setattr(continuation, "CELLS", 1)
+
+    assert evaluate(judgments, rankings, [model]).metrics[0].values == pytest.approx(whole, rel=1e-12)
+
+
+def test_the_highest_gains_come_first_in_the_best_order():
+    assert value("INST(min_grade=1)@3", [3, 1, 2]) == pytest.approx((1 + 1 / 4 * 4 / 9 * 0.5) / (1 + 1 / 4 + 1 / 9))
+
+
+def test_inst_with_one_goal_reads_less_once_it_is_reached():
+    assert value("INST(T=1, measure='ED')", [1]) < value("INST(T=1, measure='ED')", [0], [1])
+
+
+def test_a_dear_document_ends_the_search():
+    prices = {"a": {"price": 1}, "b": {"price": 5}, "c": {"price": 1}}
+    model = "BPMD(K=5, T=9, cost='price', hb=0, hc=0, measure='{}')"
+    names = [model.format(each) for each in ("ED", "ETC", "EC", "EU")]
+
+    found = evaluate({"q": {"c": 1}}, {"q": ["a", "b", "c"]}, names, attributes=prices)
+
+    assert [each.mean for each in found.metrics] == [2, 6, 3, 0]
+
+
+def test_places_below_the_list_cost_as_much_as_its_dearest_document():
+    found = evaluate(
+        {"q": {"a": 1}}, {"q": ["a", "b"]}, "SDCG(cost='p', measure='EC')@4", attributes={"a": {"p": 3}, "b": {"p": 1}}
+    )
+    weights = 1 / np.log2(np.arange(2, 6))
+
+    assert found.metrics[0].mean == pytest.approx((weights * [3, 1, 3, 3]).sum() / weights.sum())
+
+
+@pytest.mark.parametrize("cost", [None, 0, -1, "2", float("nan"), True])
+def test_a_cost_is_a_number_above_0(cost):
+    with pytest.raises(MetricError, match=r"the attribute 'p' of document 'a' is .*; a cost is a number above 0"):
+        evaluate({"q": {"a": 1}}, {"q": ["a"]}, "TBG(cost='p')", attributes={"a": {"p": cost}})
+
+
+def test_the_lowest_gain_is_below_the_highest():
+    with pytest.raises(MetricError, match="min_grade=2 is not below max_grade=2"):
+        value("INSQ(max_grade=2, min_grade=2)", [1])
+    assert value("INSQ(min_grade=2)", [1, 2]) == 0
+
+
+def test_names_of_ir_measures_are_understood():
+    (theirs,) = load_registry().parse_metrics(["INST(T=2.0, max_rel=4, min_rel=0)"])
+
+    assert str(theirs) == "INST(T=2, max_grade=4)"
