@@ -1,4 +1,4 @@
-"""The error family: every error a user can cause says where, what, and what would be right."""
+"""The error family: every error that a user can cause gives the place, the problem, and what is allowed."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pytest_ireval.secrets import hidden
 
 SHOWN_CHARACTERS = 120
-"""An id or a line longer than this is cut in messages; the place says where the whole of it is."""
+"""An id or a line longer than this is cut in messages; the place tells where to find all of it."""
 
 LONGEST = 2000
 """Characters of one part of a message: an input may be one line of millions."""
@@ -22,7 +22,7 @@ WIDTH = 100
 
 @dataclass(frozen=True)
 class Problem:
-    """One thing that is wrong, in the order in which it is read: place, path, complaint, suggestion, allowed."""
+    """One problem, in the order in which it is read: place, path, complaint, suggestion, allowed."""
 
     complaint: str
     place: str = ""
@@ -35,9 +35,7 @@ class Problem:
     def __str__(self) -> str:
         head = ": ".join(_cut(part) for part in (self.place, " > ".join(self.path)) if part)
         tail = [_cut(line) for line in (self.complaint, self.suggestion, self.allowed) if line]
-        if not head:
-            return "\n  ".join(tail)
-        return "\n  ".join([head, *tail])
+        return "\n  ".join([head, *tail] if head else tail)
 
 
 def _cut(part: str) -> str:
@@ -54,7 +52,7 @@ class IrevalError(Exception):
 
 
 def _screenful(problems: Sequence[Problem]) -> tuple[Problem, ...]:
-    """The first problems, as many as a screen holds, and how many more there are."""
+    """The first problems that fit on a screen, and the number of the others."""
     lines = 0
     for number, problem in enumerate(problems):
         lines += sum(1 + len(line) // WIDTH for line in str(problem).splitlines())
@@ -64,13 +62,13 @@ def _screenful(problems: Sequence[Problem]) -> tuple[Problem, ...]:
 
 
 def one_line(error: IrevalError) -> str:
-    """What an error says, as the end of a sentence: ``a.sqlite is damaged; move it away``."""
-    said = ((f"{p.place} {p.complaint}".strip(), p.suggestion, p.allowed) for p in error.problems)
-    return " ".join("; ".join(_cut(part) for parts in said for part in parts if part).split())
+    """The text of an error as the end of a sentence: ``a.sqlite is damaged; move it away``."""
+    texts = ((f"{p.place} {p.complaint}".strip(), p.suggestion, p.allowed) for p in error.problems)
+    return " ".join("; ".join(_cut(part) for parts in texts for part in parts if part).split())
 
 
 class InputError(IrevalError):
-    """Judgments, rankings or queries that cannot be what they claim to be."""
+    """Judgments, rankings or queries with wrong content."""
 
 
 class MetricNameError(IrevalError):
@@ -82,11 +80,11 @@ class PluginError(IrevalError):
 
 
 class MetricError(IrevalError):
-    """A metric raised, returned something that is no score, or was given what it cannot work with."""
+    """A metric raised an error, returned something else than scores, or got data that it cannot use."""
 
 
 class SuiteError(IrevalError):
-    """A suite that cannot be what it claims to be."""
+    """A suite with wrong content."""
 
 
 class BaselineError(IrevalError):
@@ -94,11 +92,11 @@ class BaselineError(IrevalError):
 
 
 class BaselineMisfitError(BaselineError):
-    """A baseline that fits no longer what is evaluated; accepting a new one mends it."""
+    """A baseline that no longer fits the evaluation; update the baseline to fix it."""
 
 
 class MissingAnchorError(BaselineError):
-    """Nobody has pinned an anchor yet, or it is gone."""
+    """No anchor is pinned yet, or it is gone."""
 
 
 class HistoryError(IrevalError):
@@ -106,15 +104,15 @@ class HistoryError(IrevalError):
 
 
 class ReportError(IrevalError):
-    """A page that cannot be drawn: a template is not there, or not what it claims to be."""
+    """A page that cannot be made: a template is missing or wrong."""
 
 
 class SourceError(IrevalError):
-    """A source that gave no rankings, or none that can be used."""
+    """A source that returned no rankings, or no usable ones."""
 
 
 class Mistakes:
-    """Collects what is wrong with an input, to say all of it at once: the first are shown, the rest counted."""
+    """Collects the problems of an input for one error: it shows the first ones and counts the others."""
 
     SHOWN = 5
 
@@ -123,13 +121,13 @@ class Mistakes:
         self.count = 0
 
     def add(self, problem: Problem) -> None:
-        """Remember one more."""
+        """Add one problem."""
         self.count += 1
         if self.count <= self.SHOWN:
             self.problems.append(problem)
 
     def more(self, count: int) -> None:
-        """The number of others that are wrong in the same way."""
+        """Count others that are wrong in the same way."""
         self.count += max(0, count)
 
     def refuse(self) -> None:

@@ -1,4 +1,4 @@
-"""Types for the options of rules and sources that plugins bring: what a suite may say, read and checked."""
+"""Types for the options of rules and sources of plugins; they read and check the values of a suite."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What a metric is, how its name is written, and how many metrics are scored over judged rankings at once."""
+"""Metrics: their description, their names, and their values for judged rankings."""

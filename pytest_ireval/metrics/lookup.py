@@ -1,10 +1,9 @@
-"""What a name of another package means here: ``ndcg_cut_10`` of trec_eval is ``nDCG@10``."""
+"""The meaning of names of other packages: ``ndcg_cut_10`` of trec_eval is ``nDCG@10`` here."""
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from pytest_ireval.errors import MetricNameError, Problem, closest, shown
@@ -17,16 +16,16 @@ PART = re.compile(r"\{\{|\}\}|\{(?P<hole>\w+)(?P<squared>\^2)?\}")
 NUMBER = r"[+-]?(?:[0-9]+(?:\.[0-9]+)?|\.[0-9]+)"
 PAIR = rf"{NUMBER}={NUMBER}"
 PAIRS_SHOWN = "1=3,2=9"
-"""Pairs of a grade and its gain, as they stand in names of trec_eval that take such."""
+"""Pairs of a grade and its gain, as trec_eval writes them in names."""
 SEVERAL = re.compile(rf"(?P<head>.*?[_.])(?P<numbers>{NUMBER}(?:,{NUMBER})+)")
 """``P.5,10``, which in trec_eval is two metrics."""
 TAIL = re.compile(rf"[(@].*$|[_.=@]{NUMBER}(?:,{NUMBER})*$")
-"""What follows a name: arguments, a cutoff."""
+"""The part after a name: arguments, a cutoff."""
 
 
 @dataclass(frozen=True)
 class Found:
-    """What a name stands for: rows of the table; or why it has no counterpart; or a metric that has none there."""
+    """The meaning of a name: rows of the table; the reason why it has no counterpart; or a metric without one there."""
 
     rows: tuple[Elsewhere, ...] = ()
     absent: Absent | None = None
@@ -60,24 +59,15 @@ def look_up(name: str, package: str, vocabulary: Vocabulary) -> Found:
     translated = _translated(name, rows, vocabulary)
     if translated:
         return Found(translated)
-    if TAIL.search(name):
-        raise _without_name(name, package, metric)
+    if TAIL.search(name):  # over there, the metric may have names with other arguments
+        suggestion = f"ireval metrics --for {package} {metric.name} lists its names for {metric.name}"
+        complaint = f"{PACKAGES[package]} has no name for this metric"
+        raise MetricNameError(Problem(complaint, place=shown(name), suggestion=suggestion))
     return _of_ours(metric, rows, absent)
 
 
-def _without_name(name: str, package: str, metric: Metric) -> MetricNameError:
-    """With these arguments the metric has no name over there, be there names for it with others."""
-    return MetricNameError(
-        Problem(
-            f"{PACKAGES[package]} has no name for this metric",
-            place=shown(name),
-            suggestion=f"ireval metrics --for {package} {metric.name} lists its names for {metric.name}",
-        )
-    )
-
-
 def _of_ours(metric: Metric, rows: list[Elsewhere], absent: list[Absent]) -> Found:
-    """Everything that a metric of ours is called over there, and what its name means there besides."""
+    """All names of one of our metrics in the other package, and the meaning of its own name there."""
     meant = tuple(row for row in rows if row in metric.elsewhere or row.name == metric.name)
     if meant:
         return Found(meant)
@@ -85,13 +75,13 @@ def _of_ours(metric: Metric, rows: list[Elsewhere], absent: list[Absent]) -> Fou
 
 
 def _filled(name: str, rows: list[Elsewhere], vocabulary: Vocabulary, flags: int = 0) -> tuple[Elsewhere, ...]:
-    """Rows whose name, with numbers in its holes, is ``name``; the numbers stand on both sides."""
+    """Rows whose name, with numbers in its holes, is ``name``; both sides get the numbers."""
     matches = ((row, re.fullmatch(_pattern(row.name, row.package), name.replace(" ", ""), flags)) for row in rows)
     return tuple(_with_numbers(row, match.groupdict(), vocabulary) for row, match in matches if match)
 
 
 def _translated(name: str, rows: list[Elsewhere], vocabulary: Vocabulary) -> tuple[Elsewhere, ...]:
-    """Rows for the very metric that ``name`` is here: nDCG@10, or what a third package calls it."""
+    """Rows for the very metric that ``name`` is here: nDCG@10, or its name in a third package."""
     try:
         wanted = [str(metric).replace(" ", "") for metric in vocabulary.parse(name)]
     except MetricNameError:  # it lacks an argument
@@ -152,7 +142,7 @@ def _bare(name: str) -> str:
 def _unknown(name: str, package: str, rows: list[Elsewhere], absent: list[Absent]) -> MetricNameError:
     tail = TAIL.search(name)
     rest = tail.group() if tail else ""
-    meant = closest(name.removesuffix(rest), set(_stems(rows, absent)))
+    meant = closest(name.removesuffix(rest), {*(_bare(row.name) for row in rows), *(each.name for each in absent)})
     return MetricNameError(
         Problem(
             f"is neither a metric name of {PACKAGES[package]} nor of pytest-ireval",
@@ -161,8 +151,3 @@ def _unknown(name: str, package: str, rows: list[Elsewhere], absent: list[Absent
             allowed=f"ireval metrics --for {package} lists its names; ireval metrics lists those of pytest-ireval",
         )
     )
-
-
-def _stems(rows: list[Elsewhere], absent: list[Absent]) -> Iterator[str]:
-    yield from (_bare(row.name) for row in rows)
-    yield from (each.name for each in absent)

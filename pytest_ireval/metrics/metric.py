@@ -1,4 +1,4 @@
-"""What a metric is: a value that describes itself and scores all queries at once."""
+"""A metric: a value that describes itself and scores all queries at once."""
 
 from __future__ import annotations
 
@@ -22,13 +22,14 @@ PACKAGES = {
     "ir_measures": "ir_measures",
     "ranx": "ranx",
     "ntcireval": "NTCIREVAL",
+    "pyndeval": "pyndeval",
     "scikit-learn": "scikit-learn",
 }
-"""How each package is named in a table, and how it is written."""
+"""The name of each package in tables, and its proper name."""
 
 
 class Elsewhere(NamedTuple):
-    """What another package calls a metric; values are equal unless one of the two reasons is given."""
+    """The name of a metric in another package; values are equal unless one of the two reasons is given."""
 
     package: str
     """One of :data:`PACKAGES`."""
@@ -37,9 +38,9 @@ class Elsewhere(NamedTuple):
     ours: str
     """Our canonical name: ``nDCG@{cutoff}``."""
     differs: str = ""
-    """Why values differ, in a line."""
+    """The reason why values differ, in a line."""
     but_for: str = ""
-    """Where values differ though they are equal elsewhere, in a line."""
+    """The cases in which values differ, in a line; elsewhere they are equal."""
 
     @property
     def names(self) -> tuple[str, str]:
@@ -64,21 +65,20 @@ class Absent(NamedTuple):
 
 
 def counterparts(metrics: Iterable[Metric], package: str) -> list[Elsewhere]:
-    """What all of these metrics are called in a package, by their name."""
+    """The names of all these metrics in a package, sorted."""
     rows = [row for metric in metrics for row in metric.elsewhere if row.package == package]
     return sorted(rows, key=lambda row: (row.name.lower(), row.ours))
 
 
 def without_counterpart(metrics: Iterable[Metric], package: str) -> list[Absent]:
-    """Names of a package that none of these metrics answers to."""
+    """Names of a package that no metric of these has."""
     known = {row.name for row in counterparts(metrics, package)}
-    return [
-        Absent(package, name, why) for why, names in _ABSENT[package].items() for name in names if name not in known
-    ]
+    rows = (Absent(package, name, why) for why, names in _ABSENT[package].items() for name in names.split())
+    return [row for row in rows if row.name not in known]
 
 
 def _complaint_about(row: Elsewhere, metric_name: str) -> str:
-    """What is wrong with a row of a metric; nothing if it is fine."""
+    """The complaint about a row of a metric; empty if it is fine."""
     if row.package not in PACKAGES:
         return f"elsewhere: package {row.package!r} is not one of {', '.join(PACKAGES)}"
     if row.differs and row.but_for:
@@ -88,66 +88,33 @@ def _complaint_about(row: Elsewhere, metric_name: str) -> str:
     return ""
 
 
-PREFERENCES = (
-    "judged preferences between documents, which have their own file format; "
-    "your own metric can use preferences: declare needs=('preferences',)"
-)
-SEVERAL_JUDGES = "averages over several sets of judgments in one file; evaluate each set separately instead"
-SUBTOPICS = "diversity, judged by subtopics: not supported yet"
-CONTINUATION = "user models of the C/W/L family: not supported yet"
-
-_ABSENT: dict[str, dict[str, tuple[str, ...]]] = {
+_ABSENT = {
     "trec_eval": {
-        "text, not a number: the tag of the rankings file": ("runid",),
-        "text, not a number: the relevance of the first documents, character by character": ("relstring",),
-        PREFERENCES: (
-            "prefs_num_prefs_poss",
-            "prefs_num_prefs_ful",
-            "prefs_num_prefs_ful_ret",
-            "prefs_simp",
-            "prefs_pair",
-            "prefs_avgjg",
-            "prefs_avgjg_Rnonrel",
-            "prefs_simp_ret",
-            "prefs_pair_ret",
-            "prefs_avgjg_ret",
-            "prefs_avgjg_Rnonrel_ret",
-            "prefs_simp_imp",
-            "prefs_pair_imp",
-            "prefs_avgjg_imp",
+        "text, not a number: the tag of the rankings file": "runid",
+        "text, not a number: the relevance of the first documents, character by character": "relstring",
+        "judged preferences between documents, which have their own file format; "
+        "your own metric can use preferences: declare needs=('preferences',)": (
+            "prefs_num_prefs_poss prefs_num_prefs_ful prefs_num_prefs_ful_ret prefs_simp prefs_pair prefs_avgjg "
+            "prefs_avgjg_Rnonrel prefs_simp_ret prefs_pair_ret prefs_avgjg_ret prefs_avgjg_Rnonrel_ret "
+            "prefs_simp_imp prefs_pair_imp prefs_avgjg_imp"
         ),
-        SEVERAL_JUDGES: ("map_avgjg", "P_avgjg", "Rprec_mult_avgjg"),
+        "averages over several sets of judgments in one file; evaluate each set separately instead": (
+            "map_avgjg P_avgjg Rprec_mult_avgjg"
+        ),
         "in the source of trec_eval 10, but not offered by it; nDCG(discount='jarvelin') gives the same values": (
-            "ndcg_p",
+            "ndcg_p"
         ),
     },
-    "ir_measures": {
-        SUBTOPICS: (
-            "alpha_DCG",
-            "alpha_nDCG",
-            "\N{GREEK SMALL LETTER ALPHA}_DCG",
-            "\N{GREEK SMALL LETTER ALPHA}_nDCG",
-            "AP_IA",
-            "ERR_IA",
-            "MAP_IA",
-            "nERR_IA",
-            "nNRBP",
-            "NRBP",
-            "P_IA",
-            "StRecall",
-        ),
-        CONTINUATION: ("BPM", "INSQ", "INST", "NERR8", "NERR9", "NERR10", "NERR11", "SDCG"),
-    },
-    "ranx": {"a list for each query, not a number": ("get_hit_lists",)},
+    "ir_measures": {},
+    "ranx": {"a list for each query, not a number": "get_hit_lists"},
     "ntcireval": {},
+    "pyndeval": {},
     "scikit-learn": {
-        "the depth at which every relevant document is found; IPrec@1 gives the same as a precision": (
-            "coverage_error",
-        ),
-        "1 if the correct class is among the first k; for rankings use Success@k": ("top_k_accuracy_score",),
+        "the depth at which every relevant document is found; IPrec@1 gives the same as a precision": "coverage_error",
+        "1 if the correct class is among the first k; for rankings use Success@k": "top_k_accuracy_score",
     },
 }
-"""By package: a reason, and the names it holds for."""
+"""By package: a reason, and the names to which it applies."""
 
 
 Need = Literal[
@@ -174,13 +141,14 @@ SOURCES: dict[str, str] = {
     "`collection=N` (command line: `--collection N`)",
     "unjudged": "`judged.documents.grade` is NaN where a document is not judged; kept if a metric needs it",
     "attributes": "`judged.attributes`: attributes of each document; `evaluate(…, attributes={id: {…}})`",
-    "subtopics": "`judged.subtopics`: grades for parts of a query; from judgments that have subtopics",
+    "subtopics": "`judged.subtopics`: grades for parts of a query; from judgments with a column subtopic, or in format "
+    "trec-diversity (command line: `--judgments-format trec-diversity`)",
     "sessions": "`judged.sessions`: the queries of each session; `evaluate(…, sessions={query: (session, position)})`",
     "preferences": "`judged.preferences`: the better document first; `evaluate(…, preferences={query: [(a, b)]})`",
     "timings": "`judged.timings`: seconds each query took; `evaluate(…, timings={query: seconds})`",
     "reference": "`judged.reference`: another judged ranking of the same queries; `evaluate(…, reference=rankings)`",
 }
-"""For each need: where a metric finds it, and who brings it."""
+"""For each need: the place where a metric finds it, and the argument that brings it."""
 
 
 Direction = Literal["higher", "lower", "neither"]
@@ -197,11 +165,11 @@ SECTIONS = ("Formula", "Reference", "Example")
 
 
 _WRITTEN = "_text"
-"""Where a metric keeps its canonical name once somebody asked for it."""
+"""The attribute that keeps a metric's canonical name after the first use."""
 
 
 class NotANumberError(TypeError):
-    """What a function of one ranking returned is no number; the text says what, and for which query."""
+    """A function of one ranking returned something else than a number; the text says what, and for which query."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -222,41 +190,48 @@ class Metric:
     spellings: Spellings = field(default_factory=dict)
     """Other names, each with the arguments it stands for; ``ndcg_cut_{cutoff}`` takes one from the name.
 
-    See :data:`~pytest_ireval.metrics.spellings.HOLE` for what can stand in braces.
+    See :data:`~pytest_ireval.metrics.spellings.HOLE` for the contents of braces.
     """
     direction: Direction = "higher"
-    """Which values are better."""
+    """The better values."""
     range: Range | Callable[[Mapping[str, Any]], Range] = (0.0, 1.0)
     """Least and greatest value; a function of the arguments if they decide."""
     unit: Unit = "query"
-    """What one value is about."""
+    """The thing that one value describes."""
     aggregate: str = "mean"
     """``mean``, ``geometric``, ``sum``, a percentile such as ``p95``, or ``none``."""
     needs: frozenset[Need] = frozenset()
-    """What it looks at besides the grades of judged documents."""
+    """The data that it uses in addition to the grades of judged documents."""
     no_relevant: float | None = 0.0
-    """What a query without relevant documents scores; None: whatever the function says."""
+    """The score of a query without relevant documents; None: the function decides."""
     empty: float | None = None
-    """What an empty ranking scores; None: whatever the function says."""
+    """The score of an empty ranking; None: the function decides."""
     elsewhere: tuple[Elsewhere, ...] = ()
-    """What other packages call it, and whether their values are equal."""
+    """Its names in other packages, with the differences of their values."""
     additive: bool | Callable[[Mapping[str, Any]], bool] = False
-    """Whether a query's value is a sum over its documents of what the rank is worth times what the grade is worth,
-    divided by something that depends only on which grades the judged documents have; or a function of the arguments.
-    Documents of the same worth are then the same to it. A metric whose range has no upper end is such a sum, divided by
-    nothing. Then the bounds under labels of unjudged documents are exact."""
+    """True if a query's value is a sum over its documents: the worth of the rank times the worth of the grade.
+
+    The sum may be divided by something that depends only on the grades of the judged documents. Or a function of the
+    arguments. A metric whose range has no upper end is such a sum, divided by nothing. Documents of the same worth are
+    then the same to it, and the bounds under labels of unjudged documents are exact.
+    """
     binary: bool = False
-    """Whether a grade matters only by being ``rel`` or above, or being below 0: all others are the same to it."""
+    """True if a grade matters only by being ``rel`` or above, or below 0: all others are the same to it."""
     tie_order: Callable[..., Any] | None = None
-    """``tie_order(grade, **arguments)``: what documents of these grades are worth to the metric, NaN for an unjudged
-    document. Among equal scores the best order has the most worth first, the worst order has it last. It may return
-    None where no such order is known; then orders are tried one by one."""
+    """``tie_order(grade, **arguments)``: the worth of documents of these grades; the grade of unjudged ones is NaN.
+
+    Among equal scores the best order has the most worth first, the worst order has it last. It may return None where
+    no such order is known; then orders are tried one by one.
+    """
+    by_arguments: Callable[[Mapping[str, Any]], Mapping[str, Any]] | None = None
+    """Fields that the arguments decide: ``by_arguments(settings)`` returns all of them every time, as
+    ``{"direction": "neither"}``."""
     version: int = 1
     """Goes up when the definition changes: values of two versions are not comparable."""
     steps: Callable[..., Steps] | None = None
     """``steps(judged, **arguments)``: its arithmetic on the one query of ``judged``, for ``ireval why``."""
     not_promised: Mapping[str, str] = field(default_factory=dict)
-    """Promises of :mod:`pytest_ireval.testing` that it cannot make by definition, each with the reason."""
+    """Promises of :mod:`pytest_ireval.testing` that its definition forbids, each with the reason."""
     formula: str = ""
     reference: str = ""
     example: str = ""
@@ -265,7 +240,7 @@ class Metric:
     arguments: Mapping[str, Any] = field(default_factory=dict)
 
     def __str__(self) -> str:
-        if _WRITTEN not in self.__dict__:  # asked for at every turn
+        if _WRITTEN not in self.__dict__:  # it is used very often
             self.__dict__[_WRITTEN] = self._written()
         text: str = self.__dict__[_WRITTEN]
         return text
@@ -297,10 +272,10 @@ class Metric:
             merged = {**self.arguments, **bound(self.parameters, arguments)}
         except ValueError as error:
             raise MetricError(f"{self.name}: {error}") from None
-        return altered(self, arguments=types.MappingProxyType(merged))
+        whole = altered(self, arguments=types.MappingProxyType(merged))
+        return altered(whole, **self.by_arguments(whole.settings)) if self.by_arguments else whole
 
     def __matmul__(self, value: float) -> Metric:
-        """``nDCG @ 10``."""
         if self.at is None:
             raise MetricError(f"{self.name} has no parameter after @")
         return self(**{self.at: value})
@@ -311,7 +286,7 @@ class Metric:
 
     @property
     def source(self) -> str:
-        """Who brings it, for messages."""
+        """The distribution or module that brings it, for messages."""
         return self.origin or f"{self.batch.__module__} (not registered)"
 
     @property
@@ -335,10 +310,10 @@ class Metric:
 
     @property
     def adds_up(self) -> bool:
-        """Whether it is additive under these arguments; a metric of condensed lists never is."""
+        """True if it is additive under these arguments; a metric of condensed lists never is."""
         settings = self.settings
-        told = self.additive(settings) if callable(self.additive) else self.additive
-        return bool(told) and not settings.get("judged_only")
+        additive = self.additive(settings) if callable(self.additive) else self.additive
+        return bool(additive) and not settings.get("judged_only")
 
 
 def altered(metric: Metric, **fields: Any) -> Metric:
@@ -403,22 +378,20 @@ def _described(docstring: str) -> tuple[str, dict[str, str]]:
 
 
 def needs_of(name: str, needs: Iterable[Need] | str) -> frozenset[Need]:
-    """What a metric asks for; a tuple, so that a lone word is not taken for its letters."""
+    """The needs of a metric as a set; a lone word is refused, because it would be taken for its letters."""
     if isinstance(needs, str):
         raise MetricError(f"metric {name!r}: needs must be a tuple, as needs=({needs!r},)")
     return frozenset(needs)
 
 
-def _is_range(value: Any) -> bool:
-    return isinstance(value, tuple) and len(value) == 2 and value[0] <= value[1]
-
-
 def _nonsense(metric: Metric) -> str:
-    """What is wrong with a description, spellings apart; nothing if it makes sense."""
+    """The complaint about a description, without its spellings; empty if it makes sense."""
     unknown = sorted(metric.needs - set(NEEDS))
     named = isinstance(metric.name, str) and NAME.fullmatch(metric.name)
     sums_up = isinstance(metric.aggregate, str) and AGGREGATES.fullmatch(metric.aggregate)
     reasons = isinstance(metric.not_promised, Mapping) and all(metric.not_promised.values())
+    ends = metric.range
+    is_range = callable(ends) or (isinstance(ends, tuple) and len(ends) == 2 and ends[0] <= ends[1])
     expected = (
         (named, "a name has only letters, digits and _, and begins with a letter"),
         (sums_up, f"aggregate {metric.aggregate!r} is not one of mean, geometric, sum, p50 … p99, none"),
@@ -428,10 +401,7 @@ def _nonsense(metric: Metric) -> str:
         ),
         (metric.unit in get_args(Unit), f"unit {metric.unit!r} is not one of query, session, run"),
         (not unknown, f"unknown needs {unknown}; allowed: {', '.join(NEEDS)}"),
-        (
-            callable(metric.range) or _is_range(metric.range),
-            f"range {metric.range!r} is not a pair (lowest, highest), as (0, 1)",
-        ),
+        (is_range, f"range {metric.range!r} is not a pair (lowest, highest), as (0, 1)"),
         (metric.steps is None or callable(metric.steps), f"steps {metric.steps!r} is not a function"),
         (metric.tie_order is None or callable(metric.tie_order), f"tie_order {metric.tie_order!r} is not a function"),
         (reasons, f"not_promised {metric.not_promised!r} must give a reason for each promise, as {{promise: reason}}"),

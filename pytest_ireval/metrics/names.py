@@ -1,15 +1,15 @@
-"""How the name of a metric is read: ``Name(param=value, …)@cutoff``, in any letter case, and what others call it."""
+"""Reads the name of a metric: ``Name(param=value, …)@cutoff``, in any letter case, or a name of another package."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Container, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from pytest_ireval.errors import MetricError, MetricNameError, Problem, closest, shown
-from pytest_ireval.metrics.metric import Metric
+from pytest_ireval.errors import MetricError, MetricNameError, PluginError, Problem, closest, did_you_mean, shown
+from pytest_ireval.metrics.metric import Metric, altered
 from pytest_ireval.metrics.spellings import HOLE, SPELLED, arguments_of, holes_of, spelt_number, stem, stem_of
 
 LONGEST_NAME = 1000
@@ -21,6 +21,8 @@ TOKEN = re.compile(
       | (?P<mark>[()\[\]{},:=@])""",
     re.VERBOSE,
 )
+OWNED = re.compile(r"(?P<owner>[A-Za-z0-9][A-Za-z0-9._-]*):(?=[^\W\d])")
+"""The distribution before the name of one of its metrics."""
 WORDS: dict[str, Any] = {"true": True, "false": False, "none": None}
 
 
@@ -34,16 +36,33 @@ class Token(NamedTuple):
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """Metrics by every name they answer to."""
+    """Metrics by all their names."""
 
     metrics: Mapping[str, Metric]
+    of_distributions: Mapping[str, Mapping[str, Metric]] = field(default_factory=dict)
+    """The metrics that ``acme:Fresh`` is looked up in, by the plain name of the distribution."""
+    shared: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Names in lower case that several distributions bring, with the names that tell them apart."""
+
+    def _of(self, text: str) -> tuple[Vocabulary, str]:
+        """Where a name is looked up, and what of it: ``acme:Fresh@10`` is ``Fresh@10`` of the distribution acme."""
+        match = OWNED.match(text.strip())
+        if match is None:
+            return self, text
+        owner = plain_distribution(match["owner"])
+        if owner not in self.of_distributions:
+            allowed = f"installed: {', '.join(sorted(self.of_distributions))}"
+            hint = did_you_mean(owner, self.of_distributions)
+            complaint = f"no installed plugin with metrics is called {match['owner']!r}"
+            raise MetricNameError(Problem(complaint, shown(text), suggestion=hint, allowed=allowed))
+        return Vocabulary(self.of_distributions[owner]), text.strip()[match.end() :]
 
     @cached_property
     def heads(self) -> dict[str, tuple[Metric, Mapping[str, Any]]]:
         """Names in lower case, with the metric and the arguments each stands for."""
         heads: dict[str, tuple[Metric, Mapping[str, Any]]] = {}
         for metric in self.metrics.values():
-            for name, arguments in {**metric.spellings, metric.name: {}}.items():
+            for name, arguments in {**metric.spellings, metric.name.rpartition(":")[2]: {}}.items():
                 if not HOLE.search(name):
                     heads[name.lower()] = (metric, arguments)
         return heads
@@ -51,19 +70,18 @@ class Vocabulary:
     @cached_property
     def stems(self) -> dict[str, tuple[Metric, str]]:
         """Names that end in numbers, such as ``ndcg_cut_10``, without them; and the spelling that has them as holes."""
-        return {
-            stem_of(name): (metric, name)
-            for metric in self.metrics.values()
-            for name in metric.spellings
-            if stem_of(name)
-        }
+        names = ((metric, name) for metric in self.metrics.values() for name in metric.spellings)
+        return {head: (metric, name) for metric, name in names if (head := stem_of(name))}
 
     def parse(self, text: str) -> list[Metric]:
         """The metrics that ``text`` names; more than one if it has a list, as in ``P@[5, 10]``."""
         if len(text) > LONGEST_NAME:
             raise MetricNameError(Problem("this name is longer than any metric's name", place=shown(text)))
+        vocabulary, text = self._of(text)
+        if vocabulary is not self:
+            return vocabulary.parse(text)
         text = text.strip()
-        if text[:1].isdigit() and text.lower() in self.heads:  # 11pt_avg, which the grammar would tear apart
+        if text[:1].isdigit() and text.lower() in self.heads:  # 11pt_avg, which the grammar would split
             metric, arguments = self.heads[text.lower()]
             return [metric(**arguments)]
         spelled = self._spelled(text)
@@ -71,6 +89,9 @@ class Vocabulary:
 
     def family(self, name: str) -> Metric:
         """The metric of that name without arguments; raises MetricNameError if there is none."""
+        vocabulary, name = self._of(name)
+        if vocabulary is not self:
+            return vocabulary.family(name)
         name = name.strip()
         if name[:1].isdigit() and name.lower() in self.heads:
             return self.heads[name.lower()][0]
@@ -92,7 +113,7 @@ class Vocabulary:
             raise MetricNameError(Problem(str(error), place=shown(text))) from None
 
     def suggestion(self, name: str, rest: str) -> str:
-        """A line that proposes what might have been meant by an unknown name."""
+        """A line that proposes a correction of an unknown name."""
         if rest[:1] in ("(", "@") and (instead := self._in_our_grammar(name, rest)):
             return f"write it {instead!r}"
         known = [n for n in self.heads if not self.heads[n][1]]
@@ -112,8 +133,75 @@ class Vocabulary:
 
     @property
     def known(self) -> str:
-        """The line that lists what there is."""
+        """The line that lists all metrics."""
         return "available: " + ", ".join(sorted(self.metrics, key=str.lower))
+
+
+def plain_distribution(name: str) -> str:
+    """The name of a distribution as packaging tools compare it: ``Acme_Metrics`` is ``acme-metrics``."""
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def vocabulary_of(found: Sequence[tuple[str, Metric]]) -> Vocabulary:
+    """The vocabulary of metrics, each with the plain name of its distribution, or with none."""
+    claims: dict[str, list[tuple[str, str, Metric]]] = {}
+    of_distributions: dict[str, dict[str, Metric]] = {}
+    for owner, metric in found:
+        _claim(owner, metric, claims)
+        if owner:
+            of_distributions.setdefault(owner, {})[metric.name] = altered(metric, name=f"{owner}:{metric.name}")
+    shared = {
+        name: tuple(f"{owner}:{metric.name}" for owner, _, metric in several)
+        for name, several in claims.items()
+        if len(several) > 1
+    }
+    metrics = [metric if not shared else _told_apart(owner, metric, shared) for owner, metric in found]
+    by_name = {metric.name: metric for metric in metrics}
+    _refuse_hidden(by_name)
+    return Vocabulary(by_name, of_distributions, shared)
+
+
+def _told_apart(owner: str, metric: Metric, shared: Container[str]) -> Metric:
+    """The metric without the names that others bring as well."""
+    spellings = {name: meant for name, meant in metric.spellings.items() if name.lower() not in shared}
+    name = f"{owner}:{metric.name}" if metric.name.lower() in shared else metric.name
+    return altered(metric, name=name, spellings=spellings)
+
+
+def _refuse_hidden(metrics: dict[str, Metric]) -> None:
+    """A name such as ``P_5`` would be read as the spelling ``P_{cutoff}`` of another metric."""
+    stems: dict[str, tuple[str, Metric]] = {}
+    for metric in metrics.values():
+        for name in metric.spellings:
+            if known := stem_of(name):
+                other_name, other = stems.setdefault(known, (name, metric))
+                if other is not metric:
+                    raise _read_as_another(name, metric, other_name, other)
+    for metric in metrics.values():
+        for name in (metric.name, *metric.spellings):
+            match = SPELLED.fullmatch(name)
+            if match and (hiding := stems.get(stem(match["stem"]))) and hiding[1] is not metric:
+                raise _read_as_another(name, metric, *hiding)
+
+
+def _read_as_another(name: str, metric: Metric, other_name: str, other: Metric) -> PluginError:
+    another = f"{other_name!r} of {other.name} of {other.source}"
+    return PluginError(f"metric name {name!r} of {metric.name} of {metric.source} would be read as {another}")
+
+
+def _claim(owner: str, metric: Metric, claims: dict[str, list[tuple[str, str, Metric]]]) -> None:
+    """Take a metric's names; names that differ in letter case only are one name. Two distributions may share one."""
+    for name in dict.fromkeys((metric.name, *metric.spellings)):
+        others = claims.setdefault(name.lower(), [])
+        mine = [each for each in others if each[0] == owner or not each[0] or not owner]
+        if not any(each[2] is metric for each in mine):
+            others.append((owner, name, metric))
+        for _, other_name, other in mine:
+            if other is metric:
+                continue
+            case = "" if other_name == name else f" (the first spells it {other_name!r}; letter case is ignored)"
+            by = f"by {other.name} of {other.origin} and by {metric.name} of {metric.origin}"
+            raise PluginError(f"metric name {name!r} is claimed twice{case}: {by}")
 
 
 class _Reader:
@@ -159,7 +247,6 @@ class _Reader:
         return True
 
     def metrics(self) -> list[Metric]:
-        """The whole text."""
         head = self.take()
         if head.kind != "name":
             what = f"{head.text!r} is not a name" if head.text else "the name is missing"
@@ -185,6 +272,10 @@ class _Reader:
 
     def _known(self, head: Token) -> tuple[Metric, Mapping[str, Any]]:
         found = self.vocabulary.heads.get(head.text.lower())
+        several = self.vocabulary.shared.get(head.text.lower())
+        if several:
+            complaint = f"several plugins have a metric {head.text!r}"
+            raise self.error(head.at, complaint, f"write one of {', '.join(several)}")
         if found is None:
             rest = self.text[head.at + len(head.text) :].rstrip()
             raise self.error(

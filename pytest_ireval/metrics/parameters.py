@@ -7,7 +7,7 @@ import sys
 import types
 import typing
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from numbers import Integral, Real
 from typing import Annotated, Any, Literal
 
@@ -29,7 +29,7 @@ WORDS: dict[Kind, str] = {
 
 @dataclass(frozen=True, eq=False)
 class Param:
-    """What a type cannot say of a parameter: ``cutoff: Annotated[int, Param("…", low=1)]``."""
+    """Facts of a parameter beyond its type: ``cutoff: Annotated[int, Param("…", low=1)]``."""
 
     meaning: str
     low: float | None = None
@@ -41,15 +41,15 @@ class Param:
     above: float | None = None
     """Values must be greater than this."""
     why: str = ""
-    """Why a value out of these bounds makes no sense."""
+    """The reason why a value out of these bounds makes no sense."""
     aliases: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    """Other names of the parameter, each with what other packages call its values."""
+    """Other names of the parameter, each with the names of its values in other packages."""
 
 
 LARGEST = 10**15 - 1
-"""Whole numbers beyond it are slips, and what is computed with them would not be exact."""
+"""Greater whole numbers are mistakes, and results computed with them would not be exact."""
 CUTOFF = Param("number of documents from the top that count", low=1, high=10**9)
-"""What ``cutoff`` means in every metric."""
+"""The meaning of ``cutoff`` in every metric."""
 
 
 @dataclass(frozen=True)
@@ -61,12 +61,12 @@ class Parameter:
     default: Any = REQUIRED
     choices: tuple[str, ...] = ()
     optional: bool = False
-    """Whether None is a value."""
+    """True if None is a value."""
     about: Param = Param("")
 
     @property
     def required(self) -> bool:
-        """Whether the metric cannot do without."""
+        """True if it has no default."""
         return self.default is REQUIRED
 
     def checked(self, value: Any) -> Any:
@@ -118,7 +118,7 @@ class Parameter:
 
 
 def _is_number(value: Any) -> bool:
-    """Tell whether it is a finite number that a float64 can hold."""
+    """True for a finite number that a float64 can hold."""
     if not isinstance(value, Real) or isinstance(value, bool):
         return False
     number: Any = value
@@ -142,7 +142,7 @@ def parameters_of(function: Callable[..., Any]) -> tuple[Parameter, ...]:
 
 
 def _keywords(function: Callable[..., Any]) -> dict[str, Any]:
-    """The keyword-only arguments with their defaults; besides them there may be one argument, and no more."""
+    """The keyword-only arguments with their defaults; there must be exactly one other argument."""
     if isinstance(function, types.FunctionType) and not {"__wrapped__", "__signature__"} & set(vars(function)):
         code = function.__code__  # inspect takes ten times as long
         names = code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]
@@ -194,16 +194,14 @@ def _parameter(function: Callable[..., Any], name: str, hint: Any, default: Any)
             f"or dict[float, float], each of them optionally with None; it is {hint!r}"
         )
     parameter = Parameter(name, kind, REQUIRED, choices, optional, about)
-    if default is REQUIRED:
-        return parameter
     try:
-        return Parameter(name, kind, parameter.checked(default), choices, optional, about)
+        return parameter if default is REQUIRED else replace(parameter, default=parameter.checked(default))
     except ValueError as error:
         raise MetricError(f"{_called(function)}: the default {error}") from None
 
 
 def _unwrapped(hint: Any, about: Param) -> tuple[Any, Param, bool]:
-    """A type without ``Annotated`` and ``| None``, what they said of it, and whether None is allowed."""
+    """A type without ``Annotated`` and ``| None``, its Param, and whether None is allowed."""
     optional = False
     while True:
         if typing.get_origin(hint) is Annotated:

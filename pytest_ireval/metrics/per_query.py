@@ -1,4 +1,4 @@
-"""Metrics written as a plain function of one ranking, and what such a function sees."""
+"""Metrics written as a plain function of one ranking, and the ranking that such a function gets."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ class Ranking:
     grades: NDArray[np.float64]
     """The grade at each rank; 0 for unjudged documents."""
     judged: NDArray[np.bool_]
-    """Whether the document at each rank is judged."""
+    """True where the document at a rank is judged."""
     retrieved: int
-    """How many documents the system returned."""
+    """The number of documents that the system returned."""
     ideal: NDArray[np.float64]
     """The grades of all judged documents of the query, retrieved or not, highest first."""
     top_grade: float
@@ -46,7 +46,7 @@ class Ranking:
     tied_to: NDArray[np.int64] | None = None
     """The last rank that has the same score."""
     attributes: Sequence[Mapping[str, Any]] | None = None
-    """What is known of each retrieved document."""
+    """The attributes of each retrieved document."""
     subtopics: Sequence[Mapping[str, float]] | None = None
     """For each rank, the grade for every subtopic the document is judged for."""
     session: tuple[str, int] | None = None
@@ -54,9 +54,9 @@ class Ranking:
     preferences: Sequence[tuple[str, str]] = ()
     """Pairs of document ids, the better one first."""
     collection: int | None = None
-    """How many documents there are to find."""
+    """The number of documents in the collection."""
     seconds: float | None = None
-    """How long the system took."""
+    """The time that the system took."""
     reference: Ranking | None = None
     """The ranking it is compared with."""
 
@@ -99,7 +99,7 @@ def per_query_metric(
 
 
 def _number(value: Any, query: str) -> float:
-    """What a function returned; raises NotANumberError if it is none."""
+    """The number that a function returned; raises NotANumberError for anything else."""
     if value is None:
         raise NotANumberError(f"returned None for query {query!r}: a return statement is missing")
     try:
@@ -111,9 +111,9 @@ def _number(value: Any, query: str) -> float:
 
 
 def _queries_asked(
-    judged: JudgedRankings, empty: float | None, no_relevant: float | None, rel: float | None = None
+    judged: JudgedRankings, empty: float | None, no_relevant: float | None, rel: float | None
 ) -> list[bool]:
-    """The queries whose score is not settled by what an empty ranking, or no relevant document, scores."""
+    """True for queries whose score the function decides: neither ``empty`` nor ``no_relevant`` settles it."""
     asked = judged.retrieved >= 0
     if empty is not None:
         asked &= judged.retrieved > 0
@@ -124,7 +124,6 @@ def _queries_asked(
 
 
 def _rankings_in(judged: JudgedRankings, cutoff: int | None, needs: Sequence[str]) -> Iterator[Ranking]:
-    """One :class:`Ranking` for each query."""
     import numpy as np
 
     hits, first, first_ideal = judged.hits, judged.first.tolist(), judged.first_ideal.tolist()
@@ -149,14 +148,15 @@ def _rankings_in(judged: JudgedRankings, cutoff: int | None, needs: Sequence[str
 def _with_needs(
     ranking: Ranking, judged: JudgedRankings, i: int, needs: Sequence[str], reference: Ranking | None
 ) -> Ranking:
-    """The ranking with what the metric asked for."""
+    import numpy as np
+
     if not needs:
         return ranking
     added: dict[str, Any] = {"reference": reference, "collection": judged.collection}
     documents = judged.documents
     if documents is not None:
         rows = documents.of(i)
-        ids = documents.ids.texts(_numbers(rows))
+        ids = documents.ids.texts(np.arange(rows.start, rows.stop))
         added.update(documents=ids, scores=documents.score[rows])
         added.update(tied_from=documents.tied_from[rows], tied_to=documents.tied_to[rows])
         if judged.attributes is not None:
@@ -171,12 +171,6 @@ def _with_needs(
     if judged.timings is not None:
         added.update(seconds=float(judged.timings[i]))
     return replace(ranking, **added)
-
-
-def _numbers(rows: slice) -> NDArray[np.int64]:
-    import numpy as np
-
-    return np.arange(rows.start, rows.stop)
 
 
 def _subtopics_by_rank(judged: JudgedRankings, subtopics: Subtopics, i: int, size: int) -> list[Mapping[str, float]]:

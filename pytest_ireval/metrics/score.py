@@ -25,7 +25,7 @@ SMALLEST_FACTOR = 1e-5
 
 @dataclass(frozen=True, eq=False)
 class Scores:
-    """What one metric says of all units. ``values`` has one entry for each name in ``units``.
+    """The values of one metric for all units. ``values`` has one entry for each name in ``units``.
 
     ``counted`` marks the units that enter the aggregate, ``no_relevant`` those without relevant documents.
     """
@@ -38,7 +38,7 @@ class Scores:
 
     @property
     def aggregate(self) -> float | None:
-        """The figure for the whole: what ``metric.aggregate`` names, over the counted units."""
+        """The figure for the whole by ``metric.aggregate``, over the counted units."""
         return aggregated(self.values[self.counted], self.metric.aggregate)
 
     @property
@@ -50,7 +50,7 @@ class Scores:
 def score(metric: Metric, judged: JudgedRankings) -> Scores:
     """The values of one metric; raises MetricError if it cannot be computed or breaks its own promises.
 
-    What the rankings lack scores the worst value there is: nobody wins by leaving queries out.
+    A missing ranking gets the worst value: leaving queries out never improves a score.
     """
     values = settled(metric, judged)
     units = units_of(metric, judged)
@@ -62,9 +62,9 @@ def score(metric: Metric, judged: JudgedRankings) -> Scores:
 
 
 def settled(metric: Metric, judged: JudgedRankings) -> Floats:
-    """What the metric says of each unit, or what it declares for empty rankings and without relevant documents.
+    """The metric's value of each unit, or the one that it declares for empty rankings and without relevant documents.
 
-    Raises MetricError if there is no such value. Nobody has looked yet whether it is one that the metric promises.
+    Raises MetricError if there is no such value. The values are not yet checked against the metric's promises.
     """
     if metric.missing:
         raise MetricError(Problem(f"needs {' and '.join(metric.missing)}", place=str(metric)))
@@ -73,7 +73,8 @@ def settled(metric: Metric, judged: JudgedRankings) -> Floats:
         values = _values(metric, judged)
     units = units_of(metric, judged)
     if values.shape != (len(units),):
-        raise _broken(metric, f"returned {_shape(values)} for {counted(len(units), metric.unit)}{_WANTED}")
+        wanted = f"for {counted(len(units), metric.unit)}: it must be an array with one number for each"
+        raise _broken(metric, f"returned {_shape(values)} {wanted}")
     if metric.unit == "query":
         if metric.no_relevant is not None:
             values = np.where(_without_relevant(metric, judged), metric.no_relevant, values)
@@ -82,11 +83,8 @@ def settled(metric: Metric, judged: JudgedRankings) -> Floats:
     return values
 
 
-_WANTED = ": it must be an array with one number for each"
-
-
 def _shape(values: Floats) -> str:
-    """What an array holds, in words."""
+    """The contents of an array in words."""
     if values.ndim == 0:
         return f"a single number, {float(values):g},"
     return counted(values.size, "value") if values.ndim == 1 else f"an array of shape {values.shape}"
@@ -99,7 +97,7 @@ def worst(metric: Metric) -> float | None:
 
 
 def _lacks_ranking(metric: Metric, judged: JudgedRankings) -> Mask:
-    """Which units have no ranking at all; one that is given and empty is a ranking."""
+    """True for units without any ranking; an empty ranking that was given is a ranking."""
     if metric.unit == "query":
         return ~judged.present
     if metric.unit == "session" and judged.sessions is not None:
@@ -112,20 +110,14 @@ def _finite_worst(metric: Metric, units: Sequence[str], lacking: Mask) -> float:
     if value is not None and math.isfinite(value):
         return value
     names = [unit for unit, lacks in zip(units, lacking.tolist(), strict=True) if lacks]
-    raise MetricError(
-        Problem(
-            f"{counted(len(names), metric.unit)} without a ranking cannot be scored, because the metric has no "
-            "worst value: "
-            f"{some(names)}",
-            place=str(metric),
-            suggestion='missing_queries="ignore" (command line: --missing ignore) leaves them out, '
-            '"error" refuses them',
-        )
-    )
+    which = counted(len(names), metric.unit)
+    complaint = f"{which} without a ranking cannot be scored, because the metric has no worst value: {some(names)}"
+    suggestion = 'missing_queries="ignore" (command line: --missing ignore) leaves them out, "error" refuses them'
+    raise MetricError(Problem(complaint, place=str(metric), suggestion=suggestion))
 
 
 def aggregated(values: Floats, how: str) -> float | None:
-    """One figure for many values; None for none, and when there is no such figure."""
+    """One figure for many values; None without values, and when there is no such figure."""
     if how == "none" or not values.size:
         return None
     if how in ("sum", "mean"):
@@ -149,7 +141,7 @@ def _check_needs(metric: Metric, judged: JudgedRankings) -> None:
 
 
 def units_of(metric: Metric, judged: JudgedRankings) -> tuple[str, ...]:
-    """The names of what has a value each."""
+    """The names of the units that have a value each."""
     if metric.unit == "query":
         return judged.queries
     if metric.unit == "session" and judged.sessions is not None:
@@ -187,7 +179,7 @@ def _values(metric: Metric, judged: JudgedRankings) -> Floats:
 
 
 def _first_query_that_raises(metric: Metric, judged: JudgedRankings, kind: type[BaseException]) -> str:
-    """Found by halving, on the way to an error: the last of the shortest list of first queries that raises."""
+    """The last of the shortest list of first queries that raises; found by halving, only after an error."""
     if metric.unit != "query":
         return ""
     fine, raises = 0, judged.count

@@ -1,4 +1,4 @@
-"""What a metric is called elsewhere: names that end in numbers, such as ``ndcg_cut_10`` and ``utility.1,-1,0,0``."""
+"""Spellings of metrics elsewhere: names that end in numbers, such as ``ndcg_cut_10`` and ``utility.1,-1,0,0``."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ import re
 from typing import Any
 
 HOLE = re.compile(r"\{(?P<parameter>\w+)(?P<squared>\^2)?\}")
-"""Where a spelling has a number: ``ndcg_cut_{cutoff}``, ``set_F_{beta^2}`` for one that is given squared.
+"""The place of a number in a spelling: ``ndcg_cut_{cutoff}``, ``set_F_{beta^2}`` for one that is given squared.
 
-Several holes make one metric (``utility_{hit},{noise},{miss},{rest}``); where the hole is a map of numbers, pairs
-stand there (``ndcg_{gains}`` reads ``ndcg.1=3.5,2=9``).
+Several holes make one metric (``utility_{hit},{noise},{miss},{rest}``). A hole for a map of numbers takes pairs
+(``ndcg_{gains}`` reads ``ndcg.1=3.5,2=9``).
 """
 
 NUMBER = r"[+-]?[0-9]+(?:\.[0-9]+)?"
@@ -18,11 +18,11 @@ ENTRY = rf"(?:{NUMBER}=)?{NUMBER}"
 SPELLED = re.compile(
     rf"(?P<stem>[^\W\d]\w*?(?:\.[a-z]\w*?)?)(?P<mark>[_.=])(?P<entries>{ENTRY}(?:,{ENTRY})*)", re.IGNORECASE
 )
-"""``_``, ``.`` or ``=`` stands in front of the numbers."""
+"""``_``, ``.`` or ``=`` comes before the numbers."""
 
 
 def stem_of(name: str) -> str:
-    """What stands in front of the first hole of ``ndcg_cut_{cutoff}``; nothing if there is no hole."""
+    """The part before the first hole of ``ndcg_cut_{cutoff}``; empty without a hole."""
     hole = HOLE.search(name)
     return stem(name[: hole.start()].rstrip("_=")) if hole else ""
 
@@ -41,7 +41,7 @@ def holes_of(name: str) -> list[re.Match[str]]:
 
 
 def arguments_of(spelling: str, entries: str, maps: bool) -> list[dict[str, Any]]:
-    """The arguments that the numbers behind a stem stand for, one for each metric; none if they do not fit.
+    """The arguments given by the numbers after a stem, one for each metric; none if they do not fit.
 
     ``maps``: the hole is a map of numbers.
     """
@@ -49,9 +49,9 @@ def arguments_of(spelling: str, entries: str, maps: bool) -> list[dict[str, Any]
     if maps:
         pairs = [word.split("=") for word in words]
         fit = all(len(pair) == 2 for pair in pairs) and len({spelt_number(pair[0]) for pair in pairs}) == len(pairs)
-        return (
-            [{holes[0]["parameter"]: {spelt_number(key): spelt_number(value) for key, value in pairs}}] if fit else []
-        )
+        if not fit:
+            return []
+        return [{holes[0]["parameter"]: {spelt_number(key): spelt_number(value) for key, value in pairs}}]
     if "=" in entries or len(holes) not in (1, len(words)):
         return []
     if len(holes) == 1:

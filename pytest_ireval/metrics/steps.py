@@ -1,4 +1,4 @@
-"""What a metric needs to show its arithmetic: the list of one query as arrays, and steps made of columns."""
+"""The tools with which a metric shows its arithmetic: the list of one query as arrays, and steps made of columns."""
 
 from __future__ import annotations
 
@@ -28,12 +28,11 @@ class Listing(NamedTuple):
     retrieved: int
 
     def relevant(self, rel: float) -> Mask:
-        """Which documents are relevant: judged, with grade ``rel`` or more."""
-        relevant: Mask = self.judged & (self.grade >= rel)
-        return relevant
+        """True for relevant documents: judged, with grade ``rel`` or more."""
+        return self.judged & (self.grade >= rel)
 
     def relevant_count(self, rel: float) -> int:
-        """How many documents are relevant, retrieved or not."""
+        """The number of relevant documents, retrieved or not."""
         return int(np.count_nonzero(self.ideal >= rel))
 
 

@@ -1,4 +1,4 @@
-"""Registers the built-in readers through the hook that is open to everybody."""
+"""Registers the built-in readers through the public hook."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def _trec_hits(file: InputFile, judgments: Judgments, how: Reading) -> list[Kept
 
 
 def _in(module: str, function: str, *, told: bool = False) -> Callable[..., Any]:
-    """``function(file)`` of a module of this folder, imported when it is called; ``told`` how to read, or not."""
+    """``function(file)`` of a module of formats, imported when it is called; ``told`` passes how to read, too."""
 
     def read(file: InputFile, how: Reading) -> Any:
         found = getattr(import_module(f"pytest_ireval.retrieval.formats.{module}"), function)
@@ -88,20 +88,12 @@ JSON_LAYOUT: dict[Content, str] = {
 }
 
 
-def _queries(name: str, summary: str, fits: Callable[[InputFile], bool], module: str, function: str) -> Reader:
-    return Reader(name, "queries", summary, fits, _in(module, function))
-
-
-def _judgments(name: str, summary: str, fits: Callable[[InputFile], bool], module: str, function: str) -> Reader:
-    return Reader(name, "judgments", summary, fits, _in(module, function))
-
-
-def _both(
-    name: str, summary: str, fits: Callable[[InputFile], bool], module: str, functions: tuple[str, str]
-) -> list[Reader]:
-    """A format that holds queries together with their judgments."""
-    queries, judgments = functions
-    return [_queries(name, summary, fits, module, queries), _judgments(name, summary, fits, module, judgments)]
+def _both(name: str, summary: str, fits: Callable[[InputFile], bool], module: str, begin: str) -> list[Reader]:
+    """A format that holds queries together with their judgments; read by ``BEGIN_queries`` and ``BEGIN_judgments``."""
+    return [
+        Reader(name, "queries", summary, fits, _in(module, f"{begin}_queries")),
+        Reader(name, "judgments", summary, fits, _in(module, f"{begin}_judgments")),
+    ]
 
 
 _READERS: list[Reader] = [
@@ -112,12 +104,12 @@ _READERS: list[Reader] = [
         recognised.is_qrels,
         _trec_judgments,
     ),
-    _judgments(
+    Reader(
         "trec-diversity",
+        "judgments",
         "columns separated by spaces or tabs: query subtopic document grade",
         recognised.has_subtopics,
-        "delimited",
-        "diversity_judgments",
+        _in("delimited", "diversity_judgments"),
     ),
     Reader(
         "trec",
@@ -130,13 +122,19 @@ _READERS: list[Reader] = [
     *_rows("queries", "id and text", holds_queries, recognised.is_table_of_queries),
     *_rows("judgments", "query, document and grade", holds_judgments, recognised.is_table_of_judgments),
     *_rows("rankings", "query, document and score", holds_rankings, recognised.is_table_of_rankings),
-    _queries("pairs", "id and text with a tab between them, no header line", recognised.is_pairs, "delimited", "pairs"),
-    _queries(
+    Reader(
+        "pairs",
+        "queries",
+        "id and text with a tab between them, no header line",
+        recognised.is_pairs,
+        _in("delimited", "pairs"),
+    ),
+    Reader(
         "trec-topics",
+        "queries",
         "<top> with <num>, <title>, <desc>, <narr>; or XML with <topic>",
         recognised.is_topics,
-        "topics",
-        "topic_queries",
+        _in("topics", "topic_queries"),
     ),
     Reader(
         "letor",
@@ -146,36 +144,27 @@ _READERS: list[Reader] = [
         _in("letor", "letor_judgments", told=True),
         also=("svmlight",),
     ),
-    *_both(
-        "beir",
-        "a folder with queries.jsonl and qrels/*.tsv",
-        recognised.is_beir,
-        "delimited",
-        ("beir_queries", "beir_judgments"),
-    ),
+    *_both("beir", "a folder with queries.jsonl and qrels/*.tsv", recognised.is_beir, "delimited", "beir"),
     *_both(
         "quepid-case",
         "a Quepid case (JSON), or its ratings (CSV or JSON)",
         lambda file: recognised.is_quepid_case(file) or recognised.is_quepid_table(file),
         "quepid",
-        ("case_queries", "case_judgments"),
+        "case",
     ),
     *_both(
         "quepid-book",
         "a Quepid book (JSON); name its format for judgments (CSV)",
         recognised.is_quepid_book,
         "quepid",
-        ("book_queries", "book_judgments"),
+        "book",
     ),
-    *_both(
-        "rre", "ratings of Rated Ranking Evaluator (JSON)", recognised.is_rre, "rre", ("rre_queries", "rre_judgments")
-    ),
+    *_both("rre", "ratings of Rated Ranking Evaluator (JSON)", recognised.is_rre, "rre", "rre"),
     *_both(
         "elasticsearch",
         "a request of Elasticsearch's ranking evaluation, _rank_eval (JSON)",
         recognised.is_rank_eval,
         "elasticsearch",
-        ("elasticsearch_queries", "elasticsearch_judgments"),
+        "elasticsearch",
     ),
 ]
-"""Registered like anybody else's, through the hook ``ireval_readers``."""

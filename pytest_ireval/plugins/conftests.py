@@ -25,7 +25,7 @@ class Conftests:
         self._registries: dict[tuple[Path, ...], Registry] = {}
 
     def registry_for(self, path: Path) -> Registry:
-        """What a suite at ``path`` may use, or suites in that folder; one registry for all that see the same."""
+        """The registry for a suite at ``path``, or for suites in that folder; shared by all that see the same files."""
         found = tuple(file for file in conftests_for(path) if self._adopted(file))
         if found not in self._registries:
             hidden = [module for file, module in self._modules.items() if module is not None and file not in found]
@@ -41,9 +41,8 @@ class Conftests:
 
 
 def conftests_for(path: Path) -> Iterator[Path]:
-    """From the working folder, if it lies above, down to the folder of ``path``."""
-    folder = path if path.is_dir() else path.parent
-    folder = folder.absolute()
+    """From the working folder, if it is above, down to the folder of ``path``."""
+    folder = (path if path.is_dir() else path.parent).absolute()
     above = [each for each in (folder, *folder.parents) if Path.cwd() in (each, *each.parents)] or [folder]
     for each in reversed(above):
         if (each / "conftest.py").is_file():

@@ -23,8 +23,8 @@ It is found in one of three places:
       [project.entry-points.pytest_ireval]
       acme = "acme_metrics"          # the name must be yours alone; the value is the module with the hooks
 
-Hooks *return* what they add, and must not change anything else. Two plugins that bring one name are an error, never an
-override; so is a function that begins with ``ireval_`` and is no hook listed here.
+Hooks *return* their additions, and must not change anything else. Two plugins that bring one name are an error, never
+an override; so is a function whose name begins with ``ireval_`` and is not listed here.
 """
 
 from __future__ import annotations
@@ -56,9 +56,9 @@ hookimpl = pluggy.HookimplMarker(PROJECT)
 def ireval_metrics() -> Iterable[Metric]:  # type: ignore[empty-body]  # a hook's specification has no body
     """Return the metrics this plugin adds.
 
-    Called once, when the registry of a run is built; no judgments or rankings exist yet. A metric is what
-    ``@per_query_metric`` makes of a function of one ranking, or ``@metric`` of a function that scores all queries at
-    once over arrays. Names must differ from all others in more than letter case.
+    Called once, when the registry of a run is built; no judgments or rankings exist yet. ``@per_query_metric`` makes a
+    metric of a function of one ranking, ``@metric`` of a function that scores all queries at once over arrays. Names
+    must differ from all others in more than letter case.
 
     Since 0.1.
     """
@@ -68,9 +68,8 @@ def ireval_metrics() -> Iterable[Metric]:  # type: ignore[empty-body]  # a hook'
 def ireval_readers() -> Iterable[Reader]:  # type: ignore[empty-body]  # a hook's specification has no body
     """Return the readers of file formats this plugin adds.
 
-    Called once, when the registry of a run is built. A reader says which files it fits: where two of them fit one
-    file, the user is asked which is meant. Two readers that hold the same (queries, judgments or rankings) need two
-    names.
+    Called once, when the registry of a run is built. A reader decides which files it fits: if two of them fit one file,
+    the user is asked which is meant. Two readers for the same content (queries, judgments or rankings) need two names.
 
     Since 0.1.
     """
@@ -80,8 +79,8 @@ def ireval_readers() -> Iterable[Reader]:  # type: ignore[empty-body]  # a hook'
 def ireval_sources() -> Iterable[SourceKind]:  # type: ignore[empty-body]  # a hook's specification has no body
     """Return the kinds of sources this plugin adds: where a suite's rankings may come from.
 
-    Called when the first suite of a run is read. A kind is what ``@source(name=…, options=…)`` makes of a function
-    that takes its options and a ``Request`` and returns rankings. Its name is the key under ``source:`` in a suite.
+    Called when the first suite of a run is read. ``@source(name=…, options=…)`` makes a kind of a function that takes
+    its options and a ``Request`` and returns rankings. Its name is the key under ``source:`` in a suite.
 
     Since 0.1.
     """
@@ -89,11 +88,11 @@ def ireval_sources() -> Iterable[SourceKind]:  # type: ignore[empty-body]  # a h
 
 @hookspec
 def ireval_rules() -> Iterable[RuleKind]:  # type: ignore[empty-body]  # a hook's specification has no body
-    """Return the kinds of rules this plugin adds: what may decide about a change.
+    """Return the kinds of rules this plugin adds: they decide about a change.
 
-    Called when the first suite of a run is read. A kind is what ``@rule(name=…, options=…)`` makes of a function that
-    takes its options and what is ``Seen`` of the rankings, and returns a ``Ruling``. Its name is a key under ``rules:``
-    in a suite.
+    Called when the first suite of a run is read. ``@rule(name=…, options=…)`` makes a kind of a function that takes its
+    options and what is ``Seen`` of the rankings, and returns a ``Ruling``. Its name is a key under ``rules:`` in a
+    suite.
 
     Since 0.1.
     """
@@ -103,10 +102,9 @@ def ireval_rules() -> Iterable[RuleKind]:  # type: ignore[empty-body]  # a hook'
 def ireval_diagnoses() -> Iterable[DiagnosisKind]:  # type: ignore[empty-body]  # a hook's specification has no body
     """Return the diagnoses this plugin adds: plain causes of a change, which are named before any figure.
 
-    Called when the first suite of a run is read. A diagnosis is what ``@diagnosis(name=…)`` makes of a function that
-    takes a ``RankingChange`` (all rankings on both sides, and the loss of each query) and returns a ``Symptom`` or
-    None. It moves no verdict. One that concerns less than 2% of the queries, or that explains less than a fifth of the
-    loss, is not shown.
+    Called when the first suite of a run is read. ``@diagnosis(name=…)`` makes a diagnosis of a function that takes a
+    ``RankingChange`` (all rankings on both sides, and the loss of each query) and returns a ``Symptom`` or None. It
+    changes no verdict. A diagnosis of less than 2% of the queries, or of less than a fifth of the loss, is not shown.
 
     Since 0.1.
     """
@@ -114,12 +112,12 @@ def ireval_diagnoses() -> Iterable[DiagnosisKind]:  # type: ignore[empty-body]  
 
 @hookspec
 def ireval_report_sections() -> Iterable[ReportSection]:  # type: ignore[empty-body]  # as above: it has no body
-    """Return the sections this plugin adds to the report: what a team wants to see beside the gate's own figures.
+    """Return the sections this plugin adds to the report, beside the gate's own figures.
 
-    Called when the registry of a run is built. A section is what ``@report_section(name=…, title=…, template=…)``
-    makes of a function that takes the run as plain data and returns plain data. The function is called once, when the
-    run has ended, in the process that writes files; the template, a file beside its module, is filled in with what it
-    returned. A section decides nothing: where it cannot be shown, the report says why, and the verdict stays.
+    Called when the registry of a run is built. ``@report_section(name=…, title=…, template=…)`` makes a section of a
+    function that takes the run as plain data and returns plain data. The function is called once, when the run has
+    ended, in the process that writes files; its result fills in the template, a file beside its module. A section
+    decides nothing: if it cannot be shown, the report gives the reason, and the verdict stays.
 
     Since 0.1.
     """
@@ -130,12 +128,12 @@ class ReportSection:
     """A section of the report; made by :func:`report_section`."""
 
     name: str
-    """By which the results know it."""
+    """Its name in the results."""
     title: str
     data: Callable[[Mapping[str, Any]], Mapping[str, Any]]
-    """``data(run)`` gets the run as ``results.json`` has it, and returns what the template is filled in with."""
+    """``data(run)`` gets the run as ``results.json`` has it, and returns the values for the template."""
     folder: Path
-    """Where the module of ``data`` lies, and beside it the template."""
+    """The folder of the module of ``data``, and of the template."""
     template: str
     """The name of a Jinja template there."""
     style: str = ""
@@ -144,7 +142,7 @@ class ReportSection:
 
     @property
     def source(self) -> str:
-        """Who brings it, for messages."""
+        """The plugin that brings it, for messages."""
         return self.origin or f"{self.data.__module__} (not registered)"
 
 
@@ -169,7 +167,6 @@ def report_section(
 
 
 def _folder_of(function: Callable[..., Any], name: str) -> Path:
-    """The folder of the function's module."""
     try:
         return Path(inspect.getfile(inspect.unwrap(function))).absolute().parent
     except (TypeError, ValueError):
@@ -179,7 +176,7 @@ def _folder_of(function: Callable[..., Any], name: str) -> Path:
 
 
 def _refuse_lost(file: str, folder: Path, name: str) -> None:
-    """A file is below the folder, and there: a wheel may have been built without it."""
+    """Refuse a file that is not below the folder, or is missing: a wheel may have been built without it."""
     path = PurePosixPath(file)
     if path.is_absolute() or ".." in path.parts:
         raise PluginError(f"section {name!r}: {file!r} is not a path of a file below {folder}")

@@ -1,21 +1,43 @@
-"""What a kind of source and a kind of rule are: a YAML key, its options, and a function."""
+"""Kinds of sources, rules and diagnoses: a YAML key, its options, and a function."""
 
 from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from pytest_ireval.errors import PluginError
 
 if TYPE_CHECKING:
     from pytest_ireval.metrics.metric import Metric
 
-WITHOUT_DOCSTRINGS = 2
-"""As ``python -OO`` and ``PYTHONOPTIMIZE=2`` run."""
 KIND_NAME = re.compile(r"[a-z][a-z0-9_]*")
+
+
+Thing = TypeVar("Thing")
+
+
+class KindsByName(Mapping[str, Thing]):
+    """Things by name. ``acme:fresh``, with the distribution before the colon, is understood for each of them.
+
+    A name that two distributions bring is in it only with their names before it.
+    """
+
+    def __init__(self, listed: Mapping[str, Thing], qualified: Mapping[str, Callable[[], Thing]]) -> None:
+        self.listed, self.qualified = listed, qualified
+
+    def __getitem__(self, key: str) -> Thing:
+        if key not in self.listed and key in self.qualified:
+            return self.qualified[key]()
+        return self.listed[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.listed)
+
+    def __len__(self) -> int:
+        return len(self.listed)
 
 
 class Part(NamedTuple):
@@ -32,7 +54,7 @@ class Part(NamedTuple):
 
 
 class MeanTest(NamedTuple):
-    """The p of a fall of a mean, and the values whose mean it is about: what other metrics do on the same queries."""
+    """The p of a fall of a mean, and the values of that mean, to correct for other metrics on the same queries."""
 
     p: float
     gains: Any
@@ -48,7 +70,7 @@ class RuleKind:
     name: str
     """The key in YAML."""
     options: type[Any]
-    """A subclass of ``RuleOptions``: what can be said under the key."""
+    """A subclass of ``RuleOptions``: the allowed options under the key."""
     judge: Callable[..., Any]
     """``judge(options, seen) -> Ruling``; see :class:`pytest_ireval.rules.context.Seen`."""
     summary: str
@@ -56,15 +78,15 @@ class RuleKind:
     parts: Callable[[Any], Iterable[Part]] | None = None
     """The parts of one rule; None: it has one, about ``options.metric`` if there is such an option."""
     compares: bool = False
-    """Whether it looks at the baseline; such a rule fails where there is none, and an update accepts it."""
+    """It looks at the baseline; such a rule fails if there is none, and an update accepts it."""
     judged: bool = True
-    """Whether it needs judgments."""
+    """It needs judgments."""
     slices: bool = True
-    """Whether ``where`` and ``per`` make sense."""
+    """``where`` and ``per`` make sense."""
     lists: bool = False
-    """Whether it compares lists, not values. Its metrics, if any, need a ``reference``; those of others score one."""
+    """It compares lists, not values. Its metrics, if any, need a ``reference``; those of others score one."""
     names_whole: bool = False
-    """Whether the id of a verdict on all queries ends in ``all``."""
+    """The id of a verdict on all queries ends in ``all``."""
     tested: Callable[[Any, Any], float | MeanTest | None] | None = None
     """``tested(options, seen)``: the p under which it would fail by evidence, or None if evidence does not decide.
 
@@ -72,20 +94,18 @@ class RuleKind:
     for every verdict of the suite, and hands the corrected p to ``judge`` as ``seen.adjusted``.
     """
     chances: Callable[[Any, Any], Any] | None = None
-    """``chances(options, tries)``: what it makes of drawn changes, or None if these cannot tell. Without it, a run says
+    """``chances(options, tries)``: its verdicts on drawn changes, or None if these cannot tell. Without it, a run says
     that its rate of false alarms does not count this rule."""
     origin: str = ""
 
     @property
     def source(self) -> str:
-        """Who brings it, for messages."""
+        """The plugin that brings it, for messages."""
         return self.origin or f"{self.judge.__module__} (not registered)"
 
     def parts_of(self, options: Any) -> list[Part]:
-        """What has a verdict of its own under these options."""
-        if self.parts is not None:
-            return list(self.parts(options))
-        return [Part(metric=getattr(options, "metric", None))]
+        """The parts that have verdicts of their own under these options."""
+        return list(self.parts(options)) if self.parts is not None else [Part(metric=getattr(options, "metric", None))]
 
 
 @dataclass(frozen=True)
@@ -104,7 +124,7 @@ class SourceKind:
 
     @property
     def source(self) -> str:
-        """Who brings it, for messages."""
+        """The plugin that brings it, for messages."""
         return self.origin or f"{self.fetch.__module__} (not registered)"
 
 
@@ -116,7 +136,7 @@ class DiagnosisKind:
     diagnose: Callable[[Any], Any]
     """``diagnose(change) -> Symptom | None``; see :class:`pytest_ireval.rules.diagnosis.RankingChange`."""
     certain: bool = False
-    """Whether it is named even where no metric lost anything."""
+    """It is named even if no metric lost anything."""
     origin: str = ""
 
     @property
@@ -128,8 +148,8 @@ class DiagnosisKind:
 def diagnosis(*, name: str, certain: bool = False) -> Callable[[Callable[[Any], Any]], DiagnosisKind]:
     """Make a diagnosis of ``function(change) -> Symptom | None``.
 
-    A ``certain`` one is a defect wherever it is found, such as queries without any answer. Others are named only where
-    they explain a good part of a loss.
+    A ``certain`` one is always a defect, such as queries without any answer. Others are named only if they explain a
+    good part of a loss.
     """
 
     def make(function: Callable[[Any], Any]) -> DiagnosisKind:
@@ -183,11 +203,11 @@ def _checked(name: str, options: type[Any], function: Callable[..., Any], wanted
     if not isinstance(options, type) or wanted not in {each.__name__ for each in options.__mro__}:
         raise PluginError(f"{name}: options={options!r} is not a subclass of {wanted}")
     summary = " ".join((function.__doc__ or "").partition("\n\n")[0].split())
-    if not summary and sys.flags.optimize < WITHOUT_DOCSTRINGS:
+    if not summary and sys.flags.optimize < 2:  # python -OO and PYTHONOPTIMIZE=2 drop docstrings
         raise PluginError(f"{name}: its function needs a docstring; editors and documentation show it")
     return summary
 
 
 def from_origin(kind: Any, origin: str) -> Any:
-    """The same, with who brought it."""
+    """The kind, with the plugin that brought it."""
     return replace(kind, origin=origin)

@@ -1,4 +1,4 @@
-"""Everything that plugins bring, by name; and how plugins are found and asked."""
+"""Everything that plugins bring, by name; finds plugins and calls their hooks."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import inspect
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
-from functools import cache, cached_property
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache, cached_property, partial
 from importlib import import_module
 from pathlib import Path
 from types import MappingProxyType, ModuleType
@@ -18,19 +18,16 @@ import pluggy
 
 from pytest_ireval.errors import MetricError, MetricNameError, PluginError, Problem, did_you_mean
 from pytest_ireval.metrics.metric import Metric, altered
-from pytest_ireval.metrics.names import Vocabulary
-from pytest_ireval.metrics.spellings import SPELLED, stem, stem_of
+from pytest_ireval.metrics.names import Vocabulary, plain_distribution, vocabulary_of
 from pytest_ireval.plugins import hookspecs
 from pytest_ireval.plugins.hookspecs import ReportSection
-from pytest_ireval.plugins.kinds import DiagnosisKind, RuleKind, SourceKind, from_origin
+from pytest_ireval.plugins.kinds import DiagnosisKind, KindsByName, RuleKind, SourceKind, from_origin
 from pytest_ireval.retrieval.formats.reader import CONTENTS, Reader
-
-FORMAT_NAME = re.compile(r"[a-z][a-z0-9-]*")
 
 
 @dataclass(frozen=True)
 class Origin:
-    """Where a plugin comes from. ``name`` is its entry point, or the path of a conftest.py."""
+    """The origin of a plugin. ``name`` is its entry point, or the path of a conftest.py."""
 
     name: str
     distribution: str = ""
@@ -38,6 +35,10 @@ class Origin:
 
     def __str__(self) -> str:
         return f"{self.distribution} {self.version}".strip() or self.name
+
+
+WITHOUT = "IREVAL_WITHOUT"
+"""The variable with names of plugins that are left out, separated by commas; ``--ireval-without`` does the same."""
 
 
 class Kinds(NamedTuple):
@@ -50,15 +51,20 @@ class Kinds(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Registry:
-    """What can be named in a suite or on the command line."""
+    """Everything that can be named in a suite or on the command line."""
 
-    metrics: dict[str, Metric] = field(default_factory=dict)
+    vocabulary: Vocabulary
+    """The metrics by every name they answer to."""
     readers: tuple[Reader, ...] = ()
     plugins: tuple[Origin, ...] = ()
     kinds_when_asked: Callable[[], Kinds] = Kinds
-    """Their options are models of suites, which only those who read suites shall pay for."""
+    """Their options are models of suites, which take time to load; only commands that read suites need them."""
     sections: Mapping[str, ReportSection] = field(default_factory=dict)
-    """What is added to the report, by name."""
+    """Sections of the report, by name."""
+    without: tuple[Origin, ...] = ()
+    """Plugins that were left out by name."""
+    broken: tuple[str, ...] = ()
+    """Plugins that could not be loaded, each with the reason; only in a registry for commands that look."""
 
     @cached_property
     def _kinds(self) -> Kinds:
@@ -81,16 +87,16 @@ class Registry:
 
     @property
     def distributions(self) -> tuple[str, ...]:
-        """Who takes part, each once, in the order in which plugins were found."""
+        """The distributions that take part, each once, in the order in which plugins were found."""
         return tuple(dict.fromkeys(map(str, self.plugins)))
 
-    @cached_property
-    def vocabulary(self) -> Vocabulary:
-        """The metrics by every name they answer to."""
-        return Vocabulary(self.metrics)
+    @property
+    def metrics(self) -> Mapping[str, Metric]:
+        """The metrics by name."""
+        return self.vocabulary.metrics
 
     def parse_metrics(self, texts: Iterable[str | Metric]) -> list[Metric]:
-        """The metrics that texts name, each once, in order; raises MetricNameError with all that is wrong."""
+        """The metrics that texts name, each once, in order; raises MetricNameError with all problems."""
         parsed: dict[str, Metric] = {}
         problems: list[Problem] = []
         for text in texts:
@@ -129,7 +135,7 @@ def _refuse_another(metric: Metric, other: Metric) -> None:
 
 
 Brought = Iterable[tuple[Origin, Iterable[object]]]
-"""What each plugin returned from one hook."""
+"""The values that each plugin returned from one hook."""
 
 
 def registered(
@@ -138,8 +144,10 @@ def registered(
     readers: Brought = (),
     kinds: Callable[[], tuple[Brought, Brought, Brought]] = lambda: ((), (), ()),
     sections: Brought = (),
+    without: Iterable[Origin] = (),
+    broken: Iterable[str] = (),
 ) -> Registry:
-    """A registry of what plugins brought; every name may be claimed once.
+    """A registry of what plugins brought; every name may be claimed once by a distribution.
 
     ``kinds`` brings sources, rules and diagnoses.
     """
@@ -152,44 +160,58 @@ def registered(
             _by_key(diagnoses, DiagnosisKind, "diagnosis"),
         )
 
+    found = [
+        (plain_distribution(origin.distribution), _metric(value, origin))
+        for origin, values in metrics
+        for value in values
+    ]
     return Registry(
-        _metrics_by_name(metrics),
+        vocabulary_of(found),
         tuple(_named_readers(readers)),
         tuple(plugins),
         kinds_when_asked,
         _by_key(sections, ReportSection, "report_section"),
+        tuple(without),
+        tuple(broken),
     )
 
 
-PLURAL = {"diagnosis": "diagnoses"}
-
-
 def _by_key(brought: Brought, wanted: type[Any], what: str) -> Mapping[str, Any]:
-    """Kinds of sources or rules, or sections, by name."""
-    kinds: dict[str, Any] = {}
+    found: dict[str, list[tuple[str, Any]]] = {}
     called = what.replace("_", " ")
     for origin, values in brought:
         for value in values:
             if not isinstance(value, wanted):
-                made, hook = f"decorate the function with @{what}", f"ireval_{PLURAL.get(what, f'{what}s')}"
+                hook = "ireval_diagnoses" if what == "diagnosis" else f"ireval_{what}s"
+                made = f"decorate the function with @{what}"
                 raise PluginError(f"plugin {origin} returned {value!r} from {hook}, which is not a {called}: {made}")
             kind = from_origin(value, str(origin))
-            other = kinds.setdefault(kind.name, kind)
-            if other is not kind:
-                raise PluginError(f"{called} {kind.name!r} is claimed twice: by {other.source} and by {kind.source}")
-    return MappingProxyType(kinds)
+            owner, others = plain_distribution(origin.distribution), found.setdefault(kind.name, [])
+            for whose, other in others:
+                if other is not kind and (whose == owner or not whose or not owner):
+                    by = f"by {other.source} and by {kind.source}"
+                    raise PluginError(f"{called} {kind.name!r} is claimed twice: {by}")
+            others.append((owner, kind))
+    listed: dict[str, Any] = {}
+    qualified: dict[str, Callable[[], Any]] = {}
+    for name, claims in found.items():
+        for owner, kind in claims:
+            whole = f"{owner}:{name}"  # the options of a source have a field of its bare name
+            called_so = partial(replace, kind, name=name if wanted is SourceKind else whole)
+            if owner:
+                qualified[whole] = called_so
+            if len(claims) > 1:
+                listed[whole] = called_so()
+            else:
+                listed[name] = kind
+    return KindsByName(listed, qualified)
 
 
-def _metrics_by_name(brought: Brought) -> dict[str, Metric]:
-    metrics: dict[str, Metric] = {}
-    claims: dict[str, tuple[str, Metric]] = {}
-    for origin, values in brought:
-        for value in values:
-            metric = _metric(value, origin)
-            _claim(metric, claims)
-            metrics[metric.name] = metric
-    _refuse_hidden(metrics)
-    return metrics
+def _metric(value: object, origin: Origin) -> Metric:
+    if not isinstance(value, Metric):
+        complaint = f"plugin {origin} returned {value!r} from ireval_metrics, which is not a metric"
+        raise PluginError(f"{complaint}: decorate the function with @per_query_metric or @metric")
+    return altered(value, origin=str(origin))
 
 
 def _named_readers(brought: Brought) -> list[Reader]:
@@ -207,56 +229,13 @@ def _named_readers(brought: Brought) -> list[Reader]:
 def _reader(value: object, origin: Origin) -> Reader:
     if not isinstance(value, Reader):
         raise PluginError(f"plugin {origin} returned {value!r} from ireval_readers, which is not a Reader")
-    if value.holds not in CONTENTS or not all(map(FORMAT_NAME.fullmatch, (value.name, *value.also))):
+    named = all(re.fullmatch(r"[a-z][a-z0-9-]*", name) for name in (value.name, *value.also))
+    if value.holds not in CONTENTS or not named:
         raise PluginError(
             f"plugin {origin}: reader {value.name!r} holds {value.holds!r}; "
             f"holds must be one of {', '.join(CONTENTS)}; a name has only lower-case letters, digits and hyphens"
         )
     return value._replace(origin=str(origin))
-
-
-def _refuse_hidden(metrics: dict[str, Metric]) -> None:
-    """A name such as ``P_5`` would be read as the spelling ``P_{cutoff}`` of another metric."""
-    stems: dict[str, tuple[str, Metric]] = {}
-    for metric in metrics.values():
-        for name in metric.spellings:
-            if known := stem_of(name):
-                other_name, other = stems.setdefault(known, (name, metric))
-                if other is not metric:
-                    raise _read_as_another(name, metric, other_name, other)
-    for metric in metrics.values():
-        for name in (metric.name, *metric.spellings):
-            match = SPELLED.fullmatch(name)
-            if match and (hiding := stems.get(stem(match["stem"]))) and hiding[1] is not metric:
-                raise _read_as_another(name, metric, *hiding)
-
-
-def _read_as_another(name: str, metric: Metric, other_name: str, other: Metric) -> PluginError:
-    return PluginError(
-        f"metric name {name!r} of {metric.name} of {metric.source} would be read as {other_name!r} "
-        f"of {other.name} of {other.source}"
-    )
-
-
-def _metric(value: object, origin: Origin) -> Metric:
-    if not isinstance(value, Metric):
-        raise PluginError(
-            f"plugin {origin} returned {value!r} from ireval_metrics, which is not a metric: "
-            "decorate the function with @per_query_metric or @metric"
-        )
-    return altered(value, origin=str(origin))
-
-
-def _claim(metric: Metric, claims: dict[str, tuple[str, Metric]]) -> None:
-    """Take a metric's names; names that differ in letter case only are one name."""
-    for name in (metric.name, *metric.spellings):
-        other_name, other = claims.setdefault(name.lower(), (name, metric))
-        if other is not metric:
-            case = "" if other_name == name else f" (the first spells it {other_name!r}; letter case is ignored)"
-            raise PluginError(
-                f"metric name {name!r} is claimed twice{case}: "
-                f"by {other.name} of {other.origin} and by {metric.name} of {metric.origin}"
-            )
 
 
 ENTRY_POINT_GROUP = "pytest_ireval"
@@ -269,23 +248,39 @@ class Plugins:
         self.manager = pluggy.PluginManager(hookspecs.PROJECT)
         self.manager.add_hookspecs(hookspecs)
         self.origins: dict[object, Origin] = {}
+        self.without: tuple[Origin, ...] = ()
+        self.broken: list[str] = []
 
-    def load_installed(self) -> None:
-        """Register every installed plugin; an entry-point name that two distributions use is an error."""
-        for entry in _entries():
+    def load_installed(self, without: Iterable[str] = (), *, looks: bool = False) -> None:
+        """Register every installed plugin but those ``without`` and the variable IREVAL_WITHOUT name.
+
+        An entry-point name that two distributions use is an error. A plugin that cannot be loaded is an error, unless
+        a command only ``looks``: then it is remembered as broken, and the command says what is missing.
+        """
+        entries = _entries()
+        left_out = _left_out(entries, {"--ireval-without": without, WITHOUT: os.environ.get(WITHOUT, "").split(",")})
+        self.without = tuple(map(_origin, left_out))
+        for entry in entries:
             try:
-                plugin = entry.load()
-            except (Exception, SystemExit) as error:  # a plugin may raise anything while it is imported
-                raise PluginError(
-                    f"plugin {entry.name!r} ({entry.module}) of {_origin(entry)} cannot be loaded: "
-                    f"{type(error).__name__}: {error}"
-                ) from error
-            _refuse_unmarked(plugin, _origin(entry))
-            self._register(plugin, _origin(entry))
-            if not self.manager.get_hookcallers(plugin):
-                raise PluginError(
-                    f"plugin {entry.name!r} ({entry.module}) of {_origin(entry)} implements no hook of pytest-ireval"
-                )
+                if entry not in left_out:
+                    self._load(entry, _origin(entry))
+            except PluginError as error:
+                if not looks or _is_built_in(entry):
+                    raise
+                self.broken.append(str(error))
+
+    def _load(self, entry: Installed, origin: Origin) -> None:
+        named = f"plugin {entry.name!r} ({entry.module}) of {origin}"
+        try:
+            plugin = entry.load()
+        except (Exception, SystemExit) as error:  # a plugin may raise anything while it is imported
+            way_out = f"repair it, or run without it: --ireval-without {entry.name} (or {WITHOUT}={entry.name})"
+            problem = Problem(f"{named} cannot be loaded: {type(error).__name__}: {error}", suggestion=way_out)
+            raise PluginError(problem) from error
+        _refuse_unmarked(plugin, origin)
+        self._register(plugin, origin)
+        if not self.manager.get_hookcallers(plugin):
+            raise PluginError(f"{named} implements no hook of pytest-ireval")
 
     def adopt(self, module: ModuleType, name: str = "") -> bool:
         """Register a module found by path, such as a conftest.py, if it has hooks of ours; True if it has."""
@@ -300,7 +295,7 @@ class Plugins:
         return True
 
     def registry(self, without: Iterable[object] = ()) -> Registry:
-        """What all plugins bring, but those left out."""
+        """A registry of all plugins, except those left out."""
         hidden = list(without)
         seen = [plugin for plugin in self.origins if plugin not in hidden]
 
@@ -313,10 +308,12 @@ class Plugins:
             brought("ireval_readers"),
             lambda: (brought("ireval_sources"), brought("ireval_rules"), brought("ireval_diagnoses")),
             brought("ireval_report_sections"),
+            self.without,
+            self.broken,
         )
 
     def _brought(self, hook: str, plugin: object) -> list[object]:
-        """What a plugin returns from a hook; nothing if it does not implement it."""
+        """The values that a plugin returns from a hook; none if it does not implement it."""
         others = [other for other in self.origins if other is not plugin]
         call: Callable[[], list[Iterable[object]]] = self.manager.subset_hook_caller(hook, others)
         things = hook.removeprefix(f"{hookspecs.PROJECT}_").replace("_", " ")
@@ -341,16 +338,19 @@ class Plugins:
             raise PluginError(f"plugin {origin}: {error}") from error
 
 
-def load_registry() -> Registry:
-    """What the installed plugins bring, without any conftest.py."""
+def load_registry(*, looks: bool = False) -> Registry:
+    """The registry of the installed plugins, without any conftest.py.
+
+    A plugin that cannot be loaded is an error, unless the caller only ``looks``: then it is in ``broken``.
+    """
     plugins = Plugins()
-    plugins.load_installed()
+    plugins.load_installed(looks=looks)
     return plugins.registry()
 
 
 @cache
 def installed() -> Registry:
-    """The same, loaded once: installed plugins do not change while a process lives."""
+    """The registry of the installed plugins, loaded once: they do not change while a process lives."""
     return load_registry()
 
 
@@ -367,6 +367,34 @@ def _entries() -> list[Installed]:
     return [found[name] for name in sorted(found)]
 
 
+def _is_built_in(entry: Installed) -> bool:
+    return plain_distribution(entry.distribution) == "pytest-ireval"
+
+
+def _left_out(entries: Sequence[Installed], asked: Mapping[str, Iterable[str]]) -> list[Installed]:
+    """The plugins that are left out by name: that of the entry point, or of the distribution."""
+    found = []
+    for asker, names in asked.items():
+        for name in filter(None, map(str.strip, names)):
+            plain = plain_distribution(name)
+            meant = [
+                each
+                for each in entries
+                if plain_distribution(each.name) == plain or plain_distribution(each.distribution) == plain
+            ]
+            others = sorted(each.name for each in entries if not _is_built_in(each))
+            allowed = f"installed: {', '.join(others)}" if others else "no plugins of others are installed"
+            if not meant:
+                complaint = f"{asker} names {name!r}, which is not an installed plugin"
+                raise PluginError(Problem(complaint, suggestion=did_you_mean(name, others), allowed=allowed))
+            if any(map(_is_built_in, meant)):
+                raise PluginError(
+                    Problem(f"{asker} names {name!r}, which is built in and cannot be left out", allowed=allowed)
+                )
+            found += meant
+    return found
+
+
 def _origin(entry: Installed) -> Origin:
     return Origin(entry.name, entry.distribution, entry.version)
 
@@ -377,7 +405,7 @@ def _is_ours(item: tuple[str, object]) -> bool:
 
 
 def _refuse_unmarked(plugin: object, origin: Origin) -> None:
-    """A function that is named like a hook, or nearly so, but not marked as one would never be called: say so."""
+    """Refuse a function that is named like a hook, or nearly so, but not marked as one: it would never be called."""
     hooks = [name for name in vars(hookspecs) if name.startswith(f"{hookspecs.PROJECT}_")]
     for name, value in getattr(plugin, "__dict__", {}).items():
         if name.startswith(f"{hookspecs.PROJECT}_") and inspect.isroutine(value) and not _is_ours((name, value)):
@@ -391,8 +419,6 @@ def _refuse_unmarked(plugin: object, origin: Origin) -> None:
 
 METADATA_FOLDER = re.compile(r"(?P<name>.+?)(-[^-]*)?\.(dist|egg)-info")
 FIELD = re.compile(r"^(Name|Version):\s*(\S+)", re.MULTILINE)
-LONGEST_HEAD = 4096
-"""Name and version stand at the beginning of a distribution's metadata."""
 
 
 class Installed(NamedTuple):
@@ -424,12 +450,9 @@ def installed_plugins(group: str) -> list[Installed]:
 
 
 def _only_folders() -> bool:
-    """Tell whether everything on the path is a folder (or not there), and nobody else finds distributions."""
-    strangers = [f for f in sys.meta_path if hasattr(f, "find_distributions") and f.__module__ != PATH_FINDER]
-    return not strangers and not any(os.path.isfile(entry) for entry in sys.path)
-
-
-PATH_FINDER = "_frozen_importlib_external"
+    """Tell whether the path has only folders, and only Python's own finder looks for distributions."""
+    finders = [finder.__module__ for finder in sys.meta_path if hasattr(finder, "find_distributions")]
+    return {*finders} <= {"_frozen_importlib_external"} and not any(os.path.isfile(entry) for entry in sys.path)
 
 
 def _metadata_folders(path: Iterable[str]) -> Iterator[tuple[str, Path]]:
@@ -439,7 +462,7 @@ def _metadata_folders(path: Iterable[str]) -> Iterator[tuple[str, Path]]:
             with os.scandir(entry or ".") as files:
                 for file in files:
                     if match := METADATA_FOLDER.fullmatch(file.name):
-                        yield re.sub(r"[-_.]+", "-", match["name"]).lower(), Path(file.path)
+                        yield plain_distribution(match["name"]), Path(file.path)
         except OSError:
             continue  # a folder on the path that is not there, or not for us, holds no plugins
 
@@ -462,7 +485,7 @@ def _name_and_version(folder: Path) -> tuple[str, str]:
     file = folder / ("METADATA" if folder.suffix == ".dist-info" else "PKG-INFO")
     try:
         with open(file, encoding="utf-8", errors="replace") as metadata:
-            fields = dict(FIELD.findall(metadata.read(LONGEST_HEAD)))
+            fields = dict(FIELD.findall(metadata.read(4096)))  # name and version come first
     except OSError:
         fields = {}  # a damaged installation still has the name of its folder
     return fields.get("Name", folder.stem), fields.get("Version", "")

@@ -1,4 +1,4 @@
-"""How each promise is put to the test: functions that look for data on which a metric breaks it."""
+"""The tests of the promises: functions that look for data on which a metric breaks one."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from pytest_ireval.metrics.score import ROUNDING, bounds_of
 from pytest_ireval.testing.changes import (
     Change,
     Data,
-    Query,
     changed,
     deep_enough,
     each_alone,
@@ -29,19 +28,19 @@ from pytest_ireval.testing.scoring import Attributes, MetricValues, contents, ju
 
 @dataclass(frozen=True)
 class SeenBreak:
-    """Data, how they came about, and what the metric says of one unit of them."""
+    """Data, their origin, and the metric's value of one unit of them."""
 
     how: str
     data: Data
     unit: str
     value: str
     scored: bool = False
-    """Whether scores have to be shown."""
+    """True if scores have to be shown."""
 
 
 @dataclass(frozen=True)
 class Broken:
-    """A promise that is broken: what was seen, and beside it what should have agreed with it."""
+    """A broken promise: the data seen, and the data that should have agreed with them."""
 
     seen: tuple[SeenBreak, ...]
     complaint: str = ""
@@ -72,11 +71,12 @@ def out_of_range(metric: Metric, data: Data, attributes: Attributes | None) -> B
 
 
 def differs(change: Change, how: str, *, scored: bool = False) -> Breaks:
-    """What finds a value that a change of the data changes."""
+    """A test that finds a value which a change of the data changes."""
 
     def breaks(metric: Metric, data: Data, attributes: Attributes | None) -> Broken | None:
         other = changed(change, data)
-        new = dict(zip((q.name for q in _by_number(data)), (q.name for q in _by_number(other)), strict=True))
+        names = ([q.name for q in sorted(each.queries, key=lambda q: q.number)] for each in (data, other))
+        new = dict(zip(*names, strict=True))
         before, after = values_of(metric, data, attributes), values_of(metric, other, attributes)
         broken = _difference(metric, (data, before), (other, after), how, attributes, new)
         return broken and Broken(tuple(replace(seen, scored=scored) for seen in broken.seen))
@@ -85,16 +85,12 @@ def differs(change: Change, how: str, *, scored: bool = False) -> Breaks:
 
 
 def either(*ways: Breaks) -> Breaks:
-    """What the first of several ways finds."""
+    """A test that takes the first finding of several tests."""
 
     def breaks(metric: Metric, data: Data, attributes: Attributes | None) -> Broken | None:
         return next((broken for way in ways if (broken := way(metric, data, attributes))), None)
 
     return breaks
-
-
-def _by_number(data: Data) -> list[Query]:
-    return sorted(data.queries, key=lambda query: query.number)
 
 
 def changed_below_the_cutoff(metric: Metric, data: Data, attributes: Attributes | None) -> Broken | None:
@@ -108,7 +104,7 @@ def changed_below_the_cutoff(metric: Metric, data: Data, attributes: Attributes 
 
 
 def differs_alone(metric: Metric, data: Data, attributes: Attributes | None) -> Broken | None:
-    """A query that stands in front of others scores otherwise by itself."""
+    """A query that comes before others has another score by itself."""
     for together, alone in zip(each_first(data), each_alone(data), strict=True):
         before, after = values_of(metric, together, attributes), values_of(metric, alone, attributes)
         if before.raised:
@@ -121,7 +117,7 @@ def differs_alone(metric: Metric, data: Data, attributes: Attributes | None) -> 
 
 
 def differs_the_second_time(metric: Metric, data: Data, attributes: Attributes | None) -> Broken | None:
-    """A second call says something else: on data of its own, or on what the first call has seen."""
+    """A second call gives other values: on data of its own, or on the data of the first call."""
     judged = judged_of(metric, data, attributes)
     kept = contents(judged)
     first, again = values(metric, judged), values_of(metric, data, attributes)
@@ -133,7 +129,7 @@ def differs_the_second_time(metric: Metric, data: Data, attributes: Attributes |
 
 
 def differs_after_other_arguments(metric: Metric, data: Data, attributes: Attributes | None) -> Broken | None:
-    """What it remembers of other arguments changes a value."""
+    """Remembered values of other arguments change a value."""
     judged = judged_of(metric, data, attributes)
     kept = contents(judged)
     for other in siblings(metric):
@@ -193,7 +189,7 @@ def _relevant_from(metric: Metric) -> float | None:
 
 
 def _worse(metric: Metric, data: Data, better: Data, how: str, attributes: Attributes | None) -> Broken | None:
-    """What should be at least as good is worse."""
+    """The first unit that is worse although it should be at least as good."""
     before, after = values_of(metric, data, attributes), values_of(metric, better, attributes)
     sign = -1 if metric.direction == "lower" else 1
     for unit, value in before.by_unit.items():
@@ -212,7 +208,7 @@ def _difference(
     attributes: Attributes | None,
     names: Mapping[str, str] | None = None,
 ) -> Broken | None:
-    """The first unit whose value differs; a metric that never says the same twice breaks another promise."""
+    """The first unit whose value differs; a metric with other values at each call breaks another promise."""
     names = names or {}
     unit = _unit_that_differs(old[1], new[1], names)
     if unit is None or not _steady(metric, old[0], old[1], attributes):
@@ -261,19 +257,14 @@ GAINS = {1: 1, 2: 3, 3: 7}
 
 
 def variants(metric: Metric) -> tuple[Metric, ...]:
-    """The metric as it was handed over if it has arguments, else with sensible ones; raises MetricError if none fit."""
+    """The metric itself if it has arguments, else with sensible ones; raises MetricError if none fit."""
     if metric.arguments:
         return (metric,)
     required = {p.name: _candidates(p) for p in metric.parameters if p.required}
     for name, found in required.items():
         if not found:
-            raise MetricError(
-                Problem(
-                    f"no suitable value is known for {name}",
-                    place=str(metric),
-                    suggestion=f"pass the metric with arguments, as {metric.name}({name}=…)",
-                )
-            )
+            suggestion = f"pass the metric with arguments, as {metric.name}({name}=…)"
+            raise MetricError(Problem(f"no suitable value is known for {name}", str(metric), suggestion=suggestion))
     plain = {name: found[len(found) // 2] for name, found in required.items()}
     chosen = [{**plain, name: value} for name, found in required.items() for value in found] or [plain]
     short = {**plain, "cutoff": CUTOFFS[1]} if metric.parameter("cutoff") else plain
@@ -295,12 +286,11 @@ def siblings(metric: Metric) -> tuple[Metric, ...]:
 
 
 def tried(parameter: Parameter) -> list[Any]:
-    """The values with which a parameter is tried unless its author says which."""
+    """The values with which a parameter is tried unless its author gives some."""
     return _candidates(parameter) if parameter.required else _others(parameter)
 
 
 def _candidates(parameter: Parameter) -> list[Any]:
-    """Values for a parameter that has no default."""
     possible: dict[str, tuple[Any, ...]] = {
         "int": CUTOFFS if parameter.name == "cutoff" else WHOLE_NUMBERS,
         "float": NUMBERS,
@@ -312,7 +302,7 @@ def _candidates(parameter: Parameter) -> list[Any]:
 
 
 def _others(parameter: Parameter) -> list[Any]:
-    """Values in place of the default; none where the default is None and nothing says what would fit."""
+    """Values in place of the default; none where the default is None, because nothing tells a fitting value."""
     if parameter.name == "cutoff":
         return _allowed(parameter, CUTOFFS)
     if parameter.default is None:

@@ -1,4 +1,4 @@
-"""The data of the contract kit, and ways to change it on which most metrics have an opinion."""
+"""The data of the contract kit, and changes of them that affect most metrics, or must not."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ TOP = 3
 Graded: TypeAlias = Sequence[float | None]
 
 GRADES: Graded = (None, None, 0, 0, 1, 1, 2, 3, -1)
-"""What a random document is worth; None: nobody judged it."""
+"""Grades of random documents; None: not judged."""
 GRADES_TO_4: Graded = (None, 0, 1, 2, 3, 4, 4)
 GRADES_TO_5: Graded = (None, None, -1, 0, 0, 1, 2, 3, 4, 5)
 FRACTIONS_TO_5: Graded = (None, None, -1, -0.5, 0, 0.25, 0.5, 1, 1.5, 2, 4, 5)
@@ -44,7 +44,7 @@ class Query:
 
 @dataclass(frozen=True, eq=False)
 class Data:
-    """Some queries; ``strangers`` are queries that were ranked and that nobody judged, ``top`` is that of the scale."""
+    """Some queries; ``strangers`` are queries that are ranked and not judged, ``top`` is that of the scale."""
 
     queries: tuple[Query, ...]
     strangers: tuple[str, ...] = ()
@@ -94,18 +94,8 @@ CORNERS: dict[str, tuple[Graded | None, Sequence[float]]] = {
 @cache
 def corner_cases() -> Data:
     """All corner cases as queries of one evaluation."""
-    return Data(
-        tuple(
-            query(number, retrieved, missed, descending(retrieved))
-            for number, (retrieved, missed) in enumerate(CORNERS.values(), 1)
-        )
-    )
-
-
-@cache
-def _single_corner_cases() -> tuple[Data, ...]:
-    """Each corner case as the only query of an evaluation."""
-    return tuple(Data((each,)) for each in corner_cases().queries)
+    cases = enumerate(CORNERS.values(), 1)
+    return Data(tuple(query(i, retrieved, missed, descending(retrieved)) for i, (retrieved, missed) in cases))
 
 
 def descending(retrieved: Graded | None) -> list[float]:
@@ -126,9 +116,7 @@ def random_data(size: int, *, tied: bool = False, grades: Graded = GRADES, count
     return Data(tuple(queries), top=max(grade for grade in grades if grade is not None))
 
 
-@cache
 def _long_lists() -> Data:
-    """Two queries with 300 documents each."""
     chance = np.random.default_rng([_SEED, 300])
     graded = [[GRADES[i] for i in chance.integers(len(GRADES), size=300)] for _ in range(2)]
     return Data(tuple(query(i, retrieved, [1, 3], descending(retrieved)) for i, retrieved in enumerate(graded, 1)))
@@ -136,7 +124,7 @@ def _long_lists() -> Data:
 
 @cache
 def judged_throughout(size: int) -> Data:
-    """One query with so many documents retrieved, all judged."""
+    """One query with this number of documents retrieved, all judged."""
     retrieved = [(1, 0, 2)[i % 3] for i in range(size)]
     return Data((query(1, retrieved, [1, 3], descending(retrieved)),))
 
@@ -147,14 +135,15 @@ def plain_data() -> tuple[Data, ...]:
 
 
 def fractions() -> Data:
-    """Grades that are no whole numbers: whether 0.5 is relevant is for a metric to say."""
+    """Grades with fractions: each metric decides whether 0.5 is relevant."""
     return random_data(6, grades=FRACTIONS_TO_5)
 
 
+@cache
 def all_data() -> tuple[Data, ...]:
     """Everything, with corner cases by themselves, equal scores, long lists, and many queries."""
     return (
-        *_single_corner_cases(),
+        *(Data((each,)) for each in corner_cases().queries),
         *plain_data(),
         fractions(),
         random_data(8, tied=True),
@@ -178,7 +167,6 @@ def changed(change: Change, data: Data) -> Data:
 
 
 def _each_query(data: Data, change: Callable[[Query], Query]) -> Data:
-    """The data with every query changed by itself."""
     return replace(data, queries=tuple(map(change, data.queries)))
 
 
@@ -214,14 +202,14 @@ def queries_renamed_at_length(data: Data) -> Data:
 
 
 def queries_shuffled(data: Data) -> Data:
-    """Queries stand in another order, among them one that was ranked and that nobody judged."""
+    """Queries are in another order, and one is added that is ranked and not judged."""
     order = np.random.default_rng(_SEED).permutation(len(data.queries)).tolist()
     moved = order if order != sorted(order) else order[::-1]
-    return replace(data, queries=tuple(data.queries[i] for i in moved), strangers=("nobody judged this",))
+    return replace(data, queries=tuple(data.queries[i] for i in moved), strangers=("a query that is not judged",))
 
 
 def lines_shuffled(data: Data) -> Data:
-    """The lines of each ranking and of the judgments stand in another order; scores say what the order is."""
+    """The lines of each ranking and of the judgments are in another order; scores decide the order of documents."""
     return _each_query(data, _lines_shuffled)
 
 
@@ -234,7 +222,7 @@ def _lines_shuffled(query: Query) -> Query:
 
 
 def scores_scaled(data: Data) -> Data:
-    """Every score is another one, in the same order, equal where they were equal."""
+    """Every score is another one; the order is the same, and equal scores stay equal."""
     return _each_query(
         data,
         lambda query: replace(
@@ -250,8 +238,7 @@ def perfected(data: Data, relevant_from: float | None) -> Data:
 
 def _perfected(query: Query, relevant_from: float | None) -> Query:
     relevant = {d: g for d, g in query.grades.items() if (g > 0 if relevant_from is None else g >= relevant_from)}
-    best = sorted(relevant, key=lambda d: -relevant[d])
-    return ranked(query, best)
+    return ranked(query, sorted(relevant, key=lambda d: -relevant[d]))
 
 
 def ranked(query: Query, documents: list[str]) -> Query:
@@ -261,18 +248,15 @@ def ranked(query: Query, documents: list[str]) -> Query:
 
 @lru_cache(maxsize=1000)
 def promotions(data: Data, relevant_from: float | None) -> tuple[Data, ...]:
-    """The data with one relevant document of each query having passed the one above it, which has a lower grade.
+    """The data with one relevant document of each query moved above the one before it, which has a lower grade.
 
-    The k-th entry does this at the k-th place of each query where it can be done.
+    The k-th entry does this at the k-th possible place of each query.
     """
     found = [_promotions(query, relevant_from) for query in data.queries]
     most = max(map(len, found), default=0)
-    return tuple(
-        replace(
-            data, queries=tuple(new[k] if k < len(new) else old for new, old in zip(found, data.queries, strict=True))
-        )
-        for k in range(most)
-    )
+    pairs = list(zip(found, data.queries, strict=True))
+    moved = (tuple(new[k] if k < len(new) else old for new, old in pairs) for k in range(most))
+    return tuple(replace(data, queries=queries) for queries in moved)
 
 
 def _promotions(query: Query, relevant_from: float | None) -> list[Query]:
@@ -294,7 +278,7 @@ def up_to(top: float, data: Data) -> Data:
 
 @lru_cache(maxsize=1000)
 def each_first(data: Data) -> tuple[Data, ...]:
-    """The data as often as there are queries, with each query standing in front once."""
+    """The data once for each query, with that query first."""
     return tuple(replace(data, queries=(*data.queries[i:], *data.queries[:i])) for i in range(len(data.queries)))
 
 
@@ -305,9 +289,9 @@ def each_alone(data: Data) -> tuple[Data, ...]:
 
 
 def deep_enough(data: Data, cutoff: int) -> Data:
-    """Every ranking is ``cutoff`` judged documents; queries that have fewer are gone.
+    """Every ranking is ``cutoff`` judged documents; queries that have fewer are left out.
 
-    Each has a judged document besides that is not relevant.
+    Each also has a judged document that is not relevant and not ranked.
     """
     found = [[document for document in query.ordered if document in query.grades] for query in data.queries]
     pairs = zip(data.queries, found, strict=True)
@@ -321,7 +305,7 @@ def _with_spare(query: Query) -> Query:
 
 
 def lengthened(data: Data) -> Data:
-    """Behind every ranking stand a document judged not relevant, and an unjudged one."""
+    """Every ranking gets two more documents at its end: one judged not relevant, and an unjudged one."""
     return _each_query(
         data,
         lambda query: ranked(query, [*(d for d in query.ordered if d != AN_IRRELEVANT), AN_IRRELEVANT, AN_UNJUDGED]),

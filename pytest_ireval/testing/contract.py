@@ -1,4 +1,4 @@
-"""Metrics held to their promises: as pytest cases, or by one call in a notebook."""
+"""Checks of a metric's promises: as pytest cases, or by one call in a notebook."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ APPLIES = "something_applies"
 
 @dataclass(frozen=True)
 class Finding:
-    """What became of one promise of one metric."""
+    """The result of one promise of one metric."""
 
     metric: str
     promise: str
     broken: str = ""
-    """The evidence; nothing if the promise is kept, or does not apply."""
+    """The evidence; empty if the promise is kept, or does not apply."""
     spared: str = ""
-    """Why it does not apply."""
+    """The reason why it does not apply."""
 
     def __str__(self) -> str:
-        said = self.broken or (f"does not apply: {self.spared}" if self.spared else "kept")
-        return f"{self.metric}: {self.promise}: {said}"
+        result = self.broken or (f"does not apply: {self.spared}" if self.spared else "kept")
+        return f"{self.metric}: {self.promise}: {result}"
 
 
 def metric_contract(
@@ -68,7 +68,7 @@ def metric_contract(
 
 
 def check_metric(metric: str | Metric, *, attributes: Attributes | None = None) -> list[Finding]:
-    """What became of every promise; raises MetricError with all the evidence if one is broken."""
+    """The result of every promise; raises MetricError with all the evidence if one is broken."""
     (one,) = _metrics([metric])
     findings = [_finding(one, promise.name, attributes) for promise in PROMISES]
     findings += [_finding(one, APPLIES, attributes)]
@@ -79,7 +79,6 @@ def check_metric(metric: str | Metric, *, attributes: Attributes | None = None) 
 
 
 def _metrics(wanted: str | Metric | Iterable[str | Metric]) -> list[Metric]:
-    """Metrics from themselves or their names."""
     values = [wanted] if isinstance(wanted, str | Metric) else list(wanted)
     if not values:
         raise MetricError("no metric was given to check")
@@ -88,7 +87,9 @@ def _metrics(wanted: str | Metric | Iterable[str | Metric]) -> list[Metric]:
         if isinstance(value, Metric):
             found.append(value)
         elif isinstance(value, str):
-            found += _named(value)
+            registry = load_registry()
+            bare = registry.metrics.get(value)  # a bare name, as P, may leave out what the metric requires
+            found += [bare] if bare is not None else registry.parse_metrics([value])
         else:
             raise PluginError(
                 f"{value!r} is neither a metric nor the name of one: decorate the function with @per_query_metric "
@@ -97,15 +98,8 @@ def _metrics(wanted: str | Metric | Iterable[str | Metric]) -> list[Metric]:
     return found
 
 
-def _named(text: str) -> list[Metric]:
-    """Installed metrics; a bare name, as P, may leave out what the metric requires."""
-    registry = load_registry()
-    bare = registry.metrics.get(text)
-    return [bare] if bare is not None else registry.parse_metrics([text])
-
-
 def _finding(metric: Metric, name: str, attributes: Attributes | None) -> Finding:
-    """What became of one promise; a metric that cannot even say what it promises breaks it."""
+    """The result of one promise; a metric that raises an error before it can be tried breaks it."""
     try:
         return _found(metric, name, attributes)
     except MetricError as error:
@@ -129,7 +123,7 @@ def _found(metric: Metric, name: str, attributes: Attributes | None) -> Finding:
 
 
 def _unfit(metric: Metric, attributes: Attributes | None) -> str:
-    """Why nothing can be tried at all."""
+    """The reason why nothing can be tried at all."""
     if "attributes" in metric.needs and not attributes:
         return "it needs attributes: give their values, as attributes={'price': [1, 2.5]}"
     try:
@@ -159,14 +153,17 @@ def _something_applies(metric: Metric, reason: str) -> Finding:
 
 
 def _broken(metric: Metric, promise: Promise, attributes: Attributes | None, asked: Metric) -> str:
-    """The evidence on the smallest data; nothing if the promise is kept on all data."""
+    """The evidence on the smallest data; empty if the promise is kept on all data.
+
+    ``asked`` is the metric as its author passed it, maybe without arguments.
+    """
 
     def attempt(data: Data) -> Broken | None:
         return promise.breaks(metric, data, attributes)
 
     for data in _on_its_scale(metric, promise.data(metric)):
         if broken := attempt(data):
-            return _evidence(metric, promise, _smallest(data, broken, attempt), asked)
+            return "\n".join(_lines(metric, promise, _smallest(data, broken, attempt), asked))
     return ""
 
 
@@ -177,19 +174,14 @@ def _on_its_scale(metric: Metric, every: tuple[Data, ...]) -> tuple[Data, ...]:
 
 
 def promises() -> list[tuple[str, str]]:
-    """The name of every promise, and what it says."""
+    """The name of every promise, and its text."""
     return [(promise.name, promise.says) for promise in PROMISES]
 
 
 WIDTH = 110
 MOST_QUERIES = 12
 MOST_SHOWN = 50
-"""So many documents of a list are shown."""
-
-
-def _evidence(metric: Metric, promise: Promise, broken: Broken, asked: Metric) -> str:
-    """The whole message; ``asked`` is the metric as its author handed it over, maybe without arguments."""
-    return "\n".join(_lines(metric, promise, broken, asked))
+"""The most documents of a list that are shown in full."""
 
 
 def _lines(metric: Metric, promise: Promise, broken: Broken, asked: Metric) -> Iterator[str]:
@@ -212,7 +204,6 @@ def _filled(text: str) -> str:
 
 
 def _data(seen: SeenBreak) -> Iterator[str]:
-    """Data as short text, and the value beside them."""
     if seen.how:
         yield f"  {seen.how}:"
     shown = [q for i, q in enumerate(seen.data.queries) if i < MOST_QUERIES or q.name == seen.unit]
@@ -239,7 +230,7 @@ def _ranking(query: Query, scored: bool) -> str:
 
 
 def _cut(entries: list[str]) -> str:
-    """A list that is very long is shown by its ends."""
+    """A list; only its ends if it is very long."""
     if len(entries) <= MOST_SHOWN:
         return " ".join(entries)
     return f"{' '.join(entries[:4])} … ({len(entries) - 8} more) … {' '.join(entries[-4:])}"
@@ -249,18 +240,13 @@ ABOUT_ORDER = ("perfect_is_best", "promotion_never_harms")
 
 
 def _advice(metric: Metric, promise: Promise, broken: Broken) -> str:
-    """What to do, in a sentence."""
     if promise.name not in ABOUT_ORDER:
         return promise.advice
-    if _of_an_empty_ranking(broken):
+    seen = broken.seen[0]
+    if any(query.name == seen.unit and not query.ranking for query in seen.data.queries):
         return _about_empty(metric)
     others = " or ".join(repr(way) for way in ("higher", "lower", "neither") if way != metric.direction)
     return f"correct the formula, or declare direction={others}"
-
-
-def _of_an_empty_ranking(broken: Broken) -> bool:
-    seen = broken.seen[0]
-    return any(query.name == seen.unit and not query.ranking for query in seen.data.queries)
 
 
 def _about_empty(metric: Metric) -> str:
@@ -273,10 +259,7 @@ def _about_empty(metric: Metric) -> str:
 
 
 def _chosen_numbers(metric: Metric, asked: Metric) -> Iterator[str]:
-    """A line for each number that was tried though its parameter does not say where it ends.
-
-    ``asked`` is the metric as its author handed it over.
-    """
+    """A line for each number that was tried although its parameter has no bounds."""
     for parameter in metric.parameters:
         if parameter.name in metric.arguments and parameter.name not in asked.arguments and _is_open(parameter):
             values = ", ".join(text_of(value) for value in tried(parameter))
@@ -303,18 +286,12 @@ Attempt = Callable[[Data], Broken | None]
 
 
 def _smallest(data: Data, broken: Broken, attempt: Attempt) -> Broken:
-    """The breach on the smallest data that were found by leaving out one thing after the other."""
-    left = MOST_ATTEMPTS
-    progress = True
-    while progress:
-        progress = False
-        for smaller in _smaller(data):
-            left -= 1
-            if left < 0:
-                return broken
-            if found := attempt(smaller):
-                data, broken, progress = smaller, found, True
-                break
+    """The broken promise on the smallest data, found by leaving out one thing after the other."""
+    left, smaller = MOST_ATTEMPTS, _smaller(data)
+    while (each := next(smaller, None)) and left:
+        left -= 1
+        if found := attempt(each):
+            broken, smaller = found, _smaller(each)
     return broken
 
 
@@ -331,7 +308,7 @@ def _smaller(data: Data) -> Iterator[Data]:
 
 
 def _dropped(things: Sequence[T]) -> Iterator[set[T]]:
-    """What is left out together: of many things first halves, quarters and so on, then each by itself."""
+    """The things that are left out together: of many first halves, quarters and so on, then each by itself."""
     size = len(things) // 2 if len(things) > MANY else 1
     while size > 1:
         yield from (set(things[i : i + size]) for i in range(0, len(things), size))

@@ -1,4 +1,4 @@
-"""Everything a metric promises: each promise in words, when it does not apply, and what is tried to break it."""
+"""All promises of metrics: each promise in words, its exceptions, and the attempts to break it."""
 
 from __future__ import annotations
 
@@ -45,11 +45,7 @@ DEEPEST = 1000
 """Cutoffs up to this are tried with longer rankings."""
 
 
-def _always(metric: Metric) -> str:  # noqa: ARG001 - every promise is asked with the metric
-    return ""
-
-
-def _plain(metric: Metric) -> tuple[Data, ...]:  # noqa: ARG001 - as above
+def _plain(metric: Metric) -> tuple[Data, ...]:  # noqa: ARG001 - the data of every promise are asked with the metric
     return plain_data()
 
 
@@ -72,17 +68,17 @@ def _deep(metric: Metric) -> tuple[Data, ...]:
 
 @dataclass(frozen=True)
 class Promise:
-    """One thing that a metric promises by being one."""
+    """One promise that every metric makes."""
 
     name: str
     says: str
     advice: str
     breaks: Breaks
     data: Callable[[Metric], tuple[Data, ...]] = _plain
-    spares: Callable[[Metric], str] = _always
-    """Why it does not apply to a metric; nothing if it does."""
+    spares: Callable[[Metric], str] = lambda metric: ""  # noqa: ARG005 - as above
+    """The reason why it does not apply to a metric; empty if it does."""
     optional: bool = False
-    """Whether a metric may say in ``not_promised`` that its definition forbids it."""
+    """True if a metric may declare in ``not_promised`` that its definition forbids it."""
 
 
 def _endless(metric: Metric) -> str:
@@ -114,14 +110,6 @@ def _no_cutoff(metric: Metric) -> str:
     if not isinstance(cutoff, int):
         return "it has no cutoff"
     return f"the test uses no rankings longer than {DEEPEST:,}" if cutoff > DEEPEST else ""
-
-
-def _looks_at_scores(metric: Metric) -> str:
-    return "it needs scores" if "scores" in metric.needs else ""
-
-
-def _without_siblings(metric: Metric) -> str:
-    return "" if siblings(metric) else "it has no other arguments to try"
 
 
 PROMISES = (
@@ -216,7 +204,7 @@ PROMISES = (
         "use the rank, or declare needs=('scores',)",
         differs(scores_scaled, "with other scores in the same order", scored=True),
         lambda metric: (*_few(metric), *_tied(metric)),
-        _looks_at_scores,
+        lambda metric: "it needs scores" if "scores" in metric.needs else "",
     ),
     Promise(
         "same_twice",
@@ -231,7 +219,7 @@ PROMISES = (
         "include every argument in the key of judged.remember",
         differs_after_other_arguments,
         _few,
-        _without_siblings,
+        lambda metric: "" if siblings(metric) else "it has no other arguments to try",
     ),
     Promise(
         "reads_only", "judgments, rankings and all related data are read, never changed", "work on a copy", writes, _few

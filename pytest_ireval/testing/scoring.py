@@ -1,4 +1,4 @@
-"""What a metric says of data: a value for each unit, or the error that it raised."""
+"""The values of a metric for data: one for each unit, or the error that it raised."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from pytest_ireval.testing.changes import AN_IRRELEVANT, AN_UNJUDGED, Data, Quer
 DOCUMENT_NEEDS = {"documents", "unjudged", "attributes", "preferences"}
 SUBTOPICS = ("s1", "s2", "s3")
 COLLECTION = 1_000_000
-"""So many documents there are to find."""
+"""The number of documents in the collection."""
 
 Attributes = Mapping[str, Sequence[Any]]
 
@@ -37,12 +37,12 @@ class MetricValues:
 
     @property
     def wrote(self) -> bool:
-        """Whether the error is that it tried to write into what it only may read."""
+        """True if it failed because it tried to write into data that it may only read."""
         return isinstance(self.cause, ValueError) and "read-only" in str(self.cause)
 
 
 def values(metric: Metric, judged: JudgedRankings) -> MetricValues:
-    """What the metric says of judged rankings."""
+    """The metric's values of judged rankings."""
     try:
         found = settled(metric, judged)
     except MetricError as error:
@@ -51,19 +51,18 @@ def values(metric: Metric, judged: JudgedRankings) -> MetricValues:
 
 
 def values_of(metric: Metric, data: Data, attributes: Attributes | None) -> MetricValues:
-    """What the metric says of data that nobody has looked at before."""
+    """The metric's values of data without anything remembered of earlier calls."""
     return values(metric, judged_of(metric, data, attributes))
 
 
 def judged_of(metric: Metric, data: Data, attributes: Attributes | None) -> JudgedRankings:
-    """The data as the metric sees them: with what it needs, without what it does not ask for, nothing remembered."""
+    """The data as the metric gets them: only what it needs, and nothing remembered."""
     needs = metric.needs | ({"sessions"} if metric.unit == "session" else set())
-    shared = _judged(data, frozenset(needs), _Same(attributes))
-    return _copied(shared)
+    return _copied(_judged(data, frozenset(needs), _Same(attributes)))
 
 
 class _Same:
-    """A mapping as the key of a cache: it is the same if it is the same object."""
+    """A mapping as the key of a cache, compared by identity."""
 
     def __init__(self, attributes: Attributes | None) -> None:
         self.attributes = attributes
@@ -96,7 +95,7 @@ def _judged(data: Data, needs: frozenset[str], same: _Same) -> JudgedRankings:
 
 
 def _grades(query: Query, subtopics: bool) -> dict[str, Any]:
-    """Grades, or what they are for each of the subtopics a document is about."""
+    """Grades, or the grades for each subtopic of a document."""
     if not subtopics:
         return dict(query.grades)
     return {
@@ -130,7 +129,7 @@ def _attributes(data: Data, attributes: Attributes) -> dict[str, dict[str, Any]]
 
 
 def _copied(judged: JudgedRankings) -> JudgedRankings:
-    """The same in arrays of its own: what a metric does to them harms nobody."""
+    """The same in arrays of its own: other calls do not see what a metric writes."""
     return replace(
         judged,
         retrieved=judged.retrieved.copy(),
@@ -154,7 +153,7 @@ def _copy(part: Any) -> Any:
 
 
 def contents(judged: JudgedRankings) -> list[object]:
-    """Everything a metric could write into, as values of their own, to be compared later."""
+    """Copies of everything that a metric could write into, to be compared later."""
     parts = [judged.retrieved, judged.present, *judged.hits, *judged.ideal, judged.timings]
     parts += [*(judged.documents or ()), *(judged.sessions or ()), *(judged.subtopics or ())]
     arrays = [part.tobytes() for part in parts if isinstance(part, np.ndarray)]

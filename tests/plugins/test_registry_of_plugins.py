@@ -5,10 +5,12 @@ import types
 import numpy as np
 import pytest
 
-from pytest_ireval import Metric, hookimpl, load_registry, metric, per_query_metric
-from pytest_ireval.errors import PluginError
+from pytest_ireval import Metric, hookimpl, load_registry, metric, per_query_metric, source
+from pytest_ireval.errors import MetricNameError, PluginError
+from pytest_ireval.options import SourceOptions, Text
 from pytest_ireval.plugins import registry as manager_module
 from pytest_ireval.plugins.registry import Origin, Plugins, registered
+from pytest_ireval.suites.reading import source_asked
 
 
 def toy(name, **about):
@@ -94,20 +96,165 @@ def test_a_plugin_that_cannot_be_imported_is_named(installed):
         load_registry()
 
     assert str(caught.value) == (
-        "plugin 'acme' (acme-metrics:plugin) of acme-metrics 2.1 cannot be loaded: ImportError: no module named gone"
+        "plugin 'acme' (acme-metrics:plugin) of acme-metrics 2.1 cannot be loaded: ImportError: no module named gone\n"
+        "  repair it, or run without it: --ireval-without acme (or IREVAL_WITHOUT=acme)"
     )
 
 
-def test_two_plugins_claiming_one_metric_name_are_named_both(installed):
+def test_one_distribution_claims_a_name_once(installed):
     installed(
-        FakeEntryPoint("one", "first", module("a", ireval_metrics=hook(toy("Clicks"))), "1"),
-        FakeEntryPoint("two", "second", module("b", ireval_metrics=hook(toy("Clicks"))), "2"),
+        FakeEntryPoint("one", "acme", module("a", ireval_metrics=hook(toy("Clicks"))), "1"),
+        FakeEntryPoint("two", "Acme", module("b", ireval_metrics=hook(toy("Clicks"))), "1"),
     )
 
     with pytest.raises(PluginError) as caught:
         load_registry()
 
-    assert str(caught.value) == "metric name 'Clicks' is claimed twice: by Clicks of first 1 and by Clicks of second 2"
+    assert str(caught.value) == "metric name 'Clicks' is claimed twice: by Clicks of acme 1 and by Clicks of Acme 1"
+
+
+@pytest.fixture
+def clashing(installed):
+    """Two distributions bring Clicks, and one of them calls another metric by a spelling of the other's."""
+    installed(
+        FakeEntryPoint("one", "first", module("a", ireval_metrics=hook(toy("Clicks"), toy("Only"))), "1"),
+        FakeEntryPoint(
+            "two",
+            "Second_Shop",
+            module("b", ireval_metrics=hook(toy("CLICKS"), toy("Dwell", spellings={"only": {}}))),
+            "2",
+        ),
+    )
+    return load_registry()
+
+
+def test_a_name_of_two_distributions_is_an_error_where_it_is_used(clashing):
+    with pytest.raises(MetricNameError) as caught:
+        clashing.parse_metrics(["clicks"])
+
+    assert str(caught.value) == (
+        "'clicks', column 1\n  several plugins have a metric 'clicks'\n  write one of first:Clicks, second-shop:CLICKS"
+    )
+    with pytest.raises(MetricNameError, match="write one of first:Only, second-shop:Dwell"):
+        clashing.parse_metrics(["only"])
+    assert sorted(clashing.metrics) == ["Dwell", "first:Clicks", "first:Only", "second-shop:CLICKS"]
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "origin"),
+    [
+        ("first:Clicks", "first:Clicks", "first 1"),
+        (" FIRST:clicks", "first:Clicks", "first 1"),
+        ("second_shop:Clicks", "second-shop:CLICKS", "Second_Shop 2"),
+        ("Dwell", "Dwell", "Second_Shop 2"),
+        ("second-shop:dwell", "second-shop:Dwell", "Second_Shop 2"),
+        ("second-shop:only", "second-shop:Dwell", "Second_Shop 2"),
+    ],
+)
+def test_the_distribution_before_the_name_tells_them_apart(clashing, text, name, origin):
+    (found,) = clashing.parse_metrics([text])
+
+    assert (str(found), found.origin) == (name, origin)
+    assert clashing.parse_metrics([str(found)]) == [found]
+
+
+@pytest.mark.parametrize("text", ["third:Clicks", "third:Clicks@[1, 2]"])
+def test_a_distribution_that_is_not_there_is_named(clashing, text):
+    with pytest.raises(MetricNameError) as caught:
+        clashing.parse_metrics([text])
+
+    assert "no installed plugin with metrics is called 'third'" in str(caught.value)
+    assert "installed: first, second-shop" in str(caught.value)
+
+
+def test_a_name_with_its_distribution_takes_arguments(registry):
+    (found,) = registry.parse_metrics(["pytest-ireval:nDCG(gain='exp')@5"])
+
+    assert str(found) == "pytest-ireval:nDCG(gain='exp')@5"
+    assert found.batch is registry.metrics["nDCG"].batch
+
+
+def test_rules_and_sources_of_two_distributions_are_told_apart(installed):
+    class Options(SourceOptions):
+        shop: Text
+
+    def brings(answer):
+        @source(name="shop", options=Options)
+        def shop(options, request):
+            """Rankings."""
+            return answer
+
+        @hookimpl
+        def ireval_sources():
+            return [shop]
+
+        return ireval_sources
+
+    installed(
+        FakeEntryPoint("one", "first", module("a", ireval_sources=brings({})), "1"),
+        FakeEntryPoint("two", "second", module("b", ireval_sources=brings({})), "2"),
+    )
+    sources = load_registry().sources
+
+    assert list(sources) == ["first:shop", "second:shop"]
+    assert "shop" not in sources
+    assert sources["second:shop"].source == "second 2"
+    assert source_asked({"second:shop": "x"}, load_registry()).options.shop == "x"
+
+
+def test_a_kind_is_also_found_by_its_distribution(registry):
+    assert registry.rules["pytest-ireval:threshold"].judge is registry.rules["threshold"].judge
+    assert registry.rules["pytest-ireval:threshold"].name == "pytest-ireval:threshold"
+    assert "pytest-ireval:threshold" not in list(registry.rules)
+
+
+BROKEN = FakeEntryPoint("acme", "acme-metrics", ImportError("gone"), "2.1")
+SOUND = FakeEntryPoint("clicks", "click-metrics", module("c", ireval_metrics=hook(toy("Clicks"))), "1")
+
+
+def test_commands_that_look_go_on_without_a_broken_plugin(installed):
+    installed(BROKEN, SOUND)
+    found = load_registry(looks=True)
+
+    assert list(found.metrics) == ["Clicks"]
+    (broken,) = found.broken
+    assert broken.startswith("plugin 'acme' (acme-metrics:plugin) of acme-metrics 2.1 cannot be loaded: ImportError")
+
+
+@pytest.mark.parametrize("name", ["acme", "ACME", "acme-metrics", "Acme.Metrics"])
+@pytest.mark.parametrize("how", ["option", "variable"])
+def test_a_plugin_is_left_out_by_name(installed, monkeypatch, name, how):
+    installed(BROKEN, SOUND)
+    plugins = Plugins()
+    if how == "variable":
+        monkeypatch.setenv("IREVAL_WITHOUT", f" {name} ,")
+    plugins.load_installed([name] if how == "option" else [])
+    found = plugins.registry()
+
+    assert list(found.metrics) == ["Clicks"]
+    assert [str(each) for each in found.without] == ["acme-metrics 2.1"]
+
+
+@pytest.mark.parametrize(
+    ("name", "complaint"),
+    [
+        (
+            "acne",
+            "--ireval-without names 'acne', which is not an installed plugin\n  did you mean 'acme'?\n"
+            "  installed: acme, clicks",
+        ),
+        (
+            "builtin",
+            "--ireval-without names 'builtin', which is built in and cannot be left out\n  installed: acme, clicks",
+        ),
+    ],
+)
+def test_a_name_that_cannot_be_left_out_is_an_error(installed, name, complaint):
+    installed(BROKEN, SOUND, FakeEntryPoint("builtin", "pytest-ireval", module("b"), "1"))
+
+    with pytest.raises(PluginError) as caught:
+        Plugins().load_installed([name])
+    assert str(caught.value) == complaint
 
 
 def test_names_that_differ_in_letter_case_only_are_one_name():

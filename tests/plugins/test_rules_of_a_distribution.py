@@ -5,6 +5,8 @@ import json
 import pytest
 from test_discovery import distribution
 
+pytestmark = pytest.mark.ci
+
 RULES = '''\
 from pytest_ireval import MeanEvidence, Ruling, hookimpl, mean_evidence, rule, slice_figures
 from pytest_ireval.options import EvidenceOptions, Flag, MetricText, RuleFacts, TolerancesText
