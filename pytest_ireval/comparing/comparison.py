@@ -1,4 +1,4 @@
-"""Two or more rankings under the same judgments: who is better on which metric, and whether that can be chance."""
+"""Two or more rankings under the same judgments: the better one on each metric, and tests of the differences."""
 
 from __future__ import annotations
 
@@ -73,8 +73,8 @@ def compare(
     ``baseline`` names the ranking that all others are compared with (``first``: the first); without one every pair is
     compared. ``test`` is the paired t test (``t``) or the exact sign-flip test (``sign-flip``), two-sided, with Holm's
     correction over all pairs of one metric; a difference counts as significant when its corrected p is below
-    ``alpha``. ``extremes`` is how many of the greatest gains and drops are listed, for each pair with the baseline or
-    for the best two. With ``missing_queries="ignore"`` only queries that all rankings have count, in all of them.
+    ``alpha``. ``extremes`` is the number of greatest gains and drops that are listed, for each pair with the baseline
+    or for the best two. With ``missing_queries="ignore"`` only queries that all rankings have count, in all of them.
     ``timings`` has one mapping for each ranking; all other arguments are those of ``evaluate``.
     """
     _check_rankings(rankings)
@@ -108,27 +108,16 @@ def _check_rankings(rankings: object) -> None:
 
 
 def _question(rankings: Iterable[str], baseline: str | None, test: Test, alpha: float, extremes: int) -> _Question:
-    """What is asked, if it can be answered."""
     names = list(rankings)
     if baseline == FIRST and FIRST not in names:
         baseline = names[0]
     if baseline is not None and baseline not in names:
-        raise IrevalError(
-            Problem(
-                f"baseline={baseline!r} is not one of the rankings",
-                suggestion=did_you_mean(str(baseline), names),
-                allowed=f"allowed: {FIRST} (the first), {', '.join(names)}",
-            )
-        )
+        complaint = f"baseline={baseline!r} is not one of the rankings"
+        allowed = f"allowed: {FIRST} (the first), {', '.join(names)}"
+        raise IrevalError(Problem(complaint, suggestion=did_you_mean(str(baseline), names), allowed=allowed))
     if test not in get_args(Test):
-        allowed = get_args(Test)
-        raise IrevalError(
-            Problem(
-                f"test={test!r} is unknown",
-                suggestion=did_you_mean(str(test), allowed),
-                allowed="allowed: t, sign-flip",
-            )
-        )
+        suggestion = did_you_mean(str(test), get_args(Test))
+        raise IrevalError(Problem(f"test={test!r} is unknown", suggestion=suggestion, allowed="allowed: t, sign-flip"))
     if not isinstance(alpha, Real) or isinstance(alpha, bool) or not 0 < alpha < 1:
         raise IrevalError(f"alpha={alpha!r} is not a number between 0 and 1")
     if not isinstance(extremes, Integral) or isinstance(extremes, bool) or extremes < 0:
@@ -142,7 +131,7 @@ def _all_brought(
     companions: Companions,
     timings: Mapping[str, Mapping[str, float]],
 ) -> dict[str, Brought]:
-    """All rankings; what is wrong with any of them is one error."""
+    """All rankings; the problems of all of them are one error."""
     if unknown := [name for name in timings if name not in rankings]:
         raise InputError(Problem(f"{unknown[0]!r} is not one of the rankings", place="timings"))
     found: dict[str, Brought] = {}
@@ -171,7 +160,7 @@ def _counting(found: Mapping[str, Brought], policies: Policies) -> Mask:
 
 
 def _evaluated(setting: Setting, found: Brought, counting: Mask) -> Evaluation:
-    """The evaluation of one ranking; what goes wrong says of which."""
+    """The evaluation of one ranking; errors name the ranking."""
     try:
         return evaluated(setting, found, counting)
     except IrevalError as error:
@@ -183,7 +172,6 @@ def _placed(problem: Problem, origin: str) -> Problem:
 
 
 def _by_metric(evaluations: Mapping[str, Evaluation]) -> Iterable[dict[str, Any]]:
-    """For each metric its result in each ranking."""
     columns = zip(*(evaluation.metrics for evaluation in evaluations.values()), strict=True)
     return [dict(zip(evaluations, results, strict=True)) for results in columns]
 
@@ -191,12 +179,12 @@ def _by_metric(evaluations: Mapping[str, Evaluation]) -> Iterable[dict[str, Any]
 Test = Literal["t", "sign-flip"]
 
 FEW = 20
-"""Where no more queries differ, a significant t is held against the exact test."""
+"""If at most this many queries differ, a significant t is compared with the exact test."""
 
 
 @dataclass(frozen=True)
 class _Question:
-    """What a comparison is asked: against whom, by which test, at which level, and how many extremes to list."""
+    """The question of a comparison: the baseline, the test, its level, and the number of extremes to list."""
 
     baseline: str | None
     test: Test
@@ -215,7 +203,7 @@ class Paired:
 
     @property
     def metric(self) -> MetricResult:
-        """What is the same for all of them."""
+        """One of the results, for everything that is the same in all of them."""
         return self.results[self.names[0]]
 
     @property
@@ -357,8 +345,8 @@ def _judged(pair: Pair, adjusted: float, paired: Paired, question: _Question) ->
 def _doubted(pairs: list[Pair], paired: Paired) -> list[Pair]:
     """The pairs, with the exact test where a significant t rests on few changed queries; corrected over all pairs.
 
-    In that correction the exact test stands in for t wherever few queries changed, and t for the others, where it can
-    be trusted and is much faster.
+    In that correction the exact test replaces t wherever few queries changed. For other pairs t is reliable, and much
+    faster.
     """
     few = [pair.test == "t" and pair.p is not None and pair.wins + pair.losses <= FEW for pair in pairs]
     if not any(one and pair.better for one, pair in zip(few, pairs, strict=True)):

@@ -63,12 +63,12 @@ def evaluate(
     """Score rankings under judgments; both are paths, or any of the Python forms that the documentation lists.
 
     The format of a file is recognised by its content, unless ``judgments_format`` or ``rankings_format`` names it.
-    ``ties`` orders equal scores: ``trec`` by document id descending, ``input`` as they stand, ``pessimistic`` and
-    ``optimistic`` as bad and as good as they allow, ``error`` refuses them where a judged document is tied.
-    ``missing_queries`` says what becomes of a judged query that has no ranking, ``no_relevant`` of one that has no
-    relevant documents, ``unjudged`` of documents without a judgment. ``depth`` is how many documents of each ranking
-    count, ``scale`` the top grade (unless given, the highest of the judgments). ``collection``, how many documents
-    there are to find, and the five arguments from ``attributes`` on are for metrics that need them.
+    ``ties`` orders equal scores: ``trec`` by document id descending, ``input`` in the order of the input,
+    ``pessimistic`` and ``optimistic`` in the worst and the best order, ``error`` refuses them where a judged document
+    is tied. ``missing_queries`` is the treatment of a judged query that has no ranking, ``no_relevant`` of one that has
+    no relevant documents, ``unjudged`` of documents without a judgment. ``depth`` is the number of documents of each
+    ranking that count, ``scale`` the top grade (unless given, the highest of the judgments). ``collection``, the number
+    of documents to find, and the five arguments from ``attributes`` on are for metrics that need them.
     """
     policies = Policies(ties, missing_queries, no_relevant, unjudged, depth, scale, grades, collection)
     setting = set_up(judgments, metrics, policies, registry, progress, judgments_format, rankings_format)
@@ -102,16 +102,16 @@ def evaluated(setting: Setting, found: Brought, queries: Mask | None = None) -> 
 def _results(
     metrics: Sequence[Metric], judged: JudgedRankings, policies: Policies, origin: str
 ) -> Iterator[MetricResult]:
-    """One result a metric; the orders that equal scores allow are scored too where there are any."""
-    told = as_told(judged, policies, origin) if policies.ties not in BY_JUDGMENTS else None
+    """One result for each metric; where scores are equal, the best and the worst order are scored, too."""
+    shared = as_told(judged, policies, origin) if policies.ties not in BY_JUDGMENTS else None
     for metric in metrics:
-        view = told or as_told(judged, policies, origin, metric)
+        view = shared or as_told(judged, policies, origin, metric)
         scores = _counted(score(metric, view), policies)
         yield _result(scores, _spread(scores, judged, policies) if any_ties(judged, metric) else None)
 
 
 def _spread(told: Scores, judged: JudgedRankings, policies: Policies) -> TieSpread | None:
-    """How far equal scores leave the metric open; None when no value depends on their order."""
+    """The range of the metric over the orders of equal scores; None if no value depends on their order."""
     ends = [extreme(judged, told.metric, policies, best=best) for best in (True, False)]
     scores = [told, *(_counted(score(told.metric, shortened(end.judged, policies)), policies) for end in ends)]
     values = np.array([each.values for each in scores])
@@ -129,14 +129,9 @@ def _counted(scores: Scores, policies: Policies) -> Scores:
     if policies.no_relevant == "ignore":
         return counting(scores, ~scores.no_relevant)
     names = [unit for unit, without in zip(scores.units, scores.no_relevant.tolist(), strict=True) if without]
-    raise InputError(
-        Problem(
-            f"{len(names)} of {len(scores.units)} queries have no relevant documents: {some(names)}",
-            place=str(scores.metric),
-            suggestion='no_relevant="zero" (command line: --no-relevant zero) lets them count, '
-            '"ignore" leaves them out',
-        )
-    )
+    complaint = f"{len(names)} of {len(scores.units)} queries have no relevant documents: {some(names)}"
+    suggestion = 'no_relevant="zero" (command line: --no-relevant zero) lets them count, "ignore" leaves them out'
+    raise InputError(Problem(complaint, place=str(scores.metric), suggestion=suggestion))
 
 
 def _result(scores: Scores, spread: TieSpread | None) -> MetricResult:

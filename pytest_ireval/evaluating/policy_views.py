@@ -1,4 +1,4 @@
-"""Judged rankings as the policies tell them: the order of equal scores, the depth, and unjudged documents."""
+"""Judged rankings under the policies: the order of equal scores, the depth, and unjudged documents."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from pytest_ireval.retrieval.views import condensed, cut_to_depth, only
 from pytest_ireval.text_table import counted
 
 BY_JUDGMENTS = ("pessimistic", "optimistic")
-"""Ties that are ordered by what is judged."""
+"""Ties that are ordered by judgments."""
 ONE_BY_ONE = {"documents", "attributes", "subtopics", "preferences", "reference", "unjudged"}
-"""Needs of metrics that tell documents of the same grade apart."""
+"""Needs of metrics that distinguish documents of the same grade."""
 STEPS = (6, 24, 120, 720)
-"""Queries with about as many orders are tried together; none is tried in more orders than the last number."""
+"""Queries with similar numbers of orders are tried together; a query with more orders than the last is not tried."""
 ALL_ROWS = 200_000
-"""Queries are tried without the others only where orders of all of them would make more rows."""
+"""Queries are tried without the others only if orders of all of them would make more rows."""
 TRIED_ROWS = 4_000_000
 """This many rows are made of all orders together: about a second."""
 
@@ -42,7 +42,7 @@ class Extreme(NamedTuple):
 
 
 def as_told(judged: JudgedRankings, policies: Policies, origin: str, metric: Metric | None = None) -> JudgedRankings:
-    """Equal scores in the order that was chosen, cut at the depth, and without unjudged documents if so told.
+    """Equal scores in the chosen order, cut at the depth, and without unjudged documents if the policies ask for that.
 
     The best and the worst order are those of the ``metric``; without one, relevant documents come first, or last.
     """
@@ -56,31 +56,28 @@ def as_told(judged: JudgedRankings, policies: Policies, origin: str, metric: Met
     found = tied(judged)
     if policies.ties == "error" and found.any():
         queries = [judged.queries[i] for i in np.unique(judged.hits.query[found]).tolist()]
-        raise InputError(
-            Problem(
-                f"judged documents share their score with others in {len(queries)} of "
-                f"{counted(judged.count, 'query')}, and ties are an error: {some(queries)}",
-                place=origin,
-                suggestion='ties="trec" (command line: --ties trec) puts equal scores in order of document ids',
-            )
+        complaint = (
+            f"judged documents share their score with others in {len(queries)} of {counted(judged.count, 'query')}, "
+            f"and ties are an error: {some(queries)}"
         )
+        suggestion = 'ties="trec" (command line: --ties trec) puts equal scores in order of document ids'
+        raise InputError(Problem(complaint, place=origin, suggestion=suggestion))
     return judged
 
 
 def tied(judged: JudgedRankings) -> Mask:
-    """Which hits share their score with another document."""
-    found: Mask = judged.hits.tied_from < judged.hits.tied_to
-    return found
+    """True for hits that share their score with another document."""
+    return judged.hits.tied_from < judged.hits.tied_to
 
 
 def any_ties(judged: JudgedRankings, metric: Metric) -> bool:
-    """Whether there are equal scores that can matter to a metric: of judged documents, or of any that it looks at."""
+    """True if equal scores can matter to a metric: those of judged documents, or of any that it uses."""
     documents = judged.documents if metric.needs & ONE_BY_ONE else None
     return bool(tied(judged).any() or (documents is not None and (documents.tied_from < documents.tied_to).any()))
 
 
 def shortened(judged: JudgedRankings, policies: Policies) -> JudgedRankings:
-    """Cut at the depth, and without unjudged documents, if the policies say so."""
+    """Cut at the depth, and without unjudged documents, if the policies ask for that."""
     if policies.depth is not None:
         judged = cut_to_depth(judged, policies.depth)
     return condensed(judged) if policies.unjudged == "removed" else judged
@@ -97,7 +94,8 @@ def extreme(judged: JudgedRankings, metric: Metric, policies: Policies, *, best:
     worth = worth_of(metric, judged)
     if worth is not None:
         same = ("tied", _pattern(worth, judged), best)
-        return Extreme(judged.remember(same, lambda: _by_worth(judged, worth, best=best)), proven)
+        ranked = judged.remember(same, lambda: _with_ranks(judged, _ranks_by_worth(judged, worth, best_first=best)))
+        return Extreme(ranked, proven)
     if metric.unit != "query" or "sessions" in metric.needs:
         return Extreme(reordered(judged, best_first=best), np.zeros(judged.count, bool))
     key = ("tied", str(metric), policies.depth, policies.unjudged, best)
@@ -105,7 +103,7 @@ def extreme(judged: JudgedRankings, metric: Metric, policies: Policies, *, best:
 
 
 def worth_of(metric: Metric, judged: JudgedRankings) -> _Worth | None:
-    """What the metric says that documents of equal scores are worth; None if it cannot say."""
+    """The worth of documents of equal scores to the metric; None if it has no ``tie_order``."""
     grades = np.append(np.unique(judged.hits.grade), np.nan)
     try:
         known = None if metric.tie_order is None else metric.tie_order(grades, **metric.settings)
@@ -128,16 +126,11 @@ def worth_of(metric: Metric, judged: JudgedRankings) -> _Worth | None:
     return worth
 
 
-def _by_worth(judged: JudgedRankings, worth: _Worth, *, best: bool) -> JudgedRankings:
-    return _with_ranks(judged, _ranks_by_worth(judged, worth, best_first=best))
-
-
 def _pattern(worth: _Worth, judged: JudgedRankings) -> tuple[int, ...]:
-    """What makes two orders the same: which grades come before which, and before unjudged documents."""
+    """The key of an order: the sequence of grades and unjudged documents; equal keys give equal orders."""
     grade = np.append(np.unique(judged.hits.grade), np.nan)
     _, place = np.unique(worth(grade), return_inverse=True)
-    found: tuple[int, ...] = tuple(place.tolist())
-    return found
+    return tuple(place.tolist())
 
 
 class _Search:
@@ -181,7 +174,7 @@ class _Search:
         return np.diff(judged.first if judged.documents is None else judged.documents.first)
 
     def _values(self, judged: JudgedRankings, ranks: Integers) -> Floats:
-        """Higher for a better order."""
+        """The values, higher for a better order."""
         return self.sign * score(self.metric, shortened(_with_ranks(judged, ranks), self.policies)).values
 
     def _parts(self, count: Floats) -> Iterator[Integers]:
@@ -208,7 +201,7 @@ class _Search:
 
 
 _Worth = Callable[[Floats], Floats]
-"""What documents are worth by their grades, NaN for a document without a judgment."""
+"""The worth of documents by their grades, which are NaN for unjudged documents."""
 
 
 def _by_grade(grade: Floats) -> Floats:
@@ -217,7 +210,7 @@ def _by_grade(grade: Floats) -> Floats:
 
 
 def reordered(judged: JudgedRankings, *, best_first: bool, worth: _Worth = _by_grade) -> JudgedRankings:
-    """Equal scores in the order of what documents are worth: the most worth first, or last."""
+    """Equal scores in the order of the documents' worth: the highest first, or last."""
     ranks = _ranks_by_worth(judged, worth, best_first=best_first)
     reference = judged.reference and reordered(judged.reference, best_first=best_first, worth=worth)
     return replace(_with_ranks(judged, ranks), reference=reference)
@@ -269,7 +262,7 @@ def _ranks_of_hits(hits: Hits, worth: _Worth, best_first: bool) -> Integers:
 
 
 def _kind(worth: _Worth, grade: Floats, best_first: bool) -> Integers:
-    """0 for documents in front of unjudged ones of the same score, 1 for unjudged ones, 2 for those behind."""
+    """0 for documents before unjudged ones of the same score, 1 for unjudged ones, 2 for those after them."""
     value, unjudged = worth(grade), worth(np.array([np.nan]))[0]
     in_front = value > unjudged if best_first else value < unjudged
     return np.where(np.isnan(grade), 1, np.where(in_front, 0, 2))
@@ -288,11 +281,11 @@ class _Orders:
 
     judged: JudgedRankings
     count: Floats
-    """How many there are of each query; a query with more than were asked for has no other order here."""
+    """The number of orders of each query; a query with more than the requested number has no other order here."""
     rows: Integers
     """Documents, or hits, that can move."""
     start: Integers
-    """Of each such row: where the places of its group begin in ``places``."""
+    """For each such row, the begin of its group's places in ``places``."""
     width: Integers
     size: Floats
     stride: Floats
@@ -313,7 +306,7 @@ class _Orders:
 
 
 def _all_orders(judged: JudgedRankings, *, most: int, depth: int | None, one_by_one: bool) -> _Orders:
-    """All orders of queries that have at most so ``many``; groups below the ``depth`` are left as they are."""
+    """All orders of queries that have at most ``most``; groups below the ``depth`` are left unchanged."""
     query, grade, _, tied_from, tied_to = _entries(judged)
     moving = np.flatnonzero((tied_from < tied_to) & (depth is None or tied_from <= (depth or 0)))
     key = np.column_stack((query[moving], tied_from[moving]))
@@ -327,7 +320,7 @@ def _all_orders(judged: JudgedRankings, *, most: int, depth: int | None, one_by_
         count[query[rows[0]]] *= _number_of_orders(kind)
     few = count <= most
     stride = np.ones(judged.count)
-    parts: list[tuple[Integers, Integers, Integers, Integers, Floats, Floats]] = []
+    parts: list[tuple[Integers, Integers, Integers, Floats, Floats]] = []
     places: list[Integers] = [np.zeros(0, np.int64)]
     total = 0
     for rows, kind in zip(groups, kinds, strict=True):
@@ -337,23 +330,13 @@ def _all_orders(judged: JudgedRankings, *, most: int, depth: int | None, one_by_
         table = _places(kind)
         order = np.lexsort((np.arange(rows.size), np.nan_to_num(grade[rows], nan=np.inf))) if not one_by_one else None
         mine = rows if order is None else rows[order]
-        ones = np.ones(rows.size, np.int64)
-        parts.append(
-            (
-                mine,
-                total + np.arange(rows.size),
-                ones * table.shape[1],
-                ones * int(of),
-                np.full(rows.size, float(table.shape[0])),
-                np.full(rows.size, stride[of]),
-            )
-        )
+        start, width = total + np.arange(rows.size), np.full(rows.size, table.shape[1])
+        parts.append((mine, start, width, np.full(rows.size, float(table.shape[0])), np.full(rows.size, stride[of])))
         stride[of] *= table.shape[0]
         places.append(table.ravel())
         total += table.size
-    columns = list(zip(*parts, strict=True))
-    joined = [np.concatenate(column) for column in columns] or [np.zeros(0, np.int64)] * 6
-    found, start, width, _, size, strides = joined
+    joined = [np.concatenate(column) for column in zip(*parts, strict=True)] or [np.zeros(0, np.int64)] * 5
+    found, start, width, size, strides = joined
     return _Orders(judged, count, found, start, width, size, strides, np.concatenate(places))
 
 
@@ -371,7 +354,7 @@ Kinds = tuple[int, ...]
 
 
 def _kinds(grade: Floats, size: int, one_by_one: bool) -> Kinds:
-    """Which documents of a group of equal scores are alike, sorted; unjudged ones come last."""
+    """The kinds of the documents of a group of equal scores, sorted; unjudged ones come last."""
     if one_by_one:
         return tuple(range(size))
     _, kind = np.unique(np.nan_to_num(grade, nan=np.inf), return_inverse=True)
@@ -391,8 +374,7 @@ def _number_of_orders(kinds: Kinds) -> int:
 def _places(kinds: Kinds) -> Integers:
     """A row for each order: the place of every document of a group, from 0, sorted by kind."""
     orders = np.array(list(_distinct(list(kinds))), np.int64)
-    places: Integers = np.argsort(orders, axis=1, kind="stable").astype(np.int64)
-    return places
+    return np.argsort(orders, axis=1, kind="stable").astype(np.int64)
 
 
 def _distinct(kinds: list[int]) -> list[list[int]]:
@@ -418,13 +400,13 @@ class _Found(NamedTuple):
     first: Integers
     rank: Integers
     so_far: Integers
-    """How many relevant ones stand at this rank or above."""
+    """The number of relevant ones at this rank or above."""
     relevant: Integers
-    """Per query, how many there are, retrieved or not."""
+    """Per query, the number of relevant documents, retrieved or not."""
 
 
 def found_in(judged: JudgedRankings, rel: float) -> _Found:
-    """What counts is a grade of ``rel`` or more."""
+    """The retrieved documents with a grade of ``rel`` or more."""
     rows = judged.relevant(rel)
     query = judged.hits.query[rows]
     first = np.searchsorted(query, np.arange(judged.count + 1))

@@ -1,4 +1,4 @@
-"""What rankings that are evaluated together share, and how each of them is brought in."""
+"""The setting of an evaluation: judgments, metrics and policies that rankings share, and the way each is read."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ DOCUMENT_NEEDS = {"documents", "unjudged", "attributes", "preferences"}
 
 
 class Companions(NamedTuple):
-    """What is brought besides rankings, for metrics that need it."""
+    """Data in addition to rankings, for metrics that need them."""
 
     sessions: Mapping[str, tuple[str, int]] | None = None
     timings: Mapping[str, float] | None = None
@@ -38,38 +38,29 @@ class Companions(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Setting:
-    """What all rankings that are evaluated together share: judgments, metrics, policies, plugins."""
+    """Everything shared by rankings that are evaluated together: judgments, metrics, policies, plugins."""
 
     judgments: Judgments
     metrics: Sequence[Metric]
     policies: Policies
     registry: Registry
     how: Reading
-    """How rankings are read."""
+    """The way in which rankings are read."""
     rankings_format: Format = None
     asked: Mapping[str, str] = field(default_factory=dict)
-    """How single metrics were asked for, with their canonical names."""
+    """The given names of single metrics, with their canonical names."""
 
     def brought(
         self, rankings: FilePath | Rankings | RankingsLike, companions: Companions, *, documents: bool | None = None
     ) -> Brought:
         """Rankings joined with the judgments, with all their ``documents`` or those that the metrics need."""
-        policies = self.policies
         if documents is None:
             documents = any(metric.needs & DOCUMENT_NEEDS for metric in self.metrics)
-        found = brought(
-            self.judgments,
-            rankings,
-            self.registry.readers,
-            self.rankings_format,
-            self.how,
-            documents=documents,
-            highest_grade=policies.scale,
-        )
+        found = self._joined(rankings, self.rankings_format, documents)
         reference = companions.reference
         judged = with_companions(
             found.judged,
-            collection=policies.collection,
+            collection=self.policies.collection,
             sessions=companions.sessions,
             timings=companions.timings,
             attributes=companions.attributes,
@@ -78,17 +69,13 @@ class Setting:
         )
         return found._replace(judged=judged)
 
+    def _joined(self, source: FilePath | Rankings | RankingsLike, named: Format, documents: bool) -> Brought:
+        readers, top = self.registry.readers, self.policies.scale
+        return brought(self.judgments, source, readers, named, self.how, documents=documents, highest_grade=top)
+
     def _reference(self, source: FilePath | Rankings | RankingsLike) -> JudgedRankings:
-        """Other rankings of the same queries; what becomes of those it lacks is said by ``missing_queries``, too."""
-        found = brought(
-            self.judgments,
-            source,
-            self.registry.readers,
-            None,
-            self.how,
-            documents=True,
-            highest_grade=self.policies.scale,
-        )
+        """Other rankings of the same queries; ``missing_queries`` applies to them, too."""
+        found = self._joined(source, None, documents=True)
         refuse_missing([found._replace(origin=f"{found.origin} (the reference)")], self.policies)
         return found.judged
 
@@ -102,8 +89,8 @@ def set_up(
     judgments_format: Format = None,
     rankings_format: Format = None,
 ) -> Setting:
-    """Judgments read and metrics understood, if the policies can be followed."""
-    _checked_policies(policies)
+    """Judgments and metrics, read; raises an error if the policies cannot be followed."""
+    _check_policies(policies)
     registry = registry or installed()
     named = list(metrics) if isinstance(metrics, Iterable) and not isinstance(metrics, str) else [metrics]
     wanted = registry.parse_metrics(named)
@@ -122,13 +109,12 @@ def _asked(named: Iterable[str | Metric], registry: Registry) -> dict[str, str]:
 
 def _check_scale(judgments: Judgments, scale: float | None) -> None:
     if scale is not None and judgments.highest_grade > scale:
-        raise InputError(
-            Problem(f"its grades go up to {judgments.highest_grade:g}, above scale={scale:g}", place=judgments.origin)
-        )
+        complaint = f"its grades go up to {judgments.highest_grade:g}, above scale={scale:g}"
+        raise InputError(Problem(complaint, place=judgments.origin))
 
 
 def _check_collection(judgments: Judgments, size: int | None) -> None:
-    """No fewer documents than are judged, over all queries."""
+    """Refuse a size below the number of judged documents, over all queries."""
     if size is None:
         return
     judged = np.unique(judgments.documents.keys()).size
@@ -138,7 +124,7 @@ def _check_collection(judgments: Judgments, size: int | None) -> None:
 
 
 def refuse_missing(rankings: Iterable[Brought], policies: Policies) -> None:
-    """An error with everything that is missing, if missing queries are to be one."""
+    """Raise an error with everything that is missing, if missing queries are an error."""
     if policies.missing_queries != "error":
         return
     problems = [
@@ -156,7 +142,7 @@ def refuse_missing(rankings: Iterable[Brought], policies: Policies) -> None:
 
 
 DEEPEST = 10**9
-"""No ranking is longer."""
+"""The greatest depth; no ranking is longer."""
 
 ALLOWED = {
     "ties": get_args(Ties),
@@ -167,18 +153,13 @@ ALLOWED = {
 }
 
 
-def _checked_policies(policies: Policies) -> Policies:
-    """``policies``, if all of them can be followed."""
+def _check_policies(policies: Policies) -> None:
     for name, allowed in ALLOWED.items():
         value = getattr(policies, name)
         if value not in allowed:
-            raise IrevalError(
-                Problem(
-                    f"{name}={value!r} is unknown",
-                    suggestion=did_you_mean(str(value), allowed),
-                    allowed="allowed: " + ", ".join(allowed),
-                )
-            )
+            hint = did_you_mean(str(value), allowed)
+            listed = f"allowed: {', '.join(allowed)}"
+            raise IrevalError(Problem(f"{name}={value!r} is unknown", suggestion=hint, allowed=listed))
     depth, scale = policies.depth, policies.scale
     if depth is not None and not (_is(depth, Integral) and 1 <= depth <= DEEPEST):
         raise IrevalError(f"depth={depth!r} is not a whole number from 1 to {DEEPEST:,}")
@@ -187,7 +168,6 @@ def _checked_policies(policies: Policies) -> Policies:
         raise IrevalError(f"collection={size!r} is not a whole number of documents")
     if scale is not None and not (_is(scale, Real) and 0 < scale < np.inf):
         raise IrevalError(f"scale={scale!r} is not a number above 0")
-    return policies
 
 
 def _is(value: object, kind: type) -> bool:

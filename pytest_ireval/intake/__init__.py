@@ -1,1 +1,1 @@
-"""What a team brings along: files read, brought together from other tools, and looked over before they are used."""
+"""The files of a team: read, collected from other tools, and checked before they are used."""

@@ -1,4 +1,4 @@
-"""Queries and judgments from other tools' files, brought together under ids that any file can hold."""
+"""Queries and judgments from files of other tools, with ids that any file can store."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import hashlib
 import os
 import re
 import statistics
-import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from pytest_ireval.errors import InputError, Mistakes, Problem, shown
+from pytest_ireval.intake.linting import without_accents
 from pytest_ireval.results.evaluation import Grades
 from pytest_ireval.retrieval.formats.input_file import InputFile, input_file
 from pytest_ireval.retrieval.formats.reader import Content, Reader, Reading, read_by
@@ -42,14 +42,14 @@ WORD: dict[Content, str] = {"queries": "query", "judgments": "judgment"}
 
 @dataclass(frozen=True)
 class Imported:
-    """What was found. ``read`` says of each source what it was; ``renamed`` has new ids for old ones."""
+    """The imported queries and judgments. ``read`` describes each source; ``renamed`` has new ids for old ones."""
 
     queries: Queries | None
     judgments: Judgments | None
     read: tuple[str, ...]
     renamed: dict[str, str]
     merged: int
-    """How many documents had several grades for one query."""
+    """The number of documents with several grades for one query."""
 
 
 def import_files(
@@ -63,7 +63,7 @@ def import_files(
 ) -> Imported:
     """All queries and all judgments of the sources; ids with blanks are replaced unless ``keep_ids``.
 
-    ``judges`` says what becomes of several grades for one document and query.
+    ``judges`` is the choice among several grades for one document and query.
     """
     found: dict[Content, list[Table]] = {"queries": [], "judgments": []}
     read = []
@@ -85,8 +85,8 @@ def import_files(
 def _read(
     file: InputFile, readers: Sequence[Reader], name: str | None, how: Reading, found: dict[Content, list[Table]]
 ) -> str:
-    """Add what one source holds, and say in a line what it was."""
-    said = []
+    """Add the content of one source, and describe it in a line."""
+    parts = []
     columns: list[str] = []
     for content, tables in found.items():
         if name is None and not readers_that_fit(file, content, readers):
@@ -101,26 +101,26 @@ def _read(
             continue
         table = _as_table(value, content, file.name, how)
         tables.append(table)
-        said.append(f"{counted(len(table.rows), WORD[content])} (format {reader.name})")
-    if not said:
+        parts.append(f"{counted(len(table.rows), WORD[content])} (format {reader.name})")
+    if not parts:
         reader_for(file, "judgments", readers, name, option=OPTION)  # which says what is known
         allowed = f"its columns are {', '.join(map(repr, columns))}" if columns else ""
         raise InputError(Problem("contains neither queries nor judgments", place=file.name, allowed=allowed))
-    return f"{file.name}: {', '.join(said)}"
+    return f"{file.name}: {', '.join(parts)}"
 
 
 def _holds(value: Any, content: Content) -> bool:
-    """Tell whether what a reader returned is this: JSON and Parquet, unlike other formats, may hold either."""
+    """Tell whether a reader returned this content: JSON and Parquet, unlike other formats, may have either."""
     if isinstance(value, Table):
         return holds_queries(value.columns) if content == "queries" else holds_judgments(value.columns)
     if isinstance(value, Mapping):
-        graded = all(isinstance(said, Mapping) and "text" not in said for said in value.values())
+        graded = all(isinstance(each, Mapping) and "text" not in each for each in value.values())
         return graded == (content == "judgments")
     return True
 
 
 def _as_table(value: Any, content: Content, origin: str, how: Reading) -> Table:
-    """Columns under our own names, whatever the reader returned."""
+    """Columns under our own names, from any form that a reader returns."""
     if content == "judgments":
         if not isinstance(value, Table):
             value = value if isinstance(value, Judgments) else judgments_from(value, grades=how.grades, origin=origin)
@@ -144,7 +144,7 @@ def _together(tables: Sequence[Table]) -> Table | None:
 
 
 def _each_once(queries: Table | None) -> Table | None:
-    """A query that several sources hold is one query; what they say of it is joined, but its text must be the same."""
+    """Merge queries of several sources: their columns are joined, but the text must be the same."""
     if queries is None:
         return None
     rows: dict[str, list[int]] = {}
@@ -175,7 +175,7 @@ def _ids(queries: Table | None, judgments: Table | None) -> Iterable[str]:
 
 
 def _renamed(table: Table, column: str, names: dict[str, str]) -> Table:
-    """The same with new ids; two queries that are one now are refused with both places later on."""
+    """The same with new ids; two queries with one new id are refused later, with both places."""
     ids = [names.get(query, query) for query in table.columns[column]]
     return Table({**table.columns, column: ids}, table.origin, table.place)
 
@@ -194,9 +194,9 @@ majority is the lowest."""
 
 
 def _merged(table: Table, judges: Judges, grades: str = "integer") -> tuple[Table, int]:
-    """One row for each query and document (and subtopic), and how many of them had different grades.
+    """One row for each query and document (and subtopic), and the number of those with different grades.
 
-    Who judged, and what else the rows say, is joined with ``; ``.
+    The judges and all other columns are joined with ``; ``.
     """
     rows = graded_rows(table, grades)
     subtopics = table.columns.get("subtopic") or [""] * len(rows)
@@ -220,13 +220,9 @@ def _refuse(table: Table, rows: Sequence[tuple[str, str, float]], several: dict[
     mistakes = Mistakes()
     for (query, document, _), group in several.items():
         found = ", ".join(f"{rows[row][2]:g} ({table.place(row)})" for row in group)
-        mistakes.add(
-            Problem(
-                f"document {shown(document)} has several grades for query {shown(query)}: {found}",
-                place=table.place(group[0]),
-                suggestion=f"choose how to merge them: --judges {', '.join(CHOICES)}",
-            )
-        )
+        complaint = f"document {shown(document)} has several grades for query {shown(query)}: {found}"
+        remedy = f"choose how to merge them: --judges {', '.join(CHOICES)}"
+        mistakes.add(Problem(complaint, place=table.place(group[0]), suggestion=remedy))
     mistakes.refuse()
 
 
@@ -236,28 +232,25 @@ def _joined(table: Table, group: Sequence[int], grade: float) -> dict[str, Any]:
     return {**row, "grade": grade}
 
 
-BLANK = re.compile(r"\s")
 PLAIN = re.compile(r"[^\W_A-Z]+( [^\W_A-Z]+)*")
-"""Lower-case words with one blank between them, of which nothing gets lost."""
+"""Lower-case words with one space between them, of which a slug loses nothing."""
 
 LONGEST = 60
 
 
 def _slugs(ids: Iterable[str]) -> dict[str, str]:
-    """A new id for each that has blanks in it.
-
-    It depends on the phrase alone, not on the others, so that ids stay when queries are added; phrases of which
-    something gets lost (capitals, accents, marks) have a mark behind them. An id that is there already is not taken.
-    """
+    """A new id for each id with white space."""
     known = dict.fromkeys(ids)
-    return {name: _slug(name, known) for name in known if BLANK.search(name)}
+    return {name: _slug(name, known) for name in known if re.search(r"\s", name)}
 
 
 def _slug(name: str, known: dict[str, None]) -> str:
-    """Letters and digits of the phrase in lower case, joined by hyphens; accents are dropped."""
-    folded = unicodedata.normalize("NFKD", name.casefold())
-    words = re.findall(r"\w+", "".join(mark for mark in folded if not unicodedata.combining(mark)))
-    slug = "-".join(words)
+    """Letters and digits of the phrase in lower case, joined by hyphens; accents are dropped.
+
+    It depends on the phrase alone, so that ids stay when queries are added. A phrase that loses something (capitals,
+    accents, marks) gets a hash at its end. An existing id is not used again.
+    """
+    slug = "-".join(re.findall(r"\w+", without_accents(name)))
     if PLAIN.fullmatch(name) and slug.replace("-", " ") == name and len(slug) <= LONGEST and slug not in known:
         return slug
     mark = hashlib.blake2b(name.encode(), digest_size=4).hexdigest()

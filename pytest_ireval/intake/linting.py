@@ -1,4 +1,4 @@
-"""What is doubtful about judgments and queries before anything is evaluated: what ``ireval lint`` says."""
+"""Doubtful judgments and queries, found before anything is evaluated, for ``ireval lint``."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ CHECKS = {
     "outside-scale": "a grade outside the scale",
     "never-returned": "judged documents that no ranking returns",
 }
-"""Every check by name, with what it finds."""
+"""Every check by name, with a description."""
 
 SHOWN_DOCUMENTS = 3
 
 
 @dataclass(frozen=True)
 class Doubt:
-    """One doubtful thing, and where it stands."""
+    """One doubtful thing, and its place."""
 
     place: str
     check: str
@@ -48,7 +48,7 @@ def findings(
     scale: tuple[float, float] | None = None,
     rel: float = 1,
 ) -> list[Doubt]:
-    """Everything that is doubtful, in the order of the checks; what nothing was given for is not looked at."""
+    """All doubts, in the order of the checks; checks without their input are left out."""
     found = [*_relevance(judgments, rel)]
     if queries is not None:
         found += [*_coverage(judgments, queries), *_texts(queries)]
@@ -123,23 +123,18 @@ def _never_returned(judgments: Judgments, rankings: Sequence[Rankings], rel: flo
     for row in np.flatnonzero(~returned).tolist():
         missed.setdefault(int(judgments.query[row]), []).append(row)
     for number, rows in missed.items():
-        yield Doubt(judgments.place(rows[0]), "never-returned", _missed(judgments, number, rows, rel))
-
-
-def _missed(judgments: Judgments, query: int, rows: Sequence[int], rel: float) -> str:
-    judged = int(np.count_nonzero(judgments.query == query))
-    relevant = [judgments.documents[row] for row in rows if judgments.grade[row] >= rel]
-    more = f" and {len(relevant) - SHOWN_DOCUMENTS} more" if len(relevant) > SHOWN_DOCUMENTS else ""
-    named = f" ({', '.join(map(shown, relevant[:SHOWN_DOCUMENTS]))}{more})" if relevant else ""
-    return (
-        f"query {shown(judgments.queries[query])}: no ranking returns {len(rows)} of "
-        f"{counted(judged, 'judged document')}, {len(relevant)} of them relevant{named}"
-    )
+        judged = counted(int(np.count_nonzero(judgments.query == number)), "judged document")
+        relevant = [judgments.documents[row] for row in rows if judgments.grade[row] >= rel]
+        more = f" and {len(relevant) - SHOWN_DOCUMENTS} more" if len(relevant) > SHOWN_DOCUMENTS else ""
+        named = f" ({', '.join(map(shown, relevant[:SHOWN_DOCUMENTS]))}{more})" if relevant else ""
+        query = f"query {shown(judgments.queries[number])}"
+        text = f"{query}: no ranking returns {len(rows)} of {judged}, {len(relevant)} of them relevant{named}"
+        yield Doubt(judgments.place(rows[0]), "never-returned", text)
 
 
 ONE_MORE, ONE_OTHER = 4, 6
-"""A word must have so many letters for one more to be a variant (mug, mugs), and so many for another one to be a
-slip (teapot, tepaot): ``boot`` and ``boat``, ``vitamin b`` and ``vitamin c`` are two things."""
+"""The fewest letters of a word for a variant with one more letter (mug, mugs), and for a slip with another letter
+(teapot, tepaot): ``boot`` and ``boat``, ``vitamin b`` and ``vitamin c`` are two things."""
 
 LONGEST = 200
 """Longer texts are compared word by word only."""
@@ -153,7 +148,7 @@ def near_duplicates(texts: Sequence[str]) -> list[tuple[int, int]]:
     seen = _Seen()
     pairs = []
     for row, text in enumerate(texts):
-        words = _words(text)
+        words = WORD.findall(without_accents(text))
         if not words:
             continue
         like = seen.like(words)
@@ -163,14 +158,14 @@ def near_duplicates(texts: Sequence[str]) -> list[tuple[int, int]]:
     return pairs
 
 
-def _words(text: str) -> list[str]:
-    """Words in lower case without accents."""
+def without_accents(text: str) -> str:
+    """The text in lower case without accents."""
     folded = unicodedata.normalize("NFKD", text.casefold())
-    return WORD.findall("".join(mark for mark in folded if not unicodedata.combining(mark)))
+    return "".join(mark for mark in folded if not unicodedata.combining(mark))
 
 
 class _Seen:
-    """The texts so far, by what one of their variants has in common with them."""
+    """The texts so far, by keys that they share with their variants."""
 
     def __init__(self) -> None:
         self.by_words: dict[str, int] = {}
@@ -198,7 +193,7 @@ class _Seen:
 
 
 def _without_a_letter(words: Sequence[str], shortest: int) -> Iterator[tuple[int, str]]:
-    """The text without each letter of its longer words, and where it stood; digits stay, for they tell things apart."""
+    """The text without each letter of its longer words, and the letter's place; digits are never left out."""
     text, start = " ".join(words), 0
     for word in words if len(text) <= LONGEST else ():
         if len(word) >= shortest:

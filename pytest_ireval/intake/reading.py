@@ -1,4 +1,4 @@
-"""Files in, values out: queries, judgments and rankings read by whatever reader is installed."""
+"""Queries, judgments and rankings from files, through the installed readers."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def read_rankings(
 ) -> Rankings:
     """The first ``depth`` documents of every ranking in the file (None: all of them).
 
-    Equal scores are in descending order of document id, or as they stand in the file unless ``by_id``.
+    Equal scores are in descending order of document id; unless ``by_id``, in the order of the file.
     """
     how = Reading(depth=depth, by_id=by_id, progress=progress)
     return as_rankings(path, (registry or installed()).readers, format, how)

@@ -1,8 +1,8 @@
-"""Documents under other names: renamed ones, and variants of one thing that count as one document."""
+"""Documents under other names: renamed documents, and variants that count as one document."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import NamedTuple, TypeVar, overload
 
@@ -13,10 +13,10 @@ from pytest_ireval.errors import InputError, Mistakes, Problem, shown
 from pytest_ireval.retrieval.formats.delimited import delimited_table
 from pytest_ireval.retrieval.formats.input_file import FilePath, input_file
 from pytest_ireval.retrieval.ids import Ids, concatenated
-from pytest_ireval.retrieval.judgments import Judgments, Subtopics, joined_texts, judgments_of
+from pytest_ireval.retrieval.judgments import Judgments, Subtopics, joined_rows, judgments_of, moved
 from pytest_ireval.retrieval.rankings import Rankings
-from pytest_ireval.retrieval.scan.tokens import JudgedPairs, Span, U, not_unique, repetitions
-from pytest_ireval.retrieval.tables import COLUMN_NAMES, Table, Unfit, id_in, is_quoted, named
+from pytest_ireval.retrieval.scan.tokens import JudgedPairs, Span, U, begins_of, not_unique, owners_of, repetitions
+from pytest_ireval.retrieval.tables import Table, Unfit, column_names, id_in, is_quoted, named
 from pytest_ireval.retrieval.views import with_documents
 
 Found = TypeVar("Found", Judgments, Rankings)
@@ -26,15 +26,11 @@ APART = U(0x9E3779B97F4A7C15)
 """An odd factor, which keeps the numbers of queries apart."""
 
 
-@overload
-def renamed(found: Judgments, names: Mapping[str, str]) -> Judgments: ...
-@overload
-def renamed(found: Rankings, names: Mapping[str, str]) -> Rankings: ...
-def renamed(found: Judgments | Rankings, names: Mapping[str, str]) -> Judgments | Rankings:
-    """The same with every document that has another name now under that name; what it stands for does not change.
+def renamed(found: Found, names: Mapping[str, str]) -> Found:
+    """The same judgments or rankings with the new names of documents.
 
-    Each name is looked up once. Documents of one ranking (or one query's judgments) that would get one name are an
-    error that names both.
+    Each name is looked up once. Two documents of one ranking (or of one query's judgments) with the same new name are
+    an error that names both.
     """
     documents = _under(found.documents, names)
     if documents is None:
@@ -53,11 +49,10 @@ def collapsed(found: Judgments, groups: Mapping[str, str]) -> Judgments: ...
 @overload
 def collapsed(found: Rankings, groups: Mapping[str, str]) -> Rankings: ...
 def collapsed(found: Judgments | Rankings, groups: Mapping[str, str]) -> Judgments | Rankings:
-    """The same with the group in place of each of its variants.
+    """The same judgments or rankings with the group in place of each of its variants.
 
-    Of a ranking the first variant counts and those behind it are left out, so that documents behind them move up; of
-    judgments the highest grade stands. A document without a group stands for itself; one that is called like a group
-    belongs to it.
+    In a ranking only the first variant counts; documents below the others move up. In judgments the highest grade
+    counts. A document without a group is its own group; a document with the name of a group belongs to it.
     """
     documents = _under(found.documents, groups)
     if documents is None:
@@ -69,9 +64,7 @@ def collapsed(found: Judgments | Rankings, groups: Mapping[str, str]) -> Judgmen
 
 
 def _query_of_rows(found: Judgments | Rankings) -> Rows:
-    if isinstance(found, Judgments):
-        return found.query
-    return np.repeat(np.arange(len(found)), np.diff(found.first))
+    return found.query if isinstance(found, Judgments) else owners_of(found.first)
 
 
 def _under(documents: Ids, names: Mapping[str, str]) -> Ids | None:
@@ -91,7 +84,7 @@ def _under(documents: Ids, names: Mapping[str, str]) -> Ids | None:
 
 
 def _places(documents: Ids, olds: Ids) -> tuple[Rows, Rows]:
-    """Rows of documents that are among ``olds``, which are all different, and where there."""
+    """Rows of documents that are among ``olds``, which are all different, and their rows there."""
     found, entries = JudgedPairs(olds.keys()).find(documents.keys())
     sure = documents.same(found, olds, entries)
     return found[sure], entries[sure]
@@ -105,8 +98,12 @@ def _repeated(documents: Ids, query: Rows) -> tuple[Rows, Rows]:
 
 
 def _refuse_doubles(found: Judgments | Rankings, query: Rows, documents: Ids, first: Rows, later: Rows) -> None:
-    """Documents that got one name where they stand together; equal judgments are one, as everywhere."""
+    """Refuse two documents of one query with the same new name; equal judgments are one, as everywhere."""
     what = "judged" if isinstance(found, Judgments) else "ranked"
+    remedy = (
+        "fix the entry for one of them in documents > aliases; "
+        "list variants that count as one document in documents > collapse"
+    )
     mistakes = Mistakes()
     for a, b in zip(first.tolist(), later.tolist(), strict=True):
         grades = ""
@@ -115,16 +112,12 @@ def _refuse_doubles(found: Judgments | Rankings, query: Rows, documents: Ids, fi
                 continue
             grades = f", with grades {found.grade[a]:g} and {found.grade[b]:g}"
         olds = f"{shown(found.documents[a])} and {shown(found.documents[b])}"
-        mistakes.add(
-            Problem(
-                f"documents {olds} are both {what} for query {shown(found.queries[query[a]])}{grades}, and both are "
-                "now "
-                f"{shown(documents[a])}",
-                place=found.place(b) if isinstance(found, Judgments) else found.origin,
-                suggestion="fix the entry for one of them in documents > aliases; "
-                "list variants that count as one document in documents > collapse",
-            )
+        complaint = (
+            f"documents {olds} are both {what} for query {shown(found.queries[query[a]])}{grades}, and both are now "
+            f"{shown(documents[a])}"
         )
+        place = found.place(b) if isinstance(found, Judgments) else found.origin
+        mistakes.add(Problem(complaint, place, suggestion=remedy))
     mistakes.refuse()
 
 
@@ -134,13 +127,12 @@ def _without_rows(rankings: Rankings, dropped: Rows) -> Rankings:
         return rankings
     gone = np.zeros(len(rankings.documents), bool)
     gone[dropped] = True
-    length = np.diff(rankings.first)
-    query = np.repeat(np.arange(len(rankings)), length)
-    so_far = np.concatenate((np.zeros(1, np.int64), np.cumsum(gone)))
+    query = owners_of(rankings.first)
+    so_far = begins_of(gone)
     begin = rankings.first[:-1][query]
 
     def moved_up(rank: Rows) -> Rows:
-        """A rank less those that are gone in front of it; a tie may reach below what was kept."""
+        """A rank minus the dropped documents above it; a tie may reach below the kept documents."""
         until = np.minimum(begin + rank, rankings.first[1:][query])
         moved: Rows = rank - (so_far[until] - so_far[begin])
         return moved
@@ -155,25 +147,24 @@ def _without_rows(rankings: Rankings, dropped: Rows) -> Rankings:
 
 
 def _judgments(judgments: Judgments, documents: Ids, first: Rows, later: Rows) -> Judgments:
-    """Judgments of these documents; where rows repeat another, the highest grade stands."""
+    """Judgments of these documents; of rows that repeat another, the highest grade counts."""
     grade = judgments.grade.copy()
     np.maximum.at(grade, first, grade[later])
     kept = np.delete(np.arange(grade.size), later)
-    place = judgments.place
     return judgments_of(
         judgments.queries,
         judgments.query[kept],
         documents.take(kept),
         grade[kept],
         origin=judgments.origin,
-        place=lambda row: place(int(kept[row])),
+        place=moved(judgments.place, kept),
         subtopics=judgments.subtopics and _subtopics(judgments.subtopics, first, later, kept),
-        columns={name: _joined(values, first, later, kept) for name, values in judgments.columns.items()},
+        columns={name: joined_rows(values, first, later, kept) for name, values in judgments.columns.items()},
     )
 
 
 def _subtopics(subtopics: Subtopics, first: Rows, later: Rows, kept: Rows) -> Subtopics:
-    """Subtopics under the new numbers of rows; of two grades for one subtopic the highest stands."""
+    """Subtopics under the new numbers of rows; of two grades for one subtopic the highest counts."""
     number = np.zeros(kept.size + later.size, np.int64)
     number[kept] = np.arange(kept.size)
     number[later] = number[first]
@@ -185,30 +176,22 @@ def _subtopics(subtopics: Subtopics, first: Rows, later: Rows, kept: Rows) -> Su
     return Subtopics(subtopics.names, row[new], subtopic[new], subtopics.grade[order][new])
 
 
-def _joined(values: Sequence[str], first: Rows, later: Rows, kept: Rows) -> list[str]:
-    """What is said of each judgment, and of those that are one with it now."""
-    said: dict[int, list[str]] = {}
-    for one, other in zip(first.tolist(), later.tolist(), strict=True):
-        said.setdefault(one, [values[one]]).append(values[other])
-    return [joined_texts(said[row]) if row in said else values[row] for row in kept.tolist()]
-
-
 LISTED = 20
-"""Columns, or steps of a circle, that a message names."""
+"""The most columns, or steps of a circle, that a message names."""
 
 
 class _Entry(NamedTuple):
-    """What one row says of an id."""
+    """The other id of a row, and its place."""
 
     other: str
     place: str
 
 
 def read_aliases(path: FilePath) -> dict[str, str]:
-    """Every old id with its name now.
+    """Every old id with its current name.
 
-    An id on the left is in use no more, so rows a → b and b → c say that a is c now. A row that names an id after
-    itself says nothing.
+    An id on the left is no longer in use, so rows a → b and b → c mean that a is now c. A row with the same id on both
+    sides has no effect.
     """
     entries = {old: entry for old, entry in _entries(path, "from", "to", "called").items() if old != entry.other}
     mistakes = Mistakes()
@@ -220,26 +203,21 @@ def read_aliases(path: FilePath) -> dict[str, str]:
 
 
 def read_groups(path: FilePath) -> dict[str, str]:
-    """Every document with its group. A document that is called like a group belongs to that group."""
+    """Every document with its group. A document with the name of a group belongs to that group."""
     entries = _entries(path, "document", "group", "in group")
     groups = {entry.other for entry in entries.values()}
     mistakes = Mistakes()
     for document, entry in entries.items():
         if document in groups and entry.other != document:
-            mistakes.add(
-                Problem(
-                    f"{shown(document)} is in group {shown(entry.other)}, but is also the group of other documents",
-                    place=entry.place,
-                    suggestion="a document with the name of a group belongs to that group: put all of them into one "
-                    "group",
-                )
-            )
+            complaint = f"{shown(document)} is in group {shown(entry.other)}, but is also the group of other documents"
+            remedy = "a document with the name of a group belongs to that group: put all of them into one group"
+            mistakes.add(Problem(complaint, place=entry.place, suggestion=remedy))
     mistakes.refuse()
     return {document: entry.other for document, entry in entries.items()}
 
 
 def _entries(path: FilePath, key: str, value: str, says: str) -> dict[str, _Entry]:
-    """The rows by their key, checked; two rows may say the same, and not different things."""
+    """The checked rows by their key; two rows with one key must be equal."""
     with input_file(path) as file:
         found = delimited_table(file)
         literal = file.delimiter == "\t"
@@ -264,14 +242,13 @@ def _entries(path: FilePath, key: str, value: str, says: str) -> dict[str, _Entr
 
 
 def _column(found: Table, kind: str) -> list[str]:
-    """The column of that kind; an error that says what the first line should have been."""
+    """The column of that kind; without one, an error with the allowed names."""
     name = named(found.columns, kind)
     if name is None:
         left = len(found.columns) - LISTED
         names = ", ".join(map(shown, list(found.columns)[:LISTED])) + (f" and {left:,} more" if left > 0 else "")
-        names_of_kind = ", ".join(each for group in COLUMN_NAMES[kind] for each in group)
         complaint = f"there is no column {kind!r}: the first line names {names}"
-        raise InputError(Problem(complaint, place=found.origin, allowed=f"allowed: one of {names_of_kind}"))
+        raise InputError(Problem(complaint, place=found.origin, allowed=f"allowed: one of {column_names(kind)}"))
     return list(found.column(kind))
 
 

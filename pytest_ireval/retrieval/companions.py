@@ -1,4 +1,4 @@
-"""Data beside judgments and rankings: a collection's size, sessions, timings, attributes and the like."""
+"""Data in addition to judgments and rankings: size of the collection, sessions, timings, attributes and the like."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def with_companions(
     preferences: Mapping[str, Sequence[tuple[str, str]]] | None = None,
     reference: JudgedRankings | None = None,
 ) -> JudgedRankings:
-    """The same with what was brought, checked and put in the order of the queries."""
+    """The same with the given data, checked and in the order of the queries."""
     for document, known in _entries(attributes, "attributes"):
         if not isinstance(known, Mapping):
             raise _unfit("attributes", f"document {document!r} has {known!r}, not a mapping")
@@ -45,15 +45,15 @@ def with_companions(
 
 
 def _check_collection(judged: JudgedRankings, size: int) -> None:
-    """No query knows more documents, judged or retrieved, than there are."""
+    """Refuse a size below the number of documents that one query judges or retrieves."""
     known = np.diff(judged.first_ideal) + judged.retrieved - np.diff(judged.first)
     most = int(known.argmax()) if known.size else 0
     if known.size and known[most] > size:
-        raise _unfit(
-            "collection",
+        complaint = (
             f"{size:,} documents are too few: {known[most]:,} are judged or retrieved for query "
-            f"{judged.queries[most]!r}",
+            f"{judged.queries[most]!r}"
         )
+        raise _unfit("collection", complaint)
 
 
 def _entries(mapping: object, what: str) -> list[tuple[Any, Any]]:

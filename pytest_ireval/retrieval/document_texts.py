@@ -1,4 +1,4 @@
-"""Titles, addresses and other fields of documents: read from a file, or returned by a source; shown beside ids."""
+"""Titles, addresses and other fields of documents: read from a file, or returned by a source; shown next to ids."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ URLS = ("url", "link", "href", "uri")
 IMAGES = ("image", "imageurl", "img", "thumbnail", "picture")
 LONGEST_TITLE, LONGEST_FIELD, MOST_FIELDS = 120, 200, 12
 IDS = ("id", "_id", *(plain_name(name) for group in COLUMN_NAMES["document"] for name in group))
-"""Names of the field that holds the id, the first that is there."""
+"""Names of the field of the id, the first has priority."""
 PARQUET = b"PAR1"
 PICTURES = {b"\x89PNG": "png", b"\xff\xd8\xff": "jpeg", b"GIF8": "gif", b"RIFF": "webp"}
 """Kinds of pictures by their first bytes."""
@@ -33,7 +33,7 @@ SHOWABLE = "give files of PNG, JPEG, GIF or WebP below the folder of texts, up t
 
 
 def document_text(fields: Mapping[str, Any]) -> DocumentText:
-    """Choose title, address and image by their usual names; the other fields are kept, cut to one line each."""
+    """Title, address and image by their usual names; the other fields are kept, cut to one line each."""
     fields = dict(_flat(fields))
     by_name = {plain_name(name): name for name in fields}
 
@@ -48,7 +48,7 @@ def document_text(fields: Mapping[str, Any]) -> DocumentText:
 
 
 def _flat(fields: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Put the fields of an object in a field, such as ``metadata``, beside the others."""
+    """All fields; those of an object in a field, such as ``metadata``, are put next to the others."""
     for name, value in fields.items():
         yield from ((str(each), part) for each, part in (value if isinstance(value, dict) else {name: value}).items())
 
@@ -66,27 +66,19 @@ def read_document_texts(path: FilePath, wanted: Collection[str]) -> dict[str, Do
     found: dict[str, DocumentText] = {}
     with input_file(path) as file:
         for fields in _rows(file):
-            name = next(_names_of_ids(fields), None)
+            by_name = {plain_name(name): name for name in fields}
+            name = next((by_name[name] for name in IDS if name in by_name), None)
             if name is None:
+                some = ", ".join(map(shown, list(fields)[:MOST_FIELDS]))
+                complaint = f"no field is the id of a document: the fields are {some}"
                 allowed = f"a field {', '.join(dict.fromkeys(IDS))}"
-                raise InputError(
-                    Problem(f"no field is the id of a document: {_some(fields)}", file.name, allowed=allowed)
-                )
+                raise InputError(Problem(complaint, file.name, allowed=allowed))
             document = cell_text(fields[name]).strip()
             if document in wanted and document not in found:
                 found[document] = document_text({each: value for each, value in fields.items() if each != name})
             if len(found) == len(wanted):
                 break
     return found
-
-
-def _names_of_ids(fields: Mapping[str, Any]) -> Iterator[str]:
-    by_name = {plain_name(name): name for name in fields}
-    return (by_name[name] for name in IDS if name in by_name)
-
-
-def _some(fields: Mapping[str, Any]) -> str:
-    return f"the fields are {', '.join(map(shown, list(fields)[:MOST_FIELDS]))}"
 
 
 def _rows(file: InputFile) -> Iterator[Mapping[str, Any]]:
@@ -107,12 +99,11 @@ def _json_rows(file: InputFile) -> Iterator[Mapping[str, Any]]:
             continue
         try:
             fields = json.loads(line)
+            complaint = "" if isinstance(fields, dict) else "is not a JSON object"
         except (ValueError, RecursionError) as error:
-            raise InputError(
-                Problem(f"is not JSON: {error}", f"{file.name}:{number}", allowed="one object a line")
-            ) from None
-        if not isinstance(fields, dict):
-            raise InputError(Problem("is not a JSON object", f"{file.name}:{number}", allowed="one object a line"))
+            complaint = f"is not JSON: {error}"
+        if complaint:
+            raise InputError(Problem(complaint, f"{file.name}:{number}", allowed="one object a line"))
         yield fields
 
 
@@ -142,49 +133,67 @@ def titles_of(
     return {each: title for each, title in found.items() if title}
 
 
-def with_texts(
-    result: SuiteResult, described: Mapping[str, Mapping[str, Any]], path: Path | None, *, pictures: bool = False
-) -> SuiteResult:
-    """Put titles beside all documents that a result shows, from fields by document, then from a file.
+def kept_titles(
+    wanted: Collection[str], described: Mapping[str, Mapping[str, Any]], path: Path | None
+) -> dict[str, tuple[str, str]]:
+    """Title and address of documents, as a baseline keeps them; raises InputError or OSError for the file.
 
-    With ``pictures``, small files beside that file become part of the result. A file that cannot be read is a note:
-    titles and pictures decide nothing.
+    An address that is longer than a title may be is left out: a part of it leads elsewhere.
     """
-    if path is None and not described:
+    texts = {each: document_text(described[each]) for each in wanted if each in described}
+    if path is not None:
+        texts |= read_document_texts(near(path), set(wanted) - set(texts))
+    kept = {each: (text.title, text.url if len(text.url) <= LONGEST_TITLE else "") for each, text in texts.items()}
+    return {each: texts for each, texts in kept.items() if any(texts)}
+
+
+def with_texts(
+    result: SuiteResult,
+    described: Mapping[str, Mapping[str, Any]],
+    path: Path | None,
+    *,
+    pictures: bool = False,
+    kept: Mapping[str, tuple[str, str]] | None = None,
+) -> SuiteResult:
+    """The result with the titles of all documents that it shows, from fields by document, then from a file.
+
+    Documents that are in neither have the titles that the baseline ``kept``. With ``pictures``, small files in the
+    folder of that file become part of the result. A file that cannot be read is a note: it decides nothing.
+    """
+    if path is None and not described and not kept:
         return result
     wanted = set(_shown_documents(result))
     texts = {document: document_text(described[document]) for document in wanted if document in described}
     if path is not None:
         try:
             texts |= read_document_texts(near(path), wanted - set(texts))
-            trouble = "" if texts or not wanted else f"{near(path)}: none of the shown documents is in this file"
+            found = bool(texts) or not wanted - set(kept or ())
+            trouble = "" if found else f"{near(path)}: none of the shown documents is in this file"
         except (InputError, OSError) as error:
             trouble = " ".join(str(error).split())
         if trouble:
             result = replace(result, notes=(*result.notes, f"documents have no titles: {trouble}"))
+    for document in (wanted & set(kept or ())) - set(texts):
+        texts[document] = DocumentText(*(kept or {})[document])
     if pictures:
         texts, left_out = _with_pictures(texts, path.parent if path else Path.cwd())
         if left_out:
-            result = replace(
-                result, notes=(*result.notes, f"{counted(left_out, 'picture')} cannot be shown: {SHOWABLE}")
-            )
+            note = f"{counted(left_out, 'picture')} cannot be shown: {SHOWABLE}"
+            result = replace(result, notes=(*result.notes, note))
     titles = {document: text.title for document, text in texts.items() if text.title}
+    base = result.since_base
     return replace(
         result,
         outcomes=tuple(replace(each, queries=_titled_queries(each.queries, titles)) for each in result.outcomes),
-        since_base=result.since_base
-        and replace(result.since_base, queries=_titled_queries(result.since_base.queries, titles)),
-        documents=tuple(
-            replace(each, documents=tuple(_titled(placed, titles) for placed in each.documents))
-            for each in result.documents
-        ),
+        since_base=base and replace(base, queries=_titled_queries(base.queries, titles)),
+        documents=tuple(replace(each, documents=_titled(each.documents, titles)) for each in result.documents),
         to_judge=tuple(replace(each, title=titles.get(each.document, "")) for each in result.to_judge),
         texts=texts,
     )
 
 
 def _with_pictures(texts: Mapping[str, DocumentText], folder: Path) -> tuple[dict[str, DocumentText], int]:
-    """The same with the content of pictures in place of their paths, and the number of those that cannot be shown."""
+    """The same with the content of pictures in place of their paths, and the number of those that are left out."""
     found, left_out, room = {}, 0, LARGEST_PICTURES
     for document, text in texts.items():
         picture = _picture(text.image, folder)
@@ -196,13 +205,16 @@ def _with_pictures(texts: Mapping[str, DocumentText], folder: Path) -> tuple[dic
 
 
 def _picture(image: str, folder: Path) -> str:
-    """A small picture as a page may hold it: ``data:image/png;base64,…``; empty if it is none, or an address."""
+    """A small picture for a page: ``data:image/png;base64,…``; empty if it is an address or not a picture."""
     if not image or "\0" in image or ":" in image:
         return ""
-    file = (folder / image).resolve()
-    if not file.is_relative_to(folder.resolve()) or not file.is_file() or file.stat().st_size > LARGEST_PICTURE:
+    try:
+        file = (folder / image).resolve()
+        if not file.is_relative_to(folder.resolve()) or not file.is_file() or file.stat().st_size > LARGEST_PICTURE:
+            return ""
+        content = file.read_bytes()
+    except (OSError, RuntimeError):  # a name that is too long, a file of another user, links in a circle
         return ""
-    content = file.read_bytes()
     kind = next((kind for start, kind in PICTURES.items() if content.startswith(start)), "")
     return f"data:image/{kind};base64,{base64.b64encode(content).decode()}" if kind else ""
 
@@ -217,13 +229,11 @@ def _shown_documents(result: SuiteResult) -> Iterator[str]:
 
 
 def _titled_queries(queries: Iterable[QueryChange], titles: Mapping[str, str]) -> tuple[QueryChange, ...]:
-    return tuple(_titled_query(query, titles) for query in queries)
+    return tuple(
+        replace(query, best=query.best and _titled([query.best], titles)[0], top=_titled(query.top, titles))
+        for query in queries
+    )
 
 
-def _titled_query(query: QueryChange, titles: Mapping[str, str]) -> QueryChange:
-    best = None if query.best is None else _titled(query.best, titles)
-    return replace(query, best=best, top=tuple(_titled(placed, titles) for placed in query.top))
-
-
-def _titled(placed: Placed, titles: Mapping[str, str]) -> Placed:
-    return replace(placed, title=titles.get(placed.document, ""))
+def _titled(documents: Iterable[Placed], titles: Mapping[str, str]) -> tuple[Placed, ...]:
+    return tuple(replace(placed, title=titles.get(placed.document, "")) for placed in documents)

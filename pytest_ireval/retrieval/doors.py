@@ -1,4 +1,4 @@
-"""The doors through which judgments and rankings come in: files and Python objects, as the same arrays."""
+"""The entrances for judgments and rankings: files and Python objects become the same arrays."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ SHOWN_QUERIES = 5
 
 
 class Brought(NamedTuple):
-    """Rankings that were joined with judgments, where they came from, and their queries without judgments."""
+    """Rankings joined with judgments, their origin, and their queries without judgments."""
 
     judged: JudgedRankings
     origin: str
@@ -51,9 +51,9 @@ def as_judgments(
     option: str = "",
     grades_option: str = "",
 ) -> Judgments:
-    """Judgments from whatever holds them; ``named`` is the format of a file, unless it is to be recognised.
+    """Judgments from a file or an object; ``named`` is the format of a file, unless it is to be recognised.
 
-    ``option`` is how the user names a format, ``grades_option`` how the user asks for fractional grades, for messages.
+    ``option`` and ``grades_option`` are the user's options for the format and for fractional grades, for messages.
     """
     try:
         found, origin = _held(source, "judgments", readers, named, how, option)
@@ -65,14 +65,9 @@ def as_judgments(
     except InputError as error:
         if not grades_option:
             raise
-        raise InputError(*(_asked_by(grades_option, problem) for problem in error.problems)) from None
-
-
-def _asked_by(grades_option: str, problem: Problem) -> Problem:
-    """The same problem; where the remedy is fractional grades, as this user asks for them."""
-    if problem.suggestion != FRACTIONS:
-        return problem
-    return replace(problem, suggestion=f"to read fractional grades, use {grades_option}")
+        remedy = f"to read fractional grades, use {grades_option}"
+        problems = (replace(p, suggestion=remedy) if p.suggestion == FRACTIONS else p for p in error.problems)
+        raise InputError(*problems) from None
 
 
 def as_rankings(
@@ -82,7 +77,7 @@ def as_rankings(
     how: Reading = PLAINLY,
     option: str = "",
 ) -> Rankings:
-    """Rankings from whatever holds them."""
+    """Rankings from a file or an object."""
     found, origin = _held(source, "rankings", readers, named, how, option)
     return _rankings(found, how, origin)
 
@@ -98,7 +93,7 @@ def _rankings(found: Any, how: Reading, origin: str) -> Rankings:
 def as_queries(
     source: FilePath | Queries | QueriesLike, readers: Sequence[Reader], named: Format = None, option: str = ""
 ) -> Queries:
-    """Queries from whatever holds them."""
+    """Queries from a file or an object."""
     from pytest_ireval.retrieval.from_objects import queries_from
     from pytest_ireval.retrieval.queries import Queries
 
@@ -109,7 +104,7 @@ def as_queries(
 
 
 def _refuse_other_objects(value: Mapping[Any, Any], origin: str) -> None:
-    """A file with an object of something else, such as the mapping of an index, holds no queries."""
+    """Refuse a file with another object, such as the mapping of an index."""
     from pytest_ireval.retrieval.tables import COLUMN_NAMES, plain_name
 
     texts = {name for group in COLUMN_NAMES["text"] for name in group}
@@ -123,7 +118,7 @@ def _refuse_other_objects(value: Mapping[Any, Any], origin: str) -> None:
 def _held(
     source: Any, content: Content, readers: Sequence[Reader], named: Format, how: Reading, option: str
 ) -> tuple[Any, str]:
-    """What a file holds, as its reader returns it, or what came from Python; and what messages call it."""
+    """The content of a file from its reader, or the Python object; and its name in messages."""
     if isinstance(source, str | os.PathLike):
         with input_file(source) as file:
             reader = reader_for(file, content, readers, named, option)
@@ -162,20 +157,16 @@ def brought(
 
 
 def _without_judgments(judgments: Judgments, queries: Sequence[str], origin: str) -> tuple[str, ...]:
-    """Ranked queries that nobody judged; when that is all of them, the files do not belong together."""
+    """Ranked queries without judgments; if all lack them, the files do not belong together, which is an error."""
     unjudged = unjudged_queries(judgments, queries)
     if queries and len(unjudged) == len(queries):
-        raise InputError(
-            Problem(
-                f"none of its queries ({len(queries)}) is judged in {judgments.origin}",
-                place=origin,
-                suggestion=f"ranked: {some(queries)}; judged: {some(judgments.queries)}",
-            )
-        )
+        complaint = f"none of its queries ({len(queries)}) is judged in {judgments.origin}"
+        suggestion = f"ranked: {some(queries)}; judged: {some(judgments.queries)}"
+        raise InputError(Problem(complaint, place=origin, suggestion=suggestion))
     return unjudged
 
 
 def some(queries: Sequence[str]) -> str:
-    """The first of many queries, and how many more there are."""
+    """The first of many queries, and the number of the others."""
     more = f" and {len(queries) - SHOWN_QUERIES} more" if len(queries) > SHOWN_QUERIES else ""
     return ", ".join(map(repr, queries[:SHOWN_QUERIES])) + more

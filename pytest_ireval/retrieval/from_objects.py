@@ -19,6 +19,7 @@ from pytest_ireval.retrieval.tables import (
     Unfit,
     cell_text,
     column_for,
+    columns_of,
     grade_column,
     id_column,
     id_in,
@@ -35,7 +36,7 @@ def judgments_from(source: Any, *, grades: str = "integer", origin: str = "judgm
     """Judgments from a table, or any of the forms that :func:`~pytest_ireval.evaluating.evaluation.evaluate` takes."""
     table = _as_table(source, origin)
     if table is not None:
-        return _judgments_of_table(table, grades)
+        return judgments_of_columns(judgment_columns(table), grades)
     with _named(origin):
         rows = _graded_rows(source, origin)
         queries = {name: i for i, name in enumerate(dict.fromkeys(query for query, _, _ in rows))}
@@ -65,7 +66,7 @@ def queries_from(source: Any, *, origin: str = "queries") -> Queries:
         return queries_of_table(table)
     if isinstance(source, Mapping):
         rows = [
-            {"id": query, **(said if isinstance(said, Mapping) else {"text": said})} for query, said in source.items()
+            {"id": query, **(each if isinstance(each, Mapping) else {"text": each})} for query, each in source.items()
         ]
     elif isinstance(source, Iterable) and not isinstance(source, str | bytes):
         rows = list(source)
@@ -74,12 +75,11 @@ def queries_from(source: Any, *, origin: str = "queries") -> Queries:
     for number, row in enumerate(rows, 1):
         if not isinstance(row, Mapping):
             raise _unfit(origin, f"row {number} is {row!r}, not a dictionary with id and text")
-    names = dict.fromkeys(name for row in rows for name in row)
-    return queries_of_table(Table({name: [row.get(name) for row in rows] for name in names}, origin, numbered(origin)))
+    return queries_of_table(Table(columns_of(rows), origin, numbered(origin)))
 
 
 def _as_table(source: Any, origin: str) -> Table | None:
-    """A table, or a data frame as one; None for what has no named columns."""
+    """The table, or the data frame as a table; None for a source without named columns."""
     if isinstance(source, Table) or source is None:
         return source
     if hasattr(source, "columns") and hasattr(source, "__getitem__"):
@@ -138,20 +138,18 @@ def _pair(query: Any, entry: Any, origin: str) -> tuple[str, float]:
 
 
 def _rows(source: Any, value: str, origin: str) -> list[tuple[str, str, Any]]:
-    """(query, document, value) from rows in that order or with such names."""
+    """(query, document, value) from rows in that order or with these names."""
     if isinstance(source, str) or not isinstance(source, Iterable):
         raise _unfit(origin, f"{type(source).__name__} is not a supported type of {origin}")
-    return [_row(row, value, number, origin) for number, row in enumerate(source, 1)]
-
-
-def _row(row: Any, value: str, number: int, origin: str) -> tuple[str, str, Any]:
-    fields = getattr(row, "_fields", None)
-    if fields is not None:
-        names = [column_for(fields, kind, origin) for kind in ("query", "document", value)]
-        row = [getattr(row, name) for name in names]
-    if not isinstance(row, Sequence) or isinstance(row, str) or len(row) != 3:
-        raise _unfit(origin, f"row {number} is {row!r}, not (query, document, {value})")
-    return id_of(row[0]), id_of(row[1]), row[2]
+    rows = []
+    for number, given in enumerate(source, 1):
+        row = given
+        if (fields := getattr(given, "_fields", None)) is not None:
+            row = [getattr(given, column_for(fields, kind, origin)) for kind in ("query", "document", value)]
+        if not isinstance(row, Sequence) or isinstance(row, str) or len(row) != 3:
+            raise _unfit(origin, f"row {number} is {row!r}, not (query, document, {value})")
+        rows.append((id_of(row[0]), id_of(row[1]), row[2]))
+    return rows
 
 
 def _score(value: Any, query: Any, document: Any) -> float:
@@ -159,19 +157,19 @@ def _score(value: Any, query: Any, document: Any) -> float:
 
 
 def _grade(value: Any, grades: str, query: str, document: str) -> float:
-    """A grade; the highest of all subtopics where there are such."""
+    """A grade; with subtopics, the highest of them."""
+    what = Named("grade", document, query)
     if isinstance(value, Mapping):
         if any(isinstance(grade, Mapping) for grade in value.values()):
-            raise Unfit(f"{Named('grade', document, query)} is {value!r}, nested too deeply")
+            raise Unfit(f"{what} is {value!r}, nested too deeply")
         return max((_grade(grade, grades, query, document) for grade in value.values()), default=0.0)
-    what = Named("grade", document, query)
     number = number_of(value, what)
     return whole(number, value, what) if grades == "integer" else number
 
 
 @contextmanager
 def _named(origin: str) -> Iterator[None]:
-    """Turn what is wrong with a value into an error that says where it came from."""
+    """Turn the error of a value into one with the origin of the value."""
     try:
         yield
     except Unfit as unfit:
@@ -199,11 +197,11 @@ def _unfit(origin: str, complaint: str) -> InputError:
 
 OWN = ("query", "document", "grade", "subtopic")
 JUDGED_BY = ("judge", "date", "guideline")
-"""Columns of judgments that are kept under these names, whatever the table calls them."""
+"""Columns of judgments that are kept under these names, whatever their names in the table."""
 
 
 def judgment_columns(table: Table) -> Table:
-    """The same under our own names, grade last but for what is kept besides, which is text."""
+    """The same under our own names: the columns of a judgment, then all others as text."""
     names = list(table.columns)
     if not table.rows:
         raise InputError(Problem("it contains no judgments", place=table.origin))
@@ -231,11 +229,6 @@ def graded_rows(table: Table, grades: str = "integer") -> list[tuple[str, str, f
     return rows
 
 
-def _judgments_of_table(table: Table, grades: str = "integer") -> Judgments:
-    """Judgments, one a row, whatever the columns are called."""
-    return judgments_of_columns(judgment_columns(table), grades)
-
-
 def judgments_of_columns(table: Table, grades: str = "integer") -> Judgments:
     """Judgments from columns under our own names; with subtopics, grades of the parts of a query."""
     rows = graded_rows(table, grades)
@@ -249,7 +242,7 @@ def judgments_of_columns(table: Table, grades: str = "integer") -> Judgments:
         np.array([grade for _, _, grade in rows], np.float64) + 0.0,
         origin=table.origin,
         place=table.place,
-        columns=dict(_kept(table)),
+        columns=_kept(table),
     )
 
 
@@ -259,9 +252,9 @@ def _grade_in(query: Any, document: Any, value: Any, grades: str) -> float:
     return whole(number, value, what) if grades == "integer" else number
 
 
-def _kept(table: Table) -> Iterator[tuple[str, Sequence[str]]]:
-    """The columns that say more of a judgment than what it is."""
-    yield from ((name, values) for name, values in table.columns.items() if name not in OWN)
+def _kept(table: Table) -> dict[str, Sequence[str]]:
+    """The columns with other facts about a judgment."""
+    return {name: values for name, values in table.columns.items() if name not in OWN}
 
 
 def _with_subtopics(table: Table, rows: Sequence[tuple[str, str, float]], subtopics: Sequence[str]) -> Judgments:
@@ -276,13 +269,11 @@ def _with_subtopics(table: Table, rows: Sequence[tuple[str, str, float]], subtop
         key = pair.setdefault((query, document), len(pair)), name.setdefault(subtopic, len(name))
         earlier, other = first.setdefault(key, (row, grade))
         if other != grade:
-            mistakes.add(
-                Problem(
-                    f"document {shown(document)} is judged twice for subtopic {shown(subtopic)} of query "
-                    f"{shown(query)}: grade {grade:g} here, grade {other:g} at {table.place(earlier)}",
-                    place=table.place(row),
-                )
+            complaint = (
+                f"document {shown(document)} is judged twice for subtopic {shown(subtopic)} of query "
+                f"{shown(query)}: grade {grade:g} here, grade {other:g} at {table.place(earlier)}"
             )
+            mistakes.add(Problem(complaint, place=table.place(row)))
     mistakes.refuse()
     entries = sorted((row, subtopic, grade) for (row, subtopic), (_, grade) in first.items())
     highest = np.full(len(pair), -np.inf)
@@ -301,13 +292,14 @@ def _with_subtopics(table: Table, rows: Sequence[tuple[str, str, float]], subtop
         place=lambda row: table.place(lines[row][0]),
         subtopics=Subtopics(tuple(name), of_row, np.array([s for _, s, _ in entries], np.int64), grades),
         columns={
-            name: [joined_texts(values[row] for row in group) for group in lines] for name, values in _kept(table)
+            name: [joined_texts(values[row] for row in group) for group in lines]
+            for name, values in _kept(table).items()
         },
     )
 
 
 def _rankings_of_table(table: Table, depth: int | None = None, *, by_id: bool = True) -> Rankings:
-    """Rankings by score, descending; by rank where there are no scores."""
+    """Rankings by score, descending; by rank if there are no scores."""
     names = list(table.columns)
     by_rank = named(names, "score") is None and named(names, "rank") is not None
     kinds = ("query", "document", "rank" if by_rank else "score")
@@ -316,7 +308,7 @@ def _rankings_of_table(table: Table, depth: int | None = None, *, by_id: bool = 
     query: list[int] = []
     documents: list[str] = []
     scores: list[float] = []
-    for name, document, number in _checked(table, columns, _ranked_rows):
+    for name, document, number in _checked(table, columns, _ranked_row):
         query.append(code.setdefault(name, len(code)))
         documents.append(document)
         scores.append(-number if by_rank else number)
@@ -334,7 +326,7 @@ def _rankings_of_table(table: Table, depth: int | None = None, *, by_id: bool = 
     )
 
 
-def _ranked_rows(query: Any, document: Any, score: Any) -> tuple[str, str, float]:
+def _ranked_row(query: Any, document: Any, score: Any) -> tuple[str, str, float]:
     return id_in(query), id_in(document), number_in(score, Named("score", document, query))
 
 
@@ -346,9 +338,8 @@ def queries_of_table(table: Table) -> Queries:
     id_name = id_column(names, table.origin)
     others = [name for name in names if name != id_name]
     text_name = column_for(others, "text", table.origin) if named(others, "text") is not None else id_name
-    rows = list(
-        _checked(table, [table.columns[id_name], table.columns[text_name]], lambda q, t: (id_in(q), text_in(t)))
-    )
+    columns = [table.columns[id_name], table.columns[text_name]]
+    rows = list(_checked(table, columns, lambda query, text: (id_in(query), text_in(text))))
     first: dict[str, int] = {}
     mistakes = Mistakes()
     for row, (query, _) in enumerate(rows):
@@ -368,7 +359,7 @@ def queries_of_table(table: Table) -> Queries:
 
 
 def _checked(table: Table, columns: Sequence[Sequence[Any]], make: Any) -> Iterator[Any]:
-    """What ``make`` says of every row; all rows that it finds unfit are refused together, at the end."""
+    """The result of ``make`` for every row; all unfit rows are refused together, at the end."""
     mistakes = Mistakes()
     for row, cells in enumerate(zip(*columns, strict=True)):
         try:

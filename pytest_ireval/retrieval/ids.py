@@ -41,7 +41,7 @@ class Ids:
         return keys_of(self.chunk, self.span, seed)
 
     def take(self, rows: Offsets) -> Ids:
-        """Some ids, copied next to each other, so that the rest of the text can be forgotten."""
+        """Some ids, copied next to each other, so that the rest of the text can be freed."""
         start, length = self.span.start[rows], self.span.end[rows] - self.span.start[rows]
         end = np.cumsum(length)
         size = int(end[-1]) if end.size else 0
@@ -50,7 +50,7 @@ class Ids:
         return Ids(Chunk(buffer, size), Span(end - length, end))
 
     def some(self, rows: Offsets) -> Ids:
-        """Some ids; where that is all of them in their order, nothing is copied. Only for ids whose text stays."""
+        """Some ids; all of them in their order are not copied. Only for ids whose text stays in memory."""
         return self if _are_all(rows, len(self)) else self.take(rows)
 
     def same(self, rows: Offsets, others: Ids, their_rows: Offsets) -> NDArray[np.bool_]:
@@ -66,7 +66,7 @@ class Ids:
 
 
 def _are_all(rows: Offsets, count: int) -> bool:
-    """Tell whether rows are all there are, in their order: then nothing needs to be copied."""
+    """Tell whether these are all rows in their order, so that nothing needs to be copied."""
     if rows.size != count or not count or rows[0] != 0 or rows[-1] != count - 1:
         return False
     return bool((rows[1:] - rows[:-1] == 1).all())
@@ -74,12 +74,12 @@ def _are_all(rows: Offsets, count: int) -> bool:
 
 def concatenated(parts: Sequence[Ids]) -> Ids:
     """All ids of some columns, one column after the other."""
-    sizes = [part.chunk.size for part in parts]
-    before = np.concatenate((np.zeros(1, np.int64), np.cumsum(sizes)[:-1])) if parts else np.zeros(0, np.int64)
-    buffer = np.zeros(sum(sizes) + 2 * ROOM, np.uint8)
-    for part, at in zip(parts, before.tolist(), strict=True):
+    size = sum(part.chunk.size for part in parts)
+    buffer = np.zeros(size + 2 * ROOM, np.uint8)
+    starts, ends, at = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)], 0
+    for part in parts:
         buffer[ROOM + at : ROOM + at + part.chunk.size] = part.chunk.text
-    none = [np.zeros(0, np.int64)]
-    starts = [part.span.start + at for part, at in zip(parts, before.tolist(), strict=True)] or none
-    ends = [part.span.end + at for part, at in zip(parts, before.tolist(), strict=True)] or none
-    return Ids(Chunk(buffer, sum(sizes)), Span(np.concatenate(starts), np.concatenate(ends)))
+        starts.append(part.span.start + at)
+        ends.append(part.span.end + at)
+        at += part.chunk.size
+    return Ids(Chunk(buffer, size), Span(np.concatenate(starts), np.concatenate(ends)))

@@ -12,7 +12,7 @@ from pytest_ireval.retrieval.judged import Documents, Hits, Integers, JudgedRank
 from pytest_ireval.retrieval.judgments import Ideal, Judgments
 from pytest_ireval.retrieval.rankings import Rankings
 from pytest_ireval.retrieval.scan.kept import KeptRows
-from pytest_ireval.retrieval.scan.tokens import mixed
+from pytest_ireval.retrieval.scan.tokens import begins_of, mixed
 
 
 def judged_hits(judgments: Judgments, parts: Sequence[KeptRows], highest_grade: float | None = None) -> JudgedRankings:
@@ -25,47 +25,43 @@ def judged_hits(judgments: Judgments, parts: Sequence[KeptRows], highest_grade: 
         [np.zeros(0, np.int64), *(part.query + at for part, at in zip(parts, before[:-1].tolist(), strict=True))]
     )
     row = np.concatenate([np.zeros(0, np.int64), *(p.judgment for p in parts if p.judgment is not None)])
-    hits = _sorted_hits(
-        Hits(
-            query=code[query],
-            rank=np.concatenate([np.zeros(0, np.int64), *(part.rank for part in parts)]),
-            grade=judgments.grade[row],
-            judgment=row,
-            score=np.concatenate([np.zeros(0), *(part.score for part in parts)]),
-            tied_from=np.concatenate([np.zeros(0, np.int64), *(part.tied_from for part in parts)]),
-            tied_to=np.concatenate([np.zeros(0, np.int64), *(part.tied_to for part in parts)]),
-        )
+    hits = Hits(
+        query=code[query],
+        rank=np.concatenate([np.zeros(0, np.int64), *(part.rank for part in parts)]),
+        grade=judgments.grade[row],
+        judgment=row,
+        score=np.concatenate([np.zeros(0), *(part.score for part in parts)]),
+        tied_from=np.concatenate([np.zeros(0, np.int64), *(part.tied_from for part in parts)]),
+        tied_to=np.concatenate([np.zeros(0, np.int64), *(part.tied_to for part in parts)]),
     )
+    if (hits.query[1:] < hits.query[:-1]).any():  # the documents of a query are already in order of rank
+        hits = hits.at(np.argsort(hits.query, kind="stable"))
     return _assembled(judgments, code, retrieved, hits, None, highest_grade)
 
 
 def judge(judgments: Judgments, rankings: Rankings, highest_grade: float | None = None) -> JudgedRankings:
-    """Judged rankings with all documents that ``rankings`` kept; documents it did not keep do not count."""
+    """Judged rankings with all documents that ``rankings`` kept; other documents do not count."""
     code = _codes(judgments, [query.encode() for query in rankings.queries])
     rows, query, first = _rows_by_query(len(judgments.queries), rankings, code)
-    ids = rankings.documents.some(rows)
-    judgment = _judgment_of(judgments, query, ids)
-    position = np.arange(rows.size) - first[query] + 1
-    kept = np.diff(first)
-    documents = Documents(
-        first=first,
-        ids=ids,
-        score=rankings.score[rows],
-        grade=np.where(judgment >= 0, judgments.grade[judgment], np.nan),
-        tied_from=rankings.tied_from[rows],
-        tied_to=np.minimum(rankings.tied_to[rows], kept[query]),
-    )
-    hit = np.flatnonzero(judgment >= 0)
-    hits = Hits(
-        query=query[hit],
-        rank=position[hit],
-        grade=documents.grade[hit],
-        judgment=judgment[hit],
-        score=documents.score[hit],
-        tied_from=documents.tied_from[hit],
-        tied_to=documents.tied_to[hit],
-    )
+    documents = _documents(rankings, rows, query, first)
+    judgment = _judgment_of(judgments, query, documents.ids)
+    grade = np.where(judgment >= 0, judgments.grade[judgment], np.nan)
+    rank = np.arange(rows.size) - first[query] + 1
+    every = Hits(query, rank, grade, judgment, documents.score, documents.tied_from, documents.tied_to)
+    hits, documents = every.at(np.flatnonzero(judgment >= 0)), documents._replace(grade=grade)
     return _assembled(judgments, code, np.diff(rankings.first), hits, documents, highest_grade)
+
+
+def _documents(rankings: Rankings, rows: Integers, query: Integers, first: Integers) -> Documents:
+    """Some rows as documents without grades."""
+    return Documents(
+        first=first,
+        ids=rankings.documents.some(rows),
+        score=rankings.score[rows],
+        grade=np.full(rows.size, np.nan),
+        tied_from=rankings.tied_from[rows],
+        tied_to=np.minimum(rankings.tied_to[rows], np.diff(first)[query]),
+    )
 
 
 def unjudged(rankings: Rankings, queries: Sequence[str]) -> JudgedRankings:
@@ -73,31 +69,22 @@ def unjudged(rankings: Rankings, queries: Sequence[str]) -> JudgedRankings:
     number = {query: i for i, query in enumerate(queries)}
     code = np.array([number.get(query, -1) for query in rankings.queries], np.int64)
     rows, query, first = _rows_by_query(len(queries), rankings, code)
-    kept = np.diff(first)
-    documents = Documents(
-        first=first,
-        ids=rankings.documents.some(rows),
-        score=rankings.score[rows],
-        grade=np.full(rows.size, np.nan),
-        tied_from=rankings.tied_from[rows],
-        tied_to=np.minimum(rankings.tied_to[rows], kept[query]),
-    )
     none, no_grades = np.zeros(0, np.int64), np.zeros(0)
     present = np.zeros(len(queries), bool)
     present[code[code >= 0]] = True
     return JudgedRankings(
         queries=tuple(queries),
-        retrieved=kept,
+        retrieved=np.diff(first),
         present=present,
         hits=Hits(none, none, no_grades, none, no_grades, none, none),
         ideal=Ideal(none, none, no_grades),
         highest_grade=0.0,
-        documents=documents,
+        documents=_documents(rankings, rows, query, first),
     )
 
 
 def grades_of(judgments: Judgments, rankings: Rankings) -> NDArray[np.float64]:
-    """The grade of every document, in the rows of the rankings; NaN for one that nobody judged for its query."""
+    """The grade of every document, in the rows of the rankings; NaN if it is not judged for its query."""
     code = _codes(judgments, [query.encode() for query in rankings.queries])
     query = np.repeat(code, np.diff(rankings.first))
     rows = np.flatnonzero(query >= 0)
@@ -116,24 +103,15 @@ def _codes(judgments: Judgments, names: Sequence[bytes]) -> Integers:
     return np.array([judgments.position.get(name, -1) for name in names], np.int64)
 
 
-def _sorted_hits(hits: Hits) -> Hits:
-    """By query; the documents of a query come in order of rank already."""
-    if (hits.query[1:] >= hits.query[:-1]).all():
-        return hits
-    order = np.argsort(hits.query, kind="stable")
-    return hits.at(order)
-
-
 def _rows_by_query(count: int, rankings: Rankings, code: Integers) -> tuple[Integers, Integers, Integers]:
-    """Rows of ``rankings`` in the order of the ``count`` queries, the query of each, and where each query begins."""
+    """Rows of ``rankings`` in the order of the ``count`` queries, the query of each, and the begin of each query."""
     kept = np.zeros(count, np.int64)
     length = np.diff(rankings.first)
     kept[code[code >= 0]] = length[code >= 0]
-    first = np.concatenate((np.zeros(1, np.int64), np.cumsum(kept)))
     query = np.repeat(code, length)
     rows = np.flatnonzero(query >= 0)
     rows = rows[np.argsort(query[rows], kind="stable")]
-    return rows, query[rows], first
+    return rows, query[rows], begins_of(kept)
 
 
 def _judgment_of(judgments: Judgments, query: Integers, ids: Ids) -> Integers:

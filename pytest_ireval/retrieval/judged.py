@@ -1,23 +1,19 @@
-"""What metrics see: rankings joined with judgments, as flat arrays over all queries."""
+"""The input of metrics: rankings joined with judgments, as flat arrays over all queries."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pytest_ireval.errors import InputError, MetricError
 from pytest_ireval.retrieval.ids import Ids
-from pytest_ireval.retrieval.judgments import Ideal, Subtopics
-from pytest_ireval.retrieval.scan.tokens import JudgedPairs, mixed
-
-if TYPE_CHECKING:
-    from pytest_ireval.retrieval.ids import Ids
-
+from pytest_ireval.retrieval.judgments import MOST_SEEDS, Ideal, Subtopics
+from pytest_ireval.retrieval.scan.tokens import JudgedPairs, mixed, owners_of
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -42,15 +38,7 @@ class Hits(NamedTuple):
 
     def at(self, rows: NDArray[Any]) -> Hits:
         """Some of them: row numbers, or a mask."""
-        return Hits(
-            self.query[rows],
-            self.rank[rows],
-            self.grade[rows],
-            self.judgment[rows],
-            self.score[rows],
-            self.tied_from[rows],
-            self.tied_to[rows],
-        )
+        return Hits(*(column[rows] for column in self))
 
 
 class Documents(NamedTuple):
@@ -71,14 +59,14 @@ class Documents(NamedTuple):
         return slice(int(self.first[query]), int(self.first[query + 1]))
 
     def at(self, rows: Integers, first: Integers) -> Documents:
-        """The documents of some rows; ``first`` says where the queries begin among them."""
+        """The documents of some rows; ``first`` has the begins of the queries among them."""
         return Documents(
             first, self.ids.some(rows), self.score[rows], self.grade[rows], self.tied_from[rows], self.tied_to[rows]
         )
 
 
 class Sessions(NamedTuple):
-    """Sessions by name; of each query, which session it belongs to (-1: none) and its place in it (from 1)."""
+    """Sessions by name; for each query its session (-1: none) and its position there (from 1)."""
 
     names: tuple[str, ...]
     session: Integers
@@ -87,9 +75,9 @@ class Sessions(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class JudgedRankings:
-    """Judged rankings of ``count`` queries. Per query: ``retrieved`` documents; ``present``: whether it was ranked.
+    """Judged rankings of ``count`` queries. Per query: ``retrieved`` documents; ``present``: True if it was ranked.
 
-    The parts that not every metric needs are None unless somebody brought them.
+    Parts that only some metrics need are None unless they were given.
     """
 
     queries: tuple[str, ...]
@@ -101,7 +89,7 @@ class JudgedRankings:
     """The top of the scale, or else the highest grade of the whole judgments."""
     documents: Documents | None = None
     collection: int | None = None
-    """How many documents there are to find."""
+    """The number of documents in the collection."""
     subtopics: Subtopics | None = None
     attributes: Mapping[str, Mapping[str, Any]] | None = None
     sessions: Sessions | None = None
@@ -112,15 +100,13 @@ class JudgedRankings:
     _memory_of_ideal: dict[Hashable, Any] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
-        """A metric that writes into what all metrics see would change the others: nothing can be written to."""
+        """Make all arrays read-only: a metric that writes to them would change the values of others."""
         parts = (self.retrieved, self.present, *self.hits, *self.ideal, self.timings)
-        for part in (*parts, *(self.documents or ()), *(self.sessions or ()), *(self.subtopics or ())):
-            if isinstance(part, np.ndarray):
-                part.setflags(write=False)
+        _frozen((*parts, *(self.documents or ()), *(self.sessions or ()), *(self.subtopics or ())))
 
     @property
     def count(self) -> int:
-        """How many queries there are."""
+        """The number of queries."""
         return len(self.queries)
 
     @cached_property
@@ -135,7 +121,7 @@ class JudgedRankings:
 
     @cached_property
     def rank_in_reference(self) -> Integers:
-        """For each row of ``documents`` its rank in the reference's ranking of that query; 0: it does not stand there.
+        """For each row of ``documents`` its rank in the reference's ranking of that query; 0 if it is missing there.
 
         For metrics that need ``documents`` and ``reference``.
         """
@@ -147,16 +133,21 @@ class JudgedRankings:
         return _frozen(ranks_in(reference.documents, self.documents))
 
     def remember(self, key: Hashable, make: Callable[[], T]) -> T:
-        """What ``make`` returns, made once; for what several metrics share."""
+        """The result of ``make``, made once and shared by several metrics."""
         return _remembered(self._memory, key, make)
 
     def remember_ideal(self, key: Hashable, make: Callable[[], T]) -> T:
-        """The same for what depends on ``ideal`` alone: other views of the rankings share it."""
+        """The same for a value that depends on ``ideal`` alone: other views of the rankings share it."""
         return _remembered(self._memory_of_ideal, key, make)
 
     def sum(self, values: NDArray[Any], where: Mask | None = None) -> Floats:
-        """Per query, the sum of values of its hits."""
-        return _sums(values, where, self.first)
+        """Per query, the sum of values of its hits; 0 without hits."""
+        numbers = values.astype(np.float64, copy=False) if where is None else np.where(where, values, 0.0)
+        total = np.zeros(self.count)
+        filled = self.first[1:] > self.first[:-1]
+        if filled.any():
+            total[filled] = np.add.reduceat(numbers, self.first[:-1][filled])
+        return total
 
     def running(self, values: NDArray[Any]) -> NDArray[Any]:
         """For each hit, the sum of values of this and the higher hits of its query."""
@@ -183,22 +174,22 @@ class JudgedRankings:
         return result
 
     def relevant(self, rel: float | None = 1) -> Mask:
-        """Which hits are relevant: grade ``rel`` or more; None: any grade above 0."""
+        """A mask of the relevant hits: grade ``rel`` or more; None: any grade above 0."""
         return self.remember(("relevant", rel), lambda: is_relevant(self.hits.grade, rel))
 
     def relevant_so_far(self, rel: float | None = 1) -> Integers:
-        """For each hit, how many relevant documents stand at its rank or above."""
+        """For each hit, the number of relevant documents at its rank or above."""
         return self.remember(("so far", rel), lambda: self.running(self.relevant(rel).astype(np.int64)))
 
     def relevant_count(self, rel: float | None = 1) -> Integers:
-        """Per query, how many documents are relevant, retrieved or not."""
+        """Per query, the number of relevant documents, retrieved or not."""
         return self.remember_ideal(
             ("count", rel),
             lambda: np.bincount(self.ideal.query[is_relevant(self.ideal.grade, rel)], minlength=self.count),
         )
 
     def top(self, cutoff: int) -> Floats:
-        """A matrix, a row per query: the grades at ranks 1 to ``cutoff``, 0 where no judged document stands."""
+        """A matrix, a row per query: the grades at ranks 1 to ``cutoff``, 0 without a judged document."""
         matrix = np.zeros((self.count, cutoff))
         rows = self.hits.rank <= cutoff
         matrix[self.hits.query[rows], self.hits.rank[rows] - 1] = self.hits.grade[rows]
@@ -220,16 +211,6 @@ def _frozen(value: T) -> T:
     return value
 
 
-def _sums(values: NDArray[Any], where: Mask | None, first: Integers) -> Floats:
-    """Sums of the parts of an array that begin at ``first``; nothing adds up to 0."""
-    numbers = values.astype(np.float64, copy=False) if where is None else np.where(where, values, 0.0)
-    total = np.zeros(first.size - 1)
-    filled = first[1:] > first[:-1]
-    if filled.any():
-        total[filled] = np.add.reduceat(numbers, first[:-1][filled])
-    return total
-
-
 def is_relevant(grade: Floats, rel: float | None) -> Mask:
     """Grades from ``rel`` on; None: above 0."""
     return grade > 0 if rel is None else grade >= rel
@@ -242,29 +223,26 @@ def ratio(numerator: NDArray[Any], denominator: NDArray[Any]) -> Floats:
     return share
 
 
-MOST_SEEDS = 16
-
-
 def ranks_in(other: Documents, documents: Documents) -> Integers:
-    """For each document its rank in the ``other`` ranking of its query; 0 where it does not stand there.
+    """For each document its rank in the ``other`` ranking of its query; 0 if it is missing there.
 
-    Lists that are the same need no search. In others documents are found by key and confirmed byte by byte; both
-    have the same queries in the same order.
+    Equal lists need no search. In other lists documents are found by key and confirmed byte by byte. Both have the same
+    queries in the same order.
     """
-    query = _queries(documents)
+    query = owners_of(documents.first)
     ranks = np.arange(query.size) - documents.first[query] + 1
     changed = _changed(documents, other)
     rows = np.flatnonzero(changed[query])
     if rows.size:
-        ranks[rows] = _searched(other, np.flatnonzero(changed[_queries(other)]), documents, rows)
+        ranks[rows] = _searched(other, np.flatnonzero(changed[owners_of(other.first)]), documents, rows)
     return ranks
 
 
 def _changed(documents: Documents, other: Documents) -> NDArray[np.bool_]:
-    """Which queries have another list."""
+    """A mask of the queries with another list."""
     lengths = np.diff(documents.first)
     changed: NDArray[np.bool_] = lengths != np.diff(other.first)
-    query = _queries(documents)
+    query = owners_of(documents.first)
     rows = np.flatnonzero(~changed[query])
     theirs = rows - documents.first[query[rows]] + other.first[query[rows]]
     differ = rows[~documents.ids.same(rows, other.ids, theirs)]
@@ -273,12 +251,12 @@ def _changed(documents: Documents, other: Documents) -> NDArray[np.bool_]:
 
 
 def _searched(other: Documents, there: Integers, documents: Documents, rows: Integers) -> Integers:
-    """The same for some rows, which are looked for ``there``."""
+    """The ranks of some rows, which are searched in the rows ``there`` of the other."""
     ranks = np.zeros(rows.size, np.int64)
-    query, their_query = _queries(documents)[rows], _queries(other)[there]
+    query, their_query = owners_of(documents.first)[rows], owners_of(other.first)[there]
     ids, others = documents.ids.take(rows), other.ids.take(there)
     seed, table = _table(others, their_query)
-    at, row = table.find(ids.keys(seed) ^ _query_keys(query))
+    at, row = table.find(ids.keys(seed) ^ mixed(query.astype(np.uint64)))
     same = query[at] == their_query[row]
     same[same] = ids.same(at[same], others, row[same])
     ranks[at[same]] = there[row[same]] - other.first[their_query[row[same]]] + 1
@@ -286,8 +264,8 @@ def _searched(other: Documents, there: Integers, documents: Documents, rows: Int
 
 
 def _table(ids: Ids, query: Integers) -> tuple[int, JudgedPairs]:
-    """A table of keys none of which stands for two documents, and the seed that makes them."""
-    query_keys = _query_keys(query)
+    """The seed and the table of keys that are all different."""
+    query_keys = mixed(query.astype(np.uint64))
     for seed in range(MOST_SEEDS):
         table = JudgedPairs(ids.keys(seed) ^ query_keys)
         if not table.suspects().size:
@@ -295,12 +273,3 @@ def _table(ids: Ids, query: Integers) -> tuple[int, JudgedPairs]:
     raise InputError(
         f"the reference: its ids collide under {MOST_SEEDS} hash functions; were the ids constructed to collide?"
     )
-
-
-def _queries(documents: Documents) -> Integers:
-    """The query of each document."""
-    return np.repeat(np.arange(documents.first.size - 1), np.diff(documents.first))
-
-
-def _query_keys(query: Integers) -> NDArray[np.uint64]:
-    return mixed(query.astype(np.uint64))

@@ -1,11 +1,11 @@
-"""Judgments: which grade a judge gave to which document for which query."""
+"""Judgments: the grades that judges gave to documents for queries."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,19 +17,30 @@ from pytest_ireval.retrieval.scan.tokens import JudgedPairs, Offsets, mixed, rep
 MOST_SEEDS = 16
 
 Place = Callable[[int], str]
-"""Says in words where a row stands."""
+"""A function that gives the place of a row in words."""
+
+
+NOT_YET = np.zeros(0, np.int64)
 
 
 class Subtopics(NamedTuple):
     """Grades of a document for the single subtopics of a query (judgments for diversity).
 
-    ``row`` (judgment, sorted), ``subtopic`` (position in ``names``) and ``grade`` are arrays of one length.
+    ``row`` (judgment, sorted), ``subtopic`` (position in ``names``) and ``grade`` are arrays of one length, and so are
+    ``query`` (a position in the queries) and ``document`` (a number that sorts documents by the bytes of their ids),
+    which :func:`judgments_of` fills in.
     """
 
     names: tuple[str, ...]
     row: NDArray[np.int64]
     subtopic: NDArray[np.int64]
     grade: NDArray[np.float64]
+    query: NDArray[np.int64] = NOT_YET
+    document: NDArray[np.int64] = NOT_YET
+
+    def at(self, rows: NDArray[Any]) -> Subtopics:
+        """Some of them: row numbers, or a mask."""
+        return Subtopics(self.names, *(column[rows] for column in self[1:]))
 
 
 class PairTable(NamedTuple):
@@ -52,9 +63,9 @@ class Judgments:
     """One row for each judged (query, document) pair, in the order they were given; made by :func:`judgments_of`.
 
     ``queries`` are the judged queries in order of appearance. ``query`` (int64, a position in ``queries``),
-    ``documents`` and ``grade`` (float64) have one entry a row, and so has each of ``columns``: what else the source
-    says of a judgment (judge, date, guideline), as text. No pair occurs twice. ``origin`` says where they came from,
-    for messages and reports, ``place`` where a row stands.
+    ``documents`` and ``grade`` (float64) have one entry a row, and so has each of ``columns``: other facts about a
+    judgment (judge, date, guideline), as text. No pair occurs twice. ``origin`` is the source, for messages and
+    reports; ``place`` gives the place of a row.
     """
 
     queries: tuple[str, ...]
@@ -90,7 +101,7 @@ class Judgments:
 
 
 def numbered(origin: str) -> Place:
-    """Rows of something that has no lines."""
+    """The places of rows in a source without lines."""
     return lambda row: f"{origin}, row {row + 1}"
 
 
@@ -115,7 +126,8 @@ def judgments_of(
         suspects = pairs.suspects()
         if not suspects.size:
             table = PairTable(seed, pairs)
-            return Judgments(tuple(queries), query, documents, grade, table, origin, place, subtopics, columns)
+            parts = subtopics and _placed(subtopics, query, documents)
+            return Judgments(tuple(queries), query, documents, grade, table, origin, place, parts, columns)
         first, later = repetitions(documents.chunk, documents.span, query, suspects)
         if later.size:
             _refuse_conflicts(queries, query, documents, grade, place, first, later)
@@ -126,32 +138,29 @@ def judgments_of(
                 documents.take(rows),
                 grade[rows],
                 origin=origin,
-                place=_moved(place, rows),
+                place=moved(place, rows),
                 subtopics=subtopics and _subtopics_of(subtopics, rows, query.size),
-                columns={name: _together(values, first, later, rows) for name, values in columns.items()},
+                columns={name: joined_rows(values, first, later, rows) for name, values in columns.items()},
             )
-    raise InputError(
-        Problem(
-            f"its ids collide under {MOST_SEEDS} hash functions; were the ids constructed to collide?", place=origin
-        )
-    )
+    complaint = f"its ids collide under {MOST_SEEDS} hash functions; were the ids constructed to collide?"
+    raise InputError(Problem(complaint, place=origin))
 
 
 def joined_texts(values: Iterable[str]) -> str:
-    """Different texts as one; each once, and nothing for empty ones."""
+    """Different texts as one, each once; empty ones are left out."""
     return "; ".join(dict.fromkeys(filter(None, values)))
 
 
-def _together(values: Sequence[str], first: Offsets, later: Offsets, kept: NDArray[np.int64]) -> list[str]:
-    """What is said of each judgment that is kept, and of those that repeat it."""
-    said: dict[int, list[str]] = {}
+def joined_rows(values: Sequence[str], first: Offsets, later: Offsets, kept: NDArray[np.int64]) -> list[str]:
+    """The texts of kept rows; ``later`` rows are joined to the ``first`` that they repeat."""
+    texts: dict[int, list[str]] = {}
     for one, other in zip(first.tolist(), later.tolist(), strict=True):
-        said.setdefault(one, []).append(values[other])
-    return [joined_texts([values[row], *said[row]]) if row in said else values[row] for row in kept.tolist()]
+        texts.setdefault(one, [values[one]]).append(values[other])
+    return [joined_texts(texts[row]) if row in texts else values[row] for row in kept.tolist()]
 
 
-def _moved(place: Place, rows: NDArray[np.int64]) -> Place:
-    """Where rows stand that have new numbers."""
+def moved(place: Place, rows: NDArray[np.int64]) -> Place:
+    """The places of rows with new numbers."""
     return lambda row: place(int(rows[row]))
 
 
@@ -161,6 +170,14 @@ def _subtopics_of(subtopics: Subtopics, rows: NDArray[np.int64], count: int) -> 
     number[rows] = np.arange(rows.size)
     kept = number[subtopics.row] >= 0
     return Subtopics(subtopics.names, number[subtopics.row[kept]], subtopics.subtopic[kept], subtopics.grade[kept])
+
+
+def _placed(subtopics: Subtopics, query: NDArray[np.int64], documents: Ids) -> Subtopics:
+    """The same with the query and the document of each."""
+    ids = documents.chunk.tokens(*documents.span)
+    number = np.empty(len(ids), np.int64)
+    number[sorted(range(len(ids)), key=ids.__getitem__)] = np.arange(len(ids))
+    return subtopics._replace(query=query[subtopics.row], document=number[subtopics.row])
 
 
 def _refuse_conflicts(
@@ -173,17 +190,16 @@ def _refuse_conflicts(
     later: Offsets,
 ) -> None:
     mistakes = Mistakes()
+    remedy = (
+        "keep one of them, merge the judges (ireval import --judges median), or read subtopics (format trec-diversity)"
+    )
     conflicts = np.flatnonzero(grade[first] != grade[later]).tolist()
     for i in conflicts[: Mistakes.SHOWN]:
         a, b = int(first[i]), int(later[i])
-        mistakes.add(
-            Problem(
-                f"document {shown(documents[b])} is judged twice for query {shown(queries[query[b]])}: "
-                f"grade {grade[b]:g} here, grade {grade[a]:g} at {place(a)}",
-                place=place(b),
-                suggestion="keep one of them, merge the judges (ireval import --judges median), "
-                "or read subtopics (format trec-diversity)",
-            )
+        complaint = (
+            f"document {shown(documents[b])} is judged twice for query {shown(queries[query[b]])}: "
+            f"grade {grade[b]:g} here, grade {grade[a]:g} at {place(a)}"
         )
+        mistakes.add(Problem(complaint, place=place(b), suggestion=remedy))
     mistakes.more(len(conflicts) - Mistakes.SHOWN)
     mistakes.refuse()

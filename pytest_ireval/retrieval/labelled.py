@@ -1,4 +1,4 @@
-"""Judged rankings as they would be if unjudged documents had been judged in one way or another."""
+"""Judged rankings with assumed labels for their unjudged documents."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ import numpy as np
 
 from pytest_ireval.retrieval.judged import Documents, Floats, Hits, Integers, JudgedRankings, Mask, ranks_in
 from pytest_ireval.retrieval.judgments import Ideal
+from pytest_ireval.retrieval.scan.tokens import owners_of
 
 
 class OpenDocuments(NamedTuple):
     """Unjudged documents of two sides, each once, sorted by query and best rank.
 
-    Those of query i are rows ``first[i]`` to ``first[i + 1]``. ``now`` and ``before`` are ranks, 0 where a document
-    does not stand.
+    Those of query i are rows ``first[i]`` to ``first[i + 1]``. ``now`` and ``before`` are ranks, 0 if a document is
+    missing on that side.
     """
 
     first: Integers
@@ -25,31 +26,31 @@ class OpenDocuments(NamedTuple):
 
     @property
     def counts(self) -> Integers:
-        """How many there are of each query."""
+        """The number of documents of each query."""
         return np.diff(self.first)
 
     def some(self, rows: Mask) -> OpenDocuments:
-        """The marked ones alone."""
+        """The marked documents alone."""
         query = self.query[rows]
         first = np.searchsorted(query, np.arange(self.first.size)).astype(np.int64)
         return OpenDocuments(first, query, self.now[rows], self.before[rows])
 
     def first_of_each(self, most: int) -> OpenDocuments:
-        """At most so many of each query, those that stand highest on either side."""
+        """The first documents of each query, up to ``most``, by their best rank on either side."""
         return self.some(np.arange(self.query.size) - self.first[self.query] < most)
 
 
 def open_documents(now: JudgedRankings, before: JudgedRankings, cutoff: int | None, *, scores: bool) -> OpenDocuments:
-    """Unjudged documents of queries whose two lists differ, down to the ``cutoff`` on one of the sides at least.
+    """Unjudged documents of queries whose two lists differ, down to the ``cutoff`` on at least one side.
 
-    Where the lists are the same no label moves the difference; unless ``scores`` count, too, which may differ then.
+    With equal lists no label changes the difference, unless ``scores`` count, too: they may differ.
     """
     ours, theirs = listed_rows(now), listed_rows(before)
     if not (np.isnan(ours.grade).any() or np.isnan(theirs.grade).any()):
         nothing = np.zeros(0, np.int64)
         return OpenDocuments(np.zeros(now.count + 1, np.int64), nothing, nothing, nothing)
     there, back = ranks_in(theirs, ours), ranks_in(ours, theirs)
-    our_query, their_query = _queries(ours), _queries(theirs)
+    our_query, their_query = owners_of(ours.first), owners_of(theirs.first)
     open_now, only_before = np.isnan(ours.grade), np.isnan(theirs.grade) & (back == 0)
     query = np.concatenate((our_query[open_now], their_query[only_before]))
     rank_now = np.concatenate((_ranks(ours)[open_now], np.zeros(int(only_before.sum()), np.int64)))
@@ -75,19 +76,15 @@ def listed_rows(judged: JudgedRankings) -> Documents:
     return judged.documents
 
 
-def _queries(documents: Documents) -> Integers:
-    return np.repeat(np.arange(documents.first.size - 1), np.diff(documents.first))
-
-
 def _ranks(documents: Documents) -> Integers:
-    ranks: Integers = np.arange(documents.grade.size) - documents.first[_queries(documents)] + 1
+    ranks: Integers = np.arange(documents.grade.size) - documents.first[owners_of(documents.first)] + 1
     return ranks
 
 
 def _changed(ours: Documents, theirs: Documents, there: Integers) -> Mask:
-    """Which queries have two different lists."""
+    """A mask of the queries with two different lists."""
     changed: Mask = np.diff(ours.first) != np.diff(theirs.first)
-    changed[_queries(ours)[there != _ranks(ours)]] = True
+    changed[owners_of(ours.first)[there != _ranks(ours)]] = True
     return changed
 
 
@@ -96,7 +93,7 @@ LEFT = 0
 
 
 class Labellings(NamedTuple):
-    """Some ways to judge the open documents of queries, sorted by ``query``; a query may occur any number of times.
+    """Possible labels for the open documents of queries, sorted by ``query``; a query may occur any number of times.
 
     The labels of labelling i are ``label[first[i]:first[i + 1]]``, one for each open document of its query.
     """
@@ -108,7 +105,7 @@ class Labellings(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Template:
-    """One side, ready to be labelled: its judged and open documents, and of each the row among the open ones.
+    """One side, ready for labels: its judged and open documents, each with its row among the open ones.
 
     ``place`` is the row among all listed documents, ``opened`` the row among the open documents (-1: it is judged);
     those of query i are entries ``first[i]`` to ``first[i + 1]``.
@@ -125,7 +122,7 @@ class Template:
 
 
 def template(judged: JudgedRankings, found: OpenDocuments, ranks: Integers) -> Template:
-    """One side; ``ranks`` are those of the open documents there, 0 where they do not stand."""
+    """The template of one side; ``ranks`` are those of the open documents there, 0 for missing ones."""
     documents = listed_rows(judged)
     opened = np.full(documents.grade.size, -1, np.int64)
     here = np.flatnonzero(ranks)
@@ -134,7 +131,7 @@ def template(judged: JudgedRankings, found: OpenDocuments, ranks: Integers) -> T
     judgment = np.full(documents.grade.size, -1, np.int64)
     judgment[known] = judged.hits.judgment
     place = np.flatnonzero(known | (opened >= 0))
-    query = np.repeat(np.arange(judged.count), np.diff(documents.first))
+    query = owners_of(documents.first)
     return Template(
         judged=judged,
         open=found,
@@ -148,7 +145,7 @@ def template(judged: JudgedRankings, found: OpenDocuments, ranks: Integers) -> T
 
 
 def labelled(made: Template, labels: Labellings, scale: Floats, *, documents: bool) -> JudgedRankings:
-    """A query for each labelling, judged on a ``scale`` of grades; with all ``documents`` that are listed, if asked."""
+    """A query for each labelling, judged on a ``scale`` of grades; with all listed ``documents`` if asked."""
     judged, query = made.judged, labels.query
     names = np.array(judged.queries, object)[query] if query.size else np.zeros(0, object)
     return replace(
@@ -170,13 +167,12 @@ def labelled(made: Template, labels: Labellings, scale: Floats, *, documents: bo
 
 
 def labelled_rows(made: Template) -> Integers:
-    """How many rows one labelling of each query makes, at most."""
-    length = np.diff(made.first)
-    return length + np.diff(made.judged.first_ideal) + made.open.counts
+    """The most rows that one labelling of each query makes."""
+    return np.diff(made.first) + np.diff(made.judged.first_ideal) + made.open.counts
 
 
 def _hits(made: Template, labels: Labellings, scale: Floats) -> Hits:
-    """The judged documents with those that are labelled, by rank."""
+    """The judged and the labelled documents, by rank."""
     rows, number = _gathered(made.first, labels.query)
     label = _labels_at(made.opened[rows], number, labels, made.open)
     kept = label != LEFT
@@ -195,7 +191,7 @@ def _hits(made: Template, labels: Labellings, scale: Floats) -> Hits:
 
 
 def _documents(made: Template, labels: Labellings, scale: Floats) -> Documents:
-    """All documents that are listed, with the grades that they have now."""
+    """All listed documents with their grades under the labels."""
     documents = listed_rows(made.judged)
     rows, number = _gathered(documents.first, labels.query)
     opened = np.full(documents.grade.size, -1, np.int64)
@@ -229,7 +225,7 @@ def _grades(grade: Floats, opened: Integers, label: Integers, scale: Floats) -> 
 
 
 def _ideal(judged: JudgedRankings, labels: Labellings, scale: Floats) -> Ideal:
-    """All judged documents, the new ones among them, by grade descending."""
+    """All judged documents, including the new ones, by grade descending."""
     rows, number = _gathered(judged.first_ideal, labels.query)
     given = np.flatnonzero(labels.label != LEFT)
     of = np.repeat(np.arange(labels.query.size), np.diff(labels.first))[given]

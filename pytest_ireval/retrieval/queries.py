@@ -11,8 +11,8 @@ from functools import cached_property
 class Queries:
     """Queries in the order they were given; every sequence has one entry a query.
 
-    ``text`` is what was searched for ("" where the source does not say), ``columns`` whatever else is known, as text.
-    ``places`` says where each query stands, for messages; it may be empty.
+    ``text`` is empty if the source does not give it; ``columns`` has everything else, as text. ``places`` has the place
+    of each query, for messages; it may be empty.
     """
 
     ids: tuple[str, ...]
@@ -30,9 +30,9 @@ class Queries:
         return {query: i for i, query in enumerate(self.ids)}
 
     def text_of(self, query: str) -> str:
-        """What was searched for; "" if nobody said."""
+        """The text of a query; "" if it is unknown."""
         return self.text[self.position[query]] if query in self.position else ""
 
     def place(self, row: int) -> str:
-        """Where one of them stands."""
+        """The place of one of them."""
         return self.places[row] if self.places else self.origin

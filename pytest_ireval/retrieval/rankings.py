@@ -11,17 +11,16 @@ from numpy.typing import NDArray
 from pytest_ireval.errors import InputError, Problem
 from pytest_ireval.retrieval.ids import Ids, concatenated
 from pytest_ireval.retrieval.scan.kept import KeptRows, Lines, first_rows
-from pytest_ireval.retrieval.scan.tokens import BadLines, Span, keys_of, mixed
+from pytest_ireval.retrieval.scan.tokens import BadLines, Span, begins_of, keys_of, mixed
 
 
 @dataclass(frozen=True, eq=False)
 class Rankings:
     """The first documents of each ranking; those of query i are rows ``first[i]`` to ``first[i + 1]``.
 
-    ``queries`` in order of appearance, those with an empty ranking last; ``retrieved`` (int64) counts all documents a
-    query retrieved, kept or not.
-    ``documents``, ``score`` (float64), ``tied_from`` and ``tied_to`` (int64; first and last rank with this score, ranks
-    start at 1) have one entry a kept document. A query may have an empty ranking. ``origin`` says where they come from.
+    ``queries`` are in order of appearance, those with an empty ranking last; ``retrieved`` (int64) counts all documents
+    of a query, kept or not. ``documents``, ``score`` (float64), ``tied_from`` and ``tied_to`` (int64; first and last
+    rank with this score, ranks start at 1) have one entry a kept document. ``origin`` is the source, for messages.
     """
 
     queries: tuple[str, ...]
@@ -43,16 +42,14 @@ class Rankings:
 
 
 def rankings_of(parts: Sequence[KeptRows], origin: str, empty: Sequence[str] = ()) -> Rankings:
-    """Rankings from what was kept of all queries; ``empty`` names queries that retrieved nothing."""
+    """Rankings from the kept rows of all queries; ``empty`` names queries with an empty ranking."""
     documents = concatenated([part.documents for part in parts if part.documents is not None])
-    retrieved = np.concatenate([part.count for part in parts] + [np.zeros(len(empty), np.int64)])
+    none = np.zeros(len(empty), np.int64)
     kept = [np.bincount(part.query, minlength=part.count.size) for part in parts]
     return Rankings(
         queries=(*(name.decode() for part in parts for name in part.query_id), *empty),
-        retrieved=retrieved,
-        first=np.concatenate(([0], np.cumsum(np.concatenate([*kept, np.zeros(len(empty), np.int64)])))).astype(
-            np.int64
-        ),
+        retrieved=np.concatenate([*(part.count for part in parts), none]),
+        first=begins_of(np.concatenate([*kept, none])),
         documents=documents,
         score=np.concatenate([np.zeros(0), *(part.score for part in parts)]),
         tied_from=np.concatenate([np.zeros(0, np.int64), *(part.tied_from for part in parts)]),
@@ -61,10 +58,9 @@ def rankings_of(parts: Sequence[KeptRows], origin: str, empty: Sequence[str] = (
     )
 
 
-RankedLists = Mapping[str, Sequence[tuple[str, float]]]
-
-
-def rankings_of_lists(lists: RankedLists, origin: str, depth: int | None = None, *, by_id: bool = True) -> Rankings:
+def rankings_of_lists(
+    lists: Mapping[str, Sequence[tuple[str, float]]], origin: str, depth: int | None = None, *, by_id: bool = True
+) -> Rankings:
     """The first ``depth`` documents of each list by score, descending; an empty list is an empty ranking."""
     filled = {query: documents for query, documents in lists.items() if documents}
     empty = [query for query, documents in lists.items() if not documents]
@@ -92,7 +88,7 @@ def rankings_of_columns(
 ) -> Rankings:
     """The same from columns with one entry a document; ``query`` holds positions in ``queries``, in any order.
 
-    ``place`` says where a row stands, if that is better than ``origin``.
+    ``place`` gives the place of a row for messages, in place of ``origin``.
     """
     order = np.argsort(query, kind="stable")
     document = Span(documents.span.start[order], documents.span.end[order])
@@ -100,7 +96,7 @@ def rankings_of_columns(
         chunk=documents.chunk,
         query_id=[name.encode() for name in queries],
         query_key=mixed(Ids.of(queries).keys()),
-        first=np.concatenate((np.zeros(1, np.int64), np.cumsum(np.bincount(query, minlength=len(queries))))),
+        first=begins_of(np.bincount(query, minlength=len(queries))),
         document=document,
         document_key=keys_of(documents.chunk, document),
         score_text=document,

@@ -1,4 +1,4 @@
-"""Tables: named columns as files and data frames have them, and which column is meant by which name."""
+"""Tables: named columns of files and data frames, and the names of each kind of column."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 PRODUCTS = (("sku",), ("product_id", "item_id"), ("product", "item"))
-"""What shops call the document; beside queries such a column may as well be a slice."""
+"""Names that shops use for documents; in a table of queries such a column may also be a slice."""
 
 COLUMN_NAMES: dict[str, tuple[tuple[str, ...], ...]] = {
     "query": (("query_id", "qid", "q_id", "queryid"), ("query",)),
@@ -36,23 +36,23 @@ COLUMN_NAMES: dict[str, tuple[tuple[str, ...], ...]] = {
     "to": (("to", "new", "new_id"),),
     "group": (("group", "group_id", "variant_of"),),
 }
-"""What columns are called: names of one group mean the same, a later group counts where the earlier ones are missing.
+"""Names of columns by kind. Names of one group mean the same; a later group counts if the earlier ones are missing.
 Blanks, hyphens and letter case do not matter."""
 
 BEIR_JUDGMENTS = ("query_id", "corpus_id", "score")
-"""Only under these three names is a score a grade."""
+"""With exactly these three names, the score is a grade."""
 
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """Columns of one length. ``place`` says where a row stands."""
+    """Columns of one length. ``place`` gives the place of a row."""
 
     columns: Mapping[str, Sequence[Any]]
     origin: str
     place: Callable[[int], str]
 
     def __post_init__(self) -> None:
-        """Two columns that are called alike could not be told apart."""
+        """Refuse two columns with the same name."""
         names = Counter(plain_name(name) for name in self.columns)
         twice = next((name for name, count in names.items() if count > 1), None)
         if twice is not None:
@@ -65,19 +65,24 @@ class Table:
         return range(len(next(iter(self.columns.values()), ())))
 
     def column(self, kind: str) -> Sequence[Any]:
-        """The column of that kind; an error that lists what there is if there is none."""
+        """The column of that kind; without one, an error that lists the columns."""
         return self.columns[column_for(self.columns, kind, self.origin)]
 
 
 def table_of_rows(rows: Iterable[tuple[Mapping[str, Any], str]], origin: str) -> Table:
-    """A table of rows that each know their place; a name that a row lacks is an empty cell."""
+    """A table of rows, each with its place."""
     placed = list(rows)
-    names = dict.fromkeys(name for row, _ in placed for name in row)
-    return Table({name: [row.get(name) for row, _ in placed] for name in names}, origin, lambda row: placed[row][1])
+    return Table(columns_of([row for row, _ in placed]), origin, lambda row: placed[row][1])
+
+
+def columns_of(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
+    """The columns of some rows; a name that a row lacks is an empty cell."""
+    names = dict.fromkeys(name for row in rows for name in row)
+    return {name: [row.get(name) for row in rows] for name in names}
 
 
 def table_of_judgments(judgments: Judgments) -> Table:
-    """Judgments as rows again, one for each subtopic where there are such."""
+    """Judgments as rows, one for each subtopic if they have subtopics."""
     row, grade = np.arange(len(judgments)), judgments.grade
     columns: dict[str, Sequence[Any]] = {}
     if judgments.subtopics is not None:
@@ -89,13 +94,12 @@ def table_of_judgments(judgments: Judgments) -> Table:
     columns["grade"] = grade.tolist()
     columns |= {name: [values[i] for i in rows] for name, values in judgments.columns.items()}
     order = ("query", "subtopic", "document", "grade", *judgments.columns)
-    return Table(
-        {name: columns[name] for name in order if name in columns}, judgments.origin, lambda i: judgments.place(rows[i])
-    )
+    columns = {name: columns[name] for name in order if name in columns}
+    return Table(columns, judgments.origin, lambda i: judgments.place(rows[i]))
 
 
 def at_lines(origin: str, lines: Sequence[int]) -> Callable[[int], str]:
-    """Rows stand on these lines of a file."""
+    """The places of rows on these lines of a file."""
     return lambda row: f"{origin}:{lines[row]}"
 
 
@@ -106,12 +110,17 @@ def selected(table: Table, rows: Sequence[int]) -> Table:
 
 
 def plain_name(name: object) -> str:
-    """A column's name as names are compared."""
+    """A column's name for comparison."""
     return re.sub(r"[\s\-]+", "_", str(name).strip().lower())
 
 
+def column_names(kind: str) -> str:
+    """The names of a kind of column, for messages."""
+    return ", ".join(name for group in COLUMN_NAMES[kind] for name in group)
+
+
 def _candidates(names: Iterable[Any], kind: str) -> list[Any]:
-    """All columns that could be the one of that kind; more than one is for the user to settle."""
+    """All columns that could be the one of that kind; of several, the user has to choose."""
     by_plain = {plain_name(name): name for name in names}
     for group in COLUMN_NAMES[kind]:
         if found := [by_plain[name] for name in group if name in by_plain]:
@@ -133,18 +142,13 @@ def column_for(names: Iterable[Any], kind: str, origin: str) -> Any:
     if found:
         which = f"columns {' and '.join(map(repr, found))} could both be the {kind}"
         raise InputError(Problem(which, place=origin, suggestion="rename or remove the column that you do not mean"))
-    raise InputError(
-        Problem(
-            f"there is no column for the {kind}: the columns are {', '.join(map(repr, names))}",
-            place=origin,
-            suggestion=did_you_mean(kind, map(str, names)),
-            allowed="one of " + ", ".join(name for group in COLUMN_NAMES[kind] for name in group),
-        )
-    )
+    complaint = f"there is no column for the {kind}: the columns are {', '.join(map(repr, names))}"
+    suggestion = did_you_mean(kind, map(str, names))
+    raise InputError(Problem(complaint, place=origin, suggestion=suggestion, allowed=f"one of {column_names(kind)}"))
 
 
 def id_column(names: Iterable[Any], origin: str) -> Any:
-    """The column of query ids; ``query``, which is text beside an id, where nothing else could be it."""
+    """The column of query ids; ``query`` if no other column could be it, although it is text next to an id."""
     names = list(names)
     found = _candidates(names, "id")
     sole = [name for name in names if plain_name(name) == "query" and not found and _is_id_beside(names)]
@@ -152,12 +156,12 @@ def id_column(names: Iterable[Any], origin: str) -> Any:
 
 
 def _is_id_beside(names: Sequence[Any]) -> bool:
-    """Tell whether a column ``query`` is an id: it stands alone, or beside the text."""
+    """Tell whether a column ``query`` is an id: it is the only column, or the text has its own."""
     return len(names) == 1 or bool({plain_name(name) for name in names} & {"text", "query_text"})
 
 
 def grade_column(names: Iterable[Any], origin: str) -> Any:
-    """The column of grades; in judgments as BEIR has them, that of scores."""
+    """The column of grades; in judgments of BEIR, that of scores."""
     names = list(names)
     if tuple(map(plain_name, names)) == BEIR_JUDGMENTS:
         return names[2]
@@ -196,7 +200,7 @@ NUMBER = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?", re.A
 
 
 class Unfit(ValueError):  # noqa: N818 - it says what a value is
-    """Its text says what is wrong with a value, and ``suggestion`` what to do about it."""
+    """A value that does not fit; the text is the complaint, and ``suggestion`` the remedy."""
 
     def __init__(self, complaint: str, suggestion: str = "") -> None:
         super().__init__(complaint)
@@ -221,7 +225,7 @@ def _has_utf8(text: str) -> bool:
 
 
 class Named(NamedTuple):
-    """What messages call a number; put together only when there is something to say."""
+    """The name of a number in messages; its text is made only for a message."""
 
     kind: str
     document: Any
@@ -245,7 +249,7 @@ def number_of(value: Any, what: Named) -> float:
 
 
 def number_in(value: Any, what: Named) -> float:
-    """The same from a cell, where a number may be written as text."""
+    """The same from a cell, in which a number may be text."""
     if not isinstance(value, str):
         return number_of(value, what)
     text = value.strip()  # of more than float() does
@@ -270,12 +274,12 @@ def id_in(value: Any) -> str:
 
 
 def is_quoted(cell: object) -> bool:
-    """Tell whether it stands in quotes."""
+    """Tell whether it is in quotes."""
     return isinstance(cell, str) and len(cell) > 1 and cell[0] == cell[-1] == '"'
 
 
 def text_in(value: Any) -> str:
-    """Text from a cell; nothing for a missing one."""
+    """Text from a cell; empty for a missing one."""
     if value is None or isinstance(value, str):
         return value or ""
     if isinstance(value, int | float | np.integer | np.floating):
@@ -284,7 +288,7 @@ def text_in(value: Any) -> str:
 
 
 def cell_text(value: Any) -> str:
-    """A cell that is kept as text; what has parts is written as JSON."""
+    """A cell as text; lists and objects are written as JSON."""
     if isinstance(value, dict | list):
         import json
 

@@ -1,7 +1,8 @@
-"""The same judged rankings seen another way: some queries only, cut at a depth, without unjudged documents."""
+"""Views of judged rankings: some queries only, cut at a depth, without unjudged documents."""
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
@@ -9,13 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pytest_ireval.retrieval.ids import concatenated
-from pytest_ireval.retrieval.judged import Documents, Hits, Integers, JudgedRankings, Mask, Sessions
-from pytest_ireval.retrieval.judgments import Ideal
+from pytest_ireval.retrieval.judged import Hits, Integers, JudgedRankings, Mask, Sessions
+from pytest_ireval.retrieval.judgments import Ideal, Subtopics
 from pytest_ireval.retrieval.rankings import Rankings
+from pytest_ireval.retrieval.scan.tokens import begins_of, owners_of
 
 
 def condensed(judged: JudgedRankings) -> JudgedRankings:
-    """Rankings without their unjudged documents: what is left moves up."""
+    """Rankings without their unjudged documents; the others move up."""
     return judged.remember("condensed", lambda: _condensed(judged))
 
 
@@ -49,7 +51,7 @@ def _spans_among_hits(judged: JudgedRankings) -> tuple[Integers, Integers]:
 
 
 def perfect(judged: JudgedRankings) -> JudgedRankings:
-    """The best rankings there could be: all judged documents by grade, and nothing else."""
+    """The best possible rankings: all judged documents by grade, and nothing else."""
     return judged.remember("perfect", lambda: _perfect(judged))
 
 
@@ -82,7 +84,7 @@ def cut_to_depth(judged: JudgedRankings, depth: int) -> JudgedRankings:
         return judged
     documents = judged.documents
     if documents is not None:
-        rank = np.arange(documents.grade.size) - np.repeat(documents.first[:-1], np.diff(documents.first)) + 1
+        rank = np.arange(documents.grade.size) - documents.first[owners_of(documents.first)] + 1
         rows = np.flatnonzero(rank <= depth)
         documents = documents.at(rows, np.searchsorted(rows, documents.first))
         documents = documents._replace(tied_to=np.minimum(documents.tied_to, depth))
@@ -101,15 +103,19 @@ def only(judged: JudgedRankings, queries: Mask) -> JudgedRankings:
     """The marked queries alone."""
     number = np.cumsum(queries) - 1
     hits = judged.hits.at(queries[judged.hits.query])
-    in_ideal = queries[judged.ideal.query]
+    in_ideal, documents = queries[judged.ideal.query], judged.documents
     return replace(
         judged,
-        queries=tuple(query for query, wanted in zip(judged.queries, queries.tolist(), strict=True) if wanted),
+        queries=tuple(itertools.compress(judged.queries, queries.tolist())),
         retrieved=judged.retrieved[queries],
         present=judged.present[queries],
         hits=hits._replace(query=number[hits.query]),
         ideal=Ideal(number[judged.ideal.query[in_ideal]], judged.ideal.rank[in_ideal], judged.ideal.grade[in_ideal]),
-        documents=judged.documents and _documents_of(judged.documents, queries),
+        documents=documents
+        and documents.at(
+            np.flatnonzero(queries[owners_of(documents.first)]), begins_of(np.diff(documents.first)[queries])
+        ),
+        subtopics=judged.subtopics and _subtopics_of(judged.subtopics, queries),
         sessions=judged.sessions and _sessions_of(judged.sessions, queries),
         timings=None if judged.timings is None else judged.timings[queries],
         reference=judged.reference and only(judged.reference, queries),
@@ -118,10 +124,9 @@ def only(judged: JudgedRankings, queries: Mask) -> JudgedRankings:
     )
 
 
-def _documents_of(documents: Documents, queries: Mask) -> Documents:
-    length = np.diff(documents.first)
-    rows = np.flatnonzero(np.repeat(queries, length))
-    return documents.at(rows, np.concatenate((np.zeros(1, np.int64), np.cumsum(length[queries]))))
+def _subtopics_of(subtopics: Subtopics, queries: Mask) -> Subtopics:
+    kept = subtopics.at(queries[subtopics.query])
+    return kept._replace(query=(np.cumsum(queries) - 1)[kept.query])
 
 
 def _sessions_of(sessions: Sessions, queries: Mask) -> Sessions:
@@ -134,18 +139,18 @@ def _sessions_of(sessions: Sessions, queries: Mask) -> Sessions:
 
 
 def first_documents(rankings: Rankings, depth: int) -> Rankings:
-    """The first ``depth`` documents of each ranking; how many were retrieved, and who is tied, stays as it was."""
+    """The first ``depth`` documents of each ranking; numbers of retrieved documents and ties stay."""
     rank = np.arange(int(rankings.first[-1])) - np.repeat(rankings.first[:-1], np.diff(rankings.first))
     return rankings if not (rank >= depth).any() else with_documents(rankings, rank < depth)
 
 
 def with_documents(rankings: Rankings, kept: NDArray[np.bool_]) -> Rankings:
-    """The documents whose rows are ``kept``, in their order; a query may be left with none."""
-    query = np.repeat(np.arange(len(rankings)), np.diff(rankings.first))[kept]
+    """The documents whose rows are ``kept``, in their order; a query may keep none."""
+    query = owners_of(rankings.first)[kept]
     rows = np.flatnonzero(kept)
     return replace(
         rankings,
-        first=np.concatenate(([0], np.cumsum(np.bincount(query, minlength=len(rankings))))).astype(np.int64),
+        first=begins_of(np.bincount(query, minlength=len(rankings))),
         documents=rankings.documents.some(rows),
         score=rankings.score[rows],
         tied_from=rankings.tied_from[rows],
@@ -155,20 +160,15 @@ def with_documents(rankings: Rankings, kept: NDArray[np.bool_]) -> Rankings:
 
 def of_queries(rankings: Rankings, wanted: Callable[[str], bool]) -> tuple[Rankings, tuple[str, ...]]:
     """The rankings of the queries that are ``wanted``, and the names of the others."""
-    others = tuple(query for query in rankings.queries if not wanted(query))
-    if not others:
+    chosen = np.array([wanted(query) for query in rankings.queries], bool)
+    if chosen.all():
         return rankings, ()
-    rows = np.array([i for i, query in enumerate(rankings.queries) if wanted(query)], np.int64)
-    length = np.diff(rankings.first)
-    left = np.zeros(len(rankings), bool)
-    left[rows] = True
-    narrowed = with_documents(rankings, np.repeat(left, length))
     return replace(
-        narrowed,
-        queries=tuple(rankings.queries[i] for i in rows),
-        retrieved=rankings.retrieved[rows],
-        first=np.concatenate(([0], np.cumsum(length[rows]))).astype(np.int64),
-    ), others
+        with_documents(rankings, chosen[owners_of(rankings.first)]),
+        queries=tuple(itertools.compress(rankings.queries, chosen)),
+        retrieved=rankings.retrieved[chosen],
+        first=begins_of(np.diff(rankings.first)[chosen]),
+    ), tuple(itertools.compress(rankings.queries, ~chosen))
 
 
 def side_by_side(parts: Sequence[Rankings], origin: str) -> Rankings:
@@ -181,7 +181,7 @@ def side_by_side(parts: Sequence[Rankings], origin: str) -> Rankings:
     return Rankings(
         queries=tuple(queries[i] for i in order),
         retrieved=np.concatenate([part.retrieved for part in parts])[order],
-        first=np.concatenate(([0], np.cumsum(length[order]))).astype(np.int64),
+        first=begins_of(length[order]),
         documents=concatenated([part.documents for part in parts]),
         score=np.concatenate([part.score for part in parts]),
         tied_from=np.concatenate([part.tied_from for part in parts]),

@@ -1,1 +1,1 @@
-"""What decides: one file for each kind of rule."""
+"""The rules: one file for each kind."""

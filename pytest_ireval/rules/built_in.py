@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 @hookimpl
 def ireval_sources() -> list[SourceKind]:
-    """All of them; imported now, for they bring the models of suites."""
+    """All of them; imported late, because they load the models of suites."""
     from pytest_ireval.sources.command import command
     from pytest_ireval.sources.python import python
     from pytest_ireval.sources.run import run
@@ -22,7 +22,7 @@ def ireval_sources() -> list[SourceKind]:
 
 @hookimpl
 def ireval_rules() -> list[RuleKind]:
-    """All of them; imported now, for they bring the models of suites."""
+    """All of them; imported late, because they load the models of suites."""
     from pytest_ireval.rules.churn import churn
     from pytest_ireval.rules.equivalent import equivalent
     from pytest_ireval.rules.expect import expect

@@ -1,4 +1,4 @@
-"""A ruling that evidence decides, with what unjudged documents make of it, and what follows where it cannot tell."""
+"""A ruling that evidence decides, with the effect of unjudged documents, and the verdict where it cannot tell."""
 
 from __future__ import annotations
 
@@ -50,14 +50,14 @@ from pytest_ireval.suites.quantities import Tolerance
 
 
 def tested_p(options: AlwaysEvidenceOptions, question: Question, p: Callable[[], float]) -> float | None:
-    """What the suite's correction for many verdicts is made of; None where too few queries can tell anything."""
+    """The p for the suite's correction for many verdicts; None where there are too few queries for a test."""
     if not question.about_a_mean or question.worth < options.fewest or question.weighting.exact:
         return None
     return min(1.0, p() * for_looks(options, question.seen))
 
 
 class _Settled(NamedTuple):
-    """The verdict, and in words why it is another one than that of the figures, if it is."""
+    """The verdict, and the reason in words if it differs from that of the figures."""
 
     verdict: Verdict
     because: str = ""
@@ -78,7 +78,7 @@ def ruled_by_evidence(
     factor = factor_of(options, seen, question.evidence.p_worse)
     if question.evidence.left:
         figures = replace(figures, adjusted=min(1.0, factor * question.evidence.p_worse))
-    if factor > 1 and figures.needed is not None and question.allowed:  # what other verdicts cost is paid in queries
+    if factor > 1 and figures.needed is not None and question.allowed:  # other verdicts cost more queries
         figures = replace(figures, needed=needed_for(question, question.allowed, options.alpha / factor))
     decision = decided(question.evidence, factor, options.alpha)
     few = question.worth < options.fewest
@@ -129,7 +129,7 @@ def _settled(
 
 
 def undecided(options: AlwaysEvidenceOptions, *, over: bool, tolerance: str) -> _Settled:
-    """What follows where these queries cannot tell."""
+    """Settle the verdict where these queries cannot tell."""
     if options.on_inconclusive == "fail":
         return _Settled("fail", "; on_inconclusive: fail")
     if options.on_inconclusive == "warn":
@@ -142,7 +142,7 @@ def undecided(options: AlwaysEvidenceOptions, *, over: bool, tolerance: str) -> 
 def shown_of_mean(
     options: AlwaysEvidenceOptions, tries: Tries, tolerance: Tolerance, weights: Floats | None, over: Mask
 ) -> Shown:
-    """Tell what drawn changes are evidence for; the t tests alone, for exact ones of every try take too long."""
+    """Test drawn changes; with t tests alone, because exact ones of every try take too long."""
     weigh, gains = weighting(weights, tries.before.size), tries.sign * tries.changes
     toward = 1.0 if mean_of(tries.before, weights) >= 0 else -1.0
     margins = tolerance.relative * toward * tries.before + tolerance.absolute
@@ -159,16 +159,15 @@ def shown_of_mean(
 
 
 def undecided_red(options: AlwaysEvidenceOptions, over: Mask) -> Mask:
-    """Tell which tries fail where evidence tells nothing."""
+    """The tries that fail where evidence cannot tell."""
     if options.on_inconclusive == "observed":
         return over
     return np.full(over.shape, options.on_inconclusive == "fail")
 
 
 def few_words(options: AlwaysEvidenceOptions, question: Question) -> str:
-    """Why nothing is tested."""
-    lone = lone_words(question)
-    if lone:
+    """The reason why nothing is tested."""
+    if lone := lone_words(question):
         return lone
     size = size_words(question)
     verb = "is" if question.gains.size == 1 else "are"
@@ -195,9 +194,7 @@ def _facts(
         yield from too_many_looks(question.seen, options.looks, options.alpha)
     if decision.safe and robustness is not None and robustness.worst.verdict != "pass":
         yield "judgments of unjudged documents could change this pass into another verdict"
-    ties = decided_by_ties(question, lambda other: decided(other.evidence, factor, options.alpha).verdict)
-    if ties:
-        yield ties
+    yield from decided_by_ties(question, lambda other: decided(other.evidence, factor, options.alpha).verdict)
 
 
 def _statistics(
@@ -210,11 +207,7 @@ def _statistics(
 
 
 def numbers_of(figures: SliceFigures) -> Mapping[str, float]:
-    """For programs."""
-    found = {
-        "value": figures.now,
-        "baseline": figures.baseline,
-        "change": figures.change,
-        "tolerance": figures.tolerance,
-    }
-    return {name: value for name, value in found.items() if value is not None}
+    """The figures of a result for programs."""
+    values = (figures.now, figures.baseline, figures.change, figures.tolerance)
+    found = zip(("value", "baseline", "change", "tolerance"), values, strict=True)
+    return {name: value for name, value in found if value is not None}

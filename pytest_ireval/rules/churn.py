@@ -16,12 +16,9 @@ from pytest_ireval.rules.wording import lowest_values, on, queries_of
 from pytest_ireval.suites.options import LESS, ComparingOptions
 from pytest_ireval.suites.values import AmountText, MetricText, Number
 
-ROUNDING = 1e-9
-"""A share of a number of queries may be off by rounding."""
-
 
 class ChurnOptions(ComparingOptions):
-    """How alike two lists have to be, and for how many queries they need not."""
+    """The least similarity of two lists, and the number of queries that may have less."""
 
     overlap: MetricText = Field(
         description="The metric of the similarity of two lists: RBO(p=0.9), Overlap@10, or a similar one."
@@ -49,7 +46,6 @@ class ChurnOptions(ComparingOptions):
 
 
 def _parts_of_churn(options: ChurnOptions) -> Iterator[Part]:
-    """The one part is about the overlap."""
     yield Part(metric=options.overlap, place=("overlap",))
 
 
@@ -61,7 +57,7 @@ def churn(options: ChurnOptions, seen: Seen) -> Ruling:
     count, size = int(np.count_nonzero(changed)), values.now.size
     if not size:
         return Ruling("error", f"no query has a list on both sides{on(seen)}")
-    failed = count > options.at_most.of(size) + ROUNDING
+    failed = count > options.at_most.of(size) + 1e-9  # a share may be off by rounding
     figures = SliceFigures(
         str(seen.slice), size, float(values.now.mean()), share=seen.population.share(seen.slice), over=failed
     )

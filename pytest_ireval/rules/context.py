@@ -1,4 +1,4 @@
-"""What a rule sees: the values of its metric on its slice, now and in the baseline, and the documents behind them."""
+"""The view of a rule: the values of its metric on its slice, now and in the baseline, and the documents behind them."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from pytest_ireval.statistics.looks import agreement, even_agreement, levels_of_
 
 
 class JudgedThere(NamedTuple):
-    """Judged documents of both sides at the ranks where new unjudged ones stand now; arrays have an entry for each.
+    """Judged documents of both sides at the ranks of new unjudged ones; arrays have an entry for each.
 
-    ``place`` is the query's place among those of the suite, ``relevant`` whether judges found the document so; for
-    metrics of grades, whether they gave it the top grade.
+    ``place`` is the query's place among those of the suite. ``relevant`` is true if judges found the document
+    relevant; for metrics of grades, if they gave it the top grade.
     """
 
     place: NDArray[np.int64]
@@ -42,25 +42,20 @@ class Unjudged:
     """Values with the unjudged documents taken out of the rankings; NaN where that leaves nothing."""
     condensed_before: Floats
     worst: Floats
-    """``now - before``, whatever the metric's direction, where labels are as bad for the change as can be."""
+    """``now - before``, whatever the metric's direction, with the worst labels for the change."""
     best: Floats
-    """The same where they are as good as can be."""
+    """``now - before`` with the best labels for the change."""
     exact: bool
-    """Whether no labels give more or less than ``worst`` and ``best``."""
+    """True if no labels give more or less than ``worst`` and ``best``."""
     error: str = ""
-    """Why nothing can be said, the arrays being NaN: a metric that cannot be computed under labels that nobody gave."""
+    """The error of a metric that cannot be computed under other labels; the arrays are NaN then."""
     documents: tuple[ToJudge, ...] = ()
     """Those whose judgment would move the metric's difference, the most influential first."""
     all_new: Floats | None = None
     """``now - before`` where the unjudged documents that the baseline does not list have the top label."""
     there: JudgedThere | None = None
-    """What judges said of documents where those stand."""
     top_grade: float | None = None
     """The top label; None where relevant documents are all alike to the metric, or to the judges."""
-
-
-TOP = 3
-"""So many documents of a query are shown with its change."""
 
 
 class Values(NamedTuple):
@@ -83,34 +78,26 @@ class Values(NamedTuple):
         return self.now - self.before
 
 
-def _nothing_unjudged(metric: Metric) -> None:
-    """Where nobody has looked."""
-
-
-def _nothing_tied(metric: Metric) -> None:
-    """Where all scores differ."""
-
-
 @dataclass(frozen=True, eq=False)
 class Seen:
-    """What one check looks at. Waived queries are not in it."""
+    """The data that one check looks at, without waived queries."""
 
     population: Population
     now: Side
     baseline: Side | None
-    """What is compared with; None for rules that do not compare."""
+    """The reference side; None for rules that do not compare."""
     part: Part
     slice: Slice = WHOLE
     adjusted: float | None = None
     """The p of this verdict's evidence, corrected for all rules of the suite that decide by evidence; None: no p."""
     tests: int = 0
-    """How many such verdicts the suite has."""
-    unjudged: Callable[[Metric], Unjudged | None] = _nothing_unjudged
-    """What unjudged documents leave open for a metric; None where there are none. Made when asked for."""
+    """The number of such verdicts of the suite."""
+    unjudged: Callable[[Metric], Unjudged | None] = lambda _metric: None
+    """The possible effect of unjudged documents on a metric; None where there are none. Made when asked for."""
     walk: Walk | None = None
-    """How the mean got here from the anchor; None for rules that do not compare with it."""
-    tie_orders: Callable[[Metric], tuple[Floats, Floats] | None] = _nothing_tied
-    """A metric's values of now with equal scores in the worst and in the best order; None where it does not matter."""
+    """The way of the mean here from the anchor; None for rules that do not compare with it."""
+    tie_orders: Callable[[Metric], tuple[Floats, Floats] | None] = lambda _metric: None
+    """A metric's current values with ties in the worst and in the best order; None where it does not matter."""
 
     @property
     def metric(self) -> Metric:
@@ -125,28 +112,33 @@ class Seen:
         return -1 if self.metric.direction == "lower" else 1
 
     def of(self, within: Slice) -> Seen:
-        """The same on another slice."""
+        """The same view of another slice."""
         return replace(self, slice=within)
 
     def scored(self, side: Side) -> Scored:
-        """The metric on one side; raises why it could not be computed."""
+        """The metric on one side; raises the error if it could not be computed."""
         name = str(self.metric)
         if name in side.errors:
             raise side.errors[name]
         return side.scored[name]
 
     def values(self) -> Values:
-        """The values of now; ``before`` are the same."""
+        """The current values; ``before`` has the same ones."""
         found = self.scored(self.now)
         place = np.flatnonzero(self._inside(found) & ~np.isnan(found.values))
         return Values(found.names, place, found.values[place], found.values[place])
 
-    def paired(self) -> Values:
-        """Values of units that have one on both sides."""
+    @property
+    def _compared(self) -> Side:
         if self.baseline is None:
             raise TypeError("this rule has no baseline to compare with: declare it with compares=True")
-        before = self.scored(self.baseline)
-        now = self.baseline.counterpart.get(str(self.metric)) or self.scored(self.now)
+        return self.baseline
+
+    def paired(self) -> Values:
+        """Values of units that have one on both sides."""
+        baseline = self._compared
+        before = self.scored(baseline)
+        now = baseline.counterpart.get(str(self.metric)) or self.scored(self.now)
         their = before.values if now.names == before.names else _by_name(before, now.names)
         both = self._inside(now) & ~np.isnan(now.values) & ~np.isnan(their)
         place = np.flatnonzero(both)
@@ -154,9 +146,7 @@ class Seen:
 
     def on_both_sides(self) -> NDArray[np.int64]:
         """Places, among the queries of the suite, of those of the slice that have a ranking now and in the baseline."""
-        if self.baseline is None:
-            raise TypeError("this rule has no baseline to compare with: declare it with compares=True")
-        ids, now, before = self.population.queries.ids, self.now.position, self.baseline.position
+        ids, now, before = self.population.queries.ids, self.now.position, self._compared.position
         places = np.flatnonzero(self.population.mask(self.slice)).tolist()
         return np.array([place for place in places if ids[place] in now and ids[place] in before], np.int64)
 
@@ -166,7 +156,7 @@ class Seen:
         return np.ones(len(found.names), bool)
 
     def changes(self, values: Values, rows: Iterable[int], notes: Sequence[str] = ()) -> tuple[QueryChange, ...]:
-        """What became of some units, given as rows of ``values``, with their documents."""
+        """The changes of some units, given as rows of ``values``, with their documents."""
         compared = self.baseline is not None
         made = []
         for i, row in enumerate(rows):
@@ -191,12 +181,12 @@ class Seen:
             now=None,
             weight=None if weights is None else float(weights[place]),
             best=_best(placed, compared=self.baseline is not None),
-            top=tuple(ranked_now[:TOP]),
+            top=tuple(ranked_now[:3]),
             note=note,
         )
 
     def placed(self, query: str) -> tuple[Placed, ...]:
-        """The documents of a query on both sides, with grades; those of the ranking of now first."""
+        """The documents of a query on both sides, with grades; those of the current ranking first."""
         return self.now.remembered((query, id(self.baseline)), lambda: self._placed(query))
 
     def _placed(self, query: str) -> tuple[Placed, ...]:
@@ -229,7 +219,7 @@ def _best(placed: Iterable[Placed], *, compared: bool) -> Placed | None:
 
 @dataclass(frozen=True)
 class Ruling:
-    """What a rule's function returns; the gate adds where the rule stands and what all rules have in common."""
+    """The return value of a rule's function; the gate adds the rule's place and the parts common to all rules."""
 
     verdict: Verdict
     headline: str
@@ -239,11 +229,11 @@ class Ruling:
     queries: tuple[QueryChange, ...] = ()
     """The worst first; :meth:`Seen.change` makes one."""
     more_queries: int = 0
-    """How many more there are than ``queries`` lists."""
+    """The number of queries that ``queries`` leaves out."""
     worst: str = "worst queries"
     facts: tuple[str, ...] = ()
     warning: bool = False
-    """Whether a reader should look although the verdict is pass."""
+    """True if a reader should look although the verdict is pass."""
     numbers: Mapping[str, float] = field(default_factory=dict)
     statistics: tuple[str, ...] = ()
     """Facts for readers who know statistics; reports fold them."""
@@ -266,29 +256,29 @@ class AcceptedChange:
 
     @property
     def moved(self) -> bool:
-        """Whether it may have moved the mean: one that kept no figures counts."""
+        """True if it may have moved the mean: one that kept no figures counts."""
         return self.step is None or self.step.spread > 0 or self.step.change != 0
 
 
 @dataclass(frozen=True)
 class Walk:
-    """How a mean got from the anchor to the current rankings, all of it read from committed acceptances."""
+    """The way of a mean from the anchor to the current rankings, read from committed acceptances."""
 
     accepted: tuple[AcceptedChange, ...] = ()
     """Those that moved the mean, the oldest first."""
     moving: bool = True
-    """Whether the current rankings differ from what was accepted last, so that this run is one more look."""
+    """True if the current rankings differ from the last accepted ones, so that this run is one more look."""
     step: Step | None = None
-    """From what was accepted last to now; None where the stored baseline does not fit what is evaluated now."""
+    """From the last acceptance to now; None where the stored baseline does not fit the suite."""
 
     @property
     def looks(self) -> int:
-        """How often the mean was compared with the anchor, this time included."""
+        """The number of comparisons of the mean with the anchor, this one included."""
         return max(1, len(self.accepted) + self.moving)
 
     @property
     def unknown(self) -> int:
-        """How many accepted changes kept no figures."""
+        """The number of accepted changes that kept no figures."""
         return sum(each.step is None for each in self.accepted)
 
     def correlations(self) -> Iterator[float]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations, islice
@@ -28,7 +28,7 @@ TRIED, SAMPLE = 300, 5000
 PAGES, PAGE_ALIKE = (10, 20, 25, 50), 0.9
 """Usual sizes of pages: in a page the order may have changed as well."""
 LONGEST_ID = 1000
-"""Numbers are looked for in so many characters of an id."""
+"""The characters of an id in which numbers are looked for."""
 
 
 @diagnosis(name="same_answers", certain=True)
@@ -79,7 +79,7 @@ def other_ids(change: RankingChange) -> Symptom | None:
     found = renamed.matched(candidates, best) if most else {}
     if not found:
         return None
-    before, now = next(iter(found.values()))
+    before, now = found[change.worst_first(list(found))[0]]
     return _symptom(
         change,
         list(found),
@@ -192,7 +192,7 @@ def ascending_scores(change: RankingChange) -> Symptom | None:
 
 @diagnosis(name="reversed_order")
 def reversed_order(change: RankingChange) -> Symptom | None:
-    """The baseline's documents stand in the opposite order."""
+    """The baseline's documents are in the opposite order."""
     found = [query for query in change.moved if _is_reversed(change.now(query), change.baseline(query))]
     return _symptom(
         change, found, "list their documents in the opposite order", "check in which direction the search sorts."
@@ -295,7 +295,7 @@ def crowded_top(change: RankingChange) -> Symptom | None:
     titles = change.titles(some)
     for stem in (_stem, lambda document: re.sub(r"[\W\d_]+", "", titles.get(document, "")).casefold()):
         found = {query: group for query in moved if (group := _crowd(change, query, stem))}
-        if _is_many(change, found):
+        if len(found) >= LEAST_SHARE * len(change.queries):
             break
     if not found:
         return None
@@ -316,10 +316,6 @@ def _crowd(change: RankingChange, query: str, stem: Callable[[str], str]) -> lis
     if size < FEW or size < 3 * _largest_group(before)[1]:
         return []
     return [each for each, group in zip(change.now(query)[:TOP], now, strict=True) if group == name]
-
-
-def _is_many(change: RankingChange, queries: Collection[str]) -> bool:
-    return len(queries) >= LEAST_SHARE * len(change.queries)
 
 
 def _stem(document: str) -> str:
@@ -402,7 +398,7 @@ def _slices(change: RankingChange, queries: Sequence[str]) -> Iterator[tuple[str
 
 
 def _is_no_chance(losing: int, inside: int, queries: int, members: int, tried: int) -> bool:
-    """Tell whether so many losing queries would hardly lie in one of these slices if each query were as likely.
+    """Tell whether this many losing queries in one of these slices is hardly chance, if each query were as likely.
 
     The bound is that of Hoeffding, which holds for draws without replacement too.
     """

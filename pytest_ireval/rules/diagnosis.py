@@ -24,7 +24,7 @@ LEAST_EXPLAINED = 0.2
 SAME_QUERIES = 0.8
 """A cause that adds fewer new queries than this leaves is part of one that was named before it."""
 NAMED = 10
-"""So many queries of a cause are listed."""
+"""The number of queries of a cause that are listed."""
 
 
 LONGEST_TEXT = 40
@@ -40,7 +40,7 @@ class Symptom(NamedTuple):
     advice: str = ""
     """The next thing to look at or to do."""
     locates: bool = False
-    """Whether it says where the loss is, and not why: then documents are still listed to judge."""
+    """True if it says where the loss is, and not why: then documents are still listed to judge."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +52,7 @@ class RankingChange:
     baseline_side: Side
     metric: Metric | None = None
     source_changed: bool = False
-    """Whether the suite describes its source in other words than the baseline's."""
+    """True if the suite describes its source in other words than the baseline's."""
     ranked_lines: Callable[[], Mapping[str, list[str]]] = dict
     """By query the documents in the order of the file's rank column, where it contradicts the scores."""
     titles: Callable[[Collection[str]], Mapping[str, str]] = lambda wanted: {}  # noqa: ARG005 - there are none
@@ -76,7 +76,7 @@ class RankingChange:
 
     def named(self, query: str) -> str:
         """The id of a query, with its text: ``'q152' "blue clock"``."""
-        text = dict(zip(self.population.queries.ids, self.population.queries.text, strict=True)).get(query, "")
+        text = self.population.queries.text_of(query)
         return f'{shown(query)} "{cut(printable(text), LONGEST_TEXT)}"' if text else shown(query)
 
     def listed_now(self, query: str) -> int:
@@ -152,7 +152,7 @@ class Diagnosed(NamedTuple):
 def diagnosed(change: RankingChange, kinds: Mapping[str, DiagnosisKind], *, certain: bool) -> Diagnosed:
     """Ask every kind, or with ``certain`` only those that are always asked.
 
-    A cause is left out if it concerns few queries, explains little, or lies in the queries of one before it.
+    A cause is left out if it concerns few queries, explains little, or concerns only queries of one before it.
     """
     found, complaints = [], []
     for number, kind in enumerate(kinds.values()):

@@ -33,7 +33,7 @@ from pytest_ireval.text_table import counted
 
 
 class EquivalentOptions(AlwaysEvidenceOptions, WeightedOptions):
-    """A metric and how far it may move."""
+    """A metric and its allowed move."""
 
     metric: MetricText = Field(description="The metric.")
     tolerance: ToleranceText = Field(description="How far it may move: 1% of the baseline, or {absolute: 0.01}.")
@@ -49,13 +49,12 @@ class EquivalentOptions(AlwaysEvidenceOptions, WeightedOptions):
 
 
 def _p_of_equivalent(options: EquivalentOptions, seen: Seen) -> float | None:
-    """The p of any move."""
     question = _question(options, seen)
     return tested_p(options, question, lambda: _tests(question).p_moved)
 
 
 def _chances_of_equivalent(options: EquivalentOptions, tries: Tries) -> Chances:
-    """Tell which drawn changes fail: both one-sided evidences together."""
+    """The drawn changes that fail, by both one-sided tests together."""
     weights = tries.weights if options.weighted else None
     over = np.abs(tries.means(weighted=options.weighted)) > options.tolerance.allowed(mean_of(tries.before, weights))
     both = tries, replace(tries, changes=-tries.changes)
@@ -109,7 +108,6 @@ def _question(options: EquivalentOptions, seen: Seen) -> Question:
 
 
 def _tests(question: Question) -> Equivalence:
-    """Tell whether it moved, and whether by less than is allowed."""
     allowed = 0.0 if question.margins is None else question.margins
     weights, sampling = question.drawn
     return equivalence(question.gains, allowed, weights=weights, sampling=sampling)
@@ -128,7 +126,7 @@ def _moved(options: EquivalentOptions, question: Question, factor: float) -> boo
 
 
 def _unconfirmed(options: EquivalentOptions, question: Question, factor: float) -> str:
-    """Which documents' judgments could undo a move; nothing where it is one in any case."""
+    """Name the documents whose judgments could undo a move; empty where none can."""
     left_open = None if options.on_inconclusive == "fail" else left_open_of(question)
     if left_open is None:
         return ""

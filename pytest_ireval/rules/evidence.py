@@ -1,8 +1,8 @@
-"""What follows from the evidence: not worse than allowed, worse, or that these queries cannot tell."""
+"""Decides by evidence: not worse than allowed, worse, or these queries cannot tell."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -24,29 +24,29 @@ from pytest_ireval.text_table import counted
 
 @dataclass(frozen=True)
 class Decision:
-    """What these queries are evidence for."""
+    """The evidence of these queries."""
 
     worse: bool
-    """The figure fell; how far is another question."""
+    """The figure fell, by any amount."""
     safe: bool
-    """It did not fall by as much as is not allowed."""
+    """It fell by less than the tolerance, or not at all."""
     identical: bool = False
 
     @property
     def verdict(self) -> Verdict:
-        """Without a look at what nobody judged."""
+        """The verdict by the present judgments alone."""
         return "pass" if self.safe else "fail" if self.worse else "inconclusive"
 
 
 def decided(evidence: MeanEvidence, factor: float, alpha: float) -> Decision:
-    """``factor`` is what other verdicts of the suite make of a p."""
+    """Decide by the p, multiplied by ``factor`` for the other verdicts of the suite."""
     if not evidence.changed:
         return Decision(worse=False, safe=True, identical=True)
     return Decision(min(1.0, factor * evidence.p_worse) < alpha, evidence.p_safe < alpha)
 
 
 def factor_of(options: AlwaysEvidenceOptions, seen: Seen, p: float) -> float:
-    """How many times the p is that counts: because of the suite's other verdicts, and of earlier looks."""
+    """The factor that corrects a p for the suite's other verdicts and for earlier looks."""
     if seen.adjusted is None:
         return for_looks(options, seen)
     most = seen.tests * for_looks(options, seen)
@@ -56,7 +56,7 @@ def factor_of(options: AlwaysEvidenceOptions, seen: Seen, p: float) -> float:
 
 
 def for_looks(options: AlwaysEvidenceOptions, seen: Seen) -> float:
-    """Chance has many tries where many changes are compared with one reference, so each look has a part of alpha."""
+    """The factor for looks: comparing many changes with one reference gives chance many tries."""
     if not options.against.anchored:
         return 1.0
     if seen.walk is None:
@@ -65,7 +65,7 @@ def for_looks(options: AlwaysEvidenceOptions, seen: Seen) -> float:
 
 
 def for_tries(options: AlwaysEvidenceOptions, tries: Tries) -> float:
-    """Correct drawn changes for the looks that the accepted changes before them were."""
+    """The factor for drawn changes: each accepted change before them was a look."""
     if not options.against.anchored:
         return 1.0
     earlier = (AcceptedChange("", "", None),) * tries.accepted
@@ -74,17 +74,17 @@ def for_tries(options: AlwaysEvidenceOptions, tries: Tries) -> float:
 
 @dataclass(frozen=True, eq=False)
 class LeftOpen:
-    """A question under other labels of the documents that nobody judged."""
+    """A question under other labels of the unjudged documents."""
 
     condensed: Question
     """Without those documents."""
     worst: Question
-    """With labels that are as bad for the change as can be."""
+    """With the worst labels for the change."""
     best: Question
     exact: bool
-    """Whether no labels lead farther than ``worst`` and ``best``."""
+    """True if no labels lead farther than ``worst`` and ``best``."""
     documents: int
-    """How many of them matter."""
+    """The number of them that matter."""
 
     def confirmed(self, fewest: int, fails: Callable[[Question], bool]) -> bool:
         """Tell whether a failure remains without those documents, of enough queries, or under the best labels."""
@@ -95,40 +95,37 @@ class LeftOpen:
 class Robustness:
     """The same verdict under other labels."""
 
-    condensed: Decision
     worst: Decision
-    best: Decision
     worst_change: float
     """Of the figure: below 0 is worse, whichever values of the metric are better."""
     best_change: float
     condensed_change: float | None
     """None where no list has a judged document."""
     left: str
-    """Of how many queries that is, where it is not all of them."""
+    """The number of its queries in words, where it is not all of them."""
     sign: int
     """-1 where lower values of the metric are better."""
     exact: bool
     documents: int
     failing: bool
-    """Whether what fails as it is judged now fails in any case."""
+    """True if a failure by the present judgments is one under any labels."""
     falling: bool
-    """Whether it fell by more than is allowed in any case."""
+    """True if it fell by more than is allowed under any labels."""
 
 
 def robustness_of(question: Question, factor: float, fewest: int = 1) -> Robustness | None:
-    """None where no unjudged document has anything to do with it."""
+    """The same verdict under other labels; None where no unjudged document matters."""
     left_open = left_open_of(question)
     if left_open is None:
         return None
     condensed, worst, best = (each.evidence for each in (left_open.condensed, left_open.worst, left_open.best))
+    size = left_open.condensed.gains.size
     return Robustness(
-        condensed=decided(condensed, factor, question.alpha),
         worst=decided(worst, factor, question.alpha),
-        best=decided(best, factor, question.alpha),
         worst_change=worst.mean,
         best_change=best.mean,
         condensed_change=condensed.mean if condensed.queries else None,
-        left=_left(question, left_open.condensed),
+        left="" if size == question.gains.size else f" of the {counted(size, question.seen.metric.unit)} left",
         sign=question.seen.sign,
         exact=left_open.exact,
         documents=left_open.documents,
@@ -139,31 +136,21 @@ def robustness_of(question: Question, factor: float, fewest: int = 1) -> Robustn
     )
 
 
-def _left(question: Question, condensed: Question) -> str:
-    size = condensed.gains.size
-    return "" if size == question.gains.size else f" of the {counted(size, question.seen.metric.unit)} left"
-
-
 def left_open_of(question: Question) -> LeftOpen | None:
-    """None where no unjudged document has anything to do with it."""
-    seen = question.seen
+    """The question under other labels; None where no unjudged document matters."""
+    seen, place = question.seen, question.values.place
     unjudged = seen.unjudged(seen.metric) if seen.metric.unit == "query" else None
-    documents = 0 if unjudged is None else _mattering(question, unjudged)
+    names = set(question.values.names)
+    documents = 0 if unjudged is None else sum(each.query in names for each in unjudged.documents)
     if unjudged is None or not documents:
         return None
-    ends = [seen.sign * _filled(end[question.values.place], question) for end in (unjudged.worst, unjudged.best)]
-    worst, best = (replace(question, told=end) for end in ends)
+    ends = (np.where(np.isnan(end), question.values.gain, end) for end in (unjudged.worst[place], unjudged.best[place]))
+    worst, best = (replace(question, told=seen.sign * end) for end in ends)  # observed, where labels do not matter
     return LeftOpen(_condensed(question, unjudged), worst, best, unjudged.exact, documents)
 
 
-def _mattering(question: Question, unjudged: Unjudged) -> int:
-    """How many unjudged documents of these queries would move something."""
-    names = set(question.values.names)
-    return sum(each.query in names for each in unjudged.documents)
-
-
 def _condensed(question: Question, unjudged: Unjudged) -> Question:
-    """The question about rankings without unjudged documents; queries of which that leaves nothing are no evidence."""
+    """The question about rankings without unjudged documents, over the queries that keep any document."""
     place, values, weights = question.values.place, question.values, question.weights
     now, before = unjudged.condensed_now[place], unjudged.condensed_before[place]
     known = ~np.isnan(now) & ~np.isnan(before)
@@ -174,27 +161,20 @@ def _condensed(question: Question, unjudged: Unjudged) -> Question:
     )
 
 
-def _filled(changes: Floats, question: Question) -> Floats:
-    """What was observed where labels are of no account."""
-    filled: Floats = np.where(np.isnan(changes), question.values.gain, changes)
-    return filled
-
-
-def decided_by_ties(question: Question, verdict_of: Callable[[Question], Verdict]) -> str:
-    """What is to be said if the worst and the best order of equal scores get different verdicts; nothing if not."""
+def decided_by_ties(question: Question, verdict_of: Callable[[Question], Verdict]) -> Iterator[str]:
+    """A line if the worst and the best order of equal scores get different verdicts."""
     seen = question.seen
     orders = seen.tie_orders(seen.metric) if seen.metric.unit == "query" else None
     if orders is None:
-        return ""
+        return
     worst, best = (verdict_of(_ordered(question, values)) for values in orders)
-    if worst == best:
-        return ""
-    orders_said = f"with equal scores in the worst order the verdict would be {worst}, in the best {best}"
-    return f"decided by tie-breaking: {orders_said}"
+    if worst != best:
+        orders_said = f"with equal scores in the worst order the verdict would be {worst}, in the best {best}"
+        yield f"decided by tie-breaking: {orders_said}"
 
 
 def _ordered(question: Question, now: Floats) -> Question:
-    """The question about the rankings of now in another order of equal scores."""
+    """The question about the current rankings in another order of equal scores."""
     values, place = question.values, question.values.place
     known = ~np.isnan(now[place])
     return replace(question, values=values._replace(now=np.where(known, now[place], values.now)))
@@ -211,15 +191,14 @@ class Tries:
     metric: Metric
     slice: Slice
     before: Floats
-    """The value of each query in the baseline."""
     changes: Floats
     """``now - before``, a row for each try."""
     units: NDArray[np.int64]
     """The places of the queries in the suite: rules with the same ones are corrected together."""
     weights: Floats | None
-    """How much traffic each query stands for, if the suite says so."""
+    """The traffic of each query, if the suite gives it."""
     accepted: int = 0
-    """How many accepted changes lie between the reference and the current rankings."""
+    """The number of accepted changes between the reference and the current rankings."""
 
     @property
     def sign(self) -> int:
@@ -233,29 +212,29 @@ class Tries:
         return changes
 
     def worth(self, *, weighted: bool) -> int:
-        """How many queries of equal weight these are worth."""
+        """The number of queries of equal weight that these are worth."""
         return weighting(self.weights if weighted else None, self.before.size).worth
 
 
 class Shown(NamedTuple):
-    """What each try is evidence for; ``p`` is corrected with those of the suite's other rules."""
+    """The evidence of each try; ``p`` is corrected with those of the suite's other rules."""
 
     p: Floats
     """Of a fall."""
     safe: Mask
-    """Whether evidence rules out what is not allowed."""
+    """True if evidence rules out a fall beyond the tolerance."""
     undecided: Mask
-    """Whether it fails if evidence tells neither."""
+    """True if it fails where evidence cannot tell."""
     alpha: float
     alone: bool = False
-    """Whether the gate corrects it as a test of its own."""
+    """True if the gate corrects it as a test of its own."""
 
 
 class Chances(NamedTuple):
-    """What a rule makes of each try."""
+    """A rule's verdicts on tries."""
 
     red: Mask
-    """Whether it fails, whatever else is true."""
+    """True if it fails in any case."""
     shown: Shown | None = None
     """None where evidence does not decide."""
 

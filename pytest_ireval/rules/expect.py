@@ -1,4 +1,4 @@
-"""``expect``: documents of single queries must stand where the team wants them; needs no judgments."""
+"""``expect``: documents of single queries must have the wanted ranks; needs no judgments."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from pytest_ireval.suites.values import Text, Texts, Whole
 
 
 class Expectation(Options):
-    """What is expected of one query: a document, documents that never show, or an order."""
+    """The expectation of one query: a document, documents that never show, or an order."""
 
     query: Text = Field(min_length=1, description="The query's id.")
     document: Text = Field("", description="This document is among the first `top`.")
@@ -84,7 +84,6 @@ class ExpectOptions(RuleOptions):
 
 
 def _parts_of_expect(options: ExpectOptions) -> Iterator[Part]:
-    """One for each expectation."""
     for number, expectation in enumerate(options.expectations):
         yield Part(label=expectation.label, asked=expectation, place=(number,))
 
@@ -95,9 +94,8 @@ def expect(options: ExpectOptions, seen: Seen) -> Ruling:  # noqa: ARG001 - the 
     expectation: Expectation = seen.part.asked
     query = expectation.query
     if query in seen.population.waived:
-        return Ruling(
-            "pass", f"query {shown(query)} is waived", facts=("this expectation is not checked until the waiver ends",)
-        )
+        until = ("this expectation is not checked until the waiver ends",)
+        return Ruling("pass", f"query {shown(query)} is waived", facts=until)
     lacking = [number for number, each in enumerate(seen.now.rankings, 1) if query not in each.queries]
     if lacking:
         known = seen.population.queries.position
@@ -110,12 +108,12 @@ def expect(options: ExpectOptions, seen: Seen) -> Ruling:  # noqa: ARG001 - the 
     answers = [_looked_at(expectation, seen, asking, top) for asking in range(len(seen.now.rankings))]
     wrong = [headline for failed, headline in answers if failed]
     facts, verdict = _known(expectation, bool(wrong))
-    place = seen.population.queries.position.get(query)
+    place, text = seen.population.queries.position.get(query), seen.population.queries.text_of(query)
     times = f" in {len(wrong)} of {len(answers)} answers" if wrong and len(answers) > 1 else ""
     return Ruling(
         verdict,
         (wrong[0] if wrong else answers[0][1]) + times,
-        f"Expected of {_called(seen, query)}: {_wanted(expectation, top)}.",
+        f"Expected of {query}{f' ({shown(text)})' if text else ''}: {_wanted(expectation, top)}.",
         queries=() if place is None else (seen.change(place),),
         worst="query",
         facts=(*facts, *(_tied(expectation, seen) if wrong else ())),
@@ -127,19 +125,17 @@ def _known(expectation: Expectation, failed: bool) -> tuple[tuple[str, ...], Ver
     known = expectation.known_failure
     if not known:
         return (), "fail" if failed else "pass"
-    if failed:
-        return (f"known failure: {known}",), "pass"
-    return (f"it passes now: remove the known failure {known} from the suite",), "pass"
+    passes = f"it passes now: remove the known failure {known} from the suite"
+    return (f"known failure: {known}" if failed else passes,), "pass"
 
 
 def _tied(expectation: Expectation, seen: Seen) -> tuple[str, ...]:
-    """Tell whether the order of equal scores has to do with it."""
+    """A fact where a named document has the same score as others."""
     rankings = seen.now.rankings[0]
     place = seen.now.position[expectation.query]
     rows = slice(int(rankings.first[place]), int(rankings.first[place + 1]))
-    tied = dict(
-        zip(rankings.ranking(expectation.query), rankings.tied_to[rows] > rankings.tied_from[rows], strict=True)
-    )
+    shared = rankings.tied_to[rows] > rankings.tied_from[rows]
+    tied = dict(zip(rankings.ranking(expectation.query), shared, strict=True))
     named = (expectation.document, *expectation.never, *expectation.order)
     if not any(tied.get(seen.population.called(document), False) for document in named if document):
         return ()
@@ -147,7 +143,7 @@ def _tied(expectation: Expectation, seen: Seen) -> tuple[str, ...]:
 
 
 def _looked_at(expectation: Expectation, seen: Seen, asking: int, top: int) -> tuple[bool, str]:
-    """Tell whether one answer fails, and what was found; documents are looked for under the names of now."""
+    """Judge one answer: True if it fails, and the headline; documents are looked up by their current names."""
     listed_now = {document: place for place, document in enumerate(seen.now.documents(expectation.query, asking), 1)}
     named = [name for name in (expectation.document, *expectation.never, *expectation.order) if name]
     rank = {name: listed_now[now] for name in named if (now := seen.population.called(name)) in listed_now}
@@ -167,11 +163,6 @@ def _looked_at(expectation: Expectation, seen: Seen, asking: int, top: int) -> t
         for document, place in zip(expectation.order, ranks, strict=True)
     )
     return ranks != sorted(set(ranks)) or ranks[-1] > top, f"{listed} for query {query} (expected in this order)"
-
-
-def _called(seen: Seen, query: str) -> str:
-    text = seen.population.queries.text_of(query)
-    return f"{query} ({shown(text)})" if text else query
 
 
 def _wanted(expectation: Expectation, top: int) -> str:

@@ -1,4 +1,4 @@
-"""The figures of one metric on one slice: means, change, who won, the interval, and what these queries can show."""
+"""The figures of one metric on one slice: means, change, gains and losses, the interval, and the resolution."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from pytest_ireval.suites.options import RuleOptions
 
 
 def figures_compared(seen: Seen, values: Values | None = None) -> SliceFigures:
-    """With a baseline, over the units that both sides have."""
+    """The figures with a baseline, over the units that both sides have."""
     return figures_of(Question(seen, seen.paired() if values is None else values))
 
 
 def slice_figures(options: RuleOptions, seen: Seen) -> SliceFigures:
-    """The line of a rule that compares: its facts say the tolerance, the weights and the level."""
+    """The figures of a rule that compares: its facts give the tolerance, the weights and the level."""
     facts, values = options.facts, seen.paired()
     weights = weights_of(seen, values, weighted=facts.weighted)
     return figures_of(Question(seen, values, facts.tolerance_on(seen.slice.value), facts.alpha, weights))
 
 
 def figures_of(question: Question) -> SliceFigures:
-    """The same, with what is allowed, under the weights of the question."""
+    """The figures with the tolerance, under the weights of the question."""
     seen, values, gains = question.seen, question.values, question.gains
     found = SliceFigures(
         slice=str(seen.slice),
@@ -59,10 +59,11 @@ def figure_of(seen: Seen, values: Floats, weights: Floats | None) -> float | Non
 
 
 def _with_evidence(found: SliceFigures, question: Question) -> SliceFigures:
-    """With interval, spread, resolution and p, which there are for means alone, and only where something changed."""
+    """Add interval, spread, resolution and p, which only means have, and only where something changed."""
     evidence, allowed, sign = question.evidence, found.tolerance, question.seen.sign
+    found = replace(found, room=None if found.baseline is None else room_of(question.seen.metric, found.baseline))
     if not evidence.left:  # the change of the population is known: there is nothing to estimate
-        return replace(found, room=None if found.baseline is None else room_of(question.seen.metric, found.baseline))
+        return found
     low, high = sorted((sign * evidence.low, sign * evidence.high)) if _has_interval(question) else (None, None)
     spread = evidence.sd * math.sqrt(evidence.left)
     return replace(
@@ -76,7 +77,6 @@ def _with_evidence(found: SliceFigures, question: Question) -> SliceFigures:
         resolution=resolution(spread, evidence.queries, per_unit=_per_unit(evidence)),
         false_alarm=None if allowed is None else false_alarm(allowed, spread, evidence.queries),
         needed=needed_for(question, allowed, question.alpha) if allowed else None,
-        room=None if found.baseline is None else room_of(question.seen.metric, found.baseline),
         effective=None if question.weights is None else evidence.effective,
     )
 
@@ -100,12 +100,12 @@ def needed_for(question: Question, drop: float, level: float) -> int | None:
 
 
 def _per_unit(evidence: MeanEvidence) -> float:
-    """How many queries make one degree of freedom; 1 unless they were drawn in clusters or strata."""
+    """The number of queries for one degree of freedom; 1 unless they were drawn in clusters or strata."""
     return 1.0 if evidence.degrees == evidence.queries - 1 else evidence.queries / (evidence.degrees + 1)
 
 
 def room_of(metric: Metric, mean: float) -> float | None:
-    """From a mean to the worst there is; None where nothing bounds it."""
+    """The distance of a mean from its worst value; None where nothing bounds it."""
     low, high = metric.bounds
     room = high - mean if metric.direction == "lower" else mean - low
     return room if math.isfinite(room) else None

@@ -28,18 +28,16 @@ SHARE = 0.05
 FEWEST = 5
 """In fewer queries, and for fewer intents, a new document is one good or bad find."""
 HALF = 0.5
-"""On this many queries figures hang on one document, whatever the queries are after."""
+"""On this share of queries, figures depend on one document, whatever the intents."""
 ROUNDING = 1e-9
 """A share of a number of queries may be off by rounding."""
 NAMED = 3
-"""This many documents are named."""
-LISTED = 100
-"""This many queries are listed with a failure."""
+"""The most documents to name."""
 Integers = NDArray[np.int64]
 
 
 class NewDocumentOptions(ComparingOptions):
-    """How high a document counts, for how many queries it may be new there, and which documents are expected."""
+    """The ranks that count, the number of queries with a new document there, and the expected documents."""
 
     at: Annotated[Whole, LESS] = Field(TOP, description="How many documents at the top of a ranking are looked at.")
     at_most: AmountText = Field(
@@ -60,29 +58,22 @@ class NewDocumentOptions(ComparingOptions):
 
 @dataclass(frozen=True, eq=False)
 class NewDocument:
-    """A document at the top of rankings whose baseline does not list it.
-
-    ``places`` are the queries without a judgment of it, as places among the queries of the suite; ``ranks`` belong to
-    them.
-    """
+    """A document at the top that the baseline does not list: its ranks, and the places of the queries, all unjudged."""
 
     document: str
     places: Integers
     ranks: Integers
     judged: int | None
-    """For how many other queries it is new at the top, and judged: metrics know its worth. None without judgments."""
+    """The number of other queries where it is new at the top, and judged. None without judgments."""
 
     def words(self, at: int, queries: int, where: str = "") -> str:
         """``d7 is new in the top 3 of 40 of 400 queries (rank 1, unjudged)``."""
         low, high = int(self.ranks.min()), int(self.ranks.max())
         ranks = f"rank {low}" if low == high else f"ranks {low} to {high}"
         of = f"{self.places.size} of {counted(queries, 'query')}{where}"
-        return f"{self.document} is new in the top {at} of {of} ({ranks}{self._judged()})"
-
-    def _judged(self) -> str:
-        if self.judged is None:
-            return ""
-        return f", unjudged there, judged for {counted(self.judged, 'other query')}" if self.judged else ", unjudged"
+        unjudged = ", unjudged" if self.judged is not None else ""
+        judged = f" there, judged for {counted(self.judged, 'other query')}" if self.judged else ""
+        return f"{self.document} is new in the top {at} of {of} ({ranks}{unjudged}{judged})"
 
 
 @rule(name="new_document", options=NewDocumentOptions, compares=True, judged=False, lists=True)
@@ -106,7 +97,7 @@ def new_document(options: NewDocumentOptions, seen: Seen) -> Ruling:
         "fail",
         f"{_named(failing, top, size, on(seen))}; at most {options.at_most} are allowed",
         f"{first.document} came to the top for {percent(first.places.size / size)} of the queries.",
-        queries=tuple(seen.change(place) for place in first.places[:LISTED].tolist()),
+        queries=tuple(seen.change(place) for place in first.places[:100].tolist()),
         worst="queries with this document",
         facts=(f"if you expect {'it' if len(failing) == 1 else 'them'}, add {expecting(failing)} to the rule",),
         numbers=numbers,
@@ -114,12 +105,12 @@ def new_document(options: NewDocumentOptions, seen: Seen) -> Ruling:
 
 
 def expecting(found: Sequence[NewDocument]) -> str:
-    """How a rule says that documents are expected: ``expected: [d7]``."""
+    """The option that makes documents expected: ``expected: [d7]``."""
     return f"expected: [{', '.join(shown(each.document) for each in found[:NAMED])}]"
 
 
 class Prominent(NamedTuple):
-    """New documents at the top of this many queries that figures may hang on them, and of how many queries that is."""
+    """New documents at the top of so large a share of queries that figures may depend on them; and all queries."""
 
     documents: Sequence[NewDocument]
     queries: int
@@ -131,11 +122,7 @@ class Prominent(NamedTuple):
 
 
 def prominent(seen: Seen, expected: frozenset[str] = frozenset()) -> Prominent:
-    """New documents that a suite is warned of unless it expects them.
-
-    Variants of one intent count once, as a new document on top of all of them is one find; unless they are half of the
-    suite.
-    """
+    """Find the new documents to warn of; variants of one intent are one find, unless they are half of the suite."""
     compared = seen.on_both_sides()
     if compared.size < FEWEST:
         return Prominent((), compared.size)
@@ -236,10 +223,9 @@ def _judged(seen: Seen, key: Words) -> Integers:
 
 
 def _intents(seen: Seen, compared: Integers) -> Words:
-    """A number for what each query is after: queries that begin with the same document in the baseline share it.
+    """A number for the intent of each query: queries that begin with the same document in the baseline share it.
 
-    A document that is followed by different ones nearly everywhere, as a promoted one is, tells nothing: the next one
-    counts.
+    A document that different ones follow nearly everywhere, such as a promoted one, does not count: the next one does.
     """
     assert seen.baseline is not None  # noqa: S101 - it was asked for above
     top = _rows(seen, seen.baseline.rankings[0], compared, TOP)
@@ -251,7 +237,7 @@ def _intents(seen: Seen, compared: Integers) -> Words:
 
 
 def _generic(top: _Rows) -> NDArray[np.bool_]:
-    """Which rows are of documents that have mostly different companions: more than one for two queries."""
+    """The rows of documents that have mostly different companions: more than one for two queries."""
     row = np.arange(top.place.size)
     first = np.searchsorted(top.place, top.place)
     other = np.where(top.rank == 1, row + 1, first)

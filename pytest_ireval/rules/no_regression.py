@@ -33,11 +33,11 @@ from pytest_ireval.suites.quantities import Tolerance
 from pytest_ireval.suites.values import MetricText, TolerancesText, ToleranceText
 
 LOW_BASELINE = 0.05
-"""Below this a share of the baseline is smaller than the noise of anything."""
+"""Below this, a share of the baseline is less than noise."""
 
 
 class NoRegressionOptions(EvidenceOptions, WeightedOptions):
-    """A metric and how far it may fall."""
+    """A metric and its allowed fall."""
 
     metric: MetricText = Field(description="The metric.")
     tolerance: TolerancesText = Field(
@@ -59,27 +59,24 @@ class NoRegressionOptions(EvidenceOptions, WeightedOptions):
     def _makes_sense(self) -> NoRegressionOptions:
         if self.tolerance.by_value and not self.per:
             raise ValueError("a tolerance for each value needs per: the column that has the values")
-        for each in (self.tolerance.default, *self.tolerance.by_value.values()):
-            low, high = self.metric.bounds
-            if each is not None and (each.relative >= 1 or each.absolute >= high - low):
+        low, high = self.metric.bounds
+        tolerances = [each for each in (self.tolerance.default, *self.tolerance.by_value.values()) if each is not None]
+        for each in tolerances:
+            if each.relative >= 1 or each.absolute >= high - low:
                 raise ValueError(f"a tolerance of {each} lets everything pass")
-        if self.hard_limit is not None:
-            self._hard_limit_makes_sense(self.hard_limit)
-        return self
-
-    def _hard_limit_makes_sense(self, limit: Tolerance) -> None:
+        limit = self.hard_limit
+        if limit is None:
+            return self
         if not self.by_evidence:
             raise ValueError("hard_limit is for rules that decide by evidence: add decide_by: evidence")
-        low, high = self.metric.bounds
         if limit.relative >= 1 or limit.absolute >= high - low:
             raise ValueError(f"a hard_limit of {limit} lets everything pass")
-        for each in (self.tolerance.default, *self.tolerance.by_value.values()):
-            if each is not None and (
-                limit.relative < each.relative if limit.relative else limit.absolute < each.absolute
-            ):
+        for each in tolerances:
+            if limit.relative < each.relative if limit.relative else limit.absolute < each.absolute:
                 raise ValueError(
                     f"hard_limit: {limit} is less than the tolerance of {each}: write a hard_limit of {each} or more"
                 )
+        return self
 
 
 def _p_of_no_regression(options: NoRegressionOptions, seen: Seen) -> MeanTest | None:
@@ -94,7 +91,6 @@ def _p_of_no_regression(options: NoRegressionOptions, seen: Seen) -> MeanTest | 
 
 
 def _chances_of_no_regression(options: NoRegressionOptions, tries: Tries) -> Chances | None:
-    """Tell which drawn changes fail."""
     tolerance = options.tolerance.of(tries.slice.value)
     if tolerance is None:
         return None
@@ -185,19 +181,14 @@ def _beside(options: NoRegressionOptions, seen: Seen) -> Iterator[SliceFigures]:
 
 
 def _facts(question: Question, figures: SliceFigures, *, failed: bool) -> Iterator[str]:
-    """What the figures do not say of themselves."""
     yield from drift_facts(question, figures)
     tolerance = question.tolerance
     if tolerance and tolerance.relative and figures.baseline is not None and abs(figures.baseline) < LOW_BASELINE:
-        yield (
-            f"the baseline is {figures.baseline:.4f}: a share of such a small value is noise; write tolerance: "
-            f"{{absolute: …}}"
-        )
+        noise = "a share of such a small value is noise; write tolerance: {absolute: …}"
+        yield f"the baseline is {figures.baseline:.4f}: {noise}"
     if failed:
         yield from open_words(question)
-    ties = decided_by_ties(question, lambda other: "fail" if _over(other) else "pass")
-    if ties:
-        yield ties
+    yield from decided_by_ties(question, lambda other: "fail" if _over(other) else "pass")
 
 
 def _statistics(figures: SliceFigures) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""What a suite will have verdicts on, known before anything is evaluated: one check for each rule, part and slice."""
+"""Plans the checks of a suite before anything is evaluated: one for each rule, part and slice."""
 
 from __future__ import annotations
 
@@ -20,20 +20,19 @@ from pytest_ireval.suites.suite import Place, PopulationAsked, RuleAsked, Suite,
 from pytest_ireval.text_table import counted
 
 INPUTS = "inputs"
-WAIVE = "waive"
 LOWERING = "lowering"
 NO_PART = Part()
 MOST_VALUES = 200
-"""A column with more values is no column of slices."""
+"""A column with more values cannot make slices."""
 SHOWN_VALUES = 5
 
 
 @runtime_checkable
 class AlwaysHolding(Protocol):
-    """What a part of a rule asks for, if it can say that some range of values never breaks it."""
+    """A part of a rule that can tell that no value of a range breaks it."""
 
     def always_holds(self, range_of_values: tuple[float, float]) -> bool:
-        """Tell whether no value in the range does."""
+        """Tell whether every value of the range passes."""
 
 
 class Held(NamedTuple):
@@ -56,11 +55,11 @@ class Check:
     slice: Slice = WHOLE
     waiver: Waiver | None = None
     held: tuple[Held, ...] = ()
-    """Of ``lowering``: the figures of the branch's baseline that are held against that of the base."""
+    """Of ``lowering``: the figures of the branch's baseline that are compared with the base's."""
 
     @property
     def family(self) -> str:
-        """The first part of the id: what kind it is."""
+        """The first part of the id: its kind."""
         return self.id.partition("::")[0]
 
     @property
@@ -76,10 +75,10 @@ def needs_queries(suite: Suite) -> bool:
 
 
 def planned(suite: Suite, queries: Queries | None, *, lowering: bool = False) -> tuple[Check, ...]:
-    """All checks in the order of the suite; raises SuiteError with everything that is wrong with them.
+    """All checks in the order of the suite; raises SuiteError with all mistakes of the rules.
 
-    ``queries`` may be None unless :func:`needs_queries`; where they are given, all that names something of them is
-    held against them. With ``lowering`` the baseline is held against that of another branch.
+    ``queries`` may be None unless :func:`needs_queries`; where they are given, all names of queries, columns and
+    values are looked up in them. ``lowering`` adds the comparison of the baseline with that of another branch.
     """
     problems: list[Problem] = list(_no_rules(suite))
     problems += (*_unknown_names(suite, queries), *drawing_problems(suite, queries)) if queries is not None else ()
@@ -94,7 +93,7 @@ def planned(suite: Suite, queries: Queries | None, *, lowering: bool = False) ->
             checks += [Check(_id(asked, part, each), place, asked, part, each) for each in slices]
     if lowering:
         checks.append(Check(LOWERING, suite.place, held=tuple(held_figures(checks))))
-    checks += [Check(f"{WAIVE}::{slug(waiver.query)}", waiver.place, waiver=waiver) for waiver in suite.waivers]
+    checks += [Check(f"waive::{slug(waiver.query)}", waiver.place, waiver=waiver) for waiver in suite.waivers]
     problems += _clashes(checks)
     if problems:
         raise SuiteError(*problems)
@@ -102,7 +101,7 @@ def planned(suite: Suite, queries: Queries | None, *, lowering: bool = False) ->
 
 
 def never_failing(checks: Sequence[Check], queries: Queries | None) -> Iterator[str]:
-    """Checks that pass whatever the rankings are: somebody may take them for a guard."""
+    """Report checks that pass with any rankings: a reader may take them for a guard."""
     for check in checks:
         asked = check.asked
         if asked is None:
@@ -151,7 +150,7 @@ def anchored_figures(checks: Sequence[Check]) -> Iterator[Held]:
 
 
 def _slices(asked: RuleAsked, queries: Queries | None, problems: list[Problem]) -> Iterator[Slice]:
-    """The slices of one rule; what no query fits is a problem, for a rule about nothing would always pass."""
+    """The slices of one rule; a slice without queries is a problem, because its rule would always pass."""
     where, per = asked.options.where, asked.options.per
     if not where and not per:
         yield WHOLE
@@ -216,7 +215,6 @@ def _without_tolerance(asked: RuleAsked, values: Sequence[str]) -> Iterator[Prob
 
 
 def _no_rules(suite: Suite) -> Iterator[Problem]:
-    """A suite that could never fail."""
     if not suite.rules:
         yield Problem(
             "has no rules, so it can never fail",
@@ -227,14 +225,12 @@ def _no_rules(suite: Suite) -> Iterator[Problem]:
 
 
 def _without_weights(asked: RuleAsked, suite: Suite) -> Iterator[Problem]:
-    """A weighted mean in a suite whose queries have no weights."""
     if asked.options.facts.weighted and not suite.weight:
         complaint = "is weighted, but the suite does not say how much traffic each query has"
         yield Problem(complaint, place=str(asked.place), suggestion="add weight: COLUMN, a column of the queries file")
 
 
 def _unfit_metrics(asked: RuleAsked) -> Iterator[Problem]:
-    """Metrics that such a rule cannot judge."""
     for part, place in zip(asked.parts, asked.places, strict=True):
         metric = part.metric
         if metric is None:
@@ -267,7 +263,7 @@ def _id(asked: RuleAsked, part: Part, within: Slice) -> str:
 
 
 def _clashes(checks: Sequence[Check]) -> Iterator[Problem]:
-    """Checks that would have one id; the second is told where the first stands."""
+    """Checks that would have one id; the problem of the second gives the place of the first."""
     first: dict[str, Check] = {}
     for check in checks:
         other = first.setdefault(check.id, check)
@@ -284,7 +280,7 @@ LISTED = 5
 
 
 def drawing_of(suite: Suite, queries: Queries) -> Drawing | None:
-    """None where the suite says nothing; :func:`drawing_problems` has found no mistake."""
+    """The drawing of the queries; None where the suite says nothing. :func:`drawing_problems` finds its mistakes."""
     population = suite.population
     if not suite.cluster and population is None:
         return None
@@ -303,21 +299,20 @@ def _clusters(values: tuple[str, ...]) -> Counts:
 
 
 def _strata(population: PopulationAsked, queries: Queries) -> Strata:
-    names = tuple(population.shares or population.sizes)
-    known = {name: place for place, name in enumerate(names)}
     weights = population.shares or population.sizes
-    shares = np.array([weights[name] for name in names], np.float64)
+    known = {name: place for place, name in enumerate(weights)}
+    shares = np.array([*weights.values()], np.float64)
     return Strata(
         population.strata,
-        names,
+        tuple(weights),
         np.array([known[value] for value in queries.columns[population.strata]], np.int64),
         shares / shares.sum(),
-        np.array([population.sizes.get(name, np.nan) for name in names], np.float64),
+        np.array([population.sizes.get(name, np.nan) for name in weights], np.float64),
     )
 
 
 def drawing_problems(suite: Suite, queries: Queries) -> Iterator[Problem]:
-    """What a suite says of the drawing of its queries and the queries contradict."""
+    """The mistakes in what a suite says of the drawing of its queries."""
     if suite.cluster and suite.cluster not in queries.columns:
         yield _unknown_column(suite.cluster_place or suite.place, suite.cluster, queries)
         return
@@ -360,10 +355,8 @@ def _unknown_strata(population: PopulationAsked, queries: Queries) -> Iterator[P
     for what, known in given.items():
         missing = [value for value in there if value not in known]
         for value in missing[:LISTED]:
-            said = f"{column}={value} has no {what}" if value.strip() else f"a query has no {column}, so no {what}"
-            yield Problem(
-                said, place=place, suggestion=did_you_mean(value, known), allowed=f"known: {', '.join(known)}"
-            )
+            lack = f"{column}={value} has no {what}" if value.strip() else f"a query has no {column}, so no {what}"
+            yield Problem(lack, place, suggestion=did_you_mean(value, known), allowed=f"known: {', '.join(known)}")
     for value in dict.fromkeys([*population.shares, *population.sizes]):
         if value not in there:
             yield Problem(
@@ -380,14 +373,14 @@ def _unfit_strata(suite: Suite, population: PopulationAsked, queries: Queries) -
     clusters = _clusters(queries.columns[suite.cluster]).tolist() if suite.cluster else list(range(len(queries)))
     units: dict[str, set[int]] = {}
     first: dict[int, str] = {}
-    torn: dict[int, str] = {}
+    mixed: dict[int, str] = {}
     for row, (value, cluster) in enumerate(zip(column, clusters, strict=True)):
         units.setdefault(value, set()).add(cluster)
-        if first.setdefault(cluster, value) != value and cluster not in torn:
-            torn[cluster] = queries.columns[suite.cluster][row]
-            if len(torn) <= LISTED:
+        if first.setdefault(cluster, value) != value and cluster not in mixed:
+            mixed[cluster] = queries.columns[suite.cluster][row]
+            if len(mixed) <= LISTED:
                 yield Problem(
-                    f"{suite.cluster}={torn[cluster]} has queries of {population.strata}={first[cluster]} and of "
+                    f"{suite.cluster}={mixed[cluster]} has queries of {population.strata}={first[cluster]} and of "
                     f"{population.strata}={value}",
                     place=str(suite.cluster_place or suite.place),
                     allowed="all queries of a cluster belong to one stratum",
@@ -411,12 +404,8 @@ def _unfit_strata(suite: Suite, population: PopulationAsked, queries: Queries) -
             )
 
 
-LOOKED_UP = 5
-"""So many unknown queries are compared with all that there are; to compare thousands takes long."""
-
-
 def _unknown_names(suite: Suite, queries: Queries) -> Iterator[Problem]:
-    """What the suite names and the queries lack."""
+    """Queries and columns that the suite names and the queries lack."""
     if suite.weight and suite.weight not in queries.columns:
         yield _unknown_column(suite.weight_place or suite.place, suite.weight, queries)
     unknown = [(query, place, what) for query, place, what in _named(suite) if query not in queries.position]
@@ -424,13 +413,12 @@ def _unknown_names(suite: Suite, queries: Queries) -> Iterator[Problem]:
         yield Problem(
             f"query {shown(query)} is not in {queries.origin}",
             place=str(place),
-            suggestion=did_you_mean(query, queries.ids) if number < LOOKED_UP else "",
+            suggestion=did_you_mean(query, queries.ids) if number < 5 else "",  # thousands take long
             allowed=f"add it there, or remove the {what}",
         )
 
 
 def _unknown_column(place: Place, column: str, queries: Queries) -> Problem:
-    """The mistake that the queries have no such column."""
     return Problem(
         f"{queries.origin} has no column {shown(column)}",
         place=str(place),
@@ -440,7 +428,7 @@ def _unknown_column(place: Place, column: str, queries: Queries) -> Problem:
 
 
 def _named(suite: Suite) -> Iterator[tuple[str, Place, str]]:
-    """Single queries, where they are named, and by what."""
+    """Named queries, with the place and the kind of the name."""
     for asked in suite.rules:
         for part, place in zip(asked.parts, asked.places, strict=True):
             if isinstance(part.asked, Expectation):

@@ -1,4 +1,4 @@
-"""Whether a metric became worse on a slice, and by how much it may: the numbers that every test of that starts from."""
+"""The question of every test: the change of a metric on a slice, and the allowed fall."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from typing import Any
 import numpy as np
 
 from pytest_ireval.rules.context import Seen, Values
-from pytest_ireval.rules.side import WHOLE, Floats, Mask, Strata
+from pytest_ireval.rules.side import WHOLE, Floats, Mask
 from pytest_ireval.statistics.differences import differences
-from pytest_ireval.statistics.estimate import Counts, Sampling, Weighting, weighting
+from pytest_ireval.statistics.estimate import Sampling, Weighting, weighting
 from pytest_ireval.statistics.mean_evidence import MeanEvidence, mean_evidence
 from pytest_ireval.suites.quantities import Tolerance
 
 LEVEL = 0.05
-"""Of the bounds that are shown unless a rule says otherwise: both together are the 90% interval."""
+"""The default level of the bounds: both together are the 90% interval."""
 ROUNDING = 1e-12
-"""A move beyond what is allowed by no more than this share is none."""
+"""A move beyond the tolerance by less than this share is rounding."""
 
 
 @dataclass(frozen=True, eq=False)
 class Question:
-    """A metric on a slice, paired; ``tolerance`` is None where nothing says how far it may fall."""
+    """A metric on a slice, paired; ``tolerance`` is None where the rule sets none."""
 
     seen: Seen
     values: Values
@@ -33,39 +33,39 @@ class Question:
     weights: Floats | None = None
     """One for each unit, where the mean is weighted."""
     told: Floats | None = None
-    """Other gains of the same units, where the question is about labels that nobody gave."""
+    """Other gains of the same units, where the question is about labels of unjudged documents."""
     stratified: bool = False
-    """Whether the mean is that of the population whose strata are known, and not that of these queries."""
+    """True if the mean is that of the population with known strata, and not that of these queries."""
 
     @property
     def about_a_mean(self) -> bool:
-        """Whether there is a mean of several units to be tested."""
+        """True if there is a mean of several units to test."""
         return self.seen.metric.aggregate == "mean" and self.values.now.size > 1 and not self.weightless
 
     @cached_property
     def drawn(self) -> tuple[Floats | None, Sampling | None]:
-        """The weights of the units, and how they were drawn; None where nothing is known."""
+        """The weights of the units, and their sampling; None where it is unknown."""
         return drawn(self.seen, self.values, self.weights, stratified=self.stratified)
 
     @cached_property
     def weighting(self) -> Weighting:
-        """What each unit counts, and which units belong together."""
+        """The weight of each unit, and the units that belong together."""
         weights, sampling = self.drawn
         return weighting(weights, self.gains.size, sampling)
 
     @property
     def worth(self) -> int:
-        """How many queries, or clusters of queries, of equal weight these are worth; 0 where a stratum has too few."""
+        """The worth of these queries in queries, or clusters, of equal weight; 0 where a stratum has too few."""
         return 0 if self.weighting.lone else self.weighting.worth
 
     @property
     def clusters(self) -> int | None:
-        """How many clusters the queries are; None where each is drawn for itself."""
+        """The number of clusters; None where each query is drawn for itself."""
         return None if self.weighting.clusters is None else self.weighting.units
 
     @cached_property
     def shares(self) -> Floats | None:
-        """What each unit counts in the mean: by its weight and by its stratum; None where all count the same."""
+        """The share of each unit in the mean, by its weight and by its stratum; None where all count the same."""
         weights, sampling = self.drawn
         if sampling is None or sampling.strata is None or self.weighting.shares is None:
             return weights
@@ -75,29 +75,29 @@ class Question:
 
     @property
     def weightless(self) -> bool:
-        """Whether nobody asks any of these queries, so that there is no mean."""
+        """True if none of these queries has traffic, so that there is no mean."""
         return weightless(self.weights)
 
     @cached_property
     def gains(self) -> Floats:
-        """What each unit gained; a loss is negative, whichever values of the metric are better."""
+        """The gain of each unit; a loss is negative, whichever values of the metric are better."""
         if self.told is not None:
             return self.told
         return self.seen.sign * differences(self.values.now, self.values.before)
 
     @cached_property
     def baseline(self) -> float:
-        """The mean of the baseline; of no values, nothing."""
+        """The mean of the baseline; 0 without values."""
         return mean_of(self.values.before, self.shares) if self.values.before.size else 0.0
 
     @property
     def allowed(self) -> float | None:
-        """How far the figure may fall."""
+        """The allowed fall of the figure."""
         return None if self.tolerance is None else self.tolerance.allowed(self.baseline)
 
     @cached_property
     def margins(self) -> Floats | None:
-        """How far each unit may fall: a share of its own value in the baseline, which is a sample as well."""
+        """The allowed fall of each unit: a share of its own value in the baseline, which is a sample as well."""
         if self.tolerance is None:
             return None
         toward = 1.0 if self.baseline >= 0 else -1.0
@@ -129,7 +129,7 @@ def mean_of(values: Floats, weights: Floats | None) -> float:
 
 
 def weights_of(seen: Seen, values: Values, *, weighted: bool) -> Floats | None:
-    """What each unit counts; None where all count the same."""
+    """The weight of each unit; None where all count the same."""
     weights = seen.population.weights
     return weights[values.place] if weighted and weights is not None else None
 
@@ -137,7 +137,7 @@ def weights_of(seen: Seen, values: Values, *, weighted: bool) -> Floats | None:
 def drawn(
     seen: Seen, values: Values, weights: Floats | None, *, stratified: bool
 ) -> tuple[Floats | None, Sampling | None]:
-    """The weights of units, and how they were drawn: variants of an intent together, strata each for itself."""
+    """The weights of units, and their sampling: variants of an intent together, strata each for itself."""
     drawing = seen.population.drawing
     if drawing is None or seen.metric.unit != "query":
         return weights, None
@@ -151,23 +151,15 @@ def drawn(
     inside, codes = seen.population.mask(seen.slice), drawing.strata.codes
     whole = np.bincount(codes[seen.population.counting], minlength=len(drawing.strata.names))
     part = np.bincount(codes[inside], minlength=len(drawing.strata.names))
-    if ((part > 0) & (part < whole)).any():  # a slice of strata: how much of each it has is itself a guess
-        return _by_stratum(drawing.strata, whole, place, weights), Sampling(clusters)
+    if ((part > 0) & (part < whole)).any():  # a slice of strata: its part of each is itself a guess
+        found = (drawing.strata.shares / np.maximum(whole, 1))[codes[place]]  # each stratum keeps its share
+        return found if weights is None else found * weights, Sampling(clusters)
     shares = np.where(part > 0, drawing.strata.shares, 0.0)
     return weights, Sampling(clusters, codes[place], shares, drawing.left(_sampled(seen)))
 
 
-def _by_stratum(strata: Strata, whole: Counts, place: Counts, weights: Floats | None) -> Floats:
-    """Weights that give each stratum its share, whatever part of it is looked at."""
-    found: Floats = (strata.shares / np.maximum(whole, 1))[strata.codes[place]]
-    return found if weights is None else found * weights
-
-
 def _sampled(seen: Seen) -> Mask:
-    """The queries that were looked at: those with a value on both sides, and those that have none by their nature.
-
-    A query that is not judged, or that one side does not rank, was not looked at.
-    """
+    """The evaluated queries: with values on both sides, or judged and ranked on both, but without a value by nature."""
 
     def look() -> Mask:
         population, sides = seen.population, [side for side in (seen.now, seen.baseline) if side is not None]

@@ -26,10 +26,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Scored:
-    """One metric of one side: a value for each unit in ``names``, NaN for one that does not count.
-
-    Units of metrics of queries are the queries of the suite, in their order.
-    """
+    """One metric of one side: a value for each unit, NaN where none counts; queries are in the suite's order."""
 
     metric: Metric
     names: tuple[str, ...]
@@ -37,7 +34,7 @@ class Scored:
 
 
 class Judgedness(NamedTuple):
-    """For each judged query how many documents are listed, and how many of them are judged."""
+    """For each judged query, the number of listed documents and of judged ones among them."""
 
     listed: NDArray[np.int64]
     judged: NDArray[np.int64]
@@ -45,26 +42,26 @@ class Judgedness(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Side:
-    """Rankings, and what every metric says of them."""
+    """Rankings, scored by every metric."""
 
     origin: str
-    """Where they come from, in words."""
+    """Their source in words."""
     rankings: tuple[Rankings, ...]
     """One for each time that the source was asked; documents of the first are shown."""
     depth: int
     scored: Mapping[str, Scored] = field(default_factory=dict)
     """By the name under which the suite asks for the metric."""
     errors: Mapping[str, IrevalError] = field(default_factory=dict)
-    """Why a metric has no values."""
+    """The errors of metrics without values."""
     askings: Mapping[str, Floats] = field(default_factory=dict)
-    """Of metrics of queries, what ``scored`` has the mean of: a row for each time that the source was asked."""
+    """The values of metrics of queries whose mean is in ``scored``: a row for each time that the source was asked."""
     counterpart: Mapping[str, Scored] = field(default_factory=dict)
-    """Of a side that is compared with: what metrics of sessions and of the whole say of now, over the same queries."""
+    """On a reference side: the current values of metrics of sessions and of the whole, over the same queries."""
     judgedness: Judgedness | None = None
-    """Of the first asking, down to where metrics look; None without judgments."""
+    """Of the first asking, down to the lowest rank that metrics use; None without judgments."""
     recall_precision: Floats | None = None
     """A row for each query: interpolated precision at eleven levels of recall, and R-precision; the mean of all
-    askings. NaN for queries that do not count or have no relevant documents; None where nobody asked."""
+    askings. NaN for queries that do not count or have no relevant documents; None where it was not wanted."""
 
     @cached_property
     def position(self) -> Mapping[str, int]:
@@ -76,7 +73,7 @@ class Side:
         return {}
 
     def remembered(self, key: Hashable, make: Callable[[], T]) -> T:
-        """What ``make`` returns, made once: the worst queries of one rule are those of others, too."""
+        """Return the result of ``make``, made once: the worst queries of one rule are those of others, too."""
         if key not in self._memory:
             self._memory[key] = make()
         found: T = self._memory[key]
@@ -85,15 +82,11 @@ class Side:
     def documents(self, query: str, asking: int = 0) -> list[str]:
         """The first ``depth`` documents of a query's ranking, of one asking; none if it has no ranking."""
         rankings = self.rankings[asking]
-        i = self.position.get(query, -1) if asking == 0 else _place(rankings, query)
-        if i < 0:
+        if query not in (self.position if asking == 0 else rankings.queries):
             return []
+        i = self.position[query] if asking == 0 else rankings.queries.index(query)
         first = int(rankings.first[i])
         return rankings.documents.texts(np.arange(first, min(int(rankings.first[i + 1]), first + self.depth)))
-
-
-def _place(rankings: Rankings, query: str) -> int:
-    return rankings.queries.index(query) if query in rankings.queries else -1
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,7 +100,7 @@ class Strata:
     shares: Floats
     """The share of the population that each stratum has."""
     sizes: Floats
-    """How many queries each stratum has in the population; NaN where it is unknown."""
+    """The number of queries of each stratum in the population; NaN where it is unknown."""
 
     def __str__(self) -> str:
         pairs = zip(self.names, self.shares.tolist(), strict=True)
@@ -116,13 +109,13 @@ class Strata:
 
 @dataclass(frozen=True, eq=False)
 class Drawing:
-    """What is known of how queries were drawn; arrays have an entry for each query of the suite."""
+    """The sampling of the queries, as far as it is known; arrays have an entry for each query of the suite."""
 
     clusters: Counts | None = None
     """Equal numbers: variants of one intent."""
     strata: Strata | None = None
     size: int | None = None
-    """How many queries the whole population has."""
+    """The number of queries of the whole population."""
 
     def left(self, drawn: Mask) -> Floats | float:
         """The share of the population that was not drawn: of all, or of each stratum."""
@@ -134,17 +127,16 @@ class Drawing:
 
 @dataclass(frozen=True, eq=False)
 class Population:
-    """The queries of a suite: what is known of each, and which do not count for now."""
+    """The queries of a suite, with their judgments and weights, and those that do not count for now."""
 
     queries: Queries
     judgments: Judgments | None = None
     weights: Floats | None = None
-    """How much traffic each query stands for."""
     waived: frozenset[str] = frozenset()
     called: Callable[[str], str] = str
-    """What a document is called now, if the suite has other names for it."""
+    """Gives the current name of a document, if the suite has other names for it."""
     drawing: Drawing | None = None
-    """How the queries were drawn; None: one by one, from as many as there may be."""
+    """The sampling of the queries; None: drawn one by one from a population of any size."""
 
     @cached_property
     def counting(self) -> Mask:
@@ -162,11 +154,13 @@ class Population:
         return self._masks[within]
 
     def share(self, within: Slice) -> float | None:
-        """Which share of the searches the queries of a slice carry."""
-        if self.weights is None:
-            return None
-        total = float(self.weights.sum())
-        return float(self.weights[self.mask(within)].sum()) / total if total else None
+        """The share of the searches that the queries of a slice carry."""
+        return None if self.weights is None else self.share_of(self.mask(within))
+
+    def share_of(self, rows: Mask | Counts) -> float | None:
+        """The share of the searches that some queries carry; None without weights."""
+        total = 0.0 if self.weights is None else float(self.weights.sum())
+        return float(self.weights[rows].sum()) / total if self.weights is not None and total else None
 
     def grades(self, query: str) -> Mapping[str, float]:
         """The judgments of one query: grades by document."""
@@ -206,7 +200,7 @@ class Slice:
         return ".".join(slug(f"{column}-{'-'.join(values)}", at=False) for column, values in self.conditions)
 
     def mask(self, queries: Queries) -> Mask:
-        """Which queries belong to it."""
+        """The queries that belong to it."""
         found = np.ones(len(queries), bool)
         for column, values in self.conditions:
             found &= np.isin(np.array(queries.columns[column], str), np.array(values, str))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from typing import Annotated, Any, NamedTuple
 
 import numpy as np
@@ -17,16 +16,18 @@ from pytest_ireval.plugins.kinds import Part, rule
 from pytest_ireval.results.outcome import SliceFigures
 from pytest_ireval.rules.context import Ruling, Seen, Values
 from pytest_ireval.rules.evidence import Chances, Tries
+from pytest_ireval.rules.side import WHOLE
 from pytest_ireval.rules.wording import lowest_values, on, queries_of
 from pytest_ireval.suites.options import IN_PARTS, RuleOptions
-from pytest_ireval.suites.values import Bound, BoundText, MetricText, Number, Text, Texts
+from pytest_ireval.suites.quantities import Bound
+from pytest_ireval.suites.values import BoundText, MetricText, Number, Text, Texts
 
 FIGURES = re.compile(r"mean|min|max|median|p\d{1,2}(\.\d+)?")
 FIGURES_IN_WORDS = "mean, min, max, median, p1 to p99"
 
 
 class Limit(NamedTuple):
-    """What a figure is held against; ``of`` is empty for the metric's own figure."""
+    """The bounds of a figure; ``of`` is empty for the metric's own figure."""
 
     of: str
     bounds: tuple[Bound, ...]
@@ -65,7 +66,7 @@ class ThresholdOptions(RuleOptions):
     @model_validator(mode="before")
     @classmethod
     def _short_form(cls, data: Any) -> Any:
-        """Keys that are no options are metrics."""
+        """Keys other than options are metrics."""
         if not isinstance(data, Mapping):
             return data
         options = set(cls.model_fields) - {"limits", "written"}
@@ -128,7 +129,7 @@ def _parts_of_threshold(options: ThresholdOptions) -> Iterator[Part]:
 
 
 def _chances_of_threshold(options: ThresholdOptions, tries: Tries) -> Chances | None:  # noqa: ARG001 - as above
-    """Tell which drawn changes fail; None for figures other than the mean."""
+    """The drawn changes that fail; None for figures other than the mean."""
     limit: Limit = tries.part.asked
     if (limit.of or tries.metric.aggregate) != "mean":
         return None
@@ -159,7 +160,7 @@ def threshold(options: ThresholdOptions, seen: Seen) -> Ruling:  # noqa: ARG001 
         queries=lowest.queries,
         more_queries=lowest.more,
         worst="lowest queries" if seen.sign > 0 else "highest queries",
-        numbers={"value": value, **{_name_of(bound): bound.value for bound in limit.bounds}},
+        numbers={"value": value, **{"min" if each.sign[0] == ">" else "max": each.value for each in limit.bounds}},
     )
 
 
@@ -167,8 +168,7 @@ def _whole(seen: Seen, limit: Limit) -> tuple[SliceFigures, ...]:
     """The same figure of all queries, beside that of a slice."""
     if not seen.slice.conditions:
         return ()
-    whole = seen.of(replace(seen.slice, conditions=(), value=""))
-    values = whole.values()
+    values = seen.of(WHOLE).values()
     return (SliceFigures("all", values.now.size, _figure(values, limit.of or seen.metric.aggregate)),)
 
 
@@ -177,7 +177,3 @@ def _figure(values: Values, of: str) -> float | None:
         return None
     percentiles = {"min": "p0", "median": "p50", "max": "p100"}
     return aggregated(values.now, percentiles.get(of, of))
-
-
-def _name_of(bound: Bound) -> str:
-    return "min" if bound.sign.startswith(">") else "max"

@@ -1,4 +1,4 @@
-"""Sentences that several rules share: what happened to a figure, and to how many queries, in plain words."""
+"""Sentences that several rules share: the change of a figure, and of the queries behind it, in plain words."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pytest_ireval.text_table import counted, plural, roughly
 
 
 def on(seen: Seen) -> str:
-    """Where: nothing for all queries, or `` on segment=tail``."""
+    """The slice: empty for all queries, or `` on segment=tail``."""
     return "" if not seen.slice.conditions else f" on {seen.slice}"
 
 
@@ -45,7 +45,7 @@ def moved_words(figures: SliceFigures, *, absolute: bool) -> str:
 
 
 def who_got_worse(seen: Seen, figures: SliceFigures, worst: _Worst) -> str:
-    """What a reader who does not know the metric should know of the queries that got worse."""
+    """A sentence about the queries that got worse, for a reader who does not know the metric."""
     if not figures.worse:
         return f"None of {queries_of(seen, figures.queries)} got worse."
     lost = [change for change in worst.queries if _lost_its_best(seen, change)] if worst.whole else []
@@ -61,7 +61,7 @@ def who_got_worse(seen: Seen, figures: SliceFigures, worst: _Worst) -> str:
 
 
 def much_worse(seen: Seen, worst: _Worst, count: int, of: int) -> str:
-    """How many queries got much worse, and what they carry."""
+    """A sentence about the queries that got much worse, and their share of searches."""
     if not count:
         return f"None of {queries_of(seen, of)} got much worse."
     share = _share_of(worst, count)
@@ -70,7 +70,7 @@ def much_worse(seen: Seen, worst: _Worst, count: int, of: int) -> str:
 
 
 def _share_of(worst: _Worst, count: int) -> float | None:
-    """Which share they carry; None where the list is about other queries."""
+    """The share of searches of these queries; None where the list is about others."""
     return worst.share if worst.in_all == count else None
 
 
@@ -83,15 +83,10 @@ def _lost_its_best(seen: Seen, change: QueryChange) -> bool:
 
 
 def _share(seen: Seen, changes: Sequence[QueryChange]) -> float | None:
-    """Which share of all searches these queries carry."""
     if seen.population.weights is None:
         return None
     total = float(seen.population.weights.sum())
     return sum(change.weight or 0.0 for change in changes) / total if total else None
-
-
-NAMED = 3
-"""This many of the largest accepted losses are named."""
 
 
 def change_words(question: Question, figures: SliceFigures) -> str:
@@ -112,19 +107,20 @@ def drop_words(question: Question) -> str:
 
 
 def no_weight_words(question: Question) -> str:
-    """Why there is no figure, where that is why."""
+    """The reason for a missing figure, if it is the weights."""
     return ": all of its queries have weight 0" if question.weightless else ""
 
 
 def decided_words(question: Question, figures: SliceFigures, decision: Decision) -> str:
-    """Why it is what it is; of an inconclusive one, how many queries could tell."""
+    """The reason for a decision; of an inconclusive one, the number of queries that could tell."""
     drop = drop_words(question)
     if decision.identical:
         return "nothing changed"
     if decision.safe:
         return f"worse, but by less than {drop}" if decision.worse else f"{drop} is ruled out"
     if decision.worse:
-        return f"worse, by more than {drop}" if _beyond(question) else f"worse, and {drop} is not ruled out"
+        beyond = question.evidence.high < -(question.allowed or 0.0)  # all of the interval
+        return f"worse, by more than {drop}" if beyond else f"worse, and {drop} is not ruled out"
     return cannot_tell(question, figures, f"a harmless change from {drop}")
 
 
@@ -152,12 +148,12 @@ def size_words(question: Question) -> str:
 
 
 def lone_words(question: Question) -> str:
-    """Strata that have too few units to show how much these differ; nothing where all have enough."""
+    """Strata with too few units to show how much these differ; empty where all have enough."""
     drawing = question.seen.population.drawing
     strata = drawing.strata if drawing is not None else None
-    if strata is None or not question.weighting.lone:
+    if drawing is None or strata is None or not question.weighting.lone:
         return ""
-    unit = "query" if drawing is None or drawing.clusters is None else "cluster"
+    unit = "query" if drawing.clusters is None else "cluster"
     there = dict.fromkeys(question.weighting.lone, 0)
     codes = strata.codes[question.values.place][question.weighting.counted]
     there |= {place: 1 for place in there if (codes == place).any()}
@@ -166,32 +162,23 @@ def lone_words(question: Question) -> str:
 
 
 def drawing_words(question: Question) -> Iterator[str]:
-    """What was known of how the queries were drawn, and changed the evidence."""
+    """The facts on the sampling of the queries that changed the evidence."""
     drawing, evidence = question.seen.population.drawing, question.evidence
     if drawing is None or not evidence.changed:
         return
     if question.clusters is not None:
         yield f"{size_words(question)}: variants of one intent count together"
     sampling = question.drawn[1]
-    if (
-        sampling is not None
-        and sampling.strata is not None
-        and drawing.strata is not None
-        and question.weighting.strata
-    ):
+    by_stratum = sampling is not None and sampling.strata is not None
+    if by_stratum and drawing.strata is not None and question.weighting.strata:
         yield f"mean of the strata by their shares: {drawing.strata}"
     if 0 < evidence.left < 1:
         part = f" of a population of {drawing.size:,}" if drawing.size is not None else ""
         yield f"these queries are a large part{part}: the interval is {1 - evidence.left**0.5:.0%} shorter"
 
 
-def _beyond(question: Question) -> bool:
-    """Tell whether all of the interval is beyond what is allowed."""
-    return question.evidence.high < -(question.allowed or 0.0)
-
-
 def unjudged_words(robustness: Robustness) -> str:
-    """Why a fall is none for certain."""
+    """The reason why a fall is uncertain."""
     them = counted(robustness.documents, "unjudged document")
     return f"judgments of {them} could change the verdict: {_without(robustness)}"
 
@@ -206,31 +193,27 @@ def _without(robustness: Robustness) -> str:
 def numbers_words(figures: SliceFigures, tests: int) -> Iterator[str]:
     """The numbers behind a decision, for readers who know statistics."""
     if figures.p is not None:
-        corrected = (
-            ""
-            if figures.adjusted is None or tests < 2
-            else f", corrected for {tests} verdicts {p_words(figures.adjusted)}"
-        )
-        changed = figures.worse + figures.better
-        skewed = (
-            ""
-            if figures.skew is None
-            else f"; {changed} of {figures.queries} changed, skewness {_signed(figures.skew)}"
-        )
+        corrected = skewed = ""
+        if figures.adjusted is not None and tests > 1:
+            corrected = f", corrected for {tests} verdicts {p_words(figures.adjusted)}"
+        if figures.skew is not None:
+            changed = figures.worse + figures.better
+            skewed = f"; {changed} of {figures.queries} changed, skewness {_signed(figures.skew)}"
         yield f"p {p_words(figures.p)}{corrected}{skewed}"
     if figures.effective is not None:
         yield f"weighted by searches: equivalent to {counted(round(figures.effective), 'query')} of equal weight"
 
 
 def open_words(question: Question) -> Iterator[str]:
-    """Of a fall that was observed: whether judgments of unjudged documents could undo it."""
+    """The possible effect of unjudged documents on an observed fall."""
     robustness = robustness_of(question, 1.0)
     if robustness is None:
         return
     if robustness.best_change < -(question.allowed or 0.0):
         fell = "it fell" if robustness.sign > 0 else "it rose"
         them = counted(robustness.documents, "unjudged document")
-        yield f"{fell} by more than is allowed, {_whatever(robustness)} the {them} {_get(robustness)}"
+        grades, get = ("grade", "gets") if robustness.documents == 1 else ("grades", "get")
+        yield f"{fell} by more than is allowed, whatever {grades} the {them} {get}"
     else:
         yield from bounds_words(robustness)
 
@@ -239,41 +222,29 @@ def bounds_words(robustness: Robustness) -> Iterator[str]:
     """The least and the most change that judging the unjudged documents could lead to."""
     about = "" if robustness.exact else "about "
     low, high = sorted(robustness.sign * each + 0.0 for each in (robustness.worst_change, robustness.best_change))
+    grades = "grade it gets" if robustness.documents == 1 else "grades they get"
     yield (
         f"{counted(robustness.documents, 'unjudged document')}: the change is between {about}"
-        f"{low:+.3f} and {high:+.3f}, {_whatever(robustness)} {_they(robustness)}; {_without(robustness)}"
+        f"{low:+.3f} and {high:+.3f}, whatever {grades}; {_without(robustness)}"
     )
 
 
-def _whatever(robustness: Robustness) -> str:
-    return "whatever grade" if robustness.documents == 1 else "whatever grades"
-
-
-def _get(robustness: Robustness) -> str:
-    return "gets" if robustness.documents == 1 else "get"
-
-
-def _they(robustness: Robustness) -> str:
-    return "it gets" if robustness.documents == 1 else "they get"
-
-
 def _signed(skew: float) -> str:
-    """``-2.6``; what rounds to nothing has no sign."""
+    """``-2.6``; a value that rounds to 0 has no sign."""
     text = f"{skew:+.1f}"
     return "0.0" if text in ("+0.0", "-0.0") else text
 
 
 def p_words(p: float) -> str:
-    """``.032``, ``.0004``; what is too small to matter is ``< .0001``."""
+    """``.032``, ``.0004``, ``< .0001``."""
     if p < 1e-4:
         return "< .0001"
     return "1" if p >= 0.9995 else f"{p:.{4 if p < 0.001 else 3}f}".lstrip("0")
 
 
 def drift_words(question: Question, figures: SliceFigures) -> str:
-    """What accepted changes lost together; nothing where nothing was accepted since the anchor, or nothing was lost."""
-    walk, relative = question.seen.walk, figures.relative
-    change = figures.change
+    """The joint loss of accepted changes; empty without accepted changes since the anchor, or without a loss."""
+    walk, relative, change = question.seen.walk, figures.relative, figures.change
     if walk is None or not walk.accepted or relative is None or change is None or question.seen.sign * change >= 0:
         return ""
     lost = "lost" if question.seen.sign > 0 else "added"
@@ -285,7 +256,7 @@ def drift_words(question: Question, figures: SliceFigures) -> str:
 
 
 def _each(question: Question, walk: Walk) -> str:
-    """Tell whether each stayed within the tolerance, if all of them are known."""
+    """Say that each accepted change stayed within the tolerance, if all are known and did."""
     losses = [-question.seen.sign * each.step.change for each in walk.accepted if each.step is not None]
     if question.tolerance is None or walk.unknown or len(losses) < 2 or max(losses) > (question.allowed or 0.0):
         return ""
@@ -293,7 +264,7 @@ def _each(question: Question, walk: Walk) -> str:
 
 
 def drift_facts(question: Question, figures: SliceFigures) -> Iterator[str]:
-    """The accepted changes that lost most, and those that nothing is known of."""
+    """The accepted changes that lost most, and those without figures."""
     walk, before = question.seen.walk, figures.baseline
     if walk is None or not drift_words(question, figures):
         return
@@ -301,7 +272,7 @@ def drift_facts(question: Question, figures: SliceFigures) -> Iterator[str]:
     known = [(sign * each.step.change, each) for each in walk.accepted if each.step is not None]
     losses = sorted(((change, each) for change, each in known if change < 0), key=lambda pair: (pair[0], pair[1].date))
     if losses and before:
-        named = [_named(each, sign * change / abs(before)) for change, each in losses[:NAMED]]
+        named = [_named(each, sign * change / abs(before)) for change, each in losses[:3]]
         yield f"largest accepted losses: {'; '.join(named)}" if sign > 0 else f"largest rises: {'; '.join(named)}"
     if walk.unknown:
         verb = "keeps" if walk.unknown == 1 else "keep"
@@ -333,25 +304,25 @@ def look_words(seen: Seen, looks: int, alpha: float) -> Iterator[str]:
 
 
 SHOWN_WITHOUT_FAILURE = 5
-"""So many queries stand behind a rule that holds; behind one that does not, all."""
+"""The queries listed for a rule that passes; one that does not lists all."""
 WITH_DOCUMENTS = 200
-"""The documents of so many queries are looked up."""
+"""The most queries that are listed with their documents."""
 MOST_LISTED = 10_000
 """A list ends here: an object for each of a million queries takes a minute, and no reader looks at them."""
 
 
 class _Worst(NamedTuple):
-    """A list of queries, and what holds for all the queries that it stands for."""
+    """A list of queries, and facts about all queries that it is taken from."""
 
-    queries: tuple[QueryChange, ...] = ()
-    more: int = 0
-    """How many queries the list leaves out because it would be too long."""
-    whole: bool = True
-    """Whether the list has all of them, with their documents."""
-    in_all: int = 0
-    """How many there are, listed or not."""
-    share: float | None = None
-    """Which share of all searches they carry; None where queries have no weight, or a rule that holds hides some."""
+    queries: tuple[QueryChange, ...]
+    more: int
+    """The number of queries that the list leaves out because it would be too long."""
+    whole: bool
+    """True if the list has all of them, with their documents."""
+    in_all: int
+    """The number of all of them, listed or not."""
+    share: float | None
+    """Their share of all searches; None where queries have no weight, or a rule that passes hides some."""
 
 
 def worst_changes(seen: Seen, values: Values, *, failed: bool, least: float = 0.0) -> _Worst:
@@ -375,12 +346,13 @@ def _listed(seen: Seen, values: Values, rows: NDArray[np.int64], failed: bool) -
         max(0, rows.size - MOST_LISTED) if failed else 0,
         looked_up.size == rows.size,
         int(rows.size),
-        _share_of_queries(seen, values, rows) if failed or looked_up.size == rows.size else None,
+        seen.population.share_of(values.place[rows])
+        if seen.metric.unit == "query" and (failed or looked_up.size == rows.size)
+        else None,
     )
 
 
 def _plain(seen: Seen, values: Values, row: int) -> QueryChange:
-    """One without its documents."""
     queries, weights, place = seen.population.queries, seen.population.weights, int(values.place[row])
     of_queries = seen.metric.unit == "query"
     return QueryChange(
@@ -390,11 +362,3 @@ def _plain(seen: Seen, values: Values, row: int) -> QueryChange:
         baseline=None if seen.baseline is None else float(values.before[row]),
         weight=float(weights[place]) if of_queries and weights is not None else None,
     )
-
-
-def _share_of_queries(seen: Seen, values: Values, rows: NDArray[np.int64]) -> float | None:
-    weights = seen.population.weights
-    if weights is None or seen.metric.unit != "query":
-        return None
-    total = float(weights.sum())
-    return float(weights[values.place[rows]].sum()) / total if total else None

@@ -43,11 +43,11 @@ from pytest_ireval.suites.values import AmountText, MetricText, Number
 from pytest_ireval.text_table import counted
 
 ROUNDING = 2e-12
-"""A loss that is more than what is allowed by no more than this is not more: twice what is a tie."""
+"""A loss beyond the allowed one by less than this is rounding: twice a tie."""
 
 
 class WorsenedOptions(EvidenceOptions):
-    """A metric, what counts as worse, and for how many queries that is allowed."""
+    """A metric, the loss that counts as worse, and the number of queries for which that is allowed."""
 
     metric: MetricText = Field(description="The metric.")
     by_more_than: Annotated[Number, MORE] = Field(
@@ -75,25 +75,25 @@ class WorsenedOptions(EvidenceOptions):
 
 
 class Tail(NamedTuple):
-    """How many queries lost, and gained, more than is looked at; and of how many."""
+    """The number of queries with a loss, and with a gain, beyond the threshold; and of all queries."""
 
     losses: int
     gains: int
     p: float
     queries: int
     worth: float
-    """How many of them were drawn each for itself: of clusters, as many as clusters of equal size would be."""
+    """The number of independently drawn units: queries, or the equivalent number of clusters of equal size."""
 
     @property
     def most(self) -> float:
-        """The share of queries that lose so much is no higher than this, in 95% of cases."""
+        """The upper bound of the share of queries with such a loss, with 95% confidence."""
         if self.worth == self.queries:
             return rate_bound(self.losses, self.queries)
         return rate_bound(self.losses * self.worth / self.queries, self.worth)
 
 
 def _p_of_worsened(options: WorsenedOptions, seen: Seen) -> float | None:
-    """The p of so many more losses than gains, if evidence decides."""
+    """The p of the surplus of losses over gains, if evidence decides."""
     if not options.by_evidence:
         return None
     question = Question(seen, seen.paired(), alpha=options.alpha)
@@ -102,7 +102,6 @@ def _p_of_worsened(options: WorsenedOptions, seen: Seen) -> float | None:
 
 
 def _chances_of_worsened(options: WorsenedOptions, tries: Tries) -> Chances:
-    """Tell which drawn changes fail."""
     gains, queries = tries.sign * tries.changes, tries.before.size
     cut = options.by_more_than + ROUNDING - TIE
     lost, gained = (np.count_nonzero(side >= cut, axis=1).tolist() for side in (-gains, gains))
@@ -133,6 +132,7 @@ def worsened(options: WorsenedOptions, seen: Seen) -> Ruling:
     worst = worst_changes(seen, question.values, failed=failed, least=options.by_more_than)
     verb = ("loses" if tail.losses == 1 else "lose") if seen.sign > 0 else ("gains" if tail.losses == 1 else "gain")
     ties = decided_by_ties(question, lambda other: _told(options, other, factor).verdict)
+    allowed = {} if options.at_most is None else {"allowed": float(options.at_most.of(tail.queries))}
     too_many = too_many_looks(seen, options.looks, options.alpha) if options.by_evidence else ()
     return Ruling(
         told.verdict,
@@ -142,9 +142,9 @@ def worsened(options: WorsenedOptions, seen: Seen) -> Ruling:
         figures=(replace(figures_of(question), over=failed),),
         queries=worst.queries,
         more_queries=worst.more,
-        facts=(*too_many, *([ties] if ties else [])),
+        facts=(*too_many, *ties),
         warning=told.warning,
-        numbers={"worsened": float(tail.losses), "gained": float(tail.gains), **_allowed(options, tail)},
+        numbers={"worsened": float(tail.losses), "gained": float(tail.gains), **allowed},
         statistics=tuple(_statistics(options, seen, tail)),
     )
 
@@ -156,9 +156,9 @@ class _Told(NamedTuple):
 
 
 def _told(options: WorsenedOptions, question: Question, factor: float) -> _Told:
-    return (
-        _by_evidence(options, question, factor) if options.by_evidence else _observed(options, _tail(options, question))
-    )
+    if options.by_evidence:
+        return _by_evidence(options, question, factor)
+    return _observed(options, _tail(options, question))
 
 
 def _tail(options: WorsenedOptions, question: Question) -> Tail:
@@ -180,13 +180,13 @@ def _observed(options: WorsenedOptions, tail: Tail) -> _Told:
 
 
 def _sure(options: WorsenedOptions, question: Question, factor: float) -> _Told:
-    """What evidence says; of a failure that judgments of unjudged documents could undo, that it is none yet."""
+    """The verdict by evidence; inconclusive if judgments of unjudged documents could undo a failure."""
     told = _by_evidence(options, question, factor)
     few = question.worth < options.fewest
     left_open = None if told.verdict != "fail" or few or options.on_inconclusive == "fail" else left_open_of(question)
-    if left_open is None:
-        return told
-    if left_open.confirmed(options.fewest, lambda other: _told(options, other, factor).verdict == "fail"):
+    if left_open is None or left_open.confirmed(
+        options.fewest, lambda other: _told(options, other, factor).verdict == "fail"
+    ):
         return told
     them = counted(left_open.documents, "unjudged document")
     left = queries_of(question.seen, _tail(options, left_open.best).losses)
@@ -195,7 +195,7 @@ def _sure(options: WorsenedOptions, question: Question, factor: float) -> _Told:
 
 
 def _by_evidence(options: WorsenedOptions, question: Question, factor: float) -> _Told:
-    """Losses that gains of that size do not make up for are no chance; few enough of them are none of it, either."""
+    """Fail if the losses beyond the gains of that size are significant; pass if more than ``at_most`` is ruled out."""
     tail = _tail(options, question)
     balance = f"{tail.gains} {'gain' if question.seen.sign > 0 else 'lose'} as much"
     if options.at_most is not None and tail.most * tail.queries <= options.at_most.of(tail.queries):
@@ -225,14 +225,8 @@ def _statistics(options: WorsenedOptions, seen: Seen, tail: Tail) -> Iterator[st
     verb = "lose" if seen.sign > 0 else "gain"
     yield f"with 95% confidence, at most {percent(tail.most)} of all such queries {verb} as much"
     if options.by_evidence:
-        corrected = (
-            f", corrected for {seen.tests} verdicts {p_words(seen.adjusted)}"
-            if seen.adjusted and seen.tests > 1
-            else ""
-        )
+        corrected = ""
+        if seen.adjusted and seen.tests > 1:
+            corrected = f", corrected for {seen.tests} verdicts {p_words(seen.adjusted)}"
         yield f"p {p_words(tail.p)}{corrected}"
         yield from look_words(seen, options.looks, options.alpha)
-
-
-def _allowed(options: WorsenedOptions, tail: Tail) -> dict[str, float]:
-    return {} if options.at_most is None else {"allowed": float(options.at_most.of(tail.queries))}

@@ -1,4 +1,4 @@
-"""Asks a source, as often as its suite says: whatever it answers becomes rankings, whatever goes wrong has its line."""
+"""Asks a source as often as its suite says: answers become rankings, and errors name the line of the suite."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from queue import Empty, Queue, SimpleQueue
 from threading import Lock, Thread, current_thread
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from pytest_ireval.errors import IrevalError, Problem, SourceError
 from pytest_ireval.progress import SILENT, Progress
@@ -31,21 +31,16 @@ UNPLACED = ("", "rankings")
 
 
 class _Answer(NamedTuple):
-    """What came of one asking."""
+    """The result of one asking."""
 
     rankings: Rankings
-    """Of queries that were asked; at most ``depth`` documents of each, unless all were wanted."""
+    """Rankings of the requested queries; at most ``depth`` documents of each, unless all are wanted."""
     not_asked: tuple[str, ...]
-    """Queries that it ranked besides; their rankings are left out."""
-
-
-def asked_source(source: SourceAsked, request: Request) -> tuple[Rankings, ...]:
-    """The rankings of every asking, in order."""
-    return tuple(answer.rankings for answer in answers(source, request))
+    """Other queries that it ranked; their rankings are left out."""
 
 
 def answers(source: SourceAsked, request: Request) -> tuple[_Answer, ...]:
-    """The same with what was answered besides."""
+    """The result of every asking, in order."""
     return tuple(_answer(source, replace(request, repetition=number)) for number in range(1, source.repeat + 1))
 
 
@@ -60,12 +55,11 @@ def _answer(source: SourceAsked, request: Request) -> _Answer:
 
 
 def _fetched(source: SourceAsked, request: Request) -> Any:
-    """What the kind's function returns; it may be an async one."""
+    """The return value of the kind's function, which may be async."""
     found = source.kind.fetch(source.options, request)
     if not inspect.isawaitable(found):
         return found
-
-    outcome = _in_background(found, SILENT)
+    outcome = in_loop(lambda _: found, 1, 1, float("inf"), SILENT)[0]
     if outcome.error is not None:
         raise outcome.error
     return outcome.value
@@ -93,7 +87,7 @@ def _of_nothing_asked(others: tuple[str, ...], request: Request) -> Problem:
 
 @contextmanager
 def _blamed(source: SourceAsked, request: Request) -> Iterator[None]:
-    """Whatever goes wrong becomes an error that names the source and its line, unless it names a better place."""
+    """Every exception becomes an error that names the source and its line, unless it names a better place."""
     try:
         yield
     except IrevalError as error:
@@ -110,7 +104,7 @@ def _blamed(source: SourceAsked, request: Request) -> Iterator[None]:
 
 
 def _placed(problem: Problem, source: SourceAsked) -> Problem:
-    """The problem on the suite's line, with who brings the source, if that is somebody else."""
+    """The problem on the suite's line; for a source of a plugin, with the name of the plugin."""
     if problem.place not in UNPLACED or problem.complaint.startswith("…"):
         return problem
     kind = source.kind
@@ -128,20 +122,20 @@ def described_source(source: SourceAsked, folder: Path | None = None) -> str:
     """The kind with its options that are not at their defaults: ``python: shop:search, mode: all``.
 
     Paths are relative to ``folder``, that of the suite unless given. Options made with ``Field(…, repr=False)`` are
-    left out: secrets, and what makes no difference to the answer, such as a time limit. Values of variables that may be
-    secrets are shown as they are written.
+    left out: secrets, and options that do not change the answer, such as a time limit. Variables that may hold secrets
+    are shown by name.
     """
     folder = folder or Path(source.place.file).absolute().parent
     fields = type(source.options).model_fields
     names = [source.kind.name, *(name for name in fields if name != source.kind.name)]
-    said = []
+    texts = []
     for name in names:
         value = getattr(source.options, name)
         if name == source.kind.name or (
             fields[name].repr and value != fields[name].get_default(call_default_factory=True)
         ):
-            said.append(f"{name}: {_text(value, folder)}")
-    return hidden(", ".join(said))
+            texts.append(f"{name}: {_text(value, folder)}")
+    return hidden(", ".join(texts))
 
 
 def _text(value: Any, folder: Path) -> str:
@@ -195,40 +189,35 @@ class Loop:
             self.loop.close()
 
     def give_up(self) -> None:
-        """Nobody needs it any longer: a call blocks it, and what becomes of the others is of no interest."""
+        """Stop using the loop: a call blocks it. Later errors of other calls are ignored."""
         self.loop.set_exception_handler(lambda _loop, _context: None)
         _loops.clear()
 
 
 _lines: list[_Line] = []
 _loops: list[Loop] = []
-"""At most one each; the threads they name outlive a run, for what a module keeps outlives it too."""
+"""At most one each; their threads outlive a run, because the state of a user's module does, too."""
 
 
-def _line() -> _Line:
-    """The thread for calls one after the other; a new one for calls made in it, or it would wait for itself."""
-    if _lines and _lines[0].thread.is_alive() and _lines[0].thread is not current_thread():
-        return _lines[0]
-    _lines[:] = [_Line()]
-    return _lines[0]
+Threaded = TypeVar("Threaded", _Line, Loop)
 
 
-def _loop() -> Loop:
-    if _loops and _loops[0].thread.is_alive() and _loops[0].thread is not current_thread():
-        return _loops[0]
-    _loops[:] = [Loop()]
-    return _loops[0]
+def _kept(kept: list[Threaded], kind: type[Threaded]) -> Threaded:
+    """The one that is kept; a new one for calls made in its thread, or it would wait for itself."""
+    if not kept or not kept[0].thread.is_alive() or kept[0].thread is current_thread():
+        kept[:] = [kind()]
+    return kept[0]
 
 
 def in_line(work: Callable[[], Any], progress: Progress) -> CallOutcome:
-    """What comes of one call without a time limit, in the thread of calls one after the other."""
+    """The outcome of one call without a time limit, in the thread of calls one after the other."""
     return in_threads(lambda _: work(), 1, 1, float("inf"), progress)[0]
 
 
 def in_threads(
     call: Callable[[int], Any], count: int, concurrency: int, limit: float, progress: Progress
 ) -> list[CallOutcome]:
-    """What came of ``call(0)``, ``call(1)`` and so on, ``concurrency`` at a time."""
+    """The outcomes of ``call(0)``, ``call(1)`` and so on, ``concurrency`` at a time."""
     calls = _Calls(count)
 
     def work() -> None:
@@ -239,7 +228,7 @@ def in_threads(
         for _ in range(min(concurrency, count)):
             Thread(target=work, name="ireval-source", daemon=True).start()
         return calls.wait(limit, progress)
-    line = _line()
+    line = _kept(_lines, _Line)
     line.do(work)
     free = False
     try:
@@ -247,14 +236,14 @@ def in_threads(
         free = not any(outcome.goes_on for outcome in outcomes)
     finally:
         if not free and line in _lines:
-            _lines.clear()  # it is busy with a call that nobody waits for, who knows how long
+            _lines.clear()  # it is busy with an abandoned call that may take any time
     return outcomes
 
 
 def in_loop(
     call: Callable[[int], Awaitable[Any]], count: int, concurrency: int, limit: float, progress: Progress
 ) -> list[CallOutcome]:
-    """The same of an async function; a call that overruns is cancelled."""
+    """The outcomes of an async function; a call that overruns is cancelled."""
     calls = _Calls(count)
 
     async def work() -> None:
@@ -264,7 +253,7 @@ def in_loop(
     async def all_work() -> None:
         await asyncio.gather(*(work() for _ in range(min(concurrency, count))))
 
-    loop = _loop()
+    loop = _kept(_loops, Loop)
     future = asyncio.run_coroutine_threadsafe(all_work(), loop.loop)
     try:
         outcomes = calls.wait(limit + _GRACE, progress)
@@ -275,13 +264,8 @@ def in_loop(
     return outcomes
 
 
-def _in_background(work: Awaitable[Any], progress: Progress) -> CallOutcome:
-    """What comes of waiting for something, however long it takes."""
-    return in_loop(lambda _: work, 1, 1, float("inf"), progress)[0]
-
-
 async def _within(call: Awaitable[Any], limit: float) -> CallOutcome:
-    """What comes of an async call in time; a time limit of its own is an exception as any other."""
+    """The outcome of an async call within the limit; a timeout that it raises itself is an exception like any other."""
     began = time.monotonic()
     try:
         outcome = await asyncio.wait_for(_awaited(call), None if limit == float("inf") else limit)
@@ -291,7 +275,7 @@ async def _within(call: Awaitable[Any], limit: float) -> CallOutcome:
 
 
 async def _awaited(call: Awaitable[Any]) -> CallOutcome:
-    """As :func:`_attempted`; an exception such as that of sys.exit() would end the loop."""
+    """The outcome of an async call; an exception such as that of sys.exit() would end the loop."""
     try:
         return CallOutcome(value=await call)
     except asyncio.CancelledError:
@@ -307,24 +291,24 @@ _GRACE = 1.0
 
 
 class CallOutcome(NamedTuple):
-    """What came of a call: a value, an exception, or nothing in time."""
+    """The outcome of a call: a value, an exception, or nothing in time."""
 
     value: Any = None
     error: BaseException | None = None
     overran: bool = False
     goes_on: bool = False
-    """Whether a call that overran is running still."""
+    """True if a call that overran is still running."""
 
     @property
     def failed(self) -> bool:
-        """Whether there is no value."""
+        """True if there is no value."""
         return self.error is not None or self.overran
 
 
 class _Calls:
-    """Which calls began when, and what came of them; shared by those who call and the one who waits.
+    """The start times and outcomes of calls; shared by the calling threads and the waiting one.
 
-    They begin in order, and after a failure none begins any more. So the first that fails is always the same one.
+    Calls begin in order, and none begins after a failure. So the first that fails is always the same one.
     """
 
     def __init__(self, count: int) -> None:
@@ -336,7 +320,7 @@ class _Calls:
         self._ended: Queue[tuple[int, CallOutcome, float]] = Queue()
 
     def begin(self) -> int | None:
-        """The number of the next call; None when there is nothing left to do."""
+        """The number of the next call; None if there is no further call."""
         with self._lock:
             number = self._begun
             if self._closed or number == self.count:
@@ -346,11 +330,11 @@ class _Calls:
             return number
 
     def end(self, number: int, outcome: CallOutcome) -> None:
-        """Tell what came of it."""
+        """Report the outcome of a call."""
         with self._lock:
             began = self._running.pop(number, None)
             self._closed |= outcome.failed
-        if began is not None:  # or nobody waits for it any longer
+        if began is not None:  # else it was given up
             self._ended.put((number, outcome, time.monotonic() - began))
 
     def close(self) -> None:
@@ -359,7 +343,7 @@ class _Calls:
             self._closed = True
 
     def wait(self, limit: float, progress: Progress) -> list[CallOutcome]:
-        """What came of all calls, in order, until the first that failed."""
+        """The outcomes of all calls, in order, until the first that failed."""
         outcomes: dict[int, CallOutcome] = {}
         try:
             while len(outcomes) < self._expected():
@@ -379,7 +363,7 @@ class _Calls:
             return self._begun if self._closed else self.count
 
     def _late(self, limit: float) -> list[tuple[int, CallOutcome]]:
-        """The calls that nobody waits for any longer."""
+        """The calls that exceeded the limit; they are given up."""
         now = time.monotonic()
         with self._lock:
             late = [number for number, began in self._running.items() if now - began > limit]
@@ -397,9 +381,8 @@ class _Calls:
 
 
 def _attempted(call: Callable[[], Any]) -> CallOutcome:
-    """What comes of a call."""
     try:
         return CallOutcome(value=call())
-    # A foreign function may raise anything, sys.exit() and a test's skip too; it is told as an error that names it.
+    # A foreign function may raise anything, sys.exit() and a test's skip too; it becomes an error that names it.
     except BaseException as error:  # noqa: BLE001
         return CallOutcome(error=error)

@@ -24,27 +24,27 @@ from pytest_ireval.sources.foreign_text import raised_at, told, within
 from pytest_ireval.text_table import counted
 
 QUERY_WORDS = ("text", "query", "queries")
-"""Names under which the query itself is handed over where it cannot be by position."""
+"""Names of the parameter for the query itself, if it cannot be passed by position."""
 
 VARIABLE = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
 
 class WantedArguments(NamedTuple):
-    """What a function asks to be told."""
+    """The arguments that a function wants."""
 
     by_position: bool
-    """Whether the query (or all queries) is its first argument."""
+    """True if the query (or all queries) is its first argument."""
     by_name: tuple[str, ...]
 
     @property
     def asks_for_queries(self) -> bool:
-        """Whether it can tell one query from another."""
+        """True if it gets the query in any form."""
         return self.by_position or bool({*QUERY_WORDS, "query_id"} & {*self.by_name})
 
 
 @contextmanager
 def importable_from(folders: Sequence[Path]) -> Iterator[None]:
-    """Modules are looked for in these folders first, in this order, and afterwards no more."""
+    """Make modules importable from these folders first, in this order, until the end of the block."""
     added = [str(folder) for folder in folders]
     sys.path[:0] = added
     importlib.invalidate_caches()
@@ -52,12 +52,12 @@ def importable_from(folders: Sequence[Path]) -> Iterator[None]:
         yield
     finally:
         for folder in added:
-            with suppress(ValueError):  # the module may have taken it out itself
+            with suppress(ValueError):  # the module may have removed it
                 sys.path.remove(folder)
 
 
 def function_named(name: str, folders: Sequence[Path]) -> Callable[..., Any]:
-    """The function; an error says where the module was looked for, or where it came from."""
+    """The function; an error names the searched folders, or the origin of the module."""
     module_name, _, attributes = name.partition(":")
     module = _imported(module_name, folders)
     _refuse_another(module_name, folders[0])
@@ -86,7 +86,7 @@ def _imported(name: str, folders: Sequence[Path]) -> ModuleType:
 
 
 def _no_module(name: str, folders: Sequence[Path]) -> Problem:
-    """The mistake that there is no such module, with what ``path`` would have to say if one lies above the suite."""
+    """The problem of a missing module, with the right value of ``path`` if there is one above the suite."""
     here = Path.cwd()
     places = dict.fromkeys(within(folder.resolve(), here.resolve()) for folder in folders)
     words = ["the working folder" if place == "." else place for place in places]
@@ -108,13 +108,13 @@ def _above(folder: Path) -> Iterator[Path]:
 
 
 def _holds(folder: Path, name: str) -> bool:
-    """Tell whether such a module lies there; a folder without __init__.py may be anything."""
+    """True if the folder has such a module; a folder without __init__.py may be anything."""
     spec = PathFinder.find_spec(name, [str(folder)])
     return spec is not None and spec.origin is not None
 
 
 def _refuse_another(name: str, folder: Path) -> None:
-    """A module that was imported under this name before would be asked in place of the suite's own."""
+    """Refuse another module of this name that is already imported: it would be used instead of the suite's own."""
     top = name.partition(".")[0]
     spec = PathFinder.find_spec(top)
     if spec is None:
@@ -128,11 +128,10 @@ def _refuse_another(name: str, folder: Path) -> None:
         same = not loaded or not homes or any(home in Path(loaded).resolve().parents for home in homes)
         here = homes[0] if homes else folder
     if not same:
-        complaint = (
-            f"module {top!r} is {within(here, folder)}, but {within(loaded or '', folder)} is already imported under"
-        )
+        other = within(loaded or "", folder)
+        complaint = f"module {top!r} is {within(here, folder)}, but {other} is already imported under this name"
         suggestion = "Python imports only one module per name: rename one of the two"
-        raise SourceError(Problem(f"{complaint} this name", suggestion=suggestion))
+        raise SourceError(Problem(complaint, suggestion=suggestion))
 
 
 def _not_there(name: str, attribute: str, found: Any, module: ModuleType, folder: Path) -> Problem:
@@ -145,27 +144,27 @@ def _not_there(name: str, attribute: str, found: Any, module: ModuleType, folder
 
 
 def wanted_by(function: Callable[..., Any], name: str, offered: Sequence[str]) -> WantedArguments:
-    """What the function's signature asks for, out of what is ``offered``; an error if it needs anything else."""
+    """The arguments that the function's signature wants of the ``offered`` ones; an error if it needs others."""
     try:
         parameters = list(inspect.signature(function).parameters.values())
     except (TypeError, ValueError):  # written in another language, and without a signature
         return WantedArguments(True, ())
     first = _takes_the_query(parameters, offered)
     others = [each for each in parameters if each is not first and each.kind not in VARIABLE]
-    can_be_told = {*offered, *(QUERY_WORDS if first is None else ())}
-    told = [each for each in others if each.name in can_be_told and each.kind != inspect.Parameter.POSITIONAL_ONLY]
-    unknown = [repr(each.name) for each in others if each.default is inspect.Parameter.empty and each not in told]
+    known = {*offered, *(QUERY_WORDS if first is None else ())}
+    given = [each for each in others if each.name in known and each.kind != inspect.Parameter.POSITIONAL_ONLY]
+    unknown = [repr(each.name) for each in others if each.default is inspect.Parameter.empty and each not in given]
     if unknown:
         complaint = f"unsupported parameter of {name}: {', '.join(unknown)}"
         raise SourceError(Problem(complaint, allowed=f"allowed after the query: {', '.join(offered)}"))
-    wanted = WantedArguments(first is not None, tuple(each.name for each in told))
+    wanted = WantedArguments(first is not None, tuple(each.name for each in given))
     if not wanted.asks_for_queries:
         raise SourceError(f"{name} has no parameter for the query; the query is its first argument")
     return wanted
 
 
 def _takes_the_query(parameters: Sequence[inspect.Parameter], offered: Sequence[str]) -> inspect.Parameter | None:
-    """The first parameter, if it can be given by position and is not called like something else."""
+    """The first parameter, if it can be passed by position and does not have the name of another argument."""
     first = next(iter(parameters), None)
     if first is None or first.kind in (inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.VAR_KEYWORD):
         return None
@@ -176,7 +175,7 @@ def _takes_the_query(parameters: Sequence[inspect.Parameter], offered: Sequence[
 IDS = ("id", "_id", "document", "document_id", "doc_id", "docid", "docno")
 SCORES = ("score", "_score")
 MOST = 1_000_000
-"""A generator that goes on after so many documents may never end."""
+"""A generator with more documents may never end."""
 FORMS = (
     "allowed: a list of document ids, of pairs (id, score), of objects or dictionaries with id and score; "
     "or a dictionary of ids and scores"
@@ -184,7 +183,7 @@ FORMS = (
 
 
 def _gathered(returned: Any) -> Any:
-    """The same with everything in it: a generator is run to its end, a data frame becomes rows."""
+    """The whole value: a generator is run to its end, a data frame becomes rows."""
     if hasattr(returned, "columns") and hasattr(returned, "__getitem__"):
         names = list(returned.columns)
         return [dict(zip(names, row, strict=True)) for row in zip(*(returned[name] for name in names), strict=True)]
@@ -199,14 +198,12 @@ def _gathered(returned: Any) -> Any:
 
 
 Pairs = list[tuple[str, float]]
-
-
 Described = dict[str, Mapping[str, Any]]
-"""By document, the fields that an answer has beside id and score."""
+"""By document, the fields of an answer other than id and score."""
 
 
 def ranking_of(returned: Any, query: str, described: Described) -> Pairs | Unfit:
-    """Documents with scores, which decide about the order; or what is wrong with them."""
+    """Documents with scores, which decide about the order; or the problem with them."""
     try:
         return _pairs(_gathered(returned), query, described)
     except Unfit as unfit:
@@ -214,20 +211,17 @@ def ranking_of(returned: Any, query: str, described: Described) -> Pairs | Unfit
 
 
 def rankings_of_all(returned: Any, described: Described) -> dict[str, Pairs | Unfit] | Unfit:
-    """The same for each query of a dictionary."""
+    """The ranking of each query of a dictionary."""
     if not isinstance(returned, Mapping):
-        what = (
-            "None: is a return statement missing?"
-            if returned is None
-            else (f"{type(returned).__name__}, not a dictionary")
-        )
+        wrong = f"{type(returned).__name__}, not a dictionary"
+        what = "None: is a return statement missing?" if returned is None else wrong
         return Unfit(f"returned {what}", "mode: all returns {query id: ranking}")
     answers = dict(returned.items())
     return {str(query): _keyed(query, each, answers, described) for query, each in answers.items()}
 
 
 def _keyed(query: Any, returned: Any, answers: Mapping[Any, Any], described: Described) -> Pairs | Unfit:
-    """A ranking under a query's id, which may be a number in Python."""
+    """The ranking of a query, whose id may be a number in Python."""
     if not isinstance(query, str) and str(query) in answers:
         return Unfit("occurs twice, as text and as a number")
     try:
@@ -237,11 +231,11 @@ def _keyed(query: Any, returned: Any, answers: Mapping[Any, Any], described: Des
 
 
 def _pairs(returned: Any, query: str, described: Described) -> Pairs:
-    """Without any scores the order of the list decides."""
+    """Documents with scores; without scores the order of the list decides."""
     if isinstance(returned, dict):
         return _scored(returned.items(), query)
     if not isinstance(returned, list):
-        raise Unfit(_is_no_list(returned), FORMS)
+        raise Unfit(_not_a_list(returned), FORMS)
     entries = [_entry(entry, described) for entry in returned]
     scored = sum(score is not None for _, score in entries)
     if scored not in (0, len(entries)):
@@ -262,7 +256,7 @@ def _score(value: Any, document: Any, query: str) -> float:
 
 
 def _plain(value: Any) -> Any:
-    """What databases and models return for a number or an id, as Python's own."""
+    """A number or an id of a database or model as a plain Python value."""
     if isinstance(value, str | int | float):
         return value
     if isinstance(value, Decimal | Fraction):
@@ -275,7 +269,7 @@ def _plain(value: Any) -> Any:
     return value
 
 
-def _is_no_list(returned: Any) -> str:
+def _not_a_list(returned: Any) -> str:
     if returned is None:
         return "returned None: is a return statement missing?"
     if isinstance(returned, str | bytes):
@@ -308,7 +302,7 @@ def _entry(entry: Any, described: Described) -> tuple[Any, Any]:
 
 
 def _fields(entry: Any) -> dict[str, Any]:
-    """What an object says under the names that are looked at; nothing for what has no names."""
+    """The fields of an object under the known names; empty for a value without names."""
     if isinstance(entry, Mapping):
         return dict(entry) or {"": None}
     if callable(keys := getattr(entry, "keys", None)):  # a row of sqlite3

@@ -1,4 +1,4 @@
-"""Rankings from a program: it is given the queries, and what it writes is read in any format."""
+"""Rankings from a program: it gets the queries, and its output is read in any format."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import subprocess
 import tempfile
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -27,8 +27,6 @@ from pytest_ireval.sources.foreign_text import Request, last_lines, tidy, within
 from pytest_ireval.suites.options import SourceOptions
 from pytest_ireval.suites.scalars import UnfitError
 from pytest_ireval.suites.values import DurationText, Flag, PathText, Text, Texts
-
-STANDARD_OUTPUT = "standard output"
 
 
 class CommandOptions(SourceOptions):
@@ -73,17 +71,17 @@ class _Job:
 
     @property
     def written_to(self) -> str:
-        """What the file of rankings is called in messages."""
-        return "{rankings}" if self._has("{rankings}") else STANDARD_OUTPUT
+        """The name of the file of rankings in messages."""
+        return "{rankings}" if self._has("{rankings}") else "standard output"
 
     @property
     def reads(self) -> Path | None:
-        """What it finds on standard input."""
+        """The file on its standard input."""
         return None if self._has("{queries}") else self.queries
 
     @property
     def command(self) -> list[str] | str:
-        """With everything filled in."""
+        """The command with all placeholders filled in."""
         if self.options.shell:
             return self._filled(self.options.command[0], shlex.quote)
         return [self._filled(part, str) for part in self.options.command]
@@ -100,7 +98,7 @@ class _Job:
 
 @source(name="command", options=CommandOptions)
 def command(options: CommandOptions, request: Request) -> Rankings:
-    """What a program writes when it is given the queries."""
+    """Rankings that a program writes for the queries."""
     with _ending_together(), _folder() as files:
         job = _Job(options, request, Path(files))
         _write_queries(job)
@@ -110,16 +108,12 @@ def command(options: CommandOptions, request: Request) -> Rankings:
 
 @contextmanager
 def _folder() -> Iterator[str]:
-    """For the files that go to and fro; a system that has no place for them is told."""
+    """A folder for the files of the program; an error if the system has no place for it."""
     try:
         made = tempfile.TemporaryDirectory(prefix="ireval-")
     except OSError as error:
-        raise SourceError(
-            Problem(
-                f"no folder for temporary files can be used: {error.strerror}",
-                suggestion="set TMPDIR to a writable folder",
-            )
-        ) from None
+        complaint = f"no folder for temporary files can be used: {error.strerror}"
+        raise SourceError(Problem(complaint, suggestion="set TMPDIR to a writable folder")) from None
     with made as folder:
         yield folder
 
@@ -141,14 +135,7 @@ def _run(job: _Job) -> _Ended:
     if not os.path.isdir(folder):
         raise SourceError(f"there is no folder {within(folder, job.request.folder)}, in which it should run")
     try:
-        return _run_program(
-            job.command,
-            reads=job.reads,
-            writes=job.files / "output",
-            folder=folder,
-            environment=job.options.environment,
-            limit=job.options.timeout,
-        )
+        return _run_program(job, folder)
     except (OSError, ValueError) as error:
         raise SourceError(_cannot_start(job, error)) from None
 
@@ -163,7 +150,7 @@ def _cannot_start(job: _Job, error: OSError | ValueError) -> Problem:
 
 
 def _refuse_failure(job: _Job, ended: _Ended) -> None:
-    """A program that did not end well is an error with the last it said."""
+    """Raise an error with the last output of a program that failed."""
     if not ended.in_time:
         complaint = f"took longer than {job.options.timeout:g}s and was stopped, with all its child processes"
         raise SourceError(_failed(job, complaint, ended, "to allow more time, set timeout:"))
@@ -176,16 +163,15 @@ def _refuse_failure(job: _Job, ended: _Ended) -> None:
 
 
 def _failed(job: _Job, complaint: str, ended: _Ended, suggestion: str = "") -> Problem:
-    said = last_lines(ended.complaint)
+    lines = last_lines(ended.complaint)
     return Problem(
         f"{_line(job)} {complaint}",
         suggestion=suggestion,
-        allowed=f"the end of its standard error:\n  {said}" if said else "it wrote nothing to standard error",
+        allowed=f"the end of its standard error:\n  {lines}" if lines else "it wrote nothing to standard error",
     )
 
 
 def _line(job: _Job) -> str:
-    """The command as the suite has it, on one line."""
     parts = job.options.command
     line = parts[0] if job.options.shell else " ".join(part if "{" in part else shlex.quote(part) for part in parts)
     return " ".join(tidy(line))
@@ -201,7 +187,7 @@ def _read(job: _Job) -> Rankings:
 
 
 def _named(problem: Problem, job: _Job) -> Problem:
-    """The problem without the temporary file, which nobody could open any more."""
+    """The problem without the name of the temporary file, which is gone."""
     where = problem.place.replace(str(job.rankings), f"{job.written_to} of {_line(job)}")
     text = f"{where}: {problem.complaint}" if where else problem.complaint
     return replace(problem, place="", complaint=text.replace(str(job.rankings), job.written_to))
@@ -211,15 +197,13 @@ LOOK = 0.02
 PATIENCE = 2.0
 """Seconds that a program has to clean up before it is killed."""
 END = 1 << 16
-"""So many bytes of what it wrote to standard error are looked at."""
-
-
+"""The number of bytes at the end of its standard error that are read."""
 DEADLY = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
-"""What ends a process that says nothing of it; Ctrl-C is an exception of Python's own."""
+"""Signals that end a process by default; Ctrl-C is an exception of Python."""
 
 
 class _Ended(NamedTuple):
-    """How a program ended."""
+    """The end of a program."""
 
     code: int
     """Its exit code; minus the number of the signal that ended it."""
@@ -229,7 +213,6 @@ class _Ended(NamedTuple):
 
     @property
     def how(self) -> str:
-        """In words."""
         if self.code >= 0:
             return f"ended with exit code {self.code}"
         with suppress(ValueError):
@@ -238,15 +221,15 @@ class _Ended(NamedTuple):
 
 
 class _Deadly(BaseException):
-    """Raised where the work stands when the process is told to end."""
+    """Raised in the running work when a signal ends the process."""
 
 
 @contextmanager
 def _ending_together() -> Iterator[None]:
-    """Meanwhile a signal that ends this process, as when CI cancels a job, first ends the program that it runs.
+    """Let a signal that ends this process, as when CI cancels a job, first end the program that it runs.
 
-    The program is in a group of its own, so that its time limit ends all of it; the signal would pass it by. Whoever
-    handles the signal already is left alone, and only the main thread may ask for signals.
+    The program is in a group of its own, so that its time limit ends all of it. So the signal does not reach it.
+    Existing handlers are kept, and only the main thread may set handlers.
     """
     mine = threading.current_thread() is threading.main_thread()
     taken = [number for number in DEADLY if mine and signal.getsignal(number) is signal.SIG_DFL]
@@ -262,7 +245,7 @@ def _ending_together() -> Iterator[None]:
     try:
         yield
     except _Deadly:
-        pass  # what had been started has ended, and files are gone; now this process does what it was told
+        pass  # the program has ended, and its files are removed; now this process ends, too
     finally:
         for number in taken:
             signal.signal(number, signal.SIG_DFL)
@@ -270,30 +253,25 @@ def _ending_together() -> Iterator[None]:
             os.kill(os.getpid(), number)
 
 
-def _run_program(
-    command: Sequence[str] | str,
-    *,
-    reads: Path | None,
-    writes: Path,
-    folder: Path,
-    environment: Mapping[str, str],
-    limit: float,
-) -> _Ended:
-    """Run it; a text is a command line for the shell. Raises OSError if it cannot be started."""
-    errors = writes.with_name("errors")
-    with open(reads or os.devnull, "rb") as from_us, open(writes, "wb") as to_us, open(errors, "wb") as complaints:
+def _run_program(job: _Job, folder: Path) -> _Ended:
+    """Run the program to its end. Raises OSError if it cannot be started."""
+    reads, writes, errors = job.reads or os.devnull, job.files / "output", job.files / "errors"
+    with open(reads, "rb") as from_us, open(writes, "wb") as to_us, open(errors, "wb") as complaints:
         program = subprocess.Popen(  # noqa: S603 - running what the suite says is what this source is for
-            command,
-            shell=isinstance(command, str),
+            job.command,
+            shell=job.options.shell,
             stdin=from_us,
             stdout=to_us,
             stderr=complaints,
             cwd=folder,
-            env={**os.environ, **environment},
+            env={**os.environ, **job.options.environment},
             start_new_session=True,
         )
+    in_time = True
     try:
-        in_time = _ends_within(program, limit)
+        program.wait(job.options.timeout)
+    except subprocess.TimeoutExpired:
+        in_time = False
     finally:
         if program.returncode is None:
             _end(program)
@@ -302,18 +280,10 @@ def _run_program(
         return _Ended(program.returncode, in_time, file.read())
 
 
-def _ends_within(program: subprocess.Popen[bytes], limit: float) -> bool:
-    try:
-        program.wait(limit)
-    except subprocess.TimeoutExpired:
-        return False
-    return True
-
-
 def _end(program: subprocess.Popen[bytes]) -> None:
-    """End it and everything that it started: politely first, then for good."""
+    """End the program and everything that it started: first by SIGTERM, then by SIGKILL."""
     if not hasattr(os, "killpg"):
-        program.kill()  # Windows knows no groups; what it started goes on
+        program.kill()  # Windows has no groups; its child processes go on
         program.wait()
         return
     _signal(program, signal.SIGTERM)
@@ -323,7 +293,7 @@ def _end(program: subprocess.Popen[bytes]) -> None:
 
 
 def _wait_for_its_end(program: subprocess.Popen[bytes]) -> None:
-    """A while, without taking note of it, so that the number of its group cannot be given to another one yet."""
+    """Wait a while for the end without reaping it, so that no other process gets the number of its group yet."""
     if not hasattr(os, "waitid"):  # as on macOS before Python 3.13
         with suppress(subprocess.TimeoutExpired):
             program.wait(PATIENCE)

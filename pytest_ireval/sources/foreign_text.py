@@ -1,4 +1,4 @@
-"""The request to a source, and the output of foreign code, made fit for a message: short, and with its place."""
+"""The request to a source, and the output of foreign code as short text with its place, for messages."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from pytest_ireval.secrets import hidden
 LONGEST_LINE = 300
 LAST_LINES = 10
 CONTROL = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|[^\S \n]|[\x00-\x09\x0b-\x1f\x7f-\x9f]")
-"""Colours and cursor movements of terminals, tabs and the like, and every other control character but line ends."""
+"""Colours and cursor movements of terminals, tabs, and every other control character except line ends."""
 HOUSE = str(Path(__file__).parents[1]) + os.sep
 STANDARD = tuple({sysconfig.get_path(name) + os.sep for name in ("stdlib", "platstdlib")})
 INSTALLED = tuple({sysconfig.get_path(name) + os.sep for name in ("purelib", "platlib")})
@@ -37,13 +37,13 @@ def last_lines(data: bytes) -> str:
 
 
 def told(error: BaseException) -> str:
-    """An exception by its class, with what it says."""
+    """The class and the text of an exception."""
     try:
-        said = tidy(str(error))
-    except Exception:  # noqa: BLE001 - a foreign exception may fail to say anything
-        said = ["(its text cannot be shown)"]
+        lines = tidy(str(error))
+    except Exception:  # noqa: BLE001 - the text of a foreign exception may fail
+        lines = ["(its text cannot be shown)"]
     name = type(error).__name__
-    return f"{name}: " + "\n  ".join(said[:LAST_LINES]) if said else name
+    return f"{name}: " + "\n  ".join(lines[:LAST_LINES]) if lines else name
 
 
 def raised_at(error: BaseException, folder: Path) -> str:
@@ -63,19 +63,19 @@ def raised_at(error: BaseException, folder: Path) -> str:
 
 
 def _is_foreign(file: str) -> bool:
-    """Tell whether it is neither ours, nor Python's, nor no file at all."""
+    """True for a file that belongs neither to this package nor to Python."""
     standard = file.startswith(STANDARD) and not file.startswith(INSTALLED)
     return not standard and not file.startswith((HOUSE, "<"))
 
 
 def _shown(file: str, folder: Path) -> str:
-    """As seen from the folder; what is installed without the place where it is."""
+    """The path relative to the folder; for installed packages relative to their home."""
     home = next((home for home in INSTALLED if file.startswith(home)), "")
     return Path(file.removeprefix(home)).as_posix() if home else within(file, folder)
 
 
 def within(file: str | os.PathLike[str], folder: Path) -> str:
-    """A path as seen from a folder; as it is where no way leads there."""
+    """A path relative to a folder; unchanged if there is no relative path."""
     try:
         return Path(os.path.relpath(file, folder)).as_posix()
     except ValueError:  # another drive
@@ -84,23 +84,23 @@ def within(file: str | os.PathLike[str], folder: Path) -> str:
 
 @dataclass(frozen=True)
 class Request:
-    """What a source is told. ``queries.text`` is what people search for ("" where nobody said)."""
+    """The request to a source. ``queries.text`` is the text to search for, "" if it is unknown."""
 
     queries: Queries
     """All of the queries file; without one, the judged queries."""
     depth: int
-    """How many documents of each ranking are wanted; more do no harm."""
+    """The number of documents wanted of each ranking; more are allowed."""
     folder: Path
     """The folder of the suite file."""
     suite: str
     readers: Sequence[Reader] = ()
-    """Of files in any installed format."""
+    """Readers of files in all installed formats."""
     by_id: bool = True
-    """Whether equal scores are ordered by document id; or as they stand."""
+    """True if equal scores are ordered by document id, else by their place in the input."""
     keep_all: bool = False
-    """Whether documents below ``depth`` are needed as well, to order equal scores across it."""
+    """True if documents below ``depth`` are needed as well, to order equal scores across it."""
     repetition: int = 1
-    """Which of several askings this is, from 1."""
+    """The number of this asking among several, from 1."""
     progress: Progress = SILENT
     described: dict[str, Mapping[str, Any]] = field(default_factory=dict)
     """By document, its title, url and other fields: a source that knows them adds them here, and reports show them."""

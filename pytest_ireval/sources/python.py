@@ -35,7 +35,7 @@ from pytest_ireval.suites.values import DurationText, PathTexts, Text, Whole
 
 FUNCTION = re.compile(r"[^\W\d][\w.]*:[^\W\d][\w.]*")
 OFFERED = {"query": ("query_id", "depth", "columns"), "all": ("depth", "columns")}
-"""What a function may ask for by name."""
+"""The names of parameters that a function may have."""
 
 
 def _checked(text: str) -> str:
@@ -58,7 +58,7 @@ class PythonOptions(SourceOptions):
 
 @source(name="python", options=PythonOptions)
 def python(options: PythonOptions, request: Request) -> Rankings:
-    """What a Python function finds, called with one query at a time or with all of them."""
+    """Rankings of a Python function, called with one query at a time or with all of them."""
     from pytest_ireval.sources.asking import in_loop, in_threads  # brings asyncio, which most suites can do without
 
     folders = [request.folder, *options.path, Path.cwd()]
@@ -88,17 +88,14 @@ def _search(options: PythonOptions, request: Request, folders: Sequence[Path]) -
         raise found.error
     wanted = wanted_by(found.value, options.python, OFFERED[options.mode])
     if options.mode == "query" and "query_id" not in wanted.by_name and not any(request.queries.text):
-        raise SourceError(
-            Problem(
-                f"queries have no text: {request.queries.origin} has only ids, but {options.python} needs texts",
-                suggestion="set queries: to a file with columns id and text, or give the function a parameter query_id",
-            )
-        )
+        complaint = f"queries have no text: {request.queries.origin} has only ids, but {options.python} needs texts"
+        suggestion = "set queries: to a file with columns id and text, or give the function a parameter query_id"
+        raise SourceError(Problem(complaint, suggestion=suggestion))
     return _Search(found.value, wanted, options.mode, request)
 
 
 def _failure(outcome: CallOutcome, number: int, options: PythonOptions, request: Request) -> BaseException:
-    """The error of the first call that came to nothing."""
+    """The error of the first call that failed."""
     if isinstance(outcome.error, KeyboardInterrupt):
         return outcome.error
     queries = request.queries
@@ -114,16 +111,16 @@ def _failure(outcome: CallOutcome, number: int, options: PythonOptions, request:
 
 
 def _lists(answers: dict[str, Pairs | Unfit] | Unfit, name: str) -> dict[str, Pairs]:
-    """Documents with scores by query; all answers that are no rankings are refused together."""
+    """Documents with scores by query; all wrong answers are refused together."""
     if isinstance(answers, Unfit):
         raise SourceError(Problem(f"{name} {answers}", suggestion=answers.suggestion))
-    wrong = {query: answer for query, answer in answers.items() if isinstance(answer, Unfit)}
-    said: set[str] = set()
+    shown_before: set[str] = set()
     problems = []
-    for query, unfit in wrong.items():
-        suggestion = "" if unfit.suggestion in said else unfit.suggestion  # once is enough for many queries
-        said.add(suggestion)
-        problems.append(Problem(f"{name}, query {shown(query)}: {unfit}", suggestion=suggestion))
+    for query, unfit in answers.items():
+        if isinstance(unfit, Unfit):
+            suggestion = "" if unfit.suggestion in shown_before else unfit.suggestion  # once is enough for many queries
+            shown_before.add(suggestion)
+            problems.append(Problem(f"{name}, query {shown(query)}: {unfit}", suggestion=suggestion))
     if problems:
         left = len(problems) - Mistakes.SHOWN
         raise SourceError(*problems[: Mistakes.SHOWN], *([f"… and {left} more"] if left > 0 else []))
@@ -132,7 +129,7 @@ def _lists(answers: dict[str, Pairs | Unfit] | Unfit, name: str) -> dict[str, Pa
 
 @dataclass(frozen=True)
 class _Search:
-    """A function with what it is asked."""
+    """A function with its request."""
 
     function: Callable[..., Any]
     wanted: WantedArguments
@@ -140,7 +137,7 @@ class _Search:
     request: Request
 
     def arguments(self, number: int) -> tuple[list[Any], dict[str, Any]]:
-        """By position and by name, for one query or for all of them."""
+        """The arguments by position and by name, for one query or for all of them."""
         queries = self.request.queries
         if self.mode == "all":
             asked: Any = dict(zip(queries.ids, queries.text, strict=True))
@@ -155,7 +152,7 @@ class _Search:
         return {name: values[row] for name, values in self.request.queries.columns.items()}
 
     def plainly(self, number: int) -> Any:
-        """What it returns, as rankings; what turns out to be async is awaited here."""
+        """The return value as rankings; an awaitable one is awaited here."""
         positional, named = self.arguments(number)
         returned = self.function(*positional, **named)
         if inspect.isawaitable(returned) or inspect.isasyncgen(returned):
@@ -163,12 +160,12 @@ class _Search:
         return self._read(returned, number)
 
     async def awaited(self, number: int) -> Any:
-        """The same of an async function."""
+        """The return value of an async function as rankings."""
         positional, named = self.arguments(number)
         return self._read(await _awaited(self.function(*positional, **named)), number)
 
     def _read(self, returned: Any, number: int) -> Any:
-        """Read where it was returned: what it holds may be fetched as it is looked at."""
+        """Read the value in the thread that returned it, because its parts may be fetched while it is read."""
         if self.mode == "all":
             return rankings_of_all(returned, self.request.described)
         return ranking_of(returned, self.request.queries.ids[number], self.request.described)
@@ -182,7 +179,7 @@ async def _awaited(returned: Any) -> Any:
 
 
 def _is_async(function: Callable[..., Any]) -> bool:
-    """Tell whether calling it gives something to wait for."""
+    """True if calls of the function have to be awaited."""
     call = getattr(function, "__call__", None)  # noqa: B004 - an object's method is looked at, not whether there is one
     return any(
         inspect.iscoroutinefunction(each) or inspect.isasyncgenfunction(each) for each in (function, call) if each

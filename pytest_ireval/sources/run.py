@@ -23,7 +23,7 @@ from pytest_ireval.suites.values import PathTexts, Text
 
 
 class RunOptions(SourceOptions):
-    """What can be said of files of rankings."""
+    """The options of rankings files."""
 
     run: PathTexts = Field(description="A rankings file, a pattern such as runs/*.trec.gz, or a list of both.")
     format: Text = Field("", description="Its format, if several formats fit: trec, table, jsonl, json, parquet, …")
@@ -31,17 +31,17 @@ class RunOptions(SourceOptions):
 
 @source(name="run", options=RunOptions)
 def run(options: RunOptions, request: Request) -> Rankings:
-    """Rankings that a file holds, in any installed format."""
+    """Rankings from files, in any installed format."""
     files = list(dict.fromkeys(file for path in options.run for file in _files(path, request.folder)))
     depth = None if request.keep_all else request.depth
     how = Reading(depth=depth, by_id=request.by_id, progress=request.progress)
     parts = [as_rankings(near(file), request.readers, options.format or None, how, "format: …") for file in files]
-    _refuse_torn(parts, files, request.folder)
+    _refuse_split(parts, files, request.folder)
     return side_by_side(parts, "rankings")
 
 
 def missing_files(options: SourceOptions, folder: Path) -> list[str] | None:
-    """Return the files and patterns that stand for no file yet; None of a source that is not files."""
+    """The files and patterns without a file yet; None for a source that does not read files."""
     if not isinstance(options, RunOptions):
         return None
     missing = []
@@ -79,12 +79,12 @@ def _ascend(scores: Sequence[float]) -> bool:
 
 
 def _files(path: Path, folder: Path) -> Iterator[Path]:
-    """The files that a path stands for, in order of their names."""
+    """The files of a path or pattern, in order of their names."""
     shown_path = within(path, folder)
     if os.path.exists(path):
         yield path
     elif glob.has_magic(shown_path):
-        # Seen from the folder, whose own name may hold brackets that are no pattern.
+        # Relative to the folder, because its own name may contain brackets that do not form a pattern.
         found = sorted(glob.glob(shown_path, root_dir=folder, recursive=True))
         files = [file for name in found if (file := Path(os.path.normpath(folder / name))).is_file()]
         if not files:
@@ -95,7 +95,7 @@ def _files(path: Path, folder: Path) -> Iterator[Path]:
 
 
 def _beside(path: Path, folder: Path) -> str:
-    """What there is where a file was looked for."""
+    """A hint at the files in the folder of a missing file."""
     if not os.path.isdir(path.parent):
         return "" if glob.has_magic(str(path.parent)) else f"there is no folder {within(path.parent, folder)} either"
     names = sorted(each.name for each in path.parent.iterdir() if each.is_file() and not each.name.startswith("."))
@@ -104,20 +104,20 @@ def _beside(path: Path, folder: Path) -> str:
     return f"{where} holds {', '.join(map(repr, names[: Mistakes.SHOWN])) or 'no files'}{more}"
 
 
-def _refuse_torn(parts: Sequence[Rankings], files: Sequence[Path], folder: Path) -> None:
-    """A query belongs into one file: two rankings of it could only be put together by a guess."""
+def _refuse_split(parts: Sequence[Rankings], files: Sequence[Path], folder: Path) -> None:
+    """Refuse a query that is in two files: merging two rankings of it would be a guess."""
     first: dict[str, Path] = {}
-    torn: dict[tuple[Path, Path], list[str]] = {}
+    split: dict[tuple[Path, Path], list[str]] = {}
     for part, file in zip(parts, files, strict=True):
         for query in part.queries:
             other = first.setdefault(query, file)
             if other != file:
-                torn.setdefault((other, file), []).append(query)
-    if torn:
-        raise SourceError(*(_torn(within(a, folder), within(b, folder), queries) for (a, b), queries in torn.items()))
+                split.setdefault((other, file), []).append(query)
+    if split:
+        raise SourceError(*(_split(within(a, folder), within(b, folder), queries) for (a, b), queries in split.items()))
 
 
-def _torn(one: str, other: str, queries: Sequence[str]) -> Problem:
+def _split(one: str, other: str, queries: Sequence[str]) -> Problem:
     more = f" and {len(queries) - 1} more" if len(queries) > 1 else ""
     return Problem(
         f"query {shown(queries[0])}{more}: ranked in {one} and in {other}",

@@ -1,4 +1,4 @@
-"""Whether the parts of a suite make sense together; and what its models find wrong, in the words of a suite."""
+"""Checks of the parts of a suite together; and the mistakes that its models find, in the words of a suite."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ TAG = re.compile(r"[A-Za-z][A-Za-z0-9_.-]*")
 ACTS = frozenset(
     ("skip", "skipif", "xfail", "parametrize", "usefixtures", "filterwarnings", "tryfirst", "trylast", "ireval")
 )
-"""Marks with a meaning of their own."""
+"""Marks that pytest or a plugin acts on."""
 OPERATORS = frozenset(("and", "or", "not"))
 ALLOWED = "a tag is a word of letters, digits, _ . and -, and begins with a letter"
 
@@ -29,17 +29,15 @@ def _unfit_tags(read: Read) -> Iterator[Problem]:
     """Tags of the suite, each at its place, then those of its rules."""
     for number, tag in enumerate(read.values.get("tags", ())):
         if complaint := _wrong_with(tag):
-            where = read.at("tags", number)
-            yield Problem(complaint, str(where.place), where.path, allowed=ALLOWED)
+            yield problem_at(read.tree, ("tags", number), complaint, allowed=ALLOWED)
     for placed in read.rules:
         for tag in getattr(placed.asked.options, "tags", ()):
             if complaint := _wrong_with(tag):
-                path = (*placed.path, placed.asked.kind.name, "tags")
-                yield Problem(complaint, str(placed.asked.place), path, allowed=ALLOWED)
+                yield placed.problem(complaint, "tags", allowed=ALLOWED)
 
 
 def _wrong_with(tag: str) -> str:
-    """Why it can be no tag; nothing if it can."""
+    """The complaint about a tag; empty if it is valid."""
     if not TAG.fullmatch(tag):
         return f"{shown(tag)} is not a tag"
     if tag in ACTS:
@@ -51,28 +49,33 @@ NAME = re.compile(r"[A-Za-z0-9_.-]+")
 
 
 class PlacedValue(NamedTuple):
-    """A rule and where it is written."""
+    """A rule, and the keys that lead to it."""
 
     asked: RuleAsked
     path: tuple[str, ...]
 
+    def problem(self, complaint: str, *keys: str, allowed: str = "") -> Problem:
+        """A problem of the rule, or of one of its keys."""
+        path = (*self.path, self.asked.kind.name, *keys)
+        return Problem(complaint, str(self.asked.place), path, allowed=allowed)
+
 
 class Read(NamedTuple):
-    """What could be read of a suite: values of its keys, and rules; ``wrong`` are keys whose values are known to be."""
+    """The readable parts of a suite: values of its keys, and rules; ``wrong`` are keys with wrong values."""
 
     tree: Keys
     values: dict[str, Any]
     wrong: frozenset[str]
     rules: list[PlacedValue]
     meant: frozenset[str] = frozenset()
-    """Keys that misspelt ones are like."""
+    """Keys that are similar to misspelt ones."""
 
     def has(self, key: str) -> bool:
-        """Tell whether something is written there, right or wrong."""
+        """Tell whether the suite has the key, right or wrong."""
         return key in self.tree or key in self.meant
 
     def at(self, *location: str | int) -> Spot:
-        """Where that is written."""
+        """The place of a value."""
         return spot(self.tree, location, Spot((), self.tree.place))
 
 
@@ -80,26 +83,22 @@ Check = Callable[[Read], Iterator[Problem]]
 
 
 def checked(read: Read) -> list[Problem]:
-    """What does not fit together."""
+    """Problems of parts that do not fit together."""
     return [problem for check in CHECKS for problem in check(read)]
 
 
 def _name(read: Read) -> Iterator[Problem]:
     name = read.values.get("suite")
     if isinstance(name, str) and not NAME.fullmatch(name):
-        where = read.at("suite")
-        letters = "letters, digits, _ . and -"
-        yield Problem(
-            f"{name!r} is not a name for a suite", str(where.place), where.path, allowed=f"allowed: {letters}"
-        )
+        allowed = "allowed: letters, digits, _ . and -"
+        yield problem_at(read.tree, ("suite",), f"{name!r} is not a name for a suite", allowed=allowed)
     elif isinstance(name, str) and is_anchor(name):
-        where = read.at("suite")
         complaint = f"{name!r} is the name of an anchor: files of anchors end in {ANCHOR}"
-        yield Problem(complaint, str(where.place), where.path, f"use another name: {suite_of(name)}")
+        yield problem_at(read.tree, ("suite",), complaint, f"use another name: {suite_of(name)}")
 
 
 def _depth(read: Read) -> Iterator[Problem]:
-    """A metric that looks further down than rankings go would be computed on less than it says."""
+    """A metric with a cutoff below the depth of rankings would be computed on fewer documents than it says."""
     if "depth" in read.wrong:
         return
     depth = read.values.get("depth", 100)
@@ -126,12 +125,11 @@ def _too_deep(metric: Metric, depth: int, place: Place, path: tuple[str, ...]) -
 
 
 def _position(metric: Metric, listed: list[Any]) -> int:
-    """Which of the written texts names the metric; the text itself, or the one that begins like it."""
-    at = next((number for number, text in enumerate(listed) if text == str(metric)), None)
-    if at is None:
-        begins = str(metric).partition("@")[0].partition("(")[0].lower()
-        at = next((n for n, text in enumerate(listed) if str(text).lower().startswith(begins)), 0)
-    return at
+    """The position of the text that names the metric: the text itself, or the one with the same beginning."""
+    if str(metric) in listed:
+        return listed.index(str(metric))
+    begins = str(metric).partition("@")[0].partition("(")[0].lower()
+    return next((n for n, text in enumerate(listed) if str(text).lower().startswith(begins)), 0)
 
 
 def _judgments(read: Read) -> Iterator[Problem]:
@@ -140,37 +138,27 @@ def _judgments(read: Read) -> Iterator[Problem]:
     metrics = [str(metric) for metric in read.values.get("metrics", ()) if "reference" not in metric.needs]
     rules = [placed for placed in read.rules if placed.asked.kind.judged]
     if metrics:
-        where = read.at("metrics", KEY)
         complaint = f"metrics need judgments, but the suite names none: {', '.join(metrics)}"
-        yield Problem(complaint, str(where.place), where.path)
+        yield problem_at(read.tree, ("metrics", KEY), complaint)
     elif rules:
-        path = (*rules[0].path, rules[0].asked.kind.name)
         others = f" (the first of {len(rules)})" if len(rules) > 1 else ""
-        complaint = f"this rule needs judgments{others}, but the suite names none"
-        yield Problem(complaint, str(rules[0].asked.place), path)
+        yield rules[0].problem(f"this rule needs judgments{others}, but the suite names none")
 
 
 def _queries(read: Read) -> Iterator[Problem]:
-    """Columns are columns of the queries; that there are none is one mistake."""
+    """Columns belong to the queries; without queries, the first column is the one mistake."""
     if read.has("queries"):
         return
     strata = getattr(read.values.get("population"), "strata", "")
-    named = [
-        ("weight", ("weight",)),
-        ("cluster", ("cluster",)),
-        *([("strata", ("population", "strata"))] if strata else []),
-    ]
-    for name, location in named:
-        if name == "strata" or read.values.get(name):
-            where = read.at(*location, KEY)
-            complaint = f"{name} is a column of the queries, but the suite names no queries"
-            yield Problem(complaint, str(where.place), where.path)
+    weight, cluster = read.values.get("weight"), read.values.get("cluster")
+    for location, column in ((("weight",), weight), (("cluster",), cluster), (("population", "strata"), strata)):
+        if column:
+            complaint = f"{location[-1]} is a column of the queries, but the suite names no queries"
+            yield problem_at(read.tree, (*location, KEY), complaint)
             return
     for placed, key in ((placed, key) for placed in read.rules for key in ("where", "per")):
         if getattr(placed.asked.options, key, None):
-            path = (*placed.path, placed.asked.kind.name, key)
-            complaint = f"{key} is about columns of the queries, but the suite names no queries"
-            yield Problem(complaint, str(placed.asked.place), path)
+            yield placed.problem(f"{key} is about columns of the queries, but the suite names no queries", key)
             return
 
 
@@ -178,27 +166,26 @@ def _slices(read: Read) -> Iterator[Problem]:
     for placed in read.rules:
         for key in ("where", "per"):
             if not placed.asked.kind.slices and getattr(placed.asked.options, key, None):
-                path = (*placed.path, placed.asked.kind.name, key)
                 complaint = f"{placed.asked.kind.name} is about single queries: {key} has no effect in this rule"
-                yield Problem(complaint, str(placed.asked.place), path)
+                yield placed.problem(complaint, key)
 
 
 def _waivers(read: Read) -> Iterator[Problem]:
     first: dict[str, int] = {}
     for number, waiver in enumerate(read.values.get("waive", ())):
         if first.setdefault(waiver.query, number) != number:
-            where, other = read.at("waive", number, "query"), read.at("waive", first[waiver.query], "query")
+            line = read.at("waive", first[waiver.query], "query").place.line
             complaint = f"query {waiver.query!r} is waived twice"
-            yield Problem(complaint, str(where.place), where.path, f"the first is in line {other.place.line}")
+            yield problem_at(read.tree, ("waive", number, "query"), complaint, f"the first is in line {line}")
 
 
 def _watches(read: Read) -> Iterator[Problem]:
-    """Exceptions alone are exceptions from nothing: the suite would never take part."""
+    """With exceptions alone the suite would never take part."""
     watches = read.values.get("watches", ())
     if watches and all(watch.excludes for watch in watches):
-        where = read.at("watches")
-        complaint = "only excludes files"
-        yield Problem(complaint, str(where.place), where.path, "also name the files to watch: /** is everything")
+        yield problem_at(
+            read.tree, ("watches",), "only excludes files", "also name the files to watch: /** is everything"
+        )
 
 
 CHECKS: tuple[Check, ...] = (_name, _depth, _judgments, _queries, _slices, _waivers, _watches, _unfit_tags)
@@ -207,18 +194,18 @@ CHECKS: tuple[Check, ...] = (_name, _depth, _judgments, _queries, _slices, _waiv
 Location = Sequence[str | int]
 QUOTED = re.compile(r"'([^']*)'")
 KEY = "[key]"
-"""What pydantic adds to the location of a key that is wrong."""
+"""The part that pydantic adds to the location of a wrong key."""
 
 
 class Spot(NamedTuple):
-    """What a location leads to: the keys on the way that are there, and where it stands."""
+    """The target of a location: the existing keys on the way, and the place."""
 
     path: tuple[str, ...]
     place: Place
 
 
 def spot(tree: Any, location: Location, start: Spot) -> Spot:
-    """Where a location leads, from ``tree`` which is at ``start``; parts that nobody wrote are skipped."""
+    """The target of a location, from ``tree`` which is at ``start``; parts that are not in the tree are skipped."""
     path, place = list(start.path), start.place
     for part in location:
         if part == KEY:
@@ -234,8 +221,14 @@ def spot(tree: Any, location: Location, start: Spot) -> Spot:
     return Spot(tuple(path), place)
 
 
+def problem_at(tree: Keys, location: Location, complaint: str, suggestion: str = "", allowed: str = "") -> Problem:
+    """A problem of the value at a location of a whole tree."""
+    at = spot(tree, location, Spot((), tree.place))
+    return Problem(complaint, str(at.place), at.path, suggestion, allowed)
+
+
 def problems_of(error: ValidationError, tree: Any, start: Spot, model: Any) -> list[Problem]:
-    """All that is wrong with ``tree`` as a ``model``."""
+    """All problems of ``tree`` as a ``model``."""
     found = error.errors(include_url=False)
     meant = {meant for each in found if each["type"] == "extra_forbidden" for meant in [_meant(each["loc"], model)]}
     return [
@@ -249,8 +242,8 @@ def key_problem(key: Any, place: Place, path: tuple[str, ...], known: Sequence[s
     """A key that does not exist."""
     allowed = "allowed: " + ", ".join(known) if known else ""
     name, colon, value = str(key).partition(":")
-    torn = colon and value and name in known
-    suggestion = f"missing space after the colon: {name}: {value}" if torn else did_you_mean(str(key), known)
+    no_space = colon and value and name in known
+    suggestion = f"missing space after the colon: {name}: {value}" if no_space else did_you_mean(str(key), known)
     return Problem(f"unknown key {shown(str(key))}", str(place), path, suggestion, allowed)
 
 
@@ -266,8 +259,7 @@ def _problem(error: Any, tree: Any, start: Spot, model: Any) -> Problem:
         return key_problem(location[-1], place, path[:-1], keys_of_model(model, location[:-1]))
     at = str(place)
     if kind == "missing":
-        description = _described(model, location)
-        return Problem(f"the key {location[-1]!r} is missing", at, path, description)
+        return Problem(f"the key {location[-1]!r} is missing", at, path, _described(model, location))
     if kind == "value_error":
         reason = error["ctx"]["error"]
         if isinstance(reason, UnfitError):
@@ -275,15 +267,14 @@ def _problem(error: Any, tree: Any, start: Spot, model: Any) -> Problem:
         return Problem(str(reason), at, path)
     if kind in ("literal_error", "enum"):
         allowed = QUOTED.findall(error["ctx"]["expected"])
-        complaint = f"{shown(str(error['input']))} is unknown"
-        return Problem(
-            complaint, at, path, did_you_mean(str(error["input"]), allowed), "allowed: " + ", ".join(allowed)
-        )
+        written = str(error["input"])
+        suggestion = did_you_mean(written, allowed)
+        return Problem(f"{shown(written)} is unknown", at, path, suggestion, "allowed: " + ", ".join(allowed))
     return Problem(_in_words(error, _written(tree, location)), at, path)
 
 
 def _written(tree: Any, location: Location) -> str:
-    """The text that stands at a location; nothing if there is none."""
+    """The text at a location; empty if there is none."""
     for part in location:
         if isinstance(tree, Keys):
             tree = tree.get(part, tree)
@@ -293,7 +284,7 @@ def _written(tree: Any, location: Location) -> str:
 
 
 def _in_words(error: Any, written: str) -> str:
-    """What pydantic says of types that are not ours."""
+    """Pydantic's message about a type that is not ours."""
     kind = error["type"]
     if kind in ("model_type", "dict_type", "model_attributes_type", "dataclass_type"):
         return "a mapping is expected here, such as {key: value}"
@@ -304,13 +295,13 @@ def _in_words(error: Any, written: str) -> str:
 
 
 def keys_of_model(model: Any, location: Location) -> list[str]:
-    """The keys that are known at a location below a model."""
-    found = next((m for m in _models(model, location)), None)
+    """The known keys at a location below a model."""
+    found = next(_models(model, location), None)
     return [field.alias or name for name, field in found.model_fields.items()] if found else []
 
 
 def _described(model: Any, location: Location) -> str:
-    found = next((m for m in _models(model, location[:-1])), None)
+    found = next(_models(model, location[:-1]), None)
     for name, field in found.model_fields.items() if found else ():
         if location[-1] in (name, field.alias):
             return f"{location[-1]}: {field.description}" if field.description else ""
@@ -318,7 +309,7 @@ def _described(model: Any, location: Location) -> str:
 
 
 def _models(annotation: Any, location: Location) -> Iterator[type[BaseModel]]:
-    """The models that may stand at a location."""
+    """The models that may be at a location."""
     if get_origin(annotation) is None and isinstance(annotation, type) and issubclass(annotation, BaseModel):
         if not location:
             yield annotation

@@ -1,9 +1,9 @@
-"""The JSON Schema of a suite, with everything that plugins add: editors complete and check what is written by it."""
+"""The JSON Schema of a suite with everything from plugins, for completion and checks in editors."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any, get_args
 
 import yaml
@@ -17,17 +17,11 @@ from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.suites.editor_types import STANDS_FOR, VARIABLE, WORDS, Schema
 from pytest_ireval.suites.suite_keys import SuiteKeys
 
-DIALECT = "https://json-schema.org/draft/2020-12/schema"
-FILLED: dict[str, Schema] = {
-    "metric": {"$ref": "#/$defs/metric"},
-    "rule": {"$ref": "#/$defs/rule"},
-    "source": {"$ref": "#/$defs/source"},
-    "against": {"$ref": "#/$defs/against"},
-}
+FILLED: dict[str, Schema] = {name: {"$ref": f"#/$defs/{name}"} for name in ("metric", "rule", "source", "against")}
 
 
 class _Quiet(GenerateJsonSchema):
-    """Defaults that are no text or number are left out without a word."""
+    """Pydantic's schemas; defaults other than text and numbers are left out without a warning."""
 
     ignored_warning_kinds = {"skipped-choice"}  # noqa: RUF012 - as pydantic names it
 
@@ -46,7 +40,7 @@ def suite_schema(registry: Registry) -> Schema:
     definitions["source"] = _source(registry, definitions)
     definitions["against"] = _against()
     return {
-        "$schema": DIALECT,
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "A suite of pytest-ireval",
         **top,
         "anyOf": [
@@ -59,12 +53,11 @@ def suite_schema(registry: Registry) -> Schema:
 
 
 def model_schema(model: type[BaseModel]) -> Schema:
-    """What pydantic says of a model."""
+    """Pydantic's schema of a model."""
     try:
-        schema: Schema = model.model_json_schema(schema_generator=_Quiet)
+        return model.model_json_schema(schema_generator=_Quiet)
     except PydanticInvalidForJsonSchema:  # a type of a plugin that JSON Schema has no words for
-        schema = {"description": model.__doc__ or ""}
-    return schema
+        return {"description": model.__doc__ or ""}
 
 
 def _of_model(model: type[BaseModel], name: str, definitions: dict[str, Schema], registry: Registry) -> Schema:
@@ -97,7 +90,8 @@ def _for_editors(schema: Any, name: str) -> Any:
     made = {key: _below(key, each, name) for key, each in schema.items() if key not in ("title", WORDS)}
     if "$ref" in made:
         made["$ref"] = made["$ref"].replace("#/$defs/", f"#/$defs/{name}.")
-    if not _plain(made.get("default")):
+    default = made.get("default")
+    if default in (None, "", [], {}) or isinstance(default, dict):  # it would say nothing to a reader
         made.pop("default", None)
     _without_null(made)
     return _loosened(made)
@@ -115,13 +109,8 @@ def _below(key: str, value: Any, name: str) -> Any:
     return _for_editors(value, name)
 
 
-def _plain(default: Any) -> bool:
-    """Tell whether a default says something to a reader."""
-    return default not in (None, "", [], {}) and not isinstance(default, dict)
-
-
 def _without_null(schema: Schema) -> None:
-    """What may be left out need not be written as null."""
+    """Take null out of the choices: optional keys are left out instead."""
     choices = [each for each in schema.get("anyOf", ()) if each != {"type": "null"}]
     if "anyOf" in schema and len(choices) < len(schema["anyOf"]):
         del schema["anyOf"]
@@ -129,7 +118,7 @@ def _without_null(schema: Schema) -> None:
 
 
 def _loosened(schema: Schema) -> Schema:
-    """Types of other people: text may be written as a number, and anything as a variable."""
+    """The schema of a plugin's type: text may be written as a number, and anything as a variable."""
     kind = schema.get("type")
     if "enum" in schema or "const" in schema:
         values = schema.get("enum") or [schema["const"]]
@@ -154,7 +143,7 @@ def _metric(registry: Registry) -> Schema:
 
 
 def _begins(registry: Registry) -> str:
-    """A pattern of how a metric's text begins, in any letter case; what follows is checked when the suite is read."""
+    """A pattern of the beginning of a metric's text, in any letter case; the rest is checked when the suite is read."""
     spelled = {stem_of(name) for metric in registry.metrics.values() for name in metric.spellings}
     heads = sorted({*registry.vocabulary.heads, *spelled} - {""}, key=lambda name: (-len(name), name))
     return "|".join("".join(map(_either_case, head)) for head in heads)
@@ -162,12 +151,12 @@ def _begins(registry: Registry) -> str:
 
 def _either_case(letter: str) -> str:
     if letter == "_":
-        return "[_.]"  # both stand before numbers
+        return "[_.]"  # both occur before numbers
     return f"[{letter.upper()}{letter}]" if letter.isalpha() else re.escape(letter)
 
 
 def _metric_names(registry: Registry) -> Iterator[tuple[str, str]]:
-    """Names that can be written as they are, each with what the metric is."""
+    """Names that can be written as they are, each with the summary of the metric."""
     for metric in sorted(registry.metrics.values(), key=lambda each: each.name.lower()):
         at = metric.parameter(metric.at) if metric.at else None
         missing = [name for name in metric.missing if name != metric.at]
@@ -193,7 +182,7 @@ def _rule(registry: Registry, definitions: dict[str, Schema]) -> Schema:
 
 
 def _source(registry: Registry, definitions: dict[str, Schema]) -> Schema:
-    """A mapping of which one key is the kind; its other options stand beside it."""
+    """A mapping with the key of the kind and the options of the kind."""
     for name, kind in registry.sources.items():
         schema = _of_model(kind.options, f"source.{name}", definitions, registry)
         required = list(dict.fromkeys([name, *schema.get("required", ())]))
@@ -205,12 +194,16 @@ def _source(registry: Registry, definitions: dict[str, Schema]) -> Schema:
 
 
 def _against() -> Schema:
-    nested: Mapping[str, Any] = {"source": FILLED["source"]}
     return {
         "description": "The reference to compare with: the stored baseline, the anchor, or the rankings of a source.",
         "anyOf": [
             {"enum": ["baseline", "anchor"]},
             FILLED["source"],
-            {"type": "object", "properties": nested, "required": ["source"], "additionalProperties": False},
+            {
+                "type": "object",
+                "properties": {"source": FILLED["source"]},
+                "required": ["source"],
+                "additionalProperties": False,
+            },
         ],
     }

@@ -1,4 +1,4 @@
-"""Each type of value for editors: YAML in an editor has numbers and booleans, where a suite has text."""
+"""Schemas of all types of values for editors, which read numbers and booleans where a suite has text."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ Schema = dict[str, Any]
 
 WORDS = "x-words"
 STANDS_FOR = "x-ireval"
-"""Marks a place that is filled with what plugins bring when a schema is written."""
+"""The mark of a place for parts from plugins, which are filled in when a schema is written."""
 
 VARIABLE = r"\$\{|\{\w+\}"
 """Any value may be ``${NAME}`` of the environment or ``{name}`` of a matrix."""
@@ -16,7 +16,7 @@ NUMERIC = r"^\s*[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?\s*$"
 
 
 def any_of(*schemas: Schema) -> Schema:
-    """One of them."""
+    """One of the schemas."""
     return {"anyOf": list(schemas)}
 
 
@@ -26,17 +26,17 @@ def text_like(pattern: str, *others: Schema) -> Schema:
 
 
 def mapping_of(schema: Schema, **more: Any) -> Schema:
-    """A mapping whose values are all alike."""
+    """A mapping whose values have one schema."""
     return {"type": "object", "additionalProperties": schema, "minProperties": 1, **more}
 
 
 def one_or_list(schema: Schema) -> Schema:
-    """One value or a list of such."""
+    """One value or a list of values."""
     return any_of(schema, {"type": "array", "items": schema, "minItems": 1})
 
 
 def called(words: str, schema: Schema) -> Schema:
-    """The schema with what documentation calls such a value."""
+    """The schema with the name of its values in the documentation."""
     return {**schema, WORDS: words}
 
 

@@ -1,8 +1,9 @@
-"""What a suite says together with the files it extends, its variables and its matrix."""
+"""The keys of a suite together with the files that it extends, its variables and its matrix."""
 
 from __future__ import annotations
 
 import itertools
+import math
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -12,12 +13,11 @@ from typing import Any
 
 from pytest_ireval.errors import Problem, closest, shown
 from pytest_ireval.secrets import keep
-from pytest_ireval.suites.checks import KEY, Spot, spot
+from pytest_ireval.suites.checks import KEY, problem_at
 from pytest_ireval.suites.scalars import File, Items, Keys, Scalar, put_value
 from pytest_ireval.suites.yaml_tree import read_tree, tree_of_bytes
 
 DEEPEST = 20
-NOT_INHERITED = ("ireval", "extends", "add_rules")
 
 
 @dataclass
@@ -26,26 +26,24 @@ class GatheredKeys:
 
     tree: Keys
     own: Keys
-    """What stands in the file itself."""
+    """The keys of the file itself."""
     rules: list[tuple[str, int, Any]] = field(default_factory=list)
     """Each rule with the key and position it is written at."""
     problems: list[Problem] = field(default_factory=list)
     files: list[Path] = field(default_factory=list)
     whole: bool = True
     unknown: list[Problem] = field(default_factory=list)
-    """Those of the problems that say that a text is not known, for a variable is not: nothing else is said of it."""
+    """The problems of texts with unknown variables; no other problem of such a text is reported."""
 
 
 def shown_path(path: Path) -> str:
-    """A path as messages show it: relative to the working folder if it lies there."""
-    try:
-        return path.relative_to(Path.cwd()).as_posix()
-    except ValueError:
-        return path.as_posix()
+    """A path as messages show it: relative to the working folder if it is inside."""
+    here = Path.cwd()
+    return (path.relative_to(here) if path.is_relative_to(here) else path).as_posix()
 
 
 Contents = Callable[[Path], bytes | None]
-"""What is in a file, if not what lies on the disk; None: there is no such file."""
+"""The content of a file, in place of that on the disk; None: there is no such file."""
 
 
 def gathered_keys(
@@ -56,9 +54,9 @@ def gathered_keys(
     contents: Contents | None = None,
     known: dict[Path, GatheredKeys] | None = None,
 ) -> GatheredKeys:
-    """What the file at ``path`` says; ``chain`` are the files that led to it, ``known`` what others say.
+    """The keys of the file at ``path``; ``chain`` are the files that led to it, ``known`` the keys of other files.
 
-    A file that several others extend is read once: read anew for each, twenty small files would take hours.
+    A file that several others extend is read once. If it were read again for each, twenty small files would take hours.
     """
     known = {} if known is None else known
     file = File(shown or shown_path(path), str(path.parent))
@@ -94,7 +92,7 @@ def _base(
     contents: Contents | None,
     known: dict[Path, GatheredKeys],
 ) -> GatheredKeys | None:
-    """What another file says; its problems are problems here."""
+    """The keys of another file; its problems are problems here."""
     path = Path(os.path.abspath(os.path.join(text.folder, text.strip())))
     complaint = ""
     if path in chain:
@@ -117,10 +115,10 @@ def _base(
 
 
 def _merge(here: GatheredKeys, bases: list[GatheredKeys]) -> None:
-    """Later files win over earlier ones, and the file itself over all; a mapping given again replaces the other."""
+    """Merge the keys: later files win over earlier ones, the file itself over all. A mapping replaces the other."""
     tree: dict[Any, Any] = {}
     for keys in (*(base.tree for base in bases), here.own):
-        left_out = NOT_INHERITED if keys is not here.own else ()
+        left_out = () if keys is here.own else ("ireval", "extends", "add_rules")
         tree = {key: each for key, each in tree.items() if key not in keys}
         tree.update((key, each) for key, each in keys.items() if key not in left_out)
     for base in bases:
@@ -146,9 +144,9 @@ def _rules_of(here: GatheredKeys, key: str) -> list[tuple[str, int, Any]]:
 VARIABLE = re.compile(r"\$(?:(?P<escaped>\$)|\{(?P<name>[A-Za-z_]\w*)(?::-(?P<default>[^}]*))?\}|(?P<other>\{))")
 _PLACEHOLDER = re.compile(r"(?<!\$)(?:\{\{(?P<literal>[A-Za-z_]\w*)\}\}|\{(?P<name>[A-Za-z_]\w*)\})")
 OF_THEIR_OWN = ("source", "against")
-"""Below these keys kinds may have placeholders of their own."""
+"""Keys below which kinds may have placeholders of their own."""
 NO_SECRETS = ("run", "python", "format", "queries_format", "folder", "timeout", "repeat")
-"""Options of sources that name files, code and the like."""
+"""Options of sources that are not secret: names of files, code and the like."""
 
 
 def _with_environment(tree: Keys, environment: Mapping[str, str], problems: list[Problem]) -> Keys:
@@ -162,9 +160,8 @@ def _with_environment(tree: Keys, environment: Mapping[str, str], problems: list
             if match["escaped"]:
                 return "$"
             if match["other"]:
-                problems.append(
-                    Problem("is not a variable", str(text.place), path, "write ${NAME} or ${NAME:-default}; $$ is a $")
-                )
+                suggestion = "write ${NAME} or ${NAME:-default}; $$ is a $"
+                problems.append(Problem("is not a variable", str(text.place), path, suggestion))
                 return match.group()
             found = environment.get(match["name"])
             if found and _may_be_secret(path):
@@ -182,20 +179,16 @@ def _with_environment(tree: Keys, environment: Mapping[str, str], problems: list
 
 
 def _may_be_secret(path: tuple[str, ...]) -> bool:
-    """Tell whether what stands there is handed on to a program or a service: an argument, a header, an address."""
+    """Tell whether the value is passed to a program or a service: an argument, a header, an address."""
     below = next((path[number + 1 :] for number, key in enumerate(path) if key in OF_THEIR_OWN), ())
     return bool(below) and below[0] not in NO_SECRETS and below != ("command", "1")
 
 
 def _not_set(name: str, text: Scalar, path: tuple[str, ...], environment: Mapping[str, str]) -> Problem:
     meant = closest(name, environment, closeness=0.7)
-    return Problem(
-        f"the environment variable {name} is not set",
-        str(text.place),
-        path,
-        f"did you mean {meant}?" if meant else "",
-        f"${{{name}:-default}} sets a default; $${{{name}}} is the literal text",
-    )
+    suggestion = f"did you mean {meant}?" if meant else ""
+    allowed = f"${{{name}:-default}} sets a default; $${{{name}}} is the literal text"
+    return Problem(f"the environment variable {name} is not set", str(text.place), path, suggestion, allowed)
 
 
 def with_values(tree: Any, values: Mapping[str, str], problems: list[Problem], path: tuple[str, ...] = ()) -> Any:
@@ -249,40 +242,34 @@ def combinations(tree: Keys, rules: Iterable[Any], problems: list[Problem]) -> l
     matrix = tree.get("matrix")
     if matrix is None:
         return [{}]
-    start = Spot((), tree.place)
     if not isinstance(matrix, Keys) or not matrix:
-        at = spot(tree, ("matrix",), start)
-        problems.append(
-            Problem("a matrix is a mapping of names and values: {locale: [de, fr]}", str(at.place), at.path)
-        )
+        complaint = "a matrix is a mapping of names and values: {locale: [de, fr]}"
+        problems.append(problem_at(tree, ("matrix",), complaint))
         return []
     columns = {str(name): _values(tree, name, problems) for name in matrix}
-    count = 1
-    for values in columns.values():
-        count *= len(values)
+    count = math.prod(map(len, columns.values()))
     if count > MOST:
-        at = spot(tree, ("matrix",), start)
-        problems.append(Problem(f"this matrix makes {count:,} suites; the limit is {MOST:,}", str(at.place), at.path))
+        complaint = f"this matrix makes {count:,} suites; the limit is {MOST:,}"
+        problems.append(problem_at(tree, ("matrix",), complaint))
         return []
     _refuse_unused(tree, rules, columns, problems)
     return [dict(zip(columns, each, strict=True)) for each in itertools.product(*columns.values())]
 
 
 def _refuse_unused(tree: Keys, rules: Iterable[Any], columns: Mapping[str, list[str]], problems: list[Problem]) -> None:
-    """A name that nothing but the suite's own name has makes suites that are equal."""
+    """A name that only the suite's own name uses would make equal suites."""
     said = [value for key, value in tree.items() if key not in ("matrix", "suite", "rules", "add_rules")]
     used = {match["name"] for text in _texts([*said, *rules]) for match in _PLACEHOLDER.finditer(text) if match["name"]}
     for name, values in columns.items():
-        misspelt = closest(name, used - columns.keys())  # and told as that
+        misspelt = closest(name, used - columns.keys())  # and reported as that
         if len(values) > 1 and name not in used and not misspelt:
-            at = spot(tree, ("matrix", name, KEY), Spot((), tree.place))
             complaint = f"{{{name}}} is not used, so its {len(values)} suites would differ only in their names"
             remedy = f"write {{{name}}} where they differ, as in judgments: data/{{{name}}}.txt"
-            problems.append(Problem(complaint, str(at.place), at.path, remedy))
+            problems.append(problem_at(tree, ("matrix", name, KEY), complaint, remedy))
 
 
 def _texts(value: Any) -> Iterator[str]:
-    """All texts in it, but for keys."""
+    """All texts in a value, without keys."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, (list, dict)):
@@ -292,29 +279,27 @@ def _texts(value: Any) -> Iterator[str]:
 
 def _values(tree: Keys, name: Scalar, problems: list[Problem]) -> list[str]:
     """The values under one name that can be part of a suite's name."""
-    start = Spot((), tree.place)
     if not NAME.fullmatch(name):
-        at = spot(tree, ("matrix", name, KEY), start)
-        problems.append(Problem(f"{str(name)!r} is not a name: write letters, digits and _", str(at.place), at.path))
+        complaint = f"{str(name)!r} is not a name: write letters, digits and _"
+        problems.append(problem_at(tree, ("matrix", name, KEY), complaint))
     written: Any = tree["matrix"][name]
     listed = written if isinstance(written, Items) else [written]
     values: list[str] = []
     if not listed:
-        at = spot(tree, ("matrix", name), start)
-        problems.append(Problem("the value is missing", str(at.place), at.path))
+        problems.append(problem_at(tree, ("matrix", name), "the value is missing"))
     for number, value in enumerate(listed):
-        at = spot(tree, ("matrix", name, number), start)
+        at = ("matrix", name, number)
         if not isinstance(value, Scalar) or not VALUE.fullmatch(value):
             complaint = "a value of a matrix is part of a suite's name: letters, digits, _ . and -"
-            problems.append(Problem(complaint, str(at.place), at.path))
+            problems.append(problem_at(tree, at, complaint))
         elif value in values:
-            problems.append(Problem(f"{str(value)!r} is given twice", str(at.place), at.path))
+            problems.append(problem_at(tree, at, f"{str(value)!r} is given twice"))
         else:
             values.append(str(value))
     return values
 
 
 def named_suite(written: Any, name: str, values: Mapping[str, str]) -> str:
-    """The suite's name with the values that are no part of it yet: ``shop.de``."""
+    """The suite's name, with the values that it does not contain yet: ``shop.de``."""
     used = {match["name"] for match in _PLACEHOLDER.finditer(written)} if isinstance(written, str) else set()
     return ".".join([name, *(value for key, value in values.items() if key not in used)])

@@ -1,4 +1,4 @@
-"""A suite file becomes suites, or all that is wrong with it at once."""
+"""The suites of a file, or all its mistakes at once."""
 
 from __future__ import annotations
 
@@ -41,7 +41,6 @@ from pytest_ireval.suites.suite import (
 )
 from pytest_ireval.suites.suite_keys import (
     CONTENTS,
-    FORMAT,
     DocumentsKeys,
     JudgmentsKeys,
     PopulationKeys,
@@ -66,14 +65,13 @@ def load_suites(
     """The suites of a file: one, or several if it has a matrix. Raises SuiteError with all its mistakes.
 
     Names are looked up in ``registry``; unless given, in what is installed. ``shown`` is the file as messages show it.
-    ``contents`` says what is in YAML files, where they are not to be read from the disk.
+    ``contents`` returns the content of YAML files, unless they are to be read from the disk.
     """
     registry = registry if registry is not None else installed()
     found = gathered_keys(Path(os.path.abspath(path)), environment, shown, contents=contents)
-    problems = found.problems
-    suites = _suites(found, registry, contents) if found.whole and _is_suite(found, problems) else ()
-    if problems:
-        raise SuiteError(*_in_order(_causes(problems, found.unknown), found))
+    suites = _suites(found, registry, contents) if found.whole and _is_suite(found) else ()
+    if found.problems:
+        raise SuiteError(*_in_order(found))
     return suites
 
 
@@ -93,11 +91,11 @@ def load_suite(
 
 
 def suite_names(path: str | os.PathLike[str], *, environment: Mapping[str, str] = os.environ) -> list[str]:
-    """What the suites of a file are called. Nothing of a plugin is asked: no conftest.py is run for a name."""
+    """The names of the suites of a file. Plugins are not asked: no conftest.py is run for a name."""
     found = gathered_keys(Path(os.path.abspath(path)), environment)
     problems = found.problems
     made: list[str] = []
-    if found.whole and _is_suite(found, problems):
+    if found.whole and _is_suite(found):
         written = found.tree.get("suite")
         if not isinstance(written, Scalar) or not written:
             problems.append(Problem("the key 'suite' is missing or not a name", str(found.tree.place)))
@@ -106,32 +104,30 @@ def suite_names(path: str | os.PathLike[str], *, environment: Mapping[str, str] 
                 own = with_values(written, values, problems) if values else written
                 made.append(str(named_suite(written, own, values)))
     if problems:
-        raise SuiteError(*_in_order(_causes(problems, found.unknown), found))
+        raise SuiteError(*_in_order(found))
     return made
 
 
-def _is_suite(found: GatheredKeys, problems: list[Problem]) -> bool:
-    """Tell whether the file is a suite of a form that this version reads."""
-    start = Spot((), found.own.place)
+def _is_suite(found: GatheredKeys) -> bool:
+    """Tell whether the file is a suite of a form that this version reads; if not, add the problem."""
     name = Path(found.own.file.shown).name
     if is_shared(name):
         complaint = "cannot run alone: a file whose name begins with _ is only for other files to extend"
-        problems.append(Problem(complaint, found.own.file.shown))
-        return False
-    if "ireval" not in found.own:
+        found.problems.append(Problem(complaint, found.own.file.shown))
+    elif "ireval" not in found.own:
         suggestion = f"add the line 'ireval: 1', or rename it to _{name} if it is only for other files to extend"
-        problems.append(Problem("is not a suite", found.own.file.shown, suggestion=suggestion))
-        return False
-    if found.own["ireval"] != FORMAT:
-        where = spot(found.own, ("ireval",), start)
-        complaint = f"unknown suite format {str(found.own['ireval'])!r}; this version reads {FORMAT}"
-        problems.append(Problem(complaint, str(where.place), where.path))
-        return False
-    return True
+        found.problems.append(Problem("is not a suite", found.own.file.shown, suggestion=suggestion))
+    elif found.own["ireval"] != "1":
+        complaint = f"unknown suite format {str(found.own['ireval'])!r}; this version reads 1"
+        at = spot(found.own, ("ireval",), Spot((), found.own.place))
+        found.problems.append(Problem(complaint, str(at.place), at.path))
+    else:
+        return True
+    return False
 
 
 def _suites(found: GatheredKeys, registry: Registry, contents: Contents | None) -> tuple[Suite, ...]:
-    """One for each combination of the matrix; problems are added to what was found."""
+    """The suite of each combination of the matrix; problems are added to those of ``found``."""
     suites = []
     for values in combinations(found.tree, [rule for _, _, rule in found.rules], found.problems):
         tree, rules = found.tree, found.rules
@@ -145,8 +141,7 @@ def _suites(found: GatheredKeys, registry: Registry, contents: Contents | None) 
         read = _read(tree, rules, registry, wrong, contents)
         if "suite" in read.values:
             read.values["suite"] = named_suite(found.tree["suite"], read.values["suite"], values)
-        wrong += checked(read)
-        found.problems += wrong
+        found.problems += [*wrong, *checked(read)]
         if not found.problems:
             suites.append(_suite_made(read, values, found.own, found.files))
     return tuple(suites)
@@ -176,7 +171,7 @@ def _read(
     if "metrics" in wrong:
         values["metrics"] = _readable(tree["metrics"], registry)
     if "source" in tree:
-        wrong_of_source = problems if contents is None else []  # what it was need not be there any more
+        wrong_of_source = problems if contents is None else []  # files of an earlier suite may be gone
         values["source"] = read_source(tree["source"], registry, spot(tree, ("source", KEY), start), wrong_of_source)
     placed = []
     for key, number, rule in rules:
@@ -188,7 +183,7 @@ def _read(
 
 
 def _readable(written: Any, registry: Registry) -> tuple[Metric, ...]:
-    """Those of the metrics that can be read, so that they are checked, too."""
+    """The metrics that can be read, so that they are checked, too."""
     found: list[Metric] = []
     for text in written if isinstance(written, list) else [written]:
         with suppress(ValidationError):  # it has been reported
@@ -198,17 +193,16 @@ def _readable(written: Any, registry: Registry) -> tuple[Metric, ...]:
 
 @cache
 def _readers() -> dict[str, TypeAdapter[dict[str, Any]]]:
-    """Reads ``{key: value}`` for each key of a suite."""
-    fields = SuiteKeys.model_fields
+    """A reader of ``{key: value}`` for each key of a suite."""
     return {
         key: TypeAdapter(dict[str, field.rebuild_annotation()])  # type: ignore[arg-type, misc]  # a type made when it runs
-        for key, field in fields.items()
+        for key, field in SuiteKeys.model_fields.items()
         if key not in BY_HAND
     }
 
 
 def _check_keys(tree: Keys, start: Spot, problems: list[Problem]) -> frozenset[str]:
-    """Keys that are unknown, and keys that are missing unless they are only misspelt; those that are."""
+    """Report unknown keys, and missing keys unless they are only misspelt; return the keys that misspelt ones mean."""
     known = list(SuiteKeys.model_fields)
     unknown = [key for key in tree if key not in SuiteKeys.model_fields]
     problems += [key_problem(key, key.place, (), known) for key in unknown]
@@ -219,55 +213,47 @@ def _check_keys(tree: Keys, start: Spot, problems: list[Problem]) -> frozenset[s
     return frozenset(meant)
 
 
-def _causes(problems: list[Problem], unknown: list[Problem]) -> list[Problem]:
-    """Without what is only wrong because a text is not known: what stands there, or is about it and quotes it."""
-    places = {problem.place for problem in unknown}
-    paths = {(problem.place.partition(":")[0], problem.path) for problem in unknown}
-    return [
-        problem
-        for problem in problems
-        if problem in unknown
-        or not (
-            problem.place in places
-            or (problem.place.partition(":")[0], problem.path) in paths
-            or (places and A_VARIABLE.search(problem.complaint))
-        )
-    ]
+def _in_order(found: GatheredKeys) -> list[Problem]:
+    """The problems, each once, in the order of the files and of their lines.
 
+    Consequences of an unknown text are left out: problems at its place, and problems that quote it.
+    """
+    places = {problem.place for problem in found.unknown}
+    paths = {(problem.place.partition(":")[0], problem.path) for problem in found.unknown}
 
-def _in_order(problems: list[Problem], found: GatheredKeys) -> list[Problem]:
-    """Each once, in the order of the files and of their lines."""
-    files = list(dict.fromkeys([found.own.file.shown]))
+    def follows(problem: Problem) -> bool:
+        same = problem.place in places or (problem.place.partition(":")[0], problem.path) in paths
+        return same or bool(places and A_VARIABLE.search(problem.complaint))
 
-    def place(problem: Problem) -> tuple[int, str, int, int]:
+    def place(problem: Problem) -> tuple[bool, str, int, int]:
         match = PLACE.fullmatch(problem.place)
         file, line, column = match.groups() if match else (problem.place, 0, 0)
-        return (0 if file in files else 1, str(file), int(line or 0), int(column or 0))
+        return file != found.own.file.shown, str(file), int(line or 0), int(column or 0)
 
-    return sorted(dict.fromkeys(problems), key=place)
+    causes = (each for each in found.problems if each in found.unknown or not follows(each))
+    return sorted(dict.fromkeys(causes), key=place)
 
 
 @lru_cache(maxsize=64)
 def context_of(registry: Registry) -> dict[str, Any]:
-    """What validators are told; the same for all suites of a registry, so that a name is read once."""
+    """The context of validations; one for all suites of a registry, so that each name is read once."""
     return {"registry": registry, "metrics": {}}
 
 
 @lru_cache(maxsize=256)
 def _reader_of(options: Hashable) -> TypeAdapter[dict[str, Any]]:
-    """Reads ``{kind: options}``, so that locations begin with the kind."""
+    """A reader of ``{kind: options}``, so that locations begin with the kind."""
     return TypeAdapter(dict[str, options])  # type: ignore[valid-type]  # known when plugins are
 
 
 def _rule_asked(value: Any, registry: Registry, start: Spot, problems: list[Problem]) -> RuleAsked | None:
-    """The rule with its options; None if it is wrong, which ``problems`` tell then."""
-    kinds = registry.rules
+    """The rule with its options; None if it is wrong, and ``problems`` say why."""
     wrong = _misshapen(value, registry, start)
     if wrong is not None:
         problems.append(wrong)
         return None
     key: Scalar = next(iter(value))
-    kind = kinds[key]
+    kind = registry.rules[key]
     content = {} if value[key] == "" else value[key]
     try:
         read = _reader_of(kind.options).validate_python  # type: ignore[arg-type]  # a class can be hashed
@@ -313,9 +299,9 @@ def _with_parts(kind: RuleKind, options: Any, value: Keys, start: Spot, problems
 
 
 def _raised(kind: RuleKind, error: Exception, key: Scalar, start: Spot) -> Problem:
-    if isinstance(error, IrevalError):
-        return Problem(str(error), str(place_of(key)), (*start.path, str(key)))
     complaint = f"rule {kind.name} of {kind.source} raised {type(error).__name__}: {error}"
+    if isinstance(error, IrevalError):
+        complaint = str(error)
     return Problem(complaint, str(place_of(key)), (*start.path, str(key)))
 
 
@@ -324,6 +310,7 @@ def _suite_made(read: Read, values: Mapping[str, str], own: Keys, files: list[Pa
     given = _with_defaults(read.values)
     documents: DocumentsKeys = given["documents"]
     judgments: JudgmentsKeys | None = given["judgments"]
+    of_rules = (part.metric for placed in read.rules for part in placed.asked.parts)
     return Suite(
         name=given["suite"],
         path=files[0],
@@ -333,15 +320,22 @@ def _suite_made(read: Read, values: Mapping[str, str], own: Keys, files: list[Pa
         owner=given["owner"],
         tags=given["tags"],
         source=given["source"],
-        queries=_file(given["queries"]),
+        queries=_file(given["queries"]) if given["queries"] else None,
         weight=given["weight"],
         cluster=given["cluster"],
         population=_population(given["population"], read),
-        judgments=_judgments(judgments) if judgments else None,
+        judgments=JudgmentsAsked(_file(judgments), judgments.relevant_from, judgments.scale, judgments.lock)
+        if judgments
+        else None,
         documents=DocumentsAsked(
-            documents.aliases, documents.collapse, documents.size, documents.texts, documents.pictures
+            documents.aliases,
+            documents.collapse,
+            documents.size,
+            documents.texts,
+            documents.pictures,
+            documents.keep_titles,
         ),
-        metrics=_metrics(given["metrics"], read),
+        metrics=tuple({str(each): each for each in (*given["metrics"], *of_rules) if each is not None}.values()),
         policies=_policies(given),
         rules=tuple(placed.asked for placed in read.rules),
         waivers=tuple(
@@ -358,25 +352,13 @@ def _suite_made(read: Read, values: Mapping[str, str], own: Keys, files: list[Pa
 
 
 def _with_defaults(values: Mapping[str, Any]) -> dict[str, Any]:
-    fields = SuiteKeys.model_fields
-    return {
-        key: values[key] if key in values else _default(field)
-        for key, field in fields.items()
-        if key in values or not field.is_required()
-    }
+    fields = {key: field for key, field in SuiteKeys.model_fields.items() if not field.is_required()}
+    defaults = {key: field.get_default(call_default_factory=True) for key, field in fields.items()}
+    return {**defaults, **values}
 
 
-def _default(field: Any) -> Any:
-    return field.default_factory() if field.default_factory else field.default
-
-
-def _file(keys: QueriesKeys | JudgmentsKeys | None) -> FileAsked | None:
-    return FileAsked(keys.file.path, keys.file.place, keys.format or None) if keys else None
-
-
-def _judgments(keys: JudgmentsKeys) -> JudgmentsAsked:
-    file = FileAsked(keys.file.path, keys.file.place, keys.format or None)
-    return JudgmentsAsked(file, keys.relevant_from, keys.scale, keys.lock)
+def _file(keys: QueriesKeys | JudgmentsKeys) -> FileAsked:
+    return FileAsked(keys.file.path, keys.file.place, keys.format or None)
 
 
 def _population(keys: PopulationKeys | None, read: Read) -> PopulationAsked | None:
@@ -399,9 +381,3 @@ def _policies(given: Mapping[str, Any]) -> Policies:
         grades=judgments.grades if judgments else "integer",
         collection=given["documents"].size,
     )
-
-
-def _metrics(listed: tuple[Metric, ...], read: Read) -> tuple[Metric, ...]:
-    """Those listed, then those that rules add, each once."""
-    of_rules = (part.metric for placed in read.rules for part in placed.asked.parts)
-    return tuple({str(each): each for each in (*listed, *of_rules) if each is not None}.values())

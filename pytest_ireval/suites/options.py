@@ -1,4 +1,4 @@
-"""What every kind of rule and source takes, and which change of an option lets more changes pass."""
+"""Options of every kind of rule and source, and changes of options that let more pass."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from typing import Annotated, Any, Literal, NamedTuple, Protocol, runtime_checka
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from pytest_ireval.suites.quantities import Amount, Tolerance, Tolerances
-from pytest_ireval.suites.reading import Reference
-from pytest_ireval.suites.values import STORED, Against, Filter, Flag, Number, Text, Texts, Whole
+from pytest_ireval.suites.reading import STORED, Reference
+from pytest_ireval.suites.values import Against, Filter, Flag, Number, Text, Texts, Whole
 
 
 class Looser(NamedTuple):
-    """Stands in the annotation of an option: ``alpha: Annotated[Number, LESS]``. Without it, any change is told.
+    """A mark in the annotation of an option: ``alpha: Annotated[Number, LESS]``. Without it, any change is reported.
 
-    A value that can itself be compared, such as a tolerance, is a limit unless a direction is given.
+    A value with its own comparison, such as a tolerance, is a limit unless a direction is given.
     """
 
     direction: str
@@ -25,7 +25,7 @@ class Looser(NamedTuple):
     order: tuple[str, ...] = ()
     """Words, the strictest first."""
     without: str = "loosest"
-    """What it is not to be given: the loosest, or the strictest."""
+    """The meaning of a missing value: the loosest, or the strictest."""
 
 
 MORE, LESS, IN_PARTS = Looser("more"), Looser("less"), Looser("parts")
@@ -38,34 +38,34 @@ def _words(*order: str) -> Looser:
 
 @runtime_checkable
 class Comparable(Protocol):
-    """A value that knows whether it lets more pass than another."""
+    """A value that can be compared with another by how much it lets pass."""
 
     def looser_than(self, other: Any) -> bool:
-        """Also where nobody can tell, as for 2 queries and 5% of them."""
+        """Tell whether it may let more pass; also true if that is unknown, as for 2 queries and 5% of them."""
 
 
 @runtime_checkable
 class Sliced(Protocol):
-    """A value that says something for each slice of a rule."""
+    """A value with a part for each slice of a rule."""
 
     def on_slice(self, value: str) -> Any:
-        """What holds on the slice with that value of ``per``."""
+        """The part for the slice with that value of ``per``."""
 
 
 class ChangedOption(NamedTuple):
-    """An option that is not what it was."""
+    """An option whose value has changed."""
 
     name: str
     before: str
     now: str
     looser: bool
-    """Whether it lets more pass; False: nobody says in which direction, so it is only told."""
+    """True if it lets more pass; False if its direction is unknown, so that it is only reported."""
 
 
 def changed_options(before: BaseModel, now: BaseModel, values: tuple[str, str] = ("", "")) -> Iterator[ChangedOption]:
-    """The options of a rule that let more pass than before, and those of which nobody can say.
+    """The options of a rule that let more pass than before, and changed options of unknown direction.
 
-    ``values`` are those of the slices that are looked at: an option may say something else of each.
+    ``values`` are those of the slices that are looked at: an option may differ between slices.
     """
     for name, field in type(now).model_fields.items():
         if not hasattr(before, name):
@@ -86,7 +86,7 @@ def _on_slice(option: Any, value: str) -> Any:
 
 
 def looser_part(before: Any, now: Any) -> Iterator[ChangedOption]:
-    """The same of what a part of a rule asks for."""
+    """The same for the value of one part of a rule."""
     if before == now:
         return
     if isinstance(now, Comparable) and isinstance(before, type(now)):
@@ -99,7 +99,7 @@ def looser_part(before: Any, now: Any) -> Iterator[ChangedOption]:
 
 
 def told_change(value: Any) -> str:
-    """A value as a line shows it."""
+    """A value as one line of a report shows it."""
     if value is None or value in ((), ""):
         return "none"
     if isinstance(value, bool):
@@ -124,10 +124,6 @@ def _is_looser(way: Looser, before: Any, now: Any) -> bool:
     return (now > before) == (way.direction == "more") and not math.isclose(now, before, rel_tol=1e-12, abs_tol=0.0)
 
 
-FEWEST_FOR_EVIDENCE = 20
-"""Fewer queries of a slice are no evidence of anything, unless the rule says otherwise."""
-
-
 KNOWN: Mapping[str, type[Any] | tuple[type[Any], ...]] = {
     "tolerance": (Tolerance, Tolerances),
     "at_most": Amount,
@@ -144,35 +140,35 @@ class Options(BaseModel):
 
 @dataclass(frozen=True)
 class RuleFacts:
-    """What the checks, the plan and the report ask of a rule, whatever its options are called."""
+    """Facts about a rule for the checks, the plan and the report, whatever the names of its options."""
 
     reference: Reference = STORED
-    """What it compares with, if it compares."""
+    """The reference of a rule that compares."""
     tolerance: Tolerance | Tolerances | None = None
-    """How far the mean of its metric may fall; None: it is about something else."""
+    """The allowed drop of the mean of its metric; None if it is about something else."""
     at_most: Amount | None = None
-    """How many queries of a slice it allows to be worse."""
+    """The number of queries of a slice that may get worse."""
     weighted: bool = False
-    """Whether each query counts as often as it is asked."""
+    """True if each query counts by its traffic."""
     by_evidence: bool = False
-    """Whether evidence decides, and not the observed change."""
+    """True if evidence decides, False if the observed change does."""
     alpha: float = 0.05
     """With evidence: how often chance may turn a harmless change red."""
     on_inconclusive: str = "warn"
-    """With evidence: what follows where these queries cannot tell: warn, observed or fail."""
+    """With evidence: the result if these queries cannot tell: warn, observed or fail."""
 
     def tolerance_on(self, value: str) -> Tolerance | None:
-        """That of the slice with that value of ``per``."""
+        """The tolerance of the slice with that value of ``per``."""
         return self.tolerance.of(value) if isinstance(self.tolerance, Tolerances) else self.tolerance
 
     @property
     def tolerances(self) -> Mapping[str, Tolerance]:
-        """Those that are given for single slices."""
+        """The tolerances of single slices."""
         return self.tolerance.by_value if isinstance(self.tolerance, Tolerances) else {}
 
 
 class RuleOptions(Options):
-    """What can be said of every rule."""
+    """The options of every rule."""
 
     name: Text = Field("", description="A name that becomes part of the ids of its tests.")
     where: Filter = Field(
@@ -187,37 +183,37 @@ class RuleOptions(Options):
 
     @property
     def fewest(self) -> int:
-        """How many queries a slice needs to be judged."""
+        """The number of queries that a slice needs to be judged."""
         return self.min_queries
 
     @property
     def judges_few(self) -> bool:
-        """Whether the rule itself says what follows on a slice with fewer queries than that."""
+        """True if the rule itself gives a verdict on a slice with fewer queries than that."""
         return False
 
     @property
     def facts(self) -> RuleFacts:
-        """What others ask of the rule. Options called ``tolerance``, ``at_most`` and ``weighted`` are known by name.
+        """Facts about the rule. Options with the names ``tolerance``, ``at_most`` and ``weighted`` are found by name.
 
-        A rule whose options have other names says here which they are.
+        A rule with other names overrides this property.
         """
         given = {name: getattr(self, name) for name, known in KNOWN.items() if name in type(self).model_fields}
         return RuleFacts(**{name: value for name, value in given.items() if isinstance(value, KNOWN[name])})
 
 
 class ComparingOptions(RuleOptions):
-    """What can be said of every rule that looks at a baseline."""
+    """The options of every rule that compares with a baseline."""
 
     against: Against = Field(STORED, description="The reference to compare with: baseline, anchor, or {run: file}.")
 
     @property
     def facts(self) -> RuleFacts:
-        """With what it compares with."""
+        """The facts, with the reference."""
         return replace(super().facts, reference=self.against)
 
 
 class AlwaysEvidenceOptions(ComparingOptions):
-    """The options of every rule that evidence decides."""
+    """The options of every rule that decides by evidence."""
 
     alpha: Annotated[Number, LESS] = Field(
         0.05, gt=0, le=0.25, description="With evidence: how often chance may turn a harmless change red."
@@ -233,25 +229,24 @@ class AlwaysEvidenceOptions(ComparingOptions):
 
     @property
     def by_evidence(self) -> bool:
-        """Whether evidence decides."""
+        """True: evidence decides."""
         return True
 
     @property
     def facts(self) -> RuleFacts:
-        """With what decides."""
+        """The facts, with the evidence."""
         return replace(
             super().facts, by_evidence=self.by_evidence, alpha=self.alpha, on_inconclusive=self.on_inconclusive
         )
 
     @property
     def fewest(self) -> int:
-        """How many queries a slice needs to be judged: evidence needs more of them."""
-        given = "min_queries" in self.model_fields_set
-        return FEWEST_FOR_EVIDENCE if self.by_evidence and not given else self.min_queries
+        """The number of queries that a slice needs to be judged: evidence needs more of them."""
+        return 20 if self.by_evidence and "min_queries" not in self.model_fields_set else self.min_queries
 
     @property
     def judges_few(self) -> bool:
-        """Whether a slice with too few queries gets a verdict: with ``on_inconclusive: fail`` it must not be passed."""
+        """True if a slice with too few queries gets a verdict: with ``on_inconclusive: fail`` it must not pass."""
         return self.by_evidence and self.on_inconclusive == "fail"
 
     @model_validator(mode="after")
@@ -265,7 +260,7 @@ class AlwaysEvidenceOptions(ComparingOptions):
 
 
 class EvidenceOptions(AlwaysEvidenceOptions):
-    """The options of every rule that evidence decides if the suite asks for it."""
+    """The options of every rule that decides by evidence if the suite asks for it."""
 
     decide_by: Annotated[Literal["observed", "evidence"], _words("observed", "evidence")] = Field(
         "observed",
@@ -274,12 +269,12 @@ class EvidenceOptions(AlwaysEvidenceOptions):
 
     @property
     def by_evidence(self) -> bool:
-        """Whether evidence decides."""
+        """True if evidence decides."""
         return self.decide_by == "evidence"
 
 
 class WeightedOptions(RuleOptions):
-    """What can be said of every rule about a mean."""
+    """The options of every rule about a mean."""
 
     weighted: Flag = Field(
         False, description="Queries count by their traffic, from the column that weight names in the suite."
@@ -287,6 +282,6 @@ class WeightedOptions(RuleOptions):
 
 
 class SourceOptions(Options):
-    """What can be said of every source."""
+    """The options of every source."""
 
     repeat: Whole = Field(1, description="How often the source is asked: a query's value is the mean of all answers.")

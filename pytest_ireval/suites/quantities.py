@@ -1,4 +1,4 @@
-"""Quantities of rules: bounds, tolerances, amounts; each read from what a suite says, and written the same way."""
+"""Quantities of rules: bounds, tolerances, amounts; read from a suite's text, and written the same way."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 
 from pytest_ireval.suites.scalars import UnfitError, number_in_scalar, plain_value, unfit
 
-SIGNS = {">=": operator.ge, "<=": operator.le, ">": operator.gt, "<": operator.lt}
+SIGNS = {">=": (operator.ge, -1), "<=": (operator.le, 1), ">": (operator.gt, 1), "<": (operator.lt, -1)}
+"""The comparison of each sign, and the direction in which rounding moves its bound."""
 BOUND = re.compile(r"(>=|<=|>|<)\s*(\S+)")
 PERCENT = re.compile(r"(\S+?)\s*%")
 
@@ -23,23 +24,22 @@ AN_AMOUNT = "amount: write 2 (a number) or 5% (of all)"
 
 
 class Bound(NamedTuple):
-    """A value must lie on one side of another: ``>= 0.85``."""
+    """A limit for a value: ``>= 0.85``."""
 
     sign: str
     value: float
 
     def holds(self, value: float) -> bool:
-        """Tell whether ``value`` lies on the right side; a value that is no number does not."""
+        """Tell whether ``value`` is on the right side; NaN never is."""
         return bool(self.holding(value))
 
     def holding(self, values: Any) -> Any:
-        """The same of each value of an array. A mean that is off the bound by rounding alone is at the bound."""
-        slack = ROUNDING * max(1.0, abs(self.value))
-        lenient = {">=": -slack, "<=": slack, ">": slack, "<": -slack}[self.sign]
-        return SIGNS[self.sign](values, self.value + lenient)
+        """The same for each value of an array. A mean that misses the bound by rounding alone is at the bound."""
+        compare, direction = SIGNS[self.sign]
+        return compare(values, self.value + direction * ROUNDING * max(1.0, abs(self.value)))
 
     def looser_than(self, other: Bound) -> bool:
-        """Tell whether it lets more pass; one of another direction may."""
+        """Tell whether it lets more pass; a bound of another direction may."""
         if self.sign[0] != other.sign[0]:
             return True
         further = other.value - self.value if self.sign[0] == ">" else self.value - other.value
@@ -50,17 +50,17 @@ class Bound(NamedTuple):
 
 
 class Tolerance(NamedTuple):
-    """How far a figure may get worse: by a share of the baseline, or by an amount of its own unit."""
+    """The allowed loss of a figure: a share of the baseline, or an amount in its own unit."""
 
     relative: float = 0.0
     absolute: float = 0.0
 
     def allowed(self, baseline: float) -> float:
-        """How far, from this baseline."""
+        """The allowed loss from this baseline."""
         return abs(baseline) * self.relative + self.absolute
 
     def looser_than(self, other: Tolerance) -> bool:
-        """Tell whether it allows more; of a share and an amount nobody can tell."""
+        """Tell whether it allows more; a share and an amount cannot be compared, so either may."""
         return self.relative > other.relative or self.absolute > other.absolute
 
     def __str__(self) -> str:
@@ -89,11 +89,11 @@ class Amount:
     share: float | None = None
 
     def of(self, total: float) -> float:
-        """How many of ``total`` that are."""
+        """The amount of ``total``."""
         return float(self.count) if self.count is not None else (self.share or 0.0) * total
 
     def looser_than(self, other: Amount) -> bool:
-        """Tell whether it allows more; of a number and a share nobody can tell."""
+        """Tell whether it allows more; a number and a share cannot be compared, so either may."""
         if (self.count is None) != (other.count is None):
             return True
         return (self.count or 0) > (other.count or 0) or (self.share or 0.0) > (other.share or 0.0)

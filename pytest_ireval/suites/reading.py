@@ -1,4 +1,4 @@
-"""How values are read from what a suite says; each function returns the value, or says what should be written."""
+"""Readers of a suite's values; each returns the value, or an error that shows what to write."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from pydantic import BeforeValidator, TypeAdapter, ValidationError, ValidationInfo
 
@@ -21,11 +21,6 @@ from pytest_ireval.suites.quantities import Tolerance, Tolerances
 from pytest_ireval.suites.scalars import Scalar, UnfitError, number_in_scalar, place_of, plain_value, unfit
 from pytest_ireval.suites.suite import SourceAsked
 
-if TYPE_CHECKING:
-    from pytest_ireval.plugins.registry import Registry
-    from pytest_ireval.suites.suite import SourceAsked
-
-
 FLAGS = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
 DURATION = re.compile(r"([0-9.]+)\s*(ms|s|m|h)")
 SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
@@ -37,15 +32,15 @@ A_DURATION = "duration: write 30s, 500ms or 2m"
 
 @dataclass(frozen=True)
 class Reference:
-    """What a rule compares with: the stored baseline, the anchor, or what a source returns."""
+    """The reference of a rule: the stored baseline, the anchor, or the answer of a source."""
 
     source: SourceAsked | None = None
     anchored: bool = False
-    """Whether it is the anchor, which does not move with each acceptance."""
+    """True for the anchor, which does not move with each acceptance."""
 
     @property
     def stored(self) -> bool:
-        """Whether it is the stored baseline."""
+        """True for the stored baseline."""
         return self.source is None and not self.anchored
 
 
@@ -54,7 +49,7 @@ ANCHOR = Reference(anchored=True)
 
 
 def registry_of(info: ValidationInfo) -> Registry:
-    """The registry that names are looked up in; without any, what is installed."""
+    """The registry that names are looked up in; unless given, that of the installed packages."""
     from pytest_ireval.plugins.registry import installed
 
     given: Registry | None = (info.context or {}).get("registry")
@@ -67,7 +62,7 @@ def text(value: Any) -> str:
 
 
 def read_list(value: Any) -> Any:
-    """One value is a list of one."""
+    """The list, or a list of the one value."""
     return value if isinstance(value, (list, tuple)) else [value]
 
 
@@ -96,14 +91,14 @@ def read_number(value: Any) -> float:
 
 
 def a_filter(value: Any) -> Any:
-    """A mapping that says something; what is in it is read by its type."""
+    """A mapping that is not empty; its content is read by its type."""
     if not isinstance(value, dict) or not value:
         raise UnfitError("a filter is a mapping of columns and values: {segment: tail} or {segment: [head, tail]}")
     return value
 
 
 def path(value: Any) -> Path:
-    """A path made absolute: what is written is relative to the file it is written in."""
+    """An absolute path; a suite writes it relative to its file."""
     if isinstance(value, Path):
         return value.absolute()
     text = plain_value(value, "path of a file")
@@ -114,7 +109,7 @@ def path(value: Any) -> Path:
 
 
 def read_some(value: tuple[Any, ...]) -> tuple[Any, ...]:
-    """At least one."""
+    """The same values; at least one."""
     if not value:
         raise UnfitError("an empty list has no effect: name at least one")
     return value
@@ -178,7 +173,7 @@ def day(value: Any) -> date:
 
 
 def by_value(value: Any) -> Any:
-    """One tolerance for all becomes the default."""
+    """The tolerances by value; one tolerance for all becomes the default."""
     if isinstance(value, Tolerances):
         return {**value.by_value, **({"default": value.default} if value.default else {})}
     if isinstance(value, dict) and list(value) != ["absolute"]:
@@ -195,7 +190,7 @@ def tolerances(value: dict[str, Tolerance]) -> Tolerances:
 
 
 def sizes(value: Any) -> Any:
-    """One size for all stands under no name."""
+    """The sizes by value; one size for all has the empty name."""
     if isinstance(value, dict):
         if not value:
             raise UnfitError("no size is given", allowed="allowed: 1000, or {head: 1000, tail: 50000}")
@@ -209,7 +204,6 @@ def against(value: Any, info: ValidationInfo) -> Reference:
         return value
     if value in ("baseline", "anchor"):
         return STORED if value == "baseline" else ANCHOR
-
     registry = registry_of(info)
     if not isinstance(value, dict):
         kinds = ", ".join(f"{{{name}: …}}" for name in registry.sources)
@@ -220,23 +214,24 @@ def against(value: Any, info: ValidationInfo) -> Reference:
     return Reference(source_asked(value, registry))
 
 
-def _source(value: Any, info: ValidationInfo) -> Any:
+def validated_source(value: Any, info: ValidationInfo) -> SourceAsked:
+    """The source with its options, for validators."""
+    return value if isinstance(value, SourceAsked) else source_asked(value, registry_of(info))
 
-    return source_asked(value, registry_of(info))
 
-
-_NESTED: TypeAdapter[dict[str, Any]] = TypeAdapter(dict[str, Annotated[Any, BeforeValidator(_source)]])
+_NESTED: TypeAdapter[dict[str, Any]] = TypeAdapter(dict[str, Annotated[Any, BeforeValidator(validated_source)]])
 """``{source: {…}}``, whose mistakes are found below ``source``."""
 
-
 RELATIVE = "a path is relative to the file it is written in"
-"""What helps most where a file is not there."""
+"""The suggestion for a missing file."""
 
 
 def source_asked(value: Any, registry: Registry) -> SourceAsked:
     """The source with its options; raises UnfitError or a ValidationError."""
     key = _kind_key(value, registry)
     kind = registry.sources[key]
+    if str(key) != kind.name:  # acme:shop, whose options know the key as shop
+        value = {kind.name if each is key else each: given for each, given in value.items()}
     options = kind.options.model_validate(value, context={"registry": registry})
     return SourceAsked(kind, options, place_of(key))
 
@@ -258,7 +253,7 @@ def _kind_key(value: Any, registry: Registry) -> Any:
 
 
 def read_source(value: Any, registry: Registry, start: Spot, problems: list[Problem]) -> SourceAsked | None:
-    """The source; None if it is wrong, which ``problems`` tell then."""
+    """The source; None if it is wrong, and ``problems`` say why."""
     try:
         asked = source_asked(value, registry)
     except UnfitError as error:
@@ -270,18 +265,18 @@ def read_source(value: Any, registry: Registry, start: Spot, problems: list[Prob
         complaint = f"source {kind.name} of {kind.source} raised {type(error).__name__}: {error}"
         problems.append(Problem(complaint, str(start.place), start.path))
     else:
-        problems += _absent(asked, value, start)
+        problems += _absent(asked, value, _kind_key(value, registry), start)
         return asked
     return None
 
 
-def _absent(asked: SourceAsked, value: Any, start: Spot) -> list[Problem]:
-    """Files behind the key of the kind that are not there; a pattern may stand for none as yet."""
+def _absent(asked: SourceAsked, value: Any, key: Any, start: Spot) -> list[Problem]:
+    """Missing files of the key of the kind; a pattern may have no files yet."""
     paths = getattr(asked.options, asked.kind.name)
     paths = paths if isinstance(paths, tuple) else (paths,)
-    written = value[asked.kind.name]
+    written = value[key]
     return [
-        Problem(f"no such file: {text}", str(place_of(text)), (*start.path, asked.kind.name), RELATIVE)
+        Problem(f"no such file: {text}", str(place_of(text)), (*start.path, str(key)), RELATIVE)
         for path, text in zip(paths, written if isinstance(written, list) else [written], strict=False)
         if isinstance(path, Path) and not glob.has_magic(str(text)) and not os.path.exists(path)
     ]

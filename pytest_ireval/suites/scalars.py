@@ -1,4 +1,4 @@
-"""What a suite's text is before it has a type, and the message for text that has none."""
+"""The text of a suite before it has a type, and the message for text that does not fit its type."""
 
 from __future__ import annotations
 
@@ -19,73 +19,60 @@ class File(NamedTuple):
     folder: str
 
 
-class Scalar(str):
-    """Text of a suite that knows where it stands."""
+class _Placed:
+    """A value of a suite with the place where it begins."""
 
-    __slots__ = ("column", "file", "line")
+    __slots__ = ()
 
     file: File
     line: int
     column: int
+
+    @property
+    def place(self) -> Place:
+        """The place where it begins."""
+        return Place(self.file.shown, self.line, self.column)
+
+
+class Scalar(_Placed, str):
+    """Text of a suite with its place."""
+
+    __slots__ = ("column", "file", "line")
 
     @property
     def folder(self) -> str:
         """The folder of its file, absolute."""
         return self.file.folder
 
-    @property
-    def place(self) -> Place:
-        """Where it stands."""
-        return Place(self.file.shown, self.line, self.column)
 
-
-class Items(list[Any]):
-    """A list of a suite that knows where it begins."""
+class Items(_Placed, list[Any]):
+    """A list of a suite with its place."""
 
     __slots__ = ("column", "file", "line")
 
-    file: File
-    line: int
-    column: int
 
-    @property
-    def place(self) -> Place:
-        """Where it begins."""
-        return Place(self.file.shown, self.line, self.column)
-
-
-class Keys(dict[Any, Any]):
-    """A mapping of a suite that knows where it begins; its keys know where they stand."""
+class Keys(_Placed, dict[Any, Any]):
+    """A mapping of a suite with its place; its keys have places, too."""
 
     __slots__ = ("column", "file", "line")
-
-    file: File
-    line: int
-    column: int
-
-    @property
-    def place(self) -> Place:
-        """Where it begins."""
-        return Place(self.file.shown, self.line, self.column)
 
 
 Written = TypeVar("Written", Scalar, Items, Keys)
-NOWHERE = File("", "")
 
 
 def put_value(value: Written, file: File, line: int, column: int) -> Written:
-    """The same, standing there."""
+    """The same value with that place."""
     value.file, value.line, value.column = file, line, column
     return value
 
 
 def place_of(value: Any) -> Place:
-    """Where a value stands; nowhere, if it was not read from a file."""
-    return value.place if isinstance(value, (Scalar, Items, Keys)) else Place("", 0, 0)
+    """The place of a value; an empty one if it was not read from a file."""
+    return value.place if isinstance(value, _Placed) else Place("", 0, 0)
 
 
 class UnfitError(ValueError):
-    """A value is not what it should be; raised by types of options, which makes it a mistake at the value's place."""
+    """A value does not fit its type. Types of options raise it; it becomes a mistake at the value's place."""
 
     def __init__(self, complaint: str, suggestion: str = "", allowed: str = "") -> None:
         self.complaint, self.suggestion, self.allowed = complaint, suggestion, allowed
@@ -100,7 +87,7 @@ def plain_value(value: Any, what: str) -> str:
 
 
 def number_in_scalar(value: Any, what: str) -> float:
-    """The finite number that ``value`` is, or is the text of."""
+    """The finite number of ``value``, a number or its text."""
     if isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value):
         return float(value)
     text = plain_value(value, what)
@@ -110,6 +97,6 @@ def number_in_scalar(value: Any, what: str) -> float:
 
 
 def unfit(value: Any, what: str) -> UnfitError:
-    """The error that says that ``value`` is none, where ``what`` is such as ``bound: write '>= 0.85'``."""
+    """The error of an invalid value; ``what`` is such as ``bound: write '>= 0.85'``."""
     kind = "a mapping" if isinstance(value, dict) else "a list" if isinstance(value, (list, tuple)) else ""
     return UnfitError(f"{kind or shown(str(value))} is not a valid {what}")

@@ -1,4 +1,4 @@
-"""A suite as everything below the faces sees it: typed, complete, and sure where each part was written."""
+"""A suite after it was read: typed, complete, each part with its place in the file."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pytest_ireval.results.evaluation import Policies
 
 
 class Place(NamedTuple):
-    """Where something stands; ``file`` as messages show it."""
+    """A place in a file; ``file`` as messages show it."""
 
     file: str
     line: int
@@ -29,7 +29,7 @@ class FileAsked:
     """A file that a suite names."""
 
     path: Path
-    """Absolute; what the suite says is relative to the file it is written in."""
+    """Absolute; the suite writes it relative to its file."""
     place: Place
     format: str | None = None
     """None: recognised by its content."""
@@ -37,31 +37,33 @@ class FileAsked:
 
 @dataclass(frozen=True)
 class JudgmentsAsked:
-    """Which judgments count, and how."""
+    """The judgments of a suite, and how they count."""
 
     file: FileAsked
     relevant_from: float | None = None
-    """The lowest relevant grade for metrics that have no ``rel`` of their own; None: what each metric says."""
+    """The lowest relevant grade for metrics without ``rel`` of their own; None: the default of each metric."""
     scale: Mapping[float, str] = field(default_factory=dict)
-    """Labels of grades; empty: none were given."""
+    """Labels of grades."""
     lock: bool = False
-    """Whether judgments that differ from those of the baseline are an error."""
+    """True if judgments that differ from those of the baseline are an error."""
 
 
 @dataclass(frozen=True)
 class DocumentsAsked:
-    """What is said about documents."""
+    """Facts about documents."""
 
     aliases: FileAsked | None = None
-    """A table from, to: ids that have other names now."""
+    """A table with the columns from and to: renamed documents."""
     collapse: FileAsked | None = None
-    """A table document, group: variants of which only the first of a ranking counts."""
+    """A table with the columns document and group: only the first variant in a ranking counts."""
     size: int | None = None
-    """How many documents there are to find."""
+    """The number of documents in the collection."""
     texts: FileAsked | None = None
     """A file of titles and other fields of documents."""
     pictures: bool = False
     """True if pages show their pictures."""
+    keep_titles: bool = False
+    """True if the baseline keeps titles and addresses."""
 
 
 @dataclass(frozen=True)
@@ -70,28 +72,28 @@ class SourceAsked:
 
     kind: SourceKind
     options: Any
-    """An instance of ``kind.options``; paths in it are absolute."""
+    """An instance of ``kind.options``, with absolute paths."""
     place: Place
 
     @property
     def repeat(self) -> int:
-        """How often it is asked."""
+        """The number of times that it is asked."""
         return int(self.options.repeat)
 
 
 @dataclass(frozen=True)
 class PopulationAsked:
-    """What the queries of a suite were drawn from."""
+    """The population that the queries of a suite were drawn from."""
 
     place: Place
     strata: str = ""
     """The column of the queries that has the stratum of each."""
     shares: Mapping[str, float] = field(default_factory=dict)
-    """By stratum, its share of the population; empty: the sizes say it."""
+    """The share of each stratum; empty if it follows from the sizes."""
     size: int | None = None
-    """How many queries the whole population has."""
+    """The number of queries in the whole population."""
     sizes: Mapping[str, int] = field(default_factory=dict)
-    """The same by stratum."""
+    """The number of queries in each stratum."""
 
 
 @dataclass(frozen=True)
@@ -100,17 +102,17 @@ class RuleAsked:
 
     kind: RuleKind
     options: Any
-    """An instance of ``kind.options``, which has ``name``, ``where``, ``per`` and what else every rule takes."""
+    """An instance of ``kind.options``, with ``name``, ``where``, ``per`` and the other options of every rule."""
     place: Place
     """The line of the rule's key."""
     parts: tuple[Part, ...]
     places: tuple[Place, ...]
-    """Where each part stands."""
+    """The place of each part."""
 
 
 @dataclass(frozen=True)
 class Waiver:
-    """A query that no comparison counts until a day."""
+    """A query that comparisons leave out until a day."""
 
     query: str
     until: date
@@ -124,15 +126,15 @@ class Pattern(NamedTuple):
     base: Path
     """Absolute, without wildcards."""
     wild: tuple[str, ...]
-    """What may lie below it, folder by folder, with wildcards; ``**`` is any number of folders, none too."""
+    """The names below it, folder by folder, with wildcards; ``**`` is any number of folders, or none."""
 
 
 @dataclass(frozen=True)
 class Watch:
-    """Files whose change concerns a suite, or some of them that do not."""
+    """Files whose change concerns a suite, or exceptions from them."""
 
     text: str
-    """As it is written."""
+    """The glob as it is written."""
     place: Place
     pattern: Pattern
     excludes: bool = False
@@ -140,55 +142,55 @@ class Watch:
 
 @dataclass(frozen=True)
 class Suite:
-    """Everything a suite file asks for."""
+    """Everything that a suite file asks for."""
 
     name: str
     """Unique in a run; with a matrix it ends in the values, as ``shop.de``."""
     path: Path
     """The file, absolute."""
     shown: str
-    """The file as messages show it: relative to where the run began, if it lies there."""
+    """The file as messages show it: relative to the folder of the run, if it is inside."""
     place: Place
     values: Mapping[str, str] = field(default_factory=dict)
-    """Of the matrix; empty without one."""
+    """Names and values of the matrix; empty without a matrix."""
     owner: str = ""
     tags: tuple[str, ...] = ()
     source: SourceAsked | None = None
     queries: FileAsked | None = None
     weight: str = ""
-    """The column of the queries that says how much traffic each stands for."""
+    """The column of the queries with the traffic of each query."""
     cluster: str = ""
     """The column of the queries whose equal values are variants of one intent."""
     population: PopulationAsked | None = None
-    """What the queries were drawn from; None: unknown."""
+    """The population of the queries; None: unknown."""
     judgments: JudgmentsAsked | None = None
     documents: DocumentsAsked = DocumentsAsked()
     metrics: tuple[Metric, ...] = ()
-    """Those listed, then those that rules add, each once; ``relevant_from`` is not applied to them."""
+    """The listed metrics, then those of the rules, each once; ``relevant_from`` is not applied to them."""
     policies: Policies = field(default_factory=lambda: Policies("trec", "error", "zero", "irrelevant", depth=100))
     rules: tuple[RuleAsked, ...] = ()
     waivers: tuple[Waiver, ...] = ()
     longest_waiver: int = 365
-    """How many days a waiver may last."""
+    """The longest time of a waiver, in days."""
     nothing_judged: Literal["fail", "pass"] = "fail"
-    """What becomes of the suite where no rule judges anything."""
+    """The verdict if no rule judges anything."""
     files: tuple[Path, ...] = ()
-    """All YAML files that were read for it."""
+    """All YAML files of the suite."""
     watches: tuple[Watch, ...] = ()
-    """Empty: nobody said what it depends on."""
+    """Empty if the suite does not name the files that it depends on."""
     weight_place: Place | None = None
-    """Where ``weight`` stands, if it was given."""
+    """The place of ``weight``, if it was given."""
     cluster_place: Place | None = None
-    """Where ``cluster`` stands, if it was given."""
+    """The place of ``cluster``, if it was given."""
 
     @property
     def depth(self) -> int:
-        """How many documents of each ranking count."""
+        """The number of documents of each ranking that count."""
         return self.policies.depth or 100
 
     @property
     def baselines(self) -> Path:
-        """The folder in which its baseline lies."""
+        """The folder of its baseline."""
         return self.path.parent / "baselines"
 
     def columns(self) -> Iterator[str]:

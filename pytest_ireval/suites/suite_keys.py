@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, GetJsonSchemaHandler, ValidationInfo, model_validator
+from pydantic import BeforeValidator, Field, GetJsonSchemaHandler, TypeAdapter, ValidationInfo, model_validator
 from pydantic.json_schema import JsonSchemaValue
 
 from pytest_ireval.errors import did_you_mean
@@ -13,7 +13,7 @@ from pytest_ireval.results.evaluation import Grades, MissingQueries, NoRelevant,
 from pytest_ireval.retrieval.formats.reader import Content
 from pytest_ireval.suites import editor_types, quantities
 from pytest_ireval.suites.options import Options
-from pytest_ireval.suites.reading import RELATIVE, registry_of, source_asked
+from pytest_ireval.suites.reading import RELATIVE, registry_of, validated_source
 from pytest_ireval.suites.scalars import UnfitError, place_of
 from pytest_ireval.suites.suite import FileAsked, SourceAsked
 from pytest_ireval.suites.values import (
@@ -31,12 +31,9 @@ from pytest_ireval.suites.values import (
     typed,
 )
 
-NEAR_ALL = 0.01
-"""Shares that were rounded may miss 100% by this much."""
-
 
 class PopulationKeys(Options):
-    """What the queries were drawn from."""
+    """The population that the queries were drawn from."""
 
     strata: Text = Field(
         "",
@@ -60,39 +57,29 @@ class PopulationKeys(Options):
     def _fits_together(self) -> PopulationKeys:
         by_stratum = bool(self.size) and "" not in self.size
         if self.strata and "" in self.size:
-            raise UnfitError(
-                "one size for all strata does not give the size of each stratum",
-                allowed="allowed: size: {VALUE: 1000, …}, one for each stratum",
-            )
+            allowed = "allowed: size: {VALUE: 1000, …}, one for each stratum"
+            raise UnfitError("one size for all strata does not give the size of each stratum", allowed=allowed)
         if self.strata and not (self.shares or by_stratum):
-            raise UnfitError(
-                "the share of each stratum is missing",
-                f"add shares: {{VALUE: 60%, …}}, one for each value of {self.strata}",
-                "allowed: shares, or size with a number for each stratum",
-            )
+            suggestion = f"add shares: {{VALUE: 60%, …}}, one for each value of {self.strata}"
+            allowed = "allowed: shares, or size with a number for each stratum"
+            raise UnfitError("the share of each stratum is missing", suggestion, allowed)
         if not self.strata and (self.shares or by_stratum):
             what = "shares" if self.shares else "a size for each stratum"
             raise UnfitError(f"{what} needs strata", "add strata: COLUMN, the column that has the stratum of a query")
         if not self.strata and not self.size:
             raise UnfitError("population is empty", allowed="allowed: {size: 1000}, or {strata: COLUMN, shares: {…}}")
         total = sum(self.shares.values())
-        if self.shares and abs(total - 1) > NEAR_ALL:
+        if self.shares and abs(total - 1) > 0.01:  # shares may be rounded
             raise UnfitError(f"the shares sum to {quantities.percent(round(total, 6))}", allowed="allowed: 100%")
         return self
 
 
-FORMAT = "1"
-"""The version of the form of suites."""
-
-
 CONTENTS = "contents"
-"""In the context of a validation: what is in files that are not read from the disk."""
+"""The key in the context of a validation for contents of files that are not read from the disk."""
 
 
 def _existing(value: Any, info: ValidationInfo) -> FileAsked:
-    """The file at a path, which is there."""
-    from pydantic import TypeAdapter
-
+    """The file at a path, which must exist."""
     if isinstance(value, FileAsked):
         return value
     path = TypeAdapter(PathText).validate_python(value, context=info.context)
@@ -103,33 +90,25 @@ def _existing(value: Any, info: ValidationInfo) -> FileAsked:
 
 
 def _format_of(content: Content) -> BeforeValidator:
-    """The name of an installed format of such content."""
+    """A validator of names of installed formats of such content."""
 
     def known(value: Any, info: ValidationInfo) -> Any:
-        names = [
-            name for each in registry_of(info).readers if each.holds == content for name in (each.name, *each.also)
-        ]
+        readers = [each for each in registry_of(info).readers if each.holds == content]
+        names = [name for each in readers for name in (each.name, *each.also)]
         if isinstance(value, str) and value.strip() not in names:
-            raise UnfitError(
-                f"unknown format {value!r} of {content}",
-                did_you_mean(value, names),
-                "available: " + ", ".join(sorted(set(names))),
-            )
+            available = "available: " + ", ".join(sorted(set(names)))
+            raise UnfitError(f"unknown format {value!r} of {content}", did_you_mean(value, names), available)
         return value
 
     return BeforeValidator(known)
 
 
-def _source(value: Any, info: ValidationInfo) -> SourceAsked:
-    return value if isinstance(value, SourceAsked) else source_asked(value, registry_of(info))
-
-
 ExistingFile = Annotated[FileAsked, typed(_existing, editor_types.PATH)]
-Source = Annotated[SourceAsked, typed(_source, editor_types.SOURCE)]
+Source = Annotated[SourceAsked, typed(validated_source, editor_types.SOURCE)]
 
 
 class FileKeys(Options):
-    """A path, or a mapping with the path and what else is to be said of the file."""
+    """A path, or a mapping with the path and other facts about the file."""
 
     file: ExistingFile = Field(description="The path, relative to the file it is written in.")
 
@@ -186,7 +165,7 @@ class JudgmentsKeys(FileKeys):
 
 
 class DocumentsKeys(Options):
-    """What is said about documents."""
+    """Facts about documents."""
 
     aliases: ExistingFile | None = Field(
         None, description="A table of renamed documents, with the columns from and to.", examples=["data/ids.tsv"]
@@ -208,6 +187,12 @@ class DocumentsKeys(Options):
         "Addresses are never loaded.",
         examples=["true"],
     )
+    keep_titles: Flag = Field(
+        False,
+        description="With true, the baseline keeps titles and addresses of its documents (120 characters each): "
+        "a document that has left the index is still shown with its title.",
+        examples=["true"],
+    )
     size: Whole | None = Field(
         None,
         description="The number of documents in the collection; FallOut and some other metrics need it.",
@@ -216,7 +201,7 @@ class DocumentsKeys(Options):
 
 
 class WaiverKeys(Options):
-    """A query that no comparison counts until a day."""
+    """A query that comparisons leave out until a day."""
 
     query: Text = Field(description="The query's id.", examples=["q017"])
     until: DayText = Field(

@@ -1,4 +1,4 @@
-"""The types that options are made of: what a suite says as text, and what becomes of it."""
+"""The types of options: text of a suite, and the value that is read from it."""
 
 from __future__ import annotations
 
@@ -12,51 +12,24 @@ from pydantic import AfterValidator, BeforeValidator, GetPydanticSchema, WithJso
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.suites import editor_types, finding, quantities, reading
 from pytest_ireval.suites.quantities import Amount, Bound, Tolerance, Tolerances
-from pytest_ireval.suites.reading import STORED, Reference
-
-__all__ = [
-    "STORED",
-    "Against",
-    "Amount",
-    "AmountText",
-    "Bound",
-    "BoundText",
-    "DayText",
-    "DurationText",
-    "Filter",
-    "Flag",
-    "MetricText",
-    "MetricTexts",
-    "Number",
-    "PathText",
-    "PathTexts",
-    "Reference",
-    "ShareText",
-    "SizesText",
-    "Text",
-    "Texts",
-    "Tolerance",
-    "ToleranceText",
-    "Tolerances",
-    "TolerancesText",
-    "Watches",
-    "Whole",
-]
+from pytest_ireval.suites.reading import Reference
 
 
 def typed(read: Callable[..., Any], schema: editor_types.Schema) -> GetPydanticSchema:
-    """A type of ours that ``read`` makes of whatever a suite says; ``schema`` is for editors.
+    """A type of ours that ``read`` makes of a suite's value; ``schema`` is for editors.
 
     Pydantic must not look into the type, and so cannot apply constraints such as ``ge`` to it. Numbers, text and the
     like are read first and then left to pydantic.
     """
+    return _read_as(Annotated[Any, BeforeValidator(read)], schema)
+
+
+def _read_as(kind: Any, schema: editor_types.Schema) -> GetPydanticSchema:
+    """A type that pydantic reads as another one."""
     return GetPydanticSchema(
-        lambda _source, handler: handler.generate_schema(Annotated[Any, BeforeValidator(read)]),
-        lambda _schema, _handler: dict(schema),
+        lambda _source, handler: handler.generate_schema(kind), lambda _schema, _handler: dict(schema)
     )
 
-
-_Metrics = Annotated[Any, BeforeValidator(reading.metrics_of)]
 
 Text = Annotated[str, BeforeValidator(reading.text), WithJsonSchema(editor_types.TEXT)]
 """Any text."""
@@ -71,7 +44,7 @@ Number = Annotated[float, BeforeValidator(reading.read_number), WithJsonSchema(e
 Filter = Annotated[dict[Text, Texts], BeforeValidator(reading.a_filter), WithJsonSchema(editor_types.FILTER)]
 """Columns, each with the values that count."""
 PathText = Annotated[Path, BeforeValidator(reading.path), WithJsonSchema(editor_types.PATH)]
-"""A path, absolute; what is written is relative to the file it is written in."""
+"""An absolute path; a suite writes it relative to its file."""
 PathTexts = Annotated[
     tuple[PathText, ...],
     BeforeValidator(reading.read_list),
@@ -79,9 +52,8 @@ PathTexts = Annotated[
     WithJsonSchema(editor_types.PATHS),
 ]
 """One path or a list of them."""
-_Watch = Annotated[Any, BeforeValidator(finding.watch)]
 Watches = Annotated[
-    tuple[_Watch, ...],
+    tuple[Annotated[Any, BeforeValidator(finding.watch)], ...],
     BeforeValidator(reading.read_list),
     AfterValidator(reading.read_some),
     WithJsonSchema(editor_types.GLOBS),
@@ -91,16 +63,14 @@ MetricText = Annotated[Metric, typed(reading.one_metric, editor_types.METRIC)]
 """One metric; the validation's context has the registry that knows it."""
 MetricTexts = Annotated[
     tuple[Metric, ...],
-    GetPydanticSchema(
-        lambda _source, handler: handler.generate_schema(
-            Annotated[
-                tuple[_Metrics, ...],
-                BeforeValidator(reading.read_list),
-                AfterValidator(reading.read_some),
-                AfterValidator(reading.flat),
-            ]
-        ),
-        lambda _schema, _handler: dict(editor_types.METRICS),
+    _read_as(
+        Annotated[
+            tuple[Annotated[Any, BeforeValidator(reading.metrics_of)], ...],
+            BeforeValidator(reading.read_list),
+            AfterValidator(reading.read_some),
+            AfterValidator(reading.flat),
+        ],
+        editor_types.METRICS,
     ),
 ]
 """Metrics, each once; ``P@[5, 10]`` is two."""
@@ -110,11 +80,9 @@ ToleranceText = Annotated[Tolerance, typed(quantities.tolerance, editor_types.TO
 """``1%`` of the baseline, or ``{absolute: 0.01}``."""
 TolerancesText = Annotated[
     Tolerances,
-    GetPydanticSchema(
-        lambda _source, handler: handler.generate_schema(
-            Annotated[dict[Text, ToleranceText], BeforeValidator(reading.by_value), AfterValidator(reading.tolerances)]
-        ),
-        lambda _schema, _handler: dict(editor_types.TOLERANCES),
+    _read_as(
+        Annotated[dict[Text, ToleranceText], BeforeValidator(reading.by_value), AfterValidator(reading.tolerances)],
+        editor_types.TOLERANCES,
     ),
 ]
 """A tolerance, or one for each value of ``per``: ``{head: 1%, default: 3%}``."""
@@ -123,11 +91,7 @@ AmountText = Annotated[Amount, typed(quantities.amount, editor_types.AMOUNT)]
 ShareText = Annotated[float, typed(quantities.share, editor_types.SHARE)]
 """``60%``, above 0."""
 SizesText = Annotated[
-    dict[str, int],
-    GetPydanticSchema(
-        lambda _source, handler: handler.generate_schema(Annotated[dict[Text, Whole], BeforeValidator(reading.sizes)]),
-        lambda _schema, _handler: dict(editor_types.SIZES),
-    ),
+    dict[str, int], _read_as(Annotated[dict[Text, Whole], BeforeValidator(reading.sizes)], editor_types.SIZES)
 ]
 """A number under the name "", or one for each value: ``1000``, ``{head: 1000, tail: 50000}``."""
 DurationText = Annotated[float, BeforeValidator(reading.duration), WithJsonSchema(editor_types.DURATION)]
@@ -135,4 +99,4 @@ DurationText = Annotated[float, BeforeValidator(reading.duration), WithJsonSchem
 DayText = Annotated[date, BeforeValidator(reading.day), WithJsonSchema(editor_types.DAY)]
 """``2027-04-01``."""
 Against = Annotated[Reference, typed(reading.against, editor_types.AGAINST)]
-"""What to compare with."""
+"""A reference to compare with."""

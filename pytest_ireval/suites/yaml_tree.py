@@ -1,14 +1,14 @@
-"""A YAML file as text, lists and mappings that know where they stand, with everything that is wrong with it as YAML.
+"""A YAML file as text, lists and mappings with their places, and all its mistakes as YAML.
 
-Every scalar is text: ``007``, ``no`` and ``12:30`` stay what they are. It is built of the parser's events, not of its
-nodes: so depth, aliases and repeated keys are under control while it grows.
+Every scalar is text: ``007``, ``no`` and ``12:30`` stay as they are. The tree is built from the parser's events, not
+from its nodes, so that depth, aliases and repeated keys are under control while it grows.
 """
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,37 +20,36 @@ from pytest_ireval.suites.scalars import File, Items, Keys, Scalar, put_value
 LARGEST = 2 << 20
 DEEPEST = 50
 REPEATED = 10_000
-"""The most values that may stand there through aliases."""
-TEXT_TAG = "tag:yaml.org,2002:str"
+"""The most values that aliases may make."""
 PARSER: type[Any] = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
-"""The one written in C, where there is one."""
+"""The parser written in C, if it is installed."""
 
 
 class _Tree(NamedTuple):
-    """What stands in a file, and what is wrong with it as YAML."""
+    """The content of a file, and its mistakes as YAML."""
 
     top: Keys
     problems: tuple[Problem, ...]
     whole: bool = True
-    """Whether it was read to its end."""
+    """True if the file was read to its end."""
     variables: bool = True
-    """Whether there may be variables in it."""
+    """True if it may contain variables."""
 
 
 def read_tree(path: Path, file: File) -> _Tree:
-    """The tree of a file; with problems it may lack what could not be read."""
+    """The tree of a file; with problems it may be incomplete."""
     try:
-        size = os.path.getsize(path)
-        data = b"" if size > LARGEST else path.read_bytes()
+        with open(path, "rb") as stream:
+            data = stream.read(LARGEST + 1)
     except OSError as error:
         return _nothing(file, f"cannot be read: {error.strerror}")
-    return tree_of_bytes(data, file) if size <= LARGEST else _too_large(file)
+    return tree_of_bytes(data, file)
 
 
 def tree_of_bytes(data: bytes, file: File) -> _Tree:
-    """The same of what is known to be in the file."""
+    """The same, given the content of the file."""
     if len(data) > LARGEST:
-        return _too_large(file)
+        return _nothing(file, f"is larger than {LARGEST >> 20} MiB, the limit for a suite")
     try:
         data.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -78,10 +77,6 @@ def tree_of(data: bytes, file: File) -> _Tree:
     return _Tree(put_value(Keys(), file, 1, 1), tuple(builder.problems), whole=False)
 
 
-def _too_large(file: File) -> _Tree:
-    return _nothing(file, f"is larger than {LARGEST >> 20} MiB, the limit for a suite")
-
-
 def _nothing(file: File, complaint: str, line: int = 0) -> _Tree:
     place = f"{file.shown}:{line}" if line else file.shown
     return _Tree(put_value(Keys(), file, 1, 1), (Problem(complaint, place),), whole=False)
@@ -103,7 +98,7 @@ class _Builder:
         self._documents = 0
 
     def take(self, event: Any) -> None:
-        """One more event."""
+        """Add one event."""
         kind = type(event)
         if kind is yaml.ScalarEvent:
             self._tag(event, event.tag)
@@ -135,7 +130,7 @@ class _Builder:
         self.problems.append(Problem(complaint, place, suggestion=suggestion))
 
     def _tag(self, event: Any, tag: str | None) -> None:
-        if tag is not None and tag not in ("!", TEXT_TAG):
+        if tag is not None and tag not in ("!", "tag:yaml.org,2002:str"):
             written = tag.replace("tag:yaml.org,2002:", "!!")
             complaint = f"the tag {shown(written)} is refused: a suite holds text, lists and mappings only"
             glob = f'a text that begins with ! is quoted: "{written.rstrip(",]}")}"' if "*" in written else ""
@@ -153,7 +148,7 @@ class _Builder:
     def _end(self) -> None:
         done = self._open.pop()
         if self.brackets and done.event.flow_style:
-            self.problems += _mended(done.value)
+            self.problems += _in_list(done.value) if isinstance(done.value, Items) else _in_mapping(done.value)
         self._anchor(done.event, done.value, done.count)
         self._place(done.value, done.event)
 
@@ -206,27 +201,27 @@ class _Builder:
         return key
 
 
+@dataclass(slots=True)
 class _Open:
     """A list or mapping that has not ended yet."""
 
-    __slots__ = ("count", "event", "has_key", "key", "value")
-
-    def __init__(self, value: Any, event: Any, count: int) -> None:
-        self.value, self.event, self.count = value, event, count
-        self.key: Any = None
-        self.has_key = False
+    value: Any
+    event: Any
+    count: int
+    key: Any = None
+    has_key: bool = False
 
 
 NO_BLANK = re.compile(r"(?P<before>[\s-]*)(?P<key>[A-Za-z_][\w.@-]*):(?P<value>(?!//)\S.*)")
-"""A key whose colon has no blank behind it, so that the line is text to YAML."""
+"""A key without a space after its colon, so that the line is text to YAML."""
 GLOB = re.compile(r"\*[*./][^\s,\]}]*")
-"""What YAML takes for an alias."""
+"""A glob that YAML takes for an alias."""
 BOUND = re.compile(r"(?:[<>]=?|≥|≤)\s*[0-9.]+%?")
 NAME_OF_METRIC = 'quote names of metrics that hold brackets, braces, commas or quotes: "nDCG(gain={1: 1, 2: 3})@10"'
 
 
 def _syntax_problem(error: yaml.YAMLError, data: bytes, file: File) -> Problem:
-    """YAML's own reason, or ours where that would lead astray, and where."""
+    """YAML's own reason, or ours if that would mislead, with the place."""
     text = data.decode("utf-8")
     if isinstance(error, yaml.MarkedYAMLError) and error.problem_mark is not None:
         return _marked(error, error.problem_mark, text.splitlines(), file)
@@ -238,37 +233,33 @@ def _syntax_problem(error: yaml.YAMLError, data: bytes, file: File) -> Problem:
 
 def _marked(error: yaml.MarkedYAMLError, mark: yaml.Mark, lines: Sequence[str], file: File) -> Problem:
     line, column = mark.line, mark.column
-    torn = _without_blank(error, mark.line, lines)
-    if torn is not None:
-        return _missing_blank(torn, lines[torn], file)
+    found = _without_blank(error, mark.line, lines)
+    if found is not None:
+        number, match = found
+        place = f"{file.shown}:{number + 1}:{match.end('key') + 1}"
+        suggestion = f"write {match['key']}: {match['value'].strip()}"
+        return Problem("is not YAML: missing space after ':'", place, suggestion=suggestion)
     if error.context == "while scanning a simple key" and error.context_mark is not None:  # noticed lines later
         line, column = error.context_mark.line, error.context_mark.column
     reason = ", ".join(str(part) for part in (error.context, error.problem) if part)
-    return Problem(
-        f"is not YAML: {reason}", f"{file.shown}:{line + 1}:{column + 1}", suggestion=_remedy(lines, line, column)
-    )
+    place = f"{file.shown}:{line + 1}:{column + 1}"
+    return Problem(f"is not YAML: {reason}", place, suggestion=_remedy(lines, line, column))
 
 
-def _without_blank(error: yaml.MarkedYAMLError, last: int, lines: Sequence[str]) -> int | None:
-    """The line whose colon lacks a blank, if that is what is wrong: YAML notices in a later one, the ``last``."""
+def _without_blank(error: yaml.MarkedYAMLError, last: int, lines: Sequence[str]) -> tuple[int, re.Match[str]] | None:
+    """The line with a missing space after a colon, if that is the mistake; YAML notices in the ``last`` line."""
     if error.context == "while scanning a simple key" and error.context_mark is not None:
         first = last = error.context_mark.line
     elif str(error.problem).startswith("mapping values are not allowed"):
         first = max(0, last - 1)
     else:
         return None
-    return next((n for n in range(first, min(last + 1, len(lines))) if NO_BLANK.fullmatch(lines[n])), None)
-
-
-def _missing_blank(number: int, line: str, file: File) -> Problem:
-    match = NO_BLANK.fullmatch(line)
-    before, key, value = match.groups() if match else ("", "", "")
-    place = f"{file.shown}:{number + 1}:{len(before) + len(key) + 1}"
-    return Problem("is not YAML: missing space after ':'", place, suggestion=f"write {key}: {value.strip()}")
+    numbers = range(first, min(last + 1, len(lines)))
+    return next(((number, match) for number in numbers if (match := NO_BLANK.fullmatch(lines[number]))), None)
 
 
 def _remedy(lines: Sequence[str], line: int, column: int) -> str:
-    """What to write instead, where that can be told."""
+    """A suggestion for the line; empty if there is none."""
     here = lines[line] if line < len(lines) else ""
     if "\t" in here[: len(here) - len(here.lstrip())]:
         return "a tab indents this line, but YAML allows only spaces: replace it with spaces"
@@ -286,12 +277,8 @@ def _remedy(lines: Sequence[str], line: int, column: int) -> str:
     return f"quote text that begins with {here[column]}" if here[column : column + 1] in ("@", "`", "%") else ""
 
 
-def _mended(value: Items | Keys) -> list[Problem]:
-    """What is torn apart in a list or mapping in flow style, which is whole afterwards."""
-    return list(_in_list(value) if isinstance(value, Items) else _in_mapping(value))
-
-
 def _in_list(items: Items) -> Iterator[Problem]:
+    """Join names of metrics that YAML has split at their commas; a problem for each."""
     at = 0
     while at < len(items):
         end = _end_of_name(list(items[at:]))
@@ -302,21 +289,20 @@ def _in_list(items: Items) -> Iterator[Problem]:
 
 
 def _in_mapping(keys: Keys) -> Iterator[Problem]:
-    """``{metric: nDCG(gain='exp', k=2)@10}``: what follows the comma becomes a key without a value."""
+    """The same: of ``{metric: nDCG(gain='exp', k=2)@10}`` the part after the comma becomes a key without a value."""
     pieces = list(keys.items())
     for at, (key, value) in enumerate(pieces):
-        following = [k if v == "" else None for k, v in pieces[at + 1 :]]
-        end = _end_of_name([value, *following])
+        parts = [value, *(k if v == "" else None for k, v in pieces[at + 1 :])]
+        end = _end_of_name(parts)
         if end:
-            torn = [value, *following[: end - 1]]
-            keys[key] = whole = _joined(torn)
-            for each in torn[1:]:
+            keys[key] = whole = _joined(parts[:end])
+            for each in parts[1:end]:
                 del keys[each]
             yield _problem(whole)
 
 
 def _end_of_name(pieces: list[object]) -> int:
-    """How many pieces make a name whose brackets close; 0 if the first does not begin such."""
+    """The number of pieces of a name whose brackets close; 0 if the first piece does not begin such a name."""
     depth = 0
     for number, piece in enumerate(pieces, 1):
         if not isinstance(piece, Scalar):
@@ -334,6 +320,5 @@ def _joined(pieces: list[Scalar]) -> Scalar:
 
 def _problem(whole: Scalar) -> Problem:
     quote = "'" if '"' in whole else '"'
-    return Problem(
-        "quote this metric name: it contains commas", str(whole.place), suggestion=f"write {quote}{whole}{quote}"
-    )
+    suggestion = f"write {quote}{whole}{quote}"
+    return Problem("quote this metric name: it contains commas", str(whole.place), suggestion=suggestion)

@@ -4,6 +4,7 @@ from itertools import chain, permutations, product
 
 import numpy as np
 import pytest
+from pencil import as_needed
 
 from pytest_ireval import MetricError, evaluate, load_registry, per_query_metric
 
@@ -59,6 +60,13 @@ VARIANTS = {
     "nDCGRel": ["nDCGRel(gains={1: 4, 2: 1})", "nDCGRel(judged_only=True)"],
     "RnDCG": ["RnDCG(gains={1: 4, 2: 1})", "RnDCG(judged_only=True)"],
     "Compat": ["Compat(normalize=False)"],
+    "INSQ": ["INSQ(T=0.5)@3", "INSQ(measure='ETU', min_grade=1)", "INSQ(measure='residual')@3", "INSQ(measure='ED')"],
+    "INST": ["INST(T=0.5)@4", "INST(T=3)@3", "INST(measure='ETU')", "INST(measure='ED')", "INST(measure='residual')"],
+    "NERR8": ["NERR8@4", "NERR8(min_grade=1)@3"],
+    "NERR10": ["NERR10(p=1)", "NERR10(measure='ETU', p=0.5)"],
+    "NERR11": ["NERR11(T=3)@4"],
+    "BPM": ["BPM(T=2)@4", "BPM(measure='residual')@3"],
+    "IFT": ["IFT(stop='rate')@4"],
 }
 """Arguments under which a metric takes another order for the best."""
 PLAIN = {"IPrec": "IPrec@0.5"}
@@ -134,7 +142,8 @@ def low_and_high(name, direction, grades, lists, references, policies):
 def test_no_order_is_below_the_worst_or_above_the_best(name, policies):
     metric = REGISTRY.parse_metrics([name])[0]
     policies = {"scale": 3, "collection": 50, **policies}
-    data = drawn([len(name), len(policies)])
+    grades, *lists = drawn([len(name), len(policies)])
+    data = (as_needed(metric, grades), *lists)
     (low, high), ends = low_and_high(name, metric.direction, *data, policies)
 
     for query, values in all_values(name, *data, policies).items():

@@ -16,6 +16,8 @@ from pytest_ireval.retrieval.formats import trec
 from pytest_ireval.retrieval.formats.bytestream import byte_file
 from pytest_ireval.retrieval.join import judged_hits
 
+pytestmark = pytest.mark.ci
+
 REGULAR = "".join(
     f"{query} Q0 doc{rank:0{rank}} {rank} {20 - rank // 2}.{rank:03} tag\n"
     for query, retrieved in (("1", 4), ("22", 1), ("333", 7), ("4", 3))

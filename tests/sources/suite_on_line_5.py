@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from pytest_ireval import Queries, Request, SourceError, load_registry
-from pytest_ireval.sources.asking import answers, asked_source
+from pytest_ireval.sources.asking import answers
 from pytest_ireval.suites.reading import source_asked
 from pytest_ireval.suites.scalars import File, Items, Keys, Scalar, put_value
 
@@ -36,7 +36,7 @@ class Asking:
 
     def ask(self, value, registry=None, **given):
         """The rankings of the first asking."""
-        return asked_source(self.source(value, registry), self.request(**given))[0]
+        return answers(self.source(value, registry), self.request(**given))[0].rankings
 
     def lists(self, value, **given):
         """The same as ids by query."""

@@ -12,7 +12,7 @@ from pytest_ireval import InputError, IrevalError, Rankings, SourceError, hookim
 from pytest_ireval.options import SourceOptions
 from pytest_ireval.plugins.registry import Origin, Plugins
 from pytest_ireval.retrieval.from_objects import rankings_from
-from pytest_ireval.sources.asking import asked_source, described_source
+from pytest_ireval.sources.asking import answers, described_source
 from pytest_ireval.suites.values import PathText, Text
 
 
@@ -50,9 +50,9 @@ def refused(shop, fetch):
 def test_a_source_is_asked_as_often_as_the_suite_says(shop):
     registry = acme(lambda options, request: {"q1": [f"answer-{request.repetition}", options.acme]})
 
-    rankings = asked_source(shop.source({"acme": "x", "repeat": 3}, registry), shop.request())
+    found = answers(shop.source({"acme": "x", "repeat": 3}, registry), shop.request())
 
-    assert [each.ranking("q1") for each in rankings] == [["answer-1", "x"], ["answer-2", "x"], ["answer-3", "x"]]
+    assert [each.rankings.ranking("q1") for each in found] == [["answer-1", "x"], ["answer-2", "x"], ["answer-3", "x"]]
 
 
 def test_a_source_may_return_any_form_that_evaluate_takes(shop):
@@ -84,7 +84,7 @@ def test_a_function_that_fetches_may_be_async_also_where_a_loop_is_running(shop)
 
     assert ThreadPoolExecutor(1).submit(asyncio.run, in_a_notebook()).result() == ["a"]
     with pytest.raises(SourceError, match=r"it raised ZeroDivisionError: division by zero\n  at .*, in fetch\n"):
-        asked_source(shop.source({"acme": "x", "repeat": 2}, acme(fetch)), shop.request())
+        answers(shop.source({"acme": "x", "repeat": 2}, acme(fetch)), shop.request())
 
 
 def test_rankings_that_are_longer_than_was_asked_are_cut(shop):

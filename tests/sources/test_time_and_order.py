@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from pytest_ireval import Queries
-from pytest_ireval.sources.asking import asked_source
+from pytest_ireval.sources.asking import answers
 
 PLAIN = """
 import threading, time
@@ -160,7 +160,7 @@ def test_a_function_that_asks_another_source_does_not_wait_for_itself(shop):
     shop.write("outer.py", "ask = None\n\ndef search(text):\n    return ask() if ask else ['x']\n")
     shop.lists({"python": "outer:search"})
     inner, request = shop.source({"python": "inner:search"}), shop.request()
-    sys.modules["outer"].ask = lambda: asked_source(inner, request)[0].ranking("q1")
+    sys.modules["outer"].ask = lambda: answers(inner, request)[0].rankings.ranking("q1")
 
     assert shop.lists({"python": "outer:search", "timeout": "5s"})["q2"] == ["red mug"]
 

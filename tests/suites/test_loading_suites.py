@@ -7,8 +7,9 @@ from toy_kinds import BEGINNING
 
 from pytest_ireval import SuiteError, load_suite, load_suites
 from pytest_ireval.results.evaluation import Policies
+from pytest_ireval.suites.quantities import Tolerance, Tolerances
+from pytest_ireval.suites.reading import STORED
 from pytest_ireval.suites.suite import FileAsked, Place, Waiver
-from pytest_ireval.suites.values import STORED, Tolerance, Tolerances
 
 WHOLE = """\
 ireval: 1

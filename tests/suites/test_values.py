@@ -10,8 +10,10 @@ from pydantic import Field, TypeAdapter, ValidationError
 
 from pytest_ireval.suites import values
 from pytest_ireval.suites.options import RuleOptions
+from pytest_ireval.suites.quantities import Amount, Bound, Tolerance, Tolerances
+from pytest_ireval.suites.reading import STORED
 from pytest_ireval.suites.scalars import File, Scalar, put_value
-from pytest_ireval.suites.values import STORED, Amount, Bound, Number, Text, Tolerance, Tolerances, Whole
+from pytest_ireval.suites.values import Number, Text, Whole
 
 
 def read(kind, value, registry=None):

@@ -1,4 +1,4 @@
-"""Files as streams of bytes: plain, gzip or Zstandard by content, a pipe or ``-`` as well."""
+"""Files as streams of bytes: plain, gzip or Zstandard by content; also pipes and ``-``."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import sys
 import time
 import zlib
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 from queue import Empty, Full, Queue
 from threading import Event, Thread
@@ -21,25 +21,24 @@ from pytest_ireval.errors import InputError, Problem
 
 GZIP, ZSTANDARD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 SKIPPABLE = b"\x2a\x4d\x18"
-"""Behind a byte 5x: a frame that Zstandard skips, as some tools write in front."""
+"""After a byte 5x: a frame that Zstandard skips; some tools write one first."""
 OTHERS = {b"PK\x03\x04": "a zip archive", b"BZh": "compressed with bzip2", b"\xfd7zX": "compressed with xz"}
 COMPRESSED_PIECE = 1 << 16
 SMALL_PIECE = 1 << 10
-"""As much is unpacked at once where little becomes much: 64 KiB may stand for gigabytes."""
+"""The piece for data that unpacks to much more: 64 KiB may become gigabytes."""
 PIECE = 1 << 22
-PIECES_AHEAD = 4
 MOST_SPOOLED = 8 << 30
-"""Bytes from a pipe; a larger file can be read from the disk."""
+"""The most bytes from a pipe; a larger file can be read from the disk."""
 RATIO, UNPACKED_ANYWAY = 1000, 64 << 20
-"""What unpacks to more than so many times its size was made to fill the memory; unless it is no more than this."""
+"""A file may unpack to this many times its size, or to these bytes; a larger one was made to fill the memory."""
 LONGEST_LINE = 64 << 20
-"""Bytes of a line. Lines of rankings have hundreds; a line of JSON with a whole ranking has a million."""
+"""The most bytes of a line. Lines of rankings have hundreds; a line of JSON with a whole ranking has a million."""
 PATIENCE, PAUSE = 60, 0.02
 """Seconds to wait for a program that opens a pipe for writing, and between two looks at it."""
 
 
 def too_long(place: str) -> Problem:
-    """Say that a line is longer than any reader takes."""
+    """The problem of a line that is longer than any reader takes."""
     return Problem(f"this line is longer than {LONGEST_LINE >> 20} MiB", place)
 
 
@@ -47,11 +46,11 @@ class ByteStream(Protocol):
     """Bytes in order; ``readinto`` returns 0 at the end."""
 
     def readinto(self, view: memoryview, /) -> int:
-        """Fill as much of ``view`` as there is at hand."""
+        """Fill ``view`` with the bytes that are available."""
 
 
 class ByteFile:
-    """A file that can be opened any number of times; ``name`` is what messages call it."""
+    """A file that can be opened any number of times; ``name`` is its name in messages."""
 
     def __init__(self, path: Path, name: str) -> None:
         self.path = path
@@ -69,11 +68,8 @@ class ByteFile:
     @property
     def plain(self) -> bool:
         """True when the bytes on disk are the text itself."""
-        return not self.magic.startswith(GZIP) and not self._zstandard
-
-    @property
-    def _zstandard(self) -> bool:
-        return self.magic == ZSTANDARD or (self.magic[1:] == SKIPPABLE and self.magic[0] >> 4 == 5)
+        skippable = self.magic[1:] == SKIPPABLE and self.magic[0] >> 4 == 5
+        return not (self.magic.startswith(GZIP) or self.magic == ZSTANDARD or skippable)
 
     @contextmanager
     def open(self, start: int = 0) -> Iterator[ByteStream]:
@@ -83,7 +79,7 @@ class ByteFile:
             if self.plain:
                 yield file
             else:
-                with _ahead(_gathered(self._decompressed(file))) as stream:
+                with closing(_PiecesAhead(_gathered(self._decompressed(file)))) as stream:
                     yield stream
 
     def head(self, size: int) -> bytes:
@@ -100,18 +96,16 @@ class ByteFile:
 
     def _decompressed(self, file: BinaryIO) -> Iterator[bytes]:
         unpacked = _from_gzip(file, self.name) if self.magic.startswith(GZIP) else _from_zstandard(file, self.name)
-        size = 0
+        size, most = 0, max(UNPACKED_ANYWAY, RATIO * self.size)
         for piece in unpacked:
             size += len(piece)
-            if size > max(UNPACKED_ANYWAY, RATIO * self.size):
-                most = max(UNPACKED_ANYWAY, RATIO * self.size) >> 20
-                raise InputError(
-                    Problem(f"unpacks to more than {most:,} MiB, {RATIO:,} times its size", place=self.name)
-                )
+            if size > most:
+                complaint = f"unpacks to more than {most >> 20:,} MiB, {RATIO:,} times its size"
+                raise InputError(Problem(complaint, place=self.name))
             yield piece
 
     def line_at(self, offset: int) -> int:
-        """The number of the line that holds byte ``offset`` of the text."""
+        """The number of the line with byte ``offset`` of the text."""
         lines, left = 1, offset
         buffer = bytearray(PIECE)
         with self.open() as stream:
@@ -136,7 +130,7 @@ class ByteFile:
 
 @contextmanager
 def byte_file(path: str | os.PathLike[str]) -> Iterator[ByteFile]:
-    """The file at ``path``; what comes through a pipe, or standard input for ``-``, is put on disk first."""
+    """The file at ``path``; the bytes of a pipe, or of standard input for ``-``, are first written to disk."""
     name = os.fspath(path)
     if name == "-":
         with _spooled(sys.stdin.buffer, "standard input") as file:
@@ -149,7 +143,7 @@ def byte_file(path: str | os.PathLike[str]) -> Iterator[ByteFile]:
                 raise InputError(Problem("this is a directory, not a file", place=name))
             if stat.S_ISREG(mode):
                 file = ByteFile(Path(name), name)
-            elif stat.S_ISCHR(mode) and not _is_terminal(name):
+            elif stat.S_ISCHR(mode) and name not in ("/dev/stdin", "/dev/tty") and not name.startswith("/dev/fd/"):
                 raise InputError(Problem("this is a device, not a file", place=name))
             else:
                 pipe, first = _pipe(name)
@@ -175,20 +169,15 @@ def _spooled(pipe: BinaryIO, name: str, first: bytes = b"") -> Iterator[ByteFile
                 copy.write(piece)
                 if copy.tell() > MOST_SPOOLED:
                     complaint = f"more than {MOST_SPOOLED >> 30} GiB were read from the pipe"
-                    raise InputError(
-                        Problem(complaint, place=name, suggestion="write the data to a file and use its path")
-                    )
+                    remedy = "write the data to a file and use its path"
+                    raise InputError(Problem(complaint, place=name, suggestion=remedy))
         yield ByteFile(path, name)
 
 
-def _is_terminal(name: str) -> bool:
-    return name in ("/dev/stdin", "/dev/tty") or name.startswith("/dev/fd/")
-
-
 def _pipe(name: str) -> tuple[BinaryIO, bytes]:
-    """Open a pipe, and return what was read meanwhile. Opening a pipe without a writer would block forever.
+    """Open a pipe, and return the bytes that were read meanwhile. Opening a pipe without a writer would block forever.
 
-    A program that has the pipe open may take its time.
+    A program that has the pipe open may start to write later.
     """
     if os.name == "nt":
         return open(name, "rb"), b""
@@ -263,7 +252,7 @@ def _from_zstandard(file: BinaryIO, name: str) -> Iterator[bytes]:
 
 
 def _gathered(pieces: Iterator[bytes]) -> Iterator[bytes]:
-    """The same bytes in fewer, larger pieces: each one handed to another thread costs a switch between them."""
+    """The same bytes in fewer, larger pieces: each piece costs a switch between two threads."""
     held: list[bytes] = []
     size = 0
     for piece in pieces:
@@ -276,10 +265,10 @@ def _gathered(pieces: Iterator[bytes]) -> Iterator[bytes]:
 
 
 class _PiecesAhead:
-    """Pieces that another thread prepares while this one works on those before."""
+    """Pieces that another thread prepares while this one works on earlier pieces."""
 
     def __init__(self, pieces: Iterator[bytes]) -> None:
-        self._queue: Queue[bytes | Exception | None] = Queue(PIECES_AHEAD)
+        self._queue: Queue[bytes | Exception | None] = Queue(4)
         self._stopped = Event()
         self._rest = memoryview(b"")
         self._ended = False
@@ -318,18 +307,7 @@ class _PiecesAhead:
 
     def close(self) -> None:
         self._stopped.set()
-        while True:
-            try:
+        with suppress(Empty):
+            while True:
                 self._queue.get_nowait()
-            except Empty:
-                break
         self._thread.join()
-
-
-@contextmanager
-def _ahead(pieces: Iterator[bytes]) -> Iterator[ByteStream]:
-    stream = _PiecesAhead(pieces)
-    try:
-        yield stream
-    finally:
-        stream.close()

@@ -8,14 +8,13 @@ from __future__ import annotations
 import csv
 from collections import Counter
 from collections.abc import Iterator
+from itertools import chain
 
 from pytest_ireval.errors import InputError, Mistakes, Problem
 from pytest_ireval.retrieval.formats.input_file import InputFile, input_file, words
 from pytest_ireval.retrieval.formats.json_text import json_lines
 from pytest_ireval.retrieval.tables import Table, at_lines, is_quoted, named
 from pytest_ireval.text_table import counted
-
-LONGEST_CELL = 1 << 24
 
 
 def delimited_table(file: InputFile, *, short_rows: bool = False) -> Table:
@@ -27,24 +26,25 @@ def delimited_table(file: InputFile, *, short_rows: bool = False) -> Table:
 
 
 def _refuse_quoted_ids(table: Table) -> None:
-    """In TSV a quote is a quote, and an id in quotes would never match one without."""
+    """Refuse ids in quotes: in TSV a quote is part of the id, which would never match one without quotes."""
     mistakes = Mistakes()
     for name in dict.fromkeys(filter(None, (named(table.columns, kind) for kind in ("query", "document", "id")))):
-        for row in table.rows:
-            if is_quoted(table.columns[name][row].strip()):
-                complaint = f"the id {table.columns[name][row].strip()} is in quotes"
+        for row, cell in enumerate(map(str.strip, table.columns[name])):
+            if is_quoted(cell):
                 suggestion = "TSV has no quoting: remove the quotes, or use CSV"
-                mistakes.add(Problem(complaint, place=table.place(row), suggestion=suggestion))
+                mistakes.add(Problem(f"the id {cell} is in quotes", place=table.place(row), suggestion=suggestion))
     mistakes.refuse()
 
 
 def pairs(file: InputFile) -> Table:
     """Columns id and text."""
-    return _table(file, _with_names(file, ["id", "text"]))
+    lines = ((number, line) for number, line in enumerate(file.lines(), 1) if line.strip())
+    rows = ((number, line.rstrip("\r\n").split("\t", 1)) for number, line in lines)
+    return _table(file, chain([(0, ["id", "text"])], rows))
 
 
 NAMED = 20
-"""So many columns are listed in a message."""
+"""The most columns that a message lists."""
 Row = tuple[int, list[str]]
 """The number of a row's last line, and its cells."""
 
@@ -56,7 +56,7 @@ def _rows(file: InputFile) -> Iterator[Row]:
             if line.strip():
                 yield number, line.rstrip("\r\n").split("\t")
         return
-    before = csv.field_size_limit(LONGEST_CELL)
+    before = csv.field_size_limit(1 << 24)
     reader = csv.reader(file.lines(), delimiter=file.delimiter, skipinitialspace=True, strict=True)
     try:
         for cells in reader:
@@ -66,13 +66,6 @@ def _rows(file: InputFile) -> Iterator[Row]:
         raise InputError(Problem(f"is not CSV ({error})", place=f"{file.name}:{reader.line_num}")) from None
     finally:
         csv.field_size_limit(before)
-
-
-def _with_names(file: InputFile, names: list[str]) -> Iterator[Row]:
-    yield 0, names
-    for number, line in enumerate(file.lines(), 1):
-        if line.strip():
-            yield number, line.rstrip("\r\n").split("\t", len(names) - 1)
 
 
 def _listed(names: list[str]) -> str:
@@ -110,7 +103,7 @@ def beir_queries(file: InputFile) -> Table:
 
 
 def beir_judgments(file: InputFile) -> Table:
-    """The judgments of the only split; where there are several, one must be named."""
+    """The judgments of the only split; of several, the user must name one."""
     splits = sorted((file.path / "qrels").glob("*.tsv"))
     if len(splits) != 1:
         found = ", ".join(str(split) for split in splits)
@@ -126,7 +119,7 @@ NAMES = ("query", "subtopic", "document", "grade")
 
 def diversity_judgments(file: InputFile) -> Table:
     """The four columns of every line."""
-    columns: tuple[list[str], ...] = ([], [], [], [])
+    rows: list[list[str]] = []
     lines: list[int] = []
     mistakes = Mistakes()
     for number, line in enumerate(file.lines(), 1):
@@ -139,7 +132,7 @@ def diversity_judgments(file: InputFile) -> Table:
             mistakes.add(Problem(complaint, place=f"{file.name}:{number}", allowed=allowed))
             continue
         lines.append(number)
-        for column, word in zip(columns, found, strict=True):
-            column.append(word)
+        rows.append(found)
     mistakes.refuse()
-    return Table(dict(zip(NAMES, columns, strict=True)), file.name, at_lines(file.name, lines))
+    columns = {name: [row[at] for row in rows] for at, name in enumerate(NAMES)}
+    return Table(columns, file.name, at_lines(file.name, lines))

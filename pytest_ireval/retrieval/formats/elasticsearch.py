@@ -16,6 +16,8 @@ from pytest_ireval.retrieval.tables import Table, table_of_rows
 TEXTS = ("query_string", "query", "q", "text")
 """Parameters of a template that hold the text, best first."""
 
+OF_ONE_FIELD = ("match", "match_phrase", "term", "match_bool_prefix", "match_phrase_prefix")
+
 Rows = Iterator[tuple[dict[str, Any], str]]
 
 
@@ -39,13 +41,9 @@ def _judgments(whole: Node) -> Rows:
     ratings = [(request, rating) for request in whole.each("requests") for rating in request.each("ratings")]
     several = len({rating.text("_index") for _, rating in ratings}) > 1
     for request, rating in ratings:
-        identifier = rating.text("_id")
-        if several:
-            identifier = f"{rating.text('_index')}/{identifier}"
-        yield (
-            {"query": request.required("id"), "document": identifier, "grade": rating.get("rating").value},
-            rating.place,
-        )
+        identifier = f"{rating.text('_index')}/{rating.text('_id')}" if several else rating.text("_id")
+        row = {"query": request.required("id"), "document": identifier, "grade": rating.get("rating").value}
+        yield row, rating.place
 
 
 def _text(request: Node) -> str:
@@ -63,17 +61,13 @@ def _text(request: Node) -> str:
 
 
 def _texts(query: Any) -> Iterator[str]:
-    """Texts that clauses such as match or query_string search for."""
+    """Texts of clauses such as match or query_string."""
     for key, value in query.items() if isinstance(query, dict) else ():
-        if key in ("match", "match_phrase", "term", "match_bool_prefix", "match_phrase_prefix") and isinstance(
-            value, dict
-        ):
+        if key in OF_ONE_FIELD and isinstance(value, dict):
             for sought in value.values():
                 yield str(sought.get("query", sought.get("value", "")) if isinstance(sought, dict) else sought)
         elif key in ("multi_match", "query_string", "simple_query_string") and isinstance(value, dict):
             yield str(value.get("query", ""))
-        elif isinstance(value, dict):
-            yield from _texts(value)
-        elif isinstance(value, list):
-            for part in value:
+        else:
+            for part in value if isinstance(value, list) else [value]:
                 yield from _texts(part)

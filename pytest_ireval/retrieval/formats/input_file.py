@@ -17,25 +17,24 @@ from pytest_ireval.retrieval.formats.bytestream import LONGEST_LINE, ByteFile, B
 FilePath: TypeAlias = str | os.PathLike[str]
 
 GLANCE = 1 << 16
-"""So many bytes at the beginning must be enough to tell what a file holds."""
+"""The number of bytes at the beginning that are enough to recognise a file."""
 
 LONGEST_TEXT = 1 << 29
-"""Characters of a file that is read as a whole."""
+"""The most characters of a file that is read as a whole."""
 
 FIRST_LINES = 50
-DELIMITERS = ("\t", ",", ";")
 WORD = re.compile(r"[^ \t\n\v\f\r]+")
 BYTE_ORDER_MARK = "\ufeff"
 
 
 class InputFile:
-    """What a name stands for: ``file`` is None for a folder. Text is UTF-8; gzip and Zstandard are unpacked."""
+    """A file or a folder; ``file`` is None for a folder. Text is UTF-8; gzip and Zstandard are unpacked."""
 
     def __init__(self, name: str, path: Path, file: ByteFile | None) -> None:
         self.name = name
-        """What messages call it."""
+        """Its name in messages."""
         self.path = path
-        """Where its bytes are; for standard input and pipes this is a copy."""
+        """The path of its bytes; for standard input and pipes this is a copy."""
         self.file = file
 
     @property
@@ -52,7 +51,7 @@ class InputFile:
 
     @cached_property
     def head(self) -> str:
-        """The beginning of the text; what is no UTF-8 is replaced. Nothing for a folder."""
+        """The beginning of the text; bytes that are not UTF-8 are replaced. Empty for a folder."""
         return "" if self.file is None else self.file.head(GLANCE).decode("utf-8", "replace").lstrip(BYTE_ORDER_MARK)
 
     @cached_property
@@ -85,7 +84,7 @@ class InputFile:
 
     @cached_property
     def first_words(self) -> tuple[list[str], ...]:
-        """The words of the first lines that do not begin with ``#``, however many such lines stand before them."""
+        """The words of the first lines that do not begin with ``#``, after any number of such lines."""
         lines = [line for line in self._lines if not line.lstrip().startswith("#")]
         return tuple(map(words, lines[:FIRST_LINES]))
 
@@ -94,10 +93,8 @@ class InputFile:
         """The cells of the first line."""
         if not self.first_lines:
             return ()
-        if self.delimiter not in self.first_lines[0]:
-            return (self.first_lines[0],)
-        if self.delimiter == "\t":
-            return tuple(self.first_lines[0].split("\t"))
+        if self.delimiter == "\t" or self.delimiter not in self.first_lines[0]:
+            return tuple(self.first_lines[0].split(self.delimiter))
         import csv
 
         try:
@@ -107,9 +104,9 @@ class InputFile:
 
     @cached_property
     def delimiter(self) -> str:
-        """What separates the cells of the first line: a tab where there is one, or else a comma, or a semicolon."""
+        """The delimiter of the cells of the first line: a tab if it has one, or else a comma, or a semicolon."""
         first = self.first_lines[0] if self.first_lines else ""
-        return next((delimiter for delimiter in DELIMITERS if delimiter in first), ",")
+        return next((delimiter for delimiter in ("\t", ",", ";") if delimiter in first), ",")
 
     def lines(self) -> Iterator[str]:
         """All lines of the text with their ends, checked to be UTF-8."""
@@ -118,8 +115,8 @@ class InputFile:
                 try:
                     text = line.decode()
                 except UnicodeDecodeError as error:
-                    place = f"{self.name}:{number}"
-                    raise InputError(Problem(f"is not UTF-8 ({error.reason})", place=place)) from None
+                    complaint = f"is not UTF-8 ({error.reason})"
+                    raise InputError(Problem(complaint, place=f"{self.name}:{number}")) from None
                 if "\0" in text:
                     complaint = "contains a zero byte: is it UTF-16, or not a text file?"
                     raise InputError(Problem(complaint, place=f"{self.name}:{number}"))
@@ -139,12 +136,12 @@ class InputFile:
 
 
 def words(line: str) -> list[str]:
-    """What blanks and tabs separate; other white space, as a no-break space, may be part of an id."""
+    """The words between spaces and tabs; other white space, such as a no-break space, may be part of an id."""
     return WORD.findall(line)
 
 
 class _Raw(io.RawIOBase):
-    """Make one of our streams one of Python's; refuse a line that is longer than any reader takes."""
+    """A stream of ours as one of Python's; a line that is longer than any reader takes is refused."""
 
     def __init__(self, stream: ByteStream, name: str) -> None:
         self.stream = stream
@@ -168,14 +165,14 @@ class _Raw(io.RawIOBase):
 
 
 def near(path: Path) -> Path:
-    """The path from where the process was started, if it lies there: what messages should call it."""
+    """The path as messages show it: relative to the working folder, if it is inside."""
     here = Path.cwd()
     return path.relative_to(here) if path != here and path.is_relative_to(here) else path
 
 
 @contextmanager
 def input_file(path: FilePath) -> Iterator[InputFile]:
-    """What ``path`` stands for; ``-`` is standard input."""
+    """The file or folder at ``path``; ``-`` is standard input."""
     name = os.fspath(path)
     if os.path.isdir(name):
         yield InputFile(name, Path(name), None)

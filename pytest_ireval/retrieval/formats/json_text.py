@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from pytest_ireval.errors import InputError, Mistakes, Problem
 from pytest_ireval.retrieval.formats.input_file import InputFile
 from pytest_ireval.retrieval.judgments import numbered
-from pytest_ireval.retrieval.tables import Table, at_lines
+from pytest_ireval.retrieval.tables import Table, at_lines, columns_of
 
 
 def json_lines(file: InputFile) -> Table:
@@ -22,22 +22,21 @@ def json_lines(file: InputFile) -> Table:
     for number, line in enumerate(file.lines(), 1):
         if not line.strip():
             continue
-        place = f"{file.name}:{number}"
         try:
             found = _parsed(line)
+            complaint = "" if isinstance(found, dict) else "is not a JSON object"
         except ValueError as error:
-            mistakes.add(Problem(f"is not JSON ({_reason(error)})", place=place))
-            continue
+            reason = error.msg if isinstance(error, json.JSONDecodeError) else error
+            complaint = f"is not JSON ({reason})"
         except RecursionError:
-            mistakes.add(Problem("is nested too deeply", place=place))
-            continue
-        if not isinstance(found, dict):
-            mistakes.add(Problem("is not a JSON object", place=place))
+            complaint = "is nested too deeply"
+        if complaint:
+            mistakes.add(Problem(complaint, place=f"{file.name}:{number}"))
             continue
         rows.append(found)
         lines.append(number)
     mistakes.refuse()
-    return Table(_columns(rows), file.name, at_lines(file.name, lines))
+    return Table(columns_of(rows), file.name, at_lines(file.name, lines))
 
 
 def _json_value(file: InputFile) -> Any:
@@ -54,21 +53,15 @@ def _json_value(file: InputFile) -> Any:
 
 
 def _parsed(text: str) -> Any:
-    """The value that JSON text stands for; a name twice in one object, NaN and Infinity are refused."""
+    """The value of JSON text; a name twice in one object, NaN and Infinity are refused."""
     found = json.loads(text, object_pairs_hook=_object, parse_constant=_refuse)
-    if "\\ud" in text.lower():
-        _refuse_half_characters(found)
+    if "\\ud" in text.lower():  # an escape may be one half of a character, which no file can store
+        try:
+            json.dumps(found, ensure_ascii=False).encode()
+        except UnicodeEncodeError as error:
+            half = error.object[error.start]
+            raise ValueError(f"{half!r} is an incomplete character (half of a surrogate pair)") from None
     return found
-
-
-def _refuse_half_characters(found: Any) -> None:
-    """An escape that stands for one half of a character is refused: no file could hold it."""
-    try:
-        json.dumps(found, ensure_ascii=False).encode()
-    except UnicodeEncodeError as error:
-        raise ValueError(
-            f"{error.object[error.start]!r} is an incomplete character (half of a surrogate pair)"
-        ) from None
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -83,23 +76,14 @@ def _refuse(constant: str) -> NoReturn:
     raise ValueError(f"{constant} is not a number in JSON")
 
 
-def _reason(error: ValueError) -> str:
-    return error.msg if isinstance(error, json.JSONDecodeError) else str(error)
-
-
 def mapping_or_table(file: InputFile) -> Any:
-    """One object as it is, to be read as a mapping from queries; a list of objects as a table."""
+    """One object as it is, for a mapping from queries; a list of objects as a table."""
     value = _json_value(file)
     if isinstance(value, dict):
         return value
     if isinstance(value, list) and value and all(isinstance(row, dict) for row in value):
-        return Table(_columns(value), file.name, numbered(file.name))
+        return Table(columns_of(value), file.name, numbered(file.name))
     raise InputError(Problem("is neither one JSON object nor a list of objects", place=file.name))
-
-
-def _columns(rows: list[dict[str, Any]]) -> Mapping[str, list[Any]]:
-    names = dict.fromkeys(name for row in rows for name in row)
-    return {name: [row.get(name) for row in rows] for name in names}
 
 
 KINDS: dict[type, str] = {dict: "an object", list: "a list"}
@@ -116,21 +100,21 @@ class Node:
 
     @property
     def place(self) -> str:
-        """Where it stands, in words."""
+        """Its place, in words."""
         return f"{self.origin}: {' > '.join(self.path)}" if self.path else self.origin
 
     def has(self, key: str) -> bool:
-        """Tell whether it is an object in which something stands under ``key``."""
+        """Tell whether it is an object with a value under ``key``."""
         return isinstance(self.value, dict) and self.value.get(key) is not None
 
     def get(self, key: str) -> Node:
-        """What stands under ``key``; it must be there."""
+        """The value under ``key``, which must exist."""
         if not self.has(key):
             raise self.error(f"the key {key!r} is missing")
         return Node(self.value[key], self.origin, (*self.path, key))
 
     def each(self, key: str) -> Iterator[Node]:
-        """The entries of the list under ``key``; none if there is nothing."""
+        """The entries of the list under ``key``; none if the key is missing."""
         if self._expected(dict).get(key) is None:
             return
         node = self.get(key)
@@ -138,12 +122,12 @@ class Node:
             yield Node(value, self.origin, (*self.path, f"{key} {number}"))
 
     def entries(self) -> Iterator[tuple[str, Node]]:
-        """The keys of an object with what stands under them."""
+        """The keys of an object with their values."""
         for key, value in self._expected(dict).items():
             yield key, Node(value, self.origin, (*self.path, key))
 
     def text(self, key: str) -> str:
-        """The text or number under ``key``, as text; nothing if it is not there."""
+        """The text or number under ``key``, as text; empty if the key is missing."""
         value = self._expected(dict).get(key)
         if value is None:
             return ""
@@ -152,7 +136,7 @@ class Node:
         return str(value).strip()
 
     def required(self, key: str) -> str:
-        """The text under ``key``, which must be there."""
+        """The text under ``key``, which must exist."""
         text = self.text(key)
         if not text:
             raise self.get(key).error("is empty")
@@ -164,7 +148,7 @@ class Node:
         return self.value
 
     def error(self, complaint: str) -> InputError:
-        """What is wrong here."""
+        """An error at this place."""
         return InputError(Problem(complaint, place=self.place))
 
 

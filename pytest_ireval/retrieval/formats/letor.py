@@ -1,8 +1,7 @@
 """Judgments in LETOR and SVMlight files: ``grade qid:query 1:feature … # document``.
 
-The document's id is what the comment says: ``docid = GX001``, or else its first word. In files without comments the
-documents of a query are numbered from 1, if the format was named: rankings must then use these numbers. Features are
-not looked at.
+The comment has the document's id: ``docid = GX001``, or else its first word. In files without comments the documents of
+a query are numbered from 1, if the format was named: rankings must then use these numbers. Features are ignored.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from pytest_ireval.retrieval.formats.reader import Reading
 from pytest_ireval.retrieval.tables import Table, at_lines
 
 COMMENT = re.compile(r"(^|\s)#")
-"""A comment; a mark inside a word is part of it."""
+"""The mark of a comment; inside a word it is part of the word."""
 
 DOCUMENT = re.compile(r"\bdoc_?(?:id|no)\s*=\s*(\S+)", re.IGNORECASE)
 
@@ -48,7 +47,7 @@ def _document(comment: str) -> str:
 
 
 def _number(file: InputFile, columns: dict[str, list[str]], lines: list[int], how: Reading) -> None:
-    """Number the documents of every query if no line names its document; some of both is refused."""
+    """Number the documents of every query if no line names its document; refuse a mixture."""
     documents = columns["document"]
     nameless = [row for row, document in enumerate(documents) if not document]
     if not nameless:
@@ -59,13 +58,9 @@ def _number(file: InputFile, columns: dict[str, list[str]], lines: list[int], ho
             mistakes.add(Problem("names no document, but other lines do", place=f"{file.name}:{lines[row]}"))
         mistakes.refuse()
     if how.recognised:
-        raise InputError(
-            Problem(
-                "names no documents; a document is named by a comment such as # docid = GX001",
-                place=file.name,
-                suggestion="to number the documents of each query from 1, set format letor",
-            )
-        )
+        complaint = "names no documents; a document is named by a comment such as # docid = GX001"
+        remedy = "to number the documents of each query from 1, set format letor"
+        raise InputError(Problem(complaint, place=file.name, suggestion=remedy))
     count: dict[str, int] = {}
     for row, query in enumerate(columns["query"]):
         count[query] = count.get(query, 0) + 1

@@ -25,7 +25,7 @@ def parquet(file: InputFile) -> Table:
 
 
 def rankings(file: InputFile, how: Reading) -> Rankings:
-    """Rankings by score, descending; by rank where there are no scores."""
+    """Rankings by score, descending; by rank if there are no scores."""
     found = _read(file)
     names = found.column_names
     if not found.num_rows:
@@ -99,7 +99,7 @@ def _unfit(file: InputFile, complaint: str, row: int | None = None) -> InputErro
 
 
 def _ids(texts: Any) -> Ids:
-    """The bytes of an array of text, copied once, with the room around them that scans need."""
+    """The bytes of an array of text, copied once, with room around them for scans."""
     _, offsets, data = texts.buffers()
     end = np.frombuffer(offsets, np.int64)[texts.offset : texts.offset + len(texts) + 1]
     begin, size = int(end[0]), int(end[-1] - end[0])

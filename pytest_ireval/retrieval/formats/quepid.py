@@ -13,11 +13,11 @@ from pytest_ireval.retrieval.formats.json_text import Node, document
 from pytest_ireval.retrieval.formats.recognised import is_text
 from pytest_ireval.retrieval.tables import Table, column_for, named, selected, table_of_rows
 
-_CaseRows = Iterator[tuple[dict[str, str], str]]
+_Rows = Iterator[tuple[dict[str, str], str]]
 
 
 def case_queries(file: InputFile) -> Table:
-    """Each query once, with its information need and notes where the file has them."""
+    """Each query once, with its information need and notes if the file has them."""
     if is_text(file):
         cells = _cells(file)
         first = {query: row for row, query in reversed(list(enumerate(cells.columns["query"])))}
@@ -28,16 +28,15 @@ def case_queries(file: InputFile) -> Table:
 
 
 def case_judgments(file: InputFile) -> Table:
-    """A row for each rating; what Quepid lists without a rating is not judged."""
+    """A row for each rating; documents without a rating are not judged."""
     if is_text(file):
         cells = _cells(file)
-        rated = [row for row in cells.rows if cells.columns["grade"][row]]
-        return selected(cells, rated)
+        return selected(cells, [row for row, grade in enumerate(cells.columns["grade"]) if grade])
     return table_of_rows(_json_ratings(document(file)), file.name)
 
 
 def _cells(file: InputFile) -> Table:
-    """Query, document and grade; Quepid puts a blank before what a spreadsheet would take for a formula."""
+    """Query, document and grade; Quepid puts a space before cells that a spreadsheet would take for a formula."""
     cells = delimited_table(file, short_rows=True)  # Quepid leaves out the cells of a query without ratings
     text = named(cells.columns, "text") or column_for(cells.columns, "query", file.name)
     names = {"query": text, **{kind: column_for(cells.columns, kind, file.name) for kind in ("document", "grade")}}
@@ -48,21 +47,14 @@ def _cells(file: InputFile) -> Table:
     )
 
 
-def _json_queries(case: Node) -> _CaseRows:
+def _json_queries(case: Node) -> _Rows:
     for query in case.each("queries"):
         text = _text(query)
-        yield (
-            {
-                "id": text,
-                "text": text,
-                "information_need": query.text("information_need"),
-                "notes": query.text("notes"),
-            },
-            query.place,
-        )
+        about = {"information_need": query.text("information_need"), "notes": query.text("notes")}
+        yield {"id": text, "text": text, **about}, query.place
 
 
-def _json_ratings(case: Node) -> _CaseRows:
+def _json_ratings(case: Node) -> _Rows:
     for query in case.each("queries"):
         if not query.has("ratings"):
             continue
@@ -84,11 +76,8 @@ def _text(query: Node) -> str:
     return query.text("query_text") or query.required("query")
 
 
-_BookRows = Iterator[tuple[dict[str, str], str]]
-
-
 def book_queries(file: InputFile) -> Table:
-    """Each query once, with its information need where the file has it."""
+    """Each query once, with its information need if the file has it."""
     seen: dict[str, tuple[dict[str, str], str]] = {}
     for row, place in _csv_pairs(file) if is_text(file) else _json_pairs(document(file)):
         seen.setdefault(row["id"], (row, place))
@@ -100,13 +89,13 @@ def book_judgments(file: InputFile) -> Table:
     return table_of_rows(_csv_judgments(file) if is_text(file) else _json_judgments(document(file)), file.name)
 
 
-def _csv_pairs(file: InputFile) -> _BookRows:
+def _csv_pairs(file: InputFile) -> _Rows:
     cells = delimited_table(file)
     for row, query in enumerate(cells.column("query")):
         yield {"id": query.strip(), "text": query.strip()}, cells.place(row)
 
 
-def _csv_judgments(file: InputFile) -> _BookRows:
+def _csv_judgments(file: InputFile) -> _Rows:
     cells = delimited_table(file)
     query, identifier = (column_for(cells.columns, kind, file.name) for kind in ("query", "document"))
     judges = [name for name in cells.columns if name not in (query, identifier)]
@@ -118,13 +107,13 @@ def _csv_judgments(file: InputFile) -> _BookRows:
                 yield {**pair, "grade": grade, "judge": judge}, cells.place(row)
 
 
-def _json_pairs(book: Node) -> _BookRows:
+def _json_pairs(book: Node) -> _Rows:
     for pair in book.each("query_doc_pairs"):
         text = pair.required("query_text")
         yield {"id": text, "text": text, "information_need": pair.text("information_need")}, pair.place
 
 
-def _json_judgments(book: Node) -> _BookRows:
+def _json_judgments(book: Node) -> _Rows:
     for pair in book.each("query_doc_pairs"):
         for judgment in pair.each("judgements"):
             if judgment.has("rating") and not _is_set(judgment, "unrateable") and not _is_set(judgment, "judge_later"):

@@ -1,4 +1,4 @@
-"""What a reader is: a format by name, what it holds, how it is recognised, and how its content comes out."""
+"""Readers: a format with its name, its kind of content, its recognition, and the function that reads it."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ CONTENTS: tuple[Content, ...] = ("queries", "judgments", "rankings")
 
 
 class Reading(NamedTuple):
-    """How to read; a reader that returns plain Python objects need not look at it."""
+    """Options of reading; a reader that returns plain Python objects may ignore them."""
 
     grades: Grades = "integer"
     depth: int | None = None
-    """How many documents of each ranking are wanted; None: all."""
+    """The number of documents of each ranking that are wanted; None: all."""
     by_id: bool = True
-    """Whether equal scores are ordered by document id, descending; or as they stand."""
+    """True if equal scores are ordered by document id, descending; False: in the order of the file."""
     recognised: bool = False
-    """True when nobody named the format: it was recognised by its content."""
+    """True if the format was recognised by its content, not named by the user."""
     progress: Progress = SILENT
 
 
@@ -38,31 +38,31 @@ class Reader(NamedTuple):
     """One format of queries, of judgments, or of rankings."""
 
     name: str
-    """What ``format=`` calls it: lower case, with hyphens. Formats of different contents may share a name."""
+    """The name for ``format=``: lower case, with hyphens. Formats of different contents may share a name."""
     holds: Content
-    """What comes out."""
+    """The kind of its content."""
     summary: str
-    """What such a file looks like, in a line."""
+    """A description of such a file, in a line."""
     fits: Callable[[InputFile], bool]
-    """Whether a file looks like this; asked of files whose format nobody named, so it must be quick."""
+    """True if a file looks like this. It runs on files without a named format, so it must be quick."""
     read: Read
     """Takes the file; returns one of the Python forms that ``evaluate`` takes, for queries ``{id: text}`` or rows as
-    dictionaries with ``id`` and ``text``. Raises InputError for what cannot be right."""
+    dictionaries with ``id`` and ``text``. Raises InputError for wrong content."""
     hits: ReadHits | None = None
     """A quicker way to rankings when their unjudged documents do not matter."""
     also: tuple[str, ...] = ()
-    """Other names it answers to."""
+    """Other names of it."""
     origin: str = ""
-    """The distribution, or the conftest.py, that brings it."""
+    """The distribution, or the conftest.py, that registers it."""
 
     @property
     def source(self) -> str:
-        """Who brings it, for messages."""
+        """Its origin, for messages."""
         return self.origin or f"{self.read.__module__} (not registered)"
 
 
 def read_by(reader: Reader, file: InputFile, how: Reading) -> Any:
-    """What the reader makes of the file."""
+    """The content of the file, read by the reader."""
     with _blamed(reader, file):
         return reader.read(file, how)
 
@@ -75,7 +75,7 @@ def fits(reader: Reader, file: InputFile) -> bool:
 
 @contextmanager
 def _blamed(reader: Reader, file: InputFile) -> Iterator[None]:
-    """Whatever a plugin's reader raises becomes an error that names it."""
+    """Turn any error of a plugin's reader into one that names the reader."""
     try:
         yield
     except (IrevalError, OSError):

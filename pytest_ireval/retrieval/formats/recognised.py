@@ -1,11 +1,11 @@
-"""Which reader reads a file: the one that was named, or the only one that its content fits; never a guess."""
+"""The reader of a file: the one that was named, or the only one that its content fits; never a guess."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from functools import partial
 
 from pytest_ireval.errors import InputError, Problem, did_you_mean
 from pytest_ireval.retrieval.formats.input_file import InputFile
@@ -15,6 +15,7 @@ from pytest_ireval.retrieval.tables import (
     COLUMN_NAMES,
     NUMBER,
     PRODUCTS,
+    column_names,
     holds_judgments,
     holds_queries,
     holds_rankings,
@@ -31,13 +32,15 @@ Format = str | Reader | None
 def reader_for(
     file: InputFile, content: Content, readers: Sequence[Reader], named: Format = None, option: str = ""
 ) -> Reader:
-    """The reader that is named, or the one that recognises ``file`` as something that holds ``content``.
+    """The reader that is named, or the one that recognises ``content`` in ``file``.
 
     ``option`` is how the user names a format, for messages.
     """
     option = option or f"{content}_format=…, --{content}-format"
     if isinstance(named, Reader):
-        return _handed_over(named, content)
+        if named.holds != content:
+            raise InputError(f"reader {named.name!r} reads {named.holds}, not {content}")
+        return named
     if named is not None:
         return _known(named, content, readers)
     fitting = readers_that_fit(file, content, readers)
@@ -50,14 +53,8 @@ def reader_for(
 
 
 def readers_that_fit(file: InputFile, content: Content, readers: Sequence[Reader]) -> list[Reader]:
-    """The readers that recognise ``file`` as something that holds ``content``."""
+    """The readers that recognise ``content`` in ``file``."""
     return [reader for reader in readers if reader.holds == content and fits(reader, file)]
-
-
-def _handed_over(reader: Reader, content: Content) -> Reader:
-    if reader.holds != content:
-        raise InputError(f"reader {reader.name!r} reads {reader.holds}, not {content}")
-    return reader
 
 
 def _known(name: str, content: Content, readers: Sequence[Reader]) -> Reader:
@@ -65,13 +62,12 @@ def _known(name: str, content: Content, readers: Sequence[Reader]) -> Reader:
     if name in able:
         return able[name]
     complaint = f"unknown format {name!r} for {content}"
-    names = sorted({reader.name for reader in able.values()})
-    allowed = f"formats of {content}: {', '.join(names)}"
+    allowed = f"formats of {content}: {', '.join(sorted({reader.name for reader in able.values()}))}"
     raise InputError(Problem(complaint, suggestion=did_you_mean(name, able), allowed=allowed))
 
 
 def _unknown(file: InputFile, content: Content, readers: Sequence[Reader], option: str) -> InputError:
-    """Says what the file seems to be instead, or how it begins."""
+    """An error with the likely content of the file, or with its beginning."""
     others = [reader for reader in readers if reader.holds != content and fits(reader, file)]
     if others:
         seems = _either(f"{reader.holds} (format {reader.name})" for reader in others)
@@ -83,8 +79,10 @@ def _unknown(file: InputFile, content: Content, readers: Sequence[Reader], optio
     complaint = f"contains no {content} in a known format: {_beginning(file)}"
     lacking = _lack(file.header, content) if is_text(file) and len(file.header) > 1 else None
     if lacking is not None:  # it is a table, so that other formats are out of question
-        suggestion = f"as a table it has {lacking.there}, but no column for the {lacking.missing}{_book(file)}"
-        return InputError(Problem(complaint, file.name, suggestion=suggestion, allowed=lacking.known))
+        suggestion, allowed = lacking
+        if is_text(file) and tuple(map(plain_name, file.header))[:2] == ("query", "docid") and len(file.header) > 2:
+            suggestion += "; if the other columns are judges, use format quepid-book"
+        return InputError(Problem(complaint, file.name, suggestion=suggestion, allowed=allowed))
     allowed = "\n  ".join([f"formats of {content} ({option}):", *sorted(layouts)])
     return InputError(Problem(complaint, file.name, suggestion=_hint(file), allowed=allowed))
 
@@ -96,7 +94,7 @@ def _beginning(file: InputFile) -> str:
 
 
 def _hint(file: InputFile) -> str:
-    """What a table, pairs or columns of words lack."""
+    """The missing parts of a table, of pairs or of columns of words."""
     if "\0" in file.head:
         return "it contains zero bytes: is it UTF-16, or not a text file?"
     if not is_text(file):
@@ -107,16 +105,9 @@ def _hint(file: InputFile) -> str:
         columns = ", ".join(repr(name) for name in file.header)
         return f"as a table it must name its columns in the first line; these columns are not enough: {columns}"
     widths = sorted({len(words) for words in file.first_words})
-    lines = " or ".join(map(str, widths[:3]))
-    return f"split at spaces and tabs, its lines have {lines} columns" if widths and widths != [1] else _one_word(file)
-
-
-def _book(file: InputFile) -> str:
-    return "; if the other columns are judges, use format quepid-book" if _begins_like_a_book(file) else ""
-
-
-def _one_word(file: InputFile) -> str:
-    return f"its first {counted(len(file.first_lines), 'line')} contain one word each"
+    if not widths or widths == [1]:
+        return f"its first {counted(len(file.first_lines), 'line')} contain one word each"
+    return f"split at spaces and tabs, its lines have {' or '.join(map(str, widths[:3]))} columns"
 
 
 def _either(names: Iterable[str]) -> str:
@@ -125,10 +116,9 @@ def _either(names: Iterable[str]) -> str:
 
 
 JSON = re.compile(r"\s*[{\[]\s*[\"{}\[\]]")
-"""How JSON begins; a query may be called ``[q1]``, and is no JSON."""
+"""The beginning of JSON; the id of a query may be ``[q1]``, which is not JSON."""
 TOPIC = re.compile(r"<(top|topic)\b", re.IGNORECASE)
 DIGITS = re.compile(r"\d+")
-HOLDS = (holds_judgments, holds_queries, holds_rankings)
 QUEPID_CASE = ({"query", "docid", "rating"}, {"query", "doc_id", "rating"})
 QUEPID_DETAILED = {"case_id", "query_text", "doc_id", "rating"}
 
@@ -149,11 +139,6 @@ def is_quepid_table(file: InputFile) -> bool:
     return is_text(file) and (names in QUEPID_CASE or names >= QUEPID_DETAILED)
 
 
-def _begins_like_a_book(file: InputFile) -> bool:
-    """Whether it may be the judgments of a Quepid book: query, docid, then columns that could be judges or anything."""
-    return is_text(file) and tuple(map(plain_name, file.header))[:2] == ("query", "docid") and len(file.header) > 2
-
-
 def is_table_of_judgments(file: InputFile) -> bool:
     """Tell whether the first line names the columns of judgments."""
     return is_text(file) and holds_judgments(file.header) and not is_quepid_table(file)
@@ -165,7 +150,7 @@ def is_table_of_rankings(file: InputFile) -> bool:
 
 
 def _is_beir_judgments(file: InputFile) -> bool:
-    """Tell whether it is judgments as BEIR has them, whose grade is called score: all of them are whole numbers."""
+    """Tell whether it is judgments of BEIR, with the grade in the column score: all of them are whole numbers."""
     if tuple(map(plain_name, file.header)) != BEIR_JUDGMENTS:
         return False
     cells = [line.split(file.delimiter)[-1].strip() for line in file.first_lines[1:]]
@@ -184,21 +169,18 @@ def _has_header(file: InputFile) -> bool:
 
 
 def _width_in_words(file: InputFile, number: int) -> int:
-    """How many words most of the first lines have; 0 for what is no columns of words.
+    """The number of words of most of the first lines; 0 if it is not columns of words.
 
-    Where lines differ in width, word ``number`` (counted from 0) of most of them must be a number.
+    If lines differ in width, word ``number`` (counted from 0) of most of them must be a number.
     """
-    if not is_text(file) or _has_header(file) or has_features(file) or not file.first_words or _has_texts(file):
+    if not is_text(file) or _has_header(file) or has_features(file) or not file.first_words:
         return 0
+    if all(line.count("\t") == 1 and " " not in line.split("\t")[0] for line in file.first_lines):
+        return 0  # every line is an id, the only tab, and a text of words
     counts = Counter(map(len, file.first_words))
     numeric = sum(len(words) > number and NUMBER.fullmatch(words[number]) is not None for words in file.first_words)
     sure = len(counts) == 1 or 2 * numeric > len(file.first_words)
     return counts.most_common(1)[0][0] if sure else 0
-
-
-def _has_texts(file: InputFile) -> bool:
-    """Tell whether every line is an id, the only tab, and a text of words."""
-    return all(line.count("\t") == 1 and " " not in line.split("\t")[0] for line in file.first_lines)
 
 
 def is_qrels(file: InputFile) -> bool:
@@ -212,7 +194,7 @@ def is_run(file: InputFile) -> bool:
 
 
 def has_subtopics(file: InputFile) -> bool:
-    """Tell whether it is four columns of words of which the second changes."""
+    """Tell whether it is four columns of words, the second of which changes."""
     return is_qrels(file) and len({words[1] for words in file.first_words if len(words) == 4}) > 1
 
 
@@ -259,16 +241,17 @@ def is_topics(file: InputFile) -> bool:
 
 
 def keys_of_lines(file: InputFile) -> tuple[str, ...]:
-    """The keys of the first line of a JSONL file; nothing for other files."""
+    """The keys of the first line of a JSONL file; none for other files."""
     if not JSON.match(file.head):
         return ()
     found = file.first_object
-    if found is None or (len(file.first_lines) == 1 and not any(has(found) for has in HOLDS)):
+    holds = (holds_judgments, holds_queries, holds_rankings)
+    if found is None or (len(file.first_lines) == 1 and not any(has(found) for has in holds)):
         return ()
     return tuple(found)
 
 
-def _mentions(file: InputFile, *keys: str) -> bool:
+def _mentions(file: InputFile, keys: Sequence[str]) -> bool:
     """Tell whether it is one JSON value, over any number of lines, that names all these keys early on."""
     return _is_json(file) and all(f'"{key}"' in file.head for key in keys)
 
@@ -280,32 +263,25 @@ def _is_json(file: InputFile) -> bool:
 
 def is_quepid_case(file: InputFile) -> bool:
     """Tell whether it is a Quepid case, or its ratings alone."""
-    return not is_rre(file) and _mentions(file, "queries", "ratings")
+    return not is_rre(file) and _mentions(file, ("queries", "ratings"))
 
 
-def is_quepid_book(file: InputFile) -> bool:
-    """Tell whether it is a Quepid book."""
-    return _mentions(file, "query_doc_pairs")
-
-
-def is_rre(file: InputFile) -> bool:
-    """Tell whether it is a ratings file of Rated Ranking Evaluator."""
-    return _mentions(file, "queries", "placeholders")
-
-
-def is_rank_eval(file: InputFile) -> bool:
-    """Tell whether it is a request of Elasticsearch's ranking evaluation."""
-    return _mentions(file, "requests", "ratings")
+is_quepid_book = partial(_mentions, keys=("query_doc_pairs",))
+"""True for a Quepid book."""
+is_rre = partial(_mentions, keys=("queries", "placeholders"))
+"""True for a ratings file of Rated Ranking Evaluator."""
+is_rank_eval = partial(_mentions, keys=("requests", "ratings"))
+"""True for a request of Elasticsearch's ranking evaluation."""
 
 
 def is_plain_json(file: InputFile) -> bool:
-    """Tell whether it is one JSON value that is none of the special ones."""
+    """Tell whether it is one JSON value without a format of its own."""
     special = (is_quepid_case, is_quepid_book, is_rre, is_rank_eval)
     return _is_json(file) and not any(is_one(file) for is_one in special)
 
 
 def is_beir(file: InputFile) -> bool:
-    """Tell whether it is a folder with queries or judgments as BEIR lays them out."""
+    """Tell whether it is a folder with queries or judgments in the layout of BEIR."""
     return file.is_folder and ((file.path / "queries.jsonl").is_file() or (file.path / "qrels").is_dir())
 
 
@@ -314,36 +290,22 @@ NEEDED: dict[Content, tuple[tuple[str, ...], ...]] = {
     "judgments": (("query",), ("document",), ("grade",)),
     "rankings": (("query",), ("document",), ("score", "rank")),
 }
-"""The kinds of columns, one of each; see COLUMN_NAMES."""
+"""The kinds of required columns; one of each group, see COLUMN_NAMES."""
 
 
-class Lack(NamedTuple):
-    """What is there, what is missing, and what that is called."""
-
-    there: str
-    missing: str
-    known: str
-
-
-def _lack(names: Sequence[str], content: Content) -> Lack | None:
-    """What columns of these names lack; None if they have all, or nothing of it."""
+def _lack(names: Sequence[str], content: Content) -> tuple[str, str] | None:
+    """A suggestion about missing columns, and their known names; None if all columns are there, or none of them."""
     found = {kinds: _found(names, kinds) for kinds in NEEDED[content]}
     missing = [kinds for kinds, name in found.items() if not name]
     if not missing or len(missing) == len(found):
         return None
-    there = [f"the {kinds[0]} ({name})" for kinds, name in found.items() if name]
-    return Lack(
-        " and ".join(there),
-        " nor for the ".join(" or ".join(kinds) for kinds in missing),
-        "\n  ".join(f"column names for the {kind}: {_called(kind)}" for kinds in missing for kind in kinds),
-    )
+    there = " and ".join(f"the {kinds[0]} ({name})" for kinds, name in found.items() if name)
+    lacking = " nor for the ".join(" or ".join(kinds) for kinds in missing)
+    known = "\n  ".join(f"column names for the {kind}: {column_names(kind)}" for kinds in missing for kind in kinds)
+    return f"as a table it has {there}, but no column for the {lacking}", known
 
 
 def _found(names: Sequence[str], kinds: Sequence[str]) -> str:
-    """The column that is one of these kinds; nothing if there is none."""
+    """The column of one of these kinds; empty if there is none."""
     found = next((name for kind in kinds if (name := named(names, kind)) is not None), "")
     return "query" if kinds == ("id",) and not found and identifies(names) else str(found)
-
-
-def _called(kind: str) -> str:
-    return ", ".join(name for group in COLUMN_NAMES[kind] for name in group)

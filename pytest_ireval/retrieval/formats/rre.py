@@ -1,6 +1,6 @@
 """Ratings of Rated Ranking Evaluator: groups of queries that share their relevant documents.
 
-A query is known by its text; its group and the group's subject are kept as columns.
+The text of a query is its id; its group and the group's subject are kept as columns.
 """
 
 from __future__ import annotations
@@ -12,12 +12,11 @@ from pytest_ireval.retrieval.formats.input_file import InputFile
 from pytest_ireval.retrieval.formats.json_text import Node, document
 from pytest_ireval.retrieval.tables import Table, table_of_rows
 
-PLACEHOLDER = "$query"
 Rows = Iterator[tuple[dict[str, Any], str]]
 
 
 def rre_queries(file: InputFile) -> Table:
-    """Each query once: the same text may stand in several templates."""
+    """Each query once: several templates may have the same text."""
     whole = document(file)
     seen: dict[str, tuple[dict[str, Any], str]] = {}
     for query, _, about in _queries(whole):
@@ -41,7 +40,7 @@ def _judgments(whole: Node) -> Rows:
 
 
 def _queries(whole: Node) -> Iterator[tuple[Node, Node, dict[str, str]]]:
-    """Every query with what it belongs to: a group of a subject, a group, or the file itself."""
+    """Every query with its owner (a group of a subject, a group, or the file itself) and the names of the owner."""
     for subject in (*whole.each("topics"), whole):
         about = {} if subject is whole else {"subject": subject.text("description") or subject.text("name")}
         for group in (*subject.each("query_groups"), subject):
@@ -51,9 +50,8 @@ def _queries(whole: Node) -> Iterator[tuple[Node, Node, dict[str, str]]]:
 
 
 def _text(query: Node, whole: Node) -> str:
-    """What stands in for the placeholder of the query's text."""
-    name = whole.text("query_placeholder") or PLACEHOLDER
-    return query.get("placeholders").required(name)
+    """The value of the placeholder for the query's text."""
+    return query.get("placeholders").required(whole.text("query_placeholder") or "$query")
 
 
 def _relevant(documents: Node) -> Iterator[tuple[str, Any, str]]:

@@ -21,7 +21,7 @@ ATTRIBUTE = re.compile(r"""([\w:-]+)\s*=\s*(?:"([^"]*)"|'([^']*)')""")
 QUOTED = re.compile(r"<!\[CDATA\[(.*?)\]\]>", re.DOTALL)
 COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 INLINE = {"a", "b", "br", "code", "em", "font", "i", "p", "small", "span", "strong", "sub", "sup", "tt", "u"}
-"""Tags that stand inside text, and say nothing of what it is."""
+"""Tags inside text that do not name a field."""
 
 NAMES = {"num": "number", "desc": "description", "narr": "narrative", "smry": "summary", "con": "concepts"}
 LABELS = {
@@ -32,11 +32,11 @@ LABELS = {
     "summary": "Summary",
     "concepts": "Concept(s)",
 }
-"""What old topics repeat behind a tag: ``<num> Number: 301``."""
+"""Labels that old topics repeat after a tag: ``<num> Number: 301``."""
 
 IDS = ("number", "id", "qid", "topic_id", "query_id")
 TEXTS = ("title", "query", "description", "question", "text")
-"""Where the text of a query is, best place first."""
+"""Fields with the text of a query, best first."""
 
 
 def topic_queries(file: InputFile) -> Table:
@@ -63,21 +63,20 @@ def topic_queries(file: InputFile) -> Table:
 
 
 def _blocks(file: InputFile) -> Iterator[tuple[int, str, str]]:
-    """The line on which each topic begins, its attributes, and what is inside."""
+    """The line on which each topic begins, its attributes, and its content."""
     text = COMMENT.sub(_blanks, file.text())
     ends = [match.start() for match in re.finditer("\n", text)]
     opened: re.Match[str] | None = None
     for tag in TOPIC.finditer(QUOTED.sub(_blanks, text)):
-        line = bisect_left(ends, tag.start()) + 1
+        line = bisect_left(ends, (opened or tag).start()) + 1
         if tag["empty"] and not opened:
             yield line, tag["attributes"], ""
             continue
         if bool(tag["closes"]) != (opened is not None):
-            broken = bisect_left(ends, opened.start()) + 1 if opened else line
             what = "this topic is not closed" if opened else "a topic ends here, but none has begun"
-            raise InputError(Problem(what, place=f"{file.name}:{broken}"))
+            raise InputError(Problem(what, place=f"{file.name}:{line}"))
         if opened:
-            yield bisect_left(ends, opened.start()) + 1, opened["attributes"], text[opened.end() : tag.start()]
+            yield line, opened["attributes"], text[opened.end() : tag.start()]
         opened = None if tag["closes"] else tag
     if opened:
         place = f"{file.name}:{bisect_left(ends, opened.start()) + 1}"
@@ -87,7 +86,7 @@ def _blocks(file: InputFile) -> Iterator[tuple[int, str, str]]:
 
 
 def _blanks(match: re.Match[str]) -> str:
-    """So many blanks, and all line ends: what follows stays on its line."""
+    """The same number of spaces, and all line ends: the following text stays on its line."""
     return re.sub(r"[^\n]", " ", match.group())
 
 
@@ -101,7 +100,7 @@ def _fields(attributes: str, body: str) -> dict[str, str]:
 
 
 def _parts(body: str) -> Iterator[tuple[str, str]]:
-    """Each field of a topic with its text; what stands before the first tag is its text."""
+    """Each field of a topic with its text; the part before the first tag is the field ``text``."""
     body = QUOTED.sub(lambda match: html.escape(match[1]), body)
     tags = [tag for tag in TAG.finditer(body) if tag["name"].lower() not in INLINE]
     name, start = "text", 0
@@ -114,7 +113,7 @@ def _parts(body: str) -> Iterator[tuple[str, str]]:
 
 
 def _labelled(name: str, text: str) -> str:
-    """The text without the label that old topics put in front of it."""
+    """The text without the label that old topics put before it."""
     label = LABELS.get(name)
     return text[len(label) + 1 :].strip() if label and text.lower().startswith(f"{label.lower()}:") else text
 

@@ -10,6 +10,7 @@ from functools import partial
 from typing import BinaryIO
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pytest_ireval.errors import InputError, Problem
 from pytest_ireval.progress import SILENT, Progress
@@ -26,6 +27,7 @@ from pytest_ireval.retrieval.scan.tokens import (
     BadLines,
     Bytes,
     Chunk,
+    Offsets,
     Span,
     WrongWidth,
     columns,
@@ -34,8 +36,6 @@ from pytest_ireval.retrieval.scan.tokens import (
 )
 
 JUDGMENT_COLUMNS = "query iteration document grade"
-JUDGMENT_WIDTH = 4
-QUERY, ITERATION, DOCUMENT, GRADE = range(JUDGMENT_WIDTH)
 
 
 def read_trec_judgments(
@@ -51,7 +51,8 @@ def read_trec_judgments(
     if not rows.code:
         raise InputError(Problem("it contains no judgments", place=file.name, allowed=f"columns: {JUDGMENT_COLUMNS}"))
     place = _lines_of(file, np.concatenate(rows.offsets))
-    return judgments_of(list(rows.code), *rows.columns(), origin=file.name, place=place)
+    query, documents, grade = np.concatenate(rows.query), concatenated(rows.documents), np.concatenate(rows.grade)
+    return judgments_of(list(rows.code), query, documents, grade, origin=file.name, place=place)
 
 
 class _Rows:
@@ -62,10 +63,10 @@ class _Rows:
         self.one_iteration = one_iteration
         self.iteration: bytes | None = None
         self.code: dict[str, int] = {}
-        self.query: list[np.ndarray[tuple[int], np.dtype[np.int64]]] = []
+        self.query: list[Offsets] = []
         self.documents: list[Ids] = []
-        self.grade: list[np.ndarray[tuple[int], np.dtype[np.float64]]] = []
-        self.offsets: list[np.ndarray[tuple[int], np.dtype[np.int64]]] = []
+        self.grade: list[NDArray[np.float64]] = []
+        self.offsets: list[Offsets] = []
 
     def take(self, chunk: Chunk, at: int, final: bool) -> int:  # noqa: ARG002 - every line stands alone
         """Add the lines of a chunk."""
@@ -90,43 +91,30 @@ class _Rows:
             if self.iteration is None:
                 self.iteration = text
             if text != self.iteration:
+                found = f"the second column is {text.decode()!r} here and {self.iteration.decode()!r} above"
                 raise BadLines(
-                    [
-                        (
-                            int(iteration.start[head]),
-                            f"the second column is {text.decode()!r} here and {self.iteration.decode()!r} above: "
-                            "are these judgments of subtopics?",
-                        )
-                    ],
+                    [(int(iteration.start[head]), f"{found}: are these judgments of subtopics?")],
                     suggestion="choose a format: trec ignores that column, trec-diversity reads subtopics from it",
                 )
 
-    def _codes(self, chunk: Chunk, query: Span) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    def _codes(self, chunk: Chunk, query: Span) -> Offsets:
         heads = starts_of_groups(chunk, query)
         names = chunk.tokens(query.start[heads], query.end[heads])
         codes = [self.code.setdefault(name.decode(), len(self.code)) for name in names]
         return np.repeat(np.array(codes, np.int64), np.diff(np.append(heads, query.start.size)))
 
-    def columns(
-        self,
-    ) -> tuple[np.ndarray[tuple[int], np.dtype[np.int64]], Ids, np.ndarray[tuple[int], np.dtype[np.float64]]]:
-        """Query, document and grade of every judgment."""
-        return np.concatenate(self.query), concatenated(self.documents), np.concatenate(self.grade)
-
 
 def _columns(chunk: Chunk) -> list[Span]:
     try:
-        return columns(chunk, JUDGMENT_WIDTH, range(JUDGMENT_WIDTH), exact=True)
+        return columns(chunk, 4, range(4), exact=True)
     except WrongWidth as bad:
-        bad.suggestion = (
-            f"a judgments file has {JUDGMENT_WIDTH} columns, separated by spaces or tabs: {JUDGMENT_COLUMNS}"
-        )
+        bad.suggestion = f"a judgments file has 4 columns, separated by spaces or tabs: {JUDGMENT_COLUMNS}"
         raise
 
 
-def _lines_of(file: ByteFile, offsets: np.ndarray[tuple[int], np.dtype[np.int64]]) -> Callable[[int], str]:
-    """Says which line of the file a row stands on; the row alone once the file is gone, as with a pipe."""
-    ends: list[np.ndarray[tuple[int], np.dtype[np.int64]]] = []
+def _lines_of(file: ByteFile, offsets: Offsets) -> Callable[[int], str]:
+    """The places of rows by line of the file; by row alone once the file is gone, as with a pipe."""
+    ends: list[Offsets] = []
 
     def place(row: int) -> str:
         if not file.path.exists():
@@ -145,7 +133,7 @@ LARGEST = 1 << 32
 
 
 def _keep_freed_memory() -> None:
-    """Make glibc keep what temporaries free, instead of giving it back and asking for zeroed pages again.
+    """Make glibc keep freed memory of temporaries, instead of returning it and asking for zeroed pages again.
 
     It raises its thresholds to the size of the largest block freed, up to 32 MiB; elsewhere this does nothing.
     """
@@ -156,8 +144,8 @@ def _keep_freed_memory() -> None:
 class _Pieces:
     """Feeds a stream to ``take`` in chunks of whole lines.
 
-    ``take(chunk, at, final)`` is told where in the text the chunk begins, and answers how many of its bytes it has
-    used up; the rest comes again in front of the next chunk. When it has used none, it is given a longer chunk.
+    ``take(chunk, at, final)`` gets the offset ``at`` of the chunk in the text, and returns the number of bytes that it
+    has used. The rest comes again before the next chunk. If it has used none, it gets a longer chunk.
     """
 
     def __init__(self, file: ByteFile, start: int, end: int | None, progress: Progress) -> None:
@@ -176,11 +164,7 @@ class _Pieces:
                 size = self._end_text() if ended else self._whole_lines()
                 if not ended and self.held - size > LONGEST_LINE:
                     raise InputError(too_long(f"{self.file.name}:{self.file.line_at(self.at + size)}"))
-                if not size:
-                    if not ended:
-                        self._grow()
-                    continue
-                used = self._take(take, size, ended)
+                used = self._take(take, size, ended) if size else 0
                 if used:
                     self._move_on(used)
                 elif not ended:
@@ -222,7 +206,12 @@ class _Pieces:
             self.buffer[ROOM : ROOM + 3] = NEWLINE  # blank lines, so that offsets stay as they are
         chunk = Chunk(self.buffer[: size + 2 * ROOM], size)
         with _bad_lines_named(self.file, self.at):
-            _refuse_what_is_no_text(chunk)
+            if chunk.text.max() >= 128:
+                try:
+                    str(chunk.text.data, "utf-8")
+                except UnicodeDecodeError as error:
+                    refuse_zero_bytes(chunk.text)
+                    raise BadLines([(error.start, f"is not UTF-8 ({error.reason})")]) from None
             return take(chunk, self.at, final)
 
     def _move_on(self, used: int) -> None:
@@ -245,29 +234,16 @@ def _bad_lines_named(file: ByteFile, at: int) -> Iterator[None]:
     try:
         yield
     except BadLines as bad:
-        problems: list[Problem | str] = [
+        problems = [
             Problem(complaint, place=f"{file.name}:{file.line_at(at + offset)}", suggestion=bad.suggestion)
             for offset, complaint in bad.complaints
         ]
-        if bad.more:
-            problems.append(f"… and {bad.more} more")
-        raise InputError(*problems) from None
-
-
-def _refuse_what_is_no_text(chunk: Chunk) -> None:
-    if chunk.text.max() >= 128:
-        try:
-            str(chunk.text.data, "utf-8")
-        except UnicodeDecodeError as error:
-            refuse_zero_bytes(chunk.text)
-            raise BadLines([(error.start, f"is not UTF-8 ({error.reason})")]) from None
+        raise InputError(*problems, *([f"… and {bad.more} more"] if bad.more else [])) from None
 
 
 RANKING_COLUMNS = "query Q0 document rank score tag"
 RANGES_PER_THREAD = 4
-"""A file is cut into more ranges than threads, so that none waits long for the other."""
-
-MOST_THREADS = 4
+"""A file is cut into more ranges than threads, so that no thread waits long for another."""
 
 SMALL = 2 * CHUNK
 """Files up to this size are read in one thread."""
@@ -280,7 +256,7 @@ def read_trec_rankings(
 ) -> Rankings:
     """The first ``depth`` documents of every ranking in the file (None: all of them).
 
-    Equal scores are in descending order of document id, or as they stand in the file unless ``by_id``.
+    Equal scores are in descending order of document id; unless ``by_id``, in the order of the file.
     """
     parts = _scan(file, partial(first_rows, depth=depth, by_id=by_id), 0, progress)
     return rankings_of(parts, file.name)
@@ -295,7 +271,7 @@ def judged_in_file(
 
 
 def _scan(file: ByteFile, keep: Keep, seed: int, progress: Progress) -> list[KeptRows]:
-    """What ``keep`` keeps of each piece of the file, in order; every query is in one piece, whole."""
+    """The rows that ``keep`` keeps of each piece of the file, in order; no query is split between pieces."""
     progress.expect(file.size, "reading rankings")
     ranges = _ranges(file)
     if len(ranges) == 1:
@@ -330,7 +306,7 @@ def _scan_range(
 
 
 def _scan_scattered(file: ByteFile, keep: Keep, seed: int, progress: Progress) -> list[KeptRows]:
-    """The same for a file in which the lines of a query do not stand together: one sort over all of it."""
+    """The same for a file with the lines of a query in several places: one sort over all of it."""
     progress.expect(file.size, "sorting rankings")
     parts: list[Lines] = []
     offsets: list[int] = []
@@ -359,11 +335,11 @@ def _lines(chunk: Chunk, seed: int, final: bool) -> tuple[Lines | None, int]:
 
 
 def _threads() -> int:
-    return min(MOST_THREADS, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
+    return min(4, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
 
 
 def _ranges(file: ByteFile) -> list[tuple[int, int | None]]:
-    """The file cut between two queries into pieces for the threads; one piece if it is small or compressed."""
+    """Pieces of the file for the threads, cut between queries; one piece if it is small or compressed."""
     threads = _threads()
     if threads < 2 or not file.plain or file.size < SMALL:
         return [(0, None)]
@@ -381,7 +357,7 @@ def _ranges(file: ByteFile) -> list[tuple[int, int | None]]:
 
 
 def _next_query(stream: BinaryIO, at: int) -> int:
-    """Where the first query that begins behind ``at`` begins; the end of the file if none does."""
+    """The begin of the first query after ``at``; without one, the end of the file."""
     stream.seek(at)
     stream.readline()
     first = None

@@ -1,7 +1,7 @@
 """Queries, judgments and rankings written to files, in the format that the file's name ends in.
 
 ``.tsv``, ``.csv`` and ``.jsonl`` keep every column; ``.txt``, ``.trec``, ``.qrels`` and ``.run`` are TREC's columns of
-words. What a format cannot hold is refused, and the file appears whole or not at all.
+words. Content that a format cannot store is refused, and the file appears whole or not at all.
 """
 
 from __future__ import annotations
@@ -24,8 +24,6 @@ from pytest_ireval.retrieval.tables import is_quoted, table_of_judgments
 
 Cells = Sequence[str | float]
 Encode = Callable[[Sequence[str], Iterable[Cells], str], Iterator[str]]
-
-TREC_ENDINGS = (".txt", ".trec", ".qrels", ".run")
 
 
 def write_queries(queries: Queries | Any, path: FilePath) -> None:
@@ -54,9 +52,8 @@ def encoded_judgments(judgments: Judgments | Any, path: FilePath) -> list[str]:
     encode = _encoder(path, _qrels)
     if encode is _qrels and found.columns:
         complaint = f"TREC files cannot store the columns {', '.join(found.columns)}"
-        raise _unfit(
-            path, complaint, "write .tsv, .csv or .jsonl, or remove the columns: replace(judgments, columns={})"
-        )
+        remedy = "write .tsv, .csv or .jsonl, or remove the columns: replace(judgments, columns={})"
+        raise _unfit(path, complaint, remedy)
     return list(encode(tuple(columns), zip(*columns.values(), strict=True), os.fspath(path)))
 
 
@@ -74,7 +71,7 @@ def write_rankings(rankings: Rankings | Any, path: FilePath) -> None:
 
 
 def _refuse_padded(ids: Iterable[str], path: FilePath) -> None:
-    """Blanks around an id do not count when a file is read."""
+    """Refuse ids with spaces around them, which would be lost when the file is read."""
     for name in ids:
         if name != name.strip() or name.startswith("\ufeff"):
             raise _unfit(path, f"files cannot store the spaces around the id {shown(name)}")
@@ -84,7 +81,7 @@ def _encoder(path: FilePath, trec: Encode | None) -> Encode:
     ending = Path(path).suffix.lower()
     encoders: dict[str, Encode] = {".tsv": _tsv, ".csv": _csv, ".jsonl": _jsonl}
     if trec is not None:
-        encoders |= dict.fromkeys(TREC_ENDINGS, trec)
+        encoders |= dict.fromkeys((".txt", ".trec", ".qrels", ".run"), trec)
     if ending not in encoders:
         raise _unfit(path, f"unknown format for {ending or 'a file without ending'}", f"endings: {', '.join(encoders)}")
     return encoders[ending]
@@ -104,11 +101,8 @@ def _tsv(names: Sequence[str], rows: Iterable[Cells], path: str) -> Iterator[str
             if name in ("id", "query", "document") and is_quoted(cell):
                 raise _unfit(path, f"TSV cannot store quotes around the id {cell}", "write .csv or .jsonl")
             if not cell.isprintable() and any(mark in cell for mark in "\t\n\r"):
-                raise _unfit(
-                    path,
-                    f"TSV cannot store the tab or line end in {shown(cell)}",
-                    "write .csv or .jsonl (ireval import: --ending csv)",
-                )
+                complaint = f"TSV cannot store the tab or line end in {shown(cell)}"
+                raise _unfit(path, complaint, "write .csv or .jsonl (ireval import: --ending csv)")
         yield "\t".join(cells) + "\n"
 
 
@@ -119,11 +113,8 @@ def _csv(names: Sequence[str], rows: Iterable[Cells], path: str) -> Iterator[str
     for row in (names, *rows):
         line = io.StringIO()
         cells = [_text(cell) for cell in row]
-        blanks = any(cell[:1].isspace() for cell in cells)  # which count only inside quotes
-        if blanks:
-            csv.writer(line, lineterminator="\n", quoting=csv.QUOTE_ALL).writerow(cells)
-        else:
-            csv.writer(line, lineterminator="\n").writerow(cells)
+        spaces = any(cell[:1].isspace() for cell in cells)  # which count only inside quotes
+        csv.writer(line, lineterminator="\n", quoting=csv.QUOTE_ALL if spaces else csv.QUOTE_MINIMAL).writerow(cells)
         yield line.getvalue()
 
 
@@ -162,14 +153,15 @@ def _unfit(path: FilePath, complaint: str, suggestion: str = "") -> InputError:
 
 
 def put(files: Mapping[FilePath, Iterable[str] | bytes]) -> None:
-    """Write all files beside the old ones, then put them in their place: nothing is written if one cannot be."""
+    """Write all files next to the old ones, then replace those: if one cannot be written, none is."""
     ready: dict[str, Path] = {}
     try:
         for path, content in files.items():
             target = Path(path)
             handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
             ready[temporary] = target
-            _fill(handle, content)
+            with open(handle, "wb") as file:
+                file.writelines([content] if isinstance(content, bytes) else (line.encode() for line in content))
             os.chmod(temporary, 0o666 & ~_umask())
         for temporary, target in [*ready.items()]:
             os.replace(temporary, target)
@@ -177,15 +169,6 @@ def put(files: Mapping[FilePath, Iterable[str] | bytes]) -> None:
     finally:
         for temporary in ready:
             Path(temporary).unlink(missing_ok=True)
-
-
-def _fill(handle: int, content: Iterable[str] | bytes) -> None:
-    if isinstance(content, bytes):
-        with open(handle, "wb") as binary:
-            binary.write(content)
-        return
-    with open(handle, "w", encoding="utf-8", newline="") as file:
-        file.writelines(content)
 
 
 def _umask() -> int:

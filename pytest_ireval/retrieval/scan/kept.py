@@ -1,4 +1,4 @@
-"""Lines of rankings read, ordered and checked, and what is kept of them when a chunk is forgotten."""
+"""Lines of rankings: read, ordered, checked; and the rows that are kept when a chunk is freed."""
 
 from __future__ import annotations
 
@@ -21,10 +21,12 @@ from pytest_ireval.retrieval.scan.tokens import (
     Span,
     U,
     Words,
+    begins_of,
     columns,
     keys_of,
     mixed,
     not_unique,
+    owners_of,
     repetitions,
     starts_of_groups,
 )
@@ -57,9 +59,7 @@ def judged_rows(lines: Lines, judgments: Judgments, *, by_id: bool) -> KeptRows:
     line, judgment = _judged_lines(lines, key, judgments)
     order = _ordered(lines, stable=not by_id)
     if by_id and order.group is not None:
-        looked_at = np.zeros(int(order.group[-1]) + 1, bool)
-        looked_at[order.group[order.positions()[line]]] = True
-        order = _with_ties_by_id(lines, order, looked_at)
+        order = _with_ties_by_id(lines, order, order.group[order.positions()[line]])
     judgment_at = np.full(order.line.size, -1)
     judgment_at[order.positions()[line]] = judgment
     position = np.flatnonzero(judgment_at >= 0)
@@ -73,9 +73,7 @@ def first_rows(lines: Lines, depth: int | None, *, by_id: bool) -> KeptRows:
     rank = np.arange(lines.score.size) - np.repeat(lines.first[:-1], lines.count)
     kept = rank < depth if depth is not None else np.ones(rank.size, bool)
     if by_id and order.group is not None:
-        looked_at = np.zeros(int(order.group[-1]) + 1, bool)
-        looked_at[order.group[kept]] = True
-        order = _with_ties_by_id(lines, order, looked_at)
+        order = _with_ties_by_id(lines, order, order.group[kept])
     position = np.flatnonzero(kept)
     line = order.line[position]
     start, end = lines.document
@@ -135,13 +133,11 @@ def _refuse_repetitions(lines: Lines, key: Words) -> None:
 
 WIDTH = 6
 QUERY, DOCUMENT, SCORE = 0, 2, 4
-SECOND_COLUMN = 64
-"""So many bytes in front of a document hold the end of the second column."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Lines:
-    """Lines of whole queries. ``first`` has one entry more than there are queries: where each begins and the end.
+    """Lines of whole queries. ``first`` has the begin of each query, and the end of the last one.
 
     ``query_id`` and ``query_key`` have one entry a query; ``document``, ``document_key`` and ``score`` one a line.
     """
@@ -158,7 +154,7 @@ class Lines:
 
     @property
     def count(self) -> Offsets:
-        """How many lines each query has."""
+        """The number of lines of each query."""
         return np.diff(self.first)
 
     @property
@@ -169,14 +165,14 @@ class Lines:
     @property
     def query(self) -> Offsets:
         """The query of each line, as a position in ``query_id``."""
-        return np.repeat(np.arange(self.first.size - 1), self.count)
+        return owners_of(self.first)
 
 
 def read_lines(chunk: Chunk, seed: int, *, final: bool) -> tuple[Lines | None, int]:
     """The lines of a chunk and how many bytes they take.
 
-    The last query may go on in the next chunk: unless ``final`` it is left out. When there is no other, the answer
-    is None and 0.
+    The last query may continue in the next chunk: it is left out unless ``final``. Without another one, the answer is
+    None and 0.
     """
     query, document, score_text = columns(chunk, WIDTH, (QUERY, DOCUMENT, SCORE), exact=False)
     _refuse_misplaced(chunk, document)
@@ -206,20 +202,20 @@ def read_lines(chunk: Chunk, seed: int, *, final: bool) -> tuple[Lines | None, i
 
 
 def _refuse_misplaced(chunk: Chunk, document: Span) -> None:
-    """A document that is called ``Q0``, and no Q0 in front of it: an id with a blank has pushed the columns."""
+    """Refuse documents with the id ``Q0`` and no Q0 before them: an id with a space has moved the columns."""
     suspects = np.flatnonzero(document.end - document.start == 2)
     start = document.start[suspects]
     named = start[(chunk.text[start] == ord("Q")) & (chunk.text[start + 1] == ord("0"))]
-    found = [at for at in named.tolist() if chunk.token(max(0, at - SECOND_COLUMN), at).split()[-1:] != [b"Q0"]]
+    found = [at for at in named.tolist() if chunk.token(max(0, at - 64), at).split()[-1:] != [b"Q0"]]
     if found:
         complaint = "has Q0 in the third column, not in the second: does the query's id contain a space?"
         raise BadLines([(at, complaint) for at in found[:SHOWN_LINES]], max(0, len(found) - SHOWN_LINES))
 
 
 def gathered_rows(parts: list[Lines], offsets: list[int], whole: Chunk) -> Lines:
-    """The lines of a whole file with each query's lines together, in the order in which they stand.
+    """The lines of a whole file with each query's lines together, in the order of the file.
 
-    ``offsets`` says where in ``whole`` the chunk of each part begins.
+    ``offsets`` are the begins in ``whole`` of the chunk of each part.
     """
     names = {name: i for i, name in enumerate(dict.fromkeys(n for part in parts for n in part.query_id))}
     key = np.zeros(len(names), np.uint64)
@@ -230,34 +226,27 @@ def gathered_rows(parts: list[Lines], offsets: list[int], whole: Chunk) -> Lines
         query.append(code[part.query])
     line_query = np.concatenate(query)
     order = np.argsort(line_query, kind="stable")
-    spans = [
-        (_shifted(part.document, at), _shifted(part.score_text, at)) for part, at in zip(parts, offsets, strict=True)
-    ]
     return Lines(
         chunk=whole,
         query_id=list(names),
         query_key=key,
-        first=np.concatenate((np.zeros(1, np.int64), np.cumsum(np.bincount(line_query, minlength=len(names))))),
-        document=_taken([document for document, _ in spans], order),
+        first=begins_of(np.bincount(line_query, minlength=len(names))),
+        document=_gathered([part.document for part in parts], offsets, order),
         document_key=np.concatenate([part.document_key for part in parts])[order],
-        score_text=_taken([score for _, score in spans], order),
+        score_text=_gathered([part.score_text for part in parts], offsets, order),
         score=np.concatenate([part.score for part in parts])[order],
         inexact=np.concatenate([part.inexact for part in parts])[order],
     )
 
 
-def _shifted(span: Span, at: int) -> Span:
-    return Span(span.start + at, span.end + at)
-
-
-def _taken(spans: list[Span], order: Offsets) -> Span:
-    return Span(
-        np.concatenate([span.start for span in spans])[order], np.concatenate([span.end for span in spans])[order]
-    )
+def _gathered(spans: list[Span], offsets: list[int], order: Offsets) -> Span:
+    start = np.concatenate([span.start + at for span, at in zip(spans, offsets, strict=True)])
+    end = np.concatenate([span.end + at for span, at in zip(spans, offsets, strict=True)])
+    return Span(start[order], end[order])
 
 
 NARROW = 8
-"""Ids of up to so many words are compared as words; longer ones as bytes, one by one."""
+"""Ids of up to this many words are compared as words; longer ones as bytes, one by one."""
 
 CLOSE = 1e-15
 """Two inexact scores that differ by less than this share are read again exactly."""
@@ -275,7 +264,7 @@ class _Order(NamedTuple):
     group: Offsets | None
     """The number of the group of equal scores at each position; None when no two scores are equal."""
     as_it_stands: bool
-    """Whether every line is at its own position."""
+    """True if every line is at its own position."""
 
     def positions(self) -> Offsets:
         """The position of each line."""
@@ -295,7 +284,7 @@ class _Order(NamedTuple):
 
 
 def _ordered(lines: Lines, *, stable: bool) -> _Order:
-    """Score descending; ``stable`` keeps the order of equal scores as it stands in the file."""
+    """The lines by score, descending; ``stable`` keeps equal scores in the order of the file."""
     score = lines.score
     line, as_it_stands = _sorted_blocks(score, lines.first, stable)
     if lines.inexact.any():
@@ -309,9 +298,9 @@ def _ordered(lines: Lines, *, stable: bool) -> _Order:
 
 
 def _sorted_blocks(score: NDArray[np.float64], first: Offsets, stable: bool) -> tuple[Offsets, bool]:
-    """Line numbers in order of score, and whether that is the order in which they stand.
+    """Line numbers in order of score, and True if that is the order of the file.
 
-    Blocks that are in order already are left alone.
+    Blocks that are already in order are not sorted.
     """
     line = np.arange(score.size)
     rising = score[1:] > score[:-1]
@@ -326,7 +315,7 @@ def _sorted_blocks(score: NDArray[np.float64], first: Offsets, stable: bool) -> 
 
 
 def _exact_where_close(lines: Lines, line: Offsets) -> NDArray[np.float64]:
-    """Scores with those read exactly whose neighbour is so close that the order might be another."""
+    """Scores; those with a neighbour so close that the order may be wrong are read exactly."""
     score, inexact = lines.score[line], lines.inexact[line]
     with np.errstate(over="ignore"):  # scores of opposite sign near the limit of floats: not close
         close = np.abs(score[1:] - score[:-1]) <= CLOSE * np.abs(score[:-1])
@@ -340,14 +329,16 @@ def _exact_where_close(lines: Lines, line: Offsets) -> NDArray[np.float64]:
     return exact
 
 
-def _with_ties_by_id(lines: Lines, order: _Order, groups: NDArray[np.bool_]) -> _Order:
-    """The marked groups of equal scores in descending order of their document ids."""
+def _with_ties_by_id(lines: Lines, order: _Order, groups: Offsets) -> _Order:
+    """The order with some groups of equal scores in descending order of their document ids."""
     if order.group is None:
         return order
+    marked = np.zeros(int(order.group[-1]) + 1, bool)
+    marked[groups] = True
     shared = order.tied.copy()
     shared[:-1] |= order.tied[1:]
     members = np.flatnonzero(shared)
-    members = members[groups[order.group[members]]]
+    members = members[marked[order.group[members]]]
     if not members.size:
         return order
     line = order.line[members]
@@ -367,22 +358,12 @@ def _by_id_descending(lines: Lines, line: Offsets, group: Offsets) -> Offsets:
         rank[sorted(range(len(ids)), key=ids.__getitem__, reverse=True)] = np.arange(len(ids))
         return np.lexsort((rank, group))
     loaded = lines.chunk.windows_after(words)[start].view(">u8").reshape(-1, words).astype(np.uint64)
-    keys: list[Words] = [~_head(loaded[:, j], length - 8 * j) for j in range(words)]
+    keys = [~(loaded[:, j] & KEEP.take(length - 8 * j, mode="clip")) for j in range(words)]  # without what follows
     return np.lexsort((-length, *reversed(keys), group))  # the length decides among ids that end in zero bytes
 
 
-def _head(word: Words, length: Offsets) -> Words:
-    """A big-endian word with what lies behind the token set to zero."""
-    head: Words = word & KEEP.take(length, mode="clip")
-    return head
-
-
-SLACK_BITS = 2
-"""The table has about four places for every line."""
-
-
 def repeated_documents(lines: Lines, key: Words) -> tuple[Offsets, Offsets]:
-    """Pairs of lines (first, later) that hold one document for one query; ``key`` is ``lines.pair_key``."""
+    """Pairs of lines (first, later) with one document for one query; ``key`` is ``lines.pair_key``."""
     if not _any_equal(key):  # usually, and that is found without sorting
         return np.zeros(0, np.int64), np.zeros(0, np.int64)
     row = np.argsort(key)
@@ -390,8 +371,11 @@ def repeated_documents(lines: Lines, key: Words) -> tuple[Offsets, Offsets]:
 
 
 def _any_equal(key: Words) -> bool:
-    """Every line writes its number into the place its key names, and those overwritten by another key go again."""
-    bits = max(8, int(key.size).bit_length() + SLACK_BITS)
+    """Tell whether two keys are equal, without sorting.
+
+    Every line writes its number to the place of its key; lines that another key has overwritten try again.
+    """
+    bits = max(8, int(key.size).bit_length() + 2)  # about four places for every line
     table = np.empty(1 << bits, np.int32)
     while key.size:
         place = (key >> U(64 - bits)).view(np.int64)

@@ -1,9 +1,9 @@
 """Numbers from digits, eight characters at a time.
 
 A decimal number is a whole number m and a power of ten: ``12.50`` is 1250 / 100. Up to 2^53 m is exact and one
-division rounds correctly, so the value is the one ``float()`` gives. Longer numbers come out within one unit in the
-last place and are marked *inexact*; :func:`exactly` reads those that matter again. Whatever is not plain digits with
-at most one point (exponents, very long numbers, nonsense) is read one by one.
+division rounds correctly, so the value is that of ``float()``. Longer numbers are at most one unit in the last place
+off and are marked *inexact*; :func:`exactly` reads them again if that matters. All other tokens (exponents, very long
+numbers, nonsense) are read one by one.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def exactly(chunk: Chunk, span: Span, rows: Offsets) -> NDArray[np.float64]:
 
 
 def _digit_words(chunk: Chunk, end: Offsets, digits: Offsets) -> list[Words]:
-    """The last words of every token, each byte turned into its digit; bytes in front of the token into 0."""
+    """The last words of every token, each byte turned into its digit; bytes before the token into 0."""
     longest = int(digits.max())
     count = 1 if longest <= 8 else 2 if longest <= 16 else 3
     loaded = chunk.windows(count)[end].view("<u8").reshape(-1, count)
@@ -85,9 +85,9 @@ def _digit_words(chunk: Chunk, end: Offsets, digits: Offsets) -> list[Words]:
 def _take_out_points(
     chunk: Chunk, span: Span, digits: Offsets, words: list[Words], odd: NDArray[np.bool_]
 ) -> int | Offsets:
-    """Turn points into the digit 0; how many digits stand behind each (-1: no point).
+    """Turn points into the digit 0; return the number of digits after each (-1: no point).
 
-    One number when all tokens agree, as in files written with a fixed format.
+    It is one number if all tokens agree, as in files with a fixed format.
     """
     start, end = span
     after = len(chunk.token(int(start[0]), int(end[0])).rpartition(b".")[2])
@@ -138,7 +138,7 @@ def _eight_digits(x: Words) -> Words:
 
 
 def _scaled(whole: Words, places: int | Offsets, odd: NDArray[np.bool_]) -> tuple[NDArray[np.float64], Words]:
-    """Drop the 0 that stands where the point was, and divide by the power of ten."""
+    """Drop the 0 in the place of the point, and divide by the power of ten."""
     if isinstance(places, int):
         if places > 18:
             odd[:] = True
@@ -156,7 +156,7 @@ def _scaled(whole: Words, places: int | Offsets, odd: NDArray[np.bool_]) -> tupl
 def _read_one_by_one(
     chunk: Chunk, span: Span, rows: Offsets, what: str, value: NDArray[np.float64], inexact: NDArray[np.bool_]
 ) -> None:
-    """Read what the fast way could not; the sign is set by the caller."""
+    """Read the tokens that the fast way cannot; the caller sets the sign."""
     complaints = []
     for row, token in zip(rows.tolist(), chunk.tokens(span.start[rows], span.end[rows]), strict=True):
         complaint = _why_not_a_number(token, what)
@@ -186,13 +186,9 @@ def whole_numbers_only(chunk: Chunk, span: Span, value: NDArray[np.float64], wha
     """Complain about fractions."""
     rows = np.flatnonzero(value != np.floor(value))
     if rows.size:
-        shown_rows = rows[:SHOWN_LINES]
-        tokens = chunk.tokens(span.start[shown_rows], span.end[shown_rows])
-        raise BadLines(
-            [
-                (int(span.start[row]), f"{what} {token.decode()} is not a whole number")
-                for row, token in zip(shown_rows.tolist(), tokens, strict=True)
-            ],
-            max(0, rows.size - SHOWN_LINES),
-            suggestion=FRACTIONS,
-        )
+        start, end = span.start[rows[:SHOWN_LINES]], span.end[rows[:SHOWN_LINES]]
+        complaints = [
+            (at, f"{what} {token.decode()} is not a whole number")
+            for at, token in zip(start.tolist(), chunk.tokens(start, end), strict=True)
+        ]
+        raise BadLines(complaints, rows.size - len(complaints), suggestion=FRACTIONS)

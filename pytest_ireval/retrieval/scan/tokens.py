@@ -1,4 +1,4 @@
-"""Where the columns of every line begin and end, and words compared as bytes."""
+"""The begin and end of the columns of every line, and comparison of words as bytes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 ROOM = 64
-"""Bytes in front of and behind the text that belong to nobody and may be read."""
+"""Bytes before and after the text that do not belong to it and may be read."""
 
 Bytes = NDArray[np.uint8]
 Offsets = NDArray[np.int64]
@@ -37,12 +37,12 @@ class Chunk:
         return cls(buffer, len(data))
 
     def windows(self, words: int) -> NDArray[np.void]:
-        """``windows(n)[end]`` are the ``8 * n`` bytes in front of offset ``end``; a view, nothing is copied."""
+        """A view in which ``windows(n)[end]`` are the ``8 * n`` bytes before offset ``end``."""
         width = 8 * words
         return np.ndarray(self.size + 1, dtype=f"V{width}", buffer=self.buffer.data, offset=ROOM - width, strides=(1,))
 
     def windows_after(self, words: int) -> NDArray[np.void]:
-        """``windows_after(n)[start]`` are the ``8 * n`` bytes from offset ``start`` on; a view."""
+        """A view in which ``windows_after(n)[start]`` are the ``8 * n`` bytes from offset ``start`` on."""
         return np.ndarray(self.size + 1, dtype=f"V{8 * words}", buffer=self.buffer.data, offset=ROOM, strides=(1,))
 
     def token(self, start: int, end: int) -> bytes:
@@ -57,16 +57,25 @@ class Chunk:
 
 def joined(texts: Sequence[bytes]) -> tuple[Chunk, Offsets, Offsets]:
     """Texts laid end to end, with the offsets where each starts and ends."""
-    end = np.cumsum(np.fromiter(map(len, texts), np.int64, len(texts)))
-    start = np.concatenate((np.zeros(1, np.int64), end[:-1])) if len(texts) else end
-    return Chunk.of(b"".join(texts)), start, end
+    edge = begins_of(np.fromiter(map(len, texts), np.int64, len(texts)))
+    return Chunk.of(b"".join(texts)), edge[:-1], edge[1:]
+
+
+def begins_of(lengths: NDArray[np.int64] | NDArray[np.bool_]) -> Offsets:
+    """The begin of each of some parts that follow each other, and the end of the last one."""
+    return np.concatenate((np.zeros(1, np.int64), np.cumsum(lengths)))
+
+
+def owners_of(begins: Offsets) -> Offsets:
+    """The part of each row; part i is rows ``begins[i]`` to ``begins[i + 1]``."""
+    return np.repeat(np.arange(begins.size - 1), np.diff(begins))
 
 
 TAB, NEWLINE, RETURN, SPACE, HASH = 9, 10, 13, 32, 35
 
 
 class Span(NamedTuple):
-    """Where one column starts and ends, a pair of offsets for every line."""
+    """The start and end of one column, a pair of offsets for every line."""
 
     start: Offsets
     end: Offsets
@@ -77,9 +86,9 @@ class BadLines(Exception):  # noqa: N818 - it says what it carries
 
     def __init__(self, complaints: Sequence[tuple[int, str]], more: int = 0, *, suggestion: str = "") -> None:
         self.complaints = tuple(complaints)
-        """Pairs of an offset inside the line and what is wrong with it."""
+        """Pairs of an offset inside the line and a complaint about it."""
         self.more = more
-        """How many further lines have the same fault."""
+        """The number of further lines with the same fault."""
         self.suggestion = suggestion
         super().__init__(f"{len(self.complaints) + more} unreadable lines")
 
@@ -88,18 +97,16 @@ class WrongWidth(BadLines):
     """Lines with too few or too many columns."""
 
 
-OF_RANKINGS = 6
-"""Lines of so many columns are so much alike that two in one are told from one that is longer."""
 SHOWN_LINES = 5
-"""So many bad lines are named; the rest is counted."""
+"""The number of bad lines that are named; the rest is counted."""
 
 
 def columns(chunk: Chunk, width: int, wanted: Sequence[int], *, exact: bool) -> list[Span]:
     """The spans of the ``wanted`` columns of every line that has content.
 
     Lines have ``width`` columns, or more unless ``exact``. The text ends in a newline. Most files are regular (one
-    separator between two columns), and strided slices of the separators' offsets are all it takes; any other
-    chunk goes through the general path.
+    separator between two columns): strided slices of the separators' offsets are enough. Other chunks take the general
+    path.
     """
     regular = _regular_columns(chunk.text, width, wanted)
     return regular if regular is not None else _general_columns(chunk, width, wanted, exact)
@@ -115,7 +122,10 @@ def _regular_columns(text: Bytes, width: int, wanted: Sequence[int]) -> list[Spa
     newlines = int(np.count_nonzero(text == NEWLINE))
     if newlines != line_end.size or not (text[line_end] == NEWLINE).all():
         return None
-    if blank[0] or np.logical_and(blank[1:], blank[:-1]).any() or not _only_tabs_besides(text, newlines):
+    if blank[0] or np.logical_and(blank[1:], blank[:-1]).any():
+        return None
+    controls = int(np.count_nonzero(text < SPACE))
+    if controls != newlines and controls != newlines + int(np.count_nonzero(text == TAB)):
         return None
     line_start = np.empty(line_end.size, np.int64)
     line_start[0] = 0
@@ -128,12 +138,6 @@ def _regular_columns(text: Bytes, width: int, wanted: Sequence[int]) -> list[Spa
     ]
 
 
-def _only_tabs_besides(text: Bytes, newlines: int) -> bool:
-    """True when newlines and tabs are the only control characters."""
-    controls = int(np.count_nonzero(text < SPACE))
-    return controls == newlines or controls == newlines + int(np.count_nonzero(text == TAB))
-
-
 def refuse_zero_bytes(text: Bytes) -> None:
     """Text has no zero bytes; UTF-16 has many."""
     zero = np.flatnonzero(text == 0)
@@ -142,13 +146,12 @@ def refuse_zero_bytes(text: Bytes) -> None:
 
 
 def _refuse_lone_carriage_returns(text: Bytes) -> None:
-    """Lines that end in CR alone would look like one line with many words, of which the first count."""
+    """Refuse lines that end in CR alone: they would look like one line with many words, of which the first count."""
     returns = np.flatnonzero(text == RETURN)
     lone = returns[text[returns + 1] != NEWLINE]
     if lone.size:
-        raise BadLines(
-            [(int(lone[0]), "has a carriage return without a line feed after it; lines must end in LF or CR LF")]
-        )
+        complaint = "has a carriage return without a line feed after it; lines must end in LF or CR LF"
+        raise BadLines([(int(lone[0]), complaint)])
 
 
 def _general_columns(chunk: Chunk, width: int, wanted: Sequence[int], exact: bool) -> list[Span]:
@@ -167,20 +170,18 @@ def _general_columns(chunk: Chunk, width: int, wanted: Sequence[int], exact: boo
     first, count = first[content], count[content]
     wrong = np.flatnonzero(count != width if exact else count < width)
     if wrong.size:
-        raise WrongWidth(
-            [
-                (int(start[first[i]]), f"has {int(count[i])} column{'s' if count[i] != 1 else ''}")
-                for i in wrong[:SHOWN_LINES]
-            ],
-            max(0, wrong.size - SHOWN_LINES),
-        )
-    if width >= OF_RANKINGS:
+        complaints = [
+            (int(start[first[i]]), f"has {int(count[i])} column{'s' if count[i] != 1 else ''}")
+            for i in wrong[:SHOWN_LINES]
+        ]
+        raise WrongWidth(complaints, wrong.size - len(complaints))
+    if width >= 6:  # lines of rankings are regular enough to recognise two lines in one
         _refuse_two_in_one(text, Span(start, end), first[count >= 2 * width - 1], width)
     return [Span(start[first + c], end[first + c]) for c in wanted]
 
 
 def _refuse_two_in_one(text: Bytes, words: Span, first: Offsets, width: int) -> None:
-    """Lines whose further columns are another line, which lost its line feed: its second word is that of this one."""
+    """Refuse a line that contains the next one, without a line feed between them: both have the same second word."""
     for further in (width, width + 1):
         one, other = first + 1, first + further
         length = words.end[one] - words.start[one]
@@ -194,10 +195,10 @@ def _refuse_two_in_one(text: Bytes, words: Span, first: Offsets, width: int) -> 
 
 U = np.uint64
 WIDE = 4
-"""Words that are loaded for all ids at once; the few ids longer than that are looked at word by word."""
+"""Words that are loaded for all ids at once; the few longer ids are read word by word."""
 
 KEEP = np.array([(0xFFFFFFFFFFFFFFFF << (64 - 8 * k)) & 0xFFFFFFFFFFFFFFFF for k in range(9)], dtype="<u8")
-"""``KEEP[k]`` keeps the last k bytes of a little-endian word; taken with ``clip`` for any length."""
+"""Masks: ``KEEP[k]`` keeps the last k bytes of a little-endian word; taken with ``clip`` for any length."""
 
 _FACTORS = np.array(
     [
@@ -238,7 +239,7 @@ def keys_of(chunk: Chunk, span: Span, seed: int = 0) -> Words:
 
 
 def _add_words_of_long_tokens(chunk: Chunk, span: Span, longest: int, key: Words, seed: int) -> None:
-    """Mix in what lies further than ``WIDE`` words from the end, for the tokens that reach so far."""
+    """Mix in the words more than ``WIDE`` words from the end, of the tokens that are so long."""
     length = span.end - span.start
     rows = np.flatnonzero(length > 8 * WIDE)
     for j in range(WIDE, -(-longest // 8)):
@@ -266,7 +267,7 @@ def starts_of_groups(chunk: Chunk, span: Span) -> Offsets:
 
 
 def mixed(query_keys: Words) -> Words:
-    """Query keys, mixed once more so that a query and a document of one name do not cancel each other out."""
+    """Query keys, mixed once more so that a query and a document with the same name do not cancel out."""
     more: Words = query_keys * _FACTORS[5]
     return more
 
