@@ -20,7 +20,7 @@ T = TypeVar("T")
 
 
 class Base:
-    """The ref that the baselines of one run are held against; git is asked once for each repository."""
+    """The ref that the baselines of one run are compared with; git is asked once for each repository."""
 
     def __init__(self, ref: str) -> None:
         self.ref = ref
@@ -34,7 +34,7 @@ class Base:
 
 
 def _once(known: dict[Path, T | BaselineError], path: Path, ask: Callable[[Path], T]) -> T:
-    """What is known of a path; asked for the first time, be the answer an error or not."""
+    """Ask once for each path, and remember the answer, also if it is an error."""
     if path not in known:
         try:
             known[path] = ask(path)
@@ -48,52 +48,47 @@ def _once(known: dict[Path, T | BaselineError], path: Path, ask: Callable[[Path]
 
 @dataclass(frozen=True, eq=False)
 class AtBase:
-    """What there was of a suite's baseline at the merge base."""
+    """The baseline of a suite at the merge base."""
 
     base: MergeBase
     baseline: Baseline | None = None
     """None: there was none."""
     same: bool = False
-    """Whether it is that of the branch, byte by byte."""
+    """The branch has the same baseline, byte by byte."""
     files: tuple[str, ...] = ()
     """Of the baseline, from the top of the repository, the .json file first."""
     renamed: bool = False
-    """Whether it was called otherwise, or lay elsewhere."""
+    """It had another name, or was in another folder."""
     gone: tuple[str, ...] = ()
-    """Other baselines that the branch has no more, named if this one was not found under its name: .json files."""
+    """Other baselines that the branch has no more, listed if this one was not found under its name: .json files."""
 
 
 def baseline_at_base(base: Base, folder: Path, name: str, stored: Baseline | None, suite: NamedBaseline) -> AtBase:
-    """What a suite had; ``stored`` is its baseline of now. Raises BaselineError where nobody can say."""
+    """Return the baseline that a suite had; ``stored`` is the current one. Raises BaselineError if git cannot tell."""
     tree = base.of(folder)
     home = _from_top(folder, tree.base)
-    record = f"{home}/{checked_name(name)}.{RECORD}".removeprefix("./")
-    known = _Known(record, ())
-    if record not in tree.files_in(home):
-        known = _name_at_base(tree, home, stored, suite)
-        if not known.record:
-            return AtBase(tree.base, gone=known.gone)
-    prefix, renamed = known.record.removesuffix(RECORD), known.record != record
-    listed = tree.files_in(known.record.rpartition("/")[0] or ".")
-    files = {path: content for path, content in listed.items() if _belongs(path, prefix)}
-    content = tree.contents({known.record: files.pop(known.record)})
-    paths = (known.record, *files)
+    record = _record_in(home, checked_name(name))
+    then, gone = (record, ()) if record in tree.files_in(home) else _name_at_base(tree, home, stored, suite)
+    if not then:
+        return AtBase(tree.base, gone=gone)
+    prefix, renamed = then.removesuffix(RECORD), then != record
+    files = {  # without those of its anchor, or of a suite whose name begins so
+        path: content
+        for path, content in tree.files_in(_folder(then)).items()
+        if path.startswith(prefix) and ENDING.fullmatch(path[len(prefix) :])
+    }
+    content = tree.contents({then: files.pop(then)})
+    paths = (then, *files)
     if stored is not None and not renamed and _is_same(content[record], path_of(folder, name, RECORD)):
         return AtBase(tree.base, stored, same=True, files=paths)
-    found = _read(tree.base, prefix, {**content, **tree.contents(files)})
-    return AtBase(tree.base, found, False, paths, renamed, known.gone)
+    content |= tree.contents(files)
+    at = tree.base.short
+    found = baseline_from(lambda ending: content.get(prefix + ending), lambda ending: f"{at}:{prefix}{ending}", at=at)
+    return AtBase(tree.base, found, False, paths, renamed, gone)
 
 
-def _read(base: MergeBase, prefix: str, contents: Mapping[str, bytes]) -> Baseline | None:
-    def load(ending: str) -> bytes | None:
-        return contents.get(prefix + ending)
-
-    return baseline_from(load, lambda ending: f"{base.short}:{prefix}{ending}", at=base.short)
-
-
-def _belongs(path: str, prefix: str) -> bool:
-    """Tell whether a file is one of this baseline, and not of its anchor, nor of a suite whose name begins so."""
-    return path.startswith(prefix) and ENDING.fullmatch(path[len(prefix) :]) is not None
+def _record_in(home: str, name: str) -> str:
+    return f"{home}/{name}.{RECORD}".removeprefix("./")
 
 
 def _from_top(folder: Path, base: MergeBase) -> str:
@@ -105,54 +100,45 @@ def _from_top(folder: Path, base: MergeBase) -> str:
 
 
 def _is_same(record: bytes, path: Path) -> bool:
-    """Tell whether the .json file is that of the disk; it holds fingerprints of all others."""
+    """Compare the .json file with that on the disk; it holds fingerprints of all others."""
     try:
         return plain_line_ends(record) == plain_line_ends(path.read_bytes())
     except OSError:
         return False
 
 
-ALIKE = 0.5
-"""Baselines are one if they share this part of their judged queries."""
 BASELINE = re.compile(rf"(?:.*/)?baselines/[^/]+\.{RECORD}")
 YAML = (".yaml", ".yml")
 SUITE = re.compile(rb"^(?:\{\s*)?[\"']?suite[\"']?[ \t]*:[ \t]*[\"']?([^\"'#\r\n,}]+)", re.MULTILINE)
-
 MATRIX = re.compile(rb"^(?:\{\s*)?[\"']?matrix[\"']?[ \t]*:", re.MULTILINE)
 
 
 class NamedBaseline(NamedTuple):
-    """How a suite comes to its name."""
+    """The files and the matrix that give a suite its name."""
 
     files: tuple[Path, ...]
     """Its own file, and those that it extends."""
     ending: str = ""
-    """What a matrix appends: ``.de``."""
+    """Appended by a matrix: ``.de``."""
 
 
-class _Known(NamedTuple):
-    """What is known of earlier names."""
+def _name_at_base(tree: Tree, home: str, stored: Baseline | None, suite: NamedBaseline) -> tuple[str, tuple[str, ...]]:
+    """Find it by the suite's own file; by acceptances, which a renamed baseline continues; or by its queries.
 
-    record: str
-    """The .json file at the base, from the top of the repository; empty: it is none of those."""
-    gone: tuple[str, ...]
-    """Other baselines of the base that the branch has no more."""
-
-
-def _name_at_base(tree: Tree, home: str, stored: Baseline | None, suite: NamedBaseline) -> _Known:
-    """By the suite's own file; by acceptances, which a renamed baseline continues; or by the queries it is about."""
+    Returns its .json file, empty if there is none, and other baselines of the base that the branch has no more.
+    """
     gone = [each for each in dict.fromkeys(_gone(tree)) if not _pinned(each)]
     then = b"".join(_contents(tree, [path_from_top(tree, suite.files[0])]).values())
     before = _said_in(then)
-    record = f"{home}/{before}{suite.ending}.{RECORD}".removeprefix("./")
+    record = _record_in(home, before + suite.ending)
     if not before or record not in tree.files_in(home):
         gone += [each for each in _left_behind(tree, home, then, suite) if each not in gone and not _pinned(each)]
         record = _alike(tree, gone, stored) if stored is not None else ""
-    return _Known(record, tuple(each for each in gone if each != record))
+    return record, tuple(each for each in gone if each != record)
 
 
 def _gone(tree: Tree) -> Iterator[str]:
-    """Baselines that are not on the disk, and those whose suites are not."""
+    """Baselines that are missing on the disk, and those whose suite files are missing."""
     deleted = [path for path, status in tree.changes.items() if status == "D" and not _is_there(tree.base.top / path)]
     yield from (path for path in deleted if BASELINE.fullmatch(path))
     for path, name in called_in(tree, [path for path in deleted if path.endswith(YAML)]).items():
@@ -167,12 +153,12 @@ def _pinned(record: str) -> bool:
 
 
 def _is_there(path: Path) -> bool:
-    """Whether git could take it in under this name: not what lies behind a link that took the place of a folder."""
+    """Tell whether git could add it under this name; it cannot if a link took the place of the folder."""
     return path.exists() and path.parent.resolve() == path.parent
 
 
 def _left_behind(tree: Tree, home: str, then: bytes, suite: NamedBaseline) -> Iterator[str]:
-    """Baselines whose names the suite's own file made ``then`` with its matrix or without one, and makes no more."""
+    """Baselines that were named by the suite's own file as it was ``then``, and that it no longer names."""
     before = _said_in(then)
     if not before:
         return
@@ -191,24 +177,22 @@ def _left_behind(tree: Tree, home: str, then: bytes, suite: NamedBaseline) -> It
 
 
 def _said_in(content: bytes) -> str:
-    """What a file of a suite calls it; empty if it does not say."""
+    """The name in the file of a suite; empty if there is none."""
     found = SUITE.search(content)
     return found[1].decode("utf-8", "replace").strip() if found else ""
 
 
 def called_in(tree: Tree, paths: Sequence[str]) -> dict[str, str]:
-    """What files of suites called them then; none for a file that was not there, or does not say."""
-    said = {path: _said_in(content) for path, content in _contents(tree, paths).items()}
-    return {path: name for path, name in said.items() if name}
+    """The names in the files of suites at the base, by path; a missing file, or one without a name, is left out."""
+    return {path: name for path, content in _contents(tree, paths).items() if (name := _said_in(content))}
 
 
 def _contents(tree: Tree, paths: Sequence[str]) -> dict[str, bytes]:
-    """What was in those of the files that were there."""
     return tree.contents({path: content for path in paths if (content := tree.files_in(_folder(path)).get(path))})
 
 
 def path_from_top(tree: Tree, file: Path) -> str:
-    """As git calls a file, be it a link or not; nothing if it lies outside of the repository."""
+    """The path of a file from the top of the repository, links kept; empty if the file is outside of it."""
     path, top = file.parent.resolve() / file.name, tree.base.top
     return path.relative_to(top).as_posix() if path.is_relative_to(top) else ""
 
@@ -218,30 +202,25 @@ def _folder(path: str) -> str:
 
 
 def _alike(tree: Tree, gone: Sequence[str], stored: Baseline) -> str:
-    """The one whose acceptances are continued, or that is about the same judged queries."""
+    """The one whose acceptances are continued, or that has half of the judged queries; empty if there is none."""
     found = []
-    for path, baseline in _records(tree, gone):
-        earlier = baseline.acceptances
-        continued = len(earlier) if stored.acceptances[: len(earlier)] == earlier else 0
-        shared = _shared(baseline.grades_of, stored.grades_of)
-        if continued or shared >= ALIKE:
-            found.append((continued, shared, path))
-    return max(found, default=(0, 0.0, ""))[2]
-
-
-def _records(tree: Tree, gone: Sequence[str]) -> Iterator[tuple[str, Baseline]]:
-    """Those that can be read; one that cannot is named as gone all the same."""
     wanted = {path: tree.files_in(_folder(path))[path] for path in gone}
     for path, content in tree.contents(wanted).items():
         try:
             record = record_from({RECORD: content}.get, str)
-        except BaselineError:
+        except BaselineError:  # it is named as gone all the same
             continue
-        if record is not None:
-            yield path, record.baseline
+        if record is None:
+            continue
+        earlier = record.baseline.acceptances
+        continued = len(earlier) if stored.acceptances[: len(earlier)] == earlier else 0
+        shared = _shared(record.baseline.grades_of, stored.grades_of)
+        if continued or shared >= 0.5:
+            found.append((continued, shared, path))
+    return max(found, default=(0, 0.0, ""))[2]
 
 
 def _shared(before: Mapping[str, str], now: Mapping[str, str]) -> float:
-    """Which part of all judged queries is judged alike on both sides."""
+    """The share of all judged queries that is judged alike on both sides."""
     every = before.keys() | now.keys()
     return sum(before.get(query) == now.get(query) for query in every) / len(every) if every else 0.0

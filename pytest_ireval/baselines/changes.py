@@ -1,4 +1,4 @@
-"""Why figures differ from a baseline: which of rankings, judgments, queries, metrics and settings are others."""
+"""Causes of a difference from a baseline: changed rankings, judgments, queries, metrics and settings."""
 
 from __future__ import annotations
 
@@ -8,18 +8,15 @@ from itertools import islice
 import numpy as np
 from numpy.typing import NDArray
 
-from pytest_ireval.baselines.files import JudgmentPrints, fingerprints_of_judgments
+from pytest_ireval.baselines.files import Grades, JudgmentPrints, fingerprints_of_judgments
 from pytest_ireval.baselines.record import Baseline, Fingerprints
 from pytest_ireval.results.outcome import Cause, JudgmentEdit
-from pytest_ireval.retrieval.ids import Ids
 from pytest_ireval.retrieval.judgments import Judgments
 from pytest_ireval.retrieval.queries import Queries
 from pytest_ireval.retrieval.rankings import Rankings
 
 NAMED = 100
-"""So many edited judgments are named; all are counted."""
-
-Grades = Mapping[str, Mapping[str, float]]
+"""Edited judgments named in a cause; all are counted."""
 
 
 def cause_of(
@@ -31,16 +28,18 @@ def cause_of(
     metrics: Mapping[str, tuple[int, str]],
     fingerprints: Fingerprints,
 ) -> Cause:
-    """What is different now; ``restated`` is left to whoever can score.
+    """Everything that differs now; ``restated`` is left to the caller, who can score.
 
     ``metrics`` are version and origin by canonical name. Of a source that is asked several times, ``rankings`` are all
-    answers. Where the judgments were remembered already, they can be given as that.
+    answers. Fingerprints can be given in place of judgments.
     """
     prints = fingerprints_of_judgments(judgments) if isinstance(judgments, Judgments) else judgments
     askings = [rankings] if isinstance(rankings, Rankings) else list(rankings)
     changed = changed_queries(baseline.rankings, askings, baseline.depth)
     added, removed = _added_and_removed(baseline, askings, prints, queries)
-    judged = _judged_otherwise(baseline.grades_of, prints.grades_of if prints else {}, {*added, *removed})
+    before, after = baseline.grades_of, prints.grades_of if prints else {}
+    stayed = (before.keys() | after.keys()) - {*added, *removed}
+    judged = sorted(query for query in stayed if before.get(query) != after.get(query))
     edits, edited = _edits(baseline.grades, prints, judged)
     return Cause(
         rankings=len(changed),
@@ -51,34 +50,28 @@ def cause_of(
         added=added,
         removed=removed,
         queries=baseline.fingerprints.queries != fingerprints.queries,
-        metrics=tuple(sorted(name for name, said in metrics.items() if _is_another(baseline, name, said))),
+        metrics=tuple(sorted(name for name, now in metrics.items() if _is_another(baseline, name, now))),
         source=baseline.fingerprints.source != fingerprints.source,
         policies=baseline.fingerprints.policies != fingerprints.policies,
     )
 
 
 def cause_between(before: Baseline, after: Baseline) -> Cause:
-    """The same of two baselines."""
-    prints = JudgmentPrints(after.fingerprints.judgments, after.grades_of, None)
-    cause = cause_of(
+    """Everything that differs between two baselines."""
+    return cause_of(
         before,
         rankings=after.rankings,
-        judgments=prints,
+        judgments=JudgmentPrints(after.fingerprints.judgments, after.grades_of, after.grades),
         queries=None,
         metrics={name: (metric.version, metric.origin) for name, metric in after.metrics.items()},
         fingerprints=after.fingerprints,
     )
-    judged = _judged_otherwise(before.grades_of, after.grades_of, {*cause.added, *cause.removed})
-    if not judged or before.grades is None or after.grades is None:
-        return cause
-    edits = list(_edited_judgments(before.grades, after.grades, judged))
-    return Cause(**{**vars(cause), "edits": tuple(edits[:NAMED]), "edited": len(edits)})
 
 
 def changed_queries(before: Sequence[Rankings], now: Sequence[Rankings], depth: int) -> tuple[str, ...]:
-    """Queries on both sides whose first ``depth`` documents are others, or in another order; sorted.
+    """Queries on both sides whose first ``depth`` documents differ, or their order; sorted.
 
-    Where a source was asked several times, a query has changed if it has an answer now that it did not have before.
+    If a source was asked several times, a query has changed if it has an answer now that it did not have before.
     """
     both = sorted(_ranked(before) & _ranked(now))
     same = np.array([[_same(ours, theirs, both, depth) for theirs in now] for ours in before])
@@ -87,7 +80,6 @@ def changed_queries(before: Sequence[Rankings], now: Sequence[Rankings], depth: 
 
 
 def _edited_judgments(before: Grades, now: Grades, queries: Iterable[str]) -> Iterator[JudgmentEdit]:
-    """Every judgment of some queries that is not what it was, by query and document."""
     for query in queries:
         old, new = before.get(query, {}), now.get(query, {})
         for document in sorted(old.keys() | new.keys()):
@@ -107,14 +99,13 @@ def _same(ours: Rankings, theirs: Rankings, queries: Sequence[str], depth: int) 
     length = np.where(same, my_length, 0)
     first = np.cumsum(length) - length
     rank = np.arange(int(length.sum())) - np.repeat(first, length)
-    equal = _equal(ours.documents, np.repeat(mine, length) + rank, theirs.documents, np.repeat(yours, length) + rank)
+    equal = np.zeros(0, bool)
+    if rank.size:
+        my_rows, your_rows = np.repeat(mine, length) + rank, np.repeat(yours, length) + rank
+        equal = ours.documents.same(my_rows, theirs.documents, your_rows)
     differing = np.bincount(np.repeat(np.arange(len(queries)), length)[~equal], minlength=len(queries))
     found: NDArray[np.bool_] = same & (differing == 0)
     return found
-
-
-def _equal(ours: Ids, my_rows: NDArray[np.int64], theirs: Ids, their_rows: NDArray[np.int64]) -> NDArray[np.bool_]:
-    return ours.same(my_rows, theirs, their_rows) if my_rows.size else np.zeros(0, bool)
 
 
 def _begins(rankings: Rankings, queries: Sequence[str], depth: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -132,7 +123,7 @@ def _added_and_removed(
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Queries that are asked now and were not, and the other way round.
 
-    Asked is what the queries file lists; without one, what is judged; without judgments, what is ranked.
+    The queries file lists the asked queries; without one they are the judged, without judgments the ranked queries.
     """
     ranked = _ranked(baseline.rankings)
     scored = {query for metric in baseline.metrics.values() for query in metric.values}
@@ -148,27 +139,17 @@ def _added_and_removed(
     return tuple(query for query in now if query not in known), tuple(sorted(before - set(now)))
 
 
-def _judged_otherwise(before: Mapping[str, str], now: Mapping[str, str], besides: set[str]) -> list[str]:
-    """Queries whose judgments are not what they were, but for those that came or went."""
-    return sorted(
-        query for query in before.keys() | now.keys() if query not in besides and _differs(before, now, query)
-    )
-
-
-def _differs(before: Mapping[str, str], now: Mapping[str, str], query: str) -> bool:
-    return before.get(query) != now.get(query)
-
-
 def _edits(
     before: Grades | None, prints: JudgmentPrints | None, judged: Sequence[str]
 ) -> tuple[tuple[JudgmentEdit, ...], int | None]:
-    if not judged or before is None or (prints is not None and prints.grades is None):
+    now = prints.grades if prints else {}
+    if not judged or before is None or now is None:
         return (), None
-    edits = _edited_judgments(before, prints.grades if prints and prints.grades is not None else {}, judged)
+    edits = _edited_judgments(before, now, judged)
     named = tuple(islice(edits, NAMED))
     return named, len(named) + sum(1 for _ in edits)
 
 
-def _is_another(baseline: Baseline, name: str, said: tuple[int, str]) -> bool:
+def _is_another(baseline: Baseline, name: str, now: tuple[int, str]) -> bool:
     stored = baseline.metrics.get(name)
-    return stored is not None and (stored.version, stored.origin) != said
+    return stored is not None and (stored.version, stored.origin) != now

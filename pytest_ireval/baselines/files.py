@@ -1,4 +1,4 @@
-"""How the files of a baseline are called, and the fingerprints of what a baseline rests on."""
+"""Names of the files of a baseline, and fingerprints of its inputs."""
 
 from __future__ import annotations
 
@@ -19,17 +19,16 @@ from pytest_ireval.retrieval.queries import Queries
 from pytest_ireval.retrieval.rankings import Rankings
 
 RECORD = "json"
-JUDGMENTS = "judgments.tsv"
+JUDGMENTS, TITLES = "judgments.tsv", "titles.jsonl"
 COMPRESSED = ".zst"
-ENDING = re.compile(r"json|(?:judgments|rankings(?:\.[0-9]+)?)\.tsv(?:\.zst)?")
+ENDING = re.compile(r"json|titles\.jsonl|(?:judgments|rankings(?:\.[0-9]+)?)\.tsv(?:\.zst)?")
 ANCHOR = ".anchor"
-"""Stands behind the name of the suite where files are those of an anchor."""
-MARKS = frozenset('/\\:*?"<>|\0')
+"""Follows the name of the suite in the files of an anchor."""
 LONGEST = 200
 
 
 def rankings_ending(asking: int) -> str:
-    """Of the rankings that came back from one asking, counted from 1."""
+    """Of the rankings that one asking returned, counted from 1."""
     return "rankings.tsv" if asking == 1 else f"rankings.{asking}.tsv"
 
 
@@ -39,7 +38,7 @@ def path_of(folder: Path, name: str, ending: str) -> Path:
 
 
 def near(path: Path) -> Path:
-    """As people write it: relative to the current folder, if it lies there."""
+    """The path as people write it: relative to the current folder, if it is below it."""
     try:
         return path.relative_to(os.getcwd())
     except (ValueError, OSError):
@@ -47,8 +46,9 @@ def near(path: Path) -> Path:
 
 
 def checked_name(name: str) -> str:
-    """``name``, if files can be called so."""
-    if not name or name.startswith(".") or MARKS & set(name) or len(name.encode("utf-8", "replace")) > LONGEST:
+    """``name``, if files can have it."""
+    marks = set('/\\:*?"<>|\0')
+    if not name or name.startswith(".") or marks & set(name) or len(name.encode("utf-8", "replace")) > LONGEST:
         complaint = f"the suite {shown(name)} cannot have a baseline: a file cannot have this name"
         allowed = (
             f'a name has up to {LONGEST} bytes, does not begin with a dot, and contains none of / \\ : * ? " < > |'
@@ -59,25 +59,22 @@ def checked_name(name: str) -> str:
 
 def baseline_files(folder: Path, name: str) -> tuple[Path, ...]:
     """The files there are of one baseline, the .json file first."""
-    endings = [JUDGMENTS]
-    found = [path_of(folder, name, RECORD)]
-    found += [path for ending in endings for path in _plain_or_compressed(folder, name, ending)]
-    asking, missing = 1, 0
-    while missing < 1:
-        paths = _plain_or_compressed(folder, name, rankings_ending(asking))
-        missing += not any(path.exists() for path in paths)
+    found = [path_of(folder, name, RECORD), *_plain_or_compressed(folder, name, JUDGMENTS)]
+    found.append(path_of(folder, name, TITLES))
+    asking = 1
+    while paths := [path for path in _plain_or_compressed(folder, name, rankings_ending(asking)) if path.exists()]:
         found += paths
         asking += 1
     return tuple(path for path in found if path.is_file())
 
 
 def is_file_of(file: str, name: str) -> bool:
-    """Tell whether a file of a folder of baselines belongs to that of a suite; ``shop.de.json`` is none of ``shop``."""
+    """Tell whether a file belongs to the baseline of a suite; ``shop.de.json`` does not belong to ``shop``."""
     return file.startswith(f"{name}.") and ENDING.fullmatch(file[len(name) + 1 :]) is not None
 
 
 def of_anchor(file: str) -> bool:
-    """Tell whether a path or a name is that of a file of an anchor; ``shop.anchor.v2.json`` is none."""
+    """Tell whether a path or a name is that of a file of an anchor; ``shop.anchor.v2.json`` is not."""
     _, mark, ending = file.rpartition(f"{ANCHOR}.")
     return bool(mark) and ENDING.fullmatch(ending) is not None
 
@@ -91,22 +88,23 @@ def names_in(folder: Path) -> list[str]:
     return sorted(path.name[: -len(RECORD) - 1] for path in folder.glob(f"*.{RECORD}") if not path.name.startswith("."))
 
 
-DIGITS = 16
+Grades = Mapping[str, Mapping[str, float]]
+"""By query and document."""
 
 
 class JudgmentPrints(NamedTuple):
-    """What a baseline remembers of judgments."""
+    """Judgments as a baseline keeps them."""
 
     whole: str
     grades_of: Mapping[str, str]
     """By query."""
-    grades: StoredGrades | None
+    grades: Grades | None
     """The grades themselves; None where there are too many to keep."""
 
 
 def fingerprint(content: bytes | memoryview) -> str:
-    """The first digits of its SHA-256."""
-    return sha256(content).hexdigest()[:DIGITS]
+    """The first 16 digits of its SHA-256."""
+    return sha256(content).hexdigest()[:16]
 
 
 def fingerprint_of_text(text: str) -> str:
@@ -119,12 +117,11 @@ def fingerprint_of_queries(queries: Queries) -> str:
     columns = sorted(queries.columns)
     rows = zip(queries.ids, queries.text, *(queries.columns[name] for name in columns), strict=True)
     encode = json.JSONEncoder().encode
-    lines = sorted(map(encode, rows))
-    return fingerprint_of_text("\n".join([encode(columns), *lines]))
+    return fingerprint_of_text("\n".join([encode(columns), *sorted(map(encode, rows))]))
 
 
 def fingerprint_of_policies(policies: Policies) -> str:
-    """Of all that are said; one that later versions add changes nothing until it is used."""
+    """Of all policies that are set; one that later versions add changes nothing until it is used."""
     return fingerprint_of_text(json.dumps({k: v for k, v in asdict(policies).items() if v is not None}, sort_keys=True))
 
 
@@ -136,16 +133,14 @@ def fingerprint_of_rankings(rankings: Rankings, depth: int | None = None) -> str
 def fingerprints_of_judgments(judgments: Judgments) -> JudgmentPrints:
     """Of the judgments as a whole and of those of each query; and the grades, as a baseline keeps them."""
     grades = grades_of_judgments(judgments)
-    lines = grades.lines
-    if judgments.subtopics is not None:
-        lines = _with_subtopics(judgments, judgments.subtopics, grades)
+    lines = grades.lines if judgments.subtopics is None else _with_subtopics(judgments, judgments.subtopics, grades)
     grades_of = {query: fingerprint(line) for query, line in lines.items()}
     whole = fingerprint_of_text("\n".join(f"{print_of} {query}" for query, print_of in sorted(grades_of.items())))
     return JudgmentPrints(whole, grades_of, grades if len(judgments) <= MOST_PAIRS else None)
 
 
 def _with_subtopics(judgments: Judgments, subtopics: Subtopics, grades: StoredGrades) -> dict[str, bytes]:
-    """The lines, with what was said of single subtopics behind them."""
+    """The lines, each followed by the judgments of single subtopics."""
     documents = judgments.documents.texts(subtopics.row)
     said: dict[str, list[str]] = {query: [] for query in grades.lines}
     for row, document, subtopic, grade in zip(

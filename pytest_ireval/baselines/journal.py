@@ -1,8 +1,8 @@
 """Several files that change together, under a lock: staged beside, committed by a rename, put into place.
 
-``.NAME.new`` holds files that nobody looks at yet. Its rename to ``.NAME.commit`` is the moment of change: every writer
-begins by putting into place what lies there. Moves need no room on the disk, and may be repeated from any point. Nobody
-reads the baseline meanwhile: who finds such a folder waits for its writer, or says that the writer has died.
+``.NAME.new`` holds files that no reader looks at yet. Its rename to ``.NAME.commit`` is the moment of change: every
+writer begins by putting its files into place. Moves need no room on the disk, and may be repeated from any point. The
+baseline is not read meanwhile: a reader that finds such a folder waits for its writer, or reports that it has died.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Journal(NamedTuple):
     endings: tuple[str, ...] = ()
     """All files of the new state."""
     refused: OSError | None = None
-    """Why the system does not let it be read: it may be sound, so nobody may drop it."""
+    """The system does not let it be read: it may be sound, so it must not be dropped."""
 
     def fits(self, record: Path) -> bool:
         """Tell whether ``record`` is the one that is replaced, or its replacement."""
@@ -41,7 +41,7 @@ class Journal(NamedTuple):
 
     @property
     def tracked(self) -> bool:
-        """Whether git has it: then it came with a commit, and it is no update of anybody here."""
+        """True if git has it: then it came with a commit, and is not an update that was begun here."""
         return bool(git(self.folder.parent, "ls-files", "-z", "--", self.folder.name))
 
     def checked(self, record: Path) -> Journal:
@@ -57,7 +57,7 @@ class Journal(NamedTuple):
         return self
 
     def left_over(self, record: Path) -> BaselineError:
-        """What is said to those who want to read ``record``."""
+        """The error for a reader of ``record``."""
         self.checked(record)
         return self._error(
             "holds an interrupted update, so the current baseline is unknown",
@@ -70,12 +70,11 @@ class Journal(NamedTuple):
 
 
 def _staging(folder: Path, name: str) -> Path:
-    """Where files are made ready."""
     return folder / f".{name}.new"
 
 
 def committed(folder: Path, name: str) -> Path:
-    """Where they count."""
+    """The folder of files that count."""
     return folder / f".{name}.commit"
 
 
@@ -97,15 +96,12 @@ def journal_of(folder: Path, name: str) -> Journal | None:
 
 
 def commit(folder: Path, name: str, files: Mapping[str, bytes]) -> None:
-    """From here on the baseline has this content; what is left is to put it into place."""
+    """From here on the baseline has this content; it still has to be put into place."""
     new = _staging(folder, name)
     _drop(new)
     os.mkdir(new)
-    manifest = {
-        "before": _print_of(path_of(folder, name, RECORD)),
-        "after": fingerprint(files[RECORD]),
-        "endings": list(files),
-    }
+    before, after = _print_of(path_of(folder, name, RECORD)), fingerprint(files[RECORD])
+    manifest = {"before": before, "after": after, "endings": list(files)}
     for ending, content in {**files, MANIFEST: json.dumps(manifest).encode()}.items():
         write_through(new / ending, content)
     _sync_folder(new)
@@ -114,13 +110,14 @@ def commit(folder: Path, name: str, files: Mapping[str, bytes]) -> None:
 
 
 def put_into_place(folder: Path, name: str) -> bool:
-    """Finish what was committed and drop what was not; whether there was something to finish."""
-    journal = journal_of(folder, name)
-    if journal is not None and journal.refused is not None:
-        raise journal.refused
-    if journal is not None and journal.tracked:
-        journal.checked(path_of(folder, name, RECORD))
-    if journal is None or not journal.fits(path_of(folder, name, RECORD)):
+    """Finish what was committed and drop what was not; True if there was something to finish."""
+    journal, record = journal_of(folder, name), path_of(folder, name, RECORD)
+    if journal is not None:
+        if journal.refused is not None:
+            raise journal.refused
+        if journal.tracked:
+            journal.checked(record)
+    if journal is None or not journal.fits(record):
         _drop(committed(folder, name))
         _drop(_staging(folder, name))
         return False
@@ -140,7 +137,7 @@ def put_into_place(folder: Path, name: str) -> bool:
 
 
 def write_through(path: Path, content: bytes) -> None:
-    """The file is on the disk, whole."""
+    """Write a file, and wait until it is on the disk."""
     with open(path, "wb") as file:
         file.write(content)
         file.flush()
@@ -148,7 +145,7 @@ def write_through(path: Path, content: bytes) -> None:
 
 
 def _sync_folder(folder: Path) -> None:
-    """Names in it are on the disk; Windows has no way to say so."""
+    """Wait until the names in it are on the disk; Windows has no call for this."""
     if os.name == "nt":
         return
     handle = os.open(folder, os.O_RDONLY)
@@ -180,12 +177,12 @@ WAIT = 30.0
 """Seconds; writing the largest baselines takes a few."""
 PAUSE = 0.02
 FAR = 1 << 30
-"""Windows locks bytes, and nobody may read them: one behind the process id is taken."""
+"""Windows locks bytes, which then cannot be read: the locked byte is far after the process id."""
 
 
 @contextmanager
 def locked(folder: Path, wait: float = WAIT) -> Iterator[None]:
-    """Nobody else writes baselines in ``folder`` meanwhile. The file stays: removing it would let two in at once."""
+    """Keep other writers out of ``folder`` meanwhile. The file stays: removing it would let two in at once."""
     path = folder / LOCK
     deadline = time.monotonic() + wait
     handle = _opened(path)
@@ -206,7 +203,7 @@ def locked(folder: Path, wait: float = WAIT) -> Iterator[None]:
 
 @contextmanager
 def locked_if_free(folder: Path) -> Iterator[bool]:
-    """Tell whether nobody else has the lock of ``folder``; then it is ours meanwhile."""
+    """Tell whether the lock of ``folder`` was free; then this process has it until the block ends."""
     path = folder / LOCK
     handle = _opened(path)
     try:
@@ -216,11 +213,11 @@ def locked_if_free(folder: Path) -> Iterator[bool]:
 
 
 def is_held(folder: Path) -> bool:
-    """Whether somebody has the lock of ``folder``. Nothing is written, for whoever asks may be allowed to read only."""
+    """Tell whether a process has the lock of ``folder``. Nothing is written: the caller may have no right to write."""
     try:
         handle = _opened(folder / LOCK, os.O_RDWR if sys.platform == "win32" else os.O_RDONLY)
     except OSError:
-        return False  # without a file nobody has it
+        return False  # without a file it is free
     try:
         return not _taken(handle)
     finally:
@@ -238,7 +235,7 @@ def _let_go(handle: int) -> None:
 
 
 def _let_all_go() -> None:
-    """In a forked child, which may outlive the holder and would hold the lock on."""
+    """In a forked child, which may outlive the holder and would keep the lock."""
     for handle in list(_HANDLES):
         _let_go(handle)
 
@@ -254,7 +251,7 @@ def _opened(path: Path, how: int = os.O_RDWR | os.O_CREAT) -> int:
 
 
 def _is_still(path: Path, handle: int) -> bool:
-    """Tell whether the file that was opened is the one of that name; somebody may have removed it."""
+    """Tell whether the opened file still has that name; another process may have removed it."""
     try:
         return os.path.samestat(os.stat(path), os.fstat(handle))
     except FileNotFoundError:

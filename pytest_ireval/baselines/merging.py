@@ -1,29 +1,27 @@
 """Baselines in a merge that git could not settle: one side is kept whole, the acceptances of the other are named.
 
-A baseline is what somebody measured, so a mixture of two is nobody's. Git's "ours" is HEAD, in a merge as in a rebase:
-the branch that is merged into, or that commits are put on top of.
+A baseline was measured as a whole, so a mixture of two was never measured. Git's "ours" is HEAD, in a merge as in a
+rebase: the branch that is merged into, or that commits are put on top of.
 """
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from pytest_ireval.baselines.files import COMPRESSED, JUDGMENTS, RECORD, path_of, rankings_ending
+from pytest_ireval.baselines.files import COMPRESSED, ENDING, JUDGMENTS, RECORD, TITLES, path_of, rankings_ending
 from pytest_ireval.baselines.reading import Load, read_baseline, record_from
-from pytest_ireval.baselines.record import Acceptance, Record
+from pytest_ireval.baselines.record import Acceptance
 from pytest_ireval.baselines.writing import delete_baseline, write_files
 from pytest_ireval.errors import BaselineError, Problem
 from pytest_ireval.repositories.git import blob, content_at, git
 
 FOLDER = "baselines"
-FILE = re.compile(r"(?P<name>.+?)\.(json|judgments\.tsv|rankings(\.\d+)?\.tsv)(\.zst)?")
+FILE = re.compile(rf"(?P<name>.+?)\.(?:{ENDING.pattern})")
 OTHERS = {"MERGE_HEAD": "merge", "REBASE_HEAD": "rebase", "CHERRY_PICK_HEAD": "cherry-pick", "REVERT_HEAD": "revert"}
-MERGED = re.compile(r"Merge (?:remote-tracking branch|branch|tag) '(?P<name>[^']+)'")
-"""How git begins the message of a merge."""
 
 Side = Literal["ours", "theirs"]
 
@@ -41,7 +39,7 @@ class Conflict(NamedTuple):
 
 
 class Sides(NamedTuple):
-    """What is being merged."""
+    """The two sides of a merge."""
 
     kind: str
     """merge, rebase, cherry-pick, revert; empty where git does not say."""
@@ -52,7 +50,7 @@ class Sides(NamedTuple):
 
 
 class Settled(NamedTuple):
-    """What became of a conflict."""
+    """The result of settling a conflict."""
 
     kept: Acceptance | None
     """The last acceptance of the side that was kept; None if it has no such baseline."""
@@ -74,7 +72,7 @@ def conflicts_at(folder: Path) -> list[Conflict]:
 
 
 def sides_at(folder: Path) -> Sides:
-    """Which two sides there are, in words that are right in a rebase too."""
+    """The two sides, in words that are right in a rebase too."""
     ref = next((ref for ref in OTHERS if _commit(folder, ref)), "")
     branch = _said(folder, "symbolic-ref", "--quiet", "--short", "HEAD")
     kind = OTHERS.get(ref, "")
@@ -87,25 +85,23 @@ def sides_at(folder: Path) -> Sides:
 
 
 def _theirs(folder: Path, ref: str) -> str:
-    """The other side with its commit; of a merge, under the name it is merged by: others may stand at that commit."""
+    """The other side with its commit; in a merge, by the name it is merged by: that commit may have other names."""
     commit = _commit(folder, ref)
     if ref == "MERGE_HEAD":
         message = folder / _said(folder, "rev-parse", "--git-path", "MERGE_MSG")
-        named = MERGED.match(message.read_text("utf-8", "replace")) if message.is_file() else None
-        return f"{named['name']} ({commit})" if named else f"commit {commit}"
+        text = message.read_text("utf-8", "replace") if message.is_file() else ""
+        named = re.match(r"Merge (?:remote-tracking branch|branch|tag) '([^']+)'", text)
+        return f"{named[1]} ({commit})" if named else f"commit {commit}"
     other = _said(folder, "name-rev", "--name-only", "--no-undefined", "--refs=refs/heads/*", ref)
     return f"{other or 'the other side'} ({commit})"
 
 
 def settle(conflict: Conflict, sides: Sides, take: Side = "ours") -> Settled:
-    """All files of the baseline are those of one side, and git knows that they are settled."""
+    """Keep all files of one side, and tell git that they are settled."""
     loads = {"ours": _loader(conflict, "HEAD", 2), "theirs": _loader(conflict, sides.theirs_ref, 3)}
     if take == "theirs" and not sides.theirs_ref:
-        raise BaselineError(
-            Problem(
-                "git does not say which commit the other side is", place=str(conflict.record), allowed="--take ours"
-            )
-        )
+        complaint = "git does not say which commit the other side is"
+        raise BaselineError(Problem(complaint, place=str(conflict.record), allowed="--take ours"))
     kept, other = loads[take], loads["theirs" if take == "ours" else "ours"]
     mine, others = _acceptances(kept, conflict), _acceptances(other, conflict)
     files = _files(kept)
@@ -115,18 +111,16 @@ def settle(conflict: Conflict, sides: Sides, take: Side = "ours") -> Settled:
         delete_baseline(conflict.folder, conflict.name)
     _stage(conflict)
     if files:
-        read_baseline(conflict.folder, conflict.name)  # says what is wrong with the side itself
+        read_baseline(conflict.folder, conflict.name)  # reports what is wrong with the side itself
     return Settled(mine[-1] if mine else None, tuple(each for each in others if each not in mine))
 
 
 def _loader(conflict: Conflict, ref: str, stage: int) -> Load:
-    """The files of a side; where git does not say which commit it is, those it could not merge."""
+    """The files of a side; if git does not say which commit it is, those it could not merge."""
 
     def load(ending: str) -> bytes | None:
         path = path_of(conflict.folder, conflict.name, ending)
-        if ref:
-            return content_at(ref, path)
-        return blob(f":{stage}:./{path.name}", conflict.folder)
+        return content_at(ref, path) if ref else blob(f":{stage}:./{path.name}", conflict.folder)
 
     return load
 
@@ -138,6 +132,7 @@ def _files(load: Load) -> dict[str, bytes]:
     while _take(load, rankings_ending(asking), found):
         asking += 1
     _take(load, JUDGMENTS, found)
+    _take(load, TITLES, found)
     return found if _take(load, RECORD, found) else {}
 
 
@@ -152,8 +147,8 @@ def _take(load: Load, ending: str, found: dict[str, bytes]) -> bool:
 
 def _acceptances(load: Load, conflict: Conflict) -> tuple[Acceptance, ...]:
     try:
-        record: Record | None = record_from(load, lambda _: str(conflict.record))
-    except BaselineError:  # a side that nobody can read has nothing to repeat
+        record = record_from(load, lambda _: str(conflict.record))
+    except BaselineError:  # a side that cannot be read has nothing to repeat
         return ()
     return record.baseline.acceptances if record else ()
 
@@ -161,10 +156,9 @@ def _acceptances(load: Load, conflict: Conflict) -> tuple[Acceptance, ...]:
 def _stage(conflict: Conflict) -> None:
     """Tell git; also of files that are gone."""
     listed = git(conflict.folder, "ls-files", "-z", "--cached", "--others") or b""
-    names = {os.fsdecode(name) for name in listed.split(b"\0") if name}
-    mine = sorted(name for name in names if (match := FILE.fullmatch(name)) and match["name"] == conflict.name)
-    for name in mine:
-        git(conflict.folder, "add", "--all", "--force", "--", f":(literal){name}")
+    for name in sorted({os.fsdecode(name) for name in listed.split(b"\0") if name}):
+        if (match := FILE.fullmatch(name)) and match["name"] == conflict.name:
+            git(conflict.folder, "add", "--all", "--force", "--", f":(literal){name}")
 
 
 def _top_of(folder: Path) -> Path:
@@ -182,16 +176,9 @@ def _said(folder: Path, *arguments: str) -> str:
     return os.fsdecode(git(folder, *arguments) or b"").strip()
 
 
-def only_side(
-    conflicts: Iterable[Conflict], wanted: Sequence[Path], same: Callable[[Path, Path], bool]
-) -> list[Conflict]:
-    """Those that somebody named by a file of theirs or by their folder."""
-    return [
-        conflict
-        for conflict in conflicts
-        if any(
-            same(path, conflict.folder)
-            or (same(path.parent, conflict.folder) and (m := FILE.fullmatch(path.name)) and m["name"] == conflict.name)
-            for path in wanted
-        )
-    ]
+def only_side(conflicts: Iterable[Conflict], wanted: Collection[Path]) -> list[Conflict]:
+    """The conflicts that were named by one of their files or by their folder."""
+    folders = {path.resolve() for path in wanted}
+    named = {(path.parent.resolve(), match["name"]) for path in wanted if (match := FILE.fullmatch(path.name))}
+    places = ((conflict, conflict.folder.resolve()) for conflict in conflicts)
+    return [conflict for conflict, folder in places if folder in folders or (folder, conflict.name) in named]

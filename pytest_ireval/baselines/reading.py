@@ -1,4 +1,4 @@
-"""A baseline is read whole or not at all; what is wrong with its files is reported with file, line and remedy."""
+"""A baseline is read whole or not at all; errors in its files are reported with file, line and remedy."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from pytest_ireval.baselines.files import (
     COMPRESSED,
     JUDGMENTS,
     RECORD,
+    TITLES,
     baseline_files,
     checked_name,
     fingerprint,
@@ -23,22 +24,23 @@ from pytest_ireval.baselines.files import (
 )
 from pytest_ireval.baselines.journal import WAIT, is_held, journal_of
 from pytest_ireval.baselines.record import Acceptance, Baseline, Record, decoded_record
-from pytest_ireval.baselines.stored import Damage, decoded_grades, decoded_rankings
+from pytest_ireval.baselines.stored import Damage, decoded_grades, decoded_rankings, decoded_titles
 from pytest_ireval.errors import BaselineError, Problem
 from pytest_ireval.repositories.git import blob, content_at, git, is_pointer, standing
 
-CONFLICT = re.compile(rb"^(<{7}|>{7}|\|{7})( |$)", re.MULTILINE)
 LACKS_CONTENT = "is a pointer of Git LFS, and not the content"
 PIECE = 1 << 22
 LARGEST = 4 << 30
-"""Bytes of what is unpacked; text that unpacks to more was made to fill the memory."""
-PAUSE = 0.02
-"""Seconds between attempts while somebody else is writing."""
+"""Bytes after unpacking; text that unpacks to more was made to fill the memory."""
+
+_BESIDE = {"grades": JUDGMENTS, "titles": TITLES}
+"""Files that not every baseline has, by the field of the baseline."""
+_DECODED: Mapping[str, Callable[[bytes], Any]] = {JUDGMENTS: decoded_grades, TITLES: decoded_titles}
 
 Load = Callable[[str], bytes | None]
 """The content of the file with an ending; None where there is none."""
 Place = Callable[[str], str]
-"""What messages call the file with an ending."""
+"""The name of the file with an ending in messages."""
 Found = TypeVar("Found")
 
 
@@ -62,12 +64,13 @@ def _steady(read: Callable[[Load, Place], Found | None], folder: Path, name: str
     while time.monotonic() < deadline:
         before = _state(folder, name)
         try:
-            _refuse_interrupted(folder, name)
+            if journal := journal_of(folder, name):  # its files were never compared with a base
+                raise journal.left_over(path_of(folder, name, RECORD))
             return read(_in_folder(folder, name), _places(folder, name))
         except BaselineError:
             if _state(folder, name) == before and not (before[0] and is_held(folder)):
                 raise
-        time.sleep(PAUSE)
+        time.sleep(0.02)
     complaint = "is being written by another process, and cannot be read"
     raise BaselineError(Problem(complaint, place=str(near(path_of(folder, name, RECORD)))))
 
@@ -92,13 +95,15 @@ def baseline_from(load: Load, place: Place, at: str = "") -> Baseline | None:
             rankings.append(decoded_rankings(data, baseline.depth, place(ending), scored=baseline.scored))
         except Damage as damage:
             raise _error_of(damage, place(ending), at) from None
-    if JUDGMENTS not in record.files:
-        return replace(baseline, rankings=tuple(rankings))
-    try:
-        grades = decoded_grades(_verified(load, JUDGMENTS, record, place, at))
-    except Damage as damage:
-        raise _error_of(damage, place(JUDGMENTS), at) from None
-    return replace(baseline, rankings=tuple(rankings), grades=grades)
+    baseline = replace(baseline, rankings=tuple(rankings))
+    for field, ending in _BESIDE.items():
+        if ending in record.files:
+            data = _verified(load, ending, record, place, at)
+            try:
+                baseline = replace(baseline, **{field: _DECODED[ending](data)})
+            except Damage as damage:
+                raise _error_of(damage, place(ending), at) from None
+    return baseline
 
 
 def record_from(load: Load, place: Place, at: str = "") -> Record | None:
@@ -112,8 +117,7 @@ def record_from(load: Load, place: Place, at: str = "") -> Record | None:
         raise _error_of(_foreign_in(data) or damage, place(RECORD), at) from None
 
 
-def _error_of(damage: Damage, place: str, at: str = "") -> BaselineError:
-    """The error that a user sees."""
+def _error_of(damage: Damage, place: str, at: str) -> BaselineError:
     if "conflict" in damage.complaint:
         suggestion = "run ireval baseline resolve to settle it"
     elif damage.complaint == LACKS_CONTENT:
@@ -122,11 +126,10 @@ def _error_of(damage: Damage, place: str, at: str = "") -> BaselineError:
         suggestion = "another ref may have a sound one"
     else:
         accept = 'accept again: pytest --ireval SUITE --ireval-update --ireval-force --ireval-reason "…"'
-        anew = 'pin again: ireval baseline anchor SUITE --reason "…"' if of_anchor(place) else accept
-        suggestion = f"git checkout -- {place} restores what was committed; or {anew}"
-    return BaselineError(
-        Problem(damage.complaint, place=f"{place}:{damage.line}" if damage.line else place, suggestion=suggestion)
-    )
+        again = 'pin again: ireval baseline anchor SUITE --reason "…"' if of_anchor(place) else accept
+        suggestion = f"git checkout -- {place} restores what was committed; or {again}"
+    where = f"{place}:{damage.line}" if damage.line else place
+    return BaselineError(Problem(damage.complaint, place=where, suggestion=suggestion))
 
 
 def _verified(load: Load, ending: str, record: Record, place: Place, at: str) -> bytes:
@@ -148,12 +151,11 @@ def _verified(load: Load, ending: str, record: Record, place: Place, at: str) ->
 
 def _what_is_wrong(data: bytes, ending: str, record: Record) -> Damage:
     """The most telling complaint about a file that is not what was accepted."""
-    foreign = _foreign_in(data)
-    if foreign:
+    if foreign := _foreign_in(data):
         return foreign
     try:
-        if ending == JUDGMENTS:
-            decoded_grades(data)
+        if ending in _DECODED:
+            _DECODED[ending](data)
         else:
             decoded_rankings(data, record.baseline.depth, ending, scored=record.baseline.scored)
     except Damage as damage:
@@ -162,10 +164,10 @@ def _what_is_wrong(data: bytes, ending: str, record: Record) -> Damage:
 
 
 def _foreign_in(data: bytes) -> Damage | None:
-    """What git, or Git LFS, has put in the place of the content."""
+    """The damage, if git or Git LFS has replaced the content."""
     if is_pointer(data):
         return Damage(LACKS_CONTENT)
-    found = CONFLICT.search(data)
+    found = re.search(rb"^(<{7}|>{7}|\|{7})( |$)", data, re.MULTILINE)
     return Damage("has the marks of a merge conflict", data.count(b"\n", 0, found.start()) + 1) if found else None
 
 
@@ -213,17 +215,10 @@ def _in_folder(folder: Path, name: str) -> Load:
     return load
 
 
-def _refuse_interrupted(folder: Path, name: str) -> None:
-    """What lies in the folder of an update was never compared with a base, and is no baseline."""
-    journal = journal_of(folder, name)
-    if journal is not None:
-        raise journal.left_over(path_of(folder, name, RECORD))
-
-
 def _state(folder: Path, name: str) -> tuple[object, ...]:
     """Return a value that changes when another process writes the files."""
     journal = journal_of(folder, name)
-    return (journal and journal.folder, *(_stamp(path) for path in baseline_files(folder, name)))
+    return (journal and journal.folder, *map(_stamp, baseline_files(folder, name)))
 
 
 def _stamp(path: Path) -> tuple[str, int, int, int] | None:
@@ -254,17 +249,12 @@ def figures_of_acceptances(folder: Path, name: str, now: Record, most: int) -> d
 
 def files_of_last_commit(folder: Path, name: str) -> tuple[Path, ...]:
     """The files of the baseline that the last commit has, as people write them; none where git knows of none."""
-    listed = git(folder, "ls-tree", "-z", "--name-only", "HEAD", *_names(folder)) or b""
-    paths = [standing(folder.absolute()) / each.decode("utf-8", "replace") for each in listed.split(b"\0") if each]
-    known = (RECORD, JUDGMENTS, "rankings.")
-    found = [path for path in paths if path.name.startswith(tuple(f"{name}.{ending}" for ending in known))]
+    there = standing(folder.absolute())  # the folder may be gone from the disk
+    listed = git(folder, "ls-tree", "-z", "--name-only", "HEAD", f"{folder.absolute().relative_to(there).as_posix()}/")
+    paths = [there / each.decode("utf-8", "replace") for each in (listed or b"").split(b"\0") if each]
+    begins = tuple(f"{name}.{ending}" for ending in (RECORD, JUDGMENTS, TITLES, "rankings."))
+    found = [path for path in paths if path.name.startswith(begins)]
     return tuple(map(near, found)) if any(path.name == f"{name}.{RECORD}" for path in found) else ()
-
-
-def _names(folder: Path) -> tuple[str, ...]:
-    """The folder as git is asked for it: it may be gone from the disk."""
-    below = folder.absolute().relative_to(standing(folder.absolute())).as_posix()
-    return ("./",) if below == "." else (f"{below}/",)
 
 
 def _figures(record: Record) -> Figures:
@@ -272,7 +262,7 @@ def _figures(record: Record) -> Figures:
 
 
 def _records(path: Path, most: int) -> Iterator[Record]:
-    """The file at each commit that changed it, the newest first; what cannot be read is passed over."""
+    """The file at each commit that changed it, the newest first, without those that cannot be read."""
     folder = standing(path.absolute().parent)
     listed = git(folder, "log", f"--max-count={most}", "--format=%H", "--", f":(literal){path.name}") or b""
     for commit in listed.decode("ascii").split():

@@ -3,38 +3,38 @@
 from __future__ import annotations
 
 import json
-import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from math import isfinite
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from pytest_ireval.baselines.files import ENDING, fingerprint
-from pytest_ireval.baselines.stored import Damage
+from pytest_ireval.baselines.stored import Damage, Titles
 from pytest_ireval.errors import BaselineError, Problem, shown
 from pytest_ireval.retrieval.rankings import Rankings
 
 DIGITS = 6
-"""So many digits that matter are kept: what is planned with them is rough."""
+"""Significant digits that are kept: plans made with them are rough."""
 LARGEST = 1e300
-"""A text that says more says nothing."""
+"""Larger numbers in a file are errors."""
 WHOLE = "all"
 """The slice of all queries."""
+V = TypeVar("V")
 
 
 @dataclass(frozen=True)
-class Spreads(Mapping[str, float]):
-    """Standard deviations of the differences by metric and slice; a value that can be a key itself."""
+class _Entries(Mapping[str, V]):
+    """Values by metric and slice; a value that can be a key itself."""
 
-    entries: tuple[tuple[str, float], ...] = ()
+    entries: tuple[tuple[str, V], ...] = ()
     """Sorted by name."""
 
-    def __getitem__(self, key: str) -> float:
-        for name, spread in self.entries:
+    def __getitem__(self, key: str) -> V:
+        for name, value in self.entries:
             if name == key:
-                return spread
+                return value
         raise KeyError(key)
 
     def __iter__(self) -> Iterator[str]:
@@ -42,6 +42,10 @@ class Spreads(Mapping[str, float]):
 
     def __len__(self) -> int:
         return len(self.entries)
+
+
+class Spreads(_Entries[float]):
+    """Standard deviations of the differences."""
 
 
 NO_SPREADS = Spreads()
@@ -53,13 +57,13 @@ def spread_key(metric: str, within: str) -> str:
 
 
 def spreads_of(found: Iterable[tuple[str, float]]) -> Spreads:
-    """Rounded and sorted; where nothing moved there is nothing to know."""
-    rounded = {key: float(f"{spread:.{DIGITS}g}") for key, spread in found if math.isfinite(spread) and spread > 0}
+    """Rounded and sorted, without those that are 0: nothing moved there."""
+    rounded = {key: float(f"{spread:.{DIGITS}g}") for key, spread in found if isfinite(spread) and spread > 0}
     return Spreads(tuple(sorted(rounded.items())))
 
 
 def spreads_said(said: Any) -> Spreads:
-    """What a file says, exactly; TypeError or ValueError where that is nothing of the kind."""
+    """The spreads that a file holds; TypeError or ValueError if it holds something else."""
     if not isinstance(said, dict):
         raise TypeError("spreads is not a mapping")
     for key, spread in said.items():
@@ -69,34 +73,18 @@ def spreads_said(said: Any) -> Spreads:
 
 
 class Step(NamedTuple):
-    """What an acceptance moved, for a mean that a rule compares with the anchor."""
+    """The change by an acceptance, for a mean that a rule compares with the anchor."""
 
     change: float
-    """Of the mean, against the baseline that was replaced; in the metric's own direction."""
+    """Of the mean, compared with the baseline that was replaced; in the metric's own direction."""
     spread: float
     """The standard deviation of the queries' differences to that baseline; 0 where nothing moved."""
     from_anchor: float
     """The standard deviation of the queries' differences to the anchor."""
 
 
-@dataclass(frozen=True)
-class StepsOfMetrics(Mapping[str, Step]):
-    """Steps by metric and slice; a value that can be a key itself."""
-
-    entries: tuple[tuple[str, Step], ...] = ()
-    """Sorted by name."""
-
-    def __getitem__(self, key: str) -> Step:
-        for name, step in self.entries:
-            if name == key:
-                return step
-        raise KeyError(key)
-
-    def __iter__(self) -> Iterator[str]:
-        return (name for name, _ in self.entries)
-
-    def __len__(self) -> int:
-        return len(self.entries)
+class StepsOfMetrics(_Entries[Step]):
+    """Steps by metric and slice."""
 
 
 NO_STEPS = StepsOfMetrics()
@@ -104,16 +92,13 @@ NO_STEPS = StepsOfMetrics()
 
 def steps_of_metrics(found: Iterable[tuple[str, Step]]) -> StepsOfMetrics:
     """Rounded and sorted; a step with a figure that is not a number is left out."""
-    rounded = {
-        key: Step(*(float(f"{each:.{DIGITS}g}") for each in step))
-        for key, step in found
-        if all(map(math.isfinite, step))
-    }
+    finite = ((key, step) for key, step in found if all(map(isfinite, step)))
+    rounded = {key: Step(*(float(f"{each:.{DIGITS}g}") for each in step)) for key, step in finite}
     return StepsOfMetrics(tuple(sorted(rounded.items())))
 
 
 def steps_said(said: Any) -> StepsOfMetrics:
-    """The steps that a file holds; TypeError or ValueError where it holds something else."""
+    """The steps that a file holds; TypeError or ValueError if it holds something else."""
     if not isinstance(said, dict):
         raise TypeError("steps is not a mapping")
     for key, step in said.items():
@@ -129,11 +114,11 @@ def _is_number(said: Any) -> bool:
 
 
 _FORMAT = 1
-"""The version of its files; another one is an error that says so."""
+"""The version of its files."""
 
 
 class Acceptance(NamedTuple):
-    """Somebody accepted these rankings."""
+    """The acceptance of rankings as the baseline."""
 
     date: str
     """ISO 8601, in UTC, to the second."""
@@ -143,9 +128,9 @@ class Acceptance(NamedTuple):
     reason: str = ""
     forced: bool = False
     spreads: Spreads = NO_SPREADS
-    """Of the differences to the baseline that it replaced; none of a first one, or where no value moved."""
+    """Of the differences to the baseline that it replaced; none for a first one, or if no value moved."""
     steps: StepsOfMetrics = NO_STEPS
-    """Of each mean that a rule compares with the anchor; none where there was no anchor, or no such rule."""
+    """Of each mean that a rule compares with the anchor; none without an anchor or without such a rule."""
 
 
 class StoredMetric(NamedTuple):
@@ -161,15 +146,12 @@ class StoredMetric(NamedTuple):
 
 
 class Fingerprints(NamedTuple):
-    """One for each thing that may change besides the rankings; empty where there is no such thing."""
+    """One for each input that may change apart from the rankings; empty where there is no such input."""
 
     queries: str = ""
     judgments: str = ""
     source: str = ""
     policies: str = ""
-
-
-NO_FINGERPRINTS = Fingerprints()
 
 
 @dataclass(frozen=True, eq=False)
@@ -181,14 +163,16 @@ class Baseline:
     rankings: tuple[Rankings, ...]
     """One, or one for each asking of a source that is asked several times. Documents in their final order."""
     scored: bool = False
-    """Whether scores are kept; without them the score of a document is minus its position."""
+    """Scores are kept; without them the score of a document is minus its position."""
     metrics: Mapping[str, StoredMetric] = field(default_factory=dict)
     """By canonical name."""
     grades: Mapping[str, Mapping[str, float]] | None = None
     """The judgments by query and document; None where there are too many to keep, or none."""
     grades_of: Mapping[str, str] = field(default_factory=dict)
     """A fingerprint of each query's judgments."""
-    fingerprints: Fingerprints = NO_FINGERPRINTS
+    titles: Titles = field(default_factory=dict)
+    """Title and address of documents, if the suite asked to keep them."""
+    fingerprints: Fingerprints = field(default_factory=Fingerprints)
     plugins: tuple[str, ...] = ()
     """Distributions with versions."""
     acceptances: tuple[Acceptance, ...] = ()
@@ -202,12 +186,10 @@ class Baseline:
 
 OWN = "json"
 OWN_LINE = re.compile(rb'^ "json": "([0-9a-f]{16})"', re.MULTILINE)
-WRONG_SHAPE = (KeyError, TypeError, ValueError, AttributeError, IndexError)
-"""What looking into a document raises that is not what it claims to be."""
 
 
 class Record(NamedTuple):
-    """What the file holds; ``files`` are fingerprints of the files beside it, by the ending of their names."""
+    """The content of the file; ``files`` are fingerprints of the files beside it, by the ending of their names."""
 
     baseline: Baseline
     """Without rankings and grades, which have files of their own."""
@@ -219,8 +201,7 @@ def encoded_record(baseline: Baseline, files: Mapping[str, str]) -> bytes:
     """The whole text. The same content is the same text; a query that changes changes its own line."""
     lines = _lines(baseline, {OWN: "0" * 16, **files})
     text = "".join(lines).encode("utf-8", "backslashreplace")  # JSON has these escapes for what UTF-8 has no place for
-    own = fingerprint(text)
-    return OWN_LINE.sub(f' "json": "{own}"'.encode(), text, count=1)
+    return OWN_LINE.sub(f' "json": "{fingerprint(text)}"'.encode(), text, count=1)
 
 
 def _lines(baseline: Baseline, files: Mapping[str, str]) -> Iterator[str]:
@@ -243,7 +224,7 @@ def _lines(baseline: Baseline, files: Mapping[str, str]) -> Iterator[str]:
 
 
 def _accepted(acceptance: Acceptance) -> dict[str, Any]:
-    """By name; spreads and steps only if there are some: acceptances of earlier versions are the text they were."""
+    """By name; spreads and steps only if there are some: acceptances of earlier versions keep their text."""
     said = dict(sorted(acceptance._asdict().items()))
     moved = {name: dict(said.pop(name)) for name in ("spreads", "steps")}
     return {**said, **{name: figures for name, figures in moved.items() if figures}}
@@ -256,11 +237,9 @@ def _metric(name: str, metric: StoredMetric) -> dict[str, Any]:
 def _queries(baseline: Baseline, names: Iterable[str]) -> dict[str, Any]:
     """By query (or session): the fingerprint of its judgments, and a value for each metric in order of their names."""
     metrics = [(name, baseline.metrics[name].values) for name in names]
-    known = {*baseline.grades_of, *(query for _, values in metrics for query in values)}
-    return {
-        query: [baseline.grades_of.get(query), *(_number(name, values.get(query)) for name, values in metrics)]
-        for query in sorted(known)
-    }
+    known = sorted({*baseline.grades_of, *(query for _, values in metrics for query in values)})
+    get = baseline.grades_of.get
+    return {query: [get(query), *(_number(name, values.get(query)) for name, values in metrics)] for query in known}
 
 
 def _number(metric: str, value: float | None) -> float | None:
@@ -287,18 +266,18 @@ _text = json.JSONEncoder(ensure_ascii=False).encode
 
 
 def is_record(path: Path) -> bool:
-    """Tell whether a file begins as those of baselines do; other people's JSON does not."""
+    """Tell whether a file begins as the .json file of a baseline."""
     with open(path, "rb") as file:
         return begins_record(file.read(100))
 
 
 def begins_record(data: bytes) -> bool:
-    """The same of a content."""
+    """Tell whether a content begins as the .json file of a baseline."""
     return re.match(rb'\{\r?\n"format": \d+,\r?\n"depth": ', data) is not None
 
 
 def decoded_record(data: bytes) -> Record:
-    """What the text says, or Damage."""
+    """The record in the text of a file, or Damage."""
     said = _document(data)
     version = said.get("format")
     if version != _FORMAT:
@@ -308,7 +287,7 @@ def decoded_record(data: bytes) -> Record:
         raise Damage("is not as it was written: it was edited by hand, by a tool or by a merge")
     try:
         return _record(said)
-    except WRONG_SHAPE as error:
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:  # another shape
         raise Damage(f"is not a baseline: {type(error).__name__}: {error}") from None
 
 
@@ -357,7 +336,7 @@ def _record(said: Mapping[str, Any]) -> Record:
         plugins=tuple(map(_str, said["plugins"])),
         acceptances=tuple(_acceptance(each) for each in said["acceptances"]),
     )
-    baseline.accepted  # noqa: B018 - a baseline that nobody accepted is none
+    baseline.accepted  # noqa: B018 - an IndexError without acceptances
     files = {_str(ending): _str(value) for ending, value in said["files"].items() if ending != OWN}
     for ending in files:
         if not ENDING.fullmatch(ending):

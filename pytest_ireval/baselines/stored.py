@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
@@ -22,8 +23,12 @@ MOST_PAIRS = 200_000
 """A baseline keeps no more; then a fingerprint of each query's judgments still says which queries changed."""
 
 
+Titles = Mapping[str, tuple[str, str]]
+"""Title and address by document."""
+
+
 class StoredGrades(Mapping[str, Mapping[str, float]]):
-    """Grades by query and document; a query's line is only taken apart when somebody asks for it."""
+    """Grades by query and document; a query's line is only parsed when it is looked up."""
 
     def __init__(self, lines: Mapping[str, bytes]) -> None:
         self.lines = lines
@@ -31,17 +36,13 @@ class StoredGrades(Mapping[str, Mapping[str, float]]):
 
     def __getitem__(self, query: str) -> dict[str, float]:
         cells = self.lines[query].decode().split("\t")
-        return {_meant_grades(cells[i]): float(cells[i + 1]) for i in range(0, len(cells) - 1, 2)}
+        return {_meant_text(cells[i]): float(cells[i + 1]) for i in range(0, len(cells) - 1, 2)}
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.lines)
 
     def __len__(self) -> int:
         return len(self.lines)
-
-    def pairs(self) -> int:
-        """How many judgments there are."""
-        return sum(line.count(b"\t") + 1 for line in self.lines.values()) // 2
 
     def encoded(self) -> bytes:
         """The whole text of a file."""
@@ -51,18 +52,13 @@ class StoredGrades(Mapping[str, Mapping[str, float]]):
 
 
 def grades_of_judgments(judgments: Judgments) -> StoredGrades:
-    """What is judged, as it will be stored; not dependent on the order of the judgments."""
+    """The judgments as they will be stored, independent of their order."""
     names = Ids.of(judgments.queries)
     order = _rows_by_id(np.zeros(len(names), np.int64), names)
     rank = np.empty(order.size, np.int64)
     rank[order] = np.arange(order.size)
-    rows = _rows_by_id(rank[judgments.query], judgments.documents)
-    count = np.bincount(rank[judgments.query], minlength=order.size)
-    first = np.concatenate((np.zeros(1, np.int64), np.cumsum(count)))
-    cells = _alternating(judgments.documents.take(rows), _numbers_as_ids(judgments.grade[rows]))
-    lines = _written(names.take(order), 2 * first, cells).split(b"\n")
     queries = [judgments.queries[i] for i in order.tolist()]
-    return StoredGrades({query: line.partition(b"\t")[2] for query, line in zip(queries, lines, strict=False)})
+    return _stored(queries, names.take(order), rank[judgments.query], judgments.documents, judgments.grade)
 
 
 def encoded_grades(grades: Mapping[str, Mapping[str, float]]) -> bytes:
@@ -73,33 +69,57 @@ def encoded_grades(grades: Mapping[str, Mapping[str, float]]) -> bytes:
     count = [len(of_query) for of_query in grades.values()]
     query = np.repeat(np.arange(len(count)), count)
     values = np.array([grade for of_query in grades.values() for grade in of_query.values()], np.float64)
+    return _stored(list(grades), Ids.of(list(grades)), query, documents, values).encoded()
+
+
+def _stored(queries: list[str], names: Ids, query: Offsets, documents: Ids, grade: NDArray[np.float64]) -> StoredGrades:
+    """The grades of judgments that are given by row; ``names`` are the ids of ``queries``."""
     rows = _rows_by_id(query, documents)
-    first = np.concatenate((np.zeros(1, np.int64), np.cumsum(np.array(count, np.int64))))
-    cells = _alternating(documents.take(rows), _numbers_as_ids(values[rows]))
-    lines = _written(Ids.of(list(grades)), 2 * first, cells).split(b"\n")
-    return StoredGrades({name: line.partition(b"\t")[2] for name, line in zip(grades, lines, strict=False)}).encoded()
+    first = np.concatenate((np.zeros(1, np.int64), np.cumsum(np.bincount(query, minlength=len(queries)))))
+    cells = _alternating(documents.take(rows), _numbers_as_ids(grade[rows]))
+    lines = _written(names, 2 * first, cells).split(b"\n")
+    return StoredGrades({name: line.partition(b"\t")[2] for name, line in zip(queries, lines, strict=False)})
 
 
 def decoded_grades(data: bytes) -> StoredGrades:
     """The judgments in the text of a file, or Damage."""
     if not data.startswith(JUDGMENTS_HEAD):
         raise Damage(f"does not begin with the line {JUDGMENTS_HEAD.decode().strip()!r}", 1)
-    try:
-        data.decode()
-    except UnicodeDecodeError as error:
-        raise Damage("is not UTF-8", data.count(b"\n", 0, error.start) + 1) from None
-    if not data.endswith(b"\n"):
-        raise Damage("is cut off: its last line has no end", data.count(b"\n") + 1)
+    _refuse_other_encodings(data)
+    _refuse_cut_off(data)
     lines: dict[str, bytes] = {}
-    for number, line in enumerate(
-        data[len(JUDGMENTS_HEAD) : -1].split(b"\n") if len(data) > len(JUDGMENTS_HEAD) else (), 2
-    ):
+    rows = data[len(JUDGMENTS_HEAD) : -1].split(b"\n") if len(data) > len(JUDGMENTS_HEAD) else ()
+    for number, line in enumerate(rows, 2):
         head, _, cells = line.partition(b"\t")
-        query = _meant_grades(head.decode())
+        query = _meant_text(head.decode())
         if not head or query in lines or not _are_pairs(cells):
             raise Damage("is not a query, then documents with their grades", number)
         lines[query] = cells
     return StoredGrades(lines)
+
+
+def encoded_titles(titles: Titles) -> bytes:
+    """The whole text of a file: a JSON list of id, title and address a line."""
+    lines = (json.dumps([document, *texts], ensure_ascii=False) for document, texts in sorted(titles.items()))
+    return "".join(f"{line}\n" for line in lines).encode("utf-8", "backslashreplace")
+
+
+def decoded_titles(data: bytes) -> Titles:
+    """The titles in the text of a file, or Damage."""
+    found: dict[str, tuple[str, str]] = {}
+    for number, line in enumerate(data.splitlines(), 1):
+        try:
+            document, title, url = map(_text, json.loads(line))
+        except (ValueError, TypeError, RecursionError):
+            raise Damage("is not a JSON list of the id, title and address of a document", number) from None
+        found[document] = title, url
+    return found
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise TypeError(value)
+    return value
 
 
 def _are_pairs(cells: bytes) -> bool:
@@ -116,19 +136,14 @@ def _is_number(cell: bytes) -> bool:
         return False
 
 
-def _meant_grades(text: str) -> str:
+def _meant_text(text: str) -> str:
     return _ESCAPE.sub(lambda found: _MEANT.get(found[0], found[0]), text) if "\\" in text else text
-
-
-RANKINGS_HEAD = re.compile(rb"# ireval rankings, format (\d{1,9}), depth (\d{1,10})(, with scores)?\n")
 
 
 def encoded_rankings(rankings: Rankings, depth: int, *, scored: bool) -> bytes:
     """The whole text of a file; queries sorted by id, so that it does not depend on the order of a source."""
-    scores = ", with scores" if scored else ""
-    return f"# ireval rankings, format 1, depth {depth}{scores}\n".encode() + ranking_lines(
-        rankings, depth, scored=scored
-    )
+    head = f"# ireval rankings, format 1, depth {depth}{', with scores' if scored else ''}\n"
+    return head.encode() + ranking_lines(rankings, depth, scored=scored)
 
 
 def ranking_lines(rankings: Rankings, depth: int | None = None, *, scored: bool = False) -> bytes:
@@ -156,14 +171,13 @@ def _alternating(one: Ids, other: Ids) -> Ids:
 def _numbers_as_ids(values: NDArray[np.float64]) -> Ids:
     """Numbers as their shortest text, whole numbers without a point."""
     different, place = np.unique(values, return_inverse=True)
-    texts = [str(int(v)) if v.is_integer() and abs(v) < 1e15 else repr(v) for v in different.tolist()]
-    ids = Ids.of(texts)
+    ids = Ids.of([str(int(v)) if v.is_integer() and abs(v) < 1e15 else repr(v) for v in different.tolist()])
     return Ids(ids.chunk, Span(ids.span.start[place], ids.span.end[place]))
 
 
 def decoded_rankings(data: bytes, depth: int, origin: str, *, scored: bool) -> Rankings:
     """The rankings in the text of a file, or Damage."""
-    head = RANKINGS_HEAD.match(data)
+    head = re.match(rb"# ireval rankings, format (\d{1,9}), depth (\d{1,10})(, with scores)?\n", data)
     if not head:
         raise Damage("does not begin with the line '# ireval rankings, format 1, depth …'", 1)
     if head[1] != b"1":
@@ -174,8 +188,9 @@ def decoded_rankings(data: bytes, depth: int, origin: str, *, scored: bool) -> R
     score = None
     if scored:
         lines, score = _with_scores(lines)
-    if (np.diff(lines.first) > depth).any():
-        raise Damage(f"has more than {depth} documents", int(np.argmax(np.diff(lines.first) > depth)) + 2)
+    deeper = np.diff(lines.first) > depth
+    if deeper.any():
+        raise Damage(f"has more than {depth} documents", int(np.argmax(deeper)) + 2)
     _refuse_repeated_documents(lines)
     return _rankings(lines, score, origin)
 
@@ -240,7 +255,6 @@ def _rankings(lines: _QueryLines, score: NDArray[np.float64] | None, origin: str
 
 
 def _ties(score: NDArray[np.float64], first: Offsets, rank: Offsets) -> tuple[Offsets, Offsets]:
-    """First and last rank of each group of equal scores."""
     new = np.ones(score.size, bool)
     new[1:] = score[1:] != score[:-1]
     new[first[:-1][np.diff(first) > 0]] = True
@@ -253,12 +267,10 @@ def _ties(score: NDArray[np.float64], first: Offsets, rank: Offsets) -> tuple[Of
 _ESCAPES = {"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"}
 _MEANT = {escape: character for character, escape in _ESCAPES.items()}
 _ESCAPE = re.compile(r"\\.?", re.DOTALL)
-WIDEST = 8
-"""Words of the longest id that is sorted by whole arrays."""
 
 
 class Damage(Exception):  # noqa: N818 - it says what was found
-    """Text is not what was written: what is wrong, and on which line (0: on none in particular)."""
+    """Text that is not what was written: the complaint, and the line (0: no line in particular)."""
 
     def __init__(self, complaint: str, line: int = 0) -> None:
         super().__init__(complaint)
@@ -267,7 +279,7 @@ class Damage(Exception):  # noqa: N818 - it says what was found
 
 
 class _QueryLines(NamedTuple):
-    """The cells of query i are ``first[i]`` to ``first[i + 1]``; they stand on line ``i + 2``, below the head line."""
+    """The cells of query i are ``first[i]`` to ``first[i + 1]``; their line is ``i + 2``, after the head line."""
 
     queries: tuple[str, ...]
     first: Offsets
@@ -294,7 +306,7 @@ def _written(queries: Ids, first: Offsets, cells: Ids) -> bytes:
 
 
 def _taken_apart(data: bytes) -> _QueryLines:
-    """The lines below the head line."""
+    _refuse_cut_off(data)
     _refuse_other_encodings(data)
     chunk = Chunk.of(data)
     separator = np.flatnonzero((chunk.text == TAB) | (chunk.text == NEWLINE))
@@ -322,7 +334,7 @@ def _rows_by_id(group: NDArray[np.int64], ids: Ids) -> Offsets:
     """Rows sorted by group, then by the bytes of the id."""
     start, length = ids.span.start, ids.span.end - ids.span.start
     words = max(1, -(-int(length.max()) // 8)) if length.size else 1
-    if words > WIDEST:
+    if words > 8:  # ids of more words are not sorted by whole arrays
         tokens = ids.chunk.tokens(*ids.span)
         rank = np.empty(len(tokens), np.int64)
         rank[sorted(range(len(tokens)), key=tokens.__getitem__)] = np.arange(len(tokens))
@@ -332,9 +344,12 @@ def _rows_by_id(group: NDArray[np.int64], ids: Ids) -> Offsets:
     return np.lexsort((length, *reversed(keys), group))  # the length decides among ids that end in zero bytes
 
 
-def _refuse_other_encodings(data: bytes) -> None:
+def _refuse_cut_off(data: bytes) -> None:
     if not data.endswith(b"\n"):
         raise Damage("is cut off: its last line has no end", data.count(b"\n") + 1)
+
+
+def _refuse_other_encodings(data: bytes) -> None:
     if not data.isascii():
         try:
             data.decode()
@@ -351,7 +366,7 @@ def _refuse_repeated(names: tuple[str, ...]) -> None:
 
 
 def _escaped(ids: Ids) -> Ids:
-    """With escapes for what would end a cell."""
+    """With escapes for characters that would end a cell."""
     text = ids.chunk.text.tobytes()
     if not any(character.encode() in text for character in _ESCAPES):
         return ids
@@ -360,7 +375,4 @@ def _escaped(ids: Ids) -> Ids:
 
 
 def _meant(ids: Ids, data: bytes) -> Ids:
-    """What the escapes stand for."""
-    if b"\\" not in data:
-        return ids
-    return Ids.of([_ESCAPE.sub(lambda found: _MEANT.get(found[0], found[0]), name) for name in ids.texts()])
+    return Ids.of([_meant_text(name) for name in ids.texts()]) if b"\\" in data else ids

@@ -13,6 +13,7 @@ from pytest_ireval.baselines.files import (
     COMPRESSED,
     JUDGMENTS,
     RECORD,
+    TITLES,
     baseline_files,
     checked_name,
     fingerprint,
@@ -31,31 +32,31 @@ from pytest_ireval.baselines.journal import (
 )
 from pytest_ireval.baselines.reading import read_baseline, read_record
 from pytest_ireval.baselines.record import Acceptance, Baseline, encoded_record
-from pytest_ireval.baselines.stored import MOST_PAIRS, encoded_grades, encoded_rankings
+from pytest_ireval.baselines.stored import MOST_PAIRS, encoded_grades, encoded_rankings, encoded_titles
 from pytest_ireval.errors import BaselineError, Problem
 
 LARGEST = 32 << 20
 """Rankings of more bytes are compressed."""
-LEVEL = 9
-ATTRIBUTES = """\
+BESIDE = {
+    ".gitattributes": """\
 # Baselines of pytest-ireval. Line ends stay as they are; reviews fold rankings and judgments.
 * -text
 *.tsv linguist-generated -diff
 *.zst binary linguist-generated
-"""
-IGNORED = """\
+""",
+    ".gitignore": """\
 # Of the lock and of updates that did not finish.
 .lock
 .*.new/
 .*.commit/
-"""
-BESIDE = {".gitattributes": ATTRIBUTES, ".gitignore": IGNORED}
+""",
+}
 
 
 def write_baseline(folder: Path, baseline: Baseline, *, wait: float = WAIT) -> tuple[Path, ...]:
-    """The paths of the files, which are on the disk; ``wait`` seconds at most for somebody else who is writing.
+    """Write the files and return their paths; wait up to ``wait`` seconds for another process that is writing.
 
-    Acceptances are only ever appended: an error if somebody else has accepted since the baseline was read.
+    Acceptances are only ever appended: an error if another run has accepted since the baseline was read.
     """
     name = checked_name(baseline.suite)
     files = encoded_baseline(baseline)
@@ -67,7 +68,7 @@ def write_baseline(folder: Path, baseline: Baseline, *, wait: float = WAIT) -> t
 
 
 def encoded_baseline(baseline: Baseline) -> dict[str, bytes]:
-    """The content of each file by the ending of its name, that of the .json file last."""
+    """The content of each file by the ending of its name, the .json file last."""
     if not baseline.acceptances or not baseline.rankings:
         raise ValueError("a baseline needs rankings and an acceptance")
     files: dict[str, bytes] = {}
@@ -80,19 +81,22 @@ def encoded_baseline(baseline: Baseline) -> dict[str, bytes]:
     if baseline.grades is not None and sum(map(len, baseline.grades.values())) <= MOST_PAIRS:
         files[JUDGMENTS] = encoded_grades(baseline.grades)
         prints[JUDGMENTS] = fingerprint(files[JUDGMENTS])
+    if baseline.titles:
+        files[TITLES] = encoded_titles(baseline.titles)
+        prints[TITLES] = fingerprint(files[TITLES])
     files[RECORD] = encoded_record(baseline, dict(sorted(prints.items())))
     return files
 
 
 def write_files(folder: Path, name: str, files: Mapping[str, bytes], *, wait: float = WAIT) -> tuple[Path, ...]:
-    """The same from contents, whatever was there."""
+    """Write contents, whatever was there."""
     with _writing(folder, name, wait):
         return _put(folder, name, files)
 
 
 @contextmanager
 def _writing(folder: Path, name: str, wait: float) -> Iterator[None]:
-    """Nobody else writes; an update that was interrupted is finished first."""
+    """Keep other writers out; an update that was interrupted is finished first."""
     with _told(folder, name):
         os.makedirs(folder, exist_ok=True)
         with locked(folder, wait):
@@ -130,7 +134,7 @@ def _continued(folder: Path, baseline: Baseline, files: Mapping[str, bytes]) -> 
 
 
 def finish_interrupted(folder: Path, name: str, *, wait: float = WAIT) -> bool:
-    """Put an update into place that was interrupted; whether there was one."""
+    """Put an update into place that was interrupted; True if there was one."""
     if journal_of(folder, name) is None:
         return False
     with _told(folder, name), locked(folder, wait):
@@ -141,7 +145,7 @@ def finish_interrupted(folder: Path, name: str, *, wait: float = WAIT) -> bool:
 
 
 def delete_baseline(folder: Path, name: str, *, wait: float = WAIT) -> tuple[Path, ...]:
-    """All files of a baseline are gone, the .json file first: without it the others are nobody's."""
+    """Delete all files of a baseline, the .json file first: without it the others belong to no baseline."""
     with _told(folder, name), locked(folder, wait):
         put_into_place(folder, name)
         paths = baseline_files(folder, name)
@@ -153,18 +157,17 @@ def delete_baseline(folder: Path, name: str, *, wait: float = WAIT) -> tuple[Pat
 def _compressed(text: bytes) -> bytes:
     import zstandard
 
-    return zstandard.ZstdCompressor(level=LEVEL, write_content_size=True).compress(text)
+    return zstandard.ZstdCompressor(level=9, write_content_size=True).compress(text)
 
 
 def _is_there(folder: Path, name: str, files: Mapping[str, bytes]) -> bool:
-    """Tell whether the files have this content already."""
     wanted = {path_of(folder, name, ending): content for ending, content in files.items()}
     there = baseline_files(folder, name)
     return set(there) == set(wanted) and all(path.read_bytes() == wanted[path] for path in there)
 
 
 def _write_beside(folder: Path) -> None:
-    """What git should know of the folder; written once, and the user's from then on."""
+    """Write git's settings for the folder once; from then on they are the user's."""
     for name, text in BESIDE.items():
         if not (folder / name).exists():
             write_through(folder / f".{name[1:]}.new", text.encode())
@@ -173,7 +176,7 @@ def _write_beside(folder: Path) -> None:
 
 @contextmanager
 def _told(folder: Path, name: str) -> Iterator[None]:
-    """What the system refuses becomes an error that says which state the baseline is in."""
+    """Turn an error of the system into one that reports the state of the baseline."""
     try:
         yield
     except OSError as error:
@@ -187,35 +190,32 @@ def _told(folder: Path, name: str) -> Iterator[None]:
 
 
 def anchor_name(suite: str) -> str:
-    """What the files of a suite's anchor are called."""
+    """The name of the files of a suite's anchor."""
     return f"{suite}{ANCHOR}"
 
 
 def is_anchor(name: str) -> bool:
-    """Tell whether files of that name are those of an anchor; no suite may be called so."""
+    """Tell whether files of that name are those of an anchor; a suite cannot have such a name."""
     return name.endswith(ANCHOR)
 
 
 def suite_of(name: str) -> str:
-    """Whose anchor or baseline it is."""
+    """The suite of an anchor or baseline."""
     return name.removesuffix(ANCHOR)
 
 
 def write_anchor(folder: Path, baseline: Baseline, anchoring: Acceptance) -> tuple[Path, ...]:
-    """The baseline is the anchor of its suite from now on, whole or not at all; the one before is replaced.
-
-    Its acceptances are those of the baseline, and the anchoring.
-    """
+    """Make the baseline the anchor of its suite, with its acceptances and the anchoring; replaces an earlier anchor."""
     name = anchor_name(baseline.suite)
     anchor = replace(baseline, suite=name, acceptances=(*baseline.acceptances, anchoring))
     return write_files(folder, name, encoded_baseline(anchor))
 
 
 def accepted_since(anchor: Baseline, stored: Baseline) -> tuple[Acceptance, ...]:
-    """What the baseline has accepted and the anchor has not, the oldest first.
+    """The acceptances of the baseline that the anchor lacks, the oldest first.
 
     After a merge the baseline may lack acceptances that the anchor has: one side was kept, and the other was accepted
-    once more. Those of the kept side are what led away from the anchor.
+    once more. The acceptances of the kept side led away from the anchor.
     """
     pinned = set(anchor.acceptances)
     return tuple(each for each in stored.acceptances if each not in pinned)

@@ -1,1 +1,1 @@
-"""Why a metric has its value on one query, and another one on another ranking."""
+"""Explanations of a metric's value on one query, and of the difference on another ranking."""

@@ -23,7 +23,7 @@ from pytest_ireval.retrieval.doors import Brought, JudgmentsLike, RankingsLike, 
 from pytest_ireval.retrieval.formats.input_file import FilePath
 from pytest_ireval.retrieval.formats.recognised import Format
 from pytest_ireval.retrieval.judged import JudgedRankings
-from pytest_ireval.retrieval.judgments import Ideal, Judgments, Subtopics
+from pytest_ireval.retrieval.judgments import Ideal, Judgments
 from pytest_ireval.retrieval.rankings import Rankings
 from pytest_ireval.retrieval.views import only
 
@@ -54,7 +54,7 @@ def why(
     registry: Registry | None = None,
     progress: Progress = SILENT,
 ) -> Explanation:
-    """How a metric comes to its value on one query; with ``other`` rankings, what is different there.
+    """Explain a metric's value on one query; with ``other`` rankings, also the difference.
 
     Without a ``query``, the one is taken on which the two rankings differ most. A query that a ranking lacks is
     explained as an empty ranking, and scores the worst value there is. The other arguments are those of ``evaluate``.
@@ -88,57 +88,41 @@ def _only_metric(found: Sequence[Metric]) -> Metric:
         raise MetricNameError(f"more than one metric: {names}; only one can be explained at a time")
     unit = "session" if "sessions" in found[0].needs else found[0].unit
     if unit != "query":
-        raise MetricError(
-            Problem(
-                f"scores a whole {unit}; only metrics that score single queries can be explained", place=str(found[0])
-            )
-        )
+        complaint = f"scores a whole {unit}; only metrics that score single queries can be explained"
+        raise MetricError(Problem(complaint, place=str(found[0])))
     return found[0]
 
 
 def _proposed(metric: Metric, rankings: Sequence[Brought], policies: Policies) -> tuple[str, str]:
-    """A query that nobody named: the only one, or that with the largest difference."""
+    """The query if none was named: the only one, or the one with the largest difference."""
     queries = rankings[0].judged.queries
     if len(queries) == 1:
         return queries[0], "the only query"
+    suggestion = f"name one: --query {queries[0]}, or query={queries[0]!r} from Python"
     if len(rankings) == 1:
-        raise InputError(
-            Problem(
-                f"no query was named, and {len(queries)} are judged: {some(queries)}",
-                suggestion=f"name one: --query {queries[0]}, or query={queries[0]!r} from Python",
-            )
-        )
+        complaint = f"no query was named, and {len(queries)} are judged: {some(queries)}"
+        raise InputError(Problem(complaint, suggestion=suggestion))
     views = [_explainable(metric, as_told(each.judged, policies, each.origin, metric)) for each in rankings]
     before, after = (score(metric, view).values for view in views)
     change = np.abs(after - before)
     if (change <= ROUNDING * np.maximum(np.abs(before), 1)).all():
-        raise InputError(
-            Problem(
-                f"{metric} is the same on all {len(queries)} queries, so no query was chosen",
-                suggestion=f"name one: --query {queries[0]}, or query={queries[0]!r} from Python",
-            )
-        )
+        complaint = f"{metric} is the same on all {len(queries)} queries, so no query was chosen"
+        raise InputError(Problem(complaint, suggestion=suggestion))
     return queries[int(np.argmax(change))], f"the largest difference of {len(queries)} queries"
 
 
 def _only(judged: JudgedRankings, query: str, judgments: str) -> JudgedRankings:
-    """The judged ranking of one query."""
     if query not in judged.queries:
-        raise InputError(
-            Problem(
-                f"query {shown(query)} is not judged",
-                place=judgments,
-                suggestion=did_you_mean(query, judged.queries),
-                allowed=f"judged queries: {some(judged.queries)}",
-            )
-        )
+        hint = did_you_mean(query, judged.queries)
+        allowed = f"judged queries: {some(judged.queries)}"
+        raise InputError(Problem(f"query {shown(query)} is not judged", judgments, suggestion=hint, allowed=allowed))
     return only(judged, np.array(judged.queries, object) == query)
 
 
 def _moves_between(
     first: Explained, other: Explained, first_judged: JudgedRankings, other_judged: JudgedRankings
 ) -> tuple[Move, ...]:
-    """Every document that one of the two looks at, best rank first."""
+    """Every document in the steps of one of the two, best rank first."""
     ranks, other_ranks = _ranks(first, first_judged), _ranks(other, other_judged)
     shares, other_shares = _shares(first), _shares(other)
     grades = _grades(first) | _grades(other)
@@ -162,7 +146,7 @@ def _best_rank(move: Move) -> tuple[int, int]:
 
 
 def _ranks(explained: Explained, judged: JudgedRankings) -> Mapping[str, int]:
-    """Ranks by document, below the cutoff, too; unless the metric counts ranks in its own way."""
+    """Ranks by document, also below the cutoff, unless the metric counts ranks in its own way."""
     steps = explained.steps
     counted = dict(zip(steps.documents, steps.ranks, strict=True))
     whole = listing(judged)
@@ -181,11 +165,10 @@ def _grades(explained: Explained) -> dict[str, float | None]:
 
 
 SAME = 1e-9
-"""Steps may be this far from the value, by rounding."""
+"""The largest distance of steps from the value, by rounding."""
 
 
 def _explained(metric: Metric, judged: JudgedRankings, origin: str, policies: Policies) -> Explained:
-    """One metric on the one query of ``judged``."""
     facts = _facts(judged, policies)
     if not judged.present[0] and not math.isfinite(worst(metric) or 0.0):
         facts.append("evaluate refuses to score it, because this metric has no worst value")
@@ -212,7 +195,7 @@ def _explained(metric: Metric, judged: JudgedRankings, origin: str, policies: Po
 
 
 def _explainable(metric: Metric, judged: JudgedRankings) -> JudgedRankings:
-    """The same with rankings that are lacking as empty ones, where the metric has no worst value to give them."""
+    """The same with missing rankings as empty ones, if the metric has no worst value for them."""
     if math.isfinite(worst(metric) or 0.0):
         return judged
     return replace(judged, present=np.ones(judged.count, bool), _memory={})
@@ -223,7 +206,7 @@ def _same(steps: float, value: float) -> bool:
 
 
 def _ruling(metric: Metric, judged: JudgedRankings, no_relevant: bool) -> str:
-    """What the metric declares for such a query, whatever the steps come to."""
+    """The value that the metric declares for such a query, in words; its steps do not matter then."""
     least = worst(metric)
     if not judged.present[0] and least is not None and (least or metric.direction == "lower"):
         return f"a query without a ranking scores the worst value, {least:g}"
@@ -235,7 +218,7 @@ def _ruling(metric: Metric, judged: JudgedRankings, no_relevant: bool) -> str:
 
 
 def _facts(judged: JudgedRankings, policies: Policies) -> list[str]:
-    """What the policies made of the ranking before the metric saw it."""
+    """The changes that the policies made to the ranking before the metric got it."""
     facts = []
     if not judged.present[0]:
         facts.append("this query has no ranking; the ranking counts as empty")
@@ -254,15 +237,13 @@ def _facts(judged: JudgedRankings, policies: Policies) -> list[str]:
             "optimistic": "the best order for the metric",
         }
         count = int(np.count_nonzero(tied))
-        facts.append(
-            f"{count} judged document{'s share scores' if count > 1 else ' shares its score'} with others; "
-            f"ties: {orders[policies.ties]}"
-        )
+        which = "documents share scores" if count > 1 else "document shares its score"
+        facts.append(f"{count} judged {which} with others; ties: {orders[policies.ties]}")
     return facts
 
 
 def described_steps(metric: Metric, judged: JudgedRankings) -> Steps:
-    """What the metric says itself."""
+    """The steps by the metric's own description."""
     try:
         steps = metric.steps(judged, **metric.settings) if metric.steps else None
     except MetricError as error:
@@ -279,7 +260,7 @@ def _untrue(metric: Metric, complaint: str) -> MetricError:
 
 
 def _generic_steps(metric: Metric, judged: JudgedRankings, value: float) -> Steps:
-    """For each judged document that was retrieved, what the metric would be if nobody had judged it."""
+    """For each judged document that was retrieved, the metric's value if it were unjudged."""
     listed = listing(judged)
     without = np.full(listed.rank.size, np.nan)
     failed = 0
@@ -304,7 +285,7 @@ def _generic_steps(metric: Metric, judged: JudgedRankings, value: float) -> Step
 
 
 def _unjudging(judged: JudgedRankings, row: int) -> JudgedRankings:
-    """The same as if nobody had judged the document of one hit."""
+    """The same with the document of one hit unjudged."""
     hits = judged.hits
     kept = np.arange(hits.rank.size) != row
     place = int(np.flatnonzero(judged.ideal.grade == hits.grade[row])[-1])
@@ -320,12 +301,7 @@ def _unjudging(judged: JudgedRankings, row: int) -> JudgedRankings:
         hits=hits.at(kept),
         ideal=Ideal(np.zeros(count, np.int64), np.arange(1, count + 1), judged.ideal.grade[rest]),
         documents=documents,
-        subtopics=judged.subtopics and _subtopics_without(judged.subtopics, int(hits.judgment[row])),
+        subtopics=judged.subtopics and judged.subtopics.at(judged.subtopics.row != hits.judgment[row]),
         _memory={},
         _memory_of_ideal={},
     )
-
-
-def _subtopics_without(subtopics: Subtopics, judgment: int) -> Subtopics:
-    rows = subtopics.row != judgment
-    return Subtopics(subtopics.names, subtopics.row[rows], subtopics.subtopic[rows], subtopics.grade[rows])

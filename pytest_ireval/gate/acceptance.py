@@ -13,10 +13,10 @@ from pytest_ireval.baselines.record import Acceptance, Baseline, StoredMetric
 from pytest_ireval.errors import BaselineError, IrevalError
 from pytest_ireval.gate.inputs import ORDERS_BY_JUDGMENTS
 from pytest_ireval.gate.material import NOTHING_MOVED, Material, Moved, moved_by
-from pytest_ireval.gate.reference import definitions, needs_scores
-from pytest_ireval.gate.verdicts import bring_back
+from pytest_ireval.gate.reference import bring_back, definitions, needs_scores
 from pytest_ireval.metrics.score import aggregated
 from pytest_ireval.results.suite_result import SuiteResult
+from pytest_ireval.retrieval.document_texts import kept_titles
 from pytest_ireval.retrieval.rankings import Rankings
 from pytest_ireval.retrieval.views import of_queries, side_by_side
 from pytest_ireval.rules.planning import INPUTS, LOWERING
@@ -25,33 +25,33 @@ from pytest_ireval.rules.side import Scored
 
 @dataclass(frozen=True, eq=False)
 class Proposal:
-    """What it takes to accept a suite; plain data, so that another process can do it."""
+    """The data to accept a suite; plain, so that another process can do it."""
 
     baseline: Baseline | None
-    """What would be accepted, without an acceptance of it; None if that is what the stored one says."""
+    """The baseline to accept, without its acceptance; None if it equals the stored one."""
     exists: bool
-    """Whether there is a baseline, be it one that can be read or not."""
+    """True if a baseline is stored, readable or not."""
     only_by_force: tuple[str, str] = ("", "")
-    """What is wrong with the stored baseline, and more of it."""
+    """The problem of the stored baseline, and its details."""
     history_lost: bool = False
-    """Whether earlier acceptances cannot be kept: nobody can read them."""
+    """True if earlier acceptances cannot be read, and so cannot be kept."""
     error: str = ""
-    """Why no baseline can be made of what was measured."""
+    """The reason why the measured values make no baseline."""
     moved: Moved = NOTHING_MOVED
-    """How far queries moved, by metric and slice."""
+    """The spread of the changes of queries, by metric and slice."""
     finished: bool = False
-    """Whether an update that was interrupted had to be finished first."""
+    """True if an interrupted update had to be finished first."""
 
     def accepted(self, acceptance: Acceptance) -> Baseline | None:
         """The baseline to be written; None if there is nothing to accept."""
         if self.baseline is None:
             return None
-        told = acceptance._replace(**self.moved._asdict())
-        return replace(self.baseline, acceptances=(*self.baseline.acceptances, told))
+        accepted = acceptance._replace(**self.moved._asdict())
+        return replace(self.baseline, acceptances=(*self.baseline.acceptances, accepted))
 
 
 def proposal_of(material: Material, *, finished: bool = False) -> Proposal:
-    """What accepting this material would mean; ``finished``: an update that was interrupted is in place now."""
+    """Make the proposal to accept this material; ``finished``: an interrupted update is in place now."""
     error, baseline = "", None
     try:
         baseline = _measured(material)
@@ -72,7 +72,7 @@ def _only_by_force(material: Material) -> tuple[str, str]:
     if material.stored is None and material.baseline_error is not None:
         return "its baseline cannot be read", str(material.baseline_error)
     if material.deleted:
-        return "the last commit has a baseline of this suite, but this folder does not", bring_back(material)
+        return "the last commit has a baseline of this suite, but this folder does not", bring_back(material.deleted)
     return "", ""
 
 
@@ -86,23 +86,19 @@ def _history_lost(material: Material) -> bool:
 
 
 def blockers(result: SuiteResult) -> Iterator[str]:
-    """What stands in the way of accepting: everything red that accepting does not settle.
+    """List every red outcome that accepting does not settle.
 
-    That the stored baseline is lower than it was is no obstacle: to accept a better one is how that ends, and the next
-    run holds the new one against the base. Nor is an anchor that nobody has pinned yet: it takes a baseline to do so.
+    A lowered baseline does not block: accepting a better one ends that, and the next run compares it with the base.
+    A missing anchor does not block either: pinning one takes a baseline.
     """
     for outcome in result.outcomes:
-        if outcome.id == LOWERING or (outcome.missing_baseline and outcome.against):
-            continue
-        if outcome.verdict not in ("pass", "inconclusive") and not outcome.acceptable:
+        allowed = outcome.id == LOWERING or (outcome.missing_baseline and outcome.against) or outcome.acceptable
+        if outcome.verdict not in ("pass", "inconclusive") and not allowed:
             yield f"{outcome.id}: {outcome.headline}"
 
 
 def needs_reason(result: SuiteResult) -> str:
-    """Because of what somebody has to say why the change is fine; nothing if nobody has to.
-
-    A comparison that only warns was red all the same.
-    """
+    """Say why the user must give a reason; empty if no reason is needed. A red comparison that only warns needs one."""
     if any(outcome.acceptable and not outcome.missing_baseline for outcome in result.outcomes):
         return "a regression was found"
     if result.cause is not None and result.cause.removed:
@@ -115,7 +111,7 @@ def needs_reason(result: SuiteResult) -> str:
 
 
 def _measured(material: Material) -> Baseline | None:
-    """The baseline that was measured; None if it would say what the stored one says."""
+    """The measured baseline; None if it equals the stored one."""
     suite, stored = material.suite, material.stored
     prints = material.judged_by
     made = Baseline(
@@ -126,6 +122,7 @@ def _measured(material: Material) -> Baseline | None:
         metrics=_metrics(material),
         grades=None if prints is None else prints.grades,
         grades_of={} if prints is None else prints.grades_of,
+        titles=_titles(material),
         fingerprints=material.fingerprints,
         plugins=material.registry.distributions,
         acceptances=stored.acceptances if stored is not None else (),
@@ -133,20 +130,32 @@ def _measured(material: Material) -> Baseline | None:
     return None if stored is not None and _says_the_same(made, stored) else made
 
 
+def _titles(material: Material) -> dict[str, tuple[str, str]]:
+    """Title and address of the documents in the rankings, if the suite asks to keep them."""
+    if not material.suite.documents.keep_titles:
+        return {}
+    wanted = set[str]()
+    for rankings in _rankings(material):
+        rank = np.arange(len(rankings.documents)) - np.repeat(rankings.first[:-1], np.diff(rankings.first))
+        wanted.update(rankings.documents.texts(np.flatnonzero(rank < material.suite.depth)))
+    stored = material.stored.titles if material.stored is not None else {}
+    try:
+        found = kept_titles(wanted, *material.document_texts)
+    except OSError as error:
+        raise BaselineError(f"titles cannot be kept: {error}") from error
+    return {**{document: stored[document] for document in wanted & stored.keys()}, **found}
+
+
 def _kept_depth(material: Material) -> int:
-    """How many documents are kept: down to the depth, and all that share their score with one above it."""
+    """The number of documents to keep: down to the depth, and all that share their score with one above it."""
     depth = material.suite.depth
     if material.suite.policies.ties not in ORDERS_BY_JUDGMENTS:
         return depth
-    last = [_last_tied(rankings, depth) for rankings in material.now.rankings]
-    return max(depth, *last)
-
-
-def _last_tied(rankings: Rankings, depth: int) -> int:
-    """The last rank that shares its score with rank ``depth`` of some query."""
-    first, end = rankings.first[:-1], rankings.first[1:]
-    rows = first[end - first >= depth] + depth - 1
-    return int(rankings.tied_to[rows].max()) if rows.size else depth
+    last = depth
+    for rankings in material.now.rankings:
+        rows = rankings.first[:-1][np.diff(rankings.first) >= depth] + depth - 1
+        last = max(last, int(rankings.tied_to[rows].max(initial=depth)))
+    return last
 
 
 def _metrics(material: Material) -> dict[str, StoredMetric]:
@@ -160,7 +169,7 @@ def _metrics(material: Material) -> dict[str, StoredMetric]:
 
 
 def _rankings(material: Material) -> tuple[Rankings, ...]:
-    """The rankings of now; of waived queries those that were accepted before, for nobody looked at them."""
+    """The current rankings; for waived queries the accepted ones, because the current ones were not judged."""
     waived, stored, now = material.population.waived, material.stored, material.now.rankings
     if not waived:
         return now
@@ -184,13 +193,11 @@ def _stored(scored: Scored, version: int, origin: str) -> StoredMetric:
 
 def _says_the_same(made: Baseline, stored: Baseline) -> bool:
     """Tell whether only the acceptance is new."""
-    return (
-        (made.depth, made.scored, made.fingerprints, dict(made.grades_of))
-        == (stored.depth, stored.scored, stored.fingerprints, dict(stored.grades_of))
-        and made.metrics == stored.metrics
-        and _prints(made.rankings, made.depth) == _prints(stored.rankings, made.depth)
+    parts = (
+        (each.depth, each.scored, each.fingerprints, dict(each.grades_of), each.metrics, each.titles)
+        for each in (made, stored)
     )
-
-
-def _prints(rankings: tuple[Rankings, ...], depth: int) -> list[str]:
-    return [fingerprint_of_rankings(each, depth) for each in rankings]
+    if next(parts) != next(parts):
+        return False
+    ours, theirs = ([fingerprint_of_rankings(each, made.depth) for each in side.rankings] for side in (made, stored))
+    return ours == theirs

@@ -1,4 +1,4 @@
-"""Asks a rule for its ruling, whatever its code does, and says what follows from too few queries."""
+"""Asks a rule for its ruling, whatever its code does, and rules on slices with too few queries."""
 
 from __future__ import annotations
 
@@ -14,11 +14,9 @@ from pytest_ireval.rules.wording import size_words
 from pytest_ireval.suites.suite import RuleAsked
 from pytest_ireval.text_table import counted
 
-OURS = "pytest_ireval."
-
 
 class Told(NamedTuple):
-    """What a rule said, and whether it is an error that accepting what was measured mends."""
+    """The ruling of a rule; ``mendable`` marks an error that accepting the current rankings fixes."""
 
     ruling: Ruling
     mendable: bool = False
@@ -42,20 +40,21 @@ def error_lines(error: IrevalError) -> list[str]:
 
 
 def too_few(asked: RuleAsked, seen: Seen) -> Ruling | None:
-    """What is said where a slice has no queries to judge, or fewer than the rule wants."""
+    """Rule on a slice that has no queries to judge, or fewer than the rule wants; None if it has enough."""
     if seen.part.metric is None and not asked.kind.compares:
         return None
     if not _counting(asked, seen):
         return _nothing_to_judge(asked, seen)
     count, size = _size(asked, seen)
-    if count < asked.options.fewest and not _cannot_tell(asked, seen):
-        headline = f"{seen.slice} has {size}, fewer than min_queries: {asked.options.fewest}; not judged"
-        return Ruling("inconclusive", headline)
-    return None
+    if count >= asked.options.fewest or _cannot_tell(asked, seen):
+        return None
+    return Ruling(
+        "inconclusive", f"{seen.slice} has {size}, fewer than min_queries: {asked.options.fewest}; not judged"
+    )
 
 
 def judges(asked: RuleAsked, seen: Seen) -> bool:
-    """Whether the rule has enough queries to judge; a rule that can only report that it has too few judges nothing.
+    """Tell whether the rule has enough queries to judge; one that can only report too few judges nothing.
 
     A rule without a metric and without a baseline looks at lists, and there is always one.
     """
@@ -69,7 +68,7 @@ def judges(asked: RuleAsked, seen: Seen) -> bool:
 
 
 def _size(asked: RuleAsked, seen: Seen) -> tuple[float, str]:
-    """How many queries the slice has, or is worth where they were drawn in clusters or strata; and in words."""
+    """The number of queries of the slice, or their worth if drawn in clusters or strata; and the same in words."""
     count = _counting(asked, seen)
     if count and asked.options.facts.by_evidence and seen.population.drawing is not None:
         question = Question(seen, seen.paired())
@@ -78,7 +77,7 @@ def _size(asked: RuleAsked, seen: Seen) -> tuple[float, str]:
 
 
 def _counting(asked: RuleAsked, seen: Seen) -> int:
-    """How many units of the slice the rule looks at; queries, where it is about no metric."""
+    """The number of units of the slice that the rule looks at; queries, where it is about no metric."""
     if seen.part.metric is None:
         return seen.on_both_sides().size
     paired = asked.kind.compares and "reference" not in seen.part.metric.needs
@@ -86,26 +85,31 @@ def _counting(asked: RuleAsked, seen: Seen) -> int:
 
 
 def _cannot_tell(asked: RuleAsked, seen: Seen) -> bool:
-    """Tell whether the rule itself says what follows from too little evidence; on all queries it always does."""
+    """Tell whether the rule itself rules on too little evidence; on all queries it always does."""
     return asked.options.judges_few or (asked.options.facts.by_evidence and not seen.slice.conditions)
 
 
 def _nothing_to_judge(asked: RuleAsked, seen: Seen) -> Ruling:
-    """What is said of a slice without any value: known reasons are no error."""
+    """Rule on a slice without any value; it is an error only if the reason is unknown."""
     inside = seen.slice.mask(seen.population.queries)
     if inside.any() and not (inside & seen.population.counting).any():
         return Ruling("inconclusive", f"all queries of {seen.slice} are waived; not judged")
     if not asked.kind.compares:
         return Ruling("error", f"no query of {seen.slice} counts")
-    position = seen.baseline.position if seen.baseline is not None else {}
-    new = not any(q in position for q, there in zip(seen.population.queries.ids, inside.tolist(), strict=True) if there)
-    if new:
+    if is_new(seen):
         return Ruling("inconclusive", f"no query of {seen.slice} is in the baseline yet; not judged")
     raise BaselineMisfitError(f"no query of {seen.slice} has a value on both sides")
 
 
+def is_new(seen: Seen) -> bool:
+    """Tell whether the baseline has no query of the slice yet."""
+    position = seen.baseline.position if seen.baseline is not None else {}
+    inside = seen.slice.mask(seen.population.queries).tolist()
+    return not any(q in position for q, there in zip(seen.population.queries.ids, inside, strict=True) if there)
+
+
 def errors_told(asked: RuleAsked, judge: Callable[[], object]) -> Told:
-    """What the rule says; an error of ours, or whatever a plugin's code raises, is a ruling too."""
+    """Ask the rule; an error of ours, or whatever a plugin's code raises, becomes a ruling too."""
     rule = f"rule {asked.kind.name} of {asked.kind.source}"
     try:
         ruling = judge()
@@ -119,11 +123,11 @@ def errors_told(asked: RuleAsked, judge: Callable[[], object]) -> Told:
         return Told(Ruling("error", f"{rule} returned {type(ruling).__name__}, not a Ruling"))
     if ruling.verdict not in VERDICTS:
         return Told(Ruling("error", f"{rule} returned {ruling.verdict!r}; a verdict is one of {', '.join(VERDICTS)}"))
-    return Told(ruling if asked.kind.judge.__module__.startswith(OURS) else _as_plain(ruling, rule))
+    return Told(ruling if asked.kind.judge.__module__.startswith("pytest_ireval.") else _as_plain(ruling, rule))
 
 
 def _as_plain(ruling: Ruling, rule: str) -> Ruling:
-    """Of plugins: with plain values alone, which files can hold and other processes understand."""
+    """Reduce a plugin's ruling to plain values, which files can hold and other processes understand."""
     try:
         return from_plain(to_plain(ruling), Ruling)
     except InputError as error:

@@ -1,21 +1,20 @@
-"""How often a harmless change would turn a suite red: all of its rules together, on changes of the usual spread.
+"""Estimates how often a harmless change turns a suite red: all its rules together, on changes of the usual spread.
 
-Changes are drawn for the queries of the baseline. A share of the queries moves, up as often as down, so that nothing is
-lost on average; metrics of a query move together as their values do; the spread is the usual one. Every rule that says
-what it makes of such changes is asked, and verdicts that evidence decides are corrected as in a run.
+Changes are drawn for the queries of the baseline. A share of the queries moves, up as often as down, so the mean loss
+is 0; metrics of a query move together as their values do. Every rule that can judge drawn changes is asked, and
+verdicts that evidence decides are corrected as in a run.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from pytest_ireval.gate.sensitivity import Known, usual_spread
 from pytest_ireval.gate.verdicts import groups_of
-from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.plugins.kinds import MeanTest
 from pytest_ireval.results.suite_result import ChanceOfRed
 from pytest_ireval.rules.evidence import Chances, Mask, Tries
@@ -23,27 +22,20 @@ from pytest_ireval.rules.planning import Check, by_stored
 from pytest_ireval.rules.side import Floats
 from pytest_ireval.statistics.multiplicity import holm_of_groups
 
-NUMBERS = 400_000
-"""This many values are drawn, at most."""
-VERDICTS = 50_000
-"""This many verdicts are asked for, at most."""
-MOST, FEWEST = 1000, 200
-"""Changes that are drawn."""
-UNSEEN = "no accepted change has shown yet how far queries usually move"
 NO_MEAN = "no rule that turns it red compares a mean"
 MOVED = 0.3
 """The share of the queries that a change moves, as after a changed weight or synonym."""
 
 
 def chance_of_red(known: Known) -> ChanceOfRed:
-    """Ask all rules that turn the suite red; without a known spread nothing can be said."""
+    """Ask all rules that turn the suite red; without a known spread the chance is unknown."""
     judged = [check for check in known.checks if check.asked is not None]
     asked = [check for check in judged if check.asked is not None and check.asked.options.on_fail == "fail"]
     if not asked:
         return ChanceOfRed(0.0, ())
     values = _values(known, judged)  # those that only warn are corrected with the others
     spreads = {name: found for name, each in values.items() if (found := _usual(known, name, "all", each))}
-    why = "" if spreads else UNSEEN if values else NO_MEAN
+    why = "" if spreads else "no accepted change has shown yet how far queries usually move" if values else NO_MEAN
     if why or known.drawing is not None:
         return _unknown(
             asked, why or "changes are drawn query by query, but these queries belong to clusters or strata"
@@ -71,8 +63,7 @@ def _unknown(asked: Sequence[Check], why: str) -> ChanceOfRed:
     return ChanceOfRed(None, tuple(dict.fromkeys(check.family for check in asked)), why)
 
 
-@dataclass(frozen=True, eq=False)
-class _Told:
+class _Told(NamedTuple):
     tries: Tries
     chances: Chances
     blocks: bool
@@ -104,17 +95,15 @@ def _values(known: Known, asked: Sequence[Check]) -> Mapping[str, Floats]:
     ids = tuple(dict.fromkeys(every)) if known.queries is None else known.queries.ids
     for check in asked:
         metric = check.part.metric
-        if metric is None or known.stored is None or not _scores_queries(metric):
+        if metric is None or known.stored is None or metric.unit != "query":
+            continue
+        if metric.aggregate != "mean" or "reference" in metric.needs:
             continue
         stored = known.stored.metrics.get(str(metric))
         if stored is not None:
             each = [math.nan if query in known.waived else stored.values.get(query, math.nan) for query in ids]
             found[str(metric)] = np.array(each, np.float64)
     return found
-
-
-def _scores_queries(metric: Metric) -> bool:
-    return metric.unit == "query" and metric.aggregate == "mean" and "reference" not in metric.needs
 
 
 def _usual(known: Known, metric: str, within: str, values: Floats) -> float | None:
@@ -127,7 +116,7 @@ def _drawn(values: Mapping[str, Floats], spreads: Mapping[str, float], checks: i
     """Draw changes for all metrics: a row for each, with its spread; no query gains or loses on average."""
     table = np.array(list(values.values()))
     metrics, queries = table.shape
-    tries = min(MOST, max(FEWEST, min(NUMBERS // (metrics * queries), VERDICTS // checks)))
+    tries = min(1000, max(200, min(400_000 // (metrics * queries), 50_000 // checks)))  # values and verdicts, at most
     draw = np.random.default_rng(0)
     with np.errstate(invalid="ignore", divide="ignore"):
         likeness = np.corrcoef(np.nan_to_num(table)) if metrics > 1 else np.ones((1, 1))
@@ -160,9 +149,7 @@ def _tries(
         return None
     accepted = 0
     if asked.kind.compares and not by_stored(asked):
-        if not asked.options.against.anchored:
-            return None
-        if known.since_anchor is None:
+        if not asked.options.against.anchored or known.since_anchor is None:
             return None
         accepted = known.since_anchor
     inside = ~np.isnan(values[name])

@@ -1,4 +1,4 @@
-"""Which suites a change concerns, and why; a suite is affected unless that can be ruled out."""
+"""Finds the suites that a change concerns, and why; a suite is affected unless that can be ruled out."""
 
 from __future__ import annotations
 
@@ -21,33 +21,31 @@ from pytest_ireval.sources.command import CommandOptions
 from pytest_ireval.sources.foreign_text import within
 from pytest_ireval.sources.python import PythonOptions
 from pytest_ireval.suites.finding import ANY, fitting, pattern_of, watched
-from pytest_ireval.suites.suite import FileAsked, Pattern, SourceAsked, Suite, Watch
+from pytest_ireval.suites.suite import Pattern, SourceAsked, Suite, Watch
 from pytest_ireval.text_table import printable
 
-PLUGIN = "a plugin of the run"
 IN_ANY_CASE = "takes part whatever changed: "
-"""How a reason begins that is no change: nobody can tell what the suite depends on."""
+"""The beginning of a reason that names no change: what the suite depends on is unknown."""
 
 
 @dataclass
 class Repositories:
-    """What git says of the repositories in which suites lie; each is asked once."""
+    """The answers of git about the repositories of suites; each is asked once."""
 
     changes: dict[Path, Changes] = field(default_factory=dict)
-    """By the top of the repository, like what follows."""
+    """By the top of the repository, like the next fields."""
     known: dict[Path, Files] = field(default_factory=dict)
-    """All files that git knows."""
     alive: dict[tuple[Path, tuple[Pattern, ...]], bool] = field(default_factory=dict)
-    """Whether a glob fits any of them that its exceptions leave; many suites may inherit one."""
+    """True if a glob fits any of them that its exceptions leave; many suites may inherit one."""
 
     def changes_around(self, folder: Path, ref: str) -> Changes:
-        """What changed since the ref; raises IrevalError where nobody can tell."""
+        """The changes since the ref; raises IrevalError if git cannot tell."""
         root = root_of(folder)
-        if root is None or root not in self.changes:
-            changes = changes_since(ref, folder)
-            self.changes[root or changes.root] = changes
-            return changes
-        return self.changes[root]
+        if root is not None and root in self.changes:
+            return self.changes[root]
+        changes = changes_since(ref, folder)
+        self.changes[root or changes.root] = changes
+        return changes
 
     def fits_something(self, watch: Watch, exceptions: Sequence[Watch], root: Path) -> bool:
         """Tell whether git knows a file that is watched because of one glob."""
@@ -61,14 +59,11 @@ class Repositories:
 
 
 def reason_of(suite: Suite, ref: str, repositories: Repositories, plugins: Iterable[Path] = ()) -> str:
-    """Why a suite takes part; nothing if it is not affected by what changed since ``ref``.
-
-    ``plugins`` are the modules and packages of those that serve all suites.
-    """
+    """Say why a suite takes part; empty if unaffected. ``plugins`` are the modules of those that serve all suites."""
     changes = repositories.changes_around(suite.path.parent, ref)
     if not suite.watches:
         return f"{IN_ANY_CASE}it has no watches"
-    for named in (*_named_files(suite), *(_Named(PLUGIN, _exactly(place)) for place in plugins)):
+    for named in (*_named_files(suite), *(_Named("a plugin of the run", _exactly(place)) for place in plugins)):
         for file in fitting(named.pattern, changes.files, changes.root):
             return f"{_shown(file, changes)} changed ({named.what})"
     for file in _of_baseline(suite, changes):
@@ -81,7 +76,7 @@ def reason_of(suite: Suite, ref: str, repositories: Repositories, plugins: Itera
 
 
 def _dead_watches(suite: Suite, root: Path, repositories: Repositories) -> Iterator[Watch]:
-    """Globs that fit nothing, or nothing but exceptions: nobody can tell what was meant by them."""
+    """Globs that fit nothing, or nothing but exceptions: their intent is unknown."""
     exceptions = [watch for watch in suite.watches if watch.excludes]
     for watch in suite.watches:
         if not watch.excludes and not repositories.fits_something(watch, exceptions, root):
@@ -89,7 +84,7 @@ def _dead_watches(suite: Suite, root: Path, repositories: Repositories) -> Itera
 
 
 def wrong_watches(suite: Suite, repositories: Repositories) -> list[Problem]:
-    """The same as mistakes of the suite; outside of a repository there is nothing to say."""
+    """Report such globs as mistakes of the suite; outside of a repository there are none."""
     root = root_of(suite.path.parent)
     if root is None or not suite.watches:
         return []
@@ -111,15 +106,12 @@ def _of_baseline(suite: Suite, changes: Changes) -> Iterator[str]:
 
 
 def _shown(file: str, changes: Changes) -> str:
-    """What changed, under its own name, as any terminal and any file can hold it."""
+    """The name of the changed file, as any terminal and any file can hold it."""
     return printable(changes.seen.get(file, file).encode("utf-8", "replace").decode())
 
 
-CONFTEST = "conftest.py"
-
-
 class _Named(NamedTuple):
-    """Files, and what they are to the suite."""
+    """Files, and their use in the suite."""
 
     what: str
     pattern: Pattern
@@ -130,9 +122,13 @@ def _named_files(suite: Suite) -> Iterator[_Named]:
     own, *extended = suite.files or (suite.path,)
     yield _Named("the suite itself", _exactly(own))
     yield from (_Named("a file that it extends", _exactly(path)) for path in extended)
-    for what, asked in _asked(suite):
-        if asked is not None:
-            yield _Named(what, _exactly(asked.path))
+    asked = {
+        "its queries": suite.queries,
+        "its judgments": suite.judgments.file if suite.judgments else None,
+        "its aliases": suite.documents.aliases,
+        "its groups of variants": suite.documents.collapse,
+    }
+    yield from (_Named(what, _exactly(file.path)) for what, file in asked.items() if file is not None)
     folder = suite.path.parent
     if suite.source is not None:
         yield from (_Named("its source", pattern) for pattern in _named_by(suite.source, folder))
@@ -140,25 +136,18 @@ def _named_files(suite: Suite) -> Iterator[_Named]:
         compared = rule.options.facts.reference.source
         if compared is not None:
             yield from (_Named("what it is compared with", pattern) for pattern in _named_by(compared, folder))
-    yield from (_Named("a conftest.py that serves it", _exactly(above / CONFTEST)) for above in suite.path.parents)
-
-
-def _asked(suite: Suite) -> Iterator[tuple[str, FileAsked | None]]:
-    yield "its queries", suite.queries
-    yield "its judgments", suite.judgments.file if suite.judgments else None
-    yield "its aliases", suite.documents.aliases
-    yield "its groups of variants", suite.documents.collapse
+    yield from (_Named("a conftest.py that serves it", _exactly(above / "conftest.py")) for above in suite.path.parents)
 
 
 def files_of_suite(suite: Suite) -> tuple[Path, ...]:
-    """Those of them that are single files, for whoever asks whether git knows them."""
+    """The single files among them; the caller asks git whether it knows them."""
     return tuple(dict.fromkeys(each.pattern.base for each in _named_files(suite) if each.pattern.base.is_file()))
 
 
 def _named_by(source: SourceAsked, folder: Path) -> Iterator[Pattern]:
-    """Of files, patterns and folders in its options; of a function its module; of a program all that may be a path.
+    """Files, patterns and folders of its options; the module of a function; every word of a command that may be a path.
 
-    What the function's module imports, and what the program reads besides, nobody can tell from outside.
+    Imports of that module, and other files that the command reads, cannot be seen from outside.
     """
     options = source.options
     if isinstance(options, PythonOptions):
@@ -171,7 +160,7 @@ def _named_by(source: SourceAsked, folder: Path) -> Iterator[Pattern]:
 
 
 def _exactly(path: Path) -> Pattern:
-    """A path itself, and whatever lies below it if it is a folder."""
+    """A path itself, and everything below it if it is a folder."""
     return Pattern(Path(os.path.normpath(path)), (ANY,))
 
 
@@ -187,7 +176,7 @@ def _in_option(value: Any, folder: Path) -> Iterator[Pattern]:
 
 
 def _modules(options: PythonOptions, folder: Path) -> Iterator[Path]:
-    """Where the module and the packages around it lie, or lay: in the folders that are looked through."""
+    """The places where Python may find the module and the packages around it."""
     name = options.python.partition(":")[0]
     homes = [folder, *options.path, Path.cwd(), *map(Path, filter(None, sys.path)), *_installed(name.partition(".")[0])]
     parts = name.split(".")
@@ -197,7 +186,7 @@ def _modules(options: PythonOptions, folder: Path) -> Iterator[Path]:
 
 
 def _installed(name: str) -> Iterator[Path]:
-    """The folders that hold a package which Python finds by other means than its path, as editable ones are."""
+    """The folders of a package that Python finds by other means than its path, such as an editable one."""
     try:
         spec = importlib.util.find_spec(name)
     except (ImportError, ValueError):  # a module that is half imported, or has no spec

@@ -1,8 +1,8 @@
-"""What a suite names, read and checked: queries, judgments, rankings and waivers, with their fingerprints."""
+"""Reads and checks the inputs of a suite: queries, judgments, rankings and waivers, with their fingerprints."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
@@ -18,7 +18,7 @@ from pytest_ireval.baselines.files import (
     fingerprints_of_judgments,
 )
 from pytest_ireval.baselines.record import Fingerprints
-from pytest_ireval.errors import InputError, Problem
+from pytest_ireval.errors import InputError, Problem, SuiteError
 from pytest_ireval.evaluating.setting import Setting, set_up
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.plugins.registry import Registry
@@ -32,7 +32,7 @@ from pytest_ireval.retrieval.queries import Queries
 from pytest_ireval.retrieval.rankings import Rankings
 from pytest_ireval.retrieval.views import first_documents
 from pytest_ireval.rules.planning import drawing_of, drawing_problems
-from pytest_ireval.rules.side import Drawing, Floats, Population
+from pytest_ireval.rules.side import Floats, Population
 from pytest_ireval.sources.asking import answers
 from pytest_ireval.sources.foreign_text import Request
 from pytest_ireval.suites.suite import SourceAsked, Suite, Waiver
@@ -40,10 +40,6 @@ from pytest_ireval.text_table import counted
 
 ORDERS_BY_JUDGMENTS = ("pessimistic", "optimistic")
 """Ways to order equal scores for which documents below the depth have to be known."""
-FORMAT = "judgments: {file: …, format: …}"
-"""How a suite names the format of judgments."""
-FLOAT_GRADES = "judgments: {file: …, grades: float}"
-"""How a suite says that grades may be fractions."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,34 +50,34 @@ class Names:
     groups: Mapping[str, str]
 
     def called(self, document: str) -> str:
-        """What a document is called now."""
+        """The current name of a document."""
         name = self.aliases.get(document, document)
         return self.groups.get(name, name)
 
     def in_rankings(self, rankings: Rankings) -> Rankings:
-        """Rankings under the names of now, the first of several variants only."""
+        """Rankings under the current names, with the first of several variants only."""
         rankings = renamed(rankings, self.aliases) if self.aliases else rankings
         return collapsed(rankings, self.groups) if self.groups else rankings
 
     def in_judgments(self, judgments: Judgments) -> Judgments:
-        """The same of judgments."""
+        """Judgments under the current names, with the first of several variants only."""
         judgments = renamed(judgments, self.aliases) if self.aliases else judgments
         return collapsed(judgments, self.groups) if self.groups else judgments
 
 
 @dataclass(frozen=True, eq=False)
 class Gathered:
-    """What a suite rests on, without its rankings."""
+    """The inputs of a suite, without its rankings."""
 
     population: Population
     setting: Setting | None
     names: Names
     written: Judgments | None = None
-    """The judgments as the file has them, under the names of there."""
+    """The judgments as the file has them, under its own names."""
 
 
 class Answered(NamedTuple):
-    """What a source returned, once or several times, and the queries it ranked that nobody asked for."""
+    """The rankings of a source, once or several times, and the queries that it ranked unasked."""
 
     rankings: tuple[Rankings, ...]
     not_asked: tuple[str, ...]
@@ -90,7 +86,7 @@ class Answered(NamedTuple):
 
 
 def queries_of_suite(suite: Suite, registry: Registry, path: Path | None = None) -> Queries | None:
-    """What the queries file says, or the one at ``path``; None if the suite names none."""
+    """Read the queries file, or the one at ``path``; None if the suite names none."""
     asked = suite.queries
     if asked is None:
         return None
@@ -108,6 +104,7 @@ def gathered(
     )
     queries = queries if queries is not None else queries_of_suite(suite, registry)
     written = judgments_of_suite(suite, registry, progress)
+    refuse_missing_subtopics(suite, written)
     judgments = None if written is None else names.in_judgments(written)
     if queries is None:
         if judgments is None:
@@ -117,20 +114,47 @@ def gathered(
         _refuse_unknown(judgments, queries)
     waived = frozenset(waiver.query for waiver in suite.waivers if waiver.until >= today)
     weights = weights_of_suite(suite, queries)
-    population = Population(queries, judgments, weights, waived, names.called, _checked_drawing(suite, queries))
+    if problems := list(drawing_problems(suite, queries)):
+        raise InputError(*problems)
+    population = Population(queries, judgments, weights, waived, names.called, drawing_of(suite, queries))
     return Gathered(population, _setting(suite, registry, judgments, progress), names, written)
 
 
 def judgments_of_suite(
     suite: Suite, registry: Registry, progress: Progress = SILENT, path: Path | None = None
 ) -> Judgments | None:
-    """What the judgments file says, or the one at ``path``; None if the suite names none."""
+    """Read the judgments file, or the one at ``path``; None if the suite names none."""
     if suite.judgments is None:
         return None
     file = suite.judgments.file
-    grades = "float" if suite.policies.grades == "float" else "integer"
-    how = Reading("float" if grades == "float" else "integer", progress=progress)
-    return as_judgments(near(path or file.path), registry.readers, file.format, how, FORMAT, FLOAT_GRADES)
+    how = Reading("float" if suite.policies.grades == "float" else "integer", progress=progress)
+    keys = ("judgments: {file: …, format: …}", "judgments: {file: …, grades: float}")
+    return as_judgments(near(path or file.path), registry.readers, file.format, how, *keys)
+
+
+def needs_subtopics(suite: Suite) -> bool:
+    """Tell whether a metric of the suite looks at subtopics."""
+    return any("subtopics" in metric.needs for metric in suite.metrics)
+
+
+def refuse_missing_subtopics(suite: Suite, judgments: Judgments | None) -> None:
+    """Raise SuiteError if metrics need subtopics and the judgments have none."""
+    if judgments is None or judgments.subtopics is not None or not needs_subtopics(suite):
+        return
+    parts = [each for asked in suite.rules for each in zip(asked.parts, asked.places, strict=True)]
+    places = {str(part.metric): str(place) for part, place in reversed(parts) if part.metric is not None}
+    raise SuiteError(
+        *(
+            Problem(
+                f"{metric} needs subtopics, and {judgments.origin} names none",
+                place=places.get(str(metric), str(suite.place)),
+                suggestion="if its second column is the subtopic, write judgments: {file: …, format: trec-diversity}",
+                allowed="a table has the subtopic in the column subtopic",
+            )
+            for metric in suite.metrics
+            if "subtopics" in metric.needs
+        )
+    )
 
 
 def _setting(suite: Suite, registry: Registry, judgments: Judgments | None, progress: Progress) -> Setting | None:
@@ -138,13 +162,8 @@ def _setting(suite: Suite, registry: Registry, judgments: Judgments | None, prog
     if judgments is None or not metrics:
         return None
     setting = set_up(judgments, metrics, suite.policies, registry, progress)
-    return replace(setting, how=_replace_depth(setting.how, suite))
-
-
-def _replace_depth(how: Reading, suite: Suite) -> Reading:
-    """Only the first documents of each ranking, where the order of equal scores does not need the others."""
-    keep_all = suite.policies.ties in ORDERS_BY_JUDGMENTS
-    return how._replace(depth=None if keep_all else suite.depth)
+    keep_all = suite.policies.ties in ORDERS_BY_JUDGMENTS  # the order of equal scores needs all documents
+    return replace(setting, how=setting.how._replace(depth=None if keep_all else suite.depth))
 
 
 def metric_of_suite(suite: Suite, metric: Metric) -> Metric:
@@ -169,7 +188,7 @@ def _refuse_unknown(judgments: Judgments, queries: Queries) -> None:
 
 
 def weights_of_suite(suite: Suite, queries: Queries) -> Floats | None:
-    """The column that says how much traffic a query stands for."""
+    """The weights of the queries: the column that says how much traffic each has."""
     if not suite.weight:
         return None
     if suite.weight not in queries.columns:
@@ -191,18 +210,10 @@ def weights_of_suite(suite: Suite, queries: Queries) -> Floats | None:
     return np.array(weights, np.float64)
 
 
-def _checked_drawing(suite: Suite, queries: Queries) -> Drawing | None:
-    """How the queries were drawn."""
-    problems = list(drawing_problems(suite, queries))
-    if problems:
-        raise InputError(*problems)
-    return drawing_of(suite, queries)
-
-
 def rankings_of_suite(
     source: SourceAsked, suite: Suite, registry: Registry, material: Gathered, progress: Progress = SILENT
 ) -> Answered:
-    """What the source returns, as often as it is asked, under the names of now."""
+    """Ask the source, as often as the suite says; its rankings are under the current names."""
     keeps_all = suite.policies.ties in ORDERS_BY_JUDGMENTS
     request = Request(
         queries=material.population.queries,
@@ -217,38 +228,37 @@ def rankings_of_suite(
     found = answers(source, request)
     rankings = [material.names.in_rankings(answer.rankings) for answer in found]
     cut = rankings if keeps_all else [first_documents(each, suite.depth) for each in rankings]
-    besides = tuple(dict.fromkeys(query for answer in found for query in answer.not_asked))
-    return Answered(tuple(cut), besides, request.described)
+    not_asked = tuple(dict.fromkeys(query for answer in found for query in answer.not_asked))
+    return Answered(tuple(cut), not_asked, request.described)
 
 
 def refuse_missing_queries(
     suite: Suite, source: SourceAsked, material: Gathered, rankings: Iterable[Rankings]
 ) -> tuple[str, ...]:
-    """Queries that count and have no ranking: an error, unless the suite says what becomes of them."""
+    """Queries that count and have no ranking; they raise InputError unless ``missing_queries`` allows them."""
     population = material.population
-    judged = population.judgments.queries if population.judgments is not None else population.queries.ids
-    wanted = [query for query in judged if query not in population.waived]
+    queries = population.judgments.queries if population.judgments is not None else population.queries.ids
+    wanted = [query for query in queries if query not in population.waived]
     missing: dict[str, str] = {}
     for each in rankings:
         there = set(each.queries)
         missing |= {query: each.origin for query in wanted if query not in there}
     if missing and suite.policies.missing_queries == "error":
-        raise InputError(_missing(list(missing), len(wanted), next(iter(missing.values())), source, population))
+        origin, of = next(iter(missing.values())), len(wanted)
+        judged = "judged queries" if population.judgments is not None else "queries"
+        raise InputError(
+            Problem(
+                f"{origin} ranks {of - len(missing)} of {of} {judged}; without a ranking: {some(list(missing))}",
+                place=str(source.place),
+                suggestion="missing_queries: zero in the suite gives them the worst score, ignore leaves them out; "
+                "an empty ranking counts as a ranking",
+            )
+        )
     return tuple(missing)
 
 
-def _missing(missing: Sequence[str], of: int, origin: str, source: SourceAsked, population: Population) -> Problem:
-    judged = "judged queries" if population.judgments is not None else "queries"
-    return Problem(
-        f"{origin} ranks {of - len(missing)} of {of} {judged}; without a ranking: {some(missing)}",
-        place=str(source.place),
-        suggestion="missing_queries: zero in the suite gives them the worst score, ignore leaves them out; "
-        "an empty ranking counts as a ranking",
-    )
-
-
 def prints_of(suite: Suite, gathered: Gathered, source: str, judged: JudgmentPrints | None) -> Fingerprints:
-    """One for each thing that may change besides the rankings."""
+    """The fingerprints of everything but the rankings that may change."""
     lowest = suite.judgments.relevant_from if suite.judgments else None
     policies = fingerprint_of_policies(suite.policies)
     return Fingerprints(
@@ -260,24 +270,20 @@ def prints_of(suite: Suite, gathered: Gathered, source: str, judged: JudgmentPri
 
 
 def judgment_prints(gathered: Gathered) -> JudgmentPrints | None:
-    """What is to be remembered of the judgments as they are written; None for a suite without."""
+    """The fingerprints of the judgments as they are written; None for a suite without judgments."""
     return None if gathered.written is None else fingerprints_of_judgments(gathered.written)
 
 
-SOON = 14
-"""Days."""
-
-
 def endings(suite: Suite, today: date) -> Iterator[str]:
-    """A line for each waiver that ends soon; one that has ended is red by itself."""
+    """Report each waiver that ends soon; one that has ended is red by itself."""
     for waiver in suite.waivers:
         if left := time_left(waiver, today):
             yield f"the waiver of {waiver.query} ends on {waiver.until}, {left}"
 
 
 def time_left(waiver: Waiver, today: date) -> str:
-    """How long a waiver holds, if it ends soon; nothing otherwise."""
+    """The time until a waiver ends, if that is within 14 days; empty otherwise."""
     days = (waiver.until - today).days
-    if not 0 <= days <= SOON:
+    if not 0 <= days <= 14:
         return ""
     return ("today", "tomorrow")[days] if days < 2 else f"in {counted(days, 'day')}"

@@ -1,4 +1,4 @@
-"""The rankings of a run, kept beside its results, so that ``ireval why`` explains what that run was judged by."""
+"""The rankings of a run, kept beside its results, so that ``ireval why`` explains the same rankings."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pytest_ireval.baselines.files import fingerprint, fingerprint_of_text
+from pytest_ireval.baselines.files import fingerprint, fingerprint_of_rankings, fingerprint_of_text
 from pytest_ireval.baselines.record import Baseline, Fingerprints
 from pytest_ireval.baselines.stored import Damage, decoded_rankings, encoded_rankings
 from pytest_ireval.errors import InputError, Problem
@@ -24,16 +24,16 @@ from pytest_ireval.retrieval.rankings import Rankings
 from pytest_ireval.suites.suite import Suite
 
 FILE = "rankings.zip"
+BEFORE = "rankings_before.zip"
+"""The file of the run before, while a run goes on and after it."""
 INDEX = "run.json"
 FORMAT = 1
 LARGEST = 4 << 30
-"""Bytes of a file in it; more were made to fill the memory."""
-SHORT = 10
-"""This many digits of a commit are shown."""
+"""The most bytes of a file in it; a larger one was made to fill the memory."""
 
 
 class KeptRankings(NamedTuple):
-    """The rankings of one suite, and what they were judged by. Plain data: a worker hands it over."""
+    """The rankings of one suite, and the inputs they were judged by. Plain data: a worker hands it over."""
 
     name: str
     text: bytes
@@ -42,7 +42,7 @@ class KeptRankings(NamedTuple):
 
 @dataclass(frozen=True)
 class LastRun:
-    """What the file of a run says of one suite."""
+    """The data of one suite in the file of a run."""
 
     date: str
     commit: str
@@ -51,12 +51,12 @@ class LastRun:
     record: Mapping[str, Any]
 
     def __str__(self) -> str:
-        at = f" at {self.commit[:SHORT]}" if self.commit else ""
+        at = f" at {self.commit[:10]}" if self.commit else ""
         return f"the run of {self.date}{at}{' with uncommitted changes' if self.commit and self.dirty else ''}"
 
 
 def kept_rankings(material: Material) -> KeptRankings:
-    """What is kept of a suite: the rankings that were scored, of the first asking."""
+    """The rankings of a suite that were scored, of the first asking."""
     suite, rankings = material.suite, material.now.rankings[0]
     count = np.diff(rankings.first)
     depth = max(suite.depth, int(count.max(initial=0)))
@@ -90,7 +90,7 @@ def packed_rankings(run: RunResult, kept: Sequence[KeptRankings]) -> bytes:
 
 
 def last_run(path: Path, suite: Suite) -> LastRun | None:
-    """What the run that wrote this file says of a suite; None where it did not judge the suite."""
+    """Read the data of a suite from this file; None if that run did not judge the suite."""
     try:
         with zipfile.ZipFile(path) as file:
             return _read(path, file, suite)
@@ -129,7 +129,7 @@ def _content(file: zipfile.ZipFile, name: str) -> bytes:
 
 
 def changed_since(run: LastRun, suite: Suite, now: Fingerprints) -> Iterator[str]:
-    """What is no longer as that run saw it, so that its rankings would be judged in another way."""
+    """Name the inputs that changed since that run, so that its rankings would be judged in another way."""
     if run.record["suite"] != _print_of_files(suite):
         yield "the suite file"
     elif run.record["policies"] != now.policies:
@@ -138,11 +138,25 @@ def changed_since(run: LastRun, suite: Suite, now: Fingerprints) -> Iterator[str
         yield "the judgments"
 
 
+def repeated_run(path: Path | None, material: Material) -> LastRun | None:
+    """The run before this one, if its source was another one and its rankings were the same; None otherwise."""
+    if path is None or not path.is_file():
+        return None
+    try:
+        run = last_run(path, material.suite)
+    except InputError:  # it only gives a hint; `ireval why` reports a damaged file
+        return None
+    now = material.now.rankings[0]
+    if run is None or run.record["source"] == material.source:
+        return None
+    depth = min(material.suite.depth, run.record["depth"])
+    return run if fingerprint_of_rankings(run.rankings, depth) == fingerprint_of_rankings(now, depth) else None
+
+
 def baseline_print(stored: Baseline | None) -> str:
-    """Which baseline it is: a name for its acceptances."""
+    """Identify a baseline by its acceptances."""
     return "" if stored is None else fingerprint_of_text(json.dumps([each.date for each in stored.acceptances]))
 
 
 def _print_of_files(suite: Suite) -> str:
-    """Of the suite file and of those that it extends."""
     return fingerprint(b"\0".join(path.read_bytes() for path in suite.files or (suite.path,)))

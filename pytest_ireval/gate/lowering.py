@@ -1,4 +1,4 @@
-"""Whether a branch lowers its own baseline: what it has accepted is worse than what was accepted where it began."""
+"""Finds a lowered baseline: a branch accepted worse figures than those accepted where it began."""
 
 from __future__ import annotations
 
@@ -24,12 +24,9 @@ from pytest_ireval.retrieval.doors import some
 from pytest_ireval.rules.context import Ruling, Seen, Values
 from pytest_ireval.rules.figures import figures_compared
 from pytest_ireval.rules.planning import Held, by_stored
-from pytest_ireval.rules.side import WHOLE, Population, Scored
+from pytest_ireval.rules.side import WHOLE, Population
 from pytest_ireval.rules.wording import worst_changes
 from pytest_ireval.text_table import counted
-
-ROUNDING = 1e-9
-"""A figure that is lower by no more than this is not lower."""
 
 
 class _Compared(NamedTuple):
@@ -40,17 +37,12 @@ class _Compared(NamedTuple):
     values: Values
     figures: SliceFigures
     drop: float
-    """By how much it is worse than it was; negative where it is better."""
+    """The loss against the base; negative where it is better."""
 
     @property
     def lowered(self) -> bool:
-        """Whether it is worse by more than rounding."""
-        return self.drop > ROUNDING * max(1.0, abs(self.figures.baseline or 0.0))
-
-    @property
-    def share(self) -> float:
-        """The drop as a share of what it was."""
-        return self.drop / abs(self.figures.baseline) if self.figures.baseline else self.drop
+        """True if it is worse by more than rounding."""
+        return self.drop > 1e-9 * max(1.0, abs(self.figures.baseline or 0.0))
 
     def __str__(self) -> str:
         before, now = (f"{value or 0.0:.4f}" for value in (self.figures.baseline, self.figures.now))
@@ -60,7 +52,7 @@ class _Compared(NamedTuple):
 
 
 def lowering(held: Sequence[Held], material: Material, *, fails: bool) -> Ruling:
-    """Of the stored baseline; ``fails`` says what a lower one is. Raises IrevalError where nobody can say."""
+    """Compare the stored baseline with the base's; ``fails`` makes a lower one red. Raises IrevalError if it cannot."""
     against, stored = material.held, material.stored
     if against is None:
         raise BaselineError("the baseline was not compared with that of another branch")
@@ -76,17 +68,24 @@ def lowering(held: Sequence[Held], material: Material, *, fails: bool) -> Ruling
     if stored is None:
         return _deleted(at, fails=fails)
     found = list(_compared(held, material, at, stored))
-    lowered = sorted((each for each in found if each.lowered), key=lambda each: -each.share)
+    lowered = sorted(
+        (each for each in found if each.lowered), key=lambda each: -each.drop / abs(each.figures.baseline or 1.0)
+    )
     lost = tuple(_lost_queries(material.population, at, against))
     said = _lowered(lowered, found, at, fails=fails) if lowered else _not_lowered(held, found, at, stored)
     facts = (*lost, *_since(at, stored)) if not lowered else (*_since(at, stored), *lost)
     facts += tuple(_plugins_gone(at, material.registry.distributions))
     warning = said.warning or (said.verdict == "pass" and bool(lost))
-    return replace(said, facts=(*facts, *_unpaired(held, found), *at.base.notes), warning=warning)
+    compared = [each.held for each in found]
+    lacking = [each for each in held if each not in compared] if found else []
+    unpaired = [
+        f"{each.metric} on {each.slice} has no figure over queries that both baselines have" for each in lacking
+    ]
+    return replace(said, facts=(*facts, *unpaired, *at.base.notes), warning=warning)
 
 
 def with_weaker(ruling: Ruling, found: Weakened, base: MergeBase, *, fails: bool) -> Ruling:
-    """The same with what else makes the suite weaker; ``fails`` says what that is."""
+    """Add the changes that make the suite weaker; they fail if ``fails`` is set, else they are a warning."""
     other = tuple(f"also changed: {each}" for each in found.other)
     if not found.weaker:
         return replace(ruling, facts=(*ruling.facts, *other))
@@ -105,13 +104,10 @@ def with_weaker(ruling: Ruling, found: Weakened, base: MergeBase, *, fails: bool
 
 
 def _new(at: AtBase, stored: Baseline | None) -> Ruling:
-    """There was no baseline: a fact that git has said, as it says which others are gone."""
+    """Rule on a suite that had no baseline at the base; git also knows which other baselines are gone."""
     here = "this branch has none either" if stored is None else "it is new on this branch"
-    gone = (
-        (f"removed since then, and not continued by a baseline of this branch: {', '.join(at.gone)}",)
-        if at.gone
-        else ()
-    )
+    names = ", ".join(at.gone)
+    gone = [f"removed since then, and not continued by a baseline of this branch: {names}"] if names else []
     headline = f"the suite had no baseline at {at.base}; {here}"
     return Ruling("pass", headline, facts=(*gone, *at.base.notes), warning=bool(gone))
 
@@ -137,21 +133,11 @@ def _compared(held: Sequence[Held], material: Material, at: AtBase, stored: Base
             yield _Compared(each, seen, values, figures, -seen.sign * (figures.now - figures.baseline))
 
 
-def _unpaired(held: Sequence[Held], found: Sequence[_Compared]) -> Iterator[str]:
-    """Of what nobody can say whether it was lowered."""
-    compared = [each.held for each in found]
-    for each in held if found else ():
-        if each not in compared:
-            yield f"{each.metric} on {each.slice} has no figure over queries that both baselines have"
-
-
 def _lowered(lowered: Sequence[_Compared], found: Sequence[_Compared], at: AtBase, *, fails: bool) -> Ruling:
-    """The worst first; below it the others, and what became of all queries."""
-    worst, others = lowered[0], lowered[1:]
-    more = f", and {len(others)} more" if others else ""
+    worst = lowered[0]
+    more = f", and {len(lowered) - 1} more" if len(lowered) > 1 else ""
     beside = [each for each in found if each not in lowered and each.held.slice == WHOLE]
     several = len({str(each.held.metric) for each in (*lowered, *beside)}) > 1
-    metric = str(worst.held.metric)
     queries = worst_changes(worst.seen, worst.values, failed=True)
     before, now = worst.figures.baseline or 0.0, worst.figures.now or 0.0
     return Ruling(
@@ -161,7 +147,7 @@ def _lowered(lowered: Sequence[_Compared], found: Sequence[_Compared], at: AtBas
         figures=tuple(_line(each, several=several) for each in (*lowered, *beside)),
         queries=queries.queries,
         more_queries=queries.more,
-        worst=f"worst by {metric}",
+        worst=f"worst by {worst.held.metric}",
         warning=not fails,
         numbers={"value": now, "baseline": before, "change": now - before},
     )
@@ -173,7 +159,6 @@ def _line(each: _Compared, *, several: bool) -> SliceFigures:
 
 
 def _not_lowered(held: Sequence[Held], found: Sequence[_Compared], at: AtBase, stored: Baseline) -> Ruling:
-    """What was looked at, with figures."""
     if at.same:
         headline = f"the baseline is the one of {at.base}"
     elif found:
@@ -181,18 +166,13 @@ def _not_lowered(held: Sequence[Held], found: Sequence[_Compared], at: AtBase, s
     elif held:
         return Ruling("inconclusive", f"no query has a value both in this baseline and in the one at {at.base}")
     else:
-        headline = _other_lists(at, stored)
+        before = at.baseline.rankings if at.baseline is not None else ()
+        changed = counted(len(changed_queries(before, stored.rankings, stored.depth)), "query")
+        headline = f"lists have no figure to lower; the lists of {changed} differ from those at {at.base}"
     whole = [each for each in found if each.held.slice == WHOLE]
     said = f": {', '.join(map(str, whole))}" if whole else ""
     several = len(whole) > 1
     return Ruling("pass", headline + said, figures=tuple(_line(each, several=several) for each in whole))
-
-
-def _other_lists(at: AtBase, stored: Baseline) -> str:
-    """Of a suite whose rules compare lists alone, which have no figure that could be lower."""
-    before = at.baseline.rankings if at.baseline is not None else ()
-    changed = len(changed_queries(before, stored.rankings, stored.depth))
-    return f"lists have no figure to lower; the lists of {counted(changed, 'query')} differ from those at {at.base}"
 
 
 NAMED = 10
@@ -200,7 +180,7 @@ NAMED = 10
 
 
 def _since(at: AtBase, stored: Baseline) -> Iterator[str]:
-    """What happened on the branch: acceptances, the newest first, another name, another suite file."""
+    """The events on the branch: acceptances, the newest first, and another name of the baseline."""
     before = at.baseline
     if before is None or at.same:
         return
@@ -218,7 +198,7 @@ def _since(at: AtBase, stored: Baseline) -> Iterator[str]:
 
 
 def _plugins_gone(at: AtBase, plugins: Sequence[str]) -> Iterator[str]:
-    """Distributions that took part when the base was accepted, and take none now; another version is no loss."""
+    """Distributions that were active when the base was accepted and are not now; another version is not a loss."""
     now = {each.partition(" ")[0] for each in plugins}
     for each in at.baseline.plugins if at.baseline is not None else ():
         if each.partition(" ")[0] not in now:
@@ -234,20 +214,15 @@ def _accepted(acceptance: Acceptance) -> str:
 
 
 def _lost_queries(population: Population, at: AtBase, held: HeldAgainst) -> Iterator[str]:
-    """Queries that counted at the base and count no more: figures over the others do not show what became of them."""
+    """Queries that have a value at the base and none here: figures over the others do not show their loss."""
     if at.same or at.baseline is None or held.ours is None or held.theirs is None:
         return
     lost = dict.fromkeys(
         query
         for name, before in held.theirs.scored.items()
         if before.metric.unit == "query" and name in held.ours.scored
-        for query, lacks in zip(before.names, _lacking(before, held.ours.scored[name], population), strict=True)
-        if lacks
+        for lacks in [~np.isnan(before.values) & np.isnan(held.ours.scored[name].values) & population.counting]
+        for query in np.array(before.names, object)[lacks].tolist()
     )
     if lost:
         yield f"{counted(len(lost), 'query')} of the base without a value in this baseline: {some(list(lost))}"
-
-
-def _lacking(before: Scored, now: Scored, population: Population) -> list[bool]:
-    lacking: list[bool] = (~np.isnan(before.values) & np.isnan(now.values) & population.counting).tolist()
-    return lacking

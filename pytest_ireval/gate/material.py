@@ -1,4 +1,4 @@
-"""Everything that the rules of a suite look at: queries, judgments, current rankings, and what they compare with."""
+"""The input of the rules of a suite: queries, judgments, current rankings, and the baselines to compare with."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ from pytest_ireval.suites.suite import Suite
 
 @dataclass(frozen=True, eq=False)
 class Material:
-    """What was gathered for one suite, before any rule is asked."""
+    """The data gathered for one suite, before any rule is asked."""
 
     suite: Suite
     registry: Registry
@@ -55,58 +55,63 @@ class Material:
     counts: Counts
     fingerprints: Fingerprints
     judged_by: JudgmentPrints | None
-    """What is to be remembered of the judgments."""
     source: str
-    """The source in words."""
     beside: Callable[[Side], Side]
-    """The side of now with the metrics that compare its lists with those of a reference."""
+    """Adds to the current side the metrics that compare its lists with those of a reference."""
     stored: Baseline | None = None
     baseline: Side | None = None
-    """The stored baseline, scored like the rankings of now; None if there is none that can be compared with."""
+    """The stored baseline, scored like the current rankings; None if it does not exist or cannot be scored."""
     baseline_error: IrevalError | None = None
-    """Why the stored baseline cannot be compared with."""
+    """The reason why the stored baseline cannot be compared with."""
     anchor: Baseline | None = None
-    """What a release was pinned as; None where no rule asks for it."""
+    """The pinned release; None where no rule asks for it."""
     deleted: tuple[Path, ...] = ()
     """Files of a baseline that the last commit has, where there is none here."""
     cause: Cause | None = None
     others: Mapping[int, Side | IrevalError] = field(default_factory=dict)
-    """What single rules compare with instead, by the rule's place in the suite."""
+    """The other references of single rules, by the rule's place in the suite."""
     described: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     """Fields of documents that the source returned, by the ids that it returned."""
     notes: tuple[str, ...] = ()
     strange: IrevalError | None = None
-    """The error of rankings none of whose documents is judged."""
+    """The error of rankings without any judged document."""
     held: HeldAgainst | None = None
-    """The stored baseline beside that of the merge base; None where nobody asked for one."""
+    """The stored baseline beside that of the merge base; None where no base was given."""
     unjudged: Callable[[Side, Metric], Unjudged | None] = lambda _reference, _metric: None
-    """What unjudged documents leave open for a metric, now beside a reference; made once for each."""
+    """The possible effect of unjudged documents on a metric, now beside a reference; made once for each."""
     tie_orders: Callable[[Metric], tuple[Floats, Floats] | None] = lambda _metric: None
-    """A metric's values of now with equal scores in the worst and in the best order; made once for each."""
+    """A metric's current values with equal scores in the worst and in the best order; made once for each."""
 
     @property
     def comparable(self) -> Side | None:
         """The stored baseline, unless there is a reason not to compare with it."""
         return self.baseline if self.baseline_error is None else None
 
+    @property
+    def document_texts(self) -> tuple[Mapping[str, Mapping[str, Any]], Path | None]:
+        """The fields of documents that the source returned, and the file that has more of them."""
+        texts = self.suite.documents.texts
+        called = {self.population.called(document): fields for document, fields in self.described.items()}
+        return called, None if texts is None else texts.path
+
     def now_beside(self, reference: Side | None) -> Side:
-        """The side of now, complete for a rule that compares with ``reference``."""
+        """The current side, complete for a rule that compares with ``reference``."""
         return self.now if reference is None else self.beside(reference)
 
 
 def moment_of() -> datetime:
-    """In UTC, to the second."""
-    told = os.environ.get("SOURCE_DATE_EPOCH")
-    if told is None:
+    """The current time in UTC, to the second; or the one in SOURCE_DATE_EPOCH."""
+    epoch = os.environ.get("SOURCE_DATE_EPOCH")
+    if epoch is None:
         return datetime.now(timezone.utc).replace(microsecond=0)
     try:
-        return datetime.fromtimestamp(int(told), timezone.utc)
+        return datetime.fromtimestamp(int(epoch), timezone.utc)
     except (ValueError, OverflowError, OSError) as error:
-        raise IrevalError(f"SOURCE_DATE_EPOCH={told!r} is not a number of seconds since 1970") from error
+        raise IrevalError(f"SOURCE_DATE_EPOCH={epoch!r} is not a number of seconds since 1970") from error
 
 
 def today_of() -> date:
-    """The day of it."""
+    """The day of that moment."""
     return moment_of().date()
 
 
@@ -121,12 +126,11 @@ def by_stored_baseline(check: Check, material: Material) -> bool:
 
 
 def _number(check: Check, material: Material) -> int:
-    """The place of its rule in the suite."""
     return next(i for i, asked in enumerate(material.suite.rules) if asked is check.asked)
 
 
 def reference_of(check: Check, material: Material) -> Side | IrevalError | None:
-    """What the rule compares with; None if it does not exist yet."""
+    """The reference of the check's rule; None if it does not exist yet."""
     number = _number(check, material)
     if number in material.others:
         return material.others[number]
@@ -134,7 +138,7 @@ def reference_of(check: Check, material: Material) -> Side | IrevalError | None:
 
 
 def seen_of(check: Check, material: Material) -> Seen:
-    """Both sides as the rule of a check sees them; raises why there is nothing to compare with."""
+    """Both sides as the rule of a check sees them; raises the error of a broken reference."""
     compares = check.asked is not None and check.asked.kind.compares
     reference = reference_of(check, material) if compares else None
     if isinstance(reference, IrevalError):
@@ -147,7 +151,7 @@ def seen_of(check: Check, material: Material) -> Seen:
 
 
 class Moved(NamedTuple):
-    """What an acceptance keeps of how far queries moved."""
+    """The spreads and steps of the means that an acceptance keeps."""
 
     spreads: Spreads = NO_SPREADS
     steps: StepsOfMetrics = NO_STEPS
@@ -157,10 +161,9 @@ NOTHING_MOVED = Moved()
 
 
 def moved_by(material: Material) -> Moved:
-    """Of every mean that a rule compares with the stored baseline or the anchor; none where there is no baseline.
+    """Measure every mean that a rule compares with the stored baseline or the anchor; empty without a baseline.
 
-    A baseline that does not fit what is evaluated now says nothing: its differences are not those of a change of
-    ranking.
+    A baseline that does not fit the suite is not used: its differences are not those of a change of ranking.
     """
     if material.comparable is None:
         return NOTHING_MOVED
@@ -191,13 +194,12 @@ def _step(material: Material, held: Held, anchor: Side | None) -> Step | None:
 
 
 def _walk_of(material: Material, held: Held) -> Walk:
-    """How a mean got from the anchor to the current rankings: by committed acceptances, and by this change."""
+    """The way of a mean from the anchor to the current rankings: committed acceptances, and this change."""
     stored, anchor = material.stored, material.anchor
     since = () if stored is None or anchor is None else accepted_since(anchor, stored)
     changes = [AcceptedChange(each.date, each.reason, each.steps.get(_key(held))) for each in since]
     step = _step(material, held, _anchor_of(material))
-    accepted = tuple(each for each in changes if each.moved)
-    return Walk(accepted, step is None or step.spread > 0 or step.change != 0, step)
+    return Walk(tuple(each for each in changes if each.moved), AcceptedChange("", "", step).moved, step)
 
 
 def _anchor_of(material: Material) -> Side | None:
@@ -207,7 +209,7 @@ def _anchor_of(material: Material) -> Side | None:
 
 
 def _gain(material: Material, held: Held, reference: Side | None) -> Floats:
-    """What each query gained on a reference; nothing where the metric has no values on one of the sides."""
+    """The gain of each query on a reference; empty where the metric has no values on one of the sides."""
     name = str(held.metric)
     known = (name in side.scored and name not in side.errors for side in (material.now, reference) if side is not None)
     if reference is None or held.metric.aggregate != "mean" or not all(known):
@@ -217,7 +219,7 @@ def _gain(material: Material, held: Held, reference: Side | None) -> Floats:
 
 
 def _clustered(material: Material, held: Held) -> float | None:
-    """The spread of single queries with the same error of the mean; None where queries lie in no clusters."""
+    """The spread of single queries with the same error of the mean; None where queries have no clusters."""
     drawing = material.population.drawing
     if drawing is None or drawing.clusters is None:
         return None

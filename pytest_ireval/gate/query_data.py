@@ -1,4 +1,4 @@
-"""The documents of single queries on both sides, with the curves of both rankings, and what each document adds."""
+"""The documents of single queries on both sides, with the curves of both rankings and each document's share."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ Curves = Mapping[str, QueryCurve]
 
 
 def documents_of(material: Material, side: Side, outcomes: Sequence[Outcome]) -> tuple[QueryDocuments, ...]:
-    """Of the queries that somebody will ask about; curves and shares where there are judgments."""
+    """Collect the documents of the queries worth a look; with judgments also their curves and shares."""
     shown = _queries_to_show(material, side, outcomes)
     seen = Seen(material.population, material.now, material.baseline, Part())
     compared = material.comparable
@@ -40,7 +40,8 @@ def documents_of(material: Material, side: Side, outcomes: Sequence[Outcome]) ->
     before = None if compared is None else _judged(material, compared, shown)
     shares = _shares_of(material, shown, now, before) if now is not None and before is not None else {}
     curves, earlier = _curves(material, now), _curves(material, before)
-    relevant = _relevant(material, now)
+    count = [] if now is None else now.relevant_count(relevant_from(material.suite)).tolist()
+    relevant = {} if now is None else dict(zip(now.queries, count, strict=True))
     return tuple(
         QueryDocuments(
             query,
@@ -68,7 +69,7 @@ def _judged(material: Material, side: Side, shown: Sequence[str]) -> JudgedRanki
 
 
 def _curves(material: Material, judged: JudgedRankings | None) -> Curves:
-    """Of the queries that have a ranking and relevant documents."""
+    """The curves of the queries that have a ranking and relevant documents."""
     if judged is None:
         return {}
     found = found_in(judged, relevant_from(material.suite))
@@ -86,15 +87,8 @@ def _curves(material: Material, judged: JudgedRankings | None) -> Curves:
     }
 
 
-def _relevant(material: Material, judged: JudgedRankings | None) -> Mapping[str, int]:
-    if judged is None:
-        return {}
-    count = judged.relevant_count(relevant_from(material.suite)).tolist()
-    return dict(zip(judged.queries, count, strict=True))
-
-
 def _beside(placed: Sequence[Placed], shares: Mapping[str, _Shares]) -> dict[str, tuple[float | None, ...]]:
-    """What each document adds, in the order of the documents; of metrics all of whose documents are there."""
+    """The share of each document, in their order; for metrics all of whose documents are there."""
     there = {each.document for each in placed}
     return {
         metric: tuple(moved.get(each.document) for each in placed)
@@ -103,12 +97,8 @@ def _beside(placed: Sequence[Placed], shares: Mapping[str, _Shares]) -> dict[str
     }
 
 
-SAME = 1e-9
-"""Shares that come to anything else than the value, but for rounding, are none."""
 STEPS_OF_A_METRIC = 25
-"""A metric that does not simply add up is asked for its steps on so many queries: those that it changed most."""
-WITHOUT_STEPS = {"reference", "sessions"}
-"""Metrics with these needs have no arithmetic on a single list."""
+"""A metric that does not simply add up is asked for its steps on this many queries: those that it changed most."""
 
 _Shares = Mapping[str, float]
 """By document; one that is not there contributes nothing."""
@@ -133,16 +123,13 @@ class Lists(NamedTuple):
 def _shares_of(
     material: Material, shown: Sequence[str], now: JudgedRankings, before: JudgedRankings
 ) -> dict[str, dict[str, _Shares]]:
-    """By query and metric, what documents add to ``now - baseline``; both sides are rankings of the same queries.
-
-    A metric is left out for a query where that does not add up.
-    """
+    """By query and metric, the shares of documents in ``now - baseline``, where they add up; both rank all queries."""
     found: dict[str, dict[str, _Shares]] = {}
     sides = _lists(now), _lists(before)
     place = {query: row for row, query in enumerate(now.queries)}
     for name, scored in material.now.scored.items():
         changed = [each for each in _changed(material, name, shown) if each.query in place]
-        if changed and scored.metric.unit == "query" and not scored.metric.needs & WITHOUT_STEPS:
+        if changed and scored.metric.unit == "query" and not scored.metric.needs & {"reference", "sessions"}:
             rows = np.array([place[each.query] for each in changed], np.int64)
             for each, moved in _moved(scored.metric, changed, rows, *sides):
                 found.setdefault(each.query, {})[name] = moved
@@ -155,7 +142,7 @@ def _lists(judged: JudgedRankings) -> Lists:
 
 
 def _changed(material: Material, name: str, shown: Sequence[str]) -> list[_Changed]:
-    """The queries on which the metric is not what it was, the largest change first."""
+    """The queries on which the metric changed, the largest change first."""
     before = material.comparable.scored.get(name) if material.comparable is not None else None
     if before is None or before.metric.unit != "query":
         return []
@@ -181,7 +168,7 @@ def _moved(
 
 
 def _alone(metric: Metric, judged: JudgedRankings, rows: Integers) -> list[_Shares]:
-    """What the metric says of each document alone, for all queries at once."""
+    """The metric's value of each document alone, for all queries at once."""
     wanted = np.zeros(judged.count, bool)
     wanted[rows] = True
     few = only(judged, wanted)
@@ -192,7 +179,7 @@ def _alone(metric: Metric, judged: JudgedRankings, rows: Integers) -> list[_Shar
         return []
     try:
         values = score(metric, each_document_alone(few)).values.tolist()
-    except MetricError:  # of single documents it says nothing; what it says of the query stands in its own place
+    except MetricError:  # it has no values of single documents; its value of the query is reported elsewhere
         return []
     names = documents.ids.texts(documents.first[hits.query] + hits.rank - 1)
     first = few.first.tolist()
@@ -201,7 +188,7 @@ def _alone(metric: Metric, judged: JudgedRankings, rows: Integers) -> list[_Shar
 
 
 def _stepwise(metric: Metric, lists: Lists, rows: Integers) -> Iterator[_Shares]:
-    """What the metric's own steps say of one query after the other; nothing if it has none, or they are broken."""
+    """The shares by the metric's own steps, one query after the other; none if it has no steps, or they are broken."""
     for row in rows.tolist() if metric.steps is not None else ():
         try:
             steps = described_steps(metric, lists.single(row))
@@ -214,7 +201,7 @@ def _stepwise(metric: Metric, lists: Lists, rows: Integers) -> Iterator[_Shares]
 
 
 def _adds_up(shares: _Shares, value: float) -> bool:
-    return abs(math.fsum(shares.values()) - value) <= SAME * max(1.0, abs(value))
+    return abs(math.fsum(shares.values()) - value) <= 1e-9 * max(1.0, abs(value))
 
 
 def _differences(ours: _Shares, theirs: _Shares) -> _Shares:
@@ -226,7 +213,7 @@ def _differences(ours: _Shares, theirs: _Shares) -> _Shares:
 FEW = 300
 """Of suites with no more queries, the documents of each are kept."""
 OF_A_RULE = 200
-"""The documents of so many queries are kept for one failing rule."""
+"""For a failing rule, the documents of up to this many queries are kept."""
 WORST_OF_A_METRIC, BEST_OF_A_METRIC = 50, 20
 
 

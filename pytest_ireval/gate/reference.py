@@ -1,10 +1,11 @@
-"""What a suite is compared with: the stored baseline, an anchor, or other rankings; and whether it fits."""
+"""The references of a suite: the stored baseline, an anchor, or other rankings; each is checked to fit."""
 
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -31,36 +32,32 @@ from pytest_ireval.suites.suite import SourceAsked, Suite
 from pytest_ireval.text_table import counted
 
 MOST_REMOVED = 0.05
-MOST_ADDED = 0.10
 SCORES = {"scores", "ties"}
 """Needs of metrics for which the scores of documents are kept."""
 
 
 class _Kept(NamedTuple):
-    """What is compared with: the baseline or the anchor, and how it is made anew."""
+    """A stored reference, the baseline or the anchor, and the way to make it again."""
 
     noun: str
-    anew: str
+    remedy: str
     first: str = ""
-    """What comes before that, where the baseline of now does not fit either."""
+    """The step before that, where the current baseline does not fit either."""
     by_lock: bool = True
-    """Whether locked judgments have to be those of it."""
+    """True if locked judgments have to be those of it."""
 
 
 def _the_baseline(suite: Suite) -> _Kept:
-    """The one that was accepted last."""
     node = "::".join(filter(None, (suite.shown, ".".join(suite.values.values()))))
     return _Kept("baseline", f'accept the baseline again: pytest --ireval {node} --ireval-update --ireval-reason "…"')
 
 
 def _the_anchor(suite: Suite) -> _Kept:
-    """The one that was pinned."""
     first = "first accept the baseline with --ireval-force if it does not fit either: this rule blocks accepting it"
     return _Kept("anchor", f"pin the current baseline instead: {_anchor_command(suite)}", first, by_lock=False)
 
 
 def _anchor_command(suite: Suite) -> str:
-    """Pins what is accepted now."""
     named = f" --named {suite.name}" if suite.values else ""
     return f'ireval baseline anchor {suite.shown}{named} --reason "…"'
 
@@ -68,11 +65,11 @@ def _anchor_command(suite: Suite) -> str:
 def _misfit(
     suite: Suite, gathered: Gathered, stored: Baseline, now: Side, cause: Cause, prints: Fingerprints, kept: _Kept
 ) -> BaselineError | None:
-    """Why what was kept cannot be compared with; None if it can."""
+    """The reason why a stored reference does not fit; None if it fits."""
     locked = _locked(suite, stored, cause, prints) if kept.by_lock else None
     if locked is not None:
         return BaselineError(locked)
-    problems = [*_shallow(suite, stored, kept), *_gone(stored, cause, kept), *_lost(gathered, stored, now, cause, kept)]
+    problems = [*_shallow(suite, stored, cause, kept), *_lost(gathered, stored, now, cause, kept)]
     return BaselineMisfitError(*problems) if problems else None
 
 
@@ -83,7 +80,7 @@ def needs_scores(suite: Suite) -> bool:
 
 
 def _redefined(stored: Baseline, now: Mapping[str, tuple[int, str]], kept: _Kept) -> dict[str, IrevalError]:
-    """Metrics that are not what they were when this was accepted; ``now`` has version and origin."""
+    """Metrics that changed since this was accepted; ``now`` has version and origin."""
     errors: dict[str, IrevalError] = {}
     for name, (version, origin) in now.items():
         then = stored.metrics.get(name)
@@ -92,15 +89,14 @@ def _redefined(stored: Baseline, now: Mapping[str, tuple[int, str]], kept: _Kept
                 f"{name} is version {version} of {origin} now; the {kept.noun} was accepted with version "
                 f"{then.version} of {then.origin}"
             )
-            errors[name] = BaselineMisfitError(Problem(complaint, suggestion=kept.anew, allowed=kept.first))
+            errors[name] = BaselineMisfitError(Problem(complaint, suggestion=kept.remedy, allowed=kept.first))
     return errors
 
 
 def _notes_of(cause: Cause, queries: int, kept: _Kept) -> Iterator[str]:
-    """Queries that are new, and queries that are gone."""
     if cause.added:
-        anew = kept.anew.partition(":")[0]
-        much = f": more than a tenth, so {anew}" if len(cause.added) > MOST_ADDED * queries else ""
+        remedy = kept.remedy.partition(":")[0]
+        much = f": more than a tenth, so {remedy}" if len(cause.added) > 0.1 * queries else ""
         new = counted(len(cause.added), "query")
         yield f"{new} not yet in the {kept.noun}, and not compared{much}: {some(cause.added)}"
     if cause.removed:
@@ -108,7 +104,6 @@ def _notes_of(cause: Cause, queries: int, kept: _Kept) -> Iterator[str]:
 
 
 def _locked(suite: Suite, stored: Baseline, cause: Cause, prints: Fingerprints) -> Problem | None:
-    """Locked judgments that are not those of the baseline."""
     if suite.judgments is None or not suite.judgments.lock or stored.fingerprints.judgments == prints.judgments:
         return None
     edits = "; ".join(f"{e.query} {e.document}: {_grade(e.before)} -> {_grade(e.now)}" for e in cause.edits[:5])
@@ -125,24 +120,20 @@ def _grade(grade: float | None) -> str:
     return "none" if grade is None else f"{grade:g}"
 
 
-def _shallow(suite: Suite, stored: Baseline, kept: _Kept) -> Iterator[Problem]:
-    """Documents, or scores, that count now and were not kept."""
+def _shallow(suite: Suite, stored: Baseline, cause: Cause, kept: _Kept) -> Iterator[Problem]:
+    """Documents, or scores, that count now and were not kept; and queries that the suite no longer has."""
     if stored.depth < suite.depth:
         complaint = f"the {kept.noun} holds {stored.depth} documents of each query, and depth is {suite.depth} now"
-        yield Problem(complaint, suggestion=kept.anew, allowed=kept.first)
+        yield Problem(complaint, suggestion=kept.remedy, allowed=kept.first)
     if needs_scores(suite) and not stored.scored:
         what = f"ties: {suite.policies.ties}" if suite.policies.ties in ORDERS_BY_JUDGMENTS else "a metric"
-        yield Problem(f"the {kept.noun} holds no scores, which {what} needs", suggestion=kept.anew, allowed=kept.first)
-
-
-def _gone(stored: Baseline, cause: Cause, kept: _Kept) -> Iterator[Problem]:
-    """Queries of the baseline that the suite no longer has."""
+        yield Problem(
+            f"the {kept.noun} holds no scores, which {what} needs", suggestion=kept.remedy, allowed=kept.first
+        )
     count = len(stored.rankings[0].queries)
     if len(cause.removed) > MOST_REMOVED * count:
-        complaint = (
-            f"{len(cause.removed)} of {counted(count, 'query')} of the {kept.noun} are gone: {some(cause.removed)}"
-        )
-        yield Problem(complaint, suggestion=kept.anew, allowed=kept.first)
+        gone = f"{len(cause.removed)} of {counted(count, 'query')} of the {kept.noun} are gone: {some(cause.removed)}"
+        yield Problem(gone, suggestion=kept.remedy, allowed=kept.first)
 
 
 def _lost(gathered: Gathered, stored: Baseline, now: Side, cause: Cause, kept: _Kept) -> Iterator[Problem]:
@@ -156,18 +147,14 @@ def _lost(gathered: Gathered, stored: Baseline, now: Side, cause: Cause, kept: _
         lost = [query for query in had if query not in valued and query not in out]
         if len(lost) > MOST_REMOVED * len(had):
             complaint = f"{len(lost)} of {counted(len(had), 'query')} have no {name} any more: {some(lost)}"
-            hint = "were judgments deleted, or rankings left out? " + kept.anew
+            hint = "were judgments deleted, or rankings left out? " + kept.remedy
             yield Problem(complaint, suggestion=hint, allowed=kept.first)
             return
 
 
-SAME = 1e-9
-"""A figure that was stored and is computed again may differ by rounding."""
-
-
 @dataclass(frozen=True, eq=False)
 class Compared:
-    """A baseline that was scored: its side, what changed since, or why nothing can be said."""
+    """A scored baseline: its side, the changes since, or the reason why it cannot be compared with."""
 
     side: Side | None = None
     cause: Cause | None = None
@@ -184,7 +171,7 @@ def compared(
     judged_by: JudgmentPrints | None,
     kept: _Kept | None = None,
 ) -> Compared:
-    """A stored baseline under the judgments and metrics of now; that which was accepted last, unless ``kept`` says."""
+    """Score a stored baseline with the current judgments and metrics; the accepted one, unless ``kept`` is given."""
     kept = kept or _the_baseline(suite)
     stored = replace(stored, rankings=tuple(map(gathered.names.in_rankings, stored.rankings)))
     unknown = _unknown_to(gathered, stored)
@@ -214,14 +201,13 @@ def compared(
 
 
 def _unknown_to(gathered: Gathered, stored: Baseline) -> frozenset[str]:
-    """Queries that the baseline does not know."""
     known = {query for metric in stored.metrics.values() for query in metric.values}
     known = known.union(*(rankings.queries for rankings in stored.rankings))
     return frozenset(query for query in gathered.population.queries.ids if query not in known)
 
 
 def over_the_same(suite: Suite, gathered: Gathered, now: Side, side: Side, unknown: frozenset[str]) -> Side:
-    """A side whose metrics of sessions and of the whole are over queries that both have; and those of now, too."""
+    """The reference side; its metrics of sessions and of the whole, and the current ones, are over shared queries."""
     metrics = [metric for metric in suite.metrics if metric.unit != "query"]
     if not metrics:
         return side
@@ -246,7 +232,7 @@ def _origin_of(text: str) -> str:
 
 
 def _restated(stored: Baseline, side: Side) -> Mapping[str, Restated]:
-    """Metrics that say something else of the baseline than when it was accepted."""
+    """Metrics that give the baseline another figure, beyond rounding, than when it was accepted."""
     restated = {}
     for name, scored in side.scored.items():
         if name not in stored.metrics:
@@ -255,7 +241,7 @@ def _restated(stored: Baseline, side: Side) -> Mapping[str, Restated]:
         before = np.array([known.get(unit, np.nan) for unit in scored.names], np.float64)
         both = ~np.isnan(before) & ~np.isnan(scored.values)
         then, now = (aggregated(values[both], scored.metric.aggregate) for values in (before, scored.values))
-        if (then is None) != (now is None) or (then is not None and now is not None and abs(then - now) > SAME):
+        if (then is None) != (now is None) or (then is not None and now is not None and abs(then - now) > 1e-9):
             restated[name] = Restated(then, now)
     return restated
 
@@ -263,7 +249,7 @@ def _restated(stored: Baseline, side: Side) -> Mapping[str, Restated]:
 def others_of(
     suite: Suite, registry: Registry, gathered: Gathered, now: Side, progress: Progress = SILENT
 ) -> dict[int, Side | IrevalError]:
-    """What single rules compare with instead of the stored baseline; a source that several name is asked once."""
+    """The references of rules that name a source instead of the stored baseline; each source is asked once."""
     found: dict[int, Side | IrevalError] = {}
     asked: dict[str, Side | IrevalError] = {}
     for number, rule in enumerate(suite.rules):
@@ -283,7 +269,7 @@ def others_of(
 def _other(
     source: SourceAsked, suite: Suite, registry: Registry, gathered: Gathered, now: Side, progress: Progress
 ) -> Side:
-    """Another source, scored; what it lacks is an error, or is not compared: it must not lose by it."""
+    """Score another source; a missing query is an error or is not compared, so that the source does not lose by it."""
     rankings = rankings_of_suite(source, suite, registry, gathered, progress).rankings
     refuse_missing_queries(suite, source, gathered, rankings)
     there = set(rankings[0].queries).intersection(*(each.queries for each in rankings))
@@ -294,7 +280,7 @@ def _other(
 
 
 def beside(suite: Suite, gathered: Gathered, now: Side) -> Callable[[Side], Side]:
-    """Gives the side of now with the metrics that compare its lists with those of a reference; made once for each."""
+    """Adds to the current side the metrics that compare its lists with those of a reference; made once for each."""
     made: dict[int, Side] = {}
 
     def with_reference(reference: Side) -> Side:
@@ -306,7 +292,7 @@ def beside(suite: Suite, gathered: Gathered, now: Side) -> Callable[[Side], Side
 
 
 class Anchored(NamedTuple):
-    """What the rules that say ``against: anchor`` compare with, by their place in the suite; and what to know of it."""
+    """The references of rules that say ``against: anchor``, by their place in the suite, with notes on the anchor."""
 
     sides: Mapping[int, Side | IrevalError] = {}
     notes: tuple[str, ...] = ()
@@ -316,36 +302,26 @@ class Anchored(NamedTuple):
 def anchored_by(
     suite: Suite, gathered: Gathered, now: Side, prints: Fingerprints, judged_by: JudgmentPrints | None
 ) -> Anchored:
-    """The anchor under the judgments and metrics of now, if a rule asks for it."""
+    """Score the anchor with the current judgments and metrics, if a rule asks for it."""
     asking = [n for n, rule in enumerate(suite.rules) if rule.options.facts.reference.anchored]
     if not asking:
         return Anchored()
     try:
         anchor = read_baseline(suite.baselines, anchor_name(suite.name))
-        found = _compared(suite, gathered, now, anchor, prints, judged_by)
+        if anchor is None:
+            return Anchored(dict.fromkeys(asking, _missing(suite)))
+        found = compared(suite, gathered, now, anchor, prints, judged_by, _the_anchor(suite))
     except BaselineError as error:
         return Anchored(dict.fromkeys(asking, error))
-    return Anchored(dict.fromkeys(asking, found[0]), found[1], anchor)
-
-
-def _compared(
-    suite: Suite,
-    gathered: Gathered,
-    now: Side,
-    anchor: Baseline | None,
-    prints: Fingerprints,
-    judged_by: JudgmentPrints | None,
-) -> tuple[Side | IrevalError, tuple[str, ...]]:
-    if anchor is None:
-        return _missing(suite), ()
-    found = compared(suite, gathered, now, anchor, prints, judged_by, _the_anchor(suite))
     if found.error is not None or found.side is None:
-        return found.error or BaselineError("the anchor was not scored"), ()
-    return replace(found.side, origin=anchor_words(anchor.accepted)), found.notes
+        why = found.error or BaselineError("the anchor was not scored")
+        return Anchored(dict.fromkeys(asking, why), anchor=anchor)
+    side = replace(found.side, origin=anchor_words(anchor.accepted))
+    return Anchored(dict.fromkeys(asking, side), found.notes, anchor)
 
 
 def _missing(suite: Suite) -> MissingAnchorError:
-    """What brings it back, or pins it for the first time."""
+    """The error with the command that restores the anchor, or pins it for the first time."""
     deleted = files_of_last_commit(suite.baselines, anchor_name(suite.name))
     if deleted:
         files = " ".join(shlex.quote(path.as_posix()) for path in deleted)
@@ -355,8 +331,14 @@ def _missing(suite: Suite) -> MissingAnchorError:
     return MissingAnchorError(Problem("no anchor to compare with", suggestion=remedy))
 
 
+def bring_back(deleted: Sequence[Path]) -> str:
+    """The command that restores deleted files."""
+    files = " ".join(shlex.quote(path.as_posix()) for path in deleted)
+    return f"git checkout HEAD -- {files} restores it"
+
+
 def without_anchor(plain: Outcome, error: MissingAnchorError) -> Outcome:
-    """Against the change, like a baseline that is missing; but accepting what was measured pins nothing."""
+    """Fail, like a missing baseline; but accepting the current rankings pins nothing."""
     (problem,) = error.problems
     return replace(
         plain,
@@ -373,7 +355,7 @@ ON_ITS_OWN = "the two cannot be compared: make this change of the suite in a sep
 
 @dataclass(frozen=True, eq=False)
 class Beginning:
-    """What the branch began with, or why nobody can say."""
+    """The baseline where the branch began, or the error that hides it."""
 
     at: AtBase | None = None
     error: BaselineError | None = None
@@ -381,28 +363,30 @@ class Beginning:
 
 @dataclass(frozen=True, eq=False)
 class HeldAgainst:
-    """Two baselines of one suite under the judgments and metrics of now."""
+    """Two baselines of one suite, scored with the current judgments and metrics."""
 
     beginning: Beginning
     theirs: Side | None = None
-    """That of the merge base; None where one of the two does not exist."""
+    """The merge base's; None where one of the two does not exist."""
     ours: Side | None = None
 
 
 def beginning_of(suite: Suite, base: Base, stored: Baseline | None) -> Beginning:
     """The suite's baseline at the merge base; ``stored`` is the one of the branch."""
     ending = "".join(f".{value}" for value in suite.values.values())
+    named = NamedBaseline(suite.files, ending)
     try:
-        return Beginning(
-            baseline_at_base(base, suite.baselines, suite.name, stored, NamedBaseline(suite.files, ending))
-        )
+        return Beginning(baseline_at_base(base, suite.baselines, suite.name, stored, named))
     except BaselineError as error:
         return Beginning(error=error)
 
 
 def held_against(suite: Suite, gathered: Gathered, beginning: Beginning, stored: Baseline | None) -> HeldAgainst:
-    """Both scored by every metric of the suite, and every one that a rule compares with the stored baseline."""
-    at, metrics = beginning.at, list(_metrics(suite))
+    """Score both by every metric of the suite, and every one that a rule compares with the stored baseline."""
+    found = {str(part.metric): part.metric for asked in suite.rules if by_stored(asked) for part in asked.parts}
+    found |= {str(metric): metric for metric in suite.metrics} if found else {}
+    metrics = [metric for metric in found.values() if metric is not None and "reference" not in metric.needs]
+    at = beginning.at
     if at is None or at.baseline is None or stored is None or not metrics:
         return HeldAgainst(beginning)
     ours = _side(suite, gathered, stored, "the baseline of this branch", metrics)
@@ -411,12 +395,6 @@ def held_against(suite: Suite, gathered: Gathered, beginning: Beginning, stored:
     theirs = _side(suite, gathered, at.baseline, f"the baseline at {at.base}", metrics)
     unknown = _unknown_to(gathered, stored) | _unknown_to(gathered, at.baseline)
     return HeldAgainst(beginning, over_the_same(suite, gathered, ours, theirs, unknown), ours)
-
-
-def _metrics(suite: Suite) -> Iterator[Metric]:
-    found = {str(part.metric): part.metric for asked in suite.rules if by_stored(asked) for part in asked.parts}
-    found |= {str(metric): metric for metric in suite.metrics} if found else {}
-    yield from (metric for metric in found.values() if metric is not None and "reference" not in metric.needs)
 
 
 def _side(suite: Suite, gathered: Gathered, baseline: Baseline, origin: str, metrics: list[Metric]) -> Side:
@@ -435,7 +413,8 @@ def refuse_too_little(suite: Suite, metric: Metric, at: AtBase, stored: Baseline
             complaint = (
                 f"the baseline {where} holds {baseline.depth} documents of each query, and {metric} looks at {wanted}"
             )
-            raise BaselineMisfitError(Problem(complaint, suggestion=ON_ITS_OWN))
-        if needs_scores(suite) and not baseline.scored:
+        elif needs_scores(suite) and not baseline.scored:
             complaint = f"the baseline {where} holds no scores, which are needed now"
-            raise BaselineMisfitError(Problem(complaint, suggestion=ON_ITS_OWN))
+        else:
+            continue
+        raise BaselineMisfitError(Problem(complaint, suggestion=ON_ITS_OWN))

@@ -1,4 +1,4 @@
-"""What was gathered and judged as plain data: the result that every page and face shows."""
+"""Turns the material and outcomes of a suite into plain data: the result that every page and face shows."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from pytest_ireval.baselines.record import Acceptance, StoredMetric
+from pytest_ireval.baselines.record import StoredMetric
 from pytest_ireval.baselines.writing import accepted_since
 from pytest_ireval.errors import IrevalError
 from pytest_ireval.gate.asking import error_lines
 from pytest_ireval.gate.chance_of_red import chance_of_red
+from pytest_ireval.gate.last_run import LastRun, repeated_run
 from pytest_ireval.gate.material import Material, reference_of
 from pytest_ireval.gate.query_data import documents_of
 from pytest_ireval.gate.scoring import relevant_from
@@ -25,7 +25,7 @@ from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.metrics.score import aggregated
 from pytest_ireval.plugins.kinds import Part
 from pytest_ireval.plugins.registry import Registry
-from pytest_ireval.results.outcome import Outcome, SliceFigures, Verdict, worst_of
+from pytest_ireval.results.outcome import Diagnosis, Outcome, SliceFigures, Verdict, worst_of
 from pytest_ireval.results.suite_result import (
     Accepted,
     BaselineInfo,
@@ -41,7 +41,7 @@ from pytest_ireval.results.suite_result import (
 )
 from pytest_ireval.retrieval.document_texts import titles_of, with_texts
 from pytest_ireval.rules.context import Seen
-from pytest_ireval.rules.diagnosis import Diagnosed, RankingChange, diagnosed
+from pytest_ireval.rules.diagnosis import NAMED, Diagnosed, RankingChange, diagnosed
 from pytest_ireval.rules.figures import figures_compared
 from pytest_ireval.rules.planning import MOST_VALUES, Check
 from pytest_ireval.rules.side import WHOLE, Floats, Scored, Side, Slice, in_order, one_value
@@ -50,21 +50,17 @@ from pytest_ireval.statistics.multiplicity import benjamini_hochberg
 from pytest_ireval.suites.suite import Suite, Waiver
 
 
-def result_of(material: Material, checks: Sequence[Check], outcomes: tuple[Outcome, ...]) -> SuiteResult:
-    """Everything that a report of this suite shows."""
+def result_of(
+    material: Material, checks: Sequence[Check], outcomes: tuple[Outcome, ...], last_run: Path | None
+) -> SuiteResult:
+    """Make the result of this suite, which every report shows; ``last_run`` holds the rankings of the run before."""
     suite, side = material.suite, material.now_beside(material.baseline)
-    diagnoses = _diagnoses_of(material, checks, outcomes)
+    diagnoses = _diagnoses_of(material, checks, outcomes, last_run)
     outcomes, to_judge = with_what_to_judge(material, checks, outcomes, diagnoses.causes)
     there = set(material.now.position) | set(material.baseline.position if material.baseline else ())
-    result = SuiteResult(
-        name=suite.name,
-        path=suite.shown,
+    result = replace(
+        _plain_result(suite, material.registry, checks, outcomes),
         verdict=worst_of(tuple(outcome.verdict for outcome in outcomes)),
-        outcomes=outcomes,
-        owner=suite.owner,
-        matrix=suite.values,
-        tags=suite.tags,
-        planned=tuple(check.id for check in checks),
         metrics=tuple(_metrics(material, outcomes)),
         slices=_slices_of(material),
         counts=material.counts,
@@ -74,35 +70,23 @@ def result_of(material: Material, checks: Sequence[Check], outcomes: tuple[Outco
         labels={f"{grade:g}": label for grade, label in (suite.judgments.scale if suite.judgments else {}).items()},
         cause=material.cause,
         baseline=_baseline_info(material),
-        policies=suite.policies,
-        depth=suite.depth,
         chance_of_red=_chance(material, checks),
         source=material.source,
         judgments=_shown_path(suite),
-        plugins=material.registry.distributions,
         fingerprints={name: value for name, value in material.fingerprints._asdict().items() if value},
-        notes=(*material.notes, *diagnoses.complaints),
+        notes=(*_without(material.registry), *material.notes, *diagnoses.complaints),
         waived=tuple(_waiver(waiver, material) for waiver in suite.waivers),
         to_judge=to_judge,
-        curves=_curves_of(material, checks),
-        distributions=_distributions_of(material),
+        curves=tuple(islice(_curves(material, checks), 12)),  # readers cannot tell more curves apart
+        distributions=tuple(_distributions(material, material.now_beside(material.comparable))),
         acceptances=_acceptances_of(material),
         relevant_from=relevant_from(suite),
         diagnoses=diagnoses.causes,
         since_base=_since_base(material),
     )
-    return with_texts(result, *_described(material), pictures=suite.documents.pictures)
-
-
-def _described(material: Material) -> tuple[Mapping[str, Mapping[str, Any]], Path | None]:
-    """The fields of documents that the source returned, and the file that has more of them."""
-    texts = material.suite.documents.texts
-    called = {material.population.called(document): fields for document, fields in material.described.items()}
-    return called, None if texts is None else texts.path
-
-
-MOST_CHANGED = 20
-"""The most changed queries that are listed beside the merge base."""
+    kept = material.stored.titles if material.stored is not None else {}
+    called = {material.population.called(document): texts for document, texts in kept.items()}
+    return with_texts(result, *material.document_texts, pictures=suite.documents.pictures, kept=called)
 
 
 def _since_base(material: Material) -> SinceBase | None:
@@ -113,23 +97,27 @@ def _since_base(material: Material) -> SinceBase | None:
     theirs = material.comparable if at.same else material.held.theirs
     if theirs is None:
         return None
+    if at.same and material.cause is not None:
+        return SinceBase(at.base.short, True, material.cause.rankings, material.cause.compared)
     there = [metric for metric in material.suite.metrics if _on_both_sides(metric, material.now, theirs)]
     shared = [query for query in material.population.queries.ids if query in theirs.position]
     changed = {query for query in shared if material.now.documents(query) != theirs.documents(query)}
     found = SinceBase(at.base.short, at.same, len(changed), len(shared))
-    if at.same or not there:
+    if not there:
         return found
     slices = [WHOLE, *_asked_slices(material)]
     rows = [SliceRow(str(metric), each) for metric in there for each in _figures(material, metric, theirs, slices)]
     seen = Seen(material.population, material.now, theirs, Part(metric=there[0]))
     values = seen.paired()
     order = np.argsort(seen.sign * values.gain, kind="stable").tolist()
-    worst = [row for row in order if values.all_names[values.place[row]] in changed][:MOST_CHANGED]
+    worst = [row for row in order if values.all_names[values.place[row]] in changed][:20]
     return replace(found, rows=tuple(rows), queries=seen.changes(values, worst))
 
 
-def _diagnoses_of(material: Material, checks: Sequence[Check], outcomes: Sequence[Outcome]) -> Diagnosed:
-    """Plain causes of what is red or doubtful; of a pass, only what is a defect in any case."""
+def _diagnoses_of(
+    material: Material, checks: Sequence[Check], outcomes: Sequence[Outcome], last_run: Path | None
+) -> Diagnosed:
+    """Plain causes of red or doubtful outcomes; without any, only causes that are a defect in any case."""
     doubtful = [each for each in outcomes if each.verdict != "pass" or each.warning]
     by_id, source = {check.id: check for check in checks}, material.suite.source
     ordered = sorted(doubtful, key=lambda each: each.verdict != "fail")
@@ -148,15 +136,36 @@ def _diagnoses_of(material: Material, checks: Sequence[Check], outcomes: Sequenc
         next((metrics[name] for name in names if name in metrics and name in baseline.scored), None),
         source_changed=material.cause is not None and material.cause.source,
         ranked_lines=lambda: orders_by_rank(source.options, material.suite.path.parent),
-        titles=lambda wanted: titles_of(wanted, *_described(material)),
+        titles=lambda wanted: titles_of(wanted, *material.document_texts),
     )
-    return diagnosed(change, material.registry.diagnoses, certain=not doubtful)
+    found = diagnosed(change, material.registry.diagnoses, certain=not doubtful)
+    repeated = repeated_run(last_run, material) if doubtful and change.moved else None
+    return found if repeated is None else found._replace(causes=(*found.causes, _repeats(repeated, change)))
+
+
+def _repeats(run: LastRun, change: RankingChange) -> Diagnosis:
+    """The answers of the run before, though the source is another one; other causes that were found come first."""
+    return Diagnosis(
+        kind="same_answers",
+        headline=f"the source changed since {run}, but every ranking is the same as in that run",
+        advice="check that the new source was asked: a cache or an old file may have answered.",
+        queries=tuple(change.worst_first(change.moved)[:NAMED]),
+        affected=len(change.moved),
+        compared=len(change.queries),
+    )
 
 
 def broken_result(
     suite: Suite, registry: Registry, checks: Sequence[Check], outcomes: tuple[Outcome, ...], error: IrevalError
 ) -> SuiteResult:
-    """A suite whose inputs are broken: there is an error, and no figure."""
+    """The result of a suite whose inputs are broken: there is an error, and no figure."""
+    return replace(_plain_result(suite, registry, checks, outcomes), error="\n".join(error_lines(error)))
+
+
+def _plain_result(
+    suite: Suite, registry: Registry, checks: Sequence[Check], outcomes: tuple[Outcome, ...]
+) -> SuiteResult:
+    """The parts of a result that need no material."""
     return SuiteResult(
         name=suite.name,
         path=suite.shown,
@@ -166,25 +175,33 @@ def broken_result(
         matrix=suite.values,
         tags=suite.tags,
         planned=tuple(check.id for check in checks),
-        error="\n".join(error_lines(error)),
         policies=suite.policies,
         depth=suite.depth,
         plugins=registry.distributions,
+        notes=tuple(_without(registry)),
     )
 
 
+def _without(registry: Registry) -> Iterator[str]:
+    for plugin in registry.without:
+        yield f"this run is without the plugin {plugin}, which was left out by name"
+
+
 def _waiver(waiver: Waiver, material: Material) -> str:
-    """A waiver in a line."""
     ended = "" if waiver.query in material.population.waived else " (ended)"
     return f"{waiver.query} until {waiver.until}{ended}: {waiver.reason}"
 
 
 def _shown_path(suite: Suite) -> str:
-    """The judgments' file as it lies from the suite."""
+    """The path of the judgments' file, relative to the suite where possible."""
     if suite.judgments is None:
         return ""
     path, folder = suite.judgments.file.path, suite.path.parent
     return path.relative_to(folder).as_posix() if path.is_relative_to(folder) else path.name
+
+
+COMPARED = ("baseline", "low", "high", "sd", "resolution", "worse", "better", "same")
+"""Figures of a slice that a metric over all queries has too."""
 
 
 def _metrics(material: Material, outcomes: Iterable[Outcome]) -> Iterator[MetricFigures]:
@@ -197,34 +214,22 @@ def _metrics(material: Material, outcomes: Iterable[Outcome]) -> Iterator[Metric
         lists = "reference" in metric.needs
         side = material.now_beside(material.baseline) if lists else material.now
         verdict = worst_of(verdicts[name]) if name in verdicts else None
-        about = (name, metric.direction, metric.unit, metric.aggregate)
+        now = _figure(material, side.scored[name]) if name in side.scored else None
+        about = MetricFigures(name, metric.direction, metric.unit, metric.aggregate, now, None, verdict=verdict)
         if name not in side.scored:
             error = "; ".join(map(str.strip, error_lines(side.errors[name]))) if name in side.errors else ""
-            yield MetricFigures(*about, None, None, lists=lists, verdict=verdict, error=error)
+            yield replace(about, lists=lists, error=error)
             continue
-        now, baseline = side.scored[name], material.baseline
+        baseline = material.baseline
         if material.baseline_error or baseline is None or name not in baseline.scored or name in baseline.errors:
-            yield MetricFigures(*about, _figure(material, now), None, lists=lists, verdict=verdict)
+            yield replace(about, lists=lists)
             continue
         figures = figures_compared(Seen(material.population, side, baseline, Part(metric=metric)))
-        yield MetricFigures(
-            *about,
-            _figure(material, now),
-            figures.baseline,
-            paired=figures.now,
-            low=figures.low,
-            high=figures.high,
-            sd=figures.sd,
-            resolution=figures.resolution,
-            worse=figures.worse,
-            better=figures.better,
-            same=figures.same,
-            verdict=verdict,
-        )
+        shared = {key: getattr(figures, key) for key in COMPARED}
+        yield replace(about, paired=figures.now, **shared)
 
 
 def _figure(material: Material, scored: Scored) -> float | None:
-    """The metric's figure over all units that count."""
     counts = ~np.isnan(scored.values)
     if scored.metric.unit == "query":
         counts &= material.population.counting
@@ -236,38 +241,34 @@ def _chance(material: Material, checks: Sequence[Check]) -> ChanceOfRed | None:
     if material.stored is None or material.setting is None:
         return None
     population = material.population
-    queries, weights = population.queries, population.weights
-    waived = frozenset(query for query, counts in zip(queries.ids, population.counting, strict=True) if not counts)
-    drawing = population.drawing
+    queries = population.queries
     since = None if material.anchor is None else len(tuple(accepted_since(material.anchor, material.stored)))
-    stored = replace(material.stored, metrics={**material.stored.metrics, **_scored_again(material)})
-    known = Known(material.suite, tuple(checks), queries, weights, waived, stored, drawing=drawing, since_anchor=since)
+    known = Known(
+        material.suite,
+        tuple(checks),
+        queries,
+        population.weights,
+        frozenset(query for query, counts in zip(queries.ids, population.counting, strict=True) if not counts),
+        replace(material.stored, metrics={**material.stored.metrics, **_scored_again(material)}),
+        drawing=population.drawing,
+        since_anchor=since,
+    )
     return chance_of_red(known)
 
 
 def _scored_again(material: Material) -> Mapping[str, StoredMetric]:
     """The baseline's values under the judgments and metrics of this run, if they could be compared."""
-    scored = {} if material.comparable is None else material.comparable.scored
-    return {
-        name: StoredMetric(
-            each.metric.version,
-            "",
-            None,
-            {
-                query: value
-                for query, value in zip(each.names, each.values.tolist(), strict=True)
-                if not math.isnan(value)
-            },
-        )
-        for name, each in scored.items()
-        if each.metric.unit == "query"
-    }
+    found = {}
+    for name, each in ({} if material.comparable is None else material.comparable.scored).items():
+        if each.metric.unit == "query":
+            pairs = zip(each.names, each.values.tolist(), strict=True)
+            values = {query: value for query, value in pairs if not math.isnan(value)}
+            found[name] = StoredMetric(each.metric.version, "", None, values)
+    return found
 
 
 def _table(material: Material, side: Side) -> QueryTable:
-    """All queries as columns."""
-    queries, baseline = material.population.queries, material.baseline
-    weights = material.population.weights
+    queries, baseline, weights = material.population.queries, material.baseline, material.population.weights
     named = dict.fromkeys(column for column in material.suite.columns() if column in queries.columns)
     return QueryTable(
         ids=queries.ids,
@@ -280,27 +281,19 @@ def _table(material: Material, side: Side) -> QueryTable:
 
 
 def _columns(scored: Mapping[str, Scored]) -> dict[str, tuple[float | None, ...]]:
-    return {name: _numbers(each.values) for name, each in scored.items() if each.metric.unit == "query"}
-
-
-def _numbers(values: Floats) -> tuple[float | None, ...]:
-    undefined = np.isnan(values).tolist()
-    return tuple(None if no else value for value, no in zip(values.tolist(), undefined, strict=True))
-
-
-FEWEST = 20
-"""Slices of fewer queries are shown, and nothing is tested on them."""
+    of_queries = {name: each.values.tolist() for name, each in scored.items() if each.metric.unit == "query"}
+    return {name: tuple(None if math.isnan(v) else v for v in values) for name, values in of_queries.items()}
 
 
 def _slices_of(material: Material) -> tuple[SliceRow, ...]:
-    """A row for each; so many of them that some look bad by chance, so their p are corrected (false discovery rate)."""
+    """A row for each; some of many look bad by chance, so their p are corrected (false discovery rate)."""
     baseline = material.baseline
     if baseline is None or material.baseline_error is not None:
         return ()
     there = [metric for metric in material.suite.metrics if _on_both_sides(metric, material.now, baseline)]
     slices = list(_asked_slices(material))
     rows = [SliceRow(str(metric), each) for metric in there for each in _figures(material, metric, baseline, slices)]
-    p = [each.figures.p if each.figures.queries >= FEWEST else None for each in rows]
+    p = [row.figures.p if row.figures.queries >= 20 else None for row in rows]  # no test on fewer queries
     corrected = benjamini_hochberg(np.array([np.nan if each is None else each for each in p], np.float64))
     return tuple(
         replace(row, corrected=None if np.isnan(each) else each)
@@ -321,32 +314,16 @@ def _figures(material: Material, metric: Metric, baseline: Side, slices: Iterabl
 
 def _asked_slices(material: Material) -> Iterator[Slice]:
     """One for each value of each column that a rule names."""
-    queries = material.population.queries
-    named = dict.fromkeys(
-        column for asked in material.suite.rules for column in (*asked.options.where, asked.options.per)
-    )
-    for column in named:
-        given = [
-            each
-            for asked in material.suite.rules
-            if asked.options.per == column
-            for each in asked.options.facts.tolerances
-        ]
+    queries, rules = material.population.queries, [asked.options for asked in material.suite.rules]
+    for column in dict.fromkeys(column for options in rules for column in (*options.where, options.per)):
+        given = [each for options in rules if options.per == column for each in options.facts.tolerances]
         values = in_order(queries.columns.get(column, ()), given)
         if 1 < len(values) <= MOST_VALUES:
             yield from (one_value(WHOLE, column, value) for value in values)
 
 
-MOST_SLICES = 12
-"""With all queries; more curves than that nobody tells apart."""
-
-
-def _curves_of(material: Material, checks: Sequence[Check]) -> tuple[SliceCurves, ...]:
-    """Of all queries, then of the slices that rules name; over the queries that have a curve on both sides."""
-    return tuple(islice(_curves(material, checks), MOST_SLICES))
-
-
 def _curves(material: Material, checks: Sequence[Check]) -> Iterator[SliceCurves]:
+    """The curves of all queries, then of the slices that rules name; over queries that have one on both sides."""
     now = material.now.recall_precision
     before = None if material.comparable is None else material.comparable.recall_precision
     if now is None:
@@ -354,15 +331,11 @@ def _curves(material: Material, checks: Sequence[Check]) -> Iterator[SliceCurves
     there = ~np.isnan(now[:, 0])
     if before is not None:
         there &= ~np.isnan(before[:, 0])
-    for within in dict.fromkeys((WHOLE, *_slices(checks))):
+    for within in dict.fromkeys((WHOLE, *(check.slice for check in checks if check.asked is not None))):
         rows = np.flatnonzero(material.population.mask(within) & there)
         if rows.size:
             baseline = None if before is None else _mean(before[rows])
             yield SliceCurves(str(within), int(rows.size), _mean(now[rows]), baseline)
-
-
-def _slices(checks: Sequence[Check]) -> Iterator[Slice]:
-    yield from (check.slice for check in checks if check.asked is not None)
 
 
 def _mean(rows: Floats) -> RecallPrecision:
@@ -373,20 +346,12 @@ def _mean(rows: Floats) -> RecallPrecision:
 BINS = 20
 STEPS = (1.0, 2.0, 2.5, 4.0, 5.0, 10.0)
 """A bin is as wide as one of these, times a power of ten."""
-DIGITS = 12
 SAME = 1e-9
-"""What is this close to an edge, as a part of the width of a bin, stands on it."""
-HUGE = 1e300
-"""Beyond, there are no bins."""
-
-
-def _distributions_of(material: Material) -> tuple[Distribution, ...]:
-    """Of every metric that scores queries, in the order of the suite."""
-    side = material.now_beside(material.comparable)
-    return tuple(_distributions(material, side))
+"""A value this close to an edge, as a part of the width of a bin, counts as on it."""
 
 
 def _distributions(material: Material, side: Side) -> Iterator[Distribution]:
+    """The distribution of every metric that scores queries, in the order of the suite."""
     before = {} if material.comparable is None else material.comparable.scored
     for metric in material.suite.metrics:
         name = str(metric)
@@ -394,7 +359,7 @@ def _distributions(material: Material, side: Side) -> Iterator[Distribution]:
             continue
         now = side.scored[name].values
         there = material.population.counting & ~np.isnan(now)
-        if np.abs(now[there]).max(initial=0.0) > HUGE:
+        if np.abs(now[there]).max(initial=0.0) > 1e300:  # no bins hold such values
             continue
         if name not in before:
             yield _distribution(metric, now[there])
@@ -405,9 +370,8 @@ def _distributions(material: Material, side: Side) -> Iterator[Distribution]:
 
 def _distribution(metric: Metric, now: Floats, before: Floats | None = None) -> Distribution:
     edges = edges_of(metric, now if before is None else np.concatenate((now, before)))
-    return Distribution(
-        str(metric), tuple(edges), counts_between(edges, now), () if before is None else counts_between(edges, before)
-    )
+    baseline = () if before is None else counts_between(edges, before)
+    return Distribution(str(metric), tuple(edges), counts_between(edges, now), baseline)
 
 
 def edges_of(metric: Metric, values: Floats) -> list[float]:
@@ -415,18 +379,14 @@ def edges_of(metric: Metric, values: Floats) -> list[float]:
     if not values.size or metric.bounds == (0.0, 1.0):
         return [number / BINS for number in range(BINS + 1)]
     low, high = float(values.min()), float(values.max())
-    width = _width(_span(low, high) / BINS)
+    size = max(abs(low), abs(high))
+    span = high - low if high - low > SAME * max(size, SAME) else max(size, 1.0)  # equal values: a range of their size
+    width = _width(span / BINS)
     first = math.floor(low / width)
     if (first + BINS) * width < high:  # rounding down to an edge left no room at the other end
         width = _width(width * 1.01)
         first = math.floor(low / width)
-    return [float(f"{(first + number) * width:.{DIGITS}g}") for number in range(BINS + 1)]
-
-
-def _span(low: float, high: float) -> float:
-    """What the bins have to hold; of values that are all the same, something of their size."""
-    size = max(abs(low), abs(high))
-    return high - low if high - low > SAME * max(size, SAME) else max(size, 1.0)
+    return [float(f"{(first + number) * width:.12g}") for number in range(BINS + 1)]
 
 
 def _width(least: float) -> float:
@@ -436,47 +396,24 @@ def _width(least: float) -> float:
 
 
 def counts_between(edges: list[float], values: Floats) -> tuple[int, ...]:
-    """How many values there are between each two edges; on an edge to its right, on the last one to its left."""
+    """Count the values between each two edges; one on an edge counts to its right, one on the last to its left."""
     rounding = SAME * (edges[1] - edges[0])
     place = np.searchsorted(np.array(edges), values + rounding, side="right") - 1
     return tuple(np.bincount(np.clip(place, 0, BINS - 1), minlength=BINS).tolist())
 
 
 def _baseline_info(material: Material) -> BaselineInfo | None:
-    """The stored baseline; None where there is none."""
     stored, suite = material.stored, material.suite
     if stored is None:
         return None
-    accepted = stored.accepted
-    folder = suite.shown.rpartition("/")[0]
-    return BaselineInfo(
-        path=f"{folder}/baselines/{suite.name}.json".lstrip("/") if folder else f"baselines/{suite.name}.json",
-        date=accepted.date,
-        commit=accepted.commit,
-        branch=accepted.branch,
-        dirty=accepted.dirty,
-        reason=accepted.reason,
-        forced=accepted.forced,
-        plugins=stored.plugins,
-    )
+    path = f"{suite.shown.rpartition('/')[0]}/baselines/{suite.name}.json".lstrip("/")
+    return BaselineInfo(path, *stored.accepted[:6], stored.plugins)
 
 
 def _acceptances_of(material: Material) -> tuple[Accepted, ...]:
     """Those of the stored baseline, and the last pinning of the anchor that a rule asks for; the newest last."""
     stored, anchor = material.stored, material.anchor
-    found = [_accepted(each) for each in stored.acceptances] if stored is not None else []
+    found = [Accepted(*each[:6]) for each in stored.acceptances] if stored is not None else []
     if anchor is not None:
-        found.append(_accepted(anchor.accepted, anchor=True))
+        found.append(Accepted(*anchor.accepted[:6], anchor=True))
     return tuple(sorted(found, key=lambda each: each.date))
-
-
-def _accepted(acceptance: Acceptance, *, anchor: bool = False) -> Accepted:
-    return Accepted(
-        acceptance.date,
-        acceptance.commit,
-        acceptance.branch,
-        acceptance.dirty,
-        acceptance.reason,
-        acceptance.forced,
-        anchor,
-    )

@@ -1,4 +1,4 @@
-"""The gate: a suite in, its verdict with all evidence out. Everything the pytest run shows comes from here."""
+"""The gate: it takes a suite and returns the verdict with all evidence, which the pytest run shows."""
 
 from __future__ import annotations
 
@@ -19,10 +19,13 @@ from pytest_ireval.gate.inputs import (
     endings,
     gathered,
     judgment_prints,
+    judgments_of_suite,
+    needs_subtopics,
     prints_of,
     queries_of_suite,
     rankings_of_suite,
     refuse_missing_queries,
+    refuse_missing_subtopics,
 )
 from pytest_ireval.gate.material import Material, today_of
 from pytest_ireval.gate.reference import Compared, anchored_by, beginning_of, beside, compared, held_against, others_of
@@ -52,7 +55,7 @@ from pytest_ireval.text_table import counted
 
 @dataclass(frozen=True, eq=False)
 class Gated:
-    """A suite that went through the gate: its result, and what it was made of (None where inputs are broken)."""
+    """A suite that went through the gate: its result, and its material (None where inputs are broken)."""
 
     result: SuiteResult
     material: Material | None
@@ -67,11 +70,11 @@ def run_gate(
     base: str = "",
     lowering_fails: bool = False,
 ) -> SuiteResult:
-    """The verdict of a suite, with the evidence for every rule.
+    """Return the verdict of a suite, with the evidence for every rule.
 
-    ``today`` decides whether waivers have ended. What is wrong with the inputs is a verdict, too (``error``); an
-    exception is raised only for a suite whose rules make no sense. The stored baseline is held against the one at the
-    merge base of HEAD with the git ref ``base``, if one is given: a lower one is a warning, or ``lowering_fails``.
+    ``today`` decides whether waivers have ended. Broken inputs are a verdict, too (``error``); an exception is raised
+    only for a suite whose rules make no sense. With the git ref ``base``, the stored baseline is compared with the one
+    at the merge base of HEAD and ``base``: a lower one is a warning, or fails with ``lowering_fails``.
     """
     registry = registry or installed()
     circumstances = Circumstances(today or today_of(), Base(base) if base else None, lowering_fails)
@@ -80,15 +83,20 @@ def run_gate(
 
 
 class Plan(NamedTuple):
-    """What a suite will have verdicts on, and its queries, if they had to be read to know."""
+    """The checks of a suite, and its queries, if they had to be read to know them."""
 
     checks: tuple[Check, ...]
     queries: Queries | None
 
 
 def plan_of(suite: Suite, registry: Registry, *, lowering: bool = False) -> Plan:
-    """The plan, with ``lowering`` where a base is given; the queries are read only if slices are made of them."""
+    """Make the plan, with ``lowering`` where a base is given.
+
+    Queries are read only if slices are made of them, judgments only if a metric needs their subtopics.
+    """
     queries = queries_of_suite(suite, registry) if needs_queries(suite) else None
+    if needs_subtopics(suite):
+        refuse_missing_subtopics(suite, judgments_of_suite(suite, registry))
     return Plan(planned(suite, queries, lowering=lowering), queries)
 
 
@@ -100,7 +108,7 @@ def gate(
     selected: Container[str] | None = None,
     progress: Progress = SILENT,
 ) -> Gated:
-    """The same, for the ``selected`` ids only, with what it takes to accept what was measured."""
+    """Judge a suite, or its ``selected`` ids only, and keep the material for accepting the current rankings."""
     chosen = [check for check in plan.checks if selected is None or check.id in selected]
     try:
         base = circumstances.base if any(check.id == LOWERING for check in chosen) else None
@@ -109,7 +117,7 @@ def gate(
         outcomes = tuple(broken_outcome(check, error) for check in chosen)
         return Gated(shown_result(broken_result(suite, registry, plan.checks, outcomes, error)), None)
     outcomes = judged_all(plan.checks, material, circumstances, selected)
-    result = result_of(material, plan.checks, outcomes)
+    result = result_of(material, plan.checks, outcomes, circumstances.last_run)
     idle = tuple(never_failing(plan.checks, material.population.queries))
     return Gated(shown_result(replace(result, notes=(*result.notes, *idle))), material)
 
@@ -122,10 +130,7 @@ def material_of(
     queries: Queries | None = None,
     branch: Base | None = None,
 ) -> Material:
-    """Everything that the rules look at: read, asked for and scored; ``queries`` are those that were read already.
-
-    With the base of a ``branch`` the stored baseline is held against the one there.
-    """
+    """Read, ask for and score the data of the rules; ``queries`` were read already, ``branch`` gives the merge base."""
     if suite.source is None:
         raise IrevalError(f"{suite.place}: names no source of rankings")
     base = gathered(suite, registry, today, progress, queries)
@@ -151,7 +156,9 @@ def material_of(
         *against.notes,
         *_same_rankings(against.cause, source),
         *anchored.notes,
-        *_notes_on(suite, base, found, not_asked),
+        *_truncated(suite, found),
+        *_not_asked(not_asked),
+        *_unranked(base, found),
         *notes_on_shares(counts),
     )
     return Material(
@@ -182,7 +189,7 @@ def material_of(
 
 
 def _same_rankings(cause: Cause | None, source: str) -> Iterator[str]:
-    """A change of the search that moves nothing may be one that never reached what was asked."""
+    """Note that all rankings are equal: a change of the search may not have reached the source."""
     if cause is not None and cause.compared and not cause.rankings:
         yield f"all {counted(cause.compared, 'ranking')} equal those of the baseline (source: {source})"
 
@@ -192,11 +199,6 @@ def _stored(suite: Suite) -> tuple[Baseline | None, BaselineError | None]:
         return read_baseline(suite.baselines, suite.name), None
     except BaselineError as error:
         return None, error
-
-
-def _notes_on(suite: Suite, base: Gathered, found: EvaluatedSide, not_asked: tuple[str, ...]) -> tuple[str, ...]:
-    """Rankings that are cut under metrics without a cutoff; queries that were ranked besides, or not at all."""
-    return (*_truncated(suite, found), *_not_asked(not_asked), *_unranked(base, found))
 
 
 def _strangers(base: Gathered, found: EvaluatedSide) -> InputError | None:
@@ -216,28 +218,22 @@ def _strangers(base: Gathered, found: EvaluatedSide) -> InputError | None:
     )
 
 
-def _unranked(base: Gathered, found: EvaluatedSide) -> tuple[str, ...]:
-    """Queries that nobody judged, and that have no ranking either."""
+def _unranked(base: Gathered, found: EvaluatedSide) -> Iterator[str]:
     judgments = base.population.judgments
     judged = set(judgments.queries) if judgments is not None else set(base.population.queries.ids)
     lacking = [q for q in base.population.queries.ids if q not in judged and q not in found.side.position]
-    if not lacking:
-        return ()
-    verb = "has" if len(lacking) == 1 else "have"
-    return (f"{counted(len(lacking), 'query')} without judgments {verb} no ranking: {some(lacking)}",)
+    if lacking:
+        verb = "has" if len(lacking) == 1 else "have"
+        yield f"{counted(len(lacking), 'query')} without judgments {verb} no ranking: {some(lacking)}"
 
 
-def _not_asked(queries: tuple[str, ...]) -> tuple[str, ...]:
-    """Queries that the source ranked besides."""
-    if not queries:
-        return ()
-    return (f"{counted(len(queries), 'query')} ranked that the suite does not have, left out: {some(queries)}",)
+def _not_asked(queries: tuple[str, ...]) -> Iterator[str]:
+    if queries:
+        yield f"{counted(len(queries), 'query')} ranked that the suite does not have, left out: {some(queries)}"
 
 
 def _counts_of(base: Gathered, found: EvaluatedSide, missing: tuple[str, ...]) -> Counts:
-    """How many queries and documents there are, judged and not, tied, missing, waived."""
-    population, evaluation = base.population, found.evaluation
-    rankings = found.side.rankings[0]
+    population, evaluation, rankings = base.population, found.evaluation, found.side.rankings[0]
     without = np.flatnonzero(rankings.retrieved == 0).tolist()
     known = set(population.queries.ids)
     return Counts(
@@ -253,14 +249,12 @@ def _counts_of(base: Gathered, found: EvaluatedSide, missing: tuple[str, ...]) -
     )
 
 
-def _truncated(suite: Suite, found: EvaluatedSide) -> tuple[str, ...]:
-    """Metrics without a cutoff over rankings that were cut."""
+def _truncated(suite: Suite, found: EvaluatedSide) -> Iterator[str]:
     deeper = int(np.count_nonzero(found.side.rankings[0].retrieved >= suite.depth))
     uncut = [
         str(metric)
         for metric in suite.metrics
         if metric.unit == "query" and metric.parameter("cutoff") is not None and metric.settings.get("cutoff") is None
     ]
-    if not deeper or not uncut:
-        return ()
-    return (f"{', '.join(uncut)} look at whole rankings, but {deeper} rankings are cut at depth {suite.depth}",)
+    if deeper and uncut:
+        yield f"{', '.join(uncut)} look at whole rankings, but {deeper} rankings are cut at depth {suite.depth}"

@@ -1,9 +1,10 @@
-"""Rankings of a suite scored by all its metrics: every value in its place, with ties, noise and judged shares."""
+"""Scores rankings by all metrics of a suite: every value in its place, with ties, noise and judged shares."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -31,18 +32,17 @@ from pytest_ireval.suites.suite import Suite
 
 Names = frozenset[str]
 NO_NAMES: Names = frozenset()
-SESSION_COLUMNS = ("session", "position")
 
 
 class EvaluatedSide(NamedTuple):
-    """One side, and the evaluation of its first rankings, which counts what figures rest on."""
+    """One side, and the evaluation of its first rankings, which has the counts."""
 
     side: Side
     evaluation: Evaluation | None
     listed: int
     """Documents that count, over all judged queries."""
     unjudged: int
-    """Those of them that nobody judged."""
+    """Those of them without a judgment."""
 
 
 def side_of(
@@ -56,10 +56,10 @@ def side_of(
     metrics: Sequence[Metric] | None = None,
     curves: bool = False,
 ) -> EvaluatedSide:
-    """Rankings scored by every metric; one that cannot be computed leaves the others as they are.
+    """Score rankings by every metric; one that cannot be computed leaves the others as they are.
 
     Waived and ``excluded`` queries do not count, nor do those that were ``unknown`` when the rankings were made and
-    have none. With ``curves`` it is known, too, how precision falls while recall rises.
+    have none. ``curves`` adds precision at levels of recall.
     """
     side = Side(origin, tuple(rankings), suite.depth)
     judgedness: Judgedness | None = None
@@ -93,14 +93,12 @@ def side_of(
     broken = {name: errors[canonical] for name, canonical in told.items() if canonical in errors}
     whole = {name: each for name, each in scored.items() if name not in broken}
     values = {name: _mean(each) for name, each in whole.items()}
-    askings = {name: np.array([one.values for one in each]) for name, each in whole.items() if _of_queries(each)}
+    askings = {
+        name: np.array([one.values for one in each]) for name, each in whole.items() if each[0].metric.unit == "query"
+    }
     side = replace(side, scored=values, errors=broken, askings=askings, judgedness=judgedness)
     side = replace(side, recall_precision=np.mean(drawn, axis=0) if drawn else None)
     return EvaluatedSide(side, first, listed, count)
-
-
-def _of_queries(repeated: Sequence[Scored]) -> bool:
-    return repeated[0].metric.unit == "query"
 
 
 class _Results(NamedTuple):
@@ -133,7 +131,7 @@ def _one_by_one(setting: Setting, found: Brought, queries: Mask | None) -> tuple
 
 
 def _counting(gathered: Gathered, found: Brought, unknown: Names, excluded: Names) -> Mask | None:
-    """Which judged queries count."""
+    """The judged queries that count; None for all."""
     judged, out = found.judged, gathered.population.waived | excluded
     ignored = gathered.setting is not None and gathered.setting.policies.missing_queries == "ignore"
     excused = np.array([ignored or query in unknown for query in judged.queries], bool)
@@ -149,7 +147,6 @@ def _placed(metric: Metric, result: MetricResult, gathered: Gathered) -> Scored:
 
 
 def _mean(repeated: Sequence[Scored]) -> Scored:
-    """The mean of all askings, unit by unit."""
     if len(repeated) == 1:
         return repeated[0]
     if len({each.names for each in repeated}) > 1:
@@ -158,14 +155,13 @@ def _mean(repeated: Sequence[Scored]) -> Scored:
 
 
 def _unjudged(found: Brought, depth: int) -> tuple[int, int]:
-    """How many documents there are down to the depth, and how many of them are not judged."""
     documents = cut_to_depth(found.judged, depth).documents
     return (0, 0) if documents is None else (documents.grade.size, int(np.count_nonzero(np.isnan(documents.grade))))
 
 
 def _sessions(queries: Queries, judgments: Judgments) -> dict[str, tuple[str, int]] | None:
     """The session of each query and its place there, from two columns of the queries."""
-    if not set(SESSION_COLUMNS) <= set(queries.columns):
+    if not {"session", "position"} <= set(queries.columns):
         return None
     places: dict[str, tuple[str, int]] = {}
     rows = zip(queries.ids, queries.columns["session"], queries.columns["position"], strict=True)
@@ -178,10 +174,7 @@ def _sessions(queries: Queries, judgments: Judgments) -> dict[str, tuple[str, in
 
 
 def with_overlaps(suite: Suite, gathered: Gathered, now: Side, reference: Side) -> Side:
-    """The side of now with the metrics that compare its lists with those of the reference.
-
-    A query that the reference has and now has not is as different as can be.
-    """
+    """Add the metrics that compare the current lists with the reference's; a missing list gets the worst value."""
     metrics = {str(metric): metric for metric in suite.metrics if "reference" in metric.needs}
     if not metrics:
         return now
@@ -196,7 +189,6 @@ def with_overlaps(suite: Suite, gathered: Gathered, now: Side, reference: Side) 
 
 
 def _lists(suite: Suite, gathered: Gathered, now: Side, reference: Side, number: int) -> JudgedRankings:
-    """The lists of one asking beside those of the reference."""
     queries = gathered.population.queries.ids
     theirs = reference.rankings[number % len(reference.rankings)]
     ours, others = (cut_to_depth(unjudged(each, queries), suite.depth) for each in (now.rankings[number], theirs))
@@ -211,21 +203,15 @@ def _overlap(metric: Metric, judged: JudgedRankings) -> Scored:
     return Scored(metric, judged.queries, np.where(there, values, np.nan))
 
 
-ENOUGH = 0.8
-"""With a smaller share figures say little of what people would see."""
-MUCH_LESS = 0.05
-"""By so much the share may fall before the two sides are hard to compare."""
-
-
 def _looked_at(suite: Suite) -> int:
-    """Down to which rank the metrics of a suite look: the largest cutoff, or the depth if one of them has none."""
+    """The lowest rank that the metrics of a suite look at: the largest cutoff, or the depth if one has none."""
     cutoffs = [metric.settings.get("cutoff") for metric in suite.metrics if metric.unit == "query"]
     known = [cutoff for cutoff in cutoffs if isinstance(cutoff, int)]
     return min(suite.depth, max(known)) if known and len(known) == len(cutoffs) else suite.depth
 
 
 def _judgedness_of(found: Brought, depth: int) -> Judgedness | None:
-    """How many documents of each judged query are listed down to a depth, and how many of them are judged."""
+    """Count for each judged query the documents down to a depth, and the judged ones among them."""
     documents = cut_to_depth(found.judged, depth).documents
     if documents is None:
         return None
@@ -256,16 +242,16 @@ def _share(judgedness: Judgedness | None, wanted: Mask) -> float | None:
 
 
 def notes_on_shares(counts: Counts) -> Iterator[str]:
-    """What a reader of figures should know where little is judged, or less than in the baseline."""
+    """Warn if so little is judged that figures say little of what people see, or so much less that they mislead."""
     now, before = counts.judged_share, counts.judged_share_before
-    if now is None or (now >= ENOUGH and (before is None or before - now <= MUCH_LESS)):
+    if now is None or (now >= 0.8 and (before is None or before - now <= 0.05)):
         return
     then = "" if before is None else f" (baseline: {before:.0%})"
     yield f"{now:.0%} of the first {counts.judged_depth} documents are judged{then}; the others count as irrelevant"
 
 
 def relevant_from(suite: Suite) -> float:
-    """The lowest relevant grade: what the suite says, or 1 as for metrics."""
+    """The lowest relevant grade: the suite's, or 1 as for metrics."""
     lowest = suite.judgments.relevant_from if suite.judgments else None
     return 1.0 if lowest is None else lowest
 
@@ -297,27 +283,14 @@ Orders = tuple[Floats, Floats]
 
 
 def tie_orders(suite: Suite, gathered: Gathered, found: EvaluatedSide) -> Callable[[Metric], Orders | None]:
-    """Gives both for a metric, scored when first asked for; None for one that no equal scores matter to."""
+    """Gives a metric's values in the worst and the best order of ties, made when first asked for; None if the same."""
     if found.evaluation is None or not any(metric.ties for metric in found.evaluation.metrics):
-        return _none
-    made: dict[str, Orders | None] = {}
-
-    def orders(metric: Metric) -> Orders | None:
-        name = str(metric)
-        if name not in made:
-            made[name] = _orders(suite, gathered, found, metric)
-        return made[name]
-
-    return orders
-
-
-def _none(metric: Metric) -> None:
-    """Where no score is shared."""
+        return lambda _metric: None
+    return cache(lambda metric: _orders(suite, gathered, found, metric))
 
 
 def _orders(suite: Suite, gathered: Gathered, found: EvaluatedSide, metric: Metric) -> Orders | None:
-    name = str(metric)
-    if name not in found.side.scored:
+    if str(metric) not in found.side.scored:
         return None
     worst, best = (_values(suite, gathered, found, metric, ties) for ties in ("pessimistic", "optimistic"))
     return None if np.array_equal(worst, best, equal_nan=True) else (worst, best)
@@ -331,13 +304,13 @@ def _values(suite: Suite, gathered: Gathered, found: EvaluatedSide, metric: Metr
 
 
 def noise_of(side: Side, metric: str, inside: Mask) -> RunNoise:
-    """What the askings of one side show of a metric, on queries that have a value each time."""
+    """The noise between the askings of one side, on queries that have a value each time."""
     values = side.askings[metric]
     return run_noise(values[:, inside & ~np.isnan(values).any(axis=0)])
 
 
 def weighted_noise(side: Side, metric: str, inside: Mask, weights: Floats) -> tuple[float, float]:
-    """The variance of an answer, and how many queries of equal weight would move a mean as much as the weighted."""
+    """The variance of an answer, and the number of equally weighted queries with the same variance of the mean."""
     values = side.askings[metric]
     inside = inside & ~np.isnan(values).any(axis=0)
     squares = weights[inside] ** 2
@@ -358,7 +331,7 @@ def metrics_asked_again(side: Side) -> tuple[str, ...]:
 
 
 def spread_between(before: Side, now: Side, metric: str, askings: int | None = None) -> float | None:
-    """The standard deviation of the differences of queries; of now the first ``askings``. None: nothing differs."""
+    """The standard deviation of the differences of queries, with the first ``askings`` now; None if none differs."""
     if metric not in before.scored or metric not in now.askings:
         return None
     change = now.askings[metric][:askings].mean(axis=0) - before.scored[metric].values
@@ -367,7 +340,7 @@ def spread_between(before: Side, now: Side, metric: str, askings: int | None = N
 
 
 def noise_notes(population: Population, now: Side, before: Side | None) -> Iterator[str]:
-    """Of a source that was asked several times: how much of the differences' variance comes from that alone."""
+    """Report of a source that was asked several times the share of the differences' variance that its noise makes."""
     names = metrics_asked_again(now)
     if not names:
         return

@@ -1,4 +1,4 @@
-"""What the queries of a suite can show, before any run: for each rule that compares, on each of its slices."""
+"""Foresees the power of a suite's queries before any run: for each rule that compares, on each of its slices."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from pytest_ireval.text_table import counted, magnitude, roughly
 
 
 def known_of(suite: Suite, registry: Registry, today: date) -> Known:
-    """Raises SuiteError for rules that make no sense, and BaselineError for a baseline that cannot be read."""
+    """Collect it; raises SuiteError for rules that make no sense, and BaselineError for an unreadable baseline."""
     queries = queries_of_suite(suite, registry)
     checks = planned(suite, queries)
     record = read_record(suite.baselines, suite.name)
@@ -48,7 +48,7 @@ def known_of(suite: Suite, registry: Registry, today: date) -> Known:
 def _with_runs(known: Known) -> Known:
     """Add the spreads that runs of the baseline's branch saw, from the history near the suite or the working folder.
 
-    Other branches try changes that may be broken: one bug there would change what the suite is told it needs.
+    Other branches try changes that may be broken: one bug there would change the advice for the suite.
     """
     if known.stored is None:
         return known
@@ -81,9 +81,10 @@ def beyond_sight(found: Sequence[Outlook]) -> Iterator[str]:
         place = f"{each.check.place.file}:{each.check.place.line}"
         share = f" ({each.asked})" if each.relative else ""
         needed = f": about {roughly(each.needed):,} queries would be needed" if each.needed else ""
+        guess = f" (the spread of changes is {ASSUMED})" if each.usual is not None and each.usual.assumed else ""
         yield (
             f"{place}: {each.check.family} {each.mean_of}{_on(each)}: {_shown_by(each)}; "
-            f"the tolerance is {magnitude(each.tolerance)}{share}{needed}{_guess(each)}"
+            f"the tolerance is {magnitude(each.tolerance)}{share}{needed}{guess}"
         )
 
 
@@ -102,12 +103,8 @@ def _on(each: Outlook) -> str:
     return "" if each.slice == "all" else f" on {each.slice}"
 
 
-def _guess(each: Outlook) -> str:
-    return f" (the spread of changes is {each.usual.origin})" if each.usual is not None and each.usual.assumed else ""
-
-
 NEWEST = 20
-"""The most that are looked at: a search that changed in how it changes is not planned by what it was years ago."""
+"""The most spreads that are used: years ago, changes of the search may have been of another size."""
 ASSUMED = "assumed from the spread of values"
 
 Seen = Mapping[tuple[str, str], Sequence[float]]
@@ -122,34 +119,26 @@ class _UsualSpread(NamedTuple):
 
     @property
     def assumed(self) -> bool:
-        """Whether nobody has seen a change yet."""
+        """True if no change is known yet."""
         return self.origin == ASSUMED
 
 
 def usual_spread(
     acceptances: Sequence[Acceptance], runs: Seen, metric: str, within: str, values: Sequence[float]
 ) -> _UsualSpread | None:
-    """The median of those that are known; from ``values`` of queries where none is; None where these are all alike.
+    """The median of the known spreads; without any, a guess from ``values`` of queries; None if these are all alike.
 
-    A run that saw exactly what an acceptance kept, or another run, saw the same change.
+    A run with exactly the spread of an acceptance, or of another run, saw the same change.
     """
-    accepted = list(_accepted(acceptances, metric, within))[-NEWEST:]
-    known = dict.fromkeys(accepted)
-    others = [each for each in dict.fromkeys(map(_rounded, runs.get((metric, within), ()))) if each not in known]
+    key = spread_key(metric, within)
+    accepted = [each.spreads[key] for each in acceptances if key in each.spreads][-NEWEST:]
+    seen = dict.fromkeys(float(f"{spread:.{DIGITS}g}") for spread in runs.get((metric, within), ()))
+    others = [each for each in seen if each not in accepted]
     others = others[len(others) - max(0, NEWEST - len(accepted)) :] if len(accepted) < NEWEST else []
     if not accepted and not others:
         guess = likely_spread(values)
         return None if guess is None else _UsualSpread(guess, ASSUMED)
     return _UsualSpread(median([*accepted, *others]), _origin(len(accepted), len(others)))
-
-
-def _accepted(acceptances: Sequence[Acceptance], metric: str, within: str) -> Iterator[float]:
-    key = spread_key(metric, within)
-    yield from (each.spreads[key] for each in acceptances if key in each.spreads)
-
-
-def _rounded(spread: float) -> float:
-    return float(f"{spread:.{DIGITS}g}")
 
 
 def _origin(accepted: int, others: int) -> str:
@@ -162,25 +151,22 @@ def _origin(accepted: int, others: int) -> str:
 
 @dataclass(frozen=True)
 class Known:
-    """What is known of a suite without asking its source."""
+    """The data of a suite that is known without asking its source."""
 
     suite: Suite
     checks: tuple[Check, ...]
     queries: Queries | None
     """None: the suite names none."""
     weights: Floats | None = None
-    """Of the queries: how much traffic each stands for."""
     waived: frozenset[str] = frozenset()
     stored: Baseline | None = None
-    """The accepted baseline; its rankings are not looked at."""
-    runs: Mapping[tuple[str, str], Sequence[float]] = field(default_factory=dict)
-    """By metric and slice, the spreads that earlier runs saw, the newest last."""
+    """The accepted baseline; its rankings are not used."""
+    runs: Seen = field(default_factory=dict)
     since_anchor: int | None = None
-    """How many changes were accepted since the anchor was pinned; None: not looked at, or there is no anchor."""
+    """The number of changes accepted since the anchor was pinned; None: not counted, or there is no anchor."""
     trouble: str = ""
-    """Why nobody knows what earlier runs saw, though there is a history."""
+    """The reason why an existing history could not be read."""
     drawing: Drawing | None = None
-    """How the queries were drawn."""
 
     @property
     def acceptances(self) -> tuple[Acceptance, ...]:
@@ -196,34 +182,34 @@ class Outlook:
     metric: str
     slice: str
     queries: int
-    """How many have a value in the baseline; without one, how many there are."""
+    """The queries with a value in the baseline; without a baseline, all queries."""
     mean: float | None = None
     """Of the baseline."""
     room: float | None = None
-    """How far the mean can get worse at all; None where nothing bounds it."""
+    """The largest possible loss of the mean; None where nothing bounds it."""
     usual: _UsualSpread | None = None
     resolution: float | None = None
-    """The smallest drop that so many queries show in 80% of cases."""
+    """The smallest drop that this many queries show in 80% of cases."""
     asked: str = ""
     """The tolerance as it is written."""
     tolerance: float | None = None
-    """How far the mean may fall, in its own unit; None where the rule does not say."""
+    """The allowed fall of the mean, in its own unit; None where the rule does not say."""
     relative: bool = False
-    """Whether the tolerance is a share of the mean."""
+    """True if the tolerance is a share of the mean."""
     needed: int | None = None
-    """How many queries show a drop of the tolerance."""
+    """The number of queries that show a drop of the tolerance."""
     false_alarm: float | None = None
-    """How often a harmless change would break the tolerance."""
+    """The chance that a harmless change breaks the tolerance."""
     weighted: bool = False
-    """Whether each query counts as often as it is asked."""
+    """True if each query counts as often as it is asked."""
     by_evidence: bool = False
-    """Whether evidence decides, and not what was observed."""
+    """True if evidence decides, and not the observed change."""
     alpha: float = LEVEL
-    """The level of its test: what evidence may err, shared by all verdicts of the suite that evidence decides."""
+    """The level of its test; all verdicts of the suite that evidence decides share the chance of an error."""
     blocks: bool = True
-    """Whether it turns a run red."""
+    """True if it turns a run red."""
     clusters: int | None = None
-    """In how many clusters the queries lie; None where each was drawn for itself."""
+    """The number of clusters of the queries; None where each was drawn for itself."""
 
     @property
     def mean_of(self) -> str:
@@ -232,26 +218,25 @@ class Outlook:
 
     @property
     def blind(self) -> bool:
-        """Whether a drop of the tolerance is less than the queries can show."""
+        """True if a drop of the tolerance is less than the queries can show."""
         return self.tolerance is not None and self.resolution is not None and self.tolerance < self.resolution
 
     @property
     def hopeless(self) -> bool:
-        """Whether the queries can show no drop that there could be."""
+        """True if no possible drop is large enough for the queries to show."""
         return self.resolution is not None and self.room is not None and self.resolution > self.room
 
 
 def outlooks(known: Known, drop: Tolerance | None = None, queries: int | None = None) -> tuple[Outlook, ...]:
-    """Of each mean that a rule compares with the stored baseline, in the order of the suite.
+    """Foresee each mean that a rule compares with the stored baseline, in the order of the suite.
 
-    ``drop`` is asked about instead of the tolerances; ``queries`` is how many the suite would have, its slices in
-    proportion.
+    ``drop`` replaces the tolerances; ``queries`` is the number that the suite would have, its slices in proportion.
     """
     return tuple(_outlook(known, check, metric, drop, queries) for check, metric in _comparing(known.checks))
 
 
 def _comparing(checks: Sequence[Check]) -> Iterator[tuple[Check, Metric]]:
-    """Each with a mean of values that single lists have."""
+    """The checks of means over the values of single lists."""
     for check in checks:
         metric = check.part.metric
         if check.asked is None or metric is None or not by_stored(check.asked):
@@ -295,7 +280,7 @@ def _tests(known: Known) -> int:
 
 
 def _foreseen(found: Outlook, weigh: Weighting | None, share: float) -> Outlook:
-    """With what this many queries of the usual spread can show; weighted ones are worth less.
+    """Add the power of this many queries of the usual spread; weighted ones are worth less.
 
     The spread that earlier changes had says how alike the queries of a cluster are. One that is assumed does not, so
     a cluster is then taken for one query. ``share`` is that of the population that one query is.
@@ -318,7 +303,7 @@ def _foreseen(found: Outlook, weigh: Weighting | None, share: float) -> Outlook:
 
 
 def _worth(weigh: Weighting | None, *, clustered: bool) -> tuple[float, float]:
-    """How many queries of equal weight one is worth, and how many make one degree of freedom."""
+    """The worth of one query in queries of equal weight, and the number that makes one degree of freedom."""
     if weigh is None or not weigh.effective:
         return 1.0, 1.0
     queries = weigh.units if weigh.clusters is None else weigh.clusters.size
@@ -352,12 +337,12 @@ def _inside(queries: Queries, within: Slice) -> list[str]:
 
 
 def _listed(known: Known, within: Slice) -> int:
-    """How many queries there are, valued or not; 0 where no file says."""
+    """The number of queries, with or without a value; 0 without a queries file."""
     return 0 if known.queries is None else sum(query not in known.waived for query in _inside(known.queries, within))
 
 
 def _weighting(known: Known, check: Check, metric: Metric) -> Weighting | None:
-    """What each query of a rule counts and which belong together; None where nothing is known of them."""
+    """The weights and clusters of a rule's queries; None where they are unknown."""
     facts = check.asked.options.facts if check.asked is not None else RuleFacts()
     drawing = known.drawing
     stored = known.stored.metrics.get(str(metric)) if known.stored is not None else None

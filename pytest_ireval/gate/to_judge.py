@@ -1,4 +1,4 @@
-"""What to judge first: unjudged documents on which red or undecided comparisons depend; and ids that changed form."""
+"""Lists the unjudged documents to judge first, on which red or undecided comparisons depend; finds changed ids."""
 
 from __future__ import annotations
 
@@ -16,42 +16,33 @@ from pytest_ireval.results.suite_result import ToJudge
 from pytest_ireval.retrieval.doors import some
 from pytest_ireval.retrieval.ids import Ids
 from pytest_ireval.retrieval.rankings import Rankings
-from pytest_ireval.retrieval.scan.tokens import Words
 from pytest_ireval.rules.context import Seen, Unjudged
 from pytest_ireval.rules.planning import INPUTS, Check
 from pytest_ireval.rules.question import mean_of, weightless, weights_of
-from pytest_ireval.rules.side import Side
 from pytest_ireval.suites.options import RuleFacts
 from pytest_ireval.suites.quantities import Tolerance
 from pytest_ireval.text_table import counted
 
 MOST_TO_JUDGE = 500
-"""The most that are listed for a suite: more than anybody judges before the next run."""
-MOST_EXPLAINED = 0.5
-"""A plain cause that explains so much of the loss is to be removed first."""
-STEPS = 40
-"""This many halvings find a share."""
-SLACK = 1e-6
-"""A share of a number of documents may be off by rounding."""
+"""The most that are listed for a suite: more than a team judges before the next run."""
 
 
 class Open(NamedTuple):
-    """What unjudged documents leave open for one outcome."""
+    """The possible effect of unjudged documents on one outcome."""
 
     seen: Seen
     unjudged: Unjudged
     documents: tuple[ToJudge, ...]
     """Those of its slice."""
     weighted: bool
-    """Whether its mean is."""
     tolerance: Tolerance
-    """How far the figure may fall; not at all where the rule does not say."""
+    """The allowed fall of the figure; 0 where the rule does not say."""
 
 
 def with_what_to_judge(
     material: Material, checks: Sequence[Check], outcomes: Sequence[Outcome], causes: Sequence[Diagnosis] = ()
 ) -> tuple[tuple[Outcome, ...], tuple[ToJudge, ...]]:
-    """The outcomes with a fact about what is open, and the documents to judge.
+    """Add to the outcomes facts about unjudged documents, and list the documents to judge.
 
     Where ids were changed, or a plain cause explains most of the loss, judging does not help: nothing is listed.
     """
@@ -59,45 +50,39 @@ def with_what_to_judge(
     asked = {each.id: by_id[each.id] for each in outcomes if _hangs(each, by_id[each.id])}
     if asked and changed_ids(material) is not None:
         return tuple(_renamed(each) if each.id in asked else each for each in outcomes), ()
-    if any((cause.explained or 0) >= MOST_EXPLAINED and not cause.locates for cause in causes):
+    if any(cause.is_most and not cause.locates for cause in causes):
         return tuple(outcomes), ()
-    told: list[Outcome] = []
-    listed: list[ToJudge] = []
-    for each in outcomes:
-        outcome = each
-        if each.id in asked:
-            found = _open(asked[each.id], material)
-            listed += found.documents if found else ()
-            if found is not None:
-                said = tuple(_break_even(found))
-                before, after = (said, ()) if _is_beyond(found) else ((), said)
-                outcome = replace(each, facts=(*before, *each.facts, *after, *_facts(found)))
-        told.append(outcome)
-    return tuple(told), _most_influential(listed)
+    found = {key: each for key, check in asked.items() if (each := _open(check, material)) is not None}
+    listed = [document for each in found.values() for document in each.documents]
+    return tuple(_with_facts(each, found.get(each.id)) for each in outcomes), _most_influential(listed)
+
+
+def _with_facts(outcome: Outcome, found: Open | None) -> Outcome:
+    if found is None:
+        return outcome
+    even = tuple(_break_even(found))
+    fall, allowed = _fall(found)
+    before, after = (even, ()) if fall > allowed else ((), even)
+    return replace(outcome, facts=(*before, *outcome.facts, *after, *_facts(found)))
 
 
 def _hangs(outcome: Outcome, check: Check) -> bool:
     """Tell whether it compares a metric of queries, and is against the change, or cannot tell."""
-    compares = check.asked is not None and check.asked.kind.compares and not outcome.missing_baseline
     metric = check.part.metric
-    return (
-        compares
-        and metric is not None
-        and metric.unit == "query"
-        and (outcome.verdict in ("fail", "inconclusive") or outcome.warning)
-    )
+    if check.asked is None or not check.asked.kind.compares or metric is None or metric.unit != "query":
+        return False
+    return not outcome.missing_baseline and (outcome.verdict in ("fail", "inconclusive") or outcome.warning)
 
 
 def _renamed(outcome: Outcome) -> Outcome:
-    """A failure that says nothing of the ranking."""
+    """Say that the failure does not describe the ranking."""
     sentence = "Almost no ranked document has a known id, so this figure does not describe the ranking."
-    return replace(
-        outcome, sentence=sentence, facts=(f"see the outcome of {INPUTS}: were ids renamed?", *outcome.facts)
-    )
+    facts = (f"see the outcome of {INPUTS}: were ids renamed?", *outcome.facts)
+    return replace(outcome, sentence=sentence, facts=facts)
 
 
 def _open(check: Check, material: Material) -> Open | None:
-    """None where nothing is open."""
+    """The open part of a check; None where no unjudged document matters."""
     seen = seen_of(check, material)
     found = seen.unjudged(seen.metric)
     if found is None:
@@ -109,10 +94,10 @@ def _open(check: Check, material: Material) -> Open | None:
 
 
 def _break_even(found: Open) -> Iterator[str]:
-    """How many of the new unjudged documents would have to be relevant, and how many judges found to be.
+    """The share of new unjudged documents that would have to be relevant, and the share that judges found relevant.
 
-    Each of them is relevant by the same chance. What a query gains by that is exact for one such document, and for
-    more where they add up; else it has the right slope at 0 and the right end at 1.
+    Each of them is relevant by the same chance. A query's gain is exact for one such document, and for more where
+    they add up; else it has the right slope at 0 and the right end at 1.
     """
     seen, values, unjudged = found.seen, found.seen.paired(), found.unjudged
     new = [each for each in found.documents if each.now and not each.baseline and seen.sign * each.effect > 0]
@@ -129,7 +114,7 @@ def _break_even(found: Open) -> Iterator[str]:
     low, high = 0.0, 1.0
     if wanted <= 0 or mean_of(together, weights) < wanted:
         return
-    for _ in range(STEPS):
+    for _ in range(40):  # halvings
         middle = (low + high) / 2
         enough = mean_of(together * (1.0 - (1.0 - middle) ** chances), weights) >= wanted
         low, high = (low, middle) if enough else (middle, high)
@@ -137,7 +122,7 @@ def _break_even(found: Open) -> Iterator[str]:
 
 
 def _fall(found: Open) -> tuple[float, float]:
-    """How far the figure fell, and how far it may."""
+    """The fall of the figure, and the allowed fall."""
     values = found.seen.paired()
     weights = weights_of(found.seen, values, weighted=found.weighted)
     if not values.place.size or weightless(weights):
@@ -146,13 +131,8 @@ def _fall(found: Open) -> tuple[float, float]:
     return fall, found.tolerance.allowed(mean_of(values.before, weights))
 
 
-def _is_beyond(found: Open) -> bool:
-    fall, allowed = _fall(found)
-    return fall > allowed
-
-
 def _needed_words(found: Open, new: Sequence[ToJudge], share: float, fall: float, allowed: float) -> str:
-    count = math.ceil(share * len(new) - SLACK)
+    count = math.ceil(share * len(new) - 1e-6)  # the share may be off by rounding
     grade = found.unjudged.top_grade
     be = "be relevant" if grade is None else f"have the top grade {grade:g}"
     metric, verb = found.seen.metric, "fall" if found.seen.sign > 0 else "rise"
@@ -164,7 +144,7 @@ def _needed_words(found: Open, new: Sequence[ToJudge], share: float, fall: float
 
 
 def _judges_words(found: Open, new: Sequence[ToJudge]) -> str:
-    """The share among judged documents at those ranks, each rank as often as new documents stand there."""
+    """The share among judged documents at those ranks, each rank as often as new documents have it."""
     there = found.unjudged.there
     ranks = np.array([each.now for each in new], np.int64)
     size = int(ranks.max()) + 1
@@ -185,7 +165,7 @@ def _judges_words(found: Open, new: Sequence[ToJudge]) -> str:
 
 
 def _facts(found: Open) -> Iterator[str]:
-    """How much of a fall hangs on documents that nobody judged."""
+    """The part of a fall that depends on unjudged documents."""
     if found.unjudged.error:
         yield f"the effect of unjudged documents cannot be computed: {found.unjudged.error}"
     seen, values = found.seen, found.seen.paired()
@@ -196,13 +176,11 @@ def _facts(found: Open) -> Iterator[str]:
     best = found.unjudged.best[values.place]
     gain = mean_of(np.nan_to_num(seen.sign * (best - values.gain)), weights)
     fall = -seen.sign * mean_of(values.gain, weights)
-    word = "fall" if seen.sign > 0 else "rise"
+    part = f"up to {gain:.3f} of" if gain < fall else "all of"
+    explained = f"explain {part} the {'fall' if seen.sign > 0 else 'rise'} of {fall:.3f}"
+    could = f"could {explained if fall > 0 else f'add {gain:.3f}'}"
     it = "it" if helping == 1 else "them"
-    much = f"up to {gain:.3f} of the {word} of {fall:.3f}" if gain < fall else f"all of the {word} of {fall:.3f}"
-    if fall > 0:
-        yield f"{counted(helping, 'unjudged document')} could explain {much}: judge {it} first (to_judge.tsv)"
-    else:
-        yield f"{counted(helping, 'unjudged document')} could add {gain:.3f}: judge {it} first (to_judge.tsv)"
+    yield f"{counted(helping, 'unjudged document')} {could}: judge {it} first (to_judge.tsv)"
 
 
 def _most_influential(documents: Sequence[ToJudge]) -> tuple[ToJudge, ...]:
@@ -218,20 +196,22 @@ def _most_influential(documents: Sequence[ToJudge]) -> tuple[ToJudge, ...]:
 
 
 COLLAPSED = 1 / 3
-"""What is left of the share of judged documents when most ids are others."""
+"""If less than this part of the share of judged documents is left, ids may have changed."""
 ONCE_JUDGED = 0.2
-"""Where less was judged before, nothing can be learnt from how much is now."""
+"""If less was judged before, a smaller share shows nothing."""
 MOST_CHANGED = 0.8
-"""A ranker that breaks lists documents that somebody knows; so many strangers have other names."""
-SHOWN = 3
+"""A broken ranker lists known documents; so large a share of unknown ones has new names."""
 
 
 def changed_ids(material: Material) -> InputError | None:
-    """The error that says so; None where enough of the listed documents are known."""
-    share = _share_of_strangers(material) if _collapsed(material) else 0.0
+    """The error of changed ids; None where enough of the listed documents are known."""
+    counts, judgments = material.counts, material.population.judgments
+    now, before = counts.judged_share, counts.judged_share_before
+    if now is None or before is None or before < ONCE_JUDGED or now >= COLLAPSED * before:
+        return None
+    share = _share_of_strangers(material)
     if share < MOST_CHANGED:
         return None
-    counts, judgments = material.counts, material.population.judgments
     assert judgments is not None  # noqa: S101 - without them there is no share that could collapse
     listed = _listed(material.now.rankings[0], counts.judged_depth)
     return InputError(
@@ -240,31 +220,22 @@ def changed_ids(material: Material) -> InputError | None:
             f"were ids renamed? judged: {counts.judged_share:.0%} now, {counts.judged_share_before:.0%} in the "
             "baseline",
             place=material.now.origin,
-            suggestion=f"listed: {some(listed.texts(np.arange(min(len(listed), SHOWN))))}; "
-            f"judged: {some(judgments.documents.texts(np.arange(min(len(judgments), SHOWN))))}",
+            suggestion=f"listed: {some(listed.texts(np.arange(min(len(listed), 3))))}; "
+            f"judged: {some(judgments.documents.texts(np.arange(min(len(judgments), 3))))}",
             allowed="list renamed documents in the suite: documents: {aliases: FILE}",
         )
     )
 
 
-def _collapsed(material: Material) -> bool:
-    """Tell whether far less is judged now than was in the baseline."""
-    now, before = material.counts.judged_share, material.counts.judged_share_before
-    return now is not None and before is not None and before >= ONCE_JUDGED and now < COLLAPSED * before
-
-
 def _share_of_strangers(material: Material) -> float:
-    """Which share of the documents listed now occurs for no query of the judgments or of the baseline."""
+    """The share of the documents listed now that occur for no query of the judgments or of the baseline."""
     judgments, before = material.population.judgments, material.baseline
     listed = _listed(material.now.rankings[0], material.counts.judged_depth)
     if judgments is None or before is None or not len(listed):
         return 0.0
-    known = np.concatenate([judgments.documents.keys(), *_keys(before)])
+    listed_before = (rankings.documents.keys() for rankings in before.rankings)
+    known = np.concatenate([judgments.documents.keys(), *listed_before])
     return float(1.0 - np.isin(listed.keys(), known).mean())
-
-
-def _keys(side: Side) -> list[Words]:
-    return [rankings.documents.keys() for rankings in side.rankings]
 
 
 def _listed(rankings: Rankings, depth: int) -> Ids:

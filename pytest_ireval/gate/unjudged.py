@@ -1,4 +1,4 @@
-"""What unjudged documents leave open for a metric: differences without them, and under the worst and best labels."""
+"""Bounds the effect of unjudged documents on a metric: differences without them, and with the worst and best labels."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ COMPARED_GRADES = 12
 
 @dataclass(frozen=True, eq=False)
 class _Looking:
-    """What is looked at for every metric; lists of both sides are joined and matched once."""
+    """The data shared by all metrics; lists of both sides are joined and matched once."""
 
     suite: Suite
     base: Gathered
@@ -65,7 +65,7 @@ class _Looking:
     made: dict[Hashable, Any] = field(default_factory=dict)
 
     def once(self, key: Hashable, make: Callable[[], T]) -> T:
-        """What ``make`` returns, made once."""
+        """Return the result of ``make``, made once."""
         if key not in self.made:
             self.made[key] = make()
         found: T = self.made[key]
@@ -86,11 +86,10 @@ class _Pair(NamedTuple):
 
     @property
     def open(self) -> OpenDocuments:
-        """The unjudged documents."""
         return self.now.open
 
     def values(self, labels: Labellings, depth: int | None = None) -> tuple[Floats, Floats]:
-        """What the metric says of both sides under these labels; of the first ``depth`` documents, if it is given."""
+        """The metric's values of both sides under these labels; of the first ``depth`` documents, if it is given."""
         documents = bool(self.metric.needs & WITH_DOCUMENTS)
         now, before = (labelled(side, labels, self.scale, documents=documents) for side in (self.now, self.before))
         before = replace(before, ideal=now.ideal, _memory_of_ideal=now._memory_of_ideal)
@@ -99,11 +98,11 @@ class _Pair(NamedTuple):
         return self._said(now), self._said(before)
 
     def as_it_is(self) -> tuple[Floats, Floats]:
-        """What it says of both sides where nothing more is judged."""
+        """The metric's values of both sides with the present judgments."""
         return self._said(self.now.judged), self._said(self.before.judged)
 
     def without_unjudged(self) -> tuple[Floats, Floats]:
-        """The same without the unjudged documents; NaN where that leaves nothing of a list, which says nothing."""
+        """The same without the unjudged documents; NaN where that leaves an empty list."""
         return self._without(self.now.judged), self._without(self.before.judged)
 
     def _without(self, judged: JudgedRankings) -> Floats:
@@ -116,19 +115,19 @@ class _Pair(NamedTuple):
         return score(self.metric, condensed(ordered) if self.removed else ordered).values
 
     def _ordered(self, judged: JudgedRankings) -> JudgedRankings:
-        """Equal scores in the order that these labels give them, if labels say it."""
+        """Equal scores in the order that these labels give them, if the suite orders them by labels."""
         if not self.ordered:
             return judged
         return as_told(judged, replace(self.policies, unjudged="irrelevant"), "", self.metric)
 
     @property
     def removed(self) -> bool:
-        """Whether the suite takes unjudged documents out of all rankings."""
+        """True if the suite takes unjudged documents out of all rankings."""
         return self.policies.unjudged == "removed"
 
     @property
     def ordered(self) -> bool:
-        """Whether labels say in which order equal scores stand."""
+        """True if labels decide the order of equal scores."""
         return self.policies.ties in BY_JUDGMENTS
 
     @property
@@ -139,10 +138,9 @@ class _Pair(NamedTuple):
         return self.thinned
 
     def steps(self) -> tuple[int, ...]:
-        """Labels of different worth, ascending; for metrics that add up what documents are worth.
+        """Labels of different worth, ascending; for metrics that add up the worth of documents.
 
-        Which of two grades is worth more shows where one of two judged documents is listed: a third one keeps the
-        divisor away from 0.
+        Two grades are compared on a list of one of two judged documents: a third one keeps the divisor away from 0.
         """
         grades = [float(grade) for grade in self.scale]
         third = grades if len(grades) <= COMPARED_GRADES else grades[-1:]
@@ -180,7 +178,7 @@ def _pair_of(looking: _Looking, metric: Metric, rankings: tuple[Rankings, Rankin
 
     cutoff = metric.settings.get("cutoff")
     moves_up = policies.unjudged == "removed" or metric.settings.get("judged_only") or by_judgments
-    if not isinstance(cutoff, int) or moves_up:  # a document from below the cutoff may come to stand above it
+    if not isinstance(cutoff, int) or moves_up:  # a document from below the cutoff may move above it
         return pair(None)
     return pair(cutoff if metric.adds_up or _stops_at(cutoff, pair(None)) else None)
 
@@ -203,9 +201,9 @@ def _told_apart(metric: Metric, scale: Floats) -> Floats:
 
 
 def _stops_at(cutoff: int, pair: _Pair) -> bool:
-    """Tell whether what stands below the cutoff is worth nothing: lists that are cut there have the same values.
+    """Tell whether documents below the cutoff are worth nothing: lists that are cut there have the same values.
 
-    They have not for a metric that makes an ideal of all that was retrieved. Tried under labels drawn by lot.
+    They have others for a metric that makes an ideal of all that was retrieved. Tried under random labels.
     """
     query = np.repeat(np.flatnonzero(pair.open.counts)[:TRIED_QUERIES], TRIED_LABELLINGS)
     first = np.concatenate((np.zeros(1, np.int64), np.cumsum(pair.open.counts[query])))
@@ -224,7 +222,7 @@ def _told(looking: _Looking, rankings: Rankings, valued: frozenset[str]) -> Judg
     def told() -> JudgedRankings:
         found = setting.brought(rankings, Companions(), documents=True)
         policies = replace(setting.policies, unjudged="irrelevant")
-        by_judgments = policies.ties in BY_JUDGMENTS  # then the order, and what stands within the depth, is not known
+        by_judgments = policies.ties in BY_JUDGMENTS  # then the order, and the documents within the depth, are open
         judged = found.judged if by_judgments else as_told(found.judged, policies, found.origin)
         wanted = np.array([query in valued for query in judged.queries], bool)
         return judged if wanted.all() else only(judged, wanted)
@@ -233,11 +231,11 @@ def _told(looking: _Looking, rankings: Rankings, valued: frozenset[str]) -> Judg
 
 
 NOT_OF_LABELS = {"reference", "unjudged", "subtopics", "sessions", "preferences", "timings"}
-"""What a metric needs that a grade says nothing of: no label of a document could be told to it."""
+"""Needs of metrics that look at other data than grades: no label of a document would reach them."""
 
 
 class _Part(NamedTuple):
-    """What one pair of askings came to, in the order of the judged queries."""
+    """The results of one pair of askings, in the order of the judged queries."""
 
     pair: _Pair
     condensed_now: Floats
@@ -248,7 +246,7 @@ class _Part(NamedTuple):
 
 
 def unjudged_of(suite: Suite, base: Gathered, now: Side) -> Callable[[Side, Metric], Unjudged | None]:
-    """Gives what unjudged documents leave open for a metric, now beside a reference; made once for each."""
+    """Gives the possible effect of unjudged documents on a metric, now beside a reference; made once for each."""
     looking = _Looking(suite, base, now)
 
     def left_open(reference: Side, metric: Metric) -> Unjudged | None:
@@ -259,7 +257,7 @@ def unjudged_of(suite: Suite, base: Gathered, now: Side) -> Callable[[Side, Metr
 
 
 def _told_open(looking: _Looking, reference: Side, metric: Metric) -> Unjudged | None:
-    """What is open; a metric that breaks on labels leaves its verdict as it is, and what broke is told."""
+    """The effect of labels; a metric that breaks on them leaves its verdict as it is, and its error is reported."""
     try:
         return _left_open(looking, reference, metric)
     except MetricError as error:
@@ -268,17 +266,16 @@ def _told_open(looking: _Looking, reference: Side, metric: Metric) -> Unjudged |
 
 
 def _left_open(looking: _Looking, reference: Side, metric: Metric) -> Unjudged | None:
-    """None where no label would matter: to the metric, or to the difference of the two sides."""
+    """The effect of labels; None where no label would matter: to the metric, or to the difference of the two sides."""
     name = str(metric)
-    told = looking.now.scored.get(name)
-    before = reference.scored.get(name)
-    if told is None or before is None or name in reference.errors or looking.base.setting is None:
+    now, before = looking.now.scored.get(name), reference.scored.get(name)
+    if now is None or before is None or name in reference.errors or looking.base.setting is None:
         return None
-    metric = told.metric
+    metric = now.metric
     if metric.unit != "query" or metric.direction == "neither" or metric.needs & NOT_OF_LABELS:
         return None
-    undefined = np.isnan(told.values - before.values)
-    valued = frozenset(query for query, no in zip(told.names, undefined.tolist(), strict=True) if not no)
+    undefined = np.isnan(now.values - before.values)
+    valued = frozenset(query for query, no in zip(now.names, undefined.tolist(), strict=True) if not no)
     pairs = [_pair_of(looking, metric, both, valued) for both in _askings(looking.now, reference)]
     if not any(pair.open.query.size and pair.scale[-1] > 0 and _heeds_labels(pair) for pair in pairs):
         return None
@@ -293,13 +290,13 @@ def _askings(now: Side, reference: Side) -> Iterator[tuple[Rankings, Rankings]]:
 
 
 def _heeds_labels(pair: _Pair) -> bool:
-    """Tell whether the metric tells good labels from bad ones; a share of judged documents, for one, does not."""
+    """Tell whether the metric tells good labels from bad ones; a share of judged documents does not."""
     return heeds_labels(_asked(pair, _now)) or heeds_labels(_asked(pair, _before))
 
 
 def _part(pair: _Pair) -> _Part:
     now, before = pair.as_it_is()
-    asked = _asked(pair, _difference)
+    asked = _asked(pair, lambda ours, theirs: ours - theirs)
     bounds = joint_bounds(asked, now - before, _shape(pair), unknown=pair.unknown)
     endless = np.isinf(bounds.low) | np.isinf(bounds.high)
     if endless.any():
@@ -319,13 +316,13 @@ def _with_new_at_the_top(pair: _Pair, as_it_is: Floats) -> Floats:
 
 
 def _new(pair: _Pair) -> Mask:
-    """Which open documents the baseline does not list."""
+    """The open documents that the baseline does not list."""
     new: Mask = (pair.open.now > 0) & (pair.open.before == 0)
     return new
 
 
 def _shape(pair: _Pair) -> Shape:
-    """What the metric says of its values."""
+    """The properties of the metric's values."""
     metric = pair.metric
     low, high = bounds_of(metric)
     ends = (low - high, high - low)
@@ -343,7 +340,7 @@ def _shape(pair: _Pair) -> Shape:
 
 
 def _asked(pair: _Pair, value: Callable[[Floats, Floats], Floats]) -> Asked:
-    """What is asked of both sides under labels."""
+    """The question about both sides under labels."""
     rows = labelled_rows(pair.now) + labelled_rows(pair.before)
     return Asked(pair.open.first, rows, lambda labels: value(*pair.values(labels)), pair.scale.size)
 
@@ -354,10 +351,6 @@ def _now(now: Floats, before: Floats) -> Floats:  # noqa: ARG001 - as all of the
 
 def _before(now: Floats, before: Floats) -> Floats:  # noqa: ARG001 - as all of these
     return before
-
-
-def _difference(now: Floats, before: Floats) -> Floats:
-    return now - before
 
 
 def _in_order(population: Population, name: str, parts: Sequence[_Part]) -> Unjudged:
@@ -377,7 +370,7 @@ def _in_order(population: Population, name: str, parts: Sequence[_Part]) -> Unju
         condensed_before=placed([part.condensed_before for part in parts]),
         worst=high if lower_is_better else low,
         best=low if lower_is_better else high,
-        exact=_is_exact(parts),
+        exact=len(parts) == 1 and parts[0].bounds.exact,  # labels are not followed through several askings
         documents=_documents(queries, name, parts),
         all_new=placed([part.all_new for part in parts]),
         there=_judged_there(parts[0].pair, place),
@@ -401,20 +394,15 @@ def _judged_there(pair: _Pair, place: Integers) -> JudgedThere:
 
 
 def _top_grade(population: Population, pair: _Pair) -> float | None:
-    """None where relevant documents are all alike to the metric, or to the judges."""
+    """The top grade; None where relevant documents are all alike to the metric, or to the judges."""
     assert population.judgments is not None  # noqa: S101 - a metric was scored by them
     grades = population.judgments.grade
     alike = pair.metric.settings.get("rel") is not None or (grades[grades > 0] == float(pair.scale[-1])).all()
     return None if alike else float(pair.scale[-1])
 
 
-def _is_exact(parts: Sequence[_Part]) -> bool:
-    """Labels of several askings are not followed through all of them: their bounds may be too wide."""
-    return len(parts) == 1 and parts[0].bounds.exact
-
-
 def _documents(queries: Queries, name: str, parts: Sequence[_Part]) -> tuple[ToJudge, ...]:
-    """Documents whose label moves a query, by what the top label does; the mean of all askings."""
+    """Documents whose label moves a query, with the effect of the top label; the mean of all askings."""
     found: dict[tuple[str, str], ToJudge] = {}
     for part in parts:
         for each in _moving(queries, name, part):

@@ -2,31 +2,30 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Container, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from datetime import date
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
 from pytest_ireval.baselines.at_base import Base
 from pytest_ireval.errors import BaselineError, BaselineMisfitError, IrevalError, MissingAnchorError
-from pytest_ireval.gate.asking import error_lines, error_ruling, errors_told, judges, too_few
+from pytest_ireval.gate.asking import error_ruling, errors_told, is_new, judges, too_few
 from pytest_ireval.gate.inputs import time_left
 from pytest_ireval.gate.lowering import lowering, with_weaker
 from pytest_ireval.gate.material import Material, by_stored_baseline, reference_of, seen_of
-from pytest_ireval.gate.reference import without_anchor
+from pytest_ireval.gate.reference import bring_back, without_anchor
 from pytest_ireval.gate.to_judge import changed_ids
 from pytest_ireval.gate.weakened import weakened
-from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.plugins.kinds import MeanTest, Part
 from pytest_ireval.results.outcome import Outcome
 from pytest_ireval.retrieval.doors import some
 from pytest_ireval.rules.context import Ruling, Seen
 from pytest_ireval.rules.new_document import NewDocumentOptions, expecting, prominent
 from pytest_ireval.rules.planning import INPUTS, LOWERING, Check
-from pytest_ireval.rules.side import Floats, Side
+from pytest_ireval.rules.side import Side
 from pytest_ireval.statistics.multiplicity import holm_of_groups, worth_of_tests
 from pytest_ireval.statistics.student import LEVEL
 from pytest_ireval.suites.suite import RuleAsked, Waiver
@@ -34,34 +33,32 @@ from pytest_ireval.text_table import counted
 
 
 class Circumstances(NamedTuple):
-    """What decides besides the material."""
+    """The conditions of a run, beside the material of its suites."""
 
     today: date
     base: Base | None = None
-    """What the stored baselines are held against; None: against nothing."""
+    """The branch whose baselines the stored ones are compared with; None: not compared."""
     lowering_fails: bool = False
-    """Whether a branch that lowers its baseline fails; else that is a warning."""
+    """True if a branch that lowers its baseline fails; else that is a warning."""
+    last_run: Path | None = None
+    """The rankings of the run before; None where runs write no files."""
 
 
 def judged_all(
     checks: Sequence[Check], material: Material, circumstances: Circumstances, selected: Container[str] | None = None
 ) -> tuple[Outcome, ...]:
-    """The outcomes of all checks of a suite, or of the ``selected`` ones; what is corrected for, is it for all."""
+    """Judge all checks of a suite, or the ``selected`` ones; the correction is always for all verdicts."""
     family = family_of(checks, material)
     chosen = [check for check in checks if selected is None or check.id in selected]
     found = tuple(judged(check, material, circumstances, family) for check in chosen)
     sound = any(outcome.id == INPUTS and outcome.verdict in ("pass", "inconclusive") for outcome in found)
-    if sound and _nothing_judged(checks, material):
+    if sound and not any(_judges(check, material) for check in checks if check.asked is not None):
         return tuple(_none_judged(each, checks, material) if each.id == INPUTS else each for each in found)
     return found
 
 
-def _nothing_judged(checks: Sequence[Check], material: Material) -> bool:
-    """Tell whether no rule of the suite has anything to judge; a rule that is an error, or red, says so itself."""
-    return not any(_judges(check, material) for check in checks if check.asked is not None)
-
-
 def _judges(check: Check, material: Material) -> bool:
+    """Tell whether the rule has anything to judge; a rule that is an error, or red, counts: it says so itself."""
     asked = check.asked
     if asked is None or (asked.kind.compares and not isinstance(reference_of(check, material), Side)):
         return True
@@ -80,7 +77,7 @@ def _none_judged(inputs: Outcome, checks: Sequence[Check], material: Material) -
     if material.suite.nothing_judged == "pass":
         allowed = f"{said}; the suite allows it (nothing_judged: pass)"
         return replace(inputs, warning=True, headline=allowed, facts=facts)
-    new = [check for check in checks if check.asked and check.asked.kind.compares and _is_new(check, material)]
+    new = any(check.asked and check.asked.kind.compares and is_new(seen_of(check, material)) for check in checks)
     way = "accept the current rankings" if new else "give it more queries, or lower min_queries"
     if not material.population.counting.any():
         way = "end a waiver"
@@ -90,16 +87,8 @@ def _none_judged(inputs: Outcome, checks: Sequence[Check], material: Material) -
         headline=said,
         sentence="A suite that judges nothing cannot find a bad change.",
         facts=(f"{way}; to allow a suite that judges nothing, write nothing_judged: pass", *facts),
-        acceptable=bool(new),
+        acceptable=new,
     )
-
-
-def _is_new(check: Check, material: Material) -> bool:
-    """Tell whether the baseline has no query of the check's slice yet."""
-    seen = seen_of(check, material)
-    position = {} if seen.baseline is None else seen.baseline.position
-    inside = check.slice.mask(material.population.queries)
-    return not any(q in position for q, there in zip(material.population.queries.ids, inside, strict=True) if there)
 
 
 def judged(check: Check, material: Material, circumstances: Circumstances, family: _Family) -> Outcome:
@@ -126,14 +115,15 @@ def judged(check: Check, material: Material, circumstances: Circumstances, famil
 
 
 def _lenient(asked: RuleAsked, outcome: Outcome) -> Outcome:
-    """The same; a failure of a rule that says ``on_fail: warn`` is a warning, whatever the failure is."""
+    """Turn a failure of a rule that says ``on_fail: warn`` into a warning, whatever the failure is."""
     if outcome.verdict == "fail" and asked.options.on_fail == "warn":
         return replace(outcome, verdict="pass", warning=True)
     return outcome
 
 
 def _plain_outcome(check: Check) -> Outcome:
-    """What is known of an outcome before anything is evaluated."""
+    """The parts of an outcome that are known before anything is evaluated."""
+    metric = check.part.metric
     return Outcome(
         id=check.id,
         kind=check.family,
@@ -143,50 +133,26 @@ def _plain_outcome(check: Check) -> Outcome:
         line=check.place.line,
         column=check.place.column,
         name=check.asked.options.name if check.asked else "",
-        metric="" if check.part.metric is None else str(check.part.metric),
-        explained=_explained(check.part.metric),
+        metric="" if metric is None else str(metric),
+        explained=metric is not None and metric.unit == "query" and not metric.needs & {"reference", "sessions"},
         slice=str(check.slice),
         tags=check.tags,
     )
 
 
-def _explained(metric: Metric | None) -> bool:
-    """Tell whether the metric has arithmetic on a single query and a single list."""
-    return metric is not None and metric.unit == "query" and not metric.needs & {"reference", "sessions"}
-
-
 def _with(plain: Outcome, ruling: Ruling) -> Outcome:
-    return replace(
-        plain,
-        verdict=ruling.verdict,
-        headline=ruling.headline,
-        sentence=ruling.sentence,
-        figures=ruling.figures,
-        queries=ruling.queries,
-        more_queries=ruling.more_queries,
-        worst=ruling.worst,
-        facts=ruling.facts,
-        statistics=ruling.statistics,
-        warning=ruling.warning,
-        numbers=ruling.numbers,
-    )
+    return replace(plain, **{each.name: getattr(ruling, each.name) for each in fields(Ruling)})
 
 
 def _without_baseline(plain: Outcome, material: Material) -> Outcome:
-    """Against the change; one that was deleted is brought back, not accepted anew."""
+    """Fail; a deleted baseline must be restored, not accepted again."""
     plain = replace(plain, verdict="fail", headline="no baseline to compare with")
     if material.deleted:
-        headline = f"{plain.headline}, but the last commit has one\n  {bring_back(material)}"
+        headline = f"{plain.headline}, but the last commit has one\n  {bring_back(material.deleted)}"
         sentence = "The baseline of this suite was deleted."
         return replace(plain, headline=headline, sentence=sentence, compares=False)  # nor can it simply be accepted
     sentence = "No rankings of this suite have been accepted yet."
     return replace(plain, sentence=sentence, missing_baseline=True, acceptable=True)
-
-
-def bring_back(material: Material) -> str:
-    """How a deleted baseline comes back."""
-    files = " ".join(shlex.quote(path.as_posix()) for path in material.deleted)
-    return f"git checkout HEAD -- {files} restores it"
 
 
 def _ruling(check: Check, asked: RuleAsked, material: Material, family: _Family) -> Ruling:
@@ -241,7 +207,7 @@ def _lowering(check: Check, material: Material, circumstances: Circumstances) ->
 
 
 def _inputs(material: Material) -> Ruling:
-    """What the suite rests on belongs together, or nothing could have been gathered; and what should be known of it."""
+    """Rule on the inputs, which fit together once they are gathered; the facts tell what a reader should know."""
     error = material.baseline_error
     locked = material.suite.judgments is not None and material.suite.judgments.lock
     if locked and error is not None and not isinstance(error, BaselineMisfitError):
@@ -258,10 +224,7 @@ def _inputs(material: Material) -> Ruling:
 
 
 def _with_new_documents(material: Material, ruling: Ruling) -> Ruling:
-    """Inconclusive where one new document is at the top of this many queries that no figure can tell what it is worth.
-
-    A rule about such documents that looks at all queries says itself how many are too many.
-    """
+    """Make it inconclusive if a new document tops too many lists; a rule about these on all queries decides itself."""
     asked = [rule.options for rule in material.suite.rules if isinstance(rule.options, NewDocumentOptions)]
     reference = _accepted(material)
     if reference is None or any(not options.where for options in asked):
@@ -289,7 +252,7 @@ def _with_new_documents(material: Material, ruling: Ruling) -> Ruling:
 
 
 def _accepted(material: Material) -> Side | None:
-    """What rules compare with: the stored baseline, or the first reference that one names instead."""
+    """The reference of the rules: the stored baseline, or the first one that a rule names instead."""
     if not any(rule.kind.compares for rule in material.suite.rules):
         return None
     if material.stored is not None:
@@ -310,14 +273,12 @@ def _facts(material: Material) -> Iterator[str]:
 
 
 def broken_outcome(check: Check, error: IrevalError) -> Outcome:
-    """The outcome of a check of a suite whose inputs are broken: the whole text stands at the inputs."""
-    plain = _plain_outcome(check)
-    if check.id == INPUTS:
-        return _with(plain, error_ruling(error))
-    first = error_lines(error)[0]
-    return _with(
-        plain, Ruling("error", f"the inputs of this suite are broken: {first}", facts=(f"see the outcome of {INPUTS}",))
-    )
+    """The outcome of a check of a suite whose inputs are broken; the check of the inputs has the whole text."""
+    ruling = error_ruling(error)
+    if check.id != INPUTS:
+        first = f"the inputs of this suite are broken: {ruling.headline}"
+        ruling = Ruling("error", first, facts=(f"see the outcome of {INPUTS}",))
+    return _with(_plain_outcome(check), ruling)
 
 
 @dataclass(frozen=True)
@@ -327,33 +288,34 @@ class _Family:
     adjusted: Mapping[str, float] = field(default_factory=dict)
     """By id: the corrected p, over all rules of the suite, whatever was selected."""
     broken: Mapping[str, str] = field(default_factory=dict)
-    """By id: what a plugin's code raised where a p was asked for."""
+    """By id: the error of a plugin's code that was asked for a p."""
 
 
 def family_of(checks: Sequence[Check], material: Material) -> _Family:
-    """Of all checks of a suite."""
+    """The corrected verdicts of all checks of a suite."""
     tested: dict[str, MeanTest] = {}
     broken: dict[str, str] = {}
     for check in checks:
         if check.asked is None or check.asked.kind.tested is None or reference_of(check, material) is None:
             continue
         try:
-            p = _checked(check.asked.kind.tested(check.asked.options, seen_of(check, material)))
+            test = _checked(check.asked.kind.tested(check.asked.options, seen_of(check, material)))
         except IrevalError:
             continue  # what cannot be compared is an error when the rule is asked
         except Exception as error:  # noqa: BLE001 - a plugin may raise anything; the verdict says what
-            broken[check.id] = (
-                f"rule {check.asked.kind.name} of {check.asked.kind.source} raised {type(error).__name__}: {error}"
-            )
+            rule = f"rule {check.asked.kind.name} of {check.asked.kind.source}"
+            broken[check.id] = f"{rule} raised {type(error).__name__}: {error}"
             continue
-        if p is not None:
-            tested[check.id] = p
-    adjusted = _corrected(list(tested.values()))
+        if test is not None:
+            tested[check.id] = test
+    groups, worth = groups_of(list(tested.values()))
+    p = np.array([each.p for each in tested.values()], np.float64)
+    adjusted = holm_of_groups(p, groups, worth)  # tests of the same queries count by how much they move together
     return _Family(dict(zip(tested, adjusted.tolist(), strict=True)), broken)
 
 
 def _checked(p: float | MeanTest | None) -> MeanTest | None:
-    """Return what a rule says of its p; a plugin may say what is no probability, or values of other units."""
+    """Check the p of a rule; a plugin may return an invalid probability, or values of other units."""
     if p is None:
         return None
     found = p if isinstance(p, MeanTest) else MeanTest(float(p), None, None)
@@ -362,12 +324,6 @@ def _checked(p: float | MeanTest | None) -> MeanTest | None:
     if found.units is not None and np.shape(found.gains) != np.shape(found.units):
         raise ValueError("a MeanTest needs one gain for each unit")
     return found
-
-
-def _corrected(tested: Sequence[MeanTest]) -> Floats:
-    """Correct for all tests, and for those of the same queries by how much they move together."""
-    groups, worth = groups_of(tested)
-    return holm_of_groups(np.array([each.p for each in tested], np.float64), groups, worth)
 
 
 def groups_of(tested: Sequence[MeanTest]) -> tuple[list[list[int]], list[float]]:

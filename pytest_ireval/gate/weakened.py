@@ -1,4 +1,4 @@
-"""A suite compared with its version at the merge base: what makes it weaker, and which suites are missing.
+"""Compares a suite with its version at the merge base: changes that make it weaker, and missing suites.
 
 Git supplies the base version; today's plugins read it. Checks, options, queries and judgments are compared. A change
 whose direction is unknown is reported as a change.
@@ -32,7 +32,7 @@ from pytest_ireval.text_table import counted
 NAMED = 10
 """The most verdicts to name among those that are gone."""
 SELECTING = ("name", "where", "per")
-"""Options that decide which verdicts there are, and are seen by these."""
+"""Options that select the verdicts: a change of them shows in the list of verdicts."""
 POLICIES = {
     "missing_queries": ("error", "zero", "ignore"),
     "no_relevant": ("error", "zero", "ignore"),
@@ -42,17 +42,16 @@ POLICIES = {
 """Keys of a suite whose values are words, the strictest first."""
 SETTINGS = ("depth", "weight", "cluster", "population", "documents", "tags")
 """Keys that may make it weaker or not."""
-LONGEST = 400
-"""So much of an error is told."""
+YAML = (".yaml", ".yml")
 Read = TypeVar("Read")
 
 
 class Weakened(NamedTuple):
-    """Lines about what is not as it was."""
+    """Lines about changes since the base."""
 
     weaker: tuple[str, ...] = ()
     other: tuple[str, ...] = ()
-    """What may let more pass, or less."""
+    """Changes that may let more pass, or less."""
 
 
 def weakened(suite: Suite, registry: Registry, tree: Tree, queries: Queries, ranked: Collection[str] = ()) -> Weakened:
@@ -69,8 +68,8 @@ def weakened(suite: Suite, registry: Registry, tree: Tree, queries: Queries, ran
         then = _suite_then(suite, own, registry, tree)
         return unchanged if then is None else _compared(then, suite, registry, tree, queries, ranked)
     except IrevalError as error:
-        said = " ".join(line.strip() for line in str(error).splitlines())
-        return Weakened((f"the base version of the suite cannot be compared: {said[:LONGEST]}", *unchanged.weaker))
+        text = " ".join(line.strip() for line in str(error).splitlines())[:400]
+        return Weakened((f"the base version of the suite cannot be compared: {text}", *unchanged.weaker))
 
 
 def _compared(
@@ -86,12 +85,12 @@ def _compared(
 
 
 def _suites_then(path: Path, registry: Registry, tree: Tree) -> tuple[Suite, ...]:
-    """The suites that a file held; ``path`` is where it would lie."""
+    """The suites that a file held; ``path`` is its place today."""
     return load_suites(path, registry, contents=lambda file: _content_then(tree, path_from_top(tree, file)))
 
 
 def _read_by(suite: Suite) -> Iterator[Path]:
-    """Its YAML files, and those that hold queries, judgments and what is said about documents."""
+    """Its YAML files, and those that hold queries, judgments and other data of documents."""
     yield from suite.files or (suite.path,)
     judgments = suite.judgments.file if suite.judgments else None
     for asked in (suite.queries, judgments, suite.documents.aliases, suite.documents.collapse):
@@ -100,17 +99,17 @@ def _read_by(suite: Suite) -> Iterator[Path]:
 
 
 def _content_then(tree: Tree, path: str) -> bytes | None:
-    """What was in a file; None if it was not there."""
+    """The content of a file at the base; None if it did not exist."""
     name = tree.files_in(path.rpartition("/")[0] or ".").get(path) if path else None
     return None if name is None else tree.contents({path: name})[path]
 
 
 def _path_then(suite: Suite, tree: Tree) -> str:
-    """Where the suite's own file was; empty if it is new."""
+    """The path of the suite's own file at the base; empty if it is new."""
     own = path_from_top(tree, suite.path)
     if own in tree.files_in(own.rpartition("/")[0] or "."):
         return own
-    gone = [path for path, status in tree.changes.items() if status == "D" and path.endswith((".yaml", ".yml"))]
+    gone = [path for path, status in tree.changes.items() if status == "D" and path.endswith(YAML)]
     ending = "".join(f".{value}" for value in suite.values.values())
     wanted = suite.name.removesuffix(ending)
     return next((path for path, name in called_in(tree, gone).items() if name == wanted), "")
@@ -145,7 +144,7 @@ def _judgments_then(then: Suite, registry: Registry, tree: Tree) -> Judgments | 
 
 
 def _as_it_was(asked: FileAsked, tree: Tree, read: Callable[[Path], Read]) -> Read:
-    """What a reader makes of a file's content of then, under the file's own name; of now, where git has none."""
+    """Read a file's content at the base, under the file's own name; the current one, where git has none."""
     path = path_from_top(tree, asked.path)
     content = _content_then(tree, path) if path in tree.changes else None
     if content is None:
@@ -161,13 +160,13 @@ def _as_it_was(asked: FileAsked, tree: Tree, read: Callable[[Path], Read]) -> Re
 
 
 def _matching(check: Check) -> tuple[object, ...]:
-    """What stays the same if a rule is only given another name."""
+    """The parts of a check that stay the same if its rule is only given another name."""
     kind = check.asked.kind.name if check.asked else check.family
     return kind, str(check.part.metric), check.part.label, check.slice
 
 
 def _pairs(before: Sequence[Check], now: Sequence[Check]) -> Iterator[tuple[Check, Check | None]]:
-    """Each check of a rule with what has become of it."""
+    """Each check of a rule, with the current check that continues it, if there is one."""
     by_id = {check.id: check for check in now}
     known = {check.id for check in before}
     free = {_matching(check): check for check in now if check.id not in known}
@@ -184,7 +183,7 @@ def _dropped(before: Sequence[Check], now: Sequence[Check]) -> Iterator[str]:
 
 
 def _of_checks(before: Sequence[Check], now: Sequence[Check]) -> Iterator[tuple[str, bool]]:
-    """Changed options, each with whether it lets more pass: once for all verdicts of which it is so."""
+    """Changed options, each with a flag: it lets more pass. Verdicts with the same change share a line."""
     found: dict[tuple[str, ChangedOption], list[str]] = {}
     for check, other in _pairs(before, now):
         if check.asked is None or other is None or other.asked is None:
@@ -233,7 +232,7 @@ def _of_suite(then: Suite, now: Suite) -> Iterator[tuple[str, bool]]:
 
 
 def _same_but_place(value: object) -> object:
-    """Of something a suite asks for, all but where it stands."""
+    """The fields of something a suite asks for, without its place in the file."""
     known = getattr(value, "__dataclass_fields__", None)
     if known is None:
         return value
@@ -276,7 +275,6 @@ def _of_queries(then: Iterable[str], now: Queries) -> Iterator[str]:
 
 
 def _of_judgments(then: Suite, now: Suite, registry: Registry, tree: Tree) -> Iterator[str]:
-    """Judged pairs that are gone."""
     if then.judgments is None:
         return
     if now.judgments is None:
@@ -301,20 +299,16 @@ def _pairs_of(judgments: Judgments | None) -> dict[tuple[str, str], None]:
 
 
 FIXTURE = "ireval"
-YAML = (".yaml", ".yml")
 
 
 def vanished(
     tree: Tree, folders: Iterable[Path], now: Mapping[Path, Collection[str]], registry_for: Callable[[Path], Registry]
 ) -> Iterator[str]:
     """A line for each in ``folders``; ``now`` are the names of the suites that were collected, by their files."""
-    changed = [path for path in tree.changes if _lies_in(tree.base.top / path, folders)]
+    real = [Path(os.path.realpath(folder)) for folder in folders]
+    changed = [path for path in tree.changes if any((tree.base.top / path).is_relative_to(each) for each in real)]
     yield from _suites(tree, changed, now, registry_for)
-    yield from _tests(tree, changed, folders)
-
-
-def _lies_in(path: Path, folders: Iterable[Path]) -> bool:
-    return any(path.is_relative_to(os.path.realpath(folder)) for folder in folders)
+    yield from _tests(tree, changed, real)
 
 
 def _suites(
@@ -326,13 +320,12 @@ def _suites(
         then = _names_then(tree, path, registry_for) if path.endswith(YAML) else []
         here = of_file.get(tree.base.top / path, ())
         gone = [name for name in then if name not in known]
-        if gone and len(here) < len(then):  # with as many as then, some have another name: they are held against it
-            for name in gone:
-                yield f"suite {name} ({path}) is missing; it existed at {tree.base}"
+        if len(here) < len(then):  # with as many as then, some have another name and are compared with it
+            yield from (f"suite {name} ({path}) is missing; it existed at {tree.base}" for name in gone)
 
 
 def _names_then(tree: Tree, path: str, registry_for: Callable[[Path], Registry]) -> list[str]:
-    """The suites of a file as it was; what it calls itself, if it cannot be read any more."""
+    """The names of the suites of a file at the base; the file's own name for them, if it is unreadable today."""
     content = _content_then(tree, path)
     if content is None or not says_suite(Path(path).stem, content):
         return []
@@ -354,9 +347,8 @@ def _tests(tree: Tree, changed: Iterable[str], folders: Iterable[Path]) -> Itera
         if gates_now is None:
             gates_now = _gates_below(folders)
         elsewhere = {name for file, names in gates_now.items() if file != tree.base.top / path for name in names}
-        for name in gone:
-            if name not in elsewhere:
-                yield f"Python gate {name} ({path}) is missing; it existed at {tree.base}"
+        missing = [name for name in gone if name not in elsewhere]
+        yield from (f"Python gate {name} ({path}) is missing; it existed at {tree.base}" for name in missing)
 
 
 def _on_disk(path: Path) -> bytes:
@@ -367,13 +359,8 @@ def _on_disk(path: Path) -> bytes:
 
 
 def _gates_below(folders: Iterable[Path]) -> dict[Path, set[str]]:
-    found = {}
-    for folder in folders:
-        for path in files_below(Path(os.path.realpath(folder))):
-            names = _gates_in(_on_disk(path)) if path.suffix == ".py" else set()
-            if names:
-                found[path] = names
-    return found
+    python = (path for folder in folders for path in files_below(folder) if path.suffix == ".py")
+    return {path: _gates_in(_on_disk(path)) for path in python}
 
 
 def _gates_in(content: bytes) -> set[str]:

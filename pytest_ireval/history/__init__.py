@@ -1,4 +1,4 @@
-"""What runs came to, one after the other, in a database beside the suites; and what can be asked of it."""
+"""The history of runs in a database beside the suites, and the questions it answers."""
 
 from __future__ import annotations
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,18 +23,15 @@ WAIT = 30.0
 
 @contextmanager
 def writing(path: Path, *, wait: float = WAIT) -> Iterator[Connection]:
-    """Nobody else writes meanwhile; what is done counts when the block ends, and not at all if it raises."""
+    """Write alone; the changes count when the block ends, and not at all if it raises."""
     with _told(path, wait):
         _with_folder(path)
-        connection = _opened(path, "rwc", wait)
-        try:
+        with closing(_opened(path, "rwc", wait)) as connection:  # what was not committed is undone
             connection.execute("PRAGMA foreign_keys = ON")
             connection.execute("BEGIN IMMEDIATE")
             _bring_up(connection, _shown_path(path))
             yield connection
             connection.execute("COMMIT")
-        finally:
-            connection.close()  # what was not committed is undone
 
 
 @contextmanager
@@ -56,7 +53,7 @@ def reading(path: Path, *, wait: float = WAIT) -> Iterator[Connection | None]:
 
 
 def bound(*values: Value) -> tuple[Value, ...]:
-    """As SQLite takes them: what is no UTF-8 in a text, such as the name of a folder, is spelled out."""
+    """The values as SQLite takes them: bytes that are not UTF-8, as in the name of a folder, are spelled out."""
     return tuple([_spelled_out(value) if isinstance(value, str) and not value.isascii() else value for value in values])
 
 
@@ -65,17 +62,13 @@ def _spelled_out(text: str) -> str:
 
 
 def shrink(path: Path, *, wait: float = WAIT) -> None:
-    """The room of what was deleted is given back."""
-    with _told(path, wait):
-        connection = _opened(path, "rw", wait)
-        try:
-            connection.execute("VACUUM")
-        finally:
-            connection.close()
+    """Give back the room of what was deleted."""
+    with _told(path, wait), closing(_opened(path, "rw", wait)) as connection:
+        connection.execute("VACUUM")
 
 
 def _brought_up(connection: Connection, path: Path) -> Connection:
-    """A copy in memory: the file stays of its version until somebody writes."""
+    """A copy in memory: the file keeps its version until a run writes to it."""
     import sqlite3
 
     copy = sqlite3.connect(":memory:", isolation_level=None)
@@ -97,7 +90,6 @@ def _opened(path: Path, mode: str, wait: float) -> Connection:
 
 @contextmanager
 def _told(path: Path, wait: float) -> Iterator[None]:
-    """What the system or SQLite refuses becomes an error of ours."""
     try:
         import sqlite3
     except ImportError as error:
@@ -120,7 +112,7 @@ def _refused(reason: str, path: Path, wait: float) -> Problem:
 
 
 APPLICATION = 0x49524556
-"""``IREV``: what tells our file from a database of somebody else."""
+"""``IREV``: it tells our file from the database of another program."""
 STEPS = (
     (
         """CREATE TABLE runs (
@@ -149,7 +141,7 @@ VERSION = len(STEPS)
 
 
 def _version_of(connection: Connection, place: str) -> int:
-    """Of the tables there are, 0 of an empty file; HistoryError where they are none that can be read."""
+    """The version of the tables, 0 of an empty file; HistoryError where they cannot be read."""
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     (application,) = connection.execute("PRAGMA application_id").fetchone()
     (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
@@ -164,7 +156,7 @@ def _version_of(connection: Connection, place: str) -> int:
 
 
 def _bring_up(connection: Connection, place: str) -> None:
-    """The tables are those of this version; part of the transaction that is open."""
+    """Bring the tables to this version, as a part of the open transaction."""
     for version in range(_version_of(connection, place), VERSION):
         for statement in STEPS[version]:
             connection.execute(statement)
@@ -172,8 +164,7 @@ def _bring_up(connection: Connection, place: str) -> None:
 
 
 FOLDER = ".ireval"
-FILE = "history.sqlite"
-USUAL = f"{FOLDER}/{FILE}"
+USUAL = f"{FOLDER}/history.sqlite"
 IGNORED = """\
 # The history of pytest-ireval grows with every run. Keep it out of the repository.
 /{name}*
@@ -182,7 +173,7 @@ IGNORED = """\
 
 
 def _with_folder(path: Path) -> None:
-    """The folder is there; one that is ours to fill tells git to leave the history alone."""
+    """Make the folder; if only we fill it, tell git to leave the history alone."""
     made = not path.parent.exists()
     path.parent.mkdir(parents=True, exist_ok=True)
     told = path.parent / ".gitignore"
@@ -213,7 +204,7 @@ def history_for(folder: Path) -> Path:
 
 
 def _homes(folder: Path) -> tuple[Path, ...]:
-    """The folder, and those above it up to the top of its repository; no further: that is none of ours."""
+    """The folder and those above it up to the top of its repository; folders beyond belong to others."""
     root = root_of(folder)
     here = Path(os.path.realpath(folder))
     if root is None:
@@ -222,5 +213,4 @@ def _homes(folder: Path) -> tuple[Path, ...]:
 
 
 def _shown_path(path: Path) -> str:
-    """As messages show it."""
     return near(path).as_posix()

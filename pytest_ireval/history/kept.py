@@ -1,4 +1,4 @@
-"""What the history keeps of a run, and how runs are added, deleted and rebuilt from git."""
+"""The record that the history keeps of a run, and how runs are added, deleted and rebuilt from git."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields
 from operator import attrgetter
 from pathlib import Path
@@ -20,7 +20,7 @@ from pytest_ireval.baselines.writing import is_anchor
 from pytest_ireval.errors import BaselineError, HistoryError, Problem
 from pytest_ireval.history.database import WAIT, bound, reading, shrink, writing
 from pytest_ireval.repositories.git import asked, blob, git
-from pytest_ireval.results.outcome import Outcome, SliceFigures, worst_of
+from pytest_ireval.results.outcome import SliceFigures, worst_of
 from pytest_ireval.results.suite_result import MetricFigures, RunResult, SuiteResult
 
 if TYPE_CHECKING:
@@ -59,15 +59,13 @@ class KeptSuite:
     name: str
     path: str
     verdict: str
-    """Empty where nobody knows: of a run that only the baseline tells of."""
+    """Empty where the run is known only from its baseline."""
     planned: int = 0
-    """How many verdicts the suite has."""
     judged: int = 0
-    """How many of them the run was asked for."""
+    """The number of them that the run was asked for."""
     accepted: bool = False
-    """Whether the run wrote its baseline."""
+    """True if the run wrote the suite's baseline."""
     reason: str = ""
-    """Why."""
     figures: tuple[KeptFigures, ...] = ()
 
 
@@ -86,37 +84,29 @@ class KeptRun:
 
     @property
     def key(self) -> str:
-        """The same for the same run, whoever tells of it."""
+        """A fingerprint that is equal for equal runs, whether from the run itself, a file or git."""
         suites = [[*_OF_SUITE(suite), [_OF_FIGURES(each) for each in suite.figures]] for suite in self.suites]
         return hashlib.sha256(json.dumps([*_OF_RUN(self), suites]).encode()).hexdigest()[:32]
 
 
 _OF_RUN = attrgetter("date", "commit", "branch", "dirty", "verdict", "version")
 _OF_SUITE = attrgetter("name", "path", "verdict", "planned", "judged", "accepted", "reason")
-_OF_FIGURES = attrgetter(*(each.name for each in fields(KeptFigures)))
+FIGURES = tuple(each.name for each in fields(KeptFigures))
+"""The columns are called as the fields."""
+_OF_FIGURES = attrgetter(*FIGURES)
 
 
 def kept_run(run: RunResult, origin: Origin = "run", place: str = "") -> KeptRun:
-    """What is kept of a run; ``place`` is what messages call it. HistoryError where its date is none."""
+    """The record of a run; ``place`` is its name in messages. Raises HistoryError where its date is invalid."""
     if not DATE.fullmatch(run.date):
         allowed = "as in 2026-11-20T19:20:00Z"
         raise HistoryError(Problem(f"{run.date!r} is not a valid date of a run", place, ("date",), allowed=allowed))
-    suites = tuple(_suite(suite, run) for suite in run.suites)
-    return KeptRun(run.date, run.commit, run.branch, bool(run.dirty), run.verdict, run.version, suites, origin)
-
-
-def _suite(suite: SuiteResult, run: RunResult) -> KeptSuite:
-    accepted = suite.name in run.accepted
-    return KeptSuite(
-        name=suite.name,
-        path=suite.path,
-        verdict=suite.verdict,
-        planned=len(suite.planned),
-        judged=len(suite.outcomes),
-        accepted=accepted,
-        reason=run.reason if accepted else "",
-        figures=tuple(_figures(suite)),
-    )
+    suites = []
+    for suite in run.suites:
+        accepted, counts = suite.name in run.accepted, (len(suite.planned), len(suite.outcomes))
+        reason, figures = run.reason if accepted else "", tuple(_figures(suite))
+        suites.append(KeptSuite(suite.name, suite.path, suite.verdict, *counts, accepted, reason, figures))
+    return KeptRun(run.date, run.commit, run.branch, bool(run.dirty), run.verdict, run.version, tuple(suites), origin)
 
 
 def _figures(suite: SuiteResult) -> Iterator[KeptFigures]:
@@ -124,53 +114,29 @@ def _figures(suite: SuiteResult) -> Iterator[KeptFigures]:
     names = {metric.name for metric in suite.metrics}
     for metric in suite.metrics:
         if metric.now is not None:
-            yield _whole(metric, suite)
+            values = suite.queries.now.get(metric.name)
+            paired = metric.worse + metric.better + metric.same
+            counted = None if values is None else sum(value is not None for value in values)
+            yield _kept(suite, metric.name, ALL, metric, int(paired) or counted)
     slices: dict[tuple[str, str], SliceFigures] = {}
     for outcome in suite.outcomes:
         for figures in outcome.figures if outcome.metric in names and not outcome.against else ():
-            at = (outcome.metric, figures.slice)
-            if figures.slice != ALL and figures.baseline is not None and _says_more(figures, slices.get(at)):
-                slices[at] = figures
-    for (name, _), figures in sorted(slices.items()):
-        yield _slice(name, figures, _verdict(suite.outcomes, name, figures.slice))
+            known = slices.get((outcome.metric, figures.slice))
+            # several rules may look at one slice; one that knows the spread says more
+            more = known is None or (known.sd is None and figures.sd is not None)
+            if figures.slice != ALL and figures.baseline is not None and more:
+                slices[outcome.metric, figures.slice] = figures
+    for (name, part), figures in sorted(slices.items()):
+        yield _kept(suite, name, part, figures, int(figures.queries))
 
 
-def _says_more(figures: SliceFigures, known: SliceFigures | None) -> bool:
-    """Several rules may look at one slice; one that knows the spread says more."""
-    return known is None or (known.sd is None and figures.sd is not None)
-
-
-def _whole(metric: MetricFigures, suite: SuiteResult) -> KeptFigures:
-    values = suite.queries.now.get(metric.name)
-    paired = metric.worse + metric.better + metric.same
-    counted = None if values is None else sum(value is not None for value in values)
-    return KeptFigures(
-        metric=metric.name,
-        slice=ALL,
-        now=_number(metric.now),
-        baseline=_number(metric.baseline),
-        change=_number(metric.change),
-        sd=_number(metric.sd),
-        queries=int(paired) or counted,
-        low=_number(metric.low),
-        high=_number(metric.high),
-        verdict=_verdict(suite.outcomes, metric.name, ALL),
-    )
-
-
-def _slice(name: str, figures: SliceFigures, verdict: str) -> KeptFigures:
-    return KeptFigures(
-        metric=name,
-        slice=figures.slice,
-        now=_number(figures.now),
-        baseline=_number(figures.baseline),
-        change=_number(figures.change),
-        sd=_number(figures.sd),
-        queries=int(figures.queries),
-        low=_number(figures.low),
-        high=_number(figures.high),
-        verdict=verdict,
-    )
+def _kept(
+    suite: SuiteResult, metric: str, part: str, of: MetricFigures | SliceFigures, queries: int | None
+) -> KeptFigures:
+    now, baseline, change, sd = map(_number, (of.now, of.baseline, of.change, of.sd))
+    about = tuple(each.verdict for each in suite.outcomes if (each.metric, each.slice) == (metric, part))
+    verdict = worst_of(about) if about else ""
+    return KeptFigures(metric, part, now, baseline, change, sd, queries, _number(of.low), _number(of.high), verdict)
 
 
 def _number(value: float | None) -> float | None:
@@ -178,18 +144,8 @@ def _number(value: float | None) -> float | None:
     return None if value is None else float(value)
 
 
-def _verdict(outcomes: tuple[Outcome, ...], metric: str, part: str) -> str:
-    about = tuple(each.verdict for each in outcomes if (each.metric, each.slice) == (metric, part))
-    return worst_of(about) if about else ""
-
-
-FIGURES = tuple(each.name for each in fields(KeptFigures))
-"""The columns are called as the fields."""
-_VALUES = attrgetter(*FIGURES)
-
-
 class Merged(NamedTuple):
-    """What came of merging."""
+    """The result of merging."""
 
     added: int = 0
     known: int = 0
@@ -197,7 +153,7 @@ class Merged(NamedTuple):
 
 
 def append(path: Path, run: KeptRun, *, wait: float = WAIT) -> None:
-    """The run is in the history, even if it is like an earlier one: whoever tries again until it is green is seen."""
+    """Add the run even if it is like an earlier one: repeated tries until a run is green stay visible."""
     with writing(path, wait=wait) as connection:
         _add(connection, run)
 
@@ -213,7 +169,6 @@ def merge(path: Path, runs: Iterable[KeptRun], *, wait: float = WAIT) -> Merged:
 
 
 def _merge(connection: Connection, run: KeptRun) -> bool:
-    """Tell whether the run was new."""
     if connection.execute("SELECT 1 FROM runs WHERE key = ? LIMIT 1", (run.key,)).fetchone():
         return False
     if run.origin == "git":
@@ -223,7 +178,7 @@ def _merge(connection: Connection, run: KeptRun) -> bool:
 
 
 def _merge_acceptance(connection: Connection, run: KeptRun) -> bool:
-    """What git tells of an acceptance counts where no run tells of it, and its reason where none is known."""
+    """Take an acceptance from git where the history has none, and its reason where none is known."""
     (suite,) = run.suites
     known = _acceptances(connection, run, suite)
     if any(origin != "git" or figures for _, _, origin, figures in known):
@@ -237,11 +192,12 @@ def _merge_acceptance(connection: Connection, run: KeptRun) -> bool:
 
 
 def _add(connection: Connection, run: KeptRun) -> None:
-    """What git told of the acceptances in it gives way: the run itself knows more."""
+    """Add a run, and remove what git told of its acceptances: the run itself knows more."""
     for suite in run.suites:
         if suite.accepted:
             told = _acceptances(connection, run, suite)
-            _drop(connection, [number for _, number, origin, _ in told if origin == "git"])
+            ids = [(number,) for _, number, origin, _ in told if origin == "git"]
+            connection.executemany("DELETE FROM runs WHERE id = ?", ids)
     about = bound(run.date, run.commit, run.branch, run.dirty, run.verdict, run.version, run.key, run.origin)
     names = "date, commit_id, branch, dirty, verdict, version, key, origin"
     number = connection.execute(f"INSERT INTO runs ({names}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)", about).lastrowid  # noqa: S608 - the names are ours
@@ -255,15 +211,13 @@ def _add_suite(connection: Connection, run: int | None, suite: KeptSuite) -> Non
     number = connection.execute(f"INSERT INTO suites ({names}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)", about).lastrowid  # noqa: S608 - the names are ours
     connection.executemany(
         f"INSERT INTO figures (suite, {', '.join(FIGURES)}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",  # noqa: S608 - the names are ours
-        [bound(number, *_VALUES(each)) for each in suite.figures],
+        [bound(number, *_OF_FIGURES(each)) for each in suite.figures],
     )
 
 
 def _acceptances(connection: Connection, run: KeptRun, suite: KeptSuite) -> list[tuple[int, int, str, int]]:
-    """Those of the suite at that moment: row of the suite, run, who told of it, and how many figures there are.
-
-    A run that was started outside of the repository knows no commit, and its baseline does.
-    """
+    """Those of the suite at that moment: row of the suite, run, who told of it, and how many figures there are."""
+    # a run that was started outside of the repository knows no commit, and its baseline does
     return connection.execute(
         """SELECT suites.id, runs.id, runs.origin, (SELECT count(*) FROM figures WHERE figures.suite = suites.id)
         FROM suites JOIN runs ON runs.id = suites.run
@@ -273,12 +227,8 @@ def _acceptances(connection: Connection, run: KeptRun, suite: KeptSuite) -> list
     ).fetchall()
 
 
-def _drop(connection: Connection, runs: Sequence[int]) -> None:
-    connection.executemany("DELETE FROM runs WHERE id = ?", [(number,) for number in runs])
-
-
 class Old(NamedTuple):
-    """What would go, or what went."""
+    """The runs that a pruning would delete, or has deleted."""
 
     runs: int
     acceptances: int
@@ -287,17 +237,17 @@ class Old(NamedTuple):
     """The date of the oldest; empty where there is none."""
     last: str
     kept: int
-    """How many runs stay."""
+    """The number of runs that stay."""
 
 
 def old_runs(path: Path, before: str = "", keep: int | None = None) -> Old:
-    """What :func:`prune` would delete."""
+    """The runs that :func:`prune` would delete."""
     with reading(path) as connection:
         return Old(0, 0, "", "", 0) if connection is None else _old(connection, before, keep)
 
 
 def prune(path: Path, before: str = "", keep: int | None = None) -> Old:
-    """Runs before a date are gone, or all but the newest ``keep``; the file is as small as it can be."""
+    """Delete runs before a date, or all but the newest ``keep``, and make the file as small as possible."""
     with writing(path) as connection:
         old = _old(connection, before, keep)
         condition, value = _condition(before, keep)
@@ -327,23 +277,21 @@ def _old(connection: Connection, before: str, keep: int | None) -> Old:
     return Old(runs, acceptances, first, last, total - runs)
 
 
-PATIENCE = 300.0
-"""Seconds for looking through all commits."""
 CHANGED = re.compile(rb":\d+ \d+ [0-9a-f]+ ([0-9a-f]+) [AMT]\0([^\0]+)\0")
-"""What git calls the new content, and the path."""
+"""The id that git has for the new content, and the path."""
 
 
 class FromGit(NamedTuple):
-    """What git knows."""
+    """The acceptances of baselines that git knows."""
 
     runs: tuple[KeptRun, ...]
     """One for each acceptance."""
     versions: int
-    """How many contents baselines had, those that could not be read among them."""
+    """The number of versions that baselines had, unreadable ones included."""
     unread: tuple[str, ...] = ()
     """Those that could not be read, and why."""
     shallow: bool = False
-    """Whether the clone has a part of the history only."""
+    """True if the clone has only a part of the history."""
 
 
 def acceptances_in_git(folder: Path) -> FromGit:
@@ -372,18 +320,17 @@ def acceptances_in_git(folder: Path) -> FromGit:
 
 
 def _versions(folder: Path) -> Iterator[tuple[str, str]]:
-    """What git calls each content that a baseline ever had, the newest first, and its path."""
+    """Git's id of each content that a baseline ever had, the newest first, and its path."""
     how = ("-m", "--raw", "--no-abbrev", "--no-renames", "--relative", "--format=", "-z")
-    answer = asked(folder, "log", *how, "--", f":(glob)**/{FOLDER}/*.{RECORD}", patience=PATIENCE)
+    answer = asked(folder, "log", *how, "--", f":(glob)**/{FOLDER}/*.{RECORD}", patience=300.0)
     if answer.status != 0:
         said = answer.said.splitlines()[-1] if answer.said else "git gave no reason"
         raise HistoryError(Problem(f"git cannot list earlier baselines: {said}", place=str(folder)))
-    seen = dict.fromkeys((content.decode("ascii"), os.fsdecode(path)) for content, path in CHANGED.findall(answer.out))
-    yield from seen
+    yield from dict.fromkeys((id_.decode("ascii"), os.fsdecode(path)) for id_, path in CHANGED.findall(answer.out))
 
 
 def _record(content: str, path: str, folder: Path) -> Record | None:
-    """What the content says; None of JSON that is none of ours."""
+    """The record of the content; None of JSON that is not a baseline."""
     data = blob(content, folder)
     if data is not None and data[:1] in (b"{", b"[") and not begins_record(data):
         return None

@@ -1,4 +1,4 @@
-"""What one figure was from run to run, and how far its differences spread."""
+"""One figure from run to run, and how far its differences spread."""
 
 from __future__ import annotations
 
@@ -51,12 +51,12 @@ class Row(NamedTuple):
 
     @property
     def partly(self) -> bool:
-        """Whether the run was asked for a part of the suite only."""
+        """True if the run was asked for only a part of the suite."""
         return self.judged < self.planned
 
 
 class Wanted(NamedTuple):
-    """Which rows; what is empty is not asked for."""
+    """The rows that are wanted; an empty field filters nothing."""
 
     suite: str = ""
     metric: str = ""
@@ -86,21 +86,19 @@ ORDER = "ORDER BY runs.date DESC, runs.id DESC, suites.id, figures.id"
 
 
 def rows(path: Path, wanted: Wanted = EVERYTHING) -> list[Row]:
-    """Those that are wanted; none where there is no history. Nobody who writes has to wait for what is done to them."""
+    """The rows that are wanted, none where there is no history. Writers never wait for the work done on them."""
     asked = [(f"{column} = ?", value) for name, column in COLUMNS.items() if (value := getattr(wanted, name))]
     asked += [("runs.date >= ?", wanted.since)] if wanted.since else []
     where = f"WHERE {' AND '.join(condition for condition, _ in asked)}" if asked else ""
     with reading(path) as connection:
         if connection is None:
             return []
-        return [
-            _row(found)
-            for found in connection.execute(f"{ROWS} {where} {ORDER}", bound(*(value for _, value in asked)))
-        ]
+        found = connection.execute(f"{ROWS} {where} {ORDER}", bound(*(value for _, value in asked)))
+        return [_row(each) for each in found]
 
 
 def known(path: Path, name: str) -> tuple[str, ...]:
-    """What there is of suites, metrics, slices or branches, sorted."""
+    """The known suites, metrics, slices or branches, sorted."""
     column = COLUMNS[name]
     with reading(path) as connection:
         if connection is None:
@@ -110,7 +108,7 @@ def known(path: Path, name: str) -> tuple[str, ...]:
 
 
 def _row(found: tuple[object, ...]) -> Row:
-    """A line of the database, if it holds what it should: bytes that went wrong may be values of another kind."""
+    """A line of the database, if it holds the right types: damaged bytes may be values of another kind."""
     import sqlite3
 
     row = Row._make((*found[:4], bool(found[4]), *found[5:13], bool(found[13]), *found[14:]))
@@ -121,7 +119,6 @@ def _row(found: tuple[object, ...]) -> Row:
 
 @cache
 def _kinds() -> tuple[tuple[type, ...], ...]:
-    """The types that each field may have."""
     return tuple(get_args(hint) or (hint,) for hint in get_type_hints(Row).values())
 
 
@@ -150,10 +147,8 @@ def trend(path: Path, suite: str, metric: str, slice: str = "all") -> list[Point
     return rows(path, Wanted(suite=suite, metric=metric, slice=slice))[::-1]
 
 
-MOST_POINTS = 60
-"""Of a trend, that of the run itself included."""
-MOST_TRENDS = 40
-"""Of a suite; one that is judged on hundreds of slices has more figures than anybody looks at."""
+MOST_POINTS, MOST_TRENDS = 60, 40
+"""Of a trend, the run's own included; of a suite: one with hundreds of slices has more than a reader looks at."""
 PATIENCE = 5.0
 """Seconds to wait for others who write: a picture is worth no more."""
 EARLIER = """
@@ -174,11 +169,10 @@ Points = Mapping[tuple[str, str], Sequence[TrendPoint]]
 def with_trends(path: Path, run: RunResult) -> RunResult:
     """The run with the trends of its suites; HistoryError where the history cannot be read.
 
-    Beside its own point a trend has those of earlier runs on its branch, on the branch that it is held against, on the
-    one whose baseline it is compared with, and those acceptances of other branches that the baseline has: what was
-    tried there, or accepted and not merged, is about other changes. On no branch, such as in
-    a checkout of a bare commit, it has all of them. Earlier is what has an earlier date, so that two runs of one
-    moment are told the same. A figure that no earlier run has is no trend.
+    A trend has the run's own point and earlier points: of its branch, of the base branch, of the branch whose baseline
+    it is compared with, and of acceptances on other branches that the baseline includes. Other runs of other branches
+    are about other changes. On no branch, as in a checkout of a bare commit, it has all of them. Earlier means an
+    earlier date, so two runs of one moment get equal trends. A figure needs an earlier run to have a trend.
     """
     kept = kept_run(run)
     with reading(path, wait=PATIENCE) as connection:
@@ -198,8 +192,12 @@ def _earlier(connection: Connection, run: RunResult, suite: SuiteResult) -> Poin
     asked = bound(suite.name, run.date, int(not run.branch), run.branch, *named, merged)
     found: dict[tuple[str, str], list[TrendPoint]] = {}
     for date, commit, accepted, reason, *figure, now, verdict in connection.execute(EARLIER, (*asked, MOST_POINTS - 1)):
-        said = str(reason) if accepted else ""
-        point = TrendPoint(_date(str(date)), _number(now), _verdict(verdict), str(commit), bool(accepted), said)
+        day, value, said = str(date), float(now), str(reason) if accepted else ""
+        if not DATE.fullmatch(day):
+            raise ValueError(f"{day!r} is not a date")
+        if not math.isfinite(value):
+            raise ValueError(f"{value} is not a finite number")
+        point = TrendPoint(day, value, _verdict(verdict), str(commit), bool(accepted), said)
         metric, part = map(str, figure)
         found.setdefault((metric, part), []).append(point)
     return found
@@ -222,18 +220,5 @@ def _order(figures: KeptFigures) -> tuple[bool, int]:
 
 
 def _verdict(text: str) -> Verdict | None:
-    """What the database says, if it is a verdict; ValueError of bytes that went wrong."""
+    """The verdict that the database holds; ValueError if its bytes are damaged."""
     return VERDICTS[VERDICTS.index(text)] if text else None
-
-
-def _number(value: float) -> float:
-    number = float(value)
-    if not math.isfinite(number):
-        raise ValueError(f"{number} is not a finite number")
-    return number
-
-
-def _date(text: str) -> str:
-    if not DATE.fullmatch(text):
-        raise ValueError(f"{text!r} is not a date")
-    return text

@@ -1,12 +1,11 @@
-"""Which damage is tried on a suite: what its rules, its metrics and its slices are there to notice."""
+"""Damage that is tried on a suite: its rules, metrics and slices should notice it."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import NamedTuple
 
 import numpy as np
 
@@ -31,44 +30,40 @@ from pytest_ireval.results.rehearsal import HarmlessChange, Level, MutantNoticed
 from pytest_ireval.retrieval.ids import Ids
 from pytest_ireval.retrieval.join import grades_of
 from pytest_ireval.retrieval.judged import is_relevant
-from pytest_ireval.retrieval.judgments import Judgments
 from pytest_ireval.retrieval.rankings import Rankings, rankings_of_columns
 from pytest_ireval.rules.planning import Check
 from pytest_ireval.rules.side import WHOLE, Mask, Side, Slice, one_value
 
 LEFT = 5
 """The documents that are left of a ranking that is cut."""
-TOP = 10
-"""The documents that are reversed where no metric has a cutoff."""
 MOST_VALUES = 20
-"""A column with more values has no slices that somebody thinks of."""
+"""A column with more values is not taken for slices."""
 MOST_SLICES = 12
 """The most slices that are emptied, one after the other; the smallest ones, which go unnoticed first."""
 
 
 @dataclass(frozen=True, eq=False)
 class _Mutant:
-    """One kind of damage."""
-
     name: str
     done: Callable[[Rankings], Rankings]
     """To all queries; it is spread over some of them elsewhere."""
     everywhere: bool = False
-    """Whether it comes as a whole or not at all, as a broken component would."""
+    """It damages all queries or none, as a broken component would."""
     within: Slice = WHOLE
     unnoticed_is_right: bool = False
 
 
 def _mutants_of(stage: Stage) -> Iterator[_Mutant]:
-    """What is tried, in the order in which it is told."""
+    """All kinds of damage, in the order in which they are reported."""
     judgments = stage.material.population.judgments
     top = _top_of(stage)
-    yield _Mutant("the first two documents swapped", first_two_swapped, everywhere=True)
+    yield _Mutant("the first two documents swapped", partial(first_reversed, top=2), everywhere=True)
     if judgments is not None:
         asked = stage.material.suite.judgments
+        lowest = asked.relevant_from if asked else None
         yield _Mutant(
             "the first relevant document gone",
-            partial(_without_first_relevant, judgments=judgments, lowest=asked.relevant_from if asked else None),
+            lambda rankings: without_first_relevant(rankings, is_relevant(grades_of(judgments, rankings), lowest)),
         )
     yield _Mutant(f"the first {top} documents reversed", partial(first_reversed, top=top))
     yield _Mutant(f"only {LEFT} documents left", partial(truncated, length=LEFT), everywhere=True)
@@ -78,19 +73,15 @@ def _mutants_of(stage: Stage) -> Iterator[_Mutant]:
     yield _Mutant("documents with other ids", ids_renamed, unnoticed_is_right=True)
 
 
-def _without_first_relevant(rankings: Rankings, judgments: Judgments, lowest: float | None) -> Rankings:
-    return without_first_relevant(rankings, is_relevant(grades_of(judgments, rankings), lowest))
-
-
 def _top_of(stage: Stage) -> int:
-    """The deepest cutoff of the metrics that rules are about."""
+    """The deepest cutoff of the metrics that rules are about; 10 without any cutoff."""
     metrics = [check.part.metric for check in stage.checks if check.part.metric is not None]
     cutoffs = [metric.settings.get("cutoff") for metric in metrics]
-    return max((each for each in cutoffs if isinstance(each, int)), default=min(TOP, stage.material.suite.depth))
+    return max((each for each in cutoffs if isinstance(each, int)), default=min(10, stage.material.suite.depth))
 
 
 def _slices_of(stage: Stage) -> list[Slice]:
-    """Of the columns that rules name; where none does, of all columns with few values. The smallest come first."""
+    """Slices by the columns that rules name, or else by all columns with few values. The smallest come first."""
     population, suite = stage.material.population, stage.material.suite
     named = [name for asked in suite.rules for name in (*asked.options.where, asked.options.per) if name]
     columns = population.queries.columns
@@ -98,29 +89,14 @@ def _slices_of(stage: Stage) -> list[Slice]:
     found = [
         one_value(WHOLE, name, value)
         for name in sorted(set(named) & set(columns) or set(few))
-        for value in sorted(_values(columns, name))
+        for value in sorted(set(columns[name]))
     ]
     sizes = {each: int(np.count_nonzero(population.mask(each))) for each in found}
     return sorted((each for each in found if sizes[each]), key=lambda each: (sizes[each], str(each)))[:MOST_SLICES]
 
 
-def _values(columns: Mapping[str, tuple[str, ...]], name: str) -> set[str]:
-    return set(columns[name])
-
-
-TRIES = 8
-"""The most other queries that are searched for a document that a ranking does not have."""
-ANOTHER_ID = "renamed-"
-"""What the new ids of documents begin with."""
-
-
-def first_two_swapped(rankings: Rankings) -> Rankings:
-    """The first two documents have changed places."""
-    return first_reversed(rankings, 2)
-
-
 def first_reversed(rankings: Rankings, top: int) -> Rankings:
-    """The first ``top`` documents stand in reverse order."""
+    """Reverse the first ``top`` documents."""
     rank = ranks_of_rows(rankings)
     length = np.repeat(np.minimum(np.diff(rankings.first), top), np.diff(rankings.first))
     rows = np.arange(rank.size)
@@ -128,7 +104,7 @@ def first_reversed(rankings: Rankings, top: int) -> Rankings:
 
 
 def without_first_relevant(rankings: Rankings, relevant: Mask) -> Rankings:
-    """The first document of those that are ``relevant``, by row, is gone; what stood below moves up."""
+    """Remove the first document of those that are ``relevant``, by row; the documents below move up."""
     rows = np.flatnonzero(relevant)
     _, first = np.unique(queries_of_rows(rankings)[rows], return_index=True)
     kept = np.ones(relevant.size, bool)
@@ -137,17 +113,17 @@ def without_first_relevant(rankings: Rankings, relevant: Mask) -> Rankings:
 
 
 def truncated(rankings: Rankings, length: int) -> Rankings:
-    """Only the first ``length`` documents are left."""
+    """Keep only the first ``length`` documents."""
     return moved_up(rankings, ranks_of_rows(rankings) <= length)
 
 
 def emptied(rankings: Rankings) -> Rankings:
-    """No document is left."""
+    """Remove all documents."""
     return moved_up(rankings, np.zeros(int(rankings.first[-1]), bool))
 
 
 def with_unrelated_first(rankings: Rankings, seed: str) -> Rankings:
-    """The first document of another query, drawn at random, stands on top; the last one is gone."""
+    """Put the first document of another query, drawn at random, on top; the last one is gone."""
     length = np.diff(rankings.first)
     order = np.array(sorted(range(len(rankings)), key=rankings.queries.__getitem__), np.int64)
     order = order[length[order] > 0]
@@ -159,7 +135,7 @@ def with_unrelated_first(rankings: Rankings, seed: str) -> Rankings:
     keys = rankings.documents.keys()
     query = queries_of_rows(rankings)
     place = np.arange(order.size)
-    for more in range(TRIES):
+    for more in range(8):  # other queries that are searched for a document that a ranking does not have
         open_ = np.flatnonzero(intruder[order] < 0)
         other = rankings.first[order[(place[open_] + step[open_] + more) % order.size]]
         has = np.zeros(len(rankings), bool)
@@ -176,25 +152,19 @@ def with_unrelated_first(rankings: Rankings, seed: str) -> Rankings:
 
 
 def ids_renamed(rankings: Rankings) -> Rankings:
-    """Every document has another id."""
-    ids = Ids.of([ANOTHER_ID + text for text in rankings.documents.texts()])
-    return replace(rankings, documents=ids)
+    """Give every document another id."""
+    return replace(rankings, documents=Ids.of([f"renamed-{text}" for text in rankings.documents.texts()]))
 
 
 SHARES = (0.05, 0.1, 0.2, 0.5, 1.0)
 TRIALS = 20
-"""So often damage is done to another choice of so many queries."""
+"""Damage to a share of the queries is repeated this often, each time with other queries."""
 NOTICED = 0.8
-"""Damage is noticed that makes the suite red in such a share of the trials."""
-
-
-class _Tried(NamedTuple):
-    level: Level
-    rules: tuple[str, ...]
+"""Damage counts as noticed if this share of the trials is red."""
 
 
 def noticed(stage: Stage, already_red: frozenset[str], progress: Progress = SILENT) -> tuple[MutantNoticed, ...]:
-    """For each kind of damage; rules that are ``already_red`` without any notice nothing."""
+    """The rules that notice each kind of damage; rules that are ``already_red`` without any do not count."""
     mutants = list(_mutants_of(stage))
     progress.expect(len(mutants) * TRIALS, "damage")
     found = []
@@ -226,7 +196,7 @@ def _noticed(stage: Stage, mutant: _Mutant, already_red: frozenset[str]) -> Muta
 
 
 def _can_be_damaged(stage: Stage, mutant: _Mutant) -> Mask:
-    """Queries of its slice that count, have a ranking, and are judged if anything is."""
+    """Queries of its slice that count, have a ranking, and have judgments if the suite has any."""
     population, ranked = stage.material.population, stage.accepted.position
     judged = None if population.judgments is None else set(population.judgments.queries)
     there = [query in ranked and (judged is None or query in judged) for query in population.queries.ids]
@@ -236,8 +206,8 @@ def _can_be_damaged(stage: Stage, mutant: _Mutant) -> Mask:
 
 def _tried_mutant(
     stage: Stage, mutant: _Mutant, other: Side, among: Mask, share: float, already_red: frozenset[str]
-) -> _Tried:
-    """One share of the queries, several times; all of them are the same each time."""
+) -> tuple[Level, tuple[str, ...]]:
+    """Try one share of the queries several times, but all of them only once: the result is the same each time."""
     trials = 1 if share == 1 else TRIALS
     count, red, inconclusive = 0, 0, 0
     rules: Counter[str] = Counter()
@@ -251,7 +221,7 @@ def _tried_mutant(
         inconclusive += not failed and any(outcome.verdict == "inconclusive" for outcome in found)
     often = sorted((check.id for check in stage.checks if rules[check.id]), key=lambda rule: -rules[rule])
     level = Level(share, count, trials, red, inconclusive)
-    return _Tried(level, tuple(often) if red >= NOTICED * trials else ())
+    return level, tuple(often) if red >= NOTICED * trials else ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -261,13 +231,13 @@ class _Equivalent:
     done: Callable[[Rankings], Rankings]
     """To the rankings of that side."""
     why_not: str = ""
-    """Why it cannot be tried."""
+    """The reason why it cannot be tried."""
     rules: frozenset[str] | None = None
-    """Those that may not mind; None: all."""
+    """Rules that must stay green; None: all."""
 
 
 def harmless_changes(stage: Stage) -> tuple[HarmlessChange, ...]:
-    """Each of them, with the rules that are red all the same; the first changes nothing at all."""
+    """All harmless changes, with the rules that are red all the same; the first changes nothing at all."""
     return tuple(_tried_harmless(stage, each) for each in _equivalents(stage))
 
 
@@ -287,7 +257,8 @@ def _red(stage: Stage, rankings: Sequence[Rankings]) -> list[str]:
 def _equivalents(stage: Stage) -> Iterator[_Equivalent]:
     accepted = stage.accepted
     yield _Equivalent("the same rankings", accepted, lambda rankings: rankings)
-    tied = next((side for side in (accepted, stage.material.now) if _has_ties(side)), None)
+    sides = (accepted, stage.material.now)  # baselines keep scores only where a metric asks for them
+    tied = next((side for side in sides if any(rows_tied(each).any() for each in side.rankings)), None)
     why_not = _why_no_ties(stage) or ("" if tied else "no query has documents with equal scores")
     yield _Equivalent("equal scores written in another order", tied or accepted, ties_written_otherwise, why_not)
     deepest = _top_of(stage)
@@ -302,7 +273,6 @@ def _equivalents(stage: Stage) -> Iterator[_Equivalent]:
 
 
 def _looks_no_deeper(check: Check) -> bool:
-    """Tell whether the rule is about a metric with a cutoff."""
     metric = check.part.metric
     return metric is not None and isinstance(metric.settings.get("cutoff"), int)
 
@@ -314,11 +284,6 @@ def _why_no_ties(stage: Stage) -> str:
     if suite.documents.aliases or suite.documents.collapse:
         return "the suite renames documents (aliases, collapse), so the order of equal scores may change"
     return ""
-
-
-def _has_ties(side: Side) -> bool:
-    """Baselines keep scores only where a metric asks for them."""
-    return any(rows_tied(each).any() for each in side.rankings)
 
 
 def _why_nothing_below(stage: Stage, deepest: int, shallow: Sequence[Check]) -> str:
@@ -335,14 +300,14 @@ def _why_nothing_below(stage: Stage, deepest: int, shallow: Sequence[Check]) -> 
 
 
 def rows_tied(rankings: Rankings) -> Mask:
-    """Which documents have the score of another one of their query."""
+    """Mark the documents that have the score of another one of their query."""
     length = np.repeat(np.diff(rankings.first), np.diff(rankings.first))
     tied: Mask = rankings.tied_from < np.minimum(rankings.tied_to, length)
     return tied
 
 
 def ties_written_otherwise(rankings: Rankings) -> Rankings:
-    """As a file is read in which documents with equal scores stand in reverse order."""
+    """The rankings as read from a file in which documents with equal scores are in reverse order."""
     query = queries_of_rows(rankings)
     order = np.lexsort((-ranks_of_rows(rankings), rankings.tied_from, query))
     length = np.diff(rankings.first)
@@ -361,7 +326,7 @@ def ties_written_otherwise(rankings: Rankings) -> Rankings:
 
 
 def reversed_below(rankings: Rankings, deepest: int) -> Rankings:
-    """What stands below rank ``deepest`` stands in reverse order."""
+    """Reverse the documents below rank ``deepest``."""
     rank = ranks_of_rows(rankings)
     length = np.repeat(np.diff(rankings.first), np.diff(rankings.first))
     rows = np.arange(rank.size)

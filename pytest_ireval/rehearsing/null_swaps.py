@@ -1,6 +1,6 @@
-"""How often a suite is red although nothing became worse: baseline and candidate change places by chance.
+"""False alarms of a suite: baseline and candidate change places by chance, and rules that are red are counted.
 
-If a change makes no query better or worse but by chance, each query might as well have had its two values the other
+If a change makes queries better or worse only by chance, each query might as well have had its two values the other
 way round. So they are swapped at random, for all metrics of a query together, and every rule is asked again.
 """
 
@@ -10,10 +10,10 @@ from collections import Counter
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
+from itertools import cycle
 
 import numpy as np
 
-from pytest_ireval.errors import IrevalError
 from pytest_ireval.gate.material import Material
 from pytest_ireval.gate.verdicts import family_of
 from pytest_ireval.metrics.metric import Metric
@@ -28,12 +28,11 @@ from pytest_ireval.statistics.differences import TIE
 from pytest_ireval.statistics.student import share_limits
 from pytest_ireval.suites.options import RuleFacts
 
-OURS = "pytest_ireval."
 WHOLE_SUITE = ""
 
 
 def differing(stage: Stage, material: Material) -> int:
-    """How many queries have another value of some metric on both sides of some comparison."""
+    """The number of queries with different values of some metric on the two sides of some comparison."""
     queries = np.zeros(len(material.population.queries), bool)
     for reference in _references(stage, material):
         now = material.now_beside(reference)
@@ -45,32 +44,27 @@ def differing(stage: Stage, material: Material) -> int:
 
 
 def _references(stage: Stage, material: Material) -> Iterator[Side]:
-    """What the rules that can be rehearsed compare with, each once."""
+    """The sides that the rules that can be rehearsed compare with, each once."""
     rules = material.suite.rules
-    found: dict[int, Side] = {}
-    for check in swappable(stage):
-        number = next(i for i, asked in enumerate(rules) if asked is check.asked)
-        reference = material.others.get(number, material.baseline)
-        if isinstance(reference, Side):
-            found[id(reference)] = reference
-    yield from found.values()
+    numbers = (next(i for i, asked in enumerate(rules) if asked is check.asked) for check in swappable(stage))
+    found = dict.fromkeys(material.others.get(number, material.baseline) for number in numbers)
+    yield from (reference for reference in found if isinstance(reference, Side))
 
 
 def swappable(stage: Stage) -> tuple[Check, ...]:
-    """Rules that compare values; those that compare lists say the same whichever side a list is on."""
-    return tuple(check for check in stage.checks if check.asked and check.asked.kind.compares and not _lists(check))
-
-
-def _lists(check: Check) -> bool:
-    return check.asked is not None and check.asked.kind.lists
+    """Rules that compare values; swapping the sides of lists does not change the result of a comparison of lists."""
+    kinds = ((check, check.asked.kind) for check in stage.checks if check.asked)
+    return tuple(check for check, kind in kinds if kind.compares and not kind.lists)
 
 
 def false_alarms(stage: Stage, material: Material, trials: int, progress: Progress = SILENT) -> tuple[FalseAlarms, ...]:
-    """Of the whole suite, then of each rule; ``material`` has what changes places with what it is compared with."""
+    """The alarms of the whole suite, then of each rule; both sides of the comparisons in ``material`` change places."""
     checks = swappable(stage)
     if not checks:
         return ()
-    theirs = [check for check in checks if check.asked and not check.asked.kind.judge.__module__.startswith(OURS)]
+    theirs = [
+        check for check in checks if check.asked and not check.asked.kind.judge.__module__.startswith("pytest_ireval.")
+    ]
     evidence = [check for check in checks if _decided_by(check) == "evidence"]
     red: Counter[str] = Counter()
     by_evidence: Counter[str] = Counter()
@@ -107,8 +101,7 @@ def _toss(stage: Stage, trial: int) -> _Toss:
 
 def _alarms(rule: str, checks: Sequence[Check], trials: int, red: int, by_evidence: int) -> FalseAlarms:
     limits = share_limits(red, trials)
-    evidence = [check for check in checks if _decided_by(check) == "evidence"]
-    promised = max((_alpha(check) for check in evidence), default=None)
+    promised = max((_alpha(check) for check in checks if _decided_by(check) == "evidence"), default=None)
     low = share_limits(by_evidence, trials).low
     return FalseAlarms(
         rule=rule,
@@ -125,7 +118,7 @@ def _alarms(rule: str, checks: Sequence[Check], trials: int, red: int, by_eviden
 
 
 def _proven(checks: Sequence[Check], material: Material, failed: Container[str]) -> set[str]:
-    """Those that evidence made fail, and not what was observed where evidence could not tell."""
+    """Rules that failed by evidence; without those that failed by the observed value alone."""
     if not checks:
         return set()
     adjusted = family_of(checks, material).adjusted
@@ -142,14 +135,14 @@ def _alpha(check: Check) -> float:
 
 
 NOTHING = rankings_of([], "nothing")
-"""In the place of lists that nobody looks at."""
+"""In the place of lists that no rule looks at."""
 
 _Toss = Callable[[tuple[str, ...]], Mask]
-"""For units of these names, whether each changes places; the same for all metrics."""
+"""Returns for each name whether it changes places; the same for all metrics."""
 
 
 def swapped(material: Material, toss: _Toss, *, lists: bool) -> Material:
-    """The material in which each side that is compared with has changed places with now where ``toss`` says so.
+    """The material in which each reference has changed places with the current side for the units that ``toss`` marks.
 
     Without ``lists`` the sides have values only: rules that do not look at documents are judged faster.
     """
@@ -160,9 +153,6 @@ def swapped(material: Material, toss: _Toss, *, lists: bool) -> Material:
         nows[id(before)] = (now, reference)
         return before
 
-    def turned(other: Side | IrevalError) -> Side | IrevalError:
-        return pair(other) if isinstance(other, Side) else other
-
     def open_(reference: Side, metric: Metric) -> Unjudged | None:
         found = material.unjudged(nows[id(reference)][1], metric)
         return None if found is None else changed_places(found, toss(material.population.queries.ids))
@@ -170,7 +160,7 @@ def swapped(material: Material, toss: _Toss, *, lists: bool) -> Material:
     return replace(
         material,
         baseline=None if material.baseline is None else pair(material.baseline),
-        others={number: turned(other) for number, other in material.others.items()},
+        others={i: pair(other) if isinstance(other, Side) else other for i, other in material.others.items()},
         beside=lambda reference: nows[id(reference)][0],
         unjudged=open_,
         tie_orders=lambda _: None,
@@ -196,13 +186,10 @@ def _pair(now: Side, before: Side, toss: _Toss, material: Material, *, lists: bo
 
 
 def _turned(one: Side, other: Side, heads: Mapping[str, bool]) -> tuple[Rankings, ...]:
-    """The lists of one side, those of the other where the coin says so; of several answers each with one of theirs."""
-    return tuple(
-        mixed_sides(
-            each, other.rankings[i % len(other.rankings)], np.array([heads.get(q, False) for q in each.queries], bool)
-        )
-        for i, each in enumerate(one.rankings)
-    )
+    """The lists of one side, for heads those of the other; of several answers each with one of theirs."""
+    marked = (np.array([heads.get(query, False) for query in each.queries], bool) for each in one.rankings)
+    pairs = zip(one.rankings, cycle(other.rankings), marked, strict=False)
+    return tuple(mixed_sides(each, theirs, turned) for each, theirs, turned in pairs)
 
 
 def _exchanged(ours: Scored, theirs: Scored, toss: _Toss) -> tuple[Scored, Scored]:

@@ -1,4 +1,4 @@
-"""A suite put to the test itself: does it cry wolf, does it notice damage, does it mind what is harmless."""
+"""A suite is tested itself: its false alarms, the damage that it notices, and harmless changes."""
 
 from __future__ import annotations
 
@@ -34,17 +34,13 @@ _Bars = Callable[[], AbstractContextManager[Progress]]
 """Makes the progress of one piece of work."""
 
 
-def _NO_BARS() -> AbstractContextManager[Progress]:  # noqa: N802 - a constant that happens to be called
-    """Nobody watches."""
+def _no_bars() -> AbstractContextManager[Progress]:
     return nullcontext(SILENT)
-
-
-TRIALS = 200
 
 
 @dataclass(frozen=True, eq=False)
 class _Candidate:
-    """What changes places with what a suite compares with, or why there is nothing."""
+    """The candidate that changes places with the baseline, or the reason why there is nothing."""
 
     words: str
     material: Material | None
@@ -56,11 +52,11 @@ def self_test(
     registry: Registry,
     circumstances: Circumstances,
     *,
-    trials: int = TRIALS,
+    trials: int = 200,
     against: Path | None = None,
-    bars: _Bars = _NO_BARS,
+    bars: _Bars = _no_bars,
 ) -> SelfTest:
-    """What came of it; ``against`` is a file of other rankings that change places with those that were accepted."""
+    """Test a suite; ``against`` is a file of other rankings that change places with the accepted ones."""
     plan = plan_of(suite, registry)
     with bars() as progress:
         material = material_of(suite, registry, circumstances.today, progress, plan.queries)
@@ -119,7 +115,7 @@ def _with_file(stage: Stage, path: Path, progress: Progress) -> Material:
 def _notes(stage: Stage) -> Iterator[str]:
     lists = [check.id for check in stage.checks if check.asked and check.asked.kind.lists]
     if lists:
-        yield (f"{', '.join(lists)}: these rules compare lists; swapping the sides does not test their false alarms")
+        yield f"{', '.join(lists)}: these rules compare lists; swapping the sides does not test their false alarms"
     lenient = [check.id for check in stage.checks if check.asked and check.asked.options.on_fail == "warn"]
     if lenient:
         yield f"{', '.join(lenient)}: only a warning, never red, because the suite sets on_fail: warn"
@@ -127,25 +123,23 @@ def _notes(stage: Stage) -> Iterator[str]:
         yield "no baseline has been accepted yet: the current rankings are damaged and compared with themselves"
 
 
-ASKED = 2
-
-
 class _Askings(NamedTuple):
-    """How often each side of a comparison is asked, as the suite stands."""
+    """The number of askings of each side of a comparison, as the suite sets it."""
 
     before: int
     now: int
 
 
 def asked_again(
-    suite: Suite, registry: Registry, circumstances: Circumstances, *, times: int = ASKED, bars: _Bars = _NO_BARS
+    suite: Suite, registry: Registry, circumstances: Circumstances, *, times: int = 2, bars: _Bars = _no_bars
 ) -> AskedAgain:
-    """The source asked ``times`` as often as the suite asks it; the first answer compared with the second."""
+    """Ask the source ``times`` as often as the suite asks it, and compare the first answer with the second."""
     if suite.source is None:
         raise IrevalError(f"{suite.place}: the suite has no source of rankings")
     repeat = suite.source.repeat
     plan = plan_of(suite, registry)
-    often = _asked_often(suite, repeat * times)
+    options = suite.source.options.model_copy(update={"repeat": repeat * times})  # asked in one go: it may count
+    often = replace(suite, source=replace(suite.source, options=options))
     with bars() as progress:
         gathered = material_of(often, registry, circumstances.today, progress, plan.queries)
     stored = gathered.baseline
@@ -170,14 +164,6 @@ def asked_again(
     )
 
 
-def _asked_often(suite: Suite, times: int) -> Suite:
-    """The suite with a source that is asked so often in one go, for one that counts its answers."""
-    source = suite.source
-    if source is None:
-        return suite
-    return replace(suite, source=replace(source, options=source.options.model_copy(update={"repeat": times})))
-
-
 def _metrics(gathered: Material, stored: Side | None, askings: _Askings) -> Iterator[MetricNoise]:
     for name in metrics_asked_again(gathered.now):
         noise = noise_of(gathered.now, name, gathered.population.counting)
@@ -196,26 +182,24 @@ def _metrics(gathered: Material, stored: Side | None, askings: _Askings) -> Iter
 def _tolerances(
     stage: Stage, gathered: Material, said: Sequence[Outcome], askings: _Askings
 ) -> Iterator[ToleranceNoise]:
-    """Of rules that allow a mean to fall by so much."""
+    """The noise of rules with a tolerance for a mean."""
     means = metrics_asked_again(gathered.now)
     for check, outcome in zip(stage.checks, said, strict=True):
         tolerance = outcome.figures[0].tolerance if outcome.figures else None
         if tolerance is None or str(check.part.metric) not in means:
             continue
-        floor = _floor(gathered, check, askings)
-        if floor is not None:
+        if (floor := _floor(gathered, check, askings)) is not None:
             yield ToleranceNoise(check.id, tolerance, floor, below=tolerance < floor, red=_makes_red(check))
 
 
 def _floor(gathered: Material, check: Check, askings: _Askings) -> float | None:
-    """Of a weighted rule that of the weighted mean."""
+    """The noise floor of a rule; of a weighted rule that of the weighted mean."""
     inside = gathered.population.mask(check.slice)
     noise = noise_of(gathered.now, str(check.part.metric), inside)
     if not noise.queries:
         return None
     weights = gathered.population.weights
-    weighted = check.asked is not None and check.asked.options.facts.weighted
-    if weights is None or not weighted:
+    if weights is None or check.asked is None or not check.asked.options.facts.weighted:
         return noise_floor(noise.within, noise.queries, *askings)
     within, queries = weighted_noise(gathered.now, str(check.part.metric), inside, weights)
     return noise_floor(within, queries, *askings)

@@ -1,9 +1,10 @@
-"""A suite with other rankings in the place of those that its source returned, judged as the gate would."""
+"""A suite with other rankings in place of those of its source, judged as the gate would."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cache, partial
 from hashlib import sha256
 
 import numpy as np
@@ -39,13 +40,13 @@ def ranks_of_rows(rankings: Rankings) -> Rows:
 
 
 def with_documents_at(rankings: Rankings, rows: Rows) -> Rankings:
-    """The document of row ``rows[i]`` stands in row i; scores stay with the ranks."""
+    """Move the document of row ``rows[i]`` to row i; scores stay with the ranks."""
     span = rankings.documents.span
     return replace(rankings, documents=Ids(rankings.documents.chunk, Span(span.start[rows], span.end[rows])))
 
 
 def moved_up(rankings: Rankings, kept: Mask) -> Rankings:
-    """Only the documents that are ``kept``: those below move up, and scores stay with the ranks."""
+    """Keep some documents: those below move up, and scores stay with the ranks."""
     length = np.bincount(queries_of_rows(rankings)[kept], minlength=len(rankings)).astype(np.int64)
     first = np.concatenate((np.zeros(1, np.int64), np.cumsum(length)))
     places = np.repeat(rankings.first[:-1] - first[:-1], length) + np.arange(int(first[-1]))
@@ -83,7 +84,7 @@ def mixed_sides(one: Rankings, other: Rankings, marked: Mask) -> Rankings:
 
 @dataclass(frozen=True, eq=False)
 class _Urn:
-    """Names from which is drawn, and what the draws depend on besides them."""
+    """Names to draw from, and the seed of the draws."""
 
     names: tuple[str, ...]
     order: NDArray[np.int64]
@@ -98,7 +99,7 @@ def urn_of(names: Sequence[str], seed: str) -> _Urn:
 
 
 def drawn_queries(urn: _Urn, *what: object) -> Floats:
-    """A number from 0 to 1 for each name, in their order; ``what`` is drawn tells one draw from another."""
+    """A number from 0 to 1 for each name, in their order; ``what`` makes one draw differ from another."""
     text = "\n".join(map(str, (urn.seed, *what))).encode("utf-8", "surrogatepass")
     generator = np.random.Generator(np.random.PCG64(int.from_bytes(sha256(text).digest(), "big")))
     numbers = np.empty(len(urn.names))
@@ -107,17 +108,16 @@ def drawn_queries(urn: _Urn, *what: object) -> Floats:
 
 
 def chosen(numbers: Floats, among: Mask, share: float) -> Mask:
-    """The names with the lowest numbers: such a share of those that may be chosen, at least one of them."""
+    """The names with the lowest numbers: a share of those that may be chosen, at least one of them."""
     count = int(np.count_nonzero(among))
     wanted = min(count, max(1, round(share * count)))
-    first = np.argsort(np.where(among, numbers, np.inf), kind="stable")[:wanted]
     found = np.zeros(numbers.size, bool)
-    found[first] = True
+    found[np.argsort(np.where(among, numbers, np.inf), kind="stable")[:wanted]] = True
     return found
 
 
 LeftOpen = Callable[[Side, Metric], Unjudged | None]
-"""What unjudged documents leave open for a metric, now beside a reference."""
+"""Returns the effect of unjudged documents on a metric, for the current side beside a reference."""
 
 RED = ("fail", "error")
 """Verdicts that stop a change."""
@@ -125,10 +125,10 @@ RED = ("fail", "error")
 
 @dataclass(frozen=True, eq=False)
 class Stage:
-    """A suite, its rules, and what was gathered for it."""
+    """A suite, its rules, and its inputs."""
 
     material: Material
-    """With a baseline: where nobody has accepted one yet, the current rankings are taken for it."""
+    """With a baseline: if none has been accepted yet, the current rankings are taken for it."""
     checks: tuple[Check, ...]
     """Those of rules, in an order that does not depend on that of the queries."""
     circumstances: Circumstances
@@ -138,7 +138,7 @@ class Stage:
 
     @property
     def accepted(self) -> Side:
-        """The rankings that stand for a system that works: those that were accepted."""
+        """The accepted rankings, which represent a system that works."""
         if self.material.baseline is None:
             raise TypeError("a stage has a baseline")
         return self.material.baseline
@@ -150,43 +150,37 @@ class Stage:
 
 
 def stage_of(material: Material, checks: Iterable[Check], circumstances: Circumstances) -> Stage:
-    """A stage for the rules of a suite; raises why its baseline cannot be compared with."""
+    """A stage for the rules of a suite; raises the error if its baseline cannot be compared with."""
     if material.baseline_error is not None:
         raise material.baseline_error
     baseline = material.baseline or replace(material.now, origin="the current rankings")
     prints = material.fingerprints
     sides = [fingerprint_of_rankings(each) for side in (baseline, material.now) for each in side.rankings]
     seed = " ".join((prints.queries, prints.judgments, *sides))
-    rules = list(material.suite.rules)
-    ordered = sorted(
-        (check for check in checks if check.asked is not None), key=lambda check: (_place(check, rules), check.id)
-    )
+    place = {id(asked): i for i, asked in enumerate(material.suite.rules)}
+    of_rules = (check for check in checks if check.asked is not None)
     return Stage(
         material=replace(material, baseline=baseline),
-        checks=tuple(ordered),
+        checks=tuple(sorted(of_rules, key=lambda check: (place[id(check.asked)], check.id))),
         circumstances=circumstances,
         urn=urn_of(material.population.queries.ids, seed),
         no_baseline=material.baseline is None,
     )
 
 
-def _place(check: Check, rules: Sequence[object]) -> int:
-    return next(i for i, asked in enumerate(rules) if asked is check.asked)
-
-
 def outcomes(stage: Stage, material: Material, checks: Sequence[Check] | None = None) -> tuple[Outcome, ...]:
-    """What the rules, or some of them, say of other material: the one place where a rehearsal asks the gate."""
+    """Judge other material by the rules, or some of them: a rehearsal asks the gate only here."""
     selected = None if checks is None else {check.id for check in checks}
     return judged_all(stage.checks, material, stage.circumstances, selected)
 
 
 def red_rules(found: Iterable[Outcome]) -> list[str]:
-    """The ids of those that would stop a change."""
+    """The ids of outcomes that would stop a change."""
     return [outcome.id for outcome in found if outcome.verdict in RED]
 
 
 def scored(stage: Stage, rankings: Sequence[Rankings]) -> Side:
-    """Other rankings of now, scored by all metrics."""
+    """Other current rankings, scored by all metrics."""
     known = stage.accepted.position
     unknown = frozenset(query for query in stage.material.population.queries.ids if query not in known)
     return side_of(stage.material.suite, stage.gathered, rankings, "a rehearsal", unknown=unknown).side
@@ -199,37 +193,32 @@ def as_now(stage: Stage, now: Side) -> Material:
 
 
 def as_now_in_part(stage: Stage, other: Side, marked: Mask) -> Material:
-    """The material in which now were the accepted rankings, but for the marked queries those of another side."""
+    """The material with the accepted rankings as the current ones, but for marked queries those of another side."""
     suite, gathered = stage.material.suite, stage.gathered
-    made: dict[int, Side] = {}
     ours, theirs = (_lists_of(stage, side) for side in (stage.accepted, other))
     now = _both(stage, stage.accepted, other, marked)
 
+    @cache
     def with_reference(reference: Side) -> Side:
         if not any("reference" in metric.needs for metric in suite.metrics):
             return now
-        if id(reference) not in made:
-            made[id(reference)] = _both(stage, ours(reference), theirs(reference), marked)
-        return made[id(reference)]
+        return _both(stage, ours(reference), theirs(reference), marked)
 
     whole = [metric for metric in suite.metrics if metric.unit != "query"]
     if whole:
         rescored = side_of(suite, gathered, now.rankings, now.origin, metrics=whole).side
         now = replace(now, scored={**now.scored, **rescored.scored})
 
-    def left_open(reference: Side, metric: Metric) -> Unjudged | None:
-        return _open_in_part(stage, other, marked, reference, metric)
-
-    return _with(stage, now, with_reference, left_open)
+    return _with(stage, now, with_reference, partial(_open_in_part, stage, other, marked))
 
 
 def _lists_of(stage: Stage, side: Side) -> Callable[[Side], Side]:
-    """Gives the side with what its lists have in common with those of a reference; worked out once for a side."""
+    """Returns the side beside a reference, its lists compared with those; worked out once for a side."""
     return side.remembered("beside", lambda: beside(stage.material.suite, stage.gathered, side))
 
 
 def _open_of(stage: Stage, side: Side) -> LeftOpen:
-    """Gives what unjudged documents of a side leave open; worked out once for a side."""
+    """Returns the effect of the unjudged documents of a side; worked out once for a side."""
     return side.remembered("unjudged", lambda: unjudged_of(stage.material.suite, stage.gathered, side))
 
 
@@ -250,7 +239,7 @@ def _open_in_part(stage: Stage, other: Side, marked: Mask, reference: Side, metr
 
 
 def _with(stage: Stage, now: Side, beside_reference: Callable[[Side], Side], left_open: LeftOpen) -> Material:
-    """What hangs on the order of equal scores is not told of: that is a remark on a verdict, and no verdict."""
+    """The material without notes on the order of equal scores: they do not change a verdict."""
     material = stage.material
     baseline = over_the_same(material.suite, stage.gathered, now, stage.accepted, frozenset())
     return replace(
@@ -274,7 +263,7 @@ def _values(ours: Scored, theirs: Scored | None, marked: Mask) -> Scored:
 
 
 def changed_places(found: Unjudged, heads: Mask) -> Unjudged:
-    """With both sides of some queries exchanged: what is bad for one side is good for the other."""
+    """Exchange both sides of some queries: a loss for one side is a gain for the other."""
     return replace(
         found,
         condensed_now=np.where(heads, found.condensed_before, found.condensed_now),
@@ -285,18 +274,18 @@ def changed_places(found: Unjudged, heads: Mask) -> Unjudged:
 
 
 def _of_identical(found: Unjudged) -> Unjudged:
-    """That of the side that ``found`` compares with, beside itself: no label makes a difference."""
+    """The effect for the reference of ``found`` beside itself: no label makes a difference."""
     none = np.where(np.isnan(found.worst), np.nan, 0.0)
     return replace(found, condensed_now=found.condensed_before, worst=none, best=none, documents=())
 
 
 def _of_known(now: Floats, before: Floats) -> Unjudged:
-    """That of two sides whose values hang on no label."""
+    """The effect for two sides whose values depend on no label."""
     return Unjudged(now, before, now - before, now - before, exact=True)
 
 
 def _with_queries_of(one: Unjudged, other: Unjudged, queries: Sequence[str], marked: Mask) -> Unjudged:
-    """That of ``one``, of the ``marked`` ones of all ``queries`` that of ``other``."""
+    """The effect of ``one``, for the ``marked`` of all ``queries`` that of ``other``."""
     taken = {query for query, there in zip(queries, marked.tolist(), strict=True) if there}
     return replace(
         other,

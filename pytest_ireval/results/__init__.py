@@ -1,1 +1,1 @@
-"""What everything ends in: plain values, with a version where they are written out."""
+"""The results of everything: plain values, with a version where they are written out."""

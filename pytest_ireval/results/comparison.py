@@ -1,4 +1,4 @@
-"""What a comparison comes to: plain frozen values, one evaluation a ranking and what their differences show."""
+"""The result of a comparison: plain frozen values, one evaluation for each ranking and their differences."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Pair:
     """The t interval of the mean difference, level ``1 - alpha``, not corrected."""
     high: float | None
     test: str
-    """Which test gave ``p``: the one asked for, or ``sign-flip`` where all differences are equal and t is undefined."""
+    """The test that gave ``p``: the requested one, or ``sign-flip`` where all differences are equal: t is undefined."""
     t: float | None
     df: int | None
     p: float | None
@@ -61,7 +61,7 @@ class Pair:
     sign_flip_p: float | None = None
     """The exact sign-flip test's p, not corrected, where a significant t rests on at most 20 changed queries."""
     sign_flip_p_adjusted: float | None = None
-    """The same after Holm's correction over all pairs of this metric: what ``p_adjusted`` is held against."""
+    """The same after Holm's correction over all pairs of this metric; ``p_adjusted`` is compared with it."""
     gains: tuple[Change, ...] = ()
     """The queries on which ``ranking`` is better by most; listed for some pairs only."""
     drops: tuple[Change, ...] = ()
@@ -83,7 +83,7 @@ class MetricComparison:
     leaders: tuple[str, ...]
     """The two rankings with the best means, the best first; empty if nothing is tested."""
     units: int
-    """How many queries (or sessions) are paired."""
+    """The number of paired queries (or sessions)."""
     untested: str
     """Why its differences are not tested; empty if they are."""
     pairs: tuple[Pair, ...]
@@ -91,7 +91,7 @@ class MetricComparison:
 
     @property
     def family(self) -> int:
-        """How many tests Holm's correction is over."""
+        """The number of tests that Holm's correction is over."""
         return sum(pair.p is not None for pair in self.pairs)
 
     def pair(self, ranking: str, other: str) -> Pair:
@@ -108,7 +108,7 @@ class Comparison:
     """Two or more rankings under the same judgments."""
 
     rankings: Mapping[str, Evaluation]
-    """What each comes to on its own, by name, in the order in which they were given."""
+    """The evaluation of each ranking by its name, in the order in which they were given."""
     metrics: tuple[MetricComparison, ...]
     baseline: str | None
     """The ranking that all others are compared with; None: every pair is compared."""
@@ -117,7 +117,7 @@ class Comparison:
     queries: int
     """Judged queries that count in all rankings."""
     asked: Mapping[str, str] = field(default_factory=dict, compare=False, repr=False)
-    """How single metrics were asked for, with their canonical names; not part of the JSON form."""
+    """The names by which single metrics were asked for, with their canonical names; not part of the JSON form."""
 
     def __getitem__(self, name: str) -> MetricComparison:
         """The metric with this canonical name, or that was asked for by this name."""
@@ -145,34 +145,20 @@ class Comparison:
         if not isinstance(data, Mapping) or data.get("format") != FORMAT:
             found = f"format {data.get('format')!r}" if isinstance(data, Mapping) else type(data).__name__
             raise InputError(f"{found} is not a comparison that this version can read; it reads format {FORMAT!r}")
+        plain = {key: data[key] for key in ("baseline", "test", "alpha", "queries")}
         return cls(
             rankings={name: Evaluation.from_dict(entry) for name, entry in data["rankings"].items()},
             metrics=tuple(_metric_from_dict(name, entry) for name, entry in data["metrics"].items()),
-            baseline=data["baseline"],
-            test=data["test"],
-            alpha=data["alpha"],
-            queries=data["queries"],
+            **plain,
         )
 
 
 def _metric_to_dict(metric: MetricComparison) -> dict[str, Any]:
     entry = asdict(metric)
     del entry["name"]
-    return {
-        **entry,
-        "best": list(metric.best),
-        "leaders": list(metric.leaders),
-        "family": metric.family,
-        "pairs": list(map(_pair_to_dict, metric.pairs)),
-    }
-
-
-def _pair_to_dict(pair: Pair) -> dict[str, Any]:
-    return {
-        **asdict(pair),
-        "gains": [asdict(each) for each in pair.gains],
-        "drops": [asdict(each) for each in pair.drops],
-    }
+    pairs = [{**pair, "gains": list(pair["gains"]), "drops": list(pair["drops"])} for pair in entry["pairs"]]
+    lists = {"best": list(metric.best), "leaders": list(metric.leaders)}
+    return {**entry, **lists, "family": metric.family, "pairs": pairs}
 
 
 def _metric_from_dict(name: str, entry: Mapping[str, Any]) -> MetricComparison:

@@ -1,4 +1,4 @@
-"""What comes out: plain frozen values that faces and reports show, and that survive JSON."""
+"""The results of an evaluation: plain frozen values that faces and reports show, and that survive JSON."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Unjudged = Literal["irrelevant", "removed"]
 
 @dataclass(frozen=True)
 class TieSpread:
-    """What equal scores leave open for one metric."""
+    """The room that equal scores leave for the value of one metric."""
 
     queries: int
     """Queries whose value depends on the order of equal scores."""
@@ -32,7 +32,7 @@ class TieSpread:
     high: float
     """The highest."""
     proven: bool = True
-    """Whether no order gives less or more; otherwise there were too many orders to try all of them."""
+    """True if no order gives less or more; False if there were too many orders to try all of them."""
 
 
 @dataclass(frozen=True)
@@ -44,15 +44,15 @@ class MetricResult:
     mean: float | None
     """The arithmetic mean over the counted units; None if none counts."""
     aggregate: str
-    """How the metric sums itself up: ``mean``, ``sum``, …"""
+    """The kind of ``value``: ``mean``, ``sum``, …"""
     value: float | None
-    """That figure."""
+    """The figure of that kind."""
     direction: str
     unit: str
     values: Mapping[str, float]
     """The value of every counted unit."""
     no_relevant: int
-    """How many queries have no relevant documents, counted or not."""
+    """The number of queries without relevant documents, counted or not."""
     version: int
     origin: str
     ties: TieSpread | None = None
@@ -60,7 +60,7 @@ class MetricResult:
 
 @dataclass(frozen=True)
 class Policies:
-    """What an evaluation was told to do where the data leave it open."""
+    """The rules of an evaluation for cases that the data leave open."""
 
     ties: str
     missing_queries: str
@@ -71,7 +71,7 @@ class Policies:
     """The top grade, if it was given."""
     grades: str = "integer"
     collection: int | None = None
-    """How many documents there are to find, if that was given."""
+    """The number of documents in the collection, if it was given."""
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ class Evaluation:
 
     metrics: tuple[MetricResult, ...]
     queries: int
-    """How many queries are judged."""
+    """The number of judged queries."""
     missing: tuple[str, ...]
     """Judged queries that have no ranking."""
     empty: tuple[str, ...]
@@ -94,7 +94,7 @@ class Evaluation:
     rankings: str
     plugins: tuple[str, ...]
     asked: Mapping[str, str] = field(default_factory=dict, compare=False, repr=False)
-    """How single metrics were asked for, with their canonical names; not part of the JSON form."""
+    """The names by which single metrics were asked for, with their canonical names; not part of the JSON form."""
 
     def __getitem__(self, name: str) -> MetricResult:
         """The result of the metric with this canonical name, or that was asked for by this name."""
@@ -125,18 +125,10 @@ class Evaluation:
         if not isinstance(data, Mapping) or data.get("format") != FORMAT:
             found = f"format {data.get('format')!r}" if isinstance(data, Mapping) else type(data).__name__
             raise InputError(f"{found} is not an evaluation that this version can read; it reads format {FORMAT}")
-        return cls(
-            metrics=tuple(_metric_from_dict(name, entry) for name, entry in data["metrics"].items()),
-            policies=Policies(**data["policies"]),
-            queries=data["queries"],
-            highest_grade=data["highest_grade"],
-            judgments=data["judgments"],
-            rankings=data["rankings"],
-            missing=tuple(data["missing"]),
-            empty=tuple(data["empty"]),
-            without_judgments=tuple(data["without_judgments"]),
-            plugins=tuple(data["plugins"]),
-        )
+        plain: dict[str, Any] = {key: data[key] for key in ("queries", "highest_grade", "judgments", "rankings")}
+        plain |= {key: tuple(data[key]) for key in ("missing", "empty", "without_judgments", "plugins")}
+        metrics = tuple(_metric_from_dict(name, entry) for name, entry in data["metrics"].items())
+        return cls(metrics=metrics, policies=Policies(**data["policies"]), **plain)
 
 
 def _metric_to_dict(metric: MetricResult, per_query: bool) -> dict[str, Any]:

@@ -30,7 +30,7 @@ class Beside:
 
 @dataclass(frozen=True)
 class Steps:
-    """How a metric comes to its value on one query.
+    """The way from a ranking to the value of a metric on one query.
 
     ``ranks``, ``documents``, ``grades`` (None: not judged) and every column have one entry for each document that the
     metric looks at, in order of rank.
@@ -43,14 +43,14 @@ class Steps:
     arithmetic: str
     """The last line without name and result: ``6.3928 / 7.1232``."""
     value: float
-    """What the arithmetic comes to."""
+    """The result of the arithmetic."""
     facts: tuple[str, ...] = ()
-    """What has to be known before: ``R = 5 relevant documents``."""
+    """Facts that a reader needs first: ``R = 5 relevant documents``."""
     shares: Column | None = None
-    """What each document contributes; they add up to the value, unless the column's name says otherwise."""
+    """The contribution of each document; they add up to the value, unless the column's name says otherwise."""
     beside: Beside | None = None
     generic: bool = False
-    """Whether the metric does not describe its steps, and this is what could be said all the same."""
+    """True if the metric does not describe its steps, and these are derived from its values."""
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ class Move:
 
     @property
     def difference(self) -> float:
-        """What the move changes of the value; a document that is not there contributes nothing."""
+        """The change of the value by the move; a document that is not there contributes nothing."""
         return (self.other_share or 0.0) - (self.share or 0.0)
 
 
@@ -92,7 +92,7 @@ class Explanation:
     metric: str
     query: str
     proposed: str
-    """How the query was chosen, if nobody named it."""
+    """The reason for the choice of the query, if the user did not name one."""
     judgments: str
     policies: Policies
     first: Explained
@@ -100,7 +100,7 @@ class Explanation:
     moves: tuple[Move, ...] = ()
     """Every document of both tables, best rank first."""
     explains: str = ""
-    """In a suite, which rankings stand beside the baseline: of which run, or what the source returns now, and why."""
+    """In a suite, the rankings that are compared with the baseline: of a run, or the source's current ones; and why."""
     titles: Mapping[str, str] = field(default_factory=dict)
     """In a suite, by id the titles of documents."""
 

@@ -1,4 +1,4 @@
-"""What one rule came to: a verdict with its slices, queries and documents, and why figures changed."""
+"""The result of one rule: a verdict with its slices, queries and documents, and the reasons why figures changed."""
 
 from __future__ import annotations
 
@@ -18,47 +18,47 @@ class SliceFigures:
     slice: str
     """``all``, or ``segment=tail``."""
     queries: int
-    """How many queries (or sessions) count; with a baseline, how many are paired."""
+    """The number of queries (or sessions) that count; with a baseline, of those that are paired."""
     now: float | None
     baseline: float | None = None
     worse: int = 0
     better: int = 0
     same: int = 0
     share: float | None = None
-    """Which share of the searches its queries carry; None where queries have no weight."""
+    """The share of the searches that its queries carry; None where queries have no weight."""
     tolerance: float | None = None
-    """How far the figure may fall, in its own unit."""
+    """The most that the figure may fall, in its own unit."""
     over: bool = False
-    """Whether this is the line that decided against the change."""
+    """True if this line decided against the change."""
     low: float | None = None
     """The interval of the mean change; None where there is nothing to compare or no spread."""
     high: float | None = None
     resolution: float | None = None
-    """The smallest drop of the mean that so many queries of this spread show in 80% of cases."""
+    """The smallest drop of the mean that this number of queries of this spread shows in 80% of cases."""
     false_alarm: float | None = None
-    """How often a harmless change of this spread would break the tolerance."""
+    """The chance that a harmless change of this spread would break the tolerance."""
     sd: float | None = None
     """The standard deviation of the differences."""
     skew: float | None = None
     """Their skewness; far from 0 where a few queries changed by much."""
     p: float | None = None
-    """The chance of a mean change this bad, or worse, if nothing had become worse; None where nothing can be said."""
+    """The chance of a mean change this bad, or worse, if nothing had become worse; None where it is unknown."""
     adjusted: float | None = None
     """The same, corrected for all rules of the suite that decide by evidence; None where the rule does not."""
     needed: int | None = None
-    """How many queries of this spread would show a drop of ``tolerance`` in 80% of cases."""
+    """The number of queries of this spread that would show a drop of ``tolerance`` in 80% of cases."""
     room: float | None = None
-    """How far the figure can get worse at all; None where nothing bounds it, or nothing changed."""
+    """The most that the figure can get worse at all; None where it has no bound, or nothing changed."""
     effective: float | None = None
-    """How many queries of equal weight the weighted ones are worth; None where the mean is not weighted."""
+    """The number of equally weighted queries that the weighted ones are worth; None where the mean is not weighted."""
     level: float = 0.90
     """Of the interval."""
     clusters: int | None = None
     """In how many clusters the queries lie; None where each was drawn for itself."""
     weighted: bool = False
-    """Whether queries count as often as they are asked; else every query counts the same."""
+    """True if queries count as often as they are asked; otherwise every query counts the same."""
     two_sided: bool = False
-    """Whether the tolerance holds for a rise too."""
+    """True if the tolerance holds for a rise too."""
 
     @property
     def label(self) -> str:
@@ -72,7 +72,7 @@ class SliceFigures:
 
     @property
     def hopeless(self) -> bool:
-        """Whether these queries can show no change for the worse that there could be."""
+        """True if these queries cannot show even the largest possible change for the worse."""
         return self.resolution is not None and self.room is not None and self.resolution > self.room
 
     @property
@@ -95,7 +95,7 @@ class DocumentText:
 
 @dataclass(frozen=True)
 class Placed:
-    """A document: its grade (None: not judged) and its ranks; None where it does not stand in the first ``depth``."""
+    """A document: its grade (None: not judged) and its ranks; None where it is not among the first ``depth``."""
 
     document: str
     grade: float | None
@@ -124,7 +124,7 @@ class QueryChange:
     top: tuple[Placed, ...] = ()
     """The first three documents now."""
     note: str = ""
-    """What a rule has to say of this query."""
+    """The rule's remark on this query."""
 
 
 @dataclass(frozen=True)
@@ -137,41 +137,42 @@ class Outcome:
     """Of the rule; ``inputs`` for what the suite rests on."""
     verdict: Verdict
     headline: str
-    """What was found, with figures: ``nDCG@10 fell 31.1% on segment=tail (tolerance 3%)``."""
+    """The finding with figures: ``nDCG@10 fell 31.1% on segment=tail (tolerance 3%)``."""
     sentence: str = ""
-    """The same for somebody who does not know the metric."""
+    """The same for a reader who does not know the metric."""
     file: str = ""
     line: int = 0
     column: int = 0
     name: str = ""
-    """What the suite calls the rule."""
+    """The rule's name in the suite."""
     metric: str = ""
     """Canonical name; empty if it is about none."""
     explained: bool = True
-    """Whether ``ireval why`` can show the arithmetic of the metric on one of the queries."""
+    """True if ``ireval why`` can show the arithmetic of the metric on one of the queries."""
     slice: str = "all"
     tags: tuple[str, ...] = ()
     warning: bool = False
-    """Whether a reader should look although the verdict is pass: it would have failed, but the rule says ``on_fail:
-    warn``; or it is a known failure, or one that holds again."""
+    """True if a reader should look although the verdict is pass: it would have failed, but the rule says ``on_fail:
+    warn``; or it is a known failure, or one that holds again.
+    """
     acceptable: bool = False
-    """Whether it was against the change, and accepting what was measured settles that."""
+    """True if it was against the change, and accepting what was measured settles that."""
     accepted: bool = False
-    """Whether it was against the change, but this run has accepted what it measured; the verdict is pass then."""
+    """True if it was against the change, but this run has accepted what it measured; the verdict is pass then."""
     figures: tuple[SliceFigures, ...] = ()
-    """The line that decides first, then what stands beside it."""
+    """The line that decides first, then the others."""
     queries: tuple[QueryChange, ...] = ()
     """The queries it rests on, the worst first; all of them, or the worst 10,000."""
     more_queries: int = 0
-    """How many more queries it rests on than ``queries`` lists."""
+    """The number of queries it rests on beyond those in ``queries``."""
     worst: str = "worst queries"
-    """What the list of queries is called."""
+    """The name of the list of queries."""
     facts: tuple[str, ...] = ()
-    """What else should be known, a line each."""
+    """Further facts, a line each."""
     compares: bool = False
-    """Whether it looked at a baseline."""
+    """True if it looked at a baseline."""
     against: str = ""
-    """What it compared with instead of the stored baseline, in words."""
+    """The reference that it compared with instead of the stored baseline, in words."""
     missing_baseline: bool = False
     numbers: Mapping[str, float] = field(default_factory=dict)
     """For programs: value, baseline, change, tolerance and the like."""
@@ -180,7 +181,7 @@ class Outcome:
 
     @property
     def query_count(self) -> int:
-        """How many queries it rests on, listed or not."""
+        """The number of queries it rests on, listed or not."""
         return len(self.queries) + self.more_queries
 
     @property
@@ -201,15 +202,20 @@ class Diagnosis:
     queries: tuple[str, ...] = ()
     """The queries that lost most: ten at most."""
     affected: int = 0
-    """How many queries it concerns."""
+    """The number of queries it concerns."""
     compared: int = 0
-    """How many queries have a ranking in the baseline."""
+    """The number of queries with a ranking in the baseline."""
     metric: str = ""
     """The metric whose loss is explained; empty where nothing was lost."""
     explained: float | None = None
     """The share of the loss of its queries."""
     locates: bool = False
-    """Whether it says where the loss is, and not why."""
+    """True if it says where the loss is, and not why."""
+
+    @property
+    def is_most(self) -> bool:
+        """Tell whether half of the loss is in its queries: then it is removed before anything else is looked at."""
+        return (self.explained or 0) >= 0.5
 
 
 def worst_of(verdicts: tuple[Verdict, ...]) -> Verdict:
@@ -229,7 +235,7 @@ class JudgmentEdit:
 
 @dataclass(frozen=True)
 class Restated:
-    """What a metric says of the baseline itself: when it was accepted, and under the judgments of now."""
+    """A metric's figure of the baseline itself: when it was accepted, and under the current judgments."""
 
     then: float | None
     now: float | None
@@ -237,7 +243,7 @@ class Restated:
 
 @dataclass(frozen=True)
 class Cause:
-    """What changed since the baseline was accepted."""
+    """The changes since the baseline was accepted."""
 
     rankings: int = 0
     """Queries whose ranking is another one."""
@@ -248,7 +254,7 @@ class Cause:
     edits: tuple[JudgmentEdit, ...] = ()
     """The judgments that changed, as far as they can be named: the first hundred."""
     edited: int | None = None
-    """How many judgments changed; None where the baseline does not keep them."""
+    """The number of judgments that changed; None where the baseline does not keep them."""
     restated: Mapping[str, Restated] = field(default_factory=dict)
     """Metrics whose figure of the baseline itself is not what it was."""
     added: tuple[str, ...] = ()
@@ -256,15 +262,15 @@ class Cause:
     removed: tuple[str, ...] = ()
     """Queries of the baseline that are gone."""
     queries: bool = False
-    """Whether the queries file says something else (texts, columns, other queries)."""
+    """True if the queries file says something else (texts, columns, other queries)."""
     metrics: tuple[str, ...] = ()
     """Metrics whose definition is another one."""
     source: bool = False
-    """Whether the source is described in other words."""
+    """True if the source is described in other words."""
     policies: bool = False
-    """Whether queries are evaluated under other policies."""
+    """True if queries are evaluated under other policies."""
 
     @property
     def nothing(self) -> bool:
-        """Whether everything is as it was."""
+        """True if everything is as it was."""
         return self == Cause(compared=self.compared)

@@ -6,7 +6,7 @@ import math
 import operator
 import types
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import MISSING, Field, fields, is_dataclass, replace
+from dataclasses import MISSING, fields, is_dataclass, replace
 from functools import cache
 from typing import Any, Literal, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
@@ -42,7 +42,7 @@ def hints_of(record: Any) -> dict[str, Any]:
 
 @cache
 def shape_of(hint: Any) -> tuple[str, tuple[Any, ...]]:
-    """What kind of thing a type stands for, and the types of what is in it."""
+    """The kind of a type, and the types of its parts."""
     origin, inner = get_origin(hint), get_args(hint)
     if is_dataclass(hint):
         return "record", ()
@@ -64,7 +64,7 @@ def _writer_of(hint: Any) -> Callable[[Any], Any]:
     if kind == "record":
         parts = [(name, _writer_of(each)) for name, each in hints_of(hint).items()]
         return lambda value: {name: write(getattr(value, name)) for name, write in parts}
-    write = _writer_of(inner[0]) if kind in ("optional", "list", "mapping") else _SCALARS.get(hint, _as_it_is)
+    write = _writer_of(inner[0]) if kind in ("optional", "list", "mapping") else _SCALARS.get(hint, lambda value: value)
     if kind == "optional":
         return lambda value: None if value is None else write(value)
     if kind == "list":
@@ -72,10 +72,6 @@ def _writer_of(hint: Any) -> Callable[[Any], Any]:
     if kind == "mapping":
         return lambda value: {str(key): write(each) for key, each in value.items()}
     return write
-
-
-def _as_it_is(value: Any) -> Any:
-    return value
 
 
 _SCALARS: dict[Any, Callable[[Any], Any]] = {float: float, int: operator.index, bool: bool, str: str}
@@ -120,18 +116,14 @@ def _scalar(data: Any, hint: type[Any], place: str, path: Path) -> Any:
 def _record(data: Any, record: Any, place: str, path: Path) -> Any:
     _expect(isinstance(data, dict), data, "an object", place, path)
     hints = hints_of(record)
-    lacking = [each.name for each in fields(record) if each.name not in data and not _has_default(each)]
-    problems = [Problem("is missing", place, (*path, name)) for name in lacking]
+    needed = (each.name for each in fields(record) if each.default is MISSING and each.default_factory is MISSING)
+    problems = [Problem("is missing", place, (*path, name)) for name in needed if name not in data]
     problems += [
         Problem("unknown key", place, (*path, key), did_you_mean(key, hints)) for key in data if key not in hints
     ]
     if problems:
         raise InputError(*problems)
     return record(**{key: _read(each, hints[key], place, (*path, key)) for key, each in data.items()})
-
-
-def _has_default(each: Field[Any]) -> bool:
-    return each.default is not MISSING or each.default_factory is not MISSING
 
 
 def _expect(fits: bool, data: Any, wanted: str, place: str, path: Sequence[str]) -> None:
@@ -141,7 +133,7 @@ def _expect(fits: bool, data: Any, wanted: str, place: str, path: Sequence[str])
 
 
 def shown_result(result: SuiteResult) -> SuiteResult:
-    """Ids, queries and figures stay as they are; all that somebody put into words is looked through."""
+    """The result with secrets hidden in all texts; ids, queries and figures stay as they are."""
     return replace(
         result,
         error=hidden(result.error),

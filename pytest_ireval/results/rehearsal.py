@@ -1,4 +1,4 @@
-"""What rehearsing a suite showed: chance alarms, damage that it notices or not, and the noise of its source."""
+"""The result of rehearsing a suite: chance alarms, damage that it notices or not, and the noise of its source."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pytest_ireval.results.outcome import Verdict
 
 @dataclass(frozen=True)
 class FalseAlarms:
-    """How often one rule, or all of them together, was red when baseline and candidate changed places by chance."""
+    """Red runs of one rule, or of all of them together, when baseline and candidate changed places by chance."""
 
     rule: str
     """Its id; empty for the whole suite."""
@@ -17,17 +17,17 @@ class FalseAlarms:
     """``observed`` or ``evidence``; empty for the whole suite."""
     runs: int
     alarms: int
-    """In so many runs it failed or could not be judged; of a rule with ``on_fail: warn``, it warned."""
+    """The number of runs in which it failed or could not be judged; of a rule with ``on_fail: warn``, it warned."""
     share: float
     low: float
     """The 95% interval of the share (Clopper and Pearson)."""
     high: float
     by_evidence: int = 0
-    """In so many runs evidence said that it became worse; the rest of the alarms was decided by what was observed."""
+    """The number of runs in which evidence said that it became worse; what was observed decided the other alarms."""
     promised: float | None = None
-    """How often that may happen by chance, as the suite says (``alpha``); None where nothing is promised."""
+    """The promised share of chance alarms, from the suite's ``alpha``; None where nothing is promised."""
     broken: bool = False
-    """Whether evidence raised so many alarms that the promise cannot be kept."""
+    """True if evidence raised too many alarms for the promise to be kept."""
 
 
 @dataclass(frozen=True)
@@ -36,12 +36,12 @@ class Level:
 
     share: float
     queries: int
-    """So many of them."""
+    """The number of them."""
     trials: int
     red: int
-    """In so many trials a rule failed or could not be judged."""
+    """The number of trials in which a rule failed or could not be judged."""
     inconclusive: int
-    """In so many trials none did, but at least one could not tell."""
+    """The number of trials in which none did, but at least one could not tell."""
 
 
 @dataclass(frozen=True)
@@ -50,15 +50,15 @@ class MutantNoticed:
 
     name: str
     queries: int
-    """How many queries it can be done to."""
+    """The number of queries that it can be done to."""
     levels: tuple[Level, ...]
     """From the smallest share to the first that is noticed."""
     noticed_from: float | None = None
-    """The smallest share of the queries at which the suite was red in 80% of the trials; None: nobody would notice."""
+    """The smallest share of the queries at which the suite was red in 80% of the trials; None: it goes unnoticed."""
     rules: tuple[str, ...] = ()
     """The rules that were red at that share, those that were most often first."""
     unnoticed_is_right: bool = False
-    """Whether the rules should be unable to tell, rather than fail: nothing is known of the documents any more."""
+    """True if the rules should be unable to tell, rather than fail: nothing is known of the documents any more."""
 
 
 @dataclass(frozen=True)
@@ -76,16 +76,16 @@ class HarmlessChange:
 
 @dataclass(frozen=True)
 class SelfTest:
-    """Whether a suite can be believed when it is red, and when it is green."""
+    """The evidence that a suite can be believed when it is red, and when it is green."""
 
     suite: str
     file: str
     queries: int
     trials: int
     compared: str
-    """Which rankings changed places with which, in words."""
+    """The two rankings that changed places, in words."""
     differing: int
-    """So many queries have another value of some metric on the two sides."""
+    """The number of queries with another value of some metric on the two sides."""
     nothing_to_swap: str
     """Why there are no false alarms to count; empty if there are."""
     alarms: tuple[FalseAlarms, ...]
@@ -96,26 +96,26 @@ class SelfTest:
 
     @property
     def holds(self) -> bool:
-        """Whether no harmless change is red, and evidence raises no more alarms than it promises."""
+        """True if no harmless change is red, and evidence raises no more alarms than it promises."""
         return not any(each.red for each in self.harmless) and not any(each.broken for each in self.alarms)
 
 
 @dataclass(frozen=True)
 class MetricNoise:
-    """How much one metric moves when the same source is asked again."""
+    """The noise of one metric when the same source is asked again."""
 
     metric: str
     queries: int
     moved: int
-    """So many of them did not always have the same value."""
+    """The number of them that did not always have the same value."""
     sd: float
     """The standard deviation of the answers to one query."""
     floor: float
     """In 95% of cases two means of this suite, of one system, lie no further apart."""
     share: float | None = None
-    """Which share of the variance between baseline and now is run noise; None where nothing changed between them."""
+    """The share of run noise in the variance between baseline and now; None where nothing changed between them."""
     repeat: int | None = None
-    """How often to ask so that run noise is at most 10% of that variance; None where that cannot be told."""
+    """The number of answers for run noise of at most 10% of that variance; None where it is unknown."""
 
 
 @dataclass(frozen=True)
@@ -127,14 +127,14 @@ class ToleranceNoise:
     """In the metric's own unit."""
     floor: float
     below: bool
-    """Whether noise alone breaks the tolerance in more than 5% of cases."""
+    """True if noise alone breaks the tolerance in more than 5% of cases."""
     red: bool = True
-    """Whether a run is red then; a rule may only warn."""
+    """True if a run is red then; a rule may only warn."""
 
 
 @dataclass(frozen=True)
 class SameAgain:
-    """What one rule says when two answers of the same source are compared."""
+    """One rule's verdict when two answers of the same source are compared."""
 
     rule: str
     verdict: Verdict
@@ -143,18 +143,18 @@ class SameAgain:
 
 @dataclass(frozen=True)
 class AskedAgain:
-    """What asking the source of a suite several times showed."""
+    """The findings from asking the source of a suite several times."""
 
     suite: str
     file: str
     source: str
     answers: int
-    """The source answered so often."""
+    """The number of answers of the source."""
     repeat: int
-    """The suite takes the mean of so many answers."""
+    """The number of answers that the suite takes the mean of."""
     queries: int
     lists: int
-    """So many queries did not always get the same list."""
+    """The number of queries that did not always get the same list."""
     metrics: tuple[MetricNoise, ...]
     tolerances: tuple[ToleranceNoise, ...]
     rules: tuple[SameAgain, ...]
@@ -162,11 +162,11 @@ class AskedAgain:
 
     @property
     def same(self) -> bool:
-        """Whether all answers are the same."""
+        """True if all answers are the same."""
         return not self.lists and not any(each.moved for each in self.metrics)
 
     @property
     def holds(self) -> bool:
-        """Whether no tolerance that makes a run red is below the noise, and two answers of one system show no red."""
+        """True if no tolerance that makes a run red is below the noise, and two answers of one system show no red."""
         red = any(each.verdict in ("fail", "error") for each in self.rules)
         return not red and not any(each.below and each.red for each in self.tolerances)

@@ -1,4 +1,4 @@
-"""What a suite came to: every outcome, and the queries, documents and circumstances behind it."""
+"""The result of a suite: every outcome, and the queries, documents and circumstances behind it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from pytest_ireval.results.outcome import (
 
 @dataclass(frozen=True)
 class RecallPrecision:
-    """How precision falls while recall rises."""
+    """The fall of precision while recall rises."""
 
     levels: tuple[float, ...]
     """Interpolated precision at recall 0, 0.1 … 1: the best precision at that recall or any higher one."""
@@ -53,7 +53,7 @@ class QueryCurve:
 
 @dataclass(frozen=True)
 class Distribution:
-    """How the values of a metric are spread: how many queries fall between two edges."""
+    """The spread of a metric's values: the number of queries between two edges."""
 
     metric: str
     edges: tuple[float, ...]
@@ -65,7 +65,7 @@ class Distribution:
 
 @dataclass(frozen=True)
 class TrendPoint:
-    """What one run measured."""
+    """The measurement of one run."""
 
     date: str
     """ISO 8601 in UTC."""
@@ -74,11 +74,10 @@ class TrendPoint:
     """Of the rules about it; None: there was none, or only git tells of it."""
     commit: str = ""
     accepted: bool = False
-    """Whether that run's figure became the baseline."""
+    """True if that run's figure became the baseline."""
     reason: str = ""
-    """Why."""
     this: bool = False
-    """Whether it is the run that the report is about."""
+    """True if it is the run that the report is about."""
 
 
 @dataclass(frozen=True)
@@ -92,7 +91,7 @@ class Trend:
 
 @dataclass(frozen=True)
 class Accepted:
-    """Somebody accepted a baseline, or pinned it as the anchor."""
+    """The acceptance of a baseline, or its pinning as the anchor."""
 
     date: str
     commit: str = ""
@@ -101,7 +100,7 @@ class Accepted:
     reason: str = ""
     forced: bool = False
     anchor: bool = False
-    """Whether it was pinned."""
+    """True if it was pinned."""
 
 
 @dataclass(frozen=True)
@@ -113,11 +112,11 @@ class ToJudge:
     metric: str
     """The metric of the verdict that hangs on it."""
     effect: float
-    """By how much the query's ``now - baseline`` would move if the document were as good as can be."""
+    """The move of the query's ``now - baseline`` if the document had the best grade."""
     text: str = ""
     """The query's."""
     now: int | None = None
-    """Its rank; None where it does not stand in the first ``depth``."""
+    """Its rank; None where it is not among the first ``depth``."""
     baseline: int | None = None
     title: str = ""
     """The document's title, if the suite or the source has one."""
@@ -138,7 +137,7 @@ class MetricFigures:
     paired: float | None = None
     """``now`` over those that both sides have; None without a baseline."""
     lists: bool = False
-    """Whether it compares the lists of now with those of the baseline, and has no figure of either."""
+    """True if it compares the current lists with those of the baseline, and has no figure of either."""
     low: float | None = None
     """The 90% interval of the mean change, where there is one."""
     high: float | None = None
@@ -152,7 +151,7 @@ class MetricFigures:
     sd: float | None = None
     """The standard deviation of the differences."""
     resolution: float | None = None
-    """The smallest drop of the mean that so many queries of this spread show in 80% of cases."""
+    """The smallest drop of the mean that this number of queries of this spread shows in 80% of cases."""
 
     @property
     def change(self) -> float | None:
@@ -177,7 +176,7 @@ class SinceBase:
     commit: str
     """The first digits of the merge base."""
     same: bool
-    """Whether the baseline is that of the merge base: then every comparison with the baseline is one with it."""
+    """True if the baseline is that of the merge base: then every comparison with the baseline is one with it."""
     changed: int
     """Queries whose ranking is another one than at the merge base."""
     compared: int
@@ -189,7 +188,7 @@ class SinceBase:
 
 @dataclass(frozen=True)
 class Counts:
-    """What the figures rest on."""
+    """The counts behind the figures."""
 
     queries: int = 0
     judged: int = 0
@@ -199,13 +198,14 @@ class Counts:
     without_judgments: tuple[str, ...] = ()
     no_relevant: int = 0
     unjudged: int = 0
-    """Documents in the first ``depth`` of all rankings that nobody judged."""
+    """Documents in the first ``depth`` of all rankings without a judgment."""
     tied: int = 0
     """Queries whose figures depend on the order of equal scores."""
     waived: tuple[str, ...] = ()
     judged_share: float | None = None
-    """Which share of the first ``judged_depth`` documents is judged; of queries that both sides have, if there is a
-    baseline. None where nothing is judged or listed."""
+    """The judged share of the first ``judged_depth`` documents; of queries that both sides have, if there is a
+    baseline. None where nothing is judged or listed.
+    """
     judged_share_before: float | None = None
     """The same of the baseline."""
     judged_depth: int = 0
@@ -241,11 +241,12 @@ class QueryDocuments:
     """None where the query has no ranking or no relevant document."""
     baseline: QueryCurve | None = None
     shares: Mapping[str, tuple[float | None, ...]] = field(default_factory=dict)
-    """By metric, what each of ``documents`` adds to ``now - baseline``; None where it has no part in it. They add up.
-    Only metrics that changed here and can be told apart so are here; of those that do not simply add up documents, only
-    where they changed most."""
+    """By metric, the part of each of ``documents`` in ``now - baseline``; None where it has none. They add up.
+    Only metrics that changed here and that can be split by document are listed; of those that do not simply add up
+    documents, only where they changed most.
+    """
     relevant: int | None = None
-    """How many relevant documents the query has; None where it is not judged."""
+    """The number of relevant documents of the query; None where it is not judged."""
 
 
 @dataclass(frozen=True)
@@ -264,7 +265,7 @@ class BaselineInfo:
 
 @dataclass(frozen=True)
 class ChanceOfRed:
-    """How often a harmless change of the usual spread would turn a suite red."""
+    """The chance that a harmless change of the usual spread would turn a suite red."""
 
     share: float | None
     """None: no accepted change has shown yet how far queries usually move."""
@@ -298,7 +299,7 @@ class SuiteResult:
     """Of the queries behind failing rules, of those that each metric lost and gained most on, and of all where they are
     few."""
     documents_of: int = 0
-    """How many queries have documents that could be shown; ``documents`` may hold fewer."""
+    """The number of queries with documents that could be shown; ``documents`` may hold fewer."""
     labels: Mapping[str, str] = field(default_factory=dict)
     """Of grades."""
     cause: Cause | None = None
@@ -312,7 +313,7 @@ class SuiteResult:
     plugins: tuple[str, ...] = ()
     fingerprints: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
-    """What a reader of the figures should know: truncated rankings under an uncut metric, new queries, and the like."""
+    """Notes for a reader of the figures: truncated rankings under an uncut metric, new queries, and the like."""
     waived: tuple[str, ...] = ()
     """Waivers, a line each."""
     slices: tuple[SliceRow, ...] = ()
@@ -343,14 +344,14 @@ class SuiteResult:
 
 @dataclass(frozen=True)
 class Section:
-    """What a plugin adds to the report."""
+    """A plugin's part of the report."""
 
     name: str
     title: str
     plugin: str
     """The distribution and its version, or the conftest.py."""
     data: Mapping[str, Any] = field(default_factory=dict)
-    """What its template is filled in with: texts, numbers, lists and objects."""
+    """The values for its template: texts, numbers, lists and objects."""
     problem: str = ""
     """Why there is nothing to show."""
 
@@ -371,13 +372,13 @@ class RunResult:
     accepted: tuple[str, ...] = ()
     """Suites whose baseline this run wrote."""
     problems: tuple[str, ...] = ()
-    """What keeps the run from a pass besides the suites: files that could not be collected, baselines not written."""
+    """Reasons beside the suites why the run is not a pass: files that could not be collected, baselines not written."""
     failed_tests: tuple[str, ...] = ()
     """Tests in Python of the same run that failed, a gate that calls the fixture among them."""
     warnings: tuple[str, ...] = ()
-    """What a reader should know of the run besides its suites: suites that are gone, checks that nobody looked at."""
+    """Warnings beside those of the suites: suites that are gone, checks that were not looked at."""
     base: str = ""
-    """The git ref whose merge base the branch's baselines were held against; empty: none was asked for."""
+    """The git ref whose merge base the branch's baselines were compared with; empty: none was asked for."""
     changed_since: str = ""
     """The git ref since which a watched file had to change for a suite to take part; empty: all take part."""
     unaffected: tuple[str, ...] = ()
@@ -385,4 +386,4 @@ class RunResult:
     reason: str = ""
     """Why they were accepted."""
     sections: tuple[Section, ...] = ()
-    """What plugins add to the report."""
+    """The sections of plugins in the report."""

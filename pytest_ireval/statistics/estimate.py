@@ -1,4 +1,4 @@
-"""The mean of rows with its standard error, its skew and its degrees of freedom, however the queries were drawn."""
+"""The mean of rows with its standard error, its skew and its degrees of freedom, for every kind of sample."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pytest_ireval.statistics.differences import TIE, Floats
 
 
 class Estimate(NamedTuple):
-    """The mean of rows and what is known of its error; an array has an entry for each row.
+    """The mean of rows and its error; an array has an entry for each row.
 
     ``sd`` is the spread that single queries would have if they were drawn one by one from an endless population and
     had the same standard error. ``left`` is the share of the variance that a finite population leaves. ``corrected``
@@ -64,7 +64,7 @@ def estimated(rows: Floats, weigh: Weighting) -> Estimate:
 
 
 class _Part(NamedTuple):
-    """What one stratum adds: to the mean, to its variance with (n - 1) and with (n), to its third cumulant."""
+    """The parts of one stratum: of the mean, of its variance with (n - 1) and with (n), of its third cumulant."""
 
     mean: Floats
     variance: Floats
@@ -92,7 +92,7 @@ def _parts(rows: Floats, weigh: Weighting, scale: Floats, samples: list[_Moments
 
 
 def _combined(rows: Floats, weigh: Weighting) -> Estimate:
-    """Of several strata, or of a finite population, which is one stratum of which only a part was drawn."""
+    """The estimate of several strata, or of a finite population, which is one stratum drawn in part."""
     samples = [moments(_of_units(rows[:, each.places], each.within)) for each in weigh.strata]
     spreads = np.array(
         [each.share * np.nan_to_num(found.sd) for each, found in zip(weigh.strata, samples, strict=True)]
@@ -159,7 +159,7 @@ def _hall_t(t: Floats, skew: Floats, size: int) -> Floats:
 
 
 class _Moments(NamedTuple):
-    """Of rows of equal length; an array has an entry for each row, NaN where so few numbers have none.
+    """The moments of rows of equal length; an array has an entry for each row, NaN if there are too few numbers.
 
     ``sd`` is that of a sample (n - 1). ``t`` is the mean in standard errors, 0 where the mean is 0. ``skew`` is the
     third moment of the standardised numbers (n), 0 where all are the same.
@@ -173,7 +173,7 @@ class _Moments(NamedTuple):
 
 
 def moments(rows: Floats) -> _Moments:
-    """What is known of each row."""
+    """The moments of each row."""
     count, size = rows.shape
     undefined = np.full(count, np.nan)
     if not size:
@@ -191,7 +191,7 @@ def moments(rows: Floats) -> _Moments:
 
 
 def _sd_and_skew(deviations: Floats) -> tuple[Floats, Floats]:
-    """Of deviations that are at most about 1; where rounding alone is left of them, both are 0."""
+    """Both of deviations that are at most about 1; where only rounding is left of them, both are 0."""
     size = deviations.shape[1]
     squares = deviations * deviations
     second = squares.sum(axis=1)
@@ -204,15 +204,15 @@ def _sd_and_skew(deviations: Floats) -> tuple[Floats, Floats]:
 
 Counts = NDArray[np.int64]
 FEWEST_UNITS = 2
-"""One unit alone says nothing of how much units differ."""
+"""One unit alone shows no spread."""
 
 
 class Sampling(NamedTuple):
-    """How queries were drawn. Each array of queries has an entry for every query.
+    """The way in which queries were drawn. Each array of queries has an entry for every query.
 
     Queries with the same number in ``clusters`` were drawn together, as variants of one intent. ``strata`` are places
     in ``shares``, the share of the population that each stratum is known to have. ``left`` is the share of the
-    population that was not drawn: one number, or one for each stratum; 0 means that these queries are all there are.
+    population that was not drawn: one number, or one for each stratum; 0 if these queries are the whole population.
     """
 
     clusters: Counts | None = None
@@ -233,7 +233,7 @@ class Stratum(NamedTuple):
 class Weighting(NamedTuple):
     """``counted`` are the places of the queries whose weight is not 0, ``shares`` their weights with mean 1.
 
-    ``shares`` is None where all weigh the same. ``effective`` is how many equally weighted units are worth as much. A
+    ``shares`` is None where all weigh the same. ``effective`` is the number of equally weighted units of this worth. A
     unit is a query, or a cluster of queries: ``clusters`` has the number of the unit of each query, from 0 to
     ``units`` - 1, and is None where each query is a unit. ``strata`` is empty where the units are one plain sample.
     ``lone`` are the strata, by their place in ``Sampling.shares``, that have too few units.
@@ -247,31 +247,31 @@ class Weighting(NamedTuple):
     strata: tuple[Stratum, ...] = ()
     lone: tuple[int, ...] = ()
     leverage: Floats | None = None
-    """How much farther the mean moves without a cluster than it would if all clusters weighed the same."""
+    """By cluster: the move of the mean without it, divided by that move if all clusters weighed the same."""
 
     @property
     def worth(self) -> int:
-        """The same as a count: one query that outweighs all others is one query. A whole population is enough."""
+        """The effective number as a count: 1 if one query outweighs all others. A whole population is enough."""
         return sys.maxsize if self.exact else round(self.effective)
 
     @property
     def exact(self) -> bool:
-        """Whether these queries are the whole population, so that nothing is left to chance."""
+        """True if these queries are the whole population, so that nothing depends on chance."""
         return bool(self.strata) and all(stratum.left == 0 for stratum in self.strata)
 
     @property
     def degrees(self) -> float:
-        """The degrees of freedom of one plain sample: those of as many units of equal weight as these are worth."""
+        """The degrees of freedom of one plain sample, by the effective number of its units."""
         plain = self.clusters is None and self.shares is None
         return self.units - 1 if plain else self.effective - 1
 
     def sums(self, rows: Floats) -> Floats:
-        """For each row what every unit adds to the mean, times a constant."""
+        """For each row the part of every unit in the mean, times a constant."""
         return summed(rows if self.shares is None else rows * self.shares, self.clusters, self.units)
 
 
 def weighting(weights: Floats | None, queries: int, sampling: Sampling | None = None) -> Weighting:
-    """The weights as they are used; without any, all queries weigh the same."""
+    """The weighting of a comparison; without weights all queries weigh the same."""
     if sampling is None or (sampling.clusters is None and sampling.strata is None and np.all(sampling.left == 1)):
         return _plain(weights, queries)
     if sampling.strata is None or sampling.shares is None:
@@ -298,8 +298,7 @@ def _plain(weights: Floats | None, queries: int, clusters: Counts | None = None)
 def _totals(worth: Floats, codes: Counts | None, units: int) -> Floats:
     if codes is None:
         return worth
-    found: Floats = np.bincount(codes, worth, units).astype(np.float64, copy=False)
-    return found
+    return np.bincount(codes, worth, units).astype(np.float64, copy=False)
 
 
 def _leverage(worth: Floats) -> Floats | None:
@@ -318,7 +317,7 @@ def _numbered(clusters: Counts | None, counted: Counts | slice, queries: int) ->
 
 
 def _effective(worth: Floats) -> float:
-    """How many units of equal weight are worth as much."""
+    """The number of units of equal weight that have the same worth."""
     if not worth.size or np.ptp(worth) <= TIE * worth.max():
         return float(worth.size)
     total = math.fsum(worth.tolist())
@@ -355,8 +354,7 @@ def _influence(rows: Floats, shares: Floats | None) -> Floats:
     if shares is None:
         return rows
     mean = _means_of(rows * shares)
-    found: Floats = mean + shares * (rows - mean)
-    return found
+    return mean + shares * (rows - mean)
 
 
 def _means_of(rows: Floats) -> Floats:
@@ -366,7 +364,7 @@ def _means_of(rows: Floats) -> Floats:
 
 
 def summed(rows: Floats, clusters: Counts | None, units: int) -> Floats:
-    """The sum of each cluster; what is left of numbers that cancel is 0."""
+    """The sum of each cluster; 0 where numbers cancel but for rounding."""
     if clusters is None:
         return rows
     order = np.argsort(clusters, kind="stable")
@@ -378,11 +376,10 @@ def summed(rows: Floats, clusters: Counts | None, units: int) -> Floats:
 
 
 class Risk(NamedTuple):
-    """The mean difference when a loss weighs more than a gain, and whether it is more than chance.
+    """The mean difference when a loss weighs more than a gain.
 
-    ``mean`` is URisk, the mean of what the differences weigh; ``t`` is TRisk, that in standard errors.
-
-    Beyond 2 it is notable, below -2 a risk.
+    ``mean`` is URisk, the mean of the weighed differences; ``t`` is TRisk, that in standard errors: beyond 2 it is
+    notable, below -2 a risk.
     """
 
     mean: float

@@ -27,15 +27,15 @@ Integers = NDArray[np.int64]
 Difference = Callable[[Labellings], Floats]
 """The difference for each labelling."""
 ENUMERATED = 4096
-"""This many labellings of a query are tried."""
+"""Up to this many labellings of a query are tried."""
 HEEDED = 64
-"""This many of them show whether labels matter."""
+"""This many labellings are enough to see whether labels matter."""
 STEPPED = 50_000
-"""This many labellings in the order of effects are tried of a query."""
+"""Up to this many labellings of a query in the order of effects are tried."""
 ROWS, TRIED_ROWS = 40_000_000, 24_000_000
-"""The most rows that labellings may make in the order of effects, and all labellings of some queries: some seconds."""
+"""The most rows of labellings in the order of effects, and of all labellings of some queries: some seconds."""
 TOGETHER = 1_000_000
-"""The most rows held at once."""
+"""The most rows in memory at once."""
 ANYTHING = (-np.inf, np.inf)
 
 
@@ -43,7 +43,7 @@ ANYTHING = (-np.inf, np.inf)
 class Asked:
     """Queries with open documents: those of query i are ``first[i]`` to ``first[i + 1]``.
 
-    ``rows`` is what one labelling of each query costs: this many rows are made for it. Labels are 1 to ``labels``, the
+    ``rows`` is the cost of one labelling of each query: this many rows are made for it. Labels are 1 to ``labels``, the
     last is the top.
     """
 
@@ -54,14 +54,14 @@ class Asked:
 
     @property
     def count(self) -> Integers:
-        """How many open documents each query has."""
+        """The number of open documents of each query."""
         return np.diff(self.first)
 
 
 class Alone(NamedTuple):
     """One side's values, which never fall (or never rise) when a relevant document changes places with a worse one.
 
-    ``ranks`` are those of the open documents, 0 where they do not stand.
+    ``ranks`` are those of the open documents, 0 for documents that are not retrieved.
     """
 
     value: Difference
@@ -69,20 +69,20 @@ class Alone(NamedTuple):
 
 
 class Shape(NamedTuple):
-    """What is known of the values, whatever the labels are."""
+    """Facts of the values that are true for all labels."""
 
     plain: bool = False
-    """Whether they are a sum over documents, divided by nothing."""
+    """True for a sum over documents, divided by nothing."""
     steps: Sequence[int] = ()
-    """Of a sum that is divided by something that depends on the labels alone: labels of different worth, ascending."""
+    """For a sum divided by something that depends on the labels alone: labels of different worth, ascending."""
     alone: tuple[Alone, Alone] | None = None
-    """Both sides, where labels are only relevant and not relevant."""
+    """Both sides, if the only labels are relevant and not relevant."""
     range: tuple[float, float] = ANYTHING
-    """Between what the difference lies."""
+    """The least and the greatest difference."""
 
 
 class Bounds(NamedTuple):
-    """Per query the lowest and the highest difference; per open document what the top label does to its query's.
+    """Per query the lowest and the highest difference; per open document the effect of the top label.
 
     ``exact``: some labels give just these.
     """
@@ -102,7 +102,7 @@ def joint_bounds(
     tried_rows: int = TRIED_ROWS,
     stepped_rows: int = ROWS,
 ) -> Bounds:
-    """Bounds that hold the differences ``as_it_is``; of ``unknown`` queries no labelling is tried."""
+    """Bounds that contain the differences ``as_it_is``; of ``unknown`` queries no labelling is tried."""
     count = asked.count
     effect = effects(asked, as_it_is)
     low, high = as_it_is.copy(), as_it_is.copy()
@@ -135,25 +135,24 @@ def joint_bounds(
 
 
 def effects(asked: Asked, as_it_is: Floats) -> Floats:
-    """What one label of one open document alone does to the difference of its query; 0 within rounding.
+    """The effect of each open document alone on the difference of its query; 0 within rounding.
 
-    It is the top label's, or where that does nothing that of the label which does most.
+    It is that of the top label. If that is 0, it is that of the label with the largest effect.
     """
     found = _each_alone(asked, as_it_is, asked.count > 0)
     found[np.abs(found) <= TIE] = 0.0
     most = found[np.arange(found.shape[0]), np.abs(found).argmax(axis=1)]
-    effect: Floats = np.where(found[:, -1] != 0, found[:, -1], most)
-    return effect
+    return np.where(found[:, -1] != 0, found[:, -1], most)
 
 
 def heeds_labels(asked: Asked) -> bool:
-    """Tell whether values differ among labels: one for all documents, one document alone, or some of all labellings."""
+    """True if values differ among labels: one for all documents, one document alone, or some of all labellings."""
     wanted = asked.count > 0
-    every = _numbered(asked.labels * wanted, wanted)
-    alone = _numbered((asked.labels * asked.count + 1) * wanted, wanted)
-    if _differ(every[1], _values(asked, every[1], every[0], _same_label)) or _differ(
-        alone[1], _values(asked, alone[1], alone[0], _one_among(asked.labels))
-    ):
+    number, query = _numbered(asked.labels * wanted, wanted)
+    if _differ(query, _values(asked, query, number, lambda number, place, _: number + 1 + 0 * place)):
+        return True
+    number, query = _numbered((asked.labels * asked.count + 1) * wanted, wanted)
+    if _differ(query, _values(asked, query, number, _one_alone(asked.labels, others=1))):
         return True
     some = np.minimum(_labellings_of(asked.labels, asked.count), HEEDED)
     number, query = _numbered(some, wanted)
@@ -162,7 +161,7 @@ def heeds_labels(asked: Asked) -> bool:
 
 
 def affordable(count: Integers, rows: Integers, budget: int = ROWS) -> int:
-    """Of how many open documents of each query labels can be tried within the budget."""
+    """The number of open documents of each query whose labels can be tried within the budget."""
     low, high = 1, max(1, int(count.max(initial=1)))
     while low < high:
         middle = (low + high + 1) // 2
@@ -181,7 +180,7 @@ def places(first: Integers, effect: Floats) -> Integers:
 
 
 def _each_alone(asked: Asked, as_it_is: Floats, wanted: Mask) -> Floats:
-    """A row for each open document, a column for each label: what it alone does to the difference of its query."""
+    """The effect of each open document (rows) with each label (columns) alone on the difference of its query."""
     number, query = _numbered(asked.count * asked.labels, wanted)
     moved = _values(asked, query, number, _one_alone(asked.labels)) - as_it_is[query]
     found = np.zeros((int(asked.first[-1]), asked.labels))
@@ -190,7 +189,7 @@ def _each_alone(asked: Asked, as_it_is: Floats, wanted: Mask) -> Floats:
 
 
 def _added_up(asked: Asked, as_it_is: Floats, wanted: Mask) -> tuple[Floats, Floats]:
-    """Of a plain sum: every document with the label that does most."""
+    """The ends of a plain sum: every document with the label of the largest effect."""
     alone = _each_alone(asked, as_it_is, wanted)
     query = np.repeat(np.arange(asked.count.size), asked.count)
     ends = (np.bincount(query, end, asked.count.size) for end in (alone.min(axis=1), alone.max(axis=1)))
@@ -203,7 +202,9 @@ def _step(asked: Asked, steps: Sequence[int], wanted: Mask, low: Floats, high: F
     lowest, highest = steps[0], steps[-1]
     number, query = _numbered(asked.count, wanted)
     effect = np.zeros(int(asked.first[-1]))
-    effect[np.repeat(wanted, asked.count)] = _values(asked, query, number, _one_above(lowest, highest))
+    effect[np.repeat(wanted, asked.count)] = _values(
+        asked, query, number, lambda number, place, _: np.where(number == place, highest, lowest)
+    )
     place = places(asked.first, effect)
     worth = np.array(steps, np.int64)
     number, query = _numbered(_steps_of(asked.count, len(steps)), wanted)
@@ -212,7 +213,12 @@ def _step(asked: Asked, steps: Sequence[int], wanted: Mask, low: Floats, high: F
 
 
 def _widen_by_sides(asked: Asked, sides: tuple[Alone, Alone], wanted: Mask, low: Floats, high: Floats) -> None:
-    """Widen bounds by what each side alone can have, for every number of relevant documents."""
+    """Widen bounds by the values of each side alone, for every number of relevant documents."""
+
+    def leading(number: Integers, place: Integers, _: Integers) -> Integers:
+        """The top label for the documents at the first places, as many as the number says; the lowest for others."""
+        return np.where(place < number, asked.labels, 1)
+
     number, query = _numbered(asked.count + 1, wanted)
     ends = []
     for side in sides:
@@ -220,7 +226,7 @@ def _widen_by_sides(asked: Asked, sides: tuple[Alone, Alone], wanted: Mask, low:
         height = -np.where(side.ranks > 0, side.ranks, np.iinfo(np.int32).max).astype(np.float64)
         place = places(asked.first, height)
         orders = (place, np.repeat(asked.count, asked.count) - 1 - place)
-        values = [_values(alone, query, number, _leading(asked.labels), order) for order in orders]
+        values = [_values(alone, query, number, leading, order) for order in orders]
         ends.append((np.minimum(*values), np.maximum(*values)))
     (now_low, now_high), (before_low, before_high) = ends
     _widen(low, high, query, now_low - before_high)
@@ -238,12 +244,10 @@ def _affordable(wanted: Mask, cost: Integers, budget: int) -> Mask:
     order = np.argsort(cost, kind="stable")
     within = np.zeros(cost.size, bool)
     within[order] = np.cumsum(cost[order]) <= budget
-    found: Mask = wanted & within
-    return found
+    return wanted & within
 
 
 def _values(asked: Asked, query: Integers, number: Integers, label: _Labels, order: Integers | None = None) -> Floats:
-    """The differences of labellings."""
     made = [np.zeros(0)]
     for part in _parts(asked.rows[query]):
         own, count = query[part], asked.count[query[part]]
@@ -268,7 +272,7 @@ def _parts(rows: Integers) -> Iterator[slice]:
 
 
 def _widen(low: Floats, high: Floats, query: Integers, values: Floats) -> None:
-    """Let bounds hold the values of their queries, which stand together."""
+    """Make bounds contain the values of their queries, which are next to each other."""
     if not query.size:
         return
     begin = np.flatnonzero(np.concatenate(([True], query[1:] != query[:-1])))
@@ -281,19 +285,17 @@ _Labels = Callable[[Integers, Integers, Integers], Integers]
 """Labels by the number of the labelling, the place of each document in the order of its query, and how many it has."""
 
 MANY = 1_000_000
-"""More labellings of a query are not counted."""
+"""The most labellings of a query that are counted."""
 
 
 def _labellings_of(labels: int, count: Integers) -> Integers:
-    """How many labellings there are, or more than are tried."""
     most = np.log(float(MANY))
     few = count * np.log(float(max(labels, 2))) < most
-    found: Integers = np.where(few, np.power(labels, np.where(few, count, 0)), MANY)
-    return found
+    return np.where(few, np.power(labels, np.where(few, count, 0)), MANY)
 
 
 def _steps_of(count: Integers, labels: int) -> Integers:
-    """How many labellings there are in the order of effects, or more than are tried."""
+    """The number of labellings in the order of effects, or more than are tried."""
     if labels < 1:
         return np.full(count.shape, MANY)
     ways = [min(comb(n + labels - 1, labels - 1), MANY) for n in range(int(count.max(initial=0)) + 1)]
@@ -307,38 +309,17 @@ def _numbered(count: Integers, wanted: Mask) -> tuple[Integers, Integers]:
     return np.arange(query.size) - (np.cumsum(some) - some)[query], query
 
 
-def _same_label(number: Integers, place: Integers, _: Integers) -> Integers:
-    """The same label for all documents."""
-    return number + 1 + 0 * place
-
-
-def _one_alone(labels: int) -> _Labels:
-    """One document alone with one label: all labels of the first document, then of the second."""
-    return lambda number, place, _: np.where(number // labels == place, number % labels + 1, LEFT)
-
-
-def _one_among(labels: int) -> _Labels:
-    """The same among documents with the lowest label; the last labelling is these alone."""
-    return lambda number, place, _: np.where(number // labels == place, number % labels + 1, 1)
-
-
-def _one_above(lowest: int, highest: int) -> _Labels:
-    """One document with the label of the highest worth among others with that of the lowest."""
-    return lambda number, place, _: np.where(number == place, highest, lowest)
-
-
-def _leading(labels: int) -> _Labels:
-    """The top label for the documents at the first places, as many as the number says; the lowest for others."""
-    return lambda number, place, _: np.where(place < number, labels, 1)
+def _one_alone(labels: int, others: int = LEFT) -> _Labels:
+    """One document with one label: all labels of the first document, then of the second; ``others`` have another."""
+    return lambda number, place, _: np.where(number // labels == place, number % labels + 1, others)
 
 
 def _in_digits(labels: int) -> _Labels:
-    """The number, in as many digits as there are documents."""
+    """The digits of the number, one for each document."""
 
     def digits(number: Integers, place: Integers, _: Integers) -> Integers:
         worth = np.power(float(labels), np.minimum(place, 64))  # of higher places all digits are 0
-        found: Integers = (number // worth).astype(np.int64) % labels + 1
-        return found
+        return (number // worth).astype(np.int64) % labels + 1
 
     return digits
 
@@ -351,19 +332,18 @@ def _in_steps(worth: Integers) -> _Labels:
         for size in np.unique(count).tolist():
             here = count == size
             found[here] = (place[here, None] < _borders(size, worth.size - 1)[number[here]]).sum(axis=1)
-        chosen: Integers = worth[found]
-        return chosen
+        return worth[found]
 
     return labels
 
 
 @lru_cache(maxsize=200)
 def _borders(count: int, borders: int) -> Integers:
-    """All ways to part ``count`` places by this many borders."""
+    """All ways to divide ``count`` places by this many borders."""
     ways = list(combinations_with_replacement(range(count + 1), borders))
     return np.array(ways, np.int64).reshape(len(ways), borders)
 
 
 def _differ(query: Integers, values: Floats) -> bool:
-    """Tell whether a query, whose values stand together, has several."""
+    """True if one of the queries, whose values are next to each other, has several values."""
     return bool(((query[1:] == query[:-1]) & (values[1:] != values[:-1])).any())

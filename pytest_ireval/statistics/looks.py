@@ -1,4 +1,4 @@
-"""How much evidence a fall needs when versions are compared with one anchor, one after the other.
+"""The evidence that a fall needs when one version after the other is compared with the same anchor.
 
 Versions walk at random around their anchor as long as nothing is lost, and chance alone leads a walk below any fixed
 bound in the end. So the chance of a false alarm is spent look by look: after look k of K, the share (k / K)³ of alpha
@@ -30,7 +30,7 @@ FAR = 8.5
 ENDING = (3 / 8, 7 / 6, 23 / 24)
 """Weights of the points beside the boundary (Gregory), so that the sum is the integral to the fourth order."""
 CLOSEST = 0.995
-"""Two looks count as no closer than this: the grid has no finer steps, and a lower correlation asks for more."""
+"""The highest correlation of two looks: the grid has no finer steps, and a lower correlation asks for more."""
 SPENDING = 3
 """The power of the share of looks that is the share of alpha."""
 
@@ -49,8 +49,7 @@ def even_agreement(look: int) -> float:
 def levels_of_looks(correlations: Sequence[float], looks: int, alpha: float) -> tuple[float, ...]:
     """The one-sided level at which each look is tested; ``correlations`` are those of each look with the next.
 
-    Without any there is one look. ``looks`` is for how many of them alpha is to last, and where there are more, for
-    these.
+    Without any there is one look. Alpha is to last for ``looks`` looks, or for all of them if there are more.
     """
     return _levels(tuple(min(CLOSEST, max(0.0, each)) for each in correlations), looks, alpha)
 
@@ -71,7 +70,7 @@ def _levels(correlations: tuple[float, ...], looks: int, alpha: float) -> tuple[
 
 
 def _below(bound: float, density: Callable[[Floats], Floats]) -> tuple[Floats, Floats]:
-    """Points below a bound, and how much of the walk is near each."""
+    """Points below a bound, and the share of the walk near each."""
     points = bound - np.arange(math.ceil((bound + FAR) / STEP), dtype=np.float64) * STEP
     weights = np.full(points.size, STEP)
     weights[: len(ENDING)] *= ENDING
@@ -82,14 +81,13 @@ def _moved(centres: Floats, masses: Floats, left: float) -> Callable[[Floats], F
     """The density of the walk one look later."""
 
     def density(points: Floats) -> Floats:
-        found: Floats = _normal((points[:, None] - centres[None, :]) / left) @ masses / left
-        return found
+        return _normal((points[:, None] - centres[None, :]) / left) @ masses / left
 
     return density
 
 
 def _bound(centres: Floats, masses: Floats, left: float, spend: float) -> float:
-    """Where so much of the walk lies beyond; by halves, for that always ends."""
+    """The bound that ``spend`` of the walk exceeds; found by halves, because that always ends."""
     low, high = -FAR, FAR
     scale = left * math.sqrt(2)
     while high - low > 1e-7:
@@ -100,5 +98,4 @@ def _bound(centres: Floats, masses: Floats, left: float, spend: float) -> float:
 
 
 def _normal(values: Floats) -> Floats:
-    found: Floats = np.exp(-0.5 * values * values) / math.sqrt(2 * math.pi)
-    return found
+    return np.exp(-0.5 * values * values) / math.sqrt(2 * math.pi)

@@ -1,7 +1,7 @@
-"""What paired differences show of their mean: its bounds, whether it fell, and whether it fell by less than a margin.
+"""The evidence of paired differences on their mean: its bounds, a fall, and a fall by less than a margin.
 
 Two one-sided statements, each with its own error: "it is worse" (``p_worse``) and "it did not fall by the margin"
-(``p_safe``). Both may hold, and neither: then these queries cannot tell.
+(``p_safe``). Both may be true. If neither is, these queries are not enough.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ from pytest_ireval.statistics.sign_flip import sign_flip
 from pytest_ireval.statistics.student import shares_below, t_quantiles
 
 FEW_CHANGED = 20
-"""Up to this many changed units all ways to swap their scores must agree, too: a t test trusts large numbers."""
+"""Up to this many changed units the exact sign flip must agree, too: a t test needs large numbers."""
 
 
 class MeanEvidence(NamedTuple):
-    """What differences (above 0 is better) show of their mean.
+    """The evidence of differences (above 0 is better) on their mean.
 
-    ``changed`` counts the queries that differ, ``effective`` how many equally weighted ones are worth as much. ``sd``
+    ``changed`` counts the queries that differ, ``effective`` the number of equally weighted ones of this worth. ``sd``
     is the spread (n - 1), with weights that of their influence; ``low`` and ``high`` are one-sided bounds, NaN below
     two queries. ``p_worse`` is the chance of such a fall if there were none, the largest of the t test's, Hall's and,
     where few queries changed, the exact sign flip's; 1 below five queries or where nothing changed. ``p_safe`` is the
     chance of so small a fall if it were the margin, the larger of the t test's and Hall's; 0 where nothing changed,
-    otherwise 1 below five queries or without a margin. Weighted queries are as many as they are worth.
+    otherwise 1 below five queries or without a margin. Weighted queries count by their effective number.
 
     A unit is a query, or a cluster of queries that were drawn together. ``units`` counts them, ``moved`` those whose
     sum is not 0, ``degrees`` are the degrees of freedom. ``sd`` is always per query: the spread that queries drawn one
@@ -62,10 +62,10 @@ def mean_evidence(
     weights: Floats | None = None,
     sampling: Sampling | None = None,
 ) -> MeanEvidence:
-    """The evidence of one comparison; bounds are at ``alpha`` each. ``sampling`` says how the queries were drawn.
+    """The evidence of one comparison; bounds are at ``alpha`` each. ``sampling`` describes the drawing of the queries.
 
-    ``margins`` is how far the mean may fall: a number, or one for each query, whose mean it then is. The share 0.02 of
-    each query's baseline value is the margin "2% of the baseline mean", and the noise of that mean counts.
+    ``margins`` is the allowed fall of the mean: a number, or one for each query, whose mean it then is. The share
+    0.02 of each query's baseline value is the margin "2% of the baseline mean", and the noise of that mean counts.
     """
     rows = np.asarray(differences, dtype=np.float64)[None, :]
     return mean_evidences(rows, margins, alpha=alpha, weights=weights, sampling=sampling)[0]
@@ -131,7 +131,7 @@ def _p_worse(rows: Floats, changed: Counts, sample: Estimate, weigh: Weighting) 
 def _p_safe(rows: Floats, changed: Counts, allowed: Floats | None, weigh: Weighting) -> Floats:
     """For each row the chance of so small a fall if it were the margin."""
     if not rows.shape[1]:
-        return np.ones(len(rows))  # no query says that nothing changed
+        return np.ones(len(rows))  # without queries there is no evidence that nothing changed
     if allowed is None or weigh.worth < FEWEST or weigh.lone:
         return np.where(changed == 0, 0.0, 1.0)
     return np.where(changed == 0, 0.0, p_above(estimated(_shifted(rows, allowed), weigh)))
@@ -146,7 +146,7 @@ def _shifted(rows: Floats, by: Floats) -> Floats:
 
 
 FEWEST = 5
-"""Fewer queries show nothing: even if all of them agree, four do so by chance once in 16 times."""
+"""Fewer queries show nothing: four agree by chance once in 16 times."""
 
 
 def p_below(sample: Estimate) -> Floats:

@@ -16,7 +16,7 @@ DRAWS = 1 << 13
 
 
 def holm(p: Floats) -> Floats:
-    """Holm's adjusted p-values of one family; NaN, a test that could not be made, is none of the family."""
+    """Holm's adjusted p-values of one family; NaN, a test that could not be made, does not belong to it."""
     adjusted = np.full(p.shape, np.nan)
     made = np.flatnonzero(~np.isnan(p))
     order = made[np.argsort(p[made], kind="stable")]
@@ -26,9 +26,9 @@ def holm(p: Floats) -> Floats:
 
 
 def benjamini_hochberg(p: Floats) -> Floats:
-    """Adjusted p-values that keep the share of false alarms among all alarms; NaN is none of the family.
+    """Adjusted p-values that keep the share of false alarms among all alarms; NaN does not belong to the family.
 
-    For looking, which slices are worth a look; not for blocking a change.
+    They show which slices are worth a look; they do not block a change.
     """
     adjusted = np.full(p.shape, np.nan)
     made = np.flatnonzero(~np.isnan(p))
@@ -41,8 +41,8 @@ def benjamini_hochberg(p: Floats) -> Floats:
 def holm_of_groups(p: Floats, groups: Sequence[Sequence[int]], worth: Sequence[float]) -> Floats:
     """Holm's adjusted p-values where tests of one group go together.
 
-    ``groups`` are places in ``p``, each in one group; ``worth`` is how many independent tests each group is worth
-    (:func:`worth_of_tests`). Where each group is worth as many as it has, this is :func:`holm`.
+    ``groups`` are places in ``p``, each in one group; ``worth`` is the number of independent tests that each group is
+    worth (:func:`worth_of_tests`). If that is the number of its tests, this is :func:`holm`.
     """
     group_of = {place: number for number, group in enumerate(groups) for place in group}
     left, adjusted, highest = [len(group) for group in groups], np.full(p.shape, np.nan), 0.0
@@ -57,7 +57,7 @@ def holm_of_groups(p: Floats, groups: Sequence[Sequence[int]], worth: Sequence[f
 
 
 def worth_of_tests(rows: Floats, level: float) -> float:
-    """Return how many independent tests the one-sided tests of some means are worth; queries in columns.
+    """The number of independent tests that the one-sided tests of some means are worth; queries in columns.
 
     That is the chance that the smallest p is below ``level``, in units of ``level``: a single-step max-T correction
     with the joint normal distribution of the means, whose correlations are those of the rows (T. Hothorn, F. Bretz,

@@ -1,8 +1,8 @@
-"""How much a system that answers differently each time it is asked blurs a comparison, and how often to ask it.
+"""Run noise: a system that answers differently each time blurs a comparison, so it has to be asked several times.
 
 The query is the unit: the askings of a query are averaged first. The variance of a mean difference of n queries is then
-(q² + e² (1/before + 1/now)) / n, where q is the spread of the true differences, e that of the askings of one query, and
-each side was asked so often.
+(q² + e² (1/before + 1/now)) / n. There q is the spread of the true differences, e that of the askings of one query,
+and the sides were asked ``before`` and ``now`` times.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from pytest_ireval.statistics.differences import TIE, Floats
 from pytest_ireval.statistics.student import NORMAL
 
 MOST = 0.10
-"""So large a share of the variance may be run noise."""
+"""The largest acceptable share of run noise in the variance."""
 
 
 class RunNoise(NamedTuple):
-    """What several askings of one system show; NaN where there are too few.
+    """The noise among several askings of one system; NaN where there are too few.
 
     ``moved`` counts the queries whose value was not always the same. ``within`` is the mean variance of the askings of
     a query, ``between`` the variance of what the queries' values would be without that noise.
@@ -48,7 +48,7 @@ def run_noise(askings: Floats) -> RunNoise:
 
 
 def _added_variance(within: float, before: int, now: int) -> float:
-    """What run noise adds to the variance of one query's difference when the sides were asked so often."""
+    """The variance that run noise adds to one query's difference, by the number of askings of both sides."""
     return within * (1 / before + 1 / now)
 
 
@@ -59,7 +59,7 @@ def noise_share(sd: float, within: float, before: int, now: int) -> float:
 
 
 def askings_needed(sd: float, within: float, before: int, now: int, most: float = MOST) -> int | None:
-    """How often to ask each side so that run noise is at most ``most`` of the variance; None: only noise was seen.
+    """The number of askings of each side with at most the share ``most`` of run noise; None: there is only noise.
 
     ``sd`` is the spread of the differences observed when the sides were asked ``before`` and ``now`` times.
     """
@@ -72,10 +72,10 @@ def askings_needed(sd: float, within: float, before: int, now: int, most: float 
 
 
 def census_error(within: float, queries: float, before: int, now: int) -> float:
-    """The standard error of a mean difference where the queries are all there are: run noise alone."""
+    """The standard error of a mean difference over the whole population of queries: run noise alone."""
     return math.sqrt(_added_variance(within, before, now) / queries)
 
 
 def noise_floor(within: float, queries: float, before: int = 1, now: int = 1, share: float = 0.95) -> float:
-    """How far apart two means of the same system lie at most in 95% of cases; a smaller margin would be noise."""
+    """The distance that two means of one system do not exceed in 95% of cases; a smaller margin would be noise."""
     return NORMAL.inv_cdf((1 + share) / 2) * census_error(within, queries, before, now)

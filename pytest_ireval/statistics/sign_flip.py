@@ -1,7 +1,7 @@
-"""The exact sign-flip test: among all ways to swap the two scores of each query, the share as extreme as what was seen.
+"""The exact sign-flip test: among all ways to swap the two scores of each query, the share as extreme as the observed.
 
-No draws are made: where the sums are few enough all patterns are counted, beyond that the distribution of the sum is
-computed from its characteristic function, the product of cosines. Either way the same data give the same p.
+It makes no draws: the same data always give the same p. It counts all patterns if there are few sums. Otherwise it
+computes the distribution of the sum from its characteristic function, the product of cosines.
 """
 
 from __future__ import annotations
@@ -10,20 +10,19 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pytest_ireval.statistics.differences import TIE, Floats, Mask
 from pytest_ireval.statistics.estimate import Counts, summed
 from pytest_ireval.statistics.student import quantile
 
 COUNTED = 64
-"""Up to so many changed queries it is tried to count all patterns."""
+"""Up to this many changed queries, counting all patterns is tried."""
 
 MOST_SUMS = 2**16
-"""Given up where half of the queries have more different sums; 32 changed queries can always be counted."""
+"""Counting stops if half of the queries have more different sums; 32 changed queries can always be counted."""
 
 GRID = 10
-"""Sums are equal when they agree to so many decimals, where the largest difference is 1."""
+"""Sums are equal if they agree to this many decimals, where the largest difference is 1."""
 
 
 class SignFlip(NamedTuple):
@@ -46,20 +45,15 @@ def sign_flip(differences: Floats) -> SignFlip:
     scaled = changed / np.abs(changed).max()  # so that no sum overflows, and rounding is in proportion
     sizes = np.sort(np.abs(scaled))[::-1]
     total = float(scaled.sum())
-    higher, lower = _shares_reaching(sizes, np.array([total, -total]))
+    totals = np.array([total, -total])
+    counted = _counted(sizes, totals) if sizes.size <= COUNTED else None
+    higher, lower = (shares_reaching(sizes, totals) if counted is None else counted).tolist()
     tied = abs(total) <= TIE * float(sizes.sum())
     return SignFlip(changed.size, lower, higher, 1.0 if tied else min(1.0, 2 * min(lower, higher)))
 
 
-def _shares_reaching(sizes: Floats, totals: Floats) -> tuple[float, float]:
-    """For two totals, each the sum of some pattern, the share of sign patterns whose sum is at least as high."""
-    counted = _counted(sizes, totals) if sizes.size <= COUNTED else None
-    one, other = (shares_reaching(sizes, totals) if counted is None else counted).tolist()
-    return one, other
-
-
 def _counted(sizes: Floats, totals: Floats, most: int = MOST_SUMS) -> Floats | None:
-    """The same by counting: the sums of two halves, every pair of which stands for patterns; None: too many sums."""
+    """The shares of :func:`shares_reaching` by counting: pairs of sums of two halves; None: too many sums."""
     halves = [_halves_sums(half, most) for half in (sizes[0::2], sizes[1::2])]
     if halves[0] is None or halves[1] is None:
         return None
@@ -67,8 +61,7 @@ def _counted(sizes: Floats, totals: Floats, most: int = MOST_SUMS) -> Floats | N
     reaching = np.append(np.cumsum(weights[::-1])[::-1], 0.0)  # the share of the other half from each sum on
     slack = sizes.size * 10.0**-GRID
     begin = np.searchsorted(other, totals[:, None] - slack - one, side="left")
-    found: Floats = np.minimum(reaching[begin] @ shares, 1.0)
-    return found
+    return np.minimum(reaching[begin] @ shares, 1.0)
 
 
 def _halves_sums(sizes: Floats, most: int) -> tuple[Floats, Floats] | None:
@@ -89,13 +82,13 @@ LARGEST, RARE = 8, 10
 """The largest numbers that are enumerated, and the most that do not repeat."""
 
 BEYOND = 7.6
-"""Hoeffding: a sum lies farther out than this many standard deviations with a chance below 2·exp(-7.6²/2) = 6e-13."""
+"""Hoeffding: a sum is farther out than this many standard deviations with a chance below 2·exp(-7.6²/2) = 6e-13."""
 
 SMOOTHING, FINEST = 1 / 500, 1 / 20_000
 """Standard deviation of the noise that cuts the integral off, usual and least, in standard deviations of the sum."""
 
 REPEATED = 4
-"""A number that occurs so often makes sums cluster."""
+"""A number that occurs this often makes sums cluster."""
 
 NOTHING = 1e-14
 """A product of cosines below this contributes nothing, whatever the cosines still to come."""
@@ -105,7 +98,7 @@ RELIABLE = 1e-8
 
 FACTORS = 16
 ELEMENTS = 1 << 18
-"""The factors multiplied, or the cosines held, before the points where nothing is left are dropped."""
+"""The factors multiplied, or the cosines in memory, before points without a contribution are dropped."""
 
 
 def shares_reaching(sizes: Floats, totals: Floats) -> Floats:
@@ -137,16 +130,14 @@ def _split(sizes: Floats) -> tuple[Floats, Floats]:
 
 
 def _rare(sizes: Floats) -> Mask:
-    """Which numbers do not repeat often."""
+    """True for numbers that do not repeat often."""
     _, place, counts = np.unique(np.round(sizes, 9), return_inverse=True, return_counts=True)
-    rare: Mask = counts[place] < REPEATED
-    return rare
+    return counts[place] < REPEATED
 
 
 def _sums(sizes: Floats) -> Floats:
     signs = 1.0 - 2.0 * ((np.arange(2**sizes.size)[:, None] >> np.arange(sizes.size)) & 1)
-    sums: Floats = signs @ sizes
-    return sums
+    return signs @ sizes
 
 
 def _step(sizes: Floats) -> float:
@@ -164,7 +155,7 @@ def _step(sizes: Floats) -> float:
 
 
 def _noise(sizes: Floats, spread: float) -> float:
-    """A sixth of what the numbers that do not repeat spread the sums, between the usual noise and the least."""
+    """A sixth of the spread by numbers that do not repeat, between the usual noise and the least."""
     rare = sizes[_rare(sizes)]
     if rare.size * 2 > sizes.size:
         return SMOOTHING
@@ -191,24 +182,17 @@ def _products_of_cosines(at: Floats, sizes: Floats) -> tuple[Floats, Floats]:
     first = 0
     while first < values.size and at.size:
         part = slice(first, first + max(FACTORS, ELEMENTS // at.size))
-        product = product * _product(at, values[part], counts[part])
+        cosines, times = np.cos(np.outer(at, values[part])), counts[part]
+        cosines[:, times > 1] **= times[times > 1]
+        product = product * cosines.prod(axis=1)
         more = np.abs(product) > NOTHING
         at, product = at[more], product[more]
         first = part.stop
     return at, product
 
 
-def _product(at: Floats, values: Floats, counts: NDArray[np.int64]) -> Floats:
-    """The product over some values, each as often as it occurs."""
-    cosines = np.cos(np.outer(at, values))
-    repeated = counts > 1
-    cosines[:, repeated] **= counts[repeated]
-    found: Floats = cosines.prod(axis=1)
-    return found
-
-
 class NetSevere(NamedTuple):
-    """How many queries lost or gained the cut or more, and the chance of so few gains if both were as likely."""
+    """The queries that lost or gained the cut or more, and the chance of this few gains if both were as likely."""
 
     losses: int
     gains: int
@@ -218,8 +202,7 @@ class NetSevere(NamedTuple):
 def net_severe(differences: Floats, cut: float, clusters: Counts | None = None) -> NetSevere:
     """The exact sign test of the queries whose difference (above 0 is better) is ``cut`` or more.
 
-    Queries of one cluster are lost or gained together: the sign of each cluster's balance is by chance, not that of
-    each query.
+    Queries of one cluster are lost or gained together: chance decides the sign of each cluster, not of each query.
     """
     reached = cut - TIE
     lost, gained = differences <= -reached, differences >= reached
@@ -233,12 +216,13 @@ def net_severe(differences: Floats, cut: float, clusters: Counts | None = None) 
 
 
 def heads_at_most(heads: int, coins: int) -> float:
-    """The chance that so many fair coins show at most so many heads."""
+    """The chance that this number of fair coins shows at most this number of heads."""
     if heads >= coins:
         return 1.0
     if 2 * heads >= coins:
         return 1.0 - heads_at_most(coins - heads - 1, coins)
-    term = math.exp(_log_choose(coins, heads) - coins * math.log(2))
+    log_choose = math.lgamma(coins + 1) - math.lgamma(heads + 1) - math.lgamma(coins - heads + 1)
+    term = math.exp(log_choose - coins * math.log(2))
     terms = [term]
     for left in range(heads, 0, -1):
         term *= left / (coins - left + 1)
@@ -248,12 +232,8 @@ def heads_at_most(heads: int, coins: int) -> float:
     return math.fsum(terms)
 
 
-def _log_choose(coins: int, heads: int) -> float:
-    return math.lgamma(coins + 1) - math.lgamma(heads + 1) - math.lgamma(coins - heads + 1)
-
-
 def rate_bound(losses: float, queries: float, level: float = 0.95) -> float:
-    """The share of severe losses that is not exceeded with so much confidence, when so many were seen."""
+    """The upper bound of the share of severe losses at this confidence, after ``losses`` among ``queries``."""
     if losses >= queries:
         return 1.0
     if not losses:

@@ -1,4 +1,4 @@
-"""Student's t, the paired t test, and what a number of queries can show.
+"""Student's t, the paired t test, and the drops that a number of queries can show.
 
 Written by hand, because importing SciPy takes as long as a small gate and these few functions are all of it that is
 needed; tests compare each with SciPy. Quantiles from 100 degrees of freedom on are the series of Fisher and Cornish
@@ -30,7 +30,7 @@ NORMAL = NormalDist()
 
 @lru_cache(maxsize=1024)
 def t_quantile(share: float, df: float) -> float:
-    """The value that ``share`` of a t distribution lies below."""
+    """The value with ``share`` of a t distribution below it."""
     if df < MANY:
         return _exact_quantile(share, df)
     z = NORMAL.inv_cdf(share)
@@ -45,7 +45,7 @@ def t_quantile(share: float, df: float) -> float:
 
 
 def _exact_quantile(share: float, df: float) -> float:
-    """From the quantile of ``df / (df + t²)``, or of what is left of it to 1: whichever is small."""
+    """The quantile from that of ``df / (df + t²)``, or of its complement: whichever is small."""
     if not 0 < share < 1:
         return math.copysign(math.inf, share - 0.5) if share in (0, 1) else math.nan
     tails = 2 * min(share, 1 - share)
@@ -61,7 +61,7 @@ def _exact_quantile(share: float, df: float) -> float:
 
 
 def t_quantiles(share: float, df: Floats | float) -> Floats | float:
-    """The same of several distributions."""
+    """The quantiles of several distributions."""
     if isinstance(df, np.ndarray):
         return np.array([t_quantile(share, each) for each in df.tolist()])
     return t_quantile(share, df)
@@ -69,7 +69,7 @@ def t_quantiles(share: float, df: Floats | float) -> Floats | float:
 
 @lru_cache(maxsize=1024)
 def noncentrality(level: float, power: float, df: float) -> float:
-    """How many standard errors a true mean must lie from 0 for a one-sided t test to find it so often.
+    """The distance of a true mean from 0, in standard errors, at which a one-sided t test has this power.
 
     From 100 degrees of freedom on it is the normal approximation (26.7.10), right to 6e-6 of it. Below, the estimated
     standard error is ``exp(u)`` times the true one, and the sum over even steps of ``u`` is the integral over the
@@ -107,7 +107,7 @@ def noncentrality(level: float, power: float, df: float) -> float:
 
 
 def shares_below(values: Floats, df: Floats | float) -> Floats:
-    """For each value the share of a t distribution that lies below it; small shares are right, however small.
+    """For each value the share of a t distribution below it; even the smallest shares are right.
 
     ``df`` is one number, or one for each value.
     """
@@ -140,7 +140,6 @@ def _share_below(t: float, df: float) -> float:
 
 
 def _front(square: Any, a: float, library: Any) -> Any:
-    """What both fractions are multiplied with."""
     found = 0.5 * library.exp(_log_gammas(a) - a * library.log1p(square)) / math.sqrt(math.pi)
     return found * library.sqrt(square / (1 + square))
 
@@ -176,14 +175,14 @@ def _fraction(x: Any, a: float, b: float) -> Any:
 
 
 def share_below(x: float, a: float, b: float) -> float:
-    """The share of the distribution that lies below ``x``, which is neither 0 nor 1."""
+    """The share of the beta distribution below ``x``, which is neither 0 nor 1."""
     if x * (a + b + 2) < a + 1:
         return float(math.exp(_log_front(x, a, b)) / a * _fraction(x, a, b))
     return float(1.0 - math.exp(_log_front(x, a, b)) / b * _fraction(1 - x, b, a))
 
 
 def quantile(share: float, a: float, b: float) -> float:
-    """The value that ``share`` of the distribution lies below."""
+    """The value with ``share`` of the beta distribution below it."""
     low, high, x = 0.0, 1.0, a / (a + b)
     for _ in range(200):
         left = share_below(x, a, b) - share
@@ -203,14 +202,14 @@ def _log_front(x: float, a: float, b: float) -> float:
 
 
 class Limits(NamedTuple):
-    """The lower and the upper one."""
+    """The lower and the upper limit."""
 
     low: float
     high: float
 
 
 def share_limits(count: int, of: int, level: float = 0.95) -> Limits:
-    """The interval of Clopper and Pearson, which holds the true share in at least ``level`` of cases."""
+    """The interval of Clopper and Pearson, which contains the true share in at least ``level`` of cases."""
     if not 0 <= count <= of or not of:
         raise ValueError(f"{count} of {of} is not a share")
     tail = (1 - level) / 2
@@ -220,7 +219,7 @@ def share_limits(count: int, of: int, level: float = 0.95) -> Limits:
 
 
 class PairedT(NamedTuple):
-    """What the t test says of each comparison; all arrays have one entry a comparison, NaN where nothing is defined.
+    """The t tests of some comparisons; all arrays have one entry a comparison, NaN where nothing is defined.
 
     ``sd`` is the standard deviation of the differences (n - 1), ``low`` and ``high`` bound the two-sided interval.
     ``p_lower`` is the chance of a mean this low or lower if there were no difference, ``p_higher`` of one this high or
@@ -280,7 +279,7 @@ POWER = 0.80
 LEVEL = 0.05
 
 MOST = 1e15
-"""More queries than anybody has."""
+"""No test collection has more queries."""
 
 
 def resolution(sd: float, queries: int, level: float = LEVEL, per_unit: float = 1.0) -> float | None:
@@ -296,7 +295,7 @@ def resolution(sd: float, queries: int, level: float = LEVEL, per_unit: float = 
 
 
 def false_alarm(tolerance: float, sd: float, queries: int) -> float | None:
-    """How often the mean of harmless changes of this spread falls by more than ``tolerance``; None without spread."""
+    """The share of harmless changes of this spread whose mean falls by more than ``tolerance``; None without spread."""
     if queries < 2 or not math.isfinite(sd):
         return None
     error = sd / math.sqrt(queries)
@@ -306,7 +305,7 @@ def false_alarm(tolerance: float, sd: float, queries: int) -> float | None:
 
 
 def queries_needed(sd: float, drop: float, level: float = LEVEL, per_unit: float = 1.0) -> int | None:
-    """How many queries of this spread have a resolution of ``drop`` or less; None where no number has."""
+    """The least number of queries of this spread with a resolution of ``drop`` or less; None if there is none."""
     if not (math.isfinite(sd) and drop > 0):
         return None
     fewer = 0.999 * (NORMAL.inv_cdf(1 - level) + NORMAL.inv_cdf(POWER))  # of any number: t is wider than the normal
@@ -329,13 +328,13 @@ def _shows(sd: float, queries: int, drop: float, level: float, per_unit: float) 
 
 
 LIKENESS = 0.95
-"""How strongly the values of two versions correlate after a small change, as far as anybody knows before the second."""
+"""The correlation of the values of two versions after a small change, assumed before the second is known."""
 
 
 def likely_spread(values: Sequence[float]) -> float | None:
-    """The standard deviation of the differences of two versions whose values spread alike and correlate so.
+    """The likely standard deviation of the differences of two versions, from the values of one.
 
-    None where the values say nothing: there are fewer than two, or all are alike.
+    None if there are fewer than two values, or all are alike.
     """
     if len(values) < 2:
         return None

@@ -91,7 +91,8 @@ class HalfWriting:
         return len(content)
 
     def writelines(self, lines):
-        self.write("".join(lines))
+        lines = list(lines)
+        self.write(type(lines[0])().join(lines) if lines else "")
 
 
 def called_by_us():

@@ -4,6 +4,8 @@ import json
 
 import pytest
 
+pytestmark = pytest.mark.ci
+
 AGAINST = "  - no_regression: {metric: nDCG@10, tolerance: 5%}"
 ANCHORED = "  - no_regression: {metric: nDCG@10, tolerance: 20%, against: anchor, name: release}"
 RULE = "no_regression::nDCG_10.all.release"

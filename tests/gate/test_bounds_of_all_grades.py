@@ -8,6 +8,8 @@ from sides import REGISTRY, TwoSides
 
 from pytest_ireval import per_query_metric
 
+pytestmark = pytest.mark.ci
+
 SCALES = {
     "0 and 1": {0: 0, 1: 1, 2: 1},
     "0 to 3": {0: 0, 1: 1, 2: 2, 3: 3},

@@ -9,6 +9,8 @@ from pytest_ireval import load_suite, run_gate
 from pytest_ireval.baselines import writing
 from pytest_ireval.plugins.conftests import Conftests
 
+pytestmark = pytest.mark.ci
+
 
 def test_a_lowered_baseline_is_reported_with_figures_and_who_accepted_it(branch):
     branch.accept(**WORSE)

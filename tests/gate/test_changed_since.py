@@ -5,6 +5,8 @@ import os
 import pytest
 from monorepo import SUITE
 
+pytestmark = pytest.mark.ci
+
 IN_ANY_CASE = "takes part whatever changed: "
 
 

@@ -16,6 +16,8 @@ from pytest_ireval.gate.verdicts import Circumstances
 from pytest_ireval.plugins.registry import installed
 from pytest_ireval.rules.context import AcceptedChange, Walk
 
+pytestmark = pytest.mark.ci
+
 QUERIES = 200
 EVIDENCE = "decide_by: evidence, on_inconclusive: warn"
 SUITE = """\

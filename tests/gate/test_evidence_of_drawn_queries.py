@@ -7,6 +7,8 @@ from town import Town
 
 from pytest_ireval.errors import SuiteError
 
+pytestmark = pytest.mark.ci
+
 BY_EVIDENCE = "no_regression: {metric: RR@10, tolerance: 2%, decide_by: evidence, on_inconclusive: warn}"
 EQUIVALENT = "equivalent: {metric: RR@10, tolerance: 2%, on_inconclusive: warn}"
 TAILS = "worsened: {metric: RR@10, by_more_than: 0.3, decide_by: evidence, on_inconclusive: warn}"

@@ -5,6 +5,8 @@ import subprocess
 import pytest
 from monorepo import Monorepo, hermetic
 
+pytestmark = pytest.mark.ci
+
 GATE = "def test_{name}(ireval):\n    assert ireval.check({path!r})\n"
 FAILS = ("-o", "ireval_baseline_lowering=fail")
 BOTH = pytest.mark.parametrize("option", ["--ireval-base=main", "--ireval-changed-since=main"])

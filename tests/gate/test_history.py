@@ -7,6 +7,8 @@ import pytest
 
 from pytest_ireval.history.trends import rows
 
+pytestmark = pytest.mark.ci
+
 WARNING = "warning: this run is not in the history: "
 
 

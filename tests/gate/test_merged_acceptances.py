@@ -67,7 +67,7 @@ def test_what_is_accepted_beside_uncommitted_changes_is_said_and_kept(branch):
     assert (run["commit"][:7], run["branch"], run["dirty"]) == (commit, "", True)
     branch.rank(q09="n1")
     later = branch.shop.run()
-    later.stdout.fnmatch_lines([f"  baseline: {commit} with uncommitted changes, just accepted*"])
+    later.stdout.fnmatch_lines([f"  baseline: {commit} with uncommitted changes, less than a minute old*"])
     branch.commit("all of it")
     branch.rank(q10="d0 d1 d2 d3", q09="d0 d1 d2 d3")
     branch.commit("better")

@@ -6,6 +6,8 @@ import pytest
 
 from pytest_ireval import load_suite, run_gate
 
+pytestmark = pytest.mark.ci
+
 AGAINST = "against: {run: before.txt}"
 OBSERVED = f"no_regression: {{metric: RR@10, tolerance: 2%, {AGAINST}}}"
 EVIDENCE = f"no_regression: {{metric: RR@10, tolerance: 2%, decide_by: evidence, on_inconclusive: warn, {AGAINST}}}"

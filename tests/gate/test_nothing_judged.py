@@ -2,6 +2,8 @@
 
 import pytest
 
+pytestmark = pytest.mark.ci
+
 ALL_WAIVED = "waive:\n" + "".join(f"  - {{query: q{i:02}, until: 2027-01-01, reason: feed}}\n" for i in range(1, 11))
 HEAD = "metrics: [nDCG@10, P@3]\n"
 NO_REGRESSION = "no_regression: {metric: nDCG@10, tolerance: 5%}"

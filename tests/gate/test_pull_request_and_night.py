@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 PAGE = Path(__file__).parents[2] / "docs" / "evidence.md"
-pytestmark = pytest.mark.skipif(not PAGE.is_file(), reason="needs a checkout of the project")
+pytestmark = [pytest.mark.ci, pytest.mark.skipif(not PAGE.is_file(), reason="needs a checkout of the project")]
 
 
 def recipe():

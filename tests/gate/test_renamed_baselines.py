@@ -3,6 +3,8 @@
 import pytest
 from branches import FAILS, LOWERING, REASON, WORSE
 
+pytestmark = pytest.mark.ci
+
 
 def rename(branch, *, history):
     """The suite is called store, with the baseline of the shop or with one of its own."""

@@ -5,12 +5,12 @@ import json
 import re
 import sys
 import zipfile
+import zlib
 from pathlib import Path
 from urllib.parse import quote, quote_plus
 
 import pytest
 
-from pytest_ireval.reports.query_view import unpacked
 from pytest_ireval.secrets import Secrets
 
 SECRET = 'hG7+k/9&"pw <ü> \\x'
@@ -84,7 +84,7 @@ def texts(folder):
         text = path.read_text()
         yield path.name, text
         for packed in re.findall(r'(?:data-packed="|"documents": ?")([^"]+)"', text):
-            yield f"{path.name}, packed", unpacked(packed.strip())
+            yield f"{path.name}, packed", zlib.decompress(base64.b64decode(packed.strip())).decode()
 
 
 def shown(shop, monkeypatch, *arguments, secret=SECRET):

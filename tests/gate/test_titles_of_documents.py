@@ -244,7 +244,8 @@ def pictured(titled):
     images = ["img/a.png", "https://shop.example/a.png", "../far.png", "img/a.svg"]
     rows = [{"id": f"q07-d{n}", "title": f"Mug {n}", "image": image} for n, image in enumerate(images)]
     rows += [
-        {"id": f"q08-d{n}", "title": "Mug", "image": each} for n, each in enumerate(["img/big.png", "data:x", "", "\0"])
+        {"id": f"q08-d{n}", "title": "Mug", "image": each}
+        for n, each in enumerate(["img/big.png", "data:x", "", "n" * 5000])
     ]
     (titled.path / "products.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     return titled
@@ -269,3 +270,125 @@ def test_without_being_asked_a_page_has_no_picture(pictured):
 
     assert '<img class="picture"' not in (pictured.path / "ireval-report/index.html").read_text()
     assert pictured.results()["suites"][0]["texts"]["q07-d0"]["image"] == "img/a.png"
+
+
+@pytest.fixture
+def keeping(titled, monkeypatch):
+    """The titles are in the accepted baseline; then every document leaves the file of titles."""
+    monkeypatch.delenv("CI", raising=False)
+    titled.change(("texts: products.jsonl", "texts: products.jsonl, keep_titles: true"))
+    assert titled.run("--ireval-update", "--ireval-reason", "titles are kept").ret == 0
+    return titled
+
+
+STORED = "baselines/shop.titles.jsonl"
+
+
+def test_a_document_that_left_the_index_keeps_its_title(keeping):
+    kept = [json.loads(line) for line in (keeping.path / STORED).read_text().splitlines()]
+    assert kept == sorted(kept)
+    assert all(len(title) <= 120 for _, title, _ in kept)
+    titles = {document: title for document, title, _ in kept}
+    for query in ("q07", "q08"):
+        keeping.rankings[query] = [f"{query}-new{n}" for n in range(4)]
+    keeping.write()
+    (keeping.path / "products.jsonl").write_text('{"id": "q07-new0", "title": "A new mug"}\n')
+    text = " ".join(keeping.run().stdout.str().split())
+
+    (suite,) = keeping.results()["suites"]
+    assert suite["texts"]["q07-d0"]["title"] == titles["q07-d0"]
+    assert suite["texts"]["q07-new0"]["title"] == "A new mug"
+    assert titles["q07-d0"] in text
+
+
+def test_titles_are_kept_only_if_asked_and_the_same_titles_are_not_accepted_again(keeping):
+    before = {path.name: path.read_bytes() for path in (keeping.path / "baselines").iterdir()}
+    keeping.run("--ireval-update", "--ireval-reason", "again")
+    assert {path.name: path.read_bytes() for path in (keeping.path / "baselines").iterdir()} == before
+
+    keeping.change((", keep_titles: true", ""))
+    keeping.run("--ireval-update", "--ireval-reason", "no titles")
+    assert not (keeping.path / STORED).exists()
+    assert keeping.run().ret == 0
+
+
+def test_a_long_address_is_not_kept(keeping):
+    rows = [{"id": "q07-d0", "title": "t" * 500, "url": "https://shop.example/" + "u" * 120}]
+    (keeping.path / "products.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    keeping.run("--ireval-update", "--ireval-reason", "another title")
+
+    found = {document: texts for document, *texts in map(json.loads, (keeping.path / STORED).read_text().splitlines())}
+    assert found["q07-d0"] == ["t" * 120, ""]
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ('["q01-d0", "x"]\n', "shop.titles.jsonl:1*is not a JSON list of the id, title and address of a document"),
+        ('["q01-d0", "x", ""]\n', "shop.titles.jsonl*is not what was accepted"),
+        (None, "shop.titles.jsonl*is missing"),
+    ],
+)
+def test_damaged_titles_are_an_error_of_the_baseline(keeping, text, complaint):
+    stored = keeping.path / STORED
+    stored.unlink() if text is None else stored.write_text(text)
+    result = keeping.run()
+
+    assert result.ret == 1
+    assert fnmatch(" ".join(result.stdout.str().split()), f"*{complaint}*git checkout -- *")
+
+
+def test_titles_that_cannot_be_read_are_not_accepted(keeping):
+    (keeping.path / "products.jsonl").write_text('{"id": \n')
+    keeping.rankings["q01"] = keeping.rankings["q01"][::-1]
+    keeping.write()
+    before = (keeping.path / STORED).read_bytes()
+    result = keeping.run("--ireval-update", "--ireval-reason", "meant")
+
+    assert result.ret == 1
+    assert "products.jsonl:1" in result.stdout.str()
+    assert (keeping.path / STORED).read_bytes() == before
+
+
+def test_documents_of_waived_queries_keep_their_titles(keeping):
+    rows = [json.loads(line) for line in (keeping.path / STORED).read_text().splitlines()]
+    before = {document: title for document, title, _ in rows}
+    keeping.rankings["q07"] = ["q07-d0", "q07-new"]
+    keeping.write()
+    (keeping.path / "products.jsonl").write_text('{"id": "q07-d0", "title": "A mug"}\n')
+    keeping.change(("rules:\n", "waive: [{query: q07, until: 2099-01-01, reason: x}]\nlongest_waiver: 36500\nrules:\n"))
+    keeping.run("--ireval-update", "--ireval-reason", "waived")
+
+    kept = {document: title for document, title, _ in map(json.loads, (keeping.path / STORED).read_text().splitlines())}
+    assert kept["q07-d1"] == before["q07-d1"]
+    assert kept["q07-d0"] == "A mug"
+    assert "q07-new" not in kept
+
+
+def test_titles_are_merged_with_their_baseline(keeping, monkeypatch):
+    import subprocess
+
+    def git(*arguments):
+        command = ["git", "-c", "user.name=x", "-c", "user.email=x@x.example", *arguments]
+        return subprocess.run(command, cwd=keeping.path, capture_output=True, text=True, check=False)
+
+    git("init", "-q", "-b", "main")
+    git("add", "-A")
+    git("commit", "-qm", "base")
+    for branch in ("one", "two"):
+        git("checkout", "-qb", branch, "main")
+        (keeping.path / "products.jsonl").write_text(f'{{"id": "q01-d0", "title": "Mug {branch}"}}\n')
+        keeping.run("--ireval-update", "--ireval-reason", branch)
+        git("commit", "-qam", branch)
+    assert git("merge", "-q", "one").returncode == 1
+    git("checkout", "--ours", "products.jsonl")
+    git("add", "products.jsonl")
+
+    from pytest_ireval.cli import main
+
+    monkeypatch.setattr("sys.argv", ["ireval", "baseline", "resolve", "--take", "ours"])
+    with pytest.raises(SystemExit) as stop:
+        main()
+    assert not stop.value.code
+    assert "UU" not in git("status", "--short").stdout
+    assert "Mug two" in (keeping.path / STORED).read_text()

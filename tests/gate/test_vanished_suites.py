@@ -4,6 +4,8 @@ import shutil
 
 import pytest
 
+pytestmark = pytest.mark.ci
+
 GATE = "def test_gate(ireval):\n    assert ireval.gate({path!r}).verdict == 'pass'\n"
 SAID = "problem: *baselines/shop.json: no suite uses this baseline; was its suite renamed, moved or deleted?*"
 

@@ -2,6 +2,8 @@
 
 import pytest
 
+pytestmark = pytest.mark.ci
+
 WAIVE = ("rules:", 'waive:\n  - {query: q03, until: 2027-04-01, reason: "SEARCH-9: feed"}\nrules:')
 
 

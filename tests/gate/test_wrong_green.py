@@ -4,6 +4,8 @@ import json
 
 import pytest
 
+pytestmark = pytest.mark.ci
+
 
 def bad(query):
     """A ranking without anything relevant."""

@@ -15,6 +15,8 @@ from pytest_ireval.results.plain import from_plain, to_plain
 from pytest_ireval.results.rehearsal import SelfTest
 from pytest_ireval.rules.context import Unjudged
 
+pytestmark = pytest.mark.ci
+
 
 def report(shop, **more):
     return self_test(shop.suite(), shop.registry, CIRCUMSTANCES, **{"trials": 40, **more})
