@@ -30,7 +30,12 @@ GROUPS = {
 """Where an error comes from, by the folder of its code; what is in none of them stands in the last group."""
 OTHERS = "Elsewhere"
 TOLD = ("complaint", "place", "path", "suggestion", "allowed")
-CARRIERS = {"Unfit": ("complaint", "suggestion"), "UnfitError": ("complaint", "suggestion"), "Damage": ("complaint",)}
+CARRIERS = {
+    "Unfit": ("complaint", "suggestion"),
+    "UnfitError": ("complaint", "suggestion"),
+    "Damage": ("complaint",),
+    "problem_at": ("", "", "complaint", "suggestion", "allowed"),
+}
 """What becomes a Problem later, and what is said of it in order."""
 INTERNAL = ("ValueError", "TypeError", "KeyError", "AttributeError", "OSError")
 """Errors of those who call a function wrongly, not of users."""

@@ -1,4 +1,4 @@
-"""How long-running work tells a face how far it is, without knowing what the face looks like."""
+"""The progress of long-running work, reported to a face that the work does not know."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ from typing import Protocol
 
 
 class Progress(Protocol):
-    """Told about work in bytes (or any unit, as long as ``expect`` and ``advance`` agree); thread-safe."""
+    """Receives the amount of work, in bytes or any other unit, the same in ``expect`` and ``advance``; thread-safe."""
 
     def expect(self, amount: int, what: str) -> None:
         """More work has come up: ``amount`` units of ``what``."""
 
     def advance(self, amount: int) -> None:
-        """So much of it is done."""
+        """``amount`` units of it are done."""
 
 
 class Silent:
-    """A progress that nobody watches."""
+    """A progress that is not shown."""
 
     def expect(self, amount: int, what: str) -> None:
         """Ignore it."""

@@ -1,7 +1,7 @@
 """Values that no message and no file may show: tokens, passwords, and addresses with them.
 
-Whoever reads a suite says which values they are; whoever writes text for people has them replaced by ``${NAME}``, in
-whatever way they are written: plainly, in an address, in base64 or in JSON. Ids and figures stay what they are.
+Reading a suite registers the values. Writing text for people replaces them by ``${NAME}`` in every form: plain, in an
+address, in base64 or in JSON. Ids and figures are not changed.
 """
 
 from __future__ import annotations
@@ -11,29 +11,29 @@ from collections.abc import Iterator, Mapping
 from typing import Any, TypeVar
 
 SHORTEST = 8
-"""Shorter values are words of ordinary texts as well: nothing could be read if they were replaced."""
+"""Shorter values are also words of ordinary texts, which would be unreadable if they were replaced."""
 LOGIN = re.compile(r"://([^/@\s:]*):([^/@\s]+)@")
 """Name and password in an address."""
 T = TypeVar("T")
 
 
 class Secrets:
-    """Those that a process has met."""
+    """The secrets that a process has read."""
 
     def __init__(self) -> None:
         self._names: dict[str, str] = {}
-        """By each text that stands for a value, what it is replaced by."""
+        """The replacement of each form of each value."""
         self._pattern: re.Pattern[str] | None = None
 
     def keep(self, name: str, value: str) -> None:
-        """From now on the value of the variable ``name`` is shown nowhere, nor is a password in it."""
+        """Hide the value of the variable ``name`` from now on, and a password in it."""
         for each in (value, *(line for line in value.splitlines() if line != value), *_passwords(value)):
             if len(each) >= SHORTEST and each not in self._names:
                 self._names |= {form: f"${{{name}}}" for form in _forms(each) if form not in self._names}
                 self._pattern = None
 
     def hidden(self, text: str) -> str:
-        """The text without them."""
+        """The text without secrets."""
         if not self._names:
             return text
         if self._pattern is None:
@@ -42,7 +42,7 @@ class Secrets:
         return self._pattern.sub(lambda found: self._names[found.group()], text)
 
     def hidden_in(self, value: T) -> T:
-        """The same of all texts in plain data, keys left as they are."""
+        """Plain data without secrets in any text; keys are not changed."""
         if not self._names:
             return value
         found: Any = value
@@ -67,7 +67,6 @@ def _passwords(value: str) -> Iterator[str]:
 
 
 def _forms(value: str) -> Iterator[str]:
-    """How a value is written by those who hand it on."""
     import base64  # all of these only where there is a secret
     import html
     import json
@@ -88,5 +87,5 @@ def _forms(value: str) -> Iterator[str]:
 
 
 KNOWN = Secrets()
-"""Of this process: a suite is read in one place, and told of in many."""
+"""The secrets of this process: a suite is read in one place, and shown in many."""
 keep, hidden, hidden_in = KNOWN.keep, KNOWN.hidden, KNOWN.hidden_in

@@ -6,7 +6,7 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 
 LEFT_TO_RIGHT = "\N{LEFT-TO-RIGHT MARK}"
-"""Takes no column, and ends the influence of letters that are written from right to left."""
+"""Needs no column, and ends the effect of letters that are written from right to left."""
 
 
 def table(header: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[int] = ()) -> str:
@@ -29,8 +29,8 @@ def laid_out(
 ) -> list[list[str]]:
     """The lines of each row; ``gaps`` are the blanks before the second, third … column, 2 unless given.
 
-    A row is one line, unless one of its cells is wider than ``most`` (of all columns, or of some): what follows that
-    cell stands below it, in its own columns, so that one long id does not spoil the table.
+    A row is one line, unless one of its cells is wider than ``most`` (of all columns, or of some): the next cells are
+    then on the next line, in their own columns, so that one long id does not spoil the table.
     """
     cells = [[_one_direction(printable(cell)) for cell in row] for row in rows]
     columns = range(len(cells[0])) if cells else range(0)
@@ -41,14 +41,15 @@ def laid_out(
 
 
 def _lines(row: Sequence[str], widths: Sequence[int], before: Sequence[int], right: Sequence[int]) -> list[str]:
-    """One, and another one after each cell that is wider than its column."""
+    """One line, and another one after each cell that is wider than its column."""
     lines, line, begin = [], "", 0
     for i, cell in enumerate(row):
         begin += before[i]
         if width(line) > begin - before[i] and cell:
             lines.append(line.rstrip())
             line = ""
-        line += " " * (begin - width(line)) + _padded(cell, widths[i], i in right)
+        blanks = " " * (widths[i] - width(cell))
+        line += " " * (begin - width(line)) + (blanks + cell if i in right else cell + blanks)
         begin += widths[i]
     return [*lines, line.rstrip()]
 
@@ -75,7 +76,7 @@ def cut_in_the_middle(text: str, room: int) -> str:
 def wrapped(text: str, limit: int, first: str = "", then: str | None = None) -> list[str]:
     """The words of a text on lines of at most ``limit`` columns, unless one word is longer.
 
-    ``first`` stands before the first line, ``then`` (as many blanks, unless given) before the others.
+    ``first`` comes before the first line, ``then`` (blanks of the same width, unless given) before the others.
     """
     lines, line = [], first
     indent = " " * width(first) if then is None else then
@@ -116,18 +117,13 @@ def _some_columns(
 
 
 def printable(cell: str) -> str:
-    """Control characters, which ids may hold, spelled out: a terminal would obey them."""
+    """The text with its control characters spelled out: a terminal would obey them."""
     return cell if cell.isprintable() else "".join(c if c.isprintable() else repr(c)[1:-1] for c in cell)
 
 
 def _one_direction(cell: str) -> str:
-    """What is written from right to left ends in a mark, or a browser's log would draw the next columns before it."""
+    """End right-to-left text with a mark, or a browser's log would show the next columns before it."""
     return f"{cell}{LEFT_TO_RIGHT}" if any(unicodedata.bidirectional(c) in ("R", "AL", "AN") for c in cell) else cell
-
-
-def _padded(cell: str, columns: int, right: bool) -> str:
-    blanks = " " * (columns - width(cell))
-    return blanks + cell if right else cell + blanks
 
 
 def width(text: str) -> int:
@@ -144,23 +140,21 @@ def counted(number: int, word: str) -> str:
 
 
 def plural(word: str) -> str:
-    """The plural of an English noun, as far as this project needs it."""
+    """The plural of a noun that this project uses."""
     return f"{word[:-1]}ies" if word.endswith("y") and word[-2] not in "aeiou" else f"{word}s"
 
 
 def magnitude(value: float) -> str:
-    """A magnitude to two digits that matter: ``0.34``, ``0.0051``, ``12``."""
+    """A magnitude with two significant digits: ``0.34``, ``0.0051``, ``12``."""
     if value >= 10:
         return f"{value:.0f}"
-    return f"{value:.2f}" if value >= 0.095 or not value else f"{value:.{_decimals(value)}f}"
-
-
-def _decimals(value: float) -> int:
-    """How many decimals show two digits that matter, ten at most."""
-    return next((places for places in range(2, 10) if value * 10**places >= 9.5), 10)
+    if value >= 0.095 or not value:
+        return f"{value:.2f}"
+    decimals = next((places for places in range(2, 10) if value * 10**places >= 9.5), 10)
+    return f"{value:.{decimals}f}"
 
 
 def roughly(number: int) -> int:
-    """A number that was estimated: two digits that matter, rounded up."""
+    """An estimated number with two significant digits, rounded up."""
     step: int = 10 ** max(0, len(str(number)) - 2)
     return -(-number // step) * step

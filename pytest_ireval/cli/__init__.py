@@ -1,4 +1,4 @@
-"""The command ``ireval``: looking at rankings, metrics and plugins without running tests."""
+"""The command ``ireval``: look at rankings, metrics and plugins without running tests."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def _one_thread_for_numpy() -> Iterator[None]:
 
 
 class Commands(click.Group):
-    """A group whose commands are imported when they are called."""
+    """A group that imports a command when it is called."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - what click calls it with
         """The names, in the order of help."""
@@ -111,9 +111,6 @@ def main() -> None:
         sys.stdout.reconfigure(errors="backslashreplace")  # ids may hold what the terminal cannot show
     try:
         commands(prog_name="ireval")
-    except IrevalError as error:
-        click.echo(f"error: {error}", err=True)
-        sys.exit(2)
-    except OSError as error:
+    except (IrevalError, OSError) as error:
         click.echo(f"error: {error}", err=True)
         sys.exit(2)

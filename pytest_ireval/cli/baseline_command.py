@@ -92,10 +92,6 @@ def _diff(a: str, b: str, lines: int) -> None:
     click.echo(diff_text(_baseline_at(first), _baseline_at(second), (str(first), str(second)), lines), nl=False)
 
 
-COMMITS = 200
-"""So far back figures are looked for."""
-
-
 @command.command(name="log", context_settings={"show_default": True})
 @click.argument("baseline")
 @click.option("-n", "--last", default=20, type=click.IntRange(1), help="Number of acceptances to list.")
@@ -109,7 +105,7 @@ def _log(baseline: str, last: int) -> None:
     record = read_record(place.folder, place.name, place.ref)
     if record is None:
         raise BaselineError(_missing(place))
-    figures = figures_of_acceptances(place.folder, place.name, record, COMMITS)
+    figures = figures_of_acceptances(place.folder, place.name, record, most=200)
     shown = record.baseline.acceptances[::-1][:last]
     left = len(record.baseline.acceptances) - len(shown)
     entries = [_entry(acceptance, figures.get(acceptance)) for acceptance in shown]
@@ -123,9 +119,8 @@ def _entry(acceptance: Acceptance, figures: Figures | None) -> Iterator[str]:
     if figures is None:
         yield "  figures are not in the local git history"
     elif figures:
-        yield "  " + ", ".join(
-            f"{name} {baseline_figure(value)}" for name, value in sorted(figures.items(), key=by_name)
-        )
+        named = sorted(figures.items(), key=by_name)
+        yield f"  {', '.join(f'{name} {baseline_figure(value)}' for name, value in named)}"
 
 
 @command.command(name="anchor")
@@ -139,7 +134,9 @@ def _anchor(paths: tuple[Path, ...], reason: str, named: str | None) -> None:
     suites has no baseline, none is pinned.
     """
     from pytest_ireval.cli.options import suites_named
+    from pytest_ireval.gate.changed_since import files_of_suite
     from pytest_ireval.gate.material import moment_of, written
+    from pytest_ireval.repositories.git import commit_state
 
     reason = reason.strip()
     if not reason:
@@ -147,13 +144,14 @@ def _anchor(paths: tuple[Path, ...], reason: str, named: str | None) -> None:
     pinned = _baselines(suites_named(paths, named))
     date = written(moment_of())
     for suite, baseline in pinned:
-        write_anchor(suite.baselines, baseline, _anchoring(suite, date, reason))
+        state = commit_state(suite.path.parent, files_of_suite(suite))
+        write_anchor(suite.baselines, baseline, Acceptance(date, *state, reason))
         record = near(path_of(suite.baselines, anchor_name(suite.name), RECORD))
         click.echo(printable(f"{suite.name}: pinned the baseline accepted {baseline.accepted.date}: {record}"))
 
 
 def _baselines(suites: list[Suite]) -> list[tuple[Suite, Baseline]]:
-    """That of each suite; an error that names all which have none, or one that cannot be read."""
+    """The baseline of each suite; an error lists all suites without one, and all that cannot be read."""
     found: list[tuple[Suite, Baseline]] = []
     problems: list[Problem] = []
     for suite in suites:
@@ -170,14 +168,6 @@ def _baselines(suites: list[Suite]) -> list[tuple[Suite, Baseline]]:
     if problems:
         raise BaselineError(*problems)
     return found
-
-
-def _anchoring(suite: Suite, date: str, reason: str) -> Acceptance:
-    from pytest_ireval.gate.changed_since import files_of_suite
-    from pytest_ireval.repositories.git import commit_state
-
-    commit, branch, dirty = commit_state(suite.path.parent, files_of_suite(suite))
-    return Acceptance(date, commit, branch, dirty, reason)
 
 
 @command.command(name="prune")
@@ -233,9 +223,10 @@ def _resolve(files: tuple[str, ...], take: Side) -> None:
         finished += 1
     conflicts = conflicts_at(Path())
     if files:
-        named = only_side(conflicts, [Path(file) for file in files], _same)
-        _refuse_others(files, named)
-        conflicts = named
+        conflicts = only_side(conflicts, [Path(file) for file in files])
+        for file in files:
+            if not only_side(conflicts, [Path(file)]):
+                raise BaselineError(Problem("does not belong to a baseline in conflict", place=file))
     sides = sides_at(Path())
     for conflict in conflicts:
         for line in _said(conflict, settle(conflict, sides, take), sides, take):
@@ -246,20 +237,14 @@ def _resolve(files: tuple[str, ...], take: Side) -> None:
 
 def _finished() -> Iterator[str]:
     for folder in _baseline_folders((".",)):
-        for name in _interrupted_in(folder):
+        for name in sorted(path.name[1 : -len(".commit")] for path in folder.glob(".?*.commit")):
             if finish_interrupted(folder, name):
                 yield f"{folder / name}.json: finished an interrupted update"
 
 
-def _refuse_others(files: tuple[str, ...], named: list[Conflict]) -> None:
-    for file in files:
-        if not only_side(named, [Path(file)], _same):
-            raise BaselineError(Problem("does not belong to a baseline in conflict", place=file))
-
-
 def _said(conflict: Conflict, settled: Settled, sides: Sides, take: Side) -> Iterator[str]:
     kept, other = (sides.ours, sides.theirs) if take == "ours" else (sides.theirs, sides.ours)
-    yield f"{_near(conflict.record)}: kept the side of {kept}"
+    yield f"{os.path.relpath(conflict.record)}: kept the side of {kept}"
     if settled.kept is None:
         yield "  that side has no such baseline: its files were removed"
     else:
@@ -280,22 +265,14 @@ def _reason(acceptance: Acceptance) -> str:
 
 def _command(conflict: Conflict, acceptance: Acceptance) -> str:
     suite = _suite_of_baseline(conflict.folder, conflict.name)
+    path = os.path.relpath(suite or conflict.folder.parent)
     if is_anchor(conflict.name):
-        words = ["ireval", "baseline", "anchor", _near(suite or conflict.folder.parent)]
+        words = ["ireval", "baseline", "anchor", path]
         words += ["--named", suite_of(conflict.name)] if suite is None or len(_baselines_of_suites(suite)) > 1 else []
         return shlex.join([*words, "--reason", acceptance.reason])
-    words = ["pytest", "--ireval", _near(suite or conflict.folder.parent), "--ireval-update"]
+    words = ["pytest", "--ireval", path, "--ireval-update"]
     words += ["--ireval-force"] if acceptance.forced else []
     return shlex.join(words + (["--ireval-reason", acceptance.reason] if acceptance.reason else []))
-
-
-def _same(one: Path, other: Path) -> bool:
-    return one.resolve() == other.resolve()
-
-
-def _near(path: Path) -> str:
-    """As people write it from here."""
-    return os.path.relpath(path)
 
 
 SUITES = (".yaml", ".yml")
@@ -308,17 +285,11 @@ class BaselinePlace(NamedTuple):
     name: str
     ref: str = ""
 
-    @property
-    def path(self) -> Path:
-        """Its .json file."""
-        return path_of(self.folder, self.name, RECORD)
-
     def __str__(self) -> str:
-        return f"{self.ref}:{self.path}" if self.ref else str(self.path)
+        return f"{self.ref}:{path_of(self.folder, self.name, RECORD)}".removeprefix(":")
 
 
 def _baseline_place(text: str) -> BaselinePlace:
-    """What a path means, or ``REF:path``."""
     path = Path(text)
     if path.suffix in (f".{RECORD}", *SUITES) and (path.exists() or ":" not in text):
         return _of_path(path)
@@ -339,18 +310,14 @@ def _pair_of(one: str, other: str) -> tuple[BaselinePlace, BaselinePlace]:
 
 
 def _baseline_at(place: BaselinePlace) -> Baseline:
-    """The baseline; an error if there is none."""
-    if place.ref:
-        found = read_baseline_at(place.ref, place.folder, place.name)
-    else:
-        found = read_baseline(place.folder, place.name)
+    folder, name, ref = place
+    found = read_baseline_at(ref, folder, name) if ref else read_baseline(folder, name)
     if found is None:
         raise BaselineError(_missing(place))
     return found
 
 
 def _missing(place: BaselinePlace) -> Problem:
-    """Nobody has accepted a baseline there."""
     meant = did_you_mean(place.name, names_in(place.folder)) if not place.ref else ""
     return Problem("baseline not found", place=str(place), suggestion=meant)
 
@@ -362,10 +329,10 @@ def _has_path(text: str) -> bool:
 def _of_path(path: Path) -> BaselinePlace:
     if path.suffix not in SUITES:
         return BaselinePlace(path.parent, path.stem)
-    found = _baselines_of_suites(path)
+    found = [each._replace(folder=near(each.folder)) for each in _baselines_of_suites(path)]
     if len(found) == 1:
-        return BaselinePlace(near(found[0].folder), found[0].name)
-    listed = ", ".join(str(path_of(near(each.folder), each.name, RECORD)) for each in found)
+        return found[0]
+    listed = ", ".join(map(str, found))
     raise BaselineError(Problem("has several suites, and each has a baseline", place=str(path), allowed=listed))
 
 
@@ -375,48 +342,31 @@ def _baseline_folders(roots: tuple[str, ...]) -> Iterator[Path]:
     for root in roots:
         if not os.path.isdir(root):
             raise BaselineError(Problem("is not a folder", place=root))
-        for folder in _below(Path(root)):
-            if folder.resolve() not in seen:
-                seen.add(folder.resolve())
-                yield folder
+        for home, folders, _ in os.walk(Path(root)):
+            folders[:] = sorted(name for name in folders if not any(fnmatch(name, each) for each in NOT_ENTERED))
+            folder = Path(home).resolve()
+            if folder.name == FOLDER and folder not in seen:
+                seen.add(folder)
+                yield Path(home)
 
 
-def _below(root: Path) -> Iterator[Path]:
-    for home, folders, _ in os.walk(root):
-        folders[:] = sorted(name for name in folders if not any(fnmatch(name, each) for each in NOT_ENTERED))
-        if Path(home).resolve().name == FOLDER:
-            yield Path(home)
-
-
-def _interrupted_in(folder: Path) -> list[str]:
-    """Names of baselines of which an update did not finish."""
-    return sorted(path.name[1 : -len(".commit")] for path in folder.glob(".?*.commit"))
-
-
-class SuiteBaseline(NamedTuple):
-    """The baseline of a suite, be there one or not."""
-
-    folder: Path
-    name: str
-
-
-def _baselines_of_suites(path: Path) -> list[SuiteBaseline]:
-    """Of the suites in a file: one, or several if it has a matrix."""
+def _baselines_of_suites(path: Path) -> list[BaselinePlace]:
+    """The baselines of the suites in a file: one, or several if it has a matrix; they need not exist."""
     from pytest_ireval.suites.loading import suite_names
 
     home = Path(os.path.abspath(path)).parent / "baselines"
-    return [SuiteBaseline(home, name) for name in suite_names(path)]
+    return [BaselinePlace(home, name) for name in suite_names(path)]
 
 
 def _suite_files(folder: Path) -> list[Path]:
-    """The suite files that lie in a folder itself."""
+    """The suite files in a folder itself, not below."""
     from pytest_ireval.suites.finding import is_suite
 
     return [path for path in sorted(folder.iterdir()) if path.is_file() and is_suite(path)]
 
 
 def _suite_of_baseline(folder: Path, name: str) -> Path | None:
-    """The suite file that a baseline or an anchor belongs to; None where none can be read that says so."""
+    """The suite file that a baseline or an anchor belongs to; None if there is none that can be read."""
     for path in _suite_files(folder.parent) if folder.parent.is_dir() else ():
         try:
             if suite_of(name) in {each.name for each in _baselines_of_suites(path)}:

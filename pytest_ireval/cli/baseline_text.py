@@ -14,12 +14,9 @@ from pytest_ireval.results.outcome import Cause
 from pytest_ireval.retrieval.rankings import Rankings
 from pytest_ireval.text_table import counted, printable, table
 
-COMMIT = 9
-"""So many digits of a commit are shown."""
-
 
 def baseline_text(baseline: Baseline, path: str) -> str:
-    """Figures, and below them what they rest on."""
+    """Figures, and below them the inputs that they rest on."""
     rows = [
         [name, baseline_figure(metric.value), str(len(metric.values)), str(metric.version), metric.origin]
         for name, metric in sorted(baseline.metrics.items(), key=by_name)
@@ -33,7 +30,7 @@ def baseline_text(baseline: Baseline, path: str) -> str:
 
 
 def by_name(entry: tuple[str, object]) -> tuple[str, str]:
-    """Sorts what belongs to metrics by their names, as people look them up."""
+    """The key that sorts metrics by their names, as people look them up."""
     return entry[0].lower(), entry[0]
 
 
@@ -49,8 +46,8 @@ def _head(baseline: Baseline, path: str) -> Iterator[str]:
 
 
 def accepted_text(acceptance: Acceptance) -> str:
-    """When, where, and how; without the reason."""
-    at = f", commit {acceptance.commit[:COMMIT]}" if acceptance.commit else ""
+    """The date, the commit and the branch of an acceptance; without the reason."""
+    at = f", commit {acceptance.commit[:9]}" if acceptance.commit else ""
     on = f" on {acceptance.branch}" if acceptance.branch else ""
     dirty = " with uncommitted changes" if acceptance.dirty else ""
     return f"{acceptance.date}{at}{on}{dirty}{', forced' if acceptance.forced else ''}"
@@ -111,7 +108,6 @@ def _ranking_table(rankings: Rankings, query: str, grades: dict[str, float], *, 
 
 
 def _grade_text(grade: float | None) -> str:
-    """A grade; - where nobody judged."""
     return "-" if grade is None else f"{grade:g}"
 
 
@@ -121,24 +117,22 @@ def baseline_figure(value: float | None) -> str:
 
 
 LISTED = 5
-"""So many queries, or edited judgments, are named in a line."""
+"""Queries, or edited judgments, that are named in a line."""
 
 
 def diff_text(before: Baseline, after: Baseline, names: tuple[str, str], lines: int) -> str:
-    """Figures, then what else is different, then queries."""
-    cause = cause_between(before, after)
+    """Figures, then other differences, then queries."""
+    heads = [
+        f"{letter}: {name}, accepted {accepted_text(baseline.accepted)}"
+        for letter, baseline, name in zip("AB", (before, after), names, strict=True)
+    ]
     parts = [
-        "\n".join(printable(line) for line in _heads(before, after, names)),
+        "\n".join(map(printable, heads)),
         _figures(before, after),
-        "\n".join(map(printable, [*_ranked_once(before, after), *_differences(cause)])),
+        "\n".join(map(printable, [*_ranked_once(before, after), *_differences(cause_between(before, after))])),
         _queries(before, after, lines),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
-
-
-def _heads(before: Baseline, after: Baseline, names: tuple[str, str]) -> Iterator[str]:
-    for letter, baseline, name in zip("AB", (before, after), names, strict=True):
-        yield f"{letter}: {name}, accepted {accepted_text(baseline.accepted)}"
 
 
 def _figures(before: Baseline, after: Baseline) -> str:
@@ -159,7 +153,6 @@ def _change(old: float | None, new: float | None) -> str:
 
 
 def _ranked_once(before: Baseline, after: Baseline) -> Iterator[str]:
-    """Rankings that changed, and those that only one side has."""
     one, other = ({query for rankings in each.rankings for query in rankings.queries} for each in (before, after))
     changed = changed_queries(before.rankings, after.rankings, max(before.depth, after.depth))
     only = [
@@ -203,7 +196,6 @@ def _listed(queries: tuple[str, ...]) -> str:
 
 
 def _queries(before: Baseline, after: Baseline, lines: int) -> str:
-    """The queries and metrics whose values differ most."""
     changes = [
         (abs(new - old), query, name, old, new)
         for name in sorted(before.metrics.keys() & after.metrics.keys())

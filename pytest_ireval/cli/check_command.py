@@ -1,4 +1,4 @@
-"""``ireval check``: whether suites can be read, and all that is wrong with those that cannot."""
+"""``ireval check``: read suites and their files, and report all mistakes."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ def command(paths: tuple[Path, ...], schema: bool, output: str | None) -> None:
 
     Judgments or rankings that are empty, swapped, or about other ids are mistakes. Other sources are not asked.
 
-    A line for each suite, or everything that is wrong. Below it stands a warning for each tolerance that is less than
-    its queries can show; ireval plan says more. The exit code is 1 when there is a mistake, 2 when no suite was found.
+    A line for each suite, or everything that is wrong. Below it is a warning for each tolerance that is less than its
+    queries can show; ireval plan shows more. The exit code is 1 when there is a mistake, 2 when no suite was found.
 
     With --schema, print the JSON Schema of suites with all metrics, rules and sources at hand, those of the conftest.py
     files of PATHS (one folder; unless given, this one) included. Editors complete and check suites by it; the first
@@ -65,7 +65,8 @@ def command(paths: tuple[Path, ...], schema: bool, output: str | None) -> None:
         for wrong in (each for suite in suites for each in wrong_watches(suite, repositories)):
             problems += [] if wrong in problems else [wrong]  # a file that many extend is wrong once
         for suite in suites:
-            click.echo(_line(suite))
+            counts = f"{counted(len(suite.metrics), 'metric')}, {counted(len(suite.rules), 'rule')}"
+            click.echo(f"{suite.shown}: {suite.name}: {counts}")
             registry = conftests.registry_for(path)
             wrong_inputs = list(_wrong_inputs(suite, registry))
             problems += wrong_inputs
@@ -82,7 +83,7 @@ def command(paths: tuple[Path, ...], schema: bool, output: str | None) -> None:
 
 
 def _loaded(path: Path, conftests: Conftests) -> Sequence[Suite]:
-    """The suites of a file, whose verdicts can be planned, and whose queries have all that they name."""
+    """The suites of a file; an error if their verdicts cannot be planned, or their queries lack something."""
     from pytest_ireval.gate.inputs import queries_of_suite
     from pytest_ireval.rules.planning import never_failing, planned
     from pytest_ireval.suites.loading import load_suites
@@ -117,13 +118,12 @@ def _wrong_inputs(suite: Suite, registry: Registry) -> Iterator[Problem]:
         yield from error.problems
         return
     if missing:
-        click.echo(
-            printable(f"warning: {suite.name}: rankings are not checked, for there is no file {', '.join(missing)}")
-        )
+        unchecked = f"rankings are not checked, for there is no file {', '.join(missing)}"
+        click.echo(printable(f"warning: {suite.name}: {unchecked}"))
 
 
 def _compares_with_files(suite: Suite) -> bool:
-    """Tell whether no rule compares with a source that would have to be asked."""
+    """Tell whether rules compare only with files, not with a source that would have to be asked."""
     from pytest_ireval.sources.run import RunOptions
 
     references = (rule.options.facts.reference.source for rule in suite.rules)
@@ -131,7 +131,7 @@ def _compares_with_files(suite: Suite) -> bool:
 
 
 def _foreseen(suite: Suite, registry: Registry) -> Iterator[Problem]:
-    """Tolerances that make no sense under the stored baseline; those that ask for too much are told at once."""
+    """Tolerances that make no sense under the stored baseline; warns of tolerances that ask for too much."""
     from pytest_ireval.gate.material import today_of
     from pytest_ireval.gate.sensitivity import beyond_sight, known_of, outlooks, too_low
 
@@ -151,11 +151,6 @@ def _named_twice(suites: Sequence[Suite], names: dict[str, Suite]) -> Iterator[P
         other = names.setdefault(suite.name, suite)
         if other is not suite:
             yield Problem(f"duplicate suite name {suite.name!r}: {other.shown} has it, too", str(suite.place))
-
-
-def _line(suite: Suite) -> str:
-    metrics, rules = counted(len(suite.metrics), "metric"), counted(len(suite.rules), "rule")
-    return f"{suite.shown}: {suite.name}: {metrics}, {rules}"
 
 
 def _write_schema(folder: Path, output: str | None) -> None:

@@ -6,7 +6,7 @@ import os
 import re
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import fields
 from functools import partial
 from itertools import combinations
@@ -32,10 +32,18 @@ from pytest_ireval.cli.comparison_text import (
     values_of_ranking,
 )
 from pytest_ireval.cli.evaluation_text import evaluated_figure
-from pytest_ireval.cli.options import METRICS, LateBar, format_options, metric_option, policy_options, terminal_width
+from pytest_ireval.cli.options import (
+    METRICS,
+    LateBar,
+    format_options,
+    metric_option,
+    policy_options,
+    registry_at,
+    terminal_width,
+)
 from pytest_ireval.comparing.comparison import Test, compare
 from pytest_ireval.errors import InputError, IrevalError, Problem, did_you_mean
-from pytest_ireval.plugins.registry import load_registry
+from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.results.comparison import Comparison, Pair
 from pytest_ireval.results.evaluation import MissingQueries
 from pytest_ireval.text_table import printable
@@ -44,7 +52,7 @@ MINUS = re.compile(r"(?<![\w-])-(?=\d)")
 
 
 def _as_latex(comparison: Comparison, view: View) -> str:
-    """The leaderboard, and pairs and values if they are asked for; what it rests on stands in comments."""
+    """The leaderboard, with pairs and values if they are asked for, and notes in comments."""
     signs = letters(comparison)
     header = ["", "Ranking", *(_text(title(metric)) for metric in comparison.metrics)]
     rows = [
@@ -66,7 +74,7 @@ def _as_latex(comparison: Comparison, view: View) -> str:
 
 def _text(text: str) -> str:
     """Escaped; a minus sign is one, not a hyphen."""
-    return MINUS.sub("$-$", _escaped(text, _LATEX))
+    return MINUS.sub("$-$", printable(text).translate(_LATEX))
 
 
 def _texts(rows: Iterable[list[str]]) -> list[list[str]]:
@@ -77,33 +85,20 @@ def _latex_figures(comparison: Comparison, name: str) -> Iterator[str]:
     for metric in comparison.metrics:
         value = _text(evaluated_figure(metric.values[name], metric.aggregate))
         mark = _text(marks(comparison, metric)[name])
-        yield (f"\\textbf{{{value}}}" if name in metric.best else value) + (
-            f"\\textsuperscript{{{mark}}}" if mark else ""
-        )
+        superscript = f"\\textsuperscript{{{mark}}}" if mark else ""
+        yield (f"\\textbf{{{value}}}" if name in metric.best else value) + superscript
 
 
 def _latex_table(rows: list[list[str]], left: int, caption: str) -> str:
-    """A table with rules of booktabs, the header first; so many columns are aligned to the left."""
+    """A table with rules of booktabs, the header first; the ``left`` first columns are aligned to the left."""
     header, *body = (" & ".join(row) + " \\\\" for row in rows)
-    return "\n".join(
-        [
-            "\\begin{table}",
-            "\\centering",
-            f"\\caption{{{_text(caption)}}}",
-            f"\\begin{{tabular}}{{{'l' * left}{'r' * (len(rows[0]) - left)}}}",
-            "\\toprule",
-            header,
-            "\\midrule",
-            *body,
-            "\\bottomrule",
-            "\\end{tabular}",
-            "\\end{table}",
-        ]
-    )
+    columns = "l" * left + "r" * (len(rows[0]) - left)
+    begin = ["\\begin{table}", "\\centering", f"\\caption{{{_text(caption)}}}", f"\\begin{{tabular}}{{{columns}}}"]
+    end = ["\\bottomrule", "\\end{tabular}", "\\end{table}"]
+    return "\n".join([*begin, "\\toprule", header, "\\midrule", *body, *end])
 
 
 def _caption(comparison: Comparison) -> str:
-    """What the marks mean, and over how many queries."""
     queries = f"{comparison.queries} queries."
     if not any(metric.pairs for metric in comparison.metrics):
         return queries
@@ -134,7 +129,7 @@ def _as_markdown(comparison: Comparison, view: View) -> str:
 
 
 def _in_cell(text: str) -> str:
-    return _escaped(text, _MARKDOWN)
+    return printable(text).translate(_MARKDOWN)
 
 
 def _in_cells(rows: Iterable[list[str]]) -> list[list[str]]:
@@ -148,24 +143,23 @@ def _markdown_figures(comparison: Comparison, name: str) -> Iterator[str]:
 
 
 def _markdown_table(rows: list[list[str]], left: int) -> str:
-    """The rows, the header first; so many columns are aligned to the left."""
+    """The rows, the header first; the ``left`` first columns are aligned to the left."""
     rule = ["---" if i < left else "---:" for i in range(len(rows[0]))]
     return "\n".join("| " + " | ".join(row) + " |" for row in (rows[0], rule, *rows[1:]))
 
 
 def _as_json(comparison: Comparison, view: View) -> str:
-    """The format with a version that other programs can rely on."""
     import json
 
     return json.dumps(comparison.to_dict(per_query=view.per_query), ensure_ascii=False) + "\n"
 
 
 PAIR_COLUMNS = tuple(each.name for each in fields(Pair) if each.name not in ("ranking", "other", "gains", "drops"))
-"""What CSV says of a pair behind who it is."""
+"""Columns of CSV for a pair, after its names."""
 
 
 def _as_csv(comparison: Comparison, view: View) -> str:
-    """One row a figure, one a pair, and one a query if wanted; what does not apply is empty."""
+    """One row a figure, one a pair, and one a query if wanted; cells that do not apply are empty."""
     import csv
     import io
 
@@ -183,20 +177,13 @@ def _csv_rows(comparison: Comparison, view: View) -> Iterator[dict[str, Any]]:
     for metric in comparison.metrics:
         for name in view.order:
             if view.per_query:
-                values = comparison.rankings[name][metric.name].values
-                yield from (
-                    {"metric": metric.name, "ranking": name, "query": unit, "value": value}
-                    for unit, value in values.items()
-                )
+                for unit, value in comparison.rankings[name][metric.name].values.items():
+                    yield {"metric": metric.name, "ranking": name, "query": unit, "value": value}
             yield {"metric": metric.name, "ranking": name, "value": metric.values[name]}
-        yield from (
-            {"metric": metric.name, "ranking": pair.ranking, "other": pair.other, "paired": metric.units, **_row(pair)}
-            for pair in metric.pairs
-        )
-
-
-def _row(pair: Pair) -> dict[str, Any]:
-    return {column: getattr(pair, column) for column in PAIR_COLUMNS}
+        for pair in metric.pairs:
+            figures = {column: getattr(pair, column) for column in PAIR_COLUMNS}
+            names = {"metric": metric.name, "ranking": pair.ranking, "other": pair.other}
+            yield {**names, "paired": metric.units, **figures}
 
 
 _FORMATS: dict[str, Callable[[Comparison, View], str]] = {
@@ -208,24 +195,22 @@ _FORMATS: dict[str, Callable[[Comparison, View], str]] = {
 }
 
 
-_MARKDOWN = {character: f"\\{character}" for character in "\\`*_[]<>|#~&$"}
-_LATEX = {character: f"\\{character}" for character in "_&%#${}"} | {
-    "\\": "\\textbackslash{}",
-    "~": "\\textasciitilde{}",
-    "^": "\\textasciicircum{}",
-    "<": "\\textless{}",
-    ">": "\\textgreater{}",
-    "|": "\\textbar{}",
-    '"': "\\texttt{\\char34}",  # in other fonts of LaTeX's old encoding this place holds a closing quote
-    "▲": "$\\uparrow$",
-    "▼": "$\\downarrow$",
-}
-"""What LaTeX would obey, or show as something else."""
-
-
-def _escaped(text: str, escapes: Mapping[str, str]) -> str:
-    """``text`` with each character as ``escapes`` has it."""
-    return "".join(escapes.get(character, character) for character in printable(text))
+_MARKDOWN = str.maketrans({character: f"\\{character}" for character in "\\`*_[]<>|#~&$"})
+_LATEX = str.maketrans(
+    {character: f"\\{character}" for character in "_&%#${}"}
+    | {
+        "\\": "\\textbackslash{}",
+        "~": "\\textasciitilde{}",
+        "^": "\\textasciicircum{}",
+        "<": "\\textless{}",
+        ">": "\\textgreater{}",
+        "|": "\\textbar{}",
+        '"': "\\texttt{\\char34}",  # in other fonts of LaTeX's old encoding this place holds a closing quote
+        "▲": "$\\uparrow$",
+        "▼": "$\\downarrow$",
+    }
+)
+"""Characters that LaTeX would obey, or show as something else."""
 
 
 @click.command(name="compare", context_settings={"show_default": True})
@@ -269,18 +254,19 @@ def command(
     if judgments == _STANDARD_INPUT and _STANDARD_INPUT in named.values():
         raise click.UsageError("only one of JUDGMENTS and RANKINGS can be standard input")
     wanted = metrics or METRICS
-    first = _sorted_by(sort, wanted)
+    registry = registry_at(None)
+    first = _sorted_by(sort, wanted, registry)
+    options |= {"missing_queries": missing, "registry": registry}
     with LateBar() as progress:
-        comparison = compare(judgments, named, wanted, missing_queries=missing, progress=progress, **options)
+        comparison = compare(judgments, named, wanted, progress=progress, **options)
     view = View(_in_order(comparison, first), terminal_width(), per_query=per_query, every_pair=pairs)
     click.echo(_encodable(_FORMATS[form](comparison, view)), nl=False)
 
 
-def _sorted_by(sort: str | None, metrics: Sequence[str]) -> str | None:
+def _sorted_by(sort: str | None, metrics: Sequence[str], registry: Registry) -> str | None:
     """The canonical name of the metric to sort by, if there is to be one."""
     if sort is None:
         return None
-    registry = load_registry()
     compared = list(map(str, registry.parse_metrics(metrics)))
     (wanted, *more) = map(str, registry.parse_metrics([sort]))
     if more or wanted not in compared:
@@ -318,7 +304,7 @@ COMPRESSED = {".gz", ".zst"}
 
 
 def named_rankings(arguments: Sequence[str]) -> dict[str, str]:
-    """The path of each ranking by its name: the given one (``NAME=path``), or as short a part of the path as tells."""
+    """The path of each ranking by its name: the given one (``NAME=path``), or the shortest part that is unique."""
     split = [_name_and_path(argument) for argument in arguments]
     paths = [path for _, path in split]
     _refuse_repetitions(paths)
@@ -351,26 +337,20 @@ def _refuse_repetitions(paths: Sequence[str]) -> None:
     for one, other in combinations(paths, 2):
         if one == other or (os.path.isfile(one) and os.path.isfile(other) and os.path.samefile(one, other)):
             same = "is given twice" if one == other else f"is the same file as {one}"
-            raise InputError(
-                Problem(same, place=other, suggestion="a ranking is compared with others, not with itself")
-            )
+            suggestion = "a ranking is compared with others, not with itself"
+            raise InputError(Problem(same, place=other, suggestion=suggestion))
 
 
 def _short_names(paths: Sequence[str], taken: Sequence[str]) -> dict[str, str]:
     """Names for paths, each the shortest form that none of the others has."""
     names: dict[str, str] = {}
-    for form in _forms(max((len(Path(path).parts) for path in paths), default=0)):
+    depth = max((len(Path(path).parts) for path in paths), default=0)
+    # without and with its ending, then with ever more folders
+    for form in (partial(_last_parts, parts=i + 1, ending=ending) for i in range(depth) for ending in (False, True)):
         left = [path for path in paths if path not in names]
         counts = Counter(form(path) for path in left) + Counter(taken) + Counter(names.values())
         names |= {path: form(path) for path in left if counts[form(path)] == 1}
     return names | {path: path for path in paths if path not in names}
-
-
-def _forms(depth: int) -> Iterator[Callable[[str], str]]:
-    """Ways to name a file: without and with its ending, then with ever more folders."""
-    for parts in range(1, depth + 1):
-        yield partial(_last_parts, parts=parts, ending=False)
-        yield partial(_last_parts, parts=parts, ending=True)
 
 
 def _last_parts(path: str, parts: int, *, ending: bool) -> str:
@@ -383,6 +363,6 @@ def _last_parts(path: str, parts: int, *, ending: bool) -> str:
 
 
 def _without_ending(path: Path) -> str:
-    """Without what says how it is packed and written; the 5 of ``model-1.5`` is no ending."""
+    """The name without the endings of its compression and its format; the 5 of ``model-1.5`` is not an ending."""
     bare = path.with_suffix("") if path.suffix.lower() in COMPRESSED else path
     return bare.stem if bare.suffix[1:2].isalpha() else bare.name

@@ -1,4 +1,4 @@
-"""A comparison as text for people: leaderboard, pairs, extremes, and below them what all that rests on."""
+"""A comparison as text for people: leaderboard, pairs, extremes, and notes below them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from pytest_ireval.text_table import blocks, counted, plural, printable, width
 
 @dataclass(frozen=True)
 class View:
-    """How a comparison is to be shown: the order of its rankings, how wide, and how much of it."""
+    """Settings of a text: the order of rankings, the width, and the parts to show."""
 
     order: Sequence[str]
     width: int = 80
@@ -39,7 +39,7 @@ def as_table(comparison: Comparison, view: View) -> str:
 
 
 def title(metric: MetricComparison) -> str:
-    """The metric's name, and how it is summed up if not by the mean."""
+    """The metric's name, with its aggregate unless that is the mean."""
     return metric.name if metric.aggregate == "mean" else f"{metric.name} ({metric.aggregate})"
 
 
@@ -78,9 +78,8 @@ def _pairs(comparison: Comparison, view: View) -> str:
 
 
 def pair_rows(comparison: Comparison, *, every: bool) -> Iterator[list[str]]:
-    """The pairs to be shown, a metric's name where it is another than above; the header first."""
-    interval = f"{100 * (1 - comparison.alpha):g}% interval"
-    yield ["metric", "pair", "difference", "change", interval, "sd", "p", "+/=/-"]
+    """The pairs to be shown, a metric's name only in its first row; the header first."""
+    yield ["metric", "pair", "difference", "change", f"{100 * (1 - comparison.alpha):g}% interval", "sd", "p", "+/=/-"]
     for metric in comparison.metrics:
         for number, pair in enumerate(_shown_pairs(comparison, metric, every=every)):
             yield ["" if number else title(metric), _pair_name(comparison, pair), *_pair_cells(pair)]
@@ -93,12 +92,10 @@ def _pair_name(comparison: Comparison, pair: Pair) -> str:
 
 
 def _pair_cells(pair: Pair) -> list[str]:
-    """The difference, its share, its interval, the spread, the corrected p, and on how many queries which is better."""
-    interval = "-" if pair.low is None or pair.high is None else f"{pair.low:+.4f} to {pair.high:+.4f}"
     return [
         f"{pair.difference:+.4f}",
-        _relative_text(pair.relative),
-        interval,
+        "-" if pair.relative is None else f"{100 * pair.relative:+.1f}%",
+        "-" if pair.low is None or pair.high is None else f"{pair.low:+.4f} to {pair.high:+.4f}",
         evaluated_figure(pair.sd),
         p_text(pair.p_adjusted),
         f"{pair.wins}/{pair.ties}/{pair.losses}",
@@ -123,7 +120,7 @@ def extreme_rows(comparison: Comparison) -> Iterator[list[str]]:
 
 
 def _change(comparison: Comparison, pair: Pair, changes: Sequence[Change], number: int) -> list[str]:
-    """One change, and whether it comes from a ranking that lacks the query."""
+    """One change, with a note if a ranking lacks the query."""
     if number >= len(changes):
         return ["", "", "", ""]
     change = changes[number]
@@ -148,8 +145,6 @@ def values_of_ranking(comparison: Comparison, metric: MetricComparison, order: S
 
 
 BETTER, WORSE = "▲", "▼"
-SHORTENED = 3
-"""So many neighbouring letters are written as the first and the last: a-d."""
 
 
 def letters(comparison: Comparison) -> dict[str, str]:
@@ -160,25 +155,21 @@ def letters(comparison: Comparison) -> dict[str, str]:
 
 
 def marks(comparison: Comparison, metric: MetricComparison) -> dict[str, str]:
-    """For each ranking its mark: how it stands to the baseline, or the letters of those it is better than."""
+    """For each ranking its mark: better or worse than the baseline, or the letters of those it is better than."""
     if comparison.baseline is None:
         return {name: _beaten(comparison, metric, name) for name in comparison.rankings}
-    found = dict.fromkeys(comparison.rankings, "")
-    for pair in metric.pairs:
-        if pair.better:
-            found[pair.ranking] = BETTER if pair.better == pair.ranking else WORSE
-    return found
+    better = {pair.ranking: BETTER if pair.better == pair.ranking else WORSE for pair in metric.pairs if pair.better}
+    return {name: better.get(name, "") for name in comparison.rankings}
 
 
 def _beaten(comparison: Comparison, metric: MetricComparison, name: str) -> str:
     beaten = {({pair.ranking, pair.other} - {name}).pop() for pair in metric.pairs if pair.better == name}
-    return shortened_name(
-        [i for i, other in enumerate(comparison.rankings) if other in beaten], list(letters(comparison).values())
-    )
+    places = [i for i, other in enumerate(comparison.rankings) if other in beaten]
+    return shortened_name(places, list(letters(comparison).values()))
 
 
 def shortened_name(places: Sequence[int], signs: Sequence[str]) -> str:
-    """The signs at some places, neighbours put together: ``ace-h``, or ``1,3-7`` where signs are numbers."""
+    """The signs at some places, three or more neighbours put together: ``ace-h``, or ``1,3-7`` if signs are numbers."""
     stretches: list[list[int]] = []
     for place in places:
         if stretches and place == stretches[-1][-1] + 1:
@@ -187,10 +178,8 @@ def shortened_name(places: Sequence[int], signs: Sequence[str]) -> str:
             stretches.append([place])
     texts: list[str] = []
     for stretch in stretches:
-        if len(stretch) >= SHORTENED:
-            texts.append(f"{signs[stretch[0]]}-{signs[stretch[-1]]}")
-        else:
-            texts += [signs[place] for place in stretch]
+        names = [signs[place] for place in stretch]
+        texts += [f"{names[0]}-{names[-1]}"] if len(names) >= 3 else names
     return ("" if all(len(sign) == 1 for sign in signs) else ",").join(texts)
 
 
@@ -202,7 +191,7 @@ def _shown_pairs(comparison: Comparison, metric: MetricComparison, *, every: boo
 
 
 def how_tested(comparison: Comparison) -> str:
-    """Which test, which correction over which family, which level."""
+    """The test, its correction over a family, and its level."""
     test = {"t": "paired t test", "sign-flip": "exact sign-flip test"}[comparison.test]
     count = len(comparison.rankings)
     pairs = count - 1 if comparison.baseline is not None else count * (count - 1) // 2
@@ -220,13 +209,8 @@ def p_text(p: float | None) -> str:
     return f"{p:.4f}" if p >= 5e-5 else f"{p:.1e}"
 
 
-def _relative_text(relative: float | None) -> str:
-    """The change in percent of the other's mean."""
-    return "-" if relative is None else f"{100 * relative:+.1f}%"
-
-
 def comparison_notes(comparison: Comparison, *, best: str, every_pair: bool | None) -> Iterator[str]:
-    """All of them; ``best`` is how best figures are marked, ``every_pair`` whether all pairs are shown (None: none)."""
+    """All notes; ``best`` marks the best figures, ``every_pair`` is true if all pairs are shown (None: none)."""
     first = next(iter(comparison.rankings.values()))
     yield f"judgments: {first.judgments} ({counted(first.queries, 'query')}); rankings: " + "; ".join(
         f"{sign} {comparison.rankings[name].rankings}" for name, sign in letters(comparison).items()
@@ -240,7 +224,6 @@ def comparison_notes(comparison: Comparison, *, best: str, every_pair: bool | No
 
 
 def _legend(comparison: Comparison, *, best: str, every_pair: bool | None) -> Iterator[str]:
-    """What the signs mean, those only that can occur."""
     if any(metric.best for metric in comparison.metrics):
         yield f"{best}: the best figure of its column"
     lower = [metric.name for metric in comparison.metrics if metric.direction == "lower"]
@@ -262,7 +245,6 @@ def _legend(comparison: Comparison, *, best: str, every_pair: bool | None) -> It
 
 
 def _notes_on_tests(comparison: Comparison) -> Iterator[str]:
-    """How many queries stand behind the tests, and which tests there are not."""
     by_units: dict[str, list[str]] = {}
     for metric in comparison.metrics:
         if metric.pairs:
@@ -284,7 +266,8 @@ def _notes_on_doubts(comparison: Comparison) -> Iterator[str]:
     """Rankings that do not differ, and differences that t cannot judge or judges alone."""
     signs = letters(comparison)
     for one, other in combinations(comparison.rankings, 2):
-        if all(_same(comparison, metric.name, one, other) for metric in comparison.metrics):
+        mine, others = comparison.rankings[one], comparison.rankings[other]
+        if all(mine[metric.name].values == others[metric.name].values for metric in comparison.metrics):
             yield f"{signs[one]} {one} and {signs[other]} {other} have the same values everywhere"
     for metric in comparison.metrics:
         for pair in metric.pairs:
@@ -299,13 +282,7 @@ def _notes_on_doubts(comparison: Comparison) -> Iterator[str]:
                 )
 
 
-def _same(comparison: Comparison, metric: str, one: str, other: str) -> bool:
-    values = [comparison.rankings[name][metric].values for name in (one, other)]
-    return values[0] == values[1]
-
-
 def _notes_on_rankings(comparison: Comparison) -> Iterator[str]:
-    """What is known of each ranking alone."""
     signs = letters(comparison)
     for name, evaluation in comparison.rankings.items():
         yield from (f"{signs[name]} {name}: {note}" for note in notes_on_queries(evaluation))

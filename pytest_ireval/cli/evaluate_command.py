@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from pytest_ireval.cli.evaluation_text import FORMATS
-from pytest_ireval.cli.options import METRICS, LateBar, format_options, metric_option, policy_options
+from pytest_ireval.cli.options import METRICS, LateBar, format_options, metric_option, policy_options, registry_at
 from pytest_ireval.evaluating.evaluation import evaluate
 from pytest_ireval.results.evaluation import MissingQueries
 
@@ -37,7 +37,6 @@ def command(
     if judgments == rankings == "-":
         raise click.UsageError("only one of JUDGMENTS and RANKINGS can be standard input")
     with LateBar() as progress:
-        evaluation = evaluate(
-            judgments, rankings, metrics or METRICS, missing_queries=missing, progress=progress, **policies
-        )
+        policies |= {"missing_queries": missing, "progress": progress, "registry": registry_at(None)}
+        evaluation = evaluate(judgments, rankings, metrics or METRICS, **policies)
     click.echo(FORMATS[form](evaluation, per_query), nl=False)

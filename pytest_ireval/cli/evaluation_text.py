@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 
 from pytest_ireval.results.evaluation import UNITS, Evaluation, MetricResult, TieSpread
 from pytest_ireval.text_table import counted, printable, table
 
 LISTED = 5
-"""So many query ids are listed in a note of the table."""
+"""Query ids that are listed in a note of the table."""
 
 
 def _as_table(evaluation: Evaluation, per_query: bool) -> str:
-    """Figures, and below them everything that a reader of the figures should know."""
     parts = [_figures(evaluation)]
     if per_query:
         parts += [_per_unit_table(evaluation, unit) for unit in UNITS if _units(evaluation, unit)]
@@ -44,7 +43,7 @@ def evaluated_figure(value: float | None, aggregate: str = "mean") -> str:
 
 
 def open_to(ties: TieSpread) -> str:
-    """What the worst and the best order of equal scores make of a metric."""
+    """A metric's value under the worst and the best order of equal scores."""
     return f"{'' if ties.proven else 'about '}{evaluated_figure(ties.low)} to {evaluated_figure(ties.high)}"
 
 
@@ -59,7 +58,7 @@ def note_on_tried_orders(evaluation: Evaluation) -> Iterator[str]:
 
 
 def evaluation_notes(evaluation: Evaluation) -> Iterator[str]:
-    """What the figures rest on, and what might mislead."""
+    """The inputs of the figures, and facts that might mislead a reader."""
     judged = counted(evaluation.queries, "query")
     yield f"judgments: {evaluation.judgments} ({judged}); rankings: {evaluation.rankings}"
     yield policies_note(evaluation)
@@ -74,12 +73,13 @@ def evaluation_notes(evaluation: Evaluation) -> Iterator[str]:
 
 
 def policies_note(evaluation: Evaluation) -> str:
-    """What the evaluation was told to do where the data leave it open."""
+    """The policies of the evaluation: its choices where the data leave one."""
     policies = evaluation.policies
+    scale = f" on a scale to {policies.scale:g}" if policies.scale else ""
     return (
         f"ties: {policies.ties}; missing queries: {policies.missing_queries}; no relevant documents: "
         f"{policies.no_relevant}; unjudged: {policies.unjudged}; depth: {policies.depth or 'all'}; "
-        f"{_top(evaluation)}; grades: {policies.grades}"
+        f"highest grade: {evaluation.highest_grade:g}{scale}; grades: {policies.grades}"
         + (f"; collection: {policies.collection:,} documents" if policies.collection else "")
     )
 
@@ -97,7 +97,7 @@ def notes_on_queries(evaluation: Evaluation) -> Iterator[str]:
 
 
 def _worst_scores(evaluation: Evaluation) -> str:
-    """The metrics for which having no ranking is worse than having an empty one, and what such a query scores."""
+    """Metrics that score a missing ranking worse than an empty one, with that score."""
     by_value: dict[float, list[str]] = {}
     for metric in evaluation.metrics:
         scored = next((metric.values[query] for query in evaluation.missing if query in metric.values), 0.0)
@@ -108,13 +108,8 @@ def _worst_scores(evaluation: Evaluation) -> str:
     )
 
 
-def _top(evaluation: Evaluation) -> str:
-    scale = evaluation.policies.scale
-    return f"highest grade: {evaluation.highest_grade:g}" + (f" on a scale to {scale:g}" if scale else "")
-
-
 def notes_on_relevance(evaluation: Evaluation) -> Iterator[str]:
-    """How many queries have no relevant documents, by what the metrics call relevant."""
+    """The number of queries without relevant documents, for each definition of relevant that a metric has."""
     by_count: dict[int, list[str]] = {}
     for metric in evaluation.metrics:
         by_count.setdefault(metric.no_relevant, []).append(metric.name)
@@ -140,7 +135,6 @@ def _per_unit_table(evaluation: Evaluation, unit: str) -> str:
 
 
 def _as_json(evaluation: Evaluation, per_query: bool) -> str:
-    """The format with a version number that other programs can rely on."""
     import json
 
     return json.dumps(evaluation.to_dict(per_query=per_query), ensure_ascii=False) + "\n"
@@ -173,8 +167,19 @@ def _as_trec(evaluation: Evaluation, per_query: bool) -> str:
 
 
 def _as_html(evaluation: Evaluation, per_query: bool) -> str:
-    """One page that needs nothing else."""
-    return _evaluation_page(evaluation, list(evaluation_notes(evaluation)), per_query)
+    from pytest_ireval.reports.templates import environment
+
+    tables = [
+        {
+            "unit": unit,
+            "metrics": (metrics := _units(evaluation, unit)),
+            "names": list(dict.fromkeys(name for metric in metrics for name in metric.values)),
+        }
+        for unit in UNITS
+        if per_query and _units(evaluation, unit)
+    ]
+    page = environment().get_template("evaluation.html.jinja")
+    return page.render(evaluation=evaluation, notes=list(evaluation_notes(evaluation)), tables=tables)
 
 
 FORMATS: dict[str, Callable[[Evaluation, bool], str]] = {
@@ -184,21 +189,3 @@ FORMATS: dict[str, Callable[[Evaluation, bool], str]] = {
     "trec": _as_trec,
     "html": _as_html,
 }
-
-
-def _evaluation_page(evaluation: Evaluation, notes: Sequence[str], per_query: bool) -> str:
-    """The HTML text; ``notes`` are shown below the figures."""
-    units = [unit for unit in UNITS if any(metric.unit == unit for metric in evaluation.metrics)]
-    tables = [
-        {
-            "unit": unit,
-            "metrics": (metrics := [metric for metric in evaluation.metrics if metric.unit == unit]),
-            "names": list(dict.fromkeys(name for metric in metrics for name in metric.values)),
-        }
-        for unit in units
-        if per_query
-    ]
-    from pytest_ireval.reports.templates import environment
-
-    page = environment().get_template("evaluation.html.jinja")
-    return page.render(evaluation=evaluation, notes=notes, tables=tables)

@@ -1,4 +1,4 @@
-"""``ireval history``: what earlier runs came to."""
+"""``ireval history``: earlier runs and their figures."""
 
 from __future__ import annotations
 
@@ -17,17 +17,7 @@ import click
 
 from pytest_ireval.errors import HistoryError, IrevalError, Problem, did_you_mean
 from pytest_ireval.history.database import history_for, history_near
-from pytest_ireval.history.kept import (
-    FromGit,
-    KeptRun,
-    Merged,
-    Old,
-    acceptances_in_git,
-    kept_run,
-    merge,
-    old_runs,
-    prune,
-)
+from pytest_ireval.history.kept import KeptRun, Merged, Old, acceptances_in_git, kept_run, merge, old_runs, prune
 from pytest_ireval.history.trends import COLUMNS, Row, Wanted, known, rows
 from pytest_ireval.reports.data_files import RESULTS, refuse_contradictions, run_of
 from pytest_ireval.reports.figures import change, figure
@@ -37,7 +27,7 @@ from pytest_ireval.text_table import counted, cut, table
 
 @click.group(name="history")
 def command() -> None:
-    """Look at what earlier runs came to.
+    """Look at earlier runs.
 
     Each ``pytest --ireval`` adds to .ireval/history.sqlite below pytest's rootdir. The commands take the one of this
     folder, or the nearest above it in the repository; --history names another one.
@@ -55,7 +45,7 @@ _history_option = click.option(
 
 
 def _moment(date: datetime | None) -> str:
-    """As the history writes it; empty where none is given."""
+    """The date as the history writes it; empty if none is given."""
     return "" if date is None else date.strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
@@ -65,7 +55,7 @@ def _moment(date: datetime | None) -> str:
 @click.option("--keep", type=click.IntRange(0, 1_000_000_000), metavar="N", help="Delete all runs except the newest N.")
 @click.option("--yes", is_flag=True, help="Delete them without asking.")
 def _prune(history: Path | None, before: Any, keep: int | None, yes: bool) -> None:
-    """Delete old runs, after saying which and asking."""
+    """Delete old runs, after listing them and asking."""
     if (before is None) == (keep is None):
         raise click.UsageError("choose the runs to delete: --before DATE or --keep N")
     path = history or history_near(Path.cwd())
@@ -99,7 +89,7 @@ def _told(old: Old, path: Path) -> str:
 def _rebuild(paths: tuple[Path, ...], from_git: bool, history: Path | None) -> None:
     """Add runs to the history: of results.json files, of such files in folders and below (PATHS), and of git.
 
-    What is there already is left as it is, so it may be done again and again. The exit code is 1 if something could not
+    Runs that are there already are left as they are, so it can be repeated. The exit code is 1 if something could not
     be read; the rest is added all the same.
     """
     if not paths and not from_git:
@@ -108,13 +98,14 @@ def _rebuild(paths: tuple[Path, ...], from_git: bool, history: Path | None) -> N
     files = list(dict.fromkeys(file for each in paths for file in _files(each)))
     runs, unread = _runs(files)
     merged = merge(path, runs)
-    if files or paths:
-        _tell(merged, f"{counted(len(files), 'file')}", "run")
+    if paths:
+        _tell(merged, counted(len(files), "file"), "run")
     if from_git:
         found = acceptances_in_git(Path.cwd())
         _tell(merge(path, found.runs), f"{counted(found.versions, 'version')} of baselines in git", "acceptance")
         unread += [f"{each}" for each in found.unread]
-        _tell_shallow(found)
+        if found.shallow:
+            click.echo("this clone is shallow: git fetch --unshallow gets the earlier commits")
     for each in unread:
         click.echo(f"not read: {each}", err=True)
     if unread:
@@ -122,7 +113,7 @@ def _rebuild(paths: tuple[Path, ...], from_git: bool, history: Path | None) -> N
 
 
 def _files(path: Path) -> Iterator[Path]:
-    """A file that is named, whatever it is called; in folders, those that the gate writes."""
+    """A file that is given, whatever its name; in folders, the files that the gate writes."""
     if path.is_file():
         yield path
         return
@@ -133,7 +124,7 @@ def _files(path: Path) -> Iterator[Path]:
 
 
 def _runs(files: list[Path]) -> tuple[list[KeptRun], list[str]]:
-    """What they hold, each run once; and why others cannot be read."""
+    """The runs in the files, each once; and the errors of files that cannot be read."""
     found: dict[str, KeptRun] = {}
     unread = []
     for file in files:
@@ -158,15 +149,8 @@ def _tell(merged: Merged, of_what: str, noun: str) -> None:
     click.echo(f"{of_what}: {counted(merged.added, noun)} added{known}")
 
 
-def _tell_shallow(found: FromGit) -> None:
-    if found.shallow:
-        click.echo("this clone is shallow: git fetch --unshallow gets the earlier commits")
-
-
-FORMAT = 1
-"""The version of the JSON."""
 LEFT_OUT = ("run", "path")
-"""What the columns of a file do without: a number that rebuilding changes, and where a run was started."""
+"""Fields that are not columns of a file: a number that rebuilding changes, and the place where a run was started."""
 HEADER = ("date", "commit", "suite", "metric", "slice", "value", "change", "sd", "verdict", "")
 NUMBERS = (5, 6, 7)
 BRIEF = ("date", "commit", "suite", "verdict", "metric", "value", "change", "red", "")
@@ -192,7 +176,7 @@ REASON = 40
 def _list(
     history: Path | None, suite: str, metric: str, part: str, branch: str, since: Any, each: bool, limit: int, form: str
 ) -> None:
-    """Show earlier runs, the newest first: a line for each suite, with its first metric and what was red.
+    """Show earlier runs, the newest first: a line for each suite, with its first metric and its red figures.
 
     With --metric, --slice or --rows it is a line for each metric and slice.
     """
@@ -205,7 +189,7 @@ def _list(
     shown = [row for row in found if row.run in set(numbers[:limit])]
     left = len(numbers) - len(numbers[:limit])
     if form == "json":
-        click.echo(json.dumps({"format": FORMAT, "left": left, "rows": [_plain(row) for row in shown]}, indent=1))
+        click.echo(json.dumps({"format": 1, "left": left, "rows": [_plain(row) for row in shown]}, indent=1))
     elif form == "csv":
         click.echo("".join(_csv(shown)), nl=False)
     else:
@@ -228,7 +212,8 @@ def _list(
 def _export(file: Path, history: Path | None, form: str | None) -> None:
     """Write all of the history into FILE, or print it for -: a line for each suite, metric and slice of each run."""
     found = rows(history or history_near(Path.cwd()))
-    lines = _csv(found) if (form or file.suffix.lower()[1:]) == "csv" else _json_lines(found)
+    as_json = (json.dumps(_plain(row)) + "\n" for row in found)
+    lines = _csv(found) if (form or file.suffix.lower()[1:]) == "csv" else as_json
     if str(file) == "-":
         sys.stdout.writelines(lines)
         return
@@ -237,23 +222,17 @@ def _export(file: Path, history: Path | None, form: str | None) -> None:
 
 
 def _nothing(path: Path, wanted: Wanted) -> Problem:
-    """Why no row fits: a name that there is not, or names that no run has together."""
+    """The problem if no row fits: an unknown name, or names that no run has together."""
     for name in COLUMNS:
         value, there = getattr(wanted, name), known(path, name)
         if value and value not in there:
             allowed = f"available: {', '.join(there)}" if there else ""
-            return Problem(
-                f"has no {name} {value!r}", str(path), suggestion=did_you_mean(value, there), allowed=allowed
-            )
+            return Problem(f"has no {name} {value!r}", str(path), (), did_you_mean(value, there), allowed)
     return Problem("has no such run" if any(wanted) else "has no runs yet", str(path))
 
 
 def _plain(row: Row) -> dict[str, Any]:
     return {name: value for name, value in row._asdict().items() if name not in LEFT_OUT}
-
-
-def _json_lines(found: Iterable[Row]) -> Iterator[str]:
-    return (json.dumps(_plain(row)) + "\n" for row in found)
 
 
 def _csv(found: Iterable[Row]) -> Iterator[str]:
@@ -270,14 +249,12 @@ def _csv_line(values: Sequence[Any]) -> str:
 
 
 def _cells(shown: Iterable[Row]) -> Iterator[list[str]]:
-    """What concerns a suite as a whole stands in its first line."""
+    """A line for each row; notes on a suite as a whole are in its first line."""
     last = None
     for row in shown:
         suite = (row.run, row.suite, row.path)
         yield [
-            row.date[:16].replace("T", " "),
-            row.commit[:7],
-            row.suite,
+            *_run_cells(row),
             row.metric,
             row.slice,
             "" if row.value is None else figure(row.value),
@@ -289,17 +266,18 @@ def _cells(shown: Iterable[Row]) -> Iterator[list[str]]:
         last = suite
 
 
+def _run_cells(row: Row) -> list[str]:
+    return [row.date[:16].replace("T", " "), row.commit[:7], row.suite]
+
+
 def _brief(shown: Iterable[Row]) -> Iterator[list[str]]:
-    """A line for each suite of a run."""
     for _, group in groupby(shown, lambda row: (row.run, row.suite, row.path)):
         rows = list(group)
         first = next((row for row in rows if row.slice == "all"), rows[0])
         red = [f"{row.metric} {row.slice}" for row in rows if row.metric and row.verdict in ("fail", "error")]
         more = f" and {len(red) - NAMED} more" if len(red) > NAMED else ""
         yield [
-            first.date[:16].replace("T", " "),
-            first.commit[:7],
-            first.suite,
+            *_run_cells(first),
             first.suite_verdict,
             first.metric,
             "" if first.value is None else figure(first.value),

@@ -8,13 +8,12 @@ from typing import get_args
 
 import click
 
+from pytest_ireval.cli.options import registry_at
 from pytest_ireval.errors import IrevalError, Problem
 from pytest_ireval.intake.importing import Imported, Judges, import_files
-from pytest_ireval.plugins.registry import installed
 from pytest_ireval.results.evaluation import Grades
 from pytest_ireval.retrieval.formats.input_file import FilePath
 from pytest_ireval.retrieval.formats.writers import encoded_judgments, encoded_queries, put
-from pytest_ireval.retrieval.judgments import Judgments
 from pytest_ireval.retrieval.queries import Queries
 from pytest_ireval.text_table import counted
 
@@ -52,7 +51,9 @@ def command(
     queries or judgments. Query ids that are whole phrases become ids without
     blanks, which rankings files can hold.
     """
-    found = import_files(sources, installed().readers, format=name, grades=grades, judges=judges, keep_ids=keep_ids)
+    found = import_files(
+        sources, registry_at(None).readers, format=name, grades=grades, judges=judges, keep_ids=keep_ids
+    )
     targets = {what: Path(folder, f"{what}.{ending}") for what in (QUERIES, JUDGMENTS)}
     _check_targets(found, targets, force=force)
     Path(folder).mkdir(parents=True, exist_ok=True)
@@ -66,7 +67,7 @@ def command(
 
 
 def _check_targets(found: Imported, targets: dict[str, Path], *, force: bool) -> None:
-    """Nothing is written over unasked, and nothing old is left beside what is new."""
+    """Refuse to overwrite files unasked, and to leave an old file beside a new one."""
     there = [what for what, target in targets.items() if target.exists()]
     written = [str(targets[what]) for what in there if getattr(found, what) is not None]
     if written and not force:
@@ -74,9 +75,8 @@ def _check_targets(found: Imported, targets: dict[str, Path], *, force: bool) ->
     for what in there:
         if getattr(found, what) is None:
             complaint = f"the sources contain no {what}; the {what} in this file may belong to other sources"
-            raise IrevalError(
-                Problem(complaint, place=str(targets[what]), suggestion="remove it, or choose another folder with --to")
-            )
+            suggestion = "remove it, or choose another folder with --to"
+            raise IrevalError(Problem(complaint, place=str(targets[what]), suggestion=suggestion))
 
 
 def _said(found: Imported, targets: dict[str, Path]) -> Iterator[str]:
@@ -91,27 +91,17 @@ def _said(found: Imported, targets: dict[str, Path]) -> Iterator[str]:
     if found.judgments is None:
         yield f"no judgments: {targets[JUDGMENTS]} not written"
         return
-    yield _graded(found.judgments, targets[JUDGMENTS])
-    yield from _unjudged(found)
+    judgments = found.judgments
+    rows = len(judgments) if judgments.subtopics is None else judgments.subtopics.row.size
+    counts = f"{counted(rows, 'judgment')} of {counted(len(judgments.queries), 'query')}"
+    yield f"wrote {targets[JUDGMENTS]}: {counts}, grades {judgments.grade.min():g} to {judgments.grade.max():g}"
+    judged = set(judgments.queries)
+    without = [query for query in found.queries.ids if query not in judged] if found.queries is not None else []
+    if without:
+        more = f" and {len(without) - LISTED} more" if len(without) > LISTED else ""
+        yield f"without judgments: {', '.join(without[:LISTED])}{more}"
 
 
 def _written(queries: Queries, target: Path) -> str:
     columns = f", with {', '.join(queries.columns)}" if queries.columns else ""
     return f"wrote {target}: {counted(len(queries), 'query')}{columns}"
-
-
-def _graded(judgments: Judgments, target: Path) -> str:
-    low, high = judgments.grade.min(), judgments.grade.max()
-    rows = len(judgments) if judgments.subtopics is None else judgments.subtopics.row.size
-    counts = f"{counted(rows, 'judgment')} of {counted(len(judgments.queries), 'query')}"
-    return f"wrote {target}: {counts}, grades {low:g} to {high:g}"
-
-
-def _unjudged(found: Imported) -> Iterator[str]:
-    if found.queries is None or found.judgments is None:
-        return
-    judged = set(found.judgments.queries)
-    without = [query for query in found.queries.ids if query not in judged]
-    if without:
-        more = f" and {len(without) - LISTED} more" if len(without) > LISTED else ""
-        yield f"without judgments: {', '.join(without[:LISTED])}{more}"

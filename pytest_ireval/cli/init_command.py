@@ -9,7 +9,7 @@ import re
 import shlex
 import statistics
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -24,15 +24,14 @@ from pytest_ireval.statistics.student import LIKENESS, likely_spread, queries_ne
 from pytest_ireval.text_table import counted, roughly
 
 if TYPE_CHECKING:
-    from pytest_ireval.results.evaluation import Evaluation
     from pytest_ireval.retrieval.rankings import Rankings
 
 
 EXPECTED = 3
 TOP = 3
-"""So many expectations are proposed."""
+"""Expectations that are proposed."""
 SHORTEST, LONGEST = 20, 100
-"""So many documents of each ranking count at least and at most, unless somebody changes ``depth``."""
+"""The least and the greatest ``depth`` that a new suite gets."""
 CUTOFF = 10
 RECALL_CUTOFFS = (100, 50, 20)
 
@@ -63,8 +62,8 @@ def command(
     """Write a suite for these rankings, with floors and tolerances taken from them, and comments that say how.
 
     Rankings come from a file, from a Python function, or from a command; the latter two need --queries, and are asked
-    once. Besides them it takes judgments, or queries alone. No file is ever overwritten. In a terminal it asks for
-    what is missing.
+    once. It also takes judgments, or queries alone. No file is ever overwritten. In a terminal it asks for whatever is
+    missing.
     """
     from pytest_ireval.suites.inheriting import shown_path
     from pytest_ireval.suites.loading import load_suite
@@ -84,9 +83,8 @@ def command(
     if path.suffix not in (".yaml", ".yml"):
         raise click.UsageError(f"{output}: the name of a suite file ends in .yaml or .yml")
     if path.exists():
-        raise IrevalError(
-            Problem("already exists, and is not overwritten", shown_path(path), (), "choose another file with -o")
-        )
+        complaint = "already exists, and is not overwritten"
+        raise IrevalError(Problem(complaint, shown_path(path), (), "choose another file with -o"))
     known = _known(
         name,
         path,
@@ -96,21 +94,21 @@ def command(
     )
     path.parent.mkdir(parents=True, exist_ok=True)
     with open(path, "x", encoding="utf-8") as file:
-        file.write(_scaffold(known))
+        rules = [*_judged_rules(known), *_churn(), *_expectations(known)]
+        file.write("\n".join([*_head(known), "rules:", *rules]) + "\n")
     for named in filter(None, (known.source.file, known.judgments, known.queries_file)):
         _warn_outside(named.path, path.parent)
     _tell(load_suite(path).shown)
 
 
 def _asked_for(what: str, default: str | None = None) -> tuple[Path | None, str | None]:
-    """A file or a function that the user types."""
     answer = str(click.prompt(what, default=default, show_default=False)).strip()
     is_function = ":" in answer and not Path(answer).exists()
     return (None, answer) if is_function else (Path(answer) if answer else None, None)
 
 
 def _warn_outside(file: Path, folder: Path) -> None:
-    """Say it if a file is not in the repository of the suite: other machines do not have it."""
+    """Warn if a file is not in the repository of the suite: other machines do not have it."""
     from pytest_ireval.repositories.branches import top_of
 
     try:
@@ -135,18 +133,24 @@ def _answered(name: str, path: Path, source: _Source, queries: _Named | None) ->
     from pytest_ireval.gate.material import today_of
     from pytest_ireval.gate.run import material_of
     from pytest_ireval.plugins.conftests import Conftests
+    from pytest_ireval.suites.inheriting import shown_path
     from pytest_ireval.suites.loading import load_suites
 
     known = _Known(name, path, source, LONGEST, (), None, queries)
     text = "\n".join([*_head(known), "missing_queries: zero", "rules:", *_churn()]) + "\n"
     registry = Conftests().registry_for(path)
-    (suite,) = load_suites(path, registry, contents=lambda file: text.encode() if file == path else file.read_bytes())
+    (suite,) = load_suites(
+        path,
+        registry,
+        shown=f"{shown_path(path)} (not written)",
+        contents=lambda file: text.encode() if file == path else file.read_bytes(),
+    )
     with LateBar() as progress:
         return material_of(suite, registry, today_of(), progress).now.rankings[0]
 
 
 def _known(name: str, path: Path, source: _Source, judgments: _Named | None, queries: _Named | None) -> _Known:
-    """What the files hold, or the source answers."""
+    """The content of the files, or the answers of the source."""
     from pytest_ireval.intake.reading import read_queries, read_rankings
 
     file = source.file
@@ -171,7 +175,7 @@ def _known(name: str, path: Path, source: _Source, judgments: _Named | None, que
 
 
 def _evaluated(judgments: _Named, rankings: Rankings, depth: int) -> Evaluation:
-    """The last metric says where a document of the top grade stands first."""
+    """The last metric is 1 if a document of the top grade ranks first."""
     from pytest_ireval.evaluating.evaluation import evaluate
     from pytest_ireval.intake.reading import read_judgments
 
@@ -183,9 +187,9 @@ def _evaluated(judgments: _Named, rankings: Rankings, depth: int) -> Evaluation:
 
 
 def _first(rankings: Rankings, evaluation: Evaluation | None) -> tuple[tuple[str, str], ...]:
-    """Return queries with the document that stands first: of the top grade, and the farthest ahead of the fourth.
+    """Return queries with their first document: of the top grade, and the farthest ahead of the fourth.
 
-    A document that a harmless change moves below the top three is no example of what must not break.
+    A document that a harmless change moves below the top three is a bad example of what must not break.
     """
     best = evaluation.metrics[-1].values if evaluation else {}
     queries = [query for query in rankings.queries if not evaluation or best.get(query) == 1.0]
@@ -198,7 +202,7 @@ def _first(rankings: Rankings, evaluation: Evaluation | None) -> tuple[tuple[str
 
 
 def _lead(rankings: Rankings, place: int) -> float:
-    """How far the score of the first document is ahead of the fourth, as a share of all scores of the list."""
+    """The distance of the first score from the fourth, as a share of the distance from the first to the last."""
     scores = rankings.score[rankings.first[place] : rankings.first[place + 1]]
     if scores.size <= TOP or scores[0] == scores[-1]:
         return 0.0
@@ -215,20 +219,16 @@ def _tell(shown: str) -> None:
 
 PLAIN = re.compile(r"[A-Za-z0-9_./][A-Za-z0-9_./@+=-]*")
 MISREAD = re.compile(r"(?i)true|false|yes|no|on|off|null|~|[0-9.eE+-]+")
-"""Editors take these for something else than text."""
+"""Editors read these as something else than text."""
 SHOWN = 5
 
 
 class _Named(NamedTuple):
-    """A file, and its format if somebody named it."""
-
     path: Path
     format: str | None = None
 
 
 class _Source(NamedTuple):
-    """A file of rankings, or what is asked for them."""
-
     file: _Named | None = None
     python: str = ""
     command: str = ""
@@ -236,14 +236,12 @@ class _Source(NamedTuple):
 
 @dataclass(frozen=True)
 class _Known:
-    """What is at hand."""
-
     name: str
     output: Path
     source: _Source
     depth: int
     first: tuple[tuple[str, str], ...]
-    """Queries with a document that stands first and should."""
+    """Queries with a document that ranks first and should."""
     judgments: _Named | None = None
     queries_file: _Named | None = None
     queries: Queries | None = None
@@ -252,14 +250,8 @@ class _Known:
     """Queries without a ranking."""
 
 
-def _scaffold(known: _Known) -> str:
-    """The suite's text."""
-    rules = [*_judged_rules(known), *_churn(), *_expectations(known)]
-    return "\n".join([*_head(known), "rules:", *rules]) + "\n"
-
-
 def quoted(text: str) -> str:
-    """Text as YAML takes it for text."""
+    """Text as YAML reads it as text."""
     if PLAIN.fullmatch(text) and not MISREAD.fullmatch(text):
         return text
     return json.dumps(text.replace("$", "$$"), ensure_ascii=False)
@@ -293,7 +285,11 @@ def _head(known: _Known) -> Iterator[str]:
         yield f"judgments: {_file(known.judgments, known)}"
     if known.evaluation:
         yield f"metrics: [{', '.join(metric.name for metric in known.evaluation.metrics)}]"
-    yield from _missing(known.missing)
+    if missing := known.missing:
+        names = ", ".join(missing[:SHOWN]) + (", …" if len(missing) > SHOWN else "")
+        without = f"{counted(len(missing), 'query')} without a ranking"
+        yield f"# {without} ({names}): an error of the first run, unless"
+        yield "# missing_queries: zero"
     yield ""
 
 
@@ -306,14 +302,6 @@ def _source(known: _Known) -> str:
         return f"command: [{words}], folder: {quoted(here)}"
     file = source.file or _Named(Path())
     return f"run: {_path(file, known)}{f', format: {file.format}' if file.format else ''}"
-
-
-def _missing(missing: Sequence[str]) -> Iterator[str]:
-    if missing:
-        names = ", ".join(missing[:SHOWN]) + (", …" if len(missing) > SHOWN else "")
-        without = f"{counted(len(missing), 'query')} without a ranking"
-        yield f"# {without} ({names}): an error of the first run, unless"
-        yield "# missing_queries: zero"
 
 
 def _judged_rules(known: _Known) -> Iterator[str]:
@@ -356,7 +344,9 @@ def _how_it_was_made(metric: MetricResult) -> Iterator[str]:
     if made.queries >= _MANY:
         yield "  # Evidence decides: a statistically significant drop fails; an uncertain one is a warning."
     if made.queries < _FEW:
-        yield f"  # {queries} are few: about {roughly(_needed_for(0.02, values)):,} would show a drop of 2%."
+        likely = likely_spread(values)
+        needed = (queries_needed(likely, 0.02 * statistics.fmean(values)) if likely else None) or 0
+        yield f"  # {queries} are few: about {roughly(needed):,} would show a drop of 2%."
 
 
 def _evidence(queries: int) -> str:
@@ -365,12 +355,21 @@ def _evidence(queries: int) -> str:
 
 
 def _per_slice(metric: MetricResult, queries: Queries) -> Iterator[str]:
-    for column, found in _slices(metric, queries):
-        each = ", ".join(f"{quoted(value)}: {_proposal(values).tolerance}" for value, values in found.items())
-        decided = _evidence(min(map(len, found.values())))
-        yield f"  # The same for each {column}: a better head must not hide a broken tail."
-        yield f"  - no_regression: {{metric: {metric.name}, per: {quoted(column)}, tolerance: {{{each}}}{decided}}}"
-        return
+    """The rule for the first column that makes slices of the queries."""
+    for column, entries in queries.columns.items():
+        if column == _weight_column(queries):
+            continue
+        found: dict[str, list[float]] = {}
+        for query, value in zip(queries.ids, entries, strict=True):
+            if query in metric.values:
+                found.setdefault(value, []).append(metric.values[query])
+        fewest = min(map(len, found.values()), default=0)
+        if 1 < len(found) <= MOST_VALUES and fewest > 1 and "" not in found:
+            each = ", ".join(f"{quoted(value)}: {_proposal(values).tolerance}" for value, values in found.items())
+            rule = f"{{metric: {metric.name}, per: {quoted(column)}, tolerance: {{{each}}}{_evidence(fewest)}}}"
+            yield f"  # The same for each {column}: a better head must not hide a broken tail."
+            yield f"  - no_regression: {rule}"
+            return
 
 
 def _churn() -> Iterator[str]:
@@ -391,21 +390,16 @@ def _expectations(known: _Known) -> Iterator[str]:
         yield f"      - {{query: {quoted(query)}, document: {quoted(document)}, top: 3}}"
 
 
-BELOW = 0.95
-"""A floor is so much of what is reached now."""
-LOW_MEAN = 0.1
-"""A share of so small a mean says little; the tolerance is an amount then."""
 TRAFFIC = {"searches", "traffic", "volume", "count", "clicks", "frequency", "popularity", "weight"}
-"""Words in the names of columns that say how often a query is asked."""
+"""Words in the names of columns that hold how often a query is asked."""
 _FEW = 50
 _MANY = 100
 """From this many queries on, a mean is judged by evidence."""
 MOST_VALUES = 12
-FEWEST_QUERIES = 2
 
 
 class _Proposal(NamedTuple):
-    """A tolerance as a suite writes it, and how many queries it rests on."""
+    """A tolerance as a suite writes it, and the number of queries that it rests on."""
 
     tolerance: str
     queries: int
@@ -426,39 +420,19 @@ def _proposal(values: Iterable[float]) -> _Proposal:
     drop = None if likely is None else resolution(likely, len(known))
     if drop is None:
         return _Proposal(f"{{absolute: {_up(0.5 / max(1, len(known)), 3):g}}}", len(known), 0.0)
-    if mean < LOW_MEAN:
+    if mean < 0.1:  # a share of such a low mean says little
         return _Proposal(f"{{absolute: {_up(drop, 3):g}}}", len(known), spread)
     share = drop / mean * 100
     return _Proposal(f"{_up(share, 1 if share < 10 else 0):g}%", len(known), spread)
 
 
-def _needed_for(share: float, values: Sequence[float]) -> int:
-    """About how many queries of this spread show a drop of that share of the mean."""
-    likely = likely_spread(values)
-    return (queries_needed(likely, share * statistics.fmean(values)) if likely else None) or 0
-
-
 def _floor(value: float) -> float:
-    """A little below what is reached now."""
-    return math.floor(value * BELOW * 100 + 1e-9) / 100
-
-
-def _slices(result: MetricResult, queries: Queries) -> Iterator[tuple[str, Mapping[str, list[float]]]]:
-    """Columns that make slices of the queries, with the metric's values in each."""
-    for column, entries in queries.columns.items():
-        if column == _weight_column(queries):
-            continue
-        found: dict[str, list[float]] = {}
-        for query, value in zip(queries.ids, entries, strict=True):
-            if query in result.values:
-                found.setdefault(value, []).append(result.values[query])
-        few = any(len(values) < FEWEST_QUERIES for values in found.values())
-        if 1 < len(found) <= MOST_VALUES and not few and "" not in found:
-            yield column, found
+    """5% below the current value, rounded down."""
+    return math.floor(value * 0.95 * 100 + 1e-9) / 100
 
 
 def _weight_column(queries: Queries) -> str:
-    """The column that looks like how much traffic a query stands for; nothing if none does."""
+    """The column whose name suggests the traffic of a query; empty if there is none."""
     named = (column for column in queries.columns if TRAFFIC & set(re.split(r"[^a-z]+", column.lower())))
     return next((column for column in named if _are_weights(queries.columns[column])), "")
 
@@ -472,6 +446,5 @@ def _are_weights(entries: Sequence[str]) -> bool:
 
 
 def _up(number: float, digits: int) -> float:
-    """Rounded up."""
     scale = float(10**digits)
     return math.ceil(number * scale - 1e-9) / scale

@@ -1,4 +1,4 @@
-"""``ireval lint``: what is doubtful about judgments and queries."""
+"""``ireval lint``: doubtful judgments and queries."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import get_args
 
 import click
 
-from pytest_ireval.cli.options import format_options
+from pytest_ireval.cli.options import format_options, registry_at
 from pytest_ireval.errors import did_you_mean
 from pytest_ireval.intake.linting import CHECKS, Doubt, findings
 from pytest_ireval.intake.reading import read_judgments, read_queries, read_rankings
@@ -17,7 +17,6 @@ from pytest_ireval.results.evaluation import Grades
 
 FIRST = 5
 """The findings of a check that are shown unless all are asked for."""
-SCALE = re.compile(r"(-?[0-9.]+)\.\.(-?[0-9.]+)")
 
 
 @click.command(name="lint", context_settings={"show_default": True})
@@ -45,17 +44,18 @@ def command(
     rankings_format: str | None,
     grades: Grades,
 ) -> None:
-    """Look for what is doubtful in JUDGMENTS, with the queries and RANKINGS they belong to.
+    """Look for doubtful JUDGMENTS, with the queries and RANKINGS they belong to.
 
     The exit code is 1 when there is anything, 0 when there is nothing, 2 when a file cannot be read.
     """
     for name in ignore:
         if name not in CHECKS:
             raise click.UsageError(f"unknown check {name!r}; {did_you_mean(name, CHECKS) or ', '.join(CHECKS)}")
+    registry = registry_at(None)
     found = findings(
-        read_judgments(judgments, format=judgments_format, grades=grades),
-        None if queries is None else read_queries(queries, format=queries_format),
-        [read_rankings(path, format=rankings_format) for path in rankings],
+        read_judgments(judgments, format=judgments_format, grades=grades, registry=registry),
+        None if queries is None else read_queries(queries, format=queries_format, registry=registry),
+        [read_rankings(path, format=rankings_format, registry=registry) for path in rankings],
         scale=None if scale is None else _scale(scale),
         rel=rel,
     )
@@ -65,7 +65,7 @@ def command(
 
 
 def _scale(text: str) -> tuple[float, float]:
-    match = SCALE.fullmatch(text)
+    match = re.fullmatch(r"(-?[0-9.]+)\.\.(-?[0-9.]+)", text)
     try:
         low, high = map(float, match.groups()) if match else (1.0, 0.0)
     except ValueError:

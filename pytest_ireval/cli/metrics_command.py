@@ -1,4 +1,4 @@
-"""``ireval metrics``: what can be measured, and how exactly."""
+"""``ireval metrics``: the installed metrics and their definitions."""
 
 from __future__ import annotations
 
@@ -27,6 +27,7 @@ from pytest_ireval.text_table import table
 
 _ALSO = {
     "sklearn": "scikit-learn",
+    "ndeval": "pyndeval",
     "pytrec_eval": "trec_eval",
     "ir-measures": "ir_measures",
     "pyntcireval": "ntcireval",
@@ -56,10 +57,14 @@ def command(names: tuple[str, ...], package: str | None, suites: Path | None) ->
     if package and names:
         blocks, problems = _these_names(package, names, registry.vocabulary)
     elif package:
-        blocks = list(_all_names(package, registry.metrics.values()))
+        metrics = registry.metrics.values()
+        blocks = [_table(package, counterparts(metrics, package))]
+        blocks += [_without(names_without, why) for why, names_without in reasons(metrics, package)]
     elif names:
         blocks, problems = _explained(names, registry)
-        problems = problems if suites else [_or_of_a_conftest(problem) for problem in problems]
+        if not suites:
+            more = "metrics of conftest.py files are known with --suites DIR"
+            problems = [replace(each, allowed="\n  ".join(filter(None, (each.allowed, more)))) for each in problems]
     else:
         blocks = [*_listed(registry), "ireval metrics NAME explains one."]
     if blocks:
@@ -69,7 +74,7 @@ def command(names: tuple[str, ...], package: str | None, suites: Path | None) ->
 
 
 def _these_names(package: str, names: Sequence[str], vocabulary: Vocabulary) -> tuple[list[str], list[Problem]]:
-    """Blocks of text about the names that are known, and what is wrong with the others."""
+    """Blocks of text about the names that are known, and the problems of the others."""
     found: list[Found] = []
     problems: list[Problem] = []
     for name in dict.fromkeys(names):
@@ -101,20 +106,13 @@ def _by_reason(every: Iterable[Absent]) -> list[tuple[str, list[str]]]:
     return list(by_why.items())
 
 
-def _all_names(package: str, metrics: Collection[Metric]) -> Iterator[str]:
-    """The names of a package with ours, and those that have no counterpart."""
-    yield _table(package, counterparts(metrics, package))
-    for why, names in reasons(metrics, package):
-        yield _without(names, why)
-
-
 def reasons(metrics: Collection[Metric], package: str) -> list[tuple[str, list[str]]]:
-    """Why names of a package have no counterpart, each reason with the names it holds for."""
+    """The reasons why names of a package have no counterpart, each with its names."""
     return _by_reason(without_counterpart(metrics, package))
 
 
 def _explained(names: tuple[str, ...], registry: Registry) -> tuple[list[str], list[Problem]]:
-    """Blocks of text about the metrics that are known, and what is wrong with the other names."""
+    """Blocks of text about the metrics that are known, and the problems of the other names."""
     blocks: list[str] = []
     problems: list[Problem] = []
     width = terminal_width()
@@ -127,7 +125,7 @@ def _explained(names: tuple[str, ...], registry: Registry) -> tuple[list[str], l
 
 
 def _metric_text(metric: Metric, width: int) -> Iterator[str]:
-    """Everything a metric says of itself, in lines of at most ``width`` where words allow."""
+    """The whole description of a metric, in lines of at most ``width`` where words allow."""
     yield signature(metric)
     for line in _lines(metric):
         yield textwrap.fill(
@@ -170,7 +168,7 @@ def range_of(metric: Metric) -> str:
 
 
 def without_relevant(metric: Metric) -> str:
-    """What a query without relevant documents scores."""
+    """The score of a query without relevant documents."""
     if metric.unit != "query":
         return ""
     value = _scored_without_relevant(metric)
@@ -186,7 +184,7 @@ def also_called(metric: Metric) -> list[str]:
 
 
 def meaning(metric: Metric, spelling: str) -> str:
-    """What a spelling stands for, in the grammar of names: ``nDCG(gain='exp')``, ``nDCG@{cutoff}``."""
+    """The meaning of a spelling, in the grammar of names: ``nDCG(gain='exp')``, ``nDCG@{cutoff}``."""
     given = metric(**metric.spellings[spelling]).arguments
     defaults = {p.name: p.default for p in metric.parameters}
     parts = {name: text_of(value) for name, value in given.items() if value != defaults[name]}
@@ -206,9 +204,8 @@ def option_for(metric: Metric) -> str:
 
 
 def _sample(parameter: Parameter) -> str:
-    """A value that makes sense, as far as the parameter says."""
-    values = (10, 0.5, 1, True, *(parameter.choices or ("…",)), {1: 1, 2: 3})
-    for value in values:
+    """A value that makes sense, as far as the parameter tells."""
+    for value in (10, 0.5, 1, True, *(parameter.choices or ("…",)), {1: 1, 2: 3}):
         try:
             return text_of(parameter.checked(value))
         except ValueError:  # not of this type, or out of its bounds
@@ -217,7 +214,7 @@ def _sample(parameter: Parameter) -> str:
 
 
 def described_metric(parameter: Parameter) -> str:
-    """What a parameter means, allows and defaults to."""
+    """The meaning of a parameter, its allowed values and its default."""
     default = "required" if parameter.required else f"default {text_of(parameter.default)}"
     allowed = " or ".join(map(repr, parameter.choices)) or parameter.bounds
     aliases = ", ".join(f"also {name}=" for name in parameter.about.aliases)
@@ -229,50 +226,35 @@ def signature(metric: Metric) -> str:
     needed = [p.name for p in metric.parameters if p.required and p.name != metric.at]
     inside = f"({', '.join(f'{name}=…' for name in needed)})" if needed else ""
     parameter = metric.parameter(metric.at) if metric.at else None
-    if parameter is None:
-        return metric.name + inside
-    return (
-        f"{metric.name}{inside}@{parameter.name}" if parameter.required else f"{metric.name}{inside}[@{parameter.name}]"
-    )
-
-
-def _or_of_a_conftest(problem: Problem) -> Problem:
-    """The same; it may be a metric that is not installed."""
-    more = "metrics of conftest.py files are known with --suites DIR"
-    return replace(problem, allowed="\n  ".join(filter(None, (problem.allowed, more))))
+    at = "" if parameter is None else f"@{parameter.name}" if parameter.required else f"[@{parameter.name}]"
+    return f"{metric.name}{inside}{at}"
 
 
 def _listed(registry: Registry) -> list[str]:
     """A table for each plugin that brings metrics or could."""
     tables = []
     for plugin in registry.plugins:
-        found = sorted((m for m in registry.metrics.values() if m.origin == str(plugin)), key=_by_name)
+        own = (metric for metric in registry.metrics.values() if metric.origin == str(plugin))
+        found = sorted(own, key=lambda metric: metric.name.lower())
         tables.append(table([str(plugin), ""], [[signature(metric), metric.summary] for metric in found]))
     return tables
-
-
-def _by_name(metric: Metric) -> str:
-    return metric.name.lower()
 
 
 _PLACES = {"int": 10, "float": 0.5}
 
 
 def _scored_without_relevant(metric: Metric) -> float | None:
-    """The number; None if it depends on the ranking, or if nobody can say beforehand."""
+    """The value without relevant documents; None if it depends on the ranking or is unknown."""
     if metric.no_relevant is not None or metric.unit != "query":
         return metric.no_relevant
     if any(p.required and p.kind not in _PLACES for p in metric.parameters):
         return None
     try:
-        values = settled(_with_arguments(metric), _without_relevant())
-    except MetricError:  # it needs more than rankings: nothing can be said
+        given = metric(**{p.name: _PLACES[p.kind] for p in metric.parameters if p.name in metric.missing})
+        values = settled(given, _without_relevant())
+    except MetricError:  # it needs more than rankings: its value is unknown
         return None
     return float(values[0]) if math.isfinite(values[0]) and (values == values[0]).all() else None
-
-
-def _with_arguments(metric: Metric) -> Metric:
-    return metric(**{p.name: _PLACES[p.kind] for p in metric.parameters if p.name in metric.missing})
 
 
 def _without_relevant() -> JudgedRankings:

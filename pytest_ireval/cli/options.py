@@ -1,4 +1,4 @@
-"""What several commands share: options for formats, policies and suites, and a progress bar."""
+"""Shared parts of commands: options for formats, policies and suites, and a progress bar."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def format_options(*contents: Content) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """``--judgments-format NAME`` and so on, for what a command reads."""
+    """``--judgments-format NAME`` and so on, for the inputs of a command."""
 
     def decorated(function: Callable[..., Any]) -> Callable[..., Any]:
         for content in reversed(contents):
@@ -39,7 +39,7 @@ def format_options(*contents: Content) -> Callable[[Callable[..., Any]], Callabl
 
 
 METRICS = ("nDCG@10", "AP", "RR", "P@10", "R@100", "Judged@10")
-"""What is shown when no metric is asked for."""
+"""The metrics that are shown by default."""
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -48,7 +48,7 @@ def metric_names(_ctx: click.Context, _parameter: click.Parameter, incomplete: s
     """The names that a shell completes; letter case does not count."""
     from pytest_ireval.plugins.registry import load_registry
 
-    return [name for name in load_registry().metrics if name.lower().startswith(incomplete.lower())]
+    return [name for name in load_registry(looks=True).metrics if name.lower().startswith(incomplete.lower())]
 
 
 metric_option = click.option(
@@ -99,7 +99,7 @@ _VIEWS = (
 
 
 def view_options(command: Command) -> Command:
-    """The command with options for how rankings and grades are seen: what is left when there is one query."""
+    """The command with options for reading rankings and grades, without those that concern several queries."""
     return _with((_TIES, *_VIEWS), command)
 
 
@@ -115,7 +115,7 @@ def _with(options: Sequence[Callable[[Any], Any]], command: Command) -> Command:
 
 
 def suites_named(paths: Iterable[Path], named: str | None = None, conftests: Conftests | None = None) -> list[Suite]:
-    """In the order of their files; ``named`` chooses one of them. That there is none is an error."""
+    """The suites at some paths, in the order of their files; ``named`` chooses one. An error if there is none."""
     from pytest_ireval.plugins.conftests import Conftests
     from pytest_ireval.suites.finding import is_shared, suites_at
     from pytest_ireval.suites.loading import load_suites
@@ -130,10 +130,8 @@ def suites_named(paths: Iterable[Path], named: str | None = None, conftests: Con
     chosen = [suite for suite in suites if suite.name == named]
     if not chosen:
         names = [suite.name for suite in suites]
-        meant = did_you_mean(named, names)
-        raise SuiteError(
-            Problem(f"unknown suite {named!r}", suggestion=meant, allowed=f"--named is one of {', '.join(names)}")
-        )
+        allowed = f"--named is one of {', '.join(names)}"
+        raise SuiteError(Problem(f"unknown suite {named!r}", "", (), did_you_mean(named, names), allowed))
     return chosen
 
 
@@ -146,12 +144,15 @@ suites_option = click.option(
 
 
 def registry_at(suites: Path | None) -> Registry:
-    """What is installed, and what the conftest.py files of that folder and of those above it bring."""
+    """The registry of installed plugins, and of the conftest.py files of that folder and of those above it."""
     from pytest_ireval.plugins.conftests import Conftests
     from pytest_ireval.plugins.registry import load_registry
 
     if suites is None:
-        return load_registry()
+        registry = load_registry(looks=True)
+        for each in registry.broken:
+            click.echo(f"warning: nothing of this plugin is shown: {each}", err=True)
+        return registry
     return Conftests().registry_for(suites.absolute())
 
 
@@ -160,10 +161,7 @@ PATIENCE = 1.0
 
 
 class LateBar:
-    """Counts from the start, and shows a bar on standard error once the work has taken a second.
-
-    Nothing is ever written, and nothing heavy imported, when standard error is no terminal.
-    """
+    """Counts from the start, and shows a bar on a terminal's standard error once the work has taken a second."""
 
     def __init__(self) -> None:
         self.watched = sys.stderr.isatty()
@@ -184,13 +182,13 @@ class LateBar:
             print("\r\x1b[2K", end="", file=sys.stderr, flush=True)
 
     def expect(self, amount: int, what: str) -> None:
-        """More work: so many bytes."""
+        """Add an amount of work, in bytes."""
         with self.lock:
             self.expected += amount
             self.what = what
 
     def advance(self, amount: int) -> None:
-        """So many bytes are done."""
+        """Report bytes that are done."""
         if not self.watched:
             return
         with self.lock:
@@ -206,7 +204,7 @@ class LateBar:
 
 
 WIDTH = 80
-"""Of what does not go to a terminal."""
+"""Columns of text that does not go to a terminal."""
 
 
 def terminal_width() -> int:

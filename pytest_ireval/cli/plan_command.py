@@ -1,11 +1,11 @@
-"""``ireval plan``: what the queries of suites can show, and how many it would take, before any run."""
+"""``ireval plan``: the drops that the queries of suites can show, and the queries needed, before any run."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -13,18 +13,13 @@ from pytest_ireval.gate.chance_of_red import chance_of_red
 from pytest_ireval.gate.sensitivity import Known, Outlook
 from pytest_ireval.reports.summary_table import chance_words
 from pytest_ireval.statistics.student import LIKENESS
-from pytest_ireval.suites.quantities import Tolerance
+from pytest_ireval.suites.quantities import Tolerance, tolerance
+from pytest_ireval.suites.scalars import UnfitError
 from pytest_ireval.text_table import aligned, magnitude, printable, wrapped
-
-if TYPE_CHECKING:
-    from pytest_ireval.suites.quantities import Tolerance
 
 
 def _drop(_context: click.Context, _option: click.Parameter, text: str | None) -> Tolerance | None:
     """A share of the baseline, or an amount."""
-    from pytest_ireval.suites.quantities import tolerance
-    from pytest_ireval.suites.scalars import UnfitError
-
     if text is None:
         return None
     try:
@@ -45,11 +40,11 @@ def _drop(_context: click.Context, _option: click.Parameter, text: str | None) -
 @click.option("--named", help="One suite of a matrix; the default is all suites at PATHS.")
 @click.option("--format", "form", default="table", type=click.Choice(["table", "json"]), help="The output format.")
 def command(paths: tuple[Path, ...], drop: Tolerance | None, queries: int | None, named: str | None, form: str) -> None:
-    """Say what the suites at PATHS, files or folders, can show with their queries.
+    """Show how small a change the queries of the suites at PATHS, files or folders, can detect.
 
     For each mean that a rule compares with the baseline: the smallest drop that its queries show in 80% of cases, how
     many queries its tolerance takes, and how often a harmless change breaks it. No source is asked and nothing is
-    evaluated: it rests on the figures of the accepted baseline and on how far queries moved with earlier acceptances.
+    evaluated: it uses the figures of the accepted baseline and the changes of queries with earlier acceptances.
     """
     from pytest_ireval.cli.options import suites_named
     from pytest_ireval.gate.material import today_of
@@ -69,23 +64,14 @@ def command(paths: tuple[Path, ...], drop: Tolerance | None, queries: int | None
 
 
 WIDTH = 100
-TOO_LITTLE = "less than they show"
-MOST = 10**9
-"""More queries than that are none that anybody has."""
 
 
 def _plan_text(known: Known, found: Sequence[Outlook], drop: Tolerance | None, queries: int | None) -> str:
-    """A table, and below it what it means."""
     suite = known.suite
     lines = [printable(f"{suite.name}: {suite.shown}")]
     if known.stored is None:
-        lines += wrapped(
-            "no baseline yet, so its values are unknown; accept the first one with: "
-            f"pytest --ireval {suite.shown} --ireval-update-new",
-            WIDTH,
-            "  ",
-        )
-        return "\n".join(lines)
+        remedy = f"accept the first one with: pytest --ireval {suite.shown} --ireval-update-new"
+        return "\n".join([*lines, *wrapped(f"no baseline yet, so its values are unknown; {remedy}", WIDTH, "  ")])
     if not found:
         return "\n".join([*lines, "  no rule compares a mean with the baseline"])
     lines[0] += f", baseline of {known.stored.accepted.date[:10]}"
@@ -109,22 +95,22 @@ def _shown(found: Sequence[Outlook]) -> list[Outlook]:
 
 def _table(rows: Sequence[Outlook], asked: str) -> list[str]:
     header = ["metric", "slice", "queries", "spread", "from", "can show", asked, "needs", "false alarms", ""]
-    cells = [[printable(each.mean_of), printable(each.slice), *_row(each)] for each in rows]
-    return [f"  {line}".rstrip() for line in aligned([header, *cells], (2, 3, 5, 6, 7, 8))]
+    return [f"  {line}".rstrip() for line in aligned([header, *map(_row, rows)], (2, 3, 5, 6, 7, 8))]
 
 
 def _row(each: Outlook) -> list[str]:
     usual = each.usual
-    alarm = "-" if each.false_alarm is None else f"{100 * each.false_alarm:.0f}%"
     return [
+        printable(each.mean_of),
+        printable(each.slice),
         f"{each.queries:,}" if each.clusters is None else f"{each.queries:,} in {each.clusters:,}",
         "-" if usual is None else magnitude(usual.spread),
         "-" if usual is None else "assumed" if usual.assumed else usual.origin,
         "no drop" if each.hopeless else "-" if each.resolution is None else magnitude(each.resolution),
         _asked(each),
-        "-" if each.needed is None else f"{each.needed:,}" if each.needed < MOST else "too many",
-        alarm,
-        f"<- {TOO_LITTLE}" if each.blind else "",
+        "-" if each.needed is None else f"{each.needed:,}" if each.needed < 10**9 else "too many",
+        "-" if each.false_alarm is None else f"{100 * each.false_alarm:.0f}%",
+        "<- less than they show" if each.blind else "",
     ]
 
 
@@ -136,7 +122,7 @@ def _asked(each: Outlook) -> str:
 
 
 def _meaning(found: Sequence[Outlook]) -> Iterator[str]:
-    """What the columns are, as far as they say something."""
+    """The meaning of the columns that are not empty."""
     yield (
         "spread: the standard deviation of what single queries gain or lose from one version to the next. "
         "can show: the smallest true drop that a one-sided t test at 5% finds in 80% of cases. "
@@ -159,7 +145,6 @@ def _meaning(found: Sequence[Outlook]) -> Iterator[str]:
 
 
 def _as_plain(known: Known, found: Sequence[Outlook]) -> dict[str, Any]:
-    """One suite for programs."""
     chance = chance_of_red(known)
     return {
         "suite": known.suite.name,

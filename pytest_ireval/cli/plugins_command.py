@@ -1,4 +1,4 @@
-"""``ireval plugins``: who takes part."""
+"""``ireval plugins``: the installed plugins."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pytest_ireval.retrieval.formats.reader import CONTENTS
 @click.command(name="plugins")
 @suites_option
 def command(suites: Path | None) -> None:
-    """List the plugins that are installed, with version and what they bring.
+    """List the installed plugins, with version and everything that they add.
 
     A conftest.py serves the suites of its folder; with --suites those of that folder are listed, too.
     """
@@ -25,11 +25,12 @@ def command(suites: Path | None) -> None:
         click.echo(f"{distribution} ({plugins})" if plugins != distribution else distribution)
         for title, names in _brought(registry, distribution):
             click.echo(f"  {title}: {', '.join(names)}")
+    for origin in registry.without:
+        click.echo(f"{origin}: left out by name")
     click.echo(f"\nFound through the entry-point group {ENTRY_POINT_GROUP}.")
 
 
 def _brought(registry: Registry, origin: str) -> Iterator[tuple[str, list[str]]]:
-    """What a distribution adds, by kind; nothing for a kind it does not add."""
     metrics = [metric.name for metric in registry.metrics.values() if metric.origin == origin]
     formats = [
         (f"formats of {content}", [r.name for r in registry.readers if r.holds == content and r.origin == origin])

@@ -58,9 +58,9 @@ def command(
     names: tuple[str, ...],
     kinds: tuple[str, ...],
 ) -> None:
-    """Draw the report of a run anew: index.html, summary.md, metrics.txt and to_judge.tsv.
+    """Draw the report of a run again: index.html, summary.md, metrics.txt and to_judge.tsv.
 
-    RESULTS is the results.json of a run, or the folder that it lies in; unless given, ireval-report/results.json.
+    RESULTS is the results.json of a run, or its folder; the default is ireval-report/results.json.
     Nothing is evaluated. Sections of plugins are drawn with the templates of those that are installed, with --suites
     also of the conftest.py files that serve that folder. With --charts only the charts are written, into charts/.
     """
@@ -70,9 +70,8 @@ def command(
     if names or kinds:
         raise click.UsageError("--suite and --kind need --charts")
     path = (results / RESULTS if results.is_dir() else results).absolute()
-    using = templates(
-        None if folder is None else folder.absolute(), templates_of(registry_at(suites).sections.values())
-    )
+    of_plugins = templates_of(registry_at(suites).sections.values())
+    using = templates(None if folder is None else folder.absolute(), of_plugins)
     run = settled_sections(recorded_run(results), using)
     files = RunFiles(path.parent, Path.cwd(), using=using)
     target = path.parent if to is None else to
@@ -83,7 +82,7 @@ def command(
 
 
 def _write(path: Path, text: str) -> None:
-    """The file is as the run would have written it; one with nothing in it is not there."""
+    """Write the file as the run would have written it; an empty one is removed."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         if path.name == TO_JUDGE and (moved := kept(path)):
@@ -98,16 +97,11 @@ def _write(path: Path, text: str) -> None:
 
 
 def _shown(path: Path) -> str:
-    """As seen from here, if it lies below."""
+    """The path from the current folder, if it is below it."""
     return printable(str(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path))
 
 
-MARK = "\ufeff"
-"""By this a spreadsheet knows that a file with more than plain letters is UTF-8."""
-
-
 def _draw_charts(results: Path, to: Path | None, suites: tuple[str, ...], kinds: tuple[str, ...]) -> None:
-    """Each chart as NAME.svg, and its numbers as NAME.csv."""
     run = recorded_run(results)
     chosen = _chosen(run, suites, results)
     charts = [chart for suite in chosen for chart in charts_of(suite) if not kinds or chart.kind in kinds]
@@ -122,15 +116,10 @@ def _draw_charts(results: Path, to: Path | None, suites: tuple[str, ...], kinds:
 
 
 def _chosen(run: RunResult, names: Sequence[str], results: Path) -> list[SuiteResult]:
-    """The suites of these names; all, if none is named."""
     there = [suite.name for suite in run.suites]
+    allowed = f"available: {', '.join(there)}" if there else "that run has no suites"
     unknown = [
-        Problem(
-            f"has no suite {name!r}",
-            str(results),
-            suggestion=did_you_mean(name, there),
-            allowed=f"available: {', '.join(there)}" if there else "that run has no suites",
-        )
+        Problem(f"has no suite {name!r}", str(results), (), did_you_mean(name, there), allowed)
         for name in dict.fromkeys(names)
         if name not in there
     ]
@@ -140,22 +129,18 @@ def _chosen(run: RunResult, names: Sequence[str], results: Path) -> list[SuiteRe
 
 
 def _nothing(chosen: Sequence[SuiteResult], kinds: Sequence[str], results: Path) -> Problem:
-    """Why there is no chart."""
     if not chosen:
         return Problem("nothing to draw: that run has no suites", str(results))
     found = dict.fromkeys(chart.kind for suite in chosen for chart in charts_of(suite))
     if kinds and found:
-        return Problem(
-            f"nothing to draw of {' and '.join(dict.fromkeys(kinds))}",
-            str(results),
-            allowed=f"available: {', '.join(found)}",
-        )
+        complaint = f"nothing to draw of {' and '.join(dict.fromkeys(kinds))}"
+        return Problem(complaint, str(results), allowed=f"available: {', '.join(found)}")
     suggestion = "it needs figures: a suite that could not be judged has none, and most charts compare with a baseline"
     return Problem("nothing to draw", str(results), suggestion=suggestion)
 
 
 def _write_charts(files: Mapping[FilePath, Iterable[str]]) -> None:
-    """Both are there, or neither."""
+    """Write both files, or neither."""
     folder = Path(next(iter(files))).parent
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -166,4 +151,5 @@ def _write_charts(files: Mapping[FilePath, Iterable[str]]) -> None:
 
 def _table(chart: Chart) -> Iterator[str]:
     text = csv_of(chart)
-    yield ("" if text.isascii() else MARK) + text.encode("utf-8", "backslashreplace").decode()
+    mark = "" if text.isascii() else "\ufeff"  # it tells spreadsheets that the file is UTF-8
+    yield mark + text.encode("utf-8", "backslashreplace").decode()

@@ -1,60 +1,32 @@
-"""``ireval self-test``: how often a suite is red by chance, and which damage it would notice."""
+"""``ireval self-test``: alarms of a suite by chance, and the damage that it would notice."""
 
 from __future__ import annotations
 
 import json
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import click
 
 from pytest_ireval.cli.options import LateBar
-from pytest_ireval.results.rehearsal import (
-    AskedAgain,
-    FalseAlarms,
-    HarmlessChange,
-    MetricNoise,
-    MutantNoticed,
-    SelfTest,
-    ToleranceNoise,
-)
+from pytest_ireval.results.rehearsal import AskedAgain, FalseAlarms, MetricNoise, MutantNoticed, SelfTest
 from pytest_ireval.text_table import counted, printable, table, wrapped
 
 if TYPE_CHECKING:
     from pytest_ireval.gate.verdicts import Circumstances
     from pytest_ireval.plugins.registry import Registry
-    from pytest_ireval.results.rehearsal import AskedAgain, SelfTest
     from pytest_ireval.suites.suite import Suite
 
 
 WIDTH = 100
-NAMED = 1
-"""So many rules are named that notice damage; JSON has all."""
-
-
-FORMAT = 1
-
-
-class Rehearsal(Protocol):
-    """A result that says whether the suite may be believed."""
-
-    @property
-    def holds(self) -> bool:
-        """Whether nothing is wrong."""
-
-
-R = TypeVar("R", bound=Rehearsal)
-
-_suite_argument = click.argument("suite", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-_format_option = click.option(
-    "--format", "form", default="table", type=click.Choice(["table", "json"]), help="The output format."
-)
+R = TypeVar("R", SelfTest, AskedAgain)
 
 
 @click.command(name="self-test", context_settings={"show_default": True})
-@_suite_argument
+@click.argument("suite", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option(
     "--trials",
     default=200,
@@ -70,7 +42,7 @@ _format_option = click.option(
 @click.option(
     "--repeat", type=click.IntRange(2, 1000), help="Instead, ask the source this many times, and compare its answers."
 )
-@_format_option
+@click.option("--format", "form", default="table", type=click.Choice(["table", "json"]), help="The output format.")
 @click.pass_context
 def command(
     context: click.Context, suite: Path, trials: int, against: Path | None, repeat: int | None, form: str
@@ -82,28 +54,24 @@ def command(
     code is 1 if a harmless change is red, or if rules that decide by evidence raise more alarms than they promise.
 
     With --repeat the source is asked several times what a run asks it: how far do figures move although nothing
-    changed, and which tolerances lie below that? The exit code is 1 if one does, or if a rule is red between two
+    changed, and which tolerances are smaller than that? The exit code is 1 if one is, or if a rule is red between two
     answers.
     """
+    for option in ("trials", "against"):
+        if repeat is not None and context.get_parameter_source(option) is not click.core.ParameterSource.DEFAULT:
+            raise click.UsageError(f"--repeat cannot be combined with --{option}")
+    from pytest_ireval.rehearsing.self_test import asked_again, self_test
+
     if repeat is not None:
-        for option in ("trials", "against"):
-            if context.get_parameter_source(option) is not click.core.ParameterSource.DEFAULT:
-                raise click.UsageError(f"--repeat cannot be combined with --{option}")
-        _ask_again(suite, repeat, form)
-        return
-
-    def rehearse(each: Suite, registry: Registry, circumstances: Circumstances) -> SelfTest:
-        from pytest_ireval.rehearsing.self_test import self_test
-
-        return self_test(each, registry, circumstances, trials=trials, against=against, bars=LateBar)
-
-    _rehearsed(suite, form, rehearse, _all_self_tests)
+        _rehearsed(suite, form, partial(asked_again, times=repeat, bars=LateBar), again_text)
+    else:
+        rehearse = partial(self_test, trials=trials, against=against, bars=LateBar)
+        _rehearsed(suite, form, rehearse, self_test_text)
 
 
 def _rehearsed(
-    path: Path, form: str, rehearse: Callable[[Suite, Registry, Circumstances], R], text: Callable[[Sequence[R]], str]
+    path: Path, form: str, rehearse: Callable[[Suite, Registry, Circumstances], R], text: Callable[[R], str]
 ) -> None:
-    """Rehearse the suites of a file, one after the other."""
     from pytest_ireval.gate.material import today_of
     from pytest_ireval.gate.verdicts import Circumstances
     from pytest_ireval.plugins.conftests import Conftests
@@ -115,15 +83,10 @@ def _rehearsed(
     found = [rehearse(suite, registry, circumstances) for suite in load_suites(path, registry)]
     if form == "json":
         suites = [{**to_plain(each), "holds": each.holds} for each in found]
-        click.echo(json.dumps({"format": FORMAT, "suites": suites}, ensure_ascii=False))
+        click.echo(json.dumps({"format": 1, "suites": suites}, ensure_ascii=False))
     else:
-        click.echo(text(found), nl=False)
+        click.echo("\n".join(map(text, found)), nl=False)
     sys.exit(0 if all(each.holds for each in found) else 1)
-
-
-def _all_self_tests(found: Sequence[SelfTest]) -> str:
-    """Those of several suites."""
-    return "\n".join(map(self_test_text, found))
 
 
 def self_test_text(found: SelfTest) -> str:
@@ -145,7 +108,9 @@ def _alarms(found: SelfTest) -> str:
     )
     header = ["rule", "decided by", "red", "95% limits", "by evidence", "promised", ""]
     rows = [_alarm_row(each) for each in (*rules, whole)]
-    return "\n".join((head, "", table(header, rows, (2, 3, 4, 5)), "", _meaning(whole)))
+    limits = f"95% limits: {percent(whole.low)} to {percent(whole.high)}"
+    last = _paragraph(f"This suite turns {percent(whole.share)} of harmless changes of this kind red ({limits}).")
+    return "\n".join((head, "", table(header, rows, (2, 3, 4, 5)), "", last))
 
 
 def _paragraph(text: str) -> str:
@@ -170,11 +135,6 @@ def percent(share: float) -> str:
     return f"{100 * share:.1f}".removesuffix(".0") + "%"
 
 
-def _meaning(whole: FalseAlarms) -> str:
-    limits = f"95% limits: {percent(whole.low)} to {percent(whole.high)}"
-    return _paragraph(f"This suite turns {percent(whole.share)} of harmless changes of this kind red ({limits}).")
-
-
 def _damage(found: SelfTest) -> str:
     seen = [each for each in found.mutants if each.noticed_from is not None]
     header = ["damage", "queries", "noticed from", "by"]
@@ -194,9 +154,8 @@ def _from(each: MutantNoticed) -> str:
 
 
 def _some(rules: Sequence[str]) -> str:
-    """The first rules, and how many more there are."""
-    more = f" and {len(rules) - NAMED} more" if len(rules) > NAMED else ""
-    return ", ".join(rules[:NAMED]) + more
+    """The first rule, and the number of others; JSON has all."""
+    return "".join(rules[:1]) + (f" and {len(rules) - 1} more" if len(rules) > 1 else "")
 
 
 def _missed(each: MutantNoticed) -> str:
@@ -209,26 +168,19 @@ def _missed(each: MutantNoticed) -> str:
 
 
 def _harmless(found: SelfTest) -> str:
-    rows = [[each.name, _said(each)] for each in found.harmless]
+    rows = []
+    for each in found.harmless:
+        tried = f"RED: {', '.join(each.red)}" if each.red else "pass"
+        rows.append([each.name, tried if each.tried else f"not tried: {each.why}"])
     return "Harmless changes, which must not turn a rule red:\n\n" + table(["change", "verdict"], rows)
 
 
-def _said(each: HarmlessChange) -> str:
-    if not each.tried:
-        return f"not tried: {each.why}"
-    return f"RED: {', '.join(each.red)}" if each.red else "pass"
-
-
 def _verdict(found: SelfTest) -> str:
-    return _paragraph("; ".join(_complaints(found)) or "self-test: pass")
-
-
-def _complaints(found: SelfTest) -> list[str]:
     complaints = [f"self-test: FAIL: {each.name}: {', '.join(each.red)}" for each in found.harmless if each.red]
     broken = [each.rule or "the whole suite" for each in found.alarms if each.broken]
     if broken:
         complaints.append(f"self-test: FAIL: more alarms than alpha allows: {', '.join(broken)}")
-    return complaints
+    return _paragraph("; ".join(complaints) or "self-test: pass")
 
 
 def _notes(found: SelfTest) -> Iterator[str]:
@@ -242,26 +194,10 @@ def _notes(found: SelfTest) -> Iterator[str]:
         yield _paragraph(f"note: {note}")
 
 
-def _ask_again(suite: Path, times: int, form: str) -> None:
-    def rehearse(each: Suite, registry: Registry, circumstances: Circumstances) -> AskedAgain:
-        from pytest_ireval.rehearsing.self_test import asked_again
-
-        return asked_again(each, registry, circumstances, times=times, bars=LateBar)
-
-    _rehearsed(suite, form, rehearse, _all_asked_again)
-
-
-def _all_asked_again(found: Sequence[AskedAgain]) -> str:
-    """Those of several suites."""
-    return "\n".join(map(again_text, found))
-
-
 def again_text(found: AskedAgain) -> str:
     """Everything below each other; the last line is the verdict."""
-    parts = [_answers(found)]
-    if not found.same:
-        parts += [_metrics(found), _tolerances(found)]
-    parts += [_red(found), f"self-test: {'pass' if found.holds else 'FAIL'}"]
+    moved = [] if found.same else [_metrics(found), _tolerances(found)]
+    parts = [_answers(found), *moved, _red(found), f"self-test: {'pass' if found.holds else 'FAIL'}"]
     return f"{printable(found.suite)} ({printable(found.file)})\n\n" + "\n\n".join(filter(None, parts)) + "\n"
 
 
@@ -302,12 +238,8 @@ def _metric_row(each: MetricNoise) -> list[str]:
 def _tolerances(found: AskedAgain) -> str:
     if not found.tolerances:
         return ""
-    rows = [
-        [each.rule, f"{each.tolerance:.4f}", f"{each.floor:.4f}", _below(each) if each.below else ""]
-        for each in found.tolerances
-    ]
+    rows = []
+    for each in found.tolerances:
+        note = f"below the noise: it will {'be red' if each.red else 'warn'} by chance" if each.below else ""
+        rows.append([each.rule, f"{each.tolerance:.4f}", f"{each.floor:.4f}", note])
     return table(["rule", "tolerance", "noise floor", ""], rows, (1, 2))
-
-
-def _below(each: ToleranceNoise) -> str:
-    return f"below the noise: it will {'be red' if each.red else 'warn'} by chance"

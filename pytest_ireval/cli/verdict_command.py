@@ -12,8 +12,6 @@ from pytest_ireval.reports.data_files import FOLDER, RESULTS, refuse_contradicti
 from pytest_ireval.results.suite_result import RunResult
 from pytest_ireval.text_table import printable
 
-EXITS = {"pass": 0, "inconclusive": 0, "fail": 1, "error": 2}
-
 
 @click.command(name="verdict")
 @click.argument("results", required=False, default=FOLDER, type=click.Path(path_type=Path))
@@ -30,11 +28,11 @@ def command(results: Path) -> None:
     click.echo(printable(f"{words.verdict}: {words.reason}."))
     for cause in words.causes:
         click.echo(printable(f"{words.label.lower()}: {cause}"))
-    sys.exit(EXITS[run.verdict])
+    sys.exit({"pass": 0, "inconclusive": 0, "fail": 1, "error": 2}[run.verdict])
 
 
 def recorded_run(results: Path) -> RunResult:
-    """``results`` is such a file, or the folder that it lies in."""
+    """The run in a results.json file; ``results`` is the file or its folder."""
     path = results / RESULTS if results.is_dir() else results
     try:
         text = path.read_text(encoding="utf-8")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -12,7 +12,7 @@ from click.core import ParameterSource
 from click.shell_completion import CompletionItem
 
 from pytest_ireval.baselines.reading import read_baseline
-from pytest_ireval.cli.options import LateBar, format_options, metric_names, view_options
+from pytest_ireval.cli.options import LateBar, format_options, metric_names, registry_at, view_options
 from pytest_ireval.cli.why_text import FORMATS
 from pytest_ireval.errors import (
     BaselineError,
@@ -110,8 +110,10 @@ def command(
     are named: judgments and policies are those of the suite, and rankings those of the last run.
     """
     if suite is not None:
-        _refuse_files((judgments, rankings, other), policies)
-
+        context = click.get_current_context()
+        given = [name for name in policies if context.get_parameter_source(name) == ParameterSource.COMMANDLINE]
+        if given or any((judgments, rankings, other)):
+            raise click.UsageError("--suite has its own files and policies: give no files and no policy options")
         with LateBar() as progress:
             explanation = _why_in_suite(suite, named, metric, query, progress, ask=ask, report=report)
         click.echo(FORMATS[form](explanation, lines), nl=False)
@@ -124,30 +126,19 @@ def command(
         raise click.UsageError("only one of the files can be standard input")
     try:
         with LateBar() as progress:
-            explanation = why(metric, judgments, rankings, query, other, progress=progress, **policies)
+            policies |= {"registry": registry_at(None), "progress": progress}
+            explanation = why(metric, judgments, rankings, query, other, **policies)
     except MetricNameError:
         if Path(metric).exists():
-            raise MetricNameError(_metric_comes_first(metric)) from None
+            suggestion = "write: ireval why METRIC JUDGMENTS RANKINGS"
+            problem = Problem("is a file, where a metric is expected", metric, suggestion=suggestion)
+            raise MetricNameError(problem) from None
         raise
     click.echo(FORMATS[form](explanation, lines), nl=False)
 
 
-def _refuse_files(files: tuple[str | None, ...], policies: dict[str, Any]) -> None:
-    """A suite says itself what is read, and how."""
-    context = click.get_current_context()
-    given = [name for name in policies if context.get_parameter_source(name) == ParameterSource.COMMANDLINE]
-    if any(files) or given:
-        raise click.UsageError("--suite has its own files and policies: give no files and no policy options")
-
-
-def _metric_comes_first(path: str) -> Problem:
-    return Problem(
-        "is a file, where a metric is expected", path, suggestion="write: ireval why METRIC JUDGMENTS RANKINGS"
-    )
-
-
 class _Sides(NamedTuple):
-    """What is explained: the rankings beside the baseline, and in words where they come from."""
+    """The explained rankings and the baseline; ``explains`` tells where they come from."""
 
     judgments: Judgments | None
     now: Rankings
@@ -157,19 +148,9 @@ class _Sides(NamedTuple):
 
 
 def _why_in_suite(
-    path: Path,
-    name: str | None,
-    metric: str,
-    query: str | None,
-    progress: Progress,
-    *,
-    ask: bool = False,
-    report: Path | None = None,
+    path: Path, name: str | None, metric: str, query: str | None, progress: Progress, *, ask: bool, report: Path | None
 ) -> Explanation:
-    """Why ``metric`` has its value; ``name`` chooses one suite of a matrix.
-
-    The rankings are those of the last run, which left them in the folder ``report``; ``ask`` asks the source instead.
-    """
+    """Explain the value of ``metric`` in the last run, by its folder ``report``; ``ask`` asks the source instead."""
     registry = Conftests().registry_for(path)
     suite = _chosen(path, name, registry)
     (wanted,) = registry.parse_metrics([metric])
@@ -216,7 +197,7 @@ def _titles_of(suite: Suite, explanation: Explanation) -> Mapping[str, str]:
 
 
 def _sides(suite: Suite, registry: Registry, progress: Progress, *, ask: bool, report: Path | None) -> _Sides:
-    """Those of the last run, if there is one and it still fits; else what the source returns now."""
+    """The rankings of the last run, if there is one and it still fits; else those that the source returns now."""
     if ask:
         return _asked(suite, registry, progress, "what the source returns now")
     run = _last_run(suite, report)
@@ -230,16 +211,17 @@ def _sides(suite: Suite, registry: Registry, progress: Progress, *, ask: bool, r
     if changed:
         return _asked(suite, registry, progress, f"what the source returns now; {changed} changed since {run}")
     explains = f"the rankings of {run}; --ask asks the source again"
+    alone = _Sides(base.population.judgments, run.rankings, None, explains)
     try:
         stored = read_baseline(suite.baselines, suite.name)
     except BaselineError as error:
-        return _Sides(base.population.judgments, run.rankings, None, explains, error)
+        return alone._replace(baseline_error=error)
     if stored is None:
-        return _Sides(base.population.judgments, run.rankings, None, explains)
+        return alone
     if baseline_print(stored) != run.record["baseline"]:
         explains = f"{explains}; the baseline was accepted after this run"
     before = replace(base.names.in_rankings(stored.rankings[0]), origin=f"the baseline of {stored.accepted.date}")
-    return _Sides(base.population.judgments, run.rankings, before, explains)
+    return alone._replace(before=before, explains=explains)
 
 
 def _asked(suite: Suite, registry: Registry, progress: Progress, explains: str) -> _Sides:
@@ -247,23 +229,17 @@ def _asked(suite: Suite, registry: Registry, progress: Progress, explains: str) 
     now, baseline = replace(material.now.rankings[0], origin=material.source), material.baseline
     before = None if baseline is None else replace(baseline.rankings[0], origin=baseline.origin)
     error = material.baseline_error
-    return _Sides(
-        material.population.judgments, now, before, explains, error if isinstance(error, BaselineError) else None
-    )
+    known = error if isinstance(error, BaselineError) else None
+    return _Sides(material.population.judgments, now, before, explains, known)
 
 
 def _last_run(suite: Suite, report: Path | None) -> LastRun | None:
     """The newest of the runs that left a report here, above here, or above the suite."""
-    folders = [report] if report is not None else dict.fromkeys(_near(suite))
+    here = Path.cwd()
+    above = [folder / FOLDER for folder in (here, *here.parents, *suite.path.parents)]
+    folders = [report] if report is not None else dict.fromkeys(above)
     found = [run for folder in folders if (folder / FILE).is_file() and (run := last_run(folder / FILE, suite))]
     return max(found, key=lambda run: run.date, default=None)
-
-
-def _near(suite: Suite) -> Iterator[Path]:
-    """The report folders that pytest may have written for this suite."""
-    here = Path.cwd()
-    for folder in (here, *here.parents, *suite.path.parents):
-        yield folder / FOLDER
 
 
 def _chosen(path: Path, name: str | None, registry: Registry) -> Suite:

@@ -7,11 +7,9 @@ from types import MappingProxyType
 from typing import NamedTuple, TypeAlias
 
 from pytest_ireval.results.explanation import Column, Explained, Explanation, Move, Steps
-from pytest_ireval.text_table import cut, printable, table, width
+from pytest_ireval.text_table import cut, cut_in_the_middle, printable, table, width
 
 WIDTH = 80
-SHORTEST_ID = 12
-"""Ids are not cut to less."""
 
 
 def _as_table(explanation: Explanation, lines: int | None) -> str:
@@ -32,25 +30,15 @@ def _fitting(grid: _Grid) -> _Grid:
         return grid
     at = grid.ids
     others = [max(width(row[i]) for row in (grid.header, *grid.rows)) for i in range(len(grid.header)) if i != at]
-    room = max(SHORTEST_ID, WIDTH - sum(others) - 2 * len(others))
-    rows = [[_cut(printable(cell), room) if i == at else cell for i, cell in enumerate(row)] for row in grid.rows]
+    room = max(12, WIDTH - sum(others) - 2 * len(others))  # shorter ids would say too little
+    rows = [
+        [cut_in_the_middle(printable(cell), room) if i == at else cell for i, cell in enumerate(row)]
+        for row in grid.rows
+    ]
     return grid._replace(rows=rows)
 
 
-def _cut(text: str, room: int) -> str:
-    """Both ends of a text that takes more columns than there is room for."""
-    if width(text) <= room:
-        return text
-    kept = len(text)
-    while True:
-        kept -= 1
-        cut = text[: kept // 2] + "…" + text[len(text) - (kept + 1) // 2 :]
-        if width(cut) <= room:
-            return cut
-
-
 def _as_markdown(explanation: Explanation, lines: int | None) -> str:
-    """The same tables with whole ids."""
     return "\n\n".join(_markdown(block) for block in _blocks(explanation, lines)) + "\n"
 
 
@@ -59,20 +47,15 @@ def _markdown(block: _Block) -> str:
         return "  \n".join(_escaped(line) for line in block)
     rule = ["---:" if i in block.right else "---" for i in range(len(block.header))]
     rows = [block.header, rule, *([_escaped(cell) for cell in row] for row in block.rows)]
-    return "\n".join(_row(row) for row in rows)
-
-
-def _row(cells: Sequence[str]) -> str:
-    return "| " + " | ".join(cells) + " |"
+    return "\n".join(f"| {' | '.join(row)} |" for row in rows)
 
 
 def _escaped(text: str) -> str:
-    """Text whose marks Markdown would obey, spelled out."""
+    """Text with escapes for the marks of Markdown."""
     return "".join("\\" + c if c in "\\`*_|<>[]" else c for c in printable(text))
 
 
 def _as_json(explanation: Explanation, lines: int | None) -> str:  # noqa: ARG001 - nothing is left out here
-    """Everything, in the format with a version number."""
     import json
 
     return json.dumps(explanation.to_dict(), ensure_ascii=False) + "\n"
@@ -83,10 +66,6 @@ FORMATS: dict[str, Callable[[Explanation, int | None], str]] = {
     "markdown": _as_markdown,
     "json": _as_json,
 }
-
-
-FEWEST_BESIDE = 20
-"""A second table has at least so many lines, unless told otherwise."""
 
 
 class _Grid(NamedTuple):
@@ -102,7 +81,6 @@ _Block: TypeAlias = _Grid | list[str]
 
 
 def _blocks(explanation: Explanation, lines: int | None) -> Iterator[_Block]:
-    """Everything, from the answer to the arithmetic."""
     yield _answer(explanation)
     first, other = explanation.first, explanation.other
     if other is None:
@@ -118,12 +96,9 @@ def _blocks(explanation: Explanation, lines: int | None) -> Iterator[_Block]:
 def _answer(explanation: Explanation) -> list[str]:
     query = explanation.query + (f" ({explanation.proposed})" if explanation.proposed else "")
     first, other = explanation.first, explanation.other
-    if other is None:
-        values = f"{first.value:.4f}"
-    else:
-        values = f"{first.value:.4f} -> {other.value:.4f} ({other.value - first.value:+.4f})"
-    files = f"judgments: {explanation.judgments}; rankings: {first.rankings}"
+    values, files = f"{first.value:.4f}", f"judgments: {explanation.judgments}; rankings: {first.rankings}"
     if other is not None:
+        values += f" -> {other.value:.4f} ({other.value - first.value:+.4f})"
         files += f" (A) -> {other.rankings} (B)"
     explains = [f"explained: {explanation.explains}"] if explanation.explains else []
     return [f"{explanation.metric} of query {query}: {values}", files, *explains]
@@ -132,7 +107,6 @@ def _answer(explanation: Explanation) -> list[str]:
 def _told(
     metric: str, explained: Explained, lines: int | None, titles: Mapping[str, str] = MappingProxyType({})
 ) -> Iterator[_Block]:
-    """Facts, steps, what stands beside, and the last line."""
     steps = explained.steps
     if steps.facts:
         yield list(steps.facts)
@@ -147,7 +121,7 @@ def _told(
 
 
 def _shown(explained: Explained, lines: int | None) -> int:
-    """How many rows are shown: as told, or down to the cutoff, or else to the last judged document."""
+    """The number of rows that are shown: ``lines``, or down to the cutoff, or else to the last judged document."""
     steps = explained.steps
     if lines is not None or explained.cutoff is not None:
         return min(lines or len(steps.ranks), len(steps.ranks))
@@ -168,19 +142,16 @@ def _steps_grid(steps: Steps, count: int) -> _Grid:
     return _Grid(header, rows, [0, *range(2, len(header))], ids=1)
 
 
-LONGEST_TITLE = 30
-
-
 def _with_titles(grid: _Grid, titles: Mapping[str, str]) -> _Grid:
     """The same with a last column of titles, if a document has one."""
     if grid.ids is None or not titles:
         return grid
-    rows = [[*row, cut(printable(titles.get(row[grid.ids], "")), LONGEST_TITLE)] for row in grid.rows]
+    rows = [[*row, cut(printable(titles.get(row[grid.ids], "")), 30)] for row in grid.rows]
     return grid._replace(header=[*grid.header, "title"], rows=rows)
 
 
 def _left_out(explained: Explained, count: int) -> list[str]:
-    """What the table does not show: rows of it, and documents that the metric does not look at."""
+    """Notes on rows that are not shown, and on documents that the metric does not look at."""
     steps, notes = explained.steps, []
     hidden = steps.grades[count:]
     if hidden:
@@ -200,7 +171,7 @@ def _beside(steps: Steps, count: int, lines: int | None) -> Iterator[_Block]:
     if beside is None:
         return
     size = len(beside.columns[0].values)
-    shown = min(size, lines or max(FEWEST_BESIDE, count))
+    shown = min(size, lines or max(20, count))
     yield [f"{beside.title}:"]
     texts = [_column_text(column, shown) for column in beside.columns]
     rows = [[text[i] for text in texts] for i in range(shown)]
@@ -239,10 +210,10 @@ def _moves(explanation: Explanation, lines: int | None) -> Iterator[_Block]:
 
 def _move_row(move: Move, shares: bool) -> list[str]:
     row = [move.document, _grade_text(move.grade), _moved(move)]
-    if shares:
-        row += [f"{move.share or 0:.4f}", f"{move.other_share or 0:.4f}"]
-        row.append(f"{move.difference:+.4f}" if move.difference else "")
-    return row
+    if not shares:
+        return row
+    difference = f"{move.difference:+.4f}" if move.difference else ""
+    return [*row, f"{move.share or 0:.4f}", f"{move.other_share or 0:.4f}", difference]
 
 
 def _moved(move: Move) -> str:
@@ -255,16 +226,12 @@ def _moved(move: Move) -> str:
 
 
 def _grade_text(grade: float | None) -> str:
-    """A grade; ``-`` where nobody judged."""
     return "-" if grade is None else f"{grade:g}"
 
 
 def _column_text(column: Column, count: int) -> list[str]:
     """The first numbers of a column, all with four decimals or all without."""
     there = [number for number in column.values[:count] if number is not None]
-    short = all(number.is_integer() for number in there) or (column.name in ("grade", "recall") and _brief(there))
+    brief = column.name in ("grade", "recall") and all(len(f"{number:g}") <= 4 for number in there)
+    short = brief or all(number.is_integer() for number in there)
     return ["" if number is None else f"{number:g}" if short else f"{number:.4f}" for number in column.values[:count]]
-
-
-def _brief(numbers: Sequence[float]) -> bool:
-    return all(len(f"{number:g}") <= 4 for number in numbers)

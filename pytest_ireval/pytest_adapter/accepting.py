@@ -22,34 +22,32 @@ from pytest_ireval.suites.finding import twin_of
 from pytest_ireval.text_table import counted
 
 Endings = Callable[[PlannedSuite], tuple[Evaluated | None, Collection[str]]]
-"""What a suite came to, and which of its verdicts were reported."""
-FINISHED = "finished an interrupted update"
+"""The result of a suite, and the ids of its reported verdicts."""
 LOST = "its history is lost: the new baseline does not know the acceptances before this one"
 
 
 @dataclass
 class Accepting:
-    """What the command line asks for, and what came of it."""
+    """The acceptance that the command line asks for, and its outcome."""
 
     update: bool
-    """Accept whatever was measured."""
+    """Accept all that was measured."""
     new: bool
-    """Write what does not exist yet."""
+    """Write baselines that do not exist yet."""
     reason: str = ""
     force: bool = False
     told: list[str] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
     written: list[str] = field(default_factory=list)
-    """Suites."""
 
     @property
     def asked(self) -> bool:
-        """Whether this run accepts anything."""
+        """True if this run accepts anything."""
         return self.update or self.new
 
     @property
     def accepts(self) -> Accepts:
-        """Which baselines."""
+        """The baselines that it accepts."""
         if self.update and self.reason.strip():
             return "all"  # what is red is accepted for a reason only
         return "new" if self.asked else "nothing"
@@ -67,10 +65,10 @@ class Accepting:
     def _accept(
         self, suite: PlannedSuite, evaluated: Evaluated | None, reported: Collection[str], moment: datetime
     ) -> str:
-        """Nothing, or what is in the way."""
+        """Accept one suite; returns the obstacle, or an empty text."""
         proposal = None if evaluated is None else evaluated.proposal
         if proposal is not None and proposal.finished:
-            self.told.append(f"{suite.name}: {FINISHED}")
+            self.told.append(f"{suite.name}: finished an interrupted update")
         if proposal is not None and proposal.exists and not self.update:
             return ""  # --ireval-update-new leaves it alone
         if not suite.all_selected or set(reported) != set(suite.planned):
@@ -81,7 +79,7 @@ class Accepting:
         return self._obstacle(evaluated.result, proposal) or self._write(suite, evaluated.result, proposal, moment)
 
     def _obstacle(self, result: SuiteResult, proposal: Proposal) -> str:
-        """What is red, and not forced or explained; nothing if the suite can be accepted."""
+        """The red checks that are not forced or explained; empty if the suite can be accepted."""
         what, why = _only_by_force(result, proposal)
         if what and not self.force:
             return f"{what}, and --ireval-force was not given: {why}"
@@ -94,8 +92,7 @@ class Accepting:
 
     def _write(self, suite: PlannedSuite, result: SuiteResult, proposal: Proposal, moment: datetime) -> str:
         """Put the baseline into place; returns why that is impossible."""
-        twin = twin_of(suite.path, suite.name)
-        if twin is not None:
+        if twin := twin_of(suite.path, suite.name):
             return (
                 f"{twin.name} beside it has a suite of the same name, and both would share one baseline; left as it is"
             )
@@ -118,7 +115,7 @@ class Accepting:
 
 
 def _only_by_force(result: SuiteResult, proposal: Proposal) -> tuple[str, str]:
-    """What can be accepted by force alone, and more of it; empty where that is not needed."""
+    """The checks that only force can accept, and a detail; empty where force is not needed."""
     if proposal.only_by_force[0]:
         return proposal.only_by_force
     red = list(blockers(result))
@@ -126,11 +123,13 @@ def _only_by_force(result: SuiteResult, proposal: Proposal) -> tuple[str, str]:
 
 
 def accepting_of(config: pytest.Config) -> Accepting:
-    """As the command line says; refused where nobody can answer for it."""
+    """The acceptance that the command line asks for; refused in CI unless the command line allows it."""
+    reason = config.getoption("ireval_reason")
     asked = Accepting(
         update=config.getoption("ireval_update"),
         new=config.getoption("ireval_update_new"),
-        reason=_as_typed(config.getoption("ireval_reason")),
+        # a locale of ASCII alone turns typed UTF-8 into escapes
+        reason=reason.encode("utf-8", "surrogateescape").decode("utf-8", "replace"),
         force=config.getoption("ireval_force"),
     )
     if asked.update and asked.new:
@@ -140,8 +139,3 @@ def accepting_of(config: pytest.Config) -> Accepting:
     if asked.asked and os.environ.get("CI", "") not in ("", "0", "false") and not config.getoption("ireval_allow_ci"):
         raise IrevalError("refusing to update baselines in CI; --ireval-allow-ci allows it")
     return asked
-
-
-def _as_typed(text: str) -> str:
-    """What was typed in UTF-8, where the locale knows ASCII alone and Python took it for bytes of nothing."""
-    return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")

@@ -1,4 +1,4 @@
-"""Which suites take part when only affected ones are asked for, and the base that a branch is compared with."""
+"""The suites that take part when only affected ones are asked for, and the base that a branch is compared with."""
 
 from __future__ import annotations
 
@@ -13,36 +13,31 @@ import pytest
 from pytest_ireval.baselines.at_base import Base
 from pytest_ireval.errors import IrevalError, Problem, did_you_mean
 from pytest_ireval.gate.changed_since import IN_ANY_CASE, Repositories, reason_of
-from pytest_ireval.gate.run import Plan
 from pytest_ireval.gate.verdicts import Circumstances
-from pytest_ireval.pytest_adapter.items import RuleItem
 from pytest_ireval.pytest_adapter.planned_suite import PlannedSuite
 from pytest_ireval.repositories.changed_files import Changes
 from pytest_ireval.repositories.git import short_name
 from pytest_ireval.results.suite_result import RunResult, SuiteResult
-from pytest_ireval.rules.planning import INPUTS, Check
 from pytest_ireval.suites.suite import Suite
 from pytest_ireval.text_table import counted
-
-OPTION = "--ireval-changed-since"
 
 
 @dataclass
 class Affected:
-    """Decides for each suite as it is collected."""
+    """The choice of suites; made for each suite as it is collected."""
 
     since: str | None = None
     """The ref; None: all suites take part."""
     repositories: Repositories = field(default_factory=Repositories)
 
     def reason(self, suite: Suite, plugins: Iterable[Path] = ()) -> str | None:
-        """Why a suite takes part, empty where all do; None if it does not. An error where nobody can tell."""
+        """The reason why a suite takes part, empty where all do; None if it does not. Raises where git cannot tell."""
         if self.since is None:
             return ""
         return reason_of(suite, self.since, self.repositories, plugins) or None
 
     def header(self) -> list[str]:
-        """What pytest says at the top."""
+        """The lines at the top of pytest's output."""
         if self.since is None:
             return []
         changes = self.repositories.changes.values()
@@ -54,48 +49,20 @@ class Affected:
 
 
 def affected_of(config: pytest.Config, known: Mapping[Path, Changes] | None = None) -> Affected:
-    """As the command line says. A ref from which nobody can tell what changed is refused before anything is run.
-
-    ``known`` are changes that another process of the run has found.
-    """
+    """The choice of the command line; ``known`` are changes that another process of the run has found."""
     since = config.getoption("ireval_changed_since")
     if since is not None and not since.strip():  # as of a variable that is not set
         raise IrevalError("--ireval-changed-since is empty: give a git ref, such as origin/main")
     found = Affected(since, Repositories(dict(known or {})))
     if since is not None:
-        here = config.invocation_params.dir
-        for folder in dict.fromkeys(_folder(here / argument.partition("::")[0]) for argument in config.args):
-            _asked(found.repositories, folder, since)
+        paths = (config.invocation_params.dir / argument.partition("::")[0] for argument in config.args)
+        try:  # git refuses a bad ref before anything is run
+            for folder in dict.fromkeys(path if path.is_dir() else path.parent for path in paths):
+                found.repositories.changes_around(folder, since)
+        except IrevalError as error:  # git's complaint about the ref itself is one about the option
+            complaints = (replace(each, place=each.place or "--ireval-changed-since") for each in error.problems)
+            raise IrevalError(*complaints) from error
     return found
-
-
-def _asked(repositories: Repositories, folder: Path, since: str) -> None:
-    """Ask git; what it says of the ref alone is told as the option's."""
-    try:
-        repositories.changes_around(folder, since)
-    except IrevalError as error:
-        raise IrevalError(*(replace(each, place=each.place or OPTION) for each in error.problems)) from error
-
-
-def _folder(path: Path) -> Path:
-    return path if path.is_dir() else path.parent
-
-
-def stand_in(suite: Suite) -> Plan:
-    """The plan of a suite that takes no part: one verdict stands for all, so that no query has to be read."""
-    return Plan((Check(INPUTS, suite.place),), None)
-
-
-def left_out(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Deselect the verdicts of suites that take no part."""
-    gone = [item for item in items if _takes_no_part(item)]
-    if gone:
-        config.hook.pytest_deselected(items=gone)
-        items[:] = [item for item in items if not _takes_no_part(item)]
-
-
-def _takes_no_part(item: pytest.Item) -> bool:
-    return isinstance(item, RuleItem) and item.run.planned.affected_by is None
 
 
 def nobody(suites: Sequence[PlannedSuite]) -> bool:
@@ -104,7 +71,7 @@ def nobody(suites: Sequence[PlannedSuite]) -> bool:
 
 
 def with_unaffected(result: RunResult, since: str | None, suites: Sequence[PlannedSuite]) -> RunResult:
-    """The result with who took no part, and why the others did; a run that concerns no suite is a pass."""
+    """The result with the suites that took no part, and the reasons of the others; no affected suite is a pass."""
     if since is None:
         return result
     reasons = {suite.name: suite.affected_by for suite in suites}
@@ -119,17 +86,15 @@ def with_unaffected(result: RunResult, since: str | None, suites: Sequence[Plann
 
 
 def _explained(suite: SuiteResult, reason: str) -> SuiteResult:
-    """With the reason, which is to be noted where it is no change."""
+    """Add the reason, and a note of it where the suite runs in any case."""
     note = (reason,) if reason.startswith(IN_ANY_CASE) else ()
     return replace(suite, affected_by=reason, notes=(*suite.notes, *note))
 
 
 INI = "ireval_baseline_lowering"
 MODES = ("report", "fail")
-
-
 BASE = pytest.StashKey[Base]()
-"""What git has said of the base so far."""
+"""The answers of git about the base so far."""
 
 
 class Branch(NamedTuple):
@@ -140,7 +105,7 @@ class Branch(NamedTuple):
 
 
 def branch_of(config: pytest.Config) -> Branch:
-    """As it was said; an empty ref, as of a variable that is not set, must not mean that nobody looks."""
+    """The branch options. An empty ref is refused: it may come from a variable that is not set."""
     mode, base = str(config.getini(INI)).strip(), config.getoption("ireval_base")
     if mode not in MODES:
         hint = did_you_mean(mode, MODES)
@@ -151,7 +116,7 @@ def branch_of(config: pytest.Config) -> Branch:
 
 
 def circumstances_of(config: pytest.Config, today: date) -> Circumstances:
-    """For all suites of a process; what git says of the base is remembered there."""
+    """For all suites of a process; the answers of git about the base are kept there."""
     base, fails = branch_of(config)
     if base and BASE not in config.stash:
         config.stash[BASE] = Base(base)

@@ -25,17 +25,16 @@ NARROWING = ("ignore", "ignore_glob", "deselect", "lf", "stepwise")
 """Options that leave tests out on purpose: then a suite may be missing."""
 CHOOSING = re.compile("-[A-Za-z]*[km]")
 """-k and -m on the command line do so, too."""
-BASELINES = "baselines"
 
 
 def claim(folder: Path, name: str) -> str:
-    """How a baseline is named here."""
+    """The name of a baseline here."""
     return os.path.join(os.path.realpath(folder), name)
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """The report of a test says what the test claims, so that a worker's says it, too."""
+    """Add the test's claims to its report, so that a worker's report has them, too."""
     report = yield
     claimed = item.stash.get(CLAIMS, [])
     if claimed:
@@ -65,7 +64,7 @@ def unclaimed(config: pytest.Config, folder: Path, claimed: Collection[str]) -> 
             if not any(fnmatch(each, pattern) for pattern in passed_by)
             and not os.path.isfile(os.path.join(place, each, "pyvenv.cfg"))
         )
-        if os.path.basename(place) != BASELINES:
+        if os.path.basename(place) != "baselines":
             continue
         here = Path(place)
         names = {suite_of(name) for name in names_in(here) if _is_ours(path_of(here, name, RECORD))}
@@ -79,10 +78,8 @@ def unclaimed(config: pytest.Config, folder: Path, claimed: Collection[str]) -> 
 
 
 def absent(folder: Path) -> Iterator[tuple[str, bool]]:
-    """A message for each submodule below the folder that is not there, and whether suites may be expected in it.
-
-    Who runs the whole repository has other submodules as well; who names a folder inside of it means the suites there.
-    """
+    """A message for each missing submodule below the folder, and whether it is expected to contain suites."""
+    # a run of the whole repository may leave out submodules on purpose; a run of a folder inside means the suites there
     try:
         paths = absent_submodules(folder)
     except IrevalError:  # git does not say
@@ -94,7 +91,7 @@ def absent(folder: Path) -> Iterator[tuple[str, bool]]:
 
 
 def _is_ours(path: Path) -> bool:
-    """Tell whether it is the record of a baseline, and not JSON of somebody else; one that cannot be read may be."""
+    """Tell whether it is the record of a baseline and not other JSON; an unreadable file counts as one."""
     try:
         return is_record(path)
     except OSError:

@@ -1,4 +1,4 @@
-"""What a job reports to its code host: links to files, the summary of the step, and annotations beside the rules."""
+"""The report of a job to its code host: links to files, the summary of the step, and annotations at the rules."""
 
 from __future__ import annotations
 
@@ -16,30 +16,23 @@ from pytest_ireval.results.suite_result import RunResult, SuiteResult
 from pytest_ireval.secrets import hidden
 from pytest_ireval.text_table import counted, printable
 
-MARKS_FAILURES = "pytest_github_actions_annotate_failures"
-"""A plugin that marks tests that failed; it passes over those that could not be set up, which our errors are."""
 ROOM = 1024 * 1024
 """Bytes of a step's summary; GitHub shows nothing of one that is longer."""
 
 
 def _in_github() -> bool:
-    """Tell whether a runner of GitHub reads what is printed."""
     return os.environ.get("GITHUB_ACTIONS") == "true"
 
 
-def _in_azure() -> bool:
-    """Tell whether an agent of Azure Pipelines reads it."""
-    return os.environ.get("TF_BUILD", "").lower() == "true"
-
-
 def as_printed(text: str) -> str:
-    """A text that may hold anything, as it is printed: a runner obeys lines that look like commands."""
+    """A text of any origin, safe to print: a runner obeys lines that look like commands."""
     text = hidden(text)
-    return without_commands(text) if _in_github() or _in_azure() else text
+    azure = os.environ.get("TF_BUILD", "").lower() == "true"
+    return without_commands(text) if azure or _in_github() else text
 
 
 def source_links(root: Path) -> SourceLinks:
-    """For files that are named from ``root``: as GitHub or GitLab say, and no links elsewhere."""
+    """Links to the files named from ``root``, on GitHub or GitLab; no links elsewhere."""
     say = os.environ.get
     github, project = (say("GITHUB_SERVER_URL"), say("GITHUB_REPOSITORY"), say("GITHUB_SHA")), say("CI_PROJECT_URL")
     base = ""
@@ -78,24 +71,24 @@ def append_step_summary(summary: Callable[[RunResult], str], result: RunResult) 
 def tell_code_host(
     reporter: pytest.TerminalReporter, config: pytest.Config, result: RunResult | None, unsaid: str
 ) -> None:
-    """Lines that a runner of GitHub takes out of the log, the summary's trouble among them."""
+    """Print the lines that a runner of GitHub takes out of the log, and a problem of the summary."""
     if unsaid:
         reporter.write_line(f"warning: {unsaid}", yellow=True)
     if result is None or not _in_github():
         return
-    others = config.pluginmanager.hasplugin(MARKS_FAILURES)
-    links = source_links(config.invocation_params.dir)
-    for line in annotation_lines(result, links, failures=not others):
+    # this plugin marks tests that failed; it passes over those that could not be set up, which our errors are
+    failures = not config.pluginmanager.hasplugin("pytest_github_actions_annotate_failures")
+    for line in annotation_lines(result, source_links(config.invocation_params.dir), failures):
         reporter.write_line(line)
 
 
 MOST = 10
-"""GitHub shows so many of a kind for each step, and drops the others without a word."""
+"""GitHub shows this many of a kind for each step, and drops the others without a word."""
 LONGEST = 2000
 
 
 class Annotation(NamedTuple):
-    """What is said, and where."""
+    """A message and its place."""
 
     kind: str
     file: str
@@ -105,10 +98,7 @@ class Annotation(NamedTuple):
 
 
 def annotation_lines(run: RunResult, links: SourceLinks, failures: bool = True, most: int = MOST) -> list[str]:
-    """Workflow commands: what could not be looked at, what failed, warnings; the last says how many there are more.
-
-    Without ``failures`` what failed is left to somebody else.
-    """
+    """Workflow commands: errors, ``failures`` unless another plugin reports them, warnings; the last counts others."""
     failed = _red(run, "fail") if failures else ()
     found = [*_problems(run), *_red(run, "error"), *failed, *_warnings(run)]
     shown, left = found[:most], len(found) - most
@@ -122,7 +112,7 @@ _PLACE = re.compile(r"([^\s:]+\.ya?ml):(\d+)(?::\d+)?(?=: |\s|$)")
 
 
 def _problems(run: RunResult) -> Iterator[Annotation]:
-    """What could not be collected, at the line that the text begins with."""
+    """The files that could not be collected, at the line that the text begins with."""
     for problem in run.problems:
         place = _PLACE.match(problem.lstrip())
         file, line = (place[1], int(place[2])) if place else ("", 0)
@@ -130,7 +120,7 @@ def _problems(run: RunResult) -> Iterator[Annotation]:
 
 
 def _red(run: RunResult, verdict: Verdict) -> Iterator[Annotation]:
-    """Broken inputs are one error, whatever they took with them; so is a suite that nobody looked at."""
+    """Broken inputs are one error, however many checks they took with them; so is a suite without a verdict."""
     for suite in run.suites:
         red = [_of("error", suite, each) for each in suite.outcomes if each.verdict == verdict]
         if verdict == "error" and suite.verdict == "error" and not red:
@@ -148,7 +138,6 @@ def _warnings(run: RunResult) -> Iterator[Annotation]:
 
 
 def _of(kind: str, suite: SuiteResult, outcome: Outcome) -> Annotation:
-    """The headline, and the same for somebody who does not know the metric."""
     owner = f"Owner {suite.owner}." if suite.owner else ""
     text = "\n".join(filter(None, (outcome.headline[:LONGEST], outcome.sentence[:LONGEST], owner)))
     return Annotation(kind, outcome.file, outcome.line, f"{suite.name}: {outcome.id}", text)
@@ -163,7 +152,7 @@ def _line(each: Annotation, links: SourceLinks) -> str:
 
 
 def _data(text: str) -> str:
-    """As the text of a command: its lines stay lines, and none of them is a command of somebody else's."""
+    """The text of a command: its lines stay lines, and none of them is read as another command."""
     lines = "\n".join(printable(line) for line in text.splitlines())
     return without_commands(lines).replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
@@ -176,9 +165,6 @@ _COMMAND = re.compile(r"((?:^|[\r\v\f\x1c-\x1e\x85\u2028\u2029])\s*):(?=:)", re.
 
 
 def without_commands(text: str) -> str:
-    """A text as it may be printed in a job of GitHub or Azure: none of its lines is a command to the runner.
-
-    A command is a line that begins with two colons; older forms, ``##[name]`` and Azure's ``##vso[name]``, are obeyed
-    anywhere in a line.
-    """
+    """A text without commands to a runner of GitHub or Azure, fit to be printed in a job."""
+    # lines that begin with two colons; older forms, ``##[name]`` and Azure's ``##vso[name]``, are obeyed anywhere
     return _COMMAND.sub(r"\1: ", text).replace("##[", "## [").replace("##vso[", "## vso[")

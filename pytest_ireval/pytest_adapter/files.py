@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
@@ -14,6 +14,7 @@ import pytest
 
 import pytest_ireval
 from pytest_ireval.errors import IrevalError, Problem, ReportError, one_line
+from pytest_ireval.gate.last_run import BEFORE
 from pytest_ireval.gate.last_run import FILE as RANKINGS
 from pytest_ireval.gate.material import moment_of, written
 from pytest_ireval.pytest_adapter.code_host import source_links
@@ -22,11 +23,8 @@ from pytest_ireval.reports.data_files import FOLDER, RESULTS, metrics_text, resu
 from pytest_ireval.reports.page import page_text
 from pytest_ireval.reports.summary_markdown import summary_text
 from pytest_ireval.reports.templates import Templates, templates
-from pytest_ireval.repositories.git import commit_state
-from pytest_ireval.results.outcome import Verdict, worst_of
 from pytest_ireval.results.suite_result import RunResult, SuiteResult
 from pytest_ireval.retrieval.formats.writers import put
-from pytest_ireval.secrets import hidden
 
 OFF = "none"
 TO_JUDGE = "to_judge.tsv"
@@ -34,18 +32,18 @@ TO_JUDGE = "to_judge.tsv"
 
 @dataclass
 class RunFiles:
-    """Where files go; None: nowhere."""
+    """The files of a run; no folder: none are written."""
 
     folder: Path | None
     root: Path
     written: list[str] = field(default_factory=list)
     """As messages show them."""
     using: Templates | None = None
-    """What draws the page; None: our own templates."""
+    """The templates of the page; None: our own."""
     undrawn: str = ""
-    """Why these could not."""
+    """The reason why these failed."""
     rankings: bytes = b""
-    """What the rankings of the run are kept as; nothing where there are none."""
+    """The packed rankings of the run; empty where there are none."""
 
     @property
     def results(self) -> Path | None:
@@ -58,9 +56,11 @@ class RunFiles:
         return "" if self.results is None else self._shown(self.results)
 
     def begin(self, moment: datetime) -> None:
-        """Nobody shall take the file of an earlier run for that of this one."""
+        """Replace the files of an earlier run, so that they are not taken for those of this one."""
         if self.folder is not None:
             kept(self.folder / TO_JUDGE)
+            with suppress(OSError):  # there was no run before, or the file cannot be moved: it is only compared with
+                (self.folder / RANKINGS).replace(self.folder / BEFORE)
         unfinished = RunResult(pytest_ireval.__version__, written(moment), "error", (), problems=(NOT_ENDED,))
         if not self._folder_problem() and self._put_all(self._texts(unfinished, UNFINISHED_PAGE)):
             for path in self._texts(unfinished, UNFINISHED_PAGE):
@@ -80,36 +80,11 @@ class RunFiles:
             for path in self._texts(RunResult(pytest_ireval.__version__, "", "error", ()), UNFINISHED_PAGE):
                 path.unlink(missing_ok=True)
 
-    def result_of(
-        self,
-        suites: Sequence[SuiteResult],
-        moment: datetime,
-        problems: Sequence[str],
-        failed_tests: Sequence[str] = (),
-        took_part: Iterable[Path] = (),
-    ) -> RunResult:
-        """What the run came to; ``took_part`` are the files of the suites."""
-        of_tests: tuple[Verdict, ...] = ("fail",) if failed_tests else ()
-        verdict = worst_of((*(suite.verdict for suite in suites), *of_tests))
-        commit, branch, dirty = commit_state(self.root, took_part)
-        return RunResult(
-            version=pytest_ireval.__version__,
-            date=written(moment),
-            verdict="error" if problems or not suites else verdict,
-            suites=tuple(suites),
-            commit=commit,
-            branch=branch,
-            dirty=dirty,
-            problems=tuple(map(hidden, problems)),
-            failed_tests=tuple(failed_tests),
-        )
-
     def write(self, result: RunResult) -> str:
         """Put the files in their places; returns why that is impossible."""
         if self.results is None:
             return ""
-        problem = self._folder_problem()
-        if problem:
+        if problem := self._folder_problem():
             return problem
         texts = self._texts(result, self._page(result))
         if self.undrawn:
@@ -118,11 +93,14 @@ class RunFiles:
         failed = self._put_all(texts)
         if len(failed) == sum(map(bool, texts.values())) and len(set(failed.values())) == 1:
             failed = {self.results: failed[self.results]}  # it is the folder
-        told = "; ".join(
-            [*(_unwritten(path, reason) for path, reason in failed.items()), *filter(None, [self.undrawn])]
-        )
+        told = "; ".join([*(_unwritten(*each) for each in failed.items()), *filter(None, [self.undrawn])])
         if failed and result.verdict != "error":
-            self._take_back(with_problem(result, told), failed)
+            # the run is red for want of a file, so the other files must not say that it is fine
+            red = with_problem(result, told)
+            for path, text in self._texts(red, self._page(red)).items():
+                if path not in failed and self._put(path, text):
+                    with suppress(OSError):
+                        path.unlink()
         return told
 
     def _folder_problem(self) -> str:
@@ -137,15 +115,7 @@ class RunFiles:
         return ""
 
     def _put_all(self, texts: Mapping[Path, str | bytes]) -> dict[Path, str]:
-        """Write each file; returns why the others could not be written."""
         return {path: reason for path, text in texts.items() if (reason := self._put(path, text))}
-
-    def _take_back(self, result: RunResult, failed: Iterable[Path]) -> None:
-        """The run is red for want of a file, so the other files must not say that it is fine."""
-        for path, text in self._texts(result, self._page(result)).items():
-            if path not in failed and self._put(path, text):
-                with suppress(OSError):
-                    path.unlink()
 
     def _texts(self, result: RunResult, page: str) -> dict[Path, str | bytes]:
         """Return the text of each file, the results first; an empty text removes its file."""
@@ -159,11 +129,10 @@ class RunFiles:
         }
 
     def redrawn(self, result: RunResult) -> dict[str, str]:
-        """What is to stand in each file but ``results.json``; raises ReportError where the page cannot be drawn."""
+        """The text of each file but ``results.json``; raises ReportError where the page cannot be drawn."""
         return {PAGE: page_text(result, self.using, source_links(self.root)), **self._others(result)}
 
     def _others(self, result: RunResult) -> dict[str, str]:
-        """What no template of a user can be in the way of."""
         return {
             "summary.md": self.summary(result),
             "metrics.txt": metrics_text(result),
@@ -171,7 +140,7 @@ class RunFiles:
         }
 
     def _page(self, result: RunResult) -> str:
-        """The page; where a user's template is in the way, ours say so; nothing where ours are in the way, too."""
+        """The page. If a user's template fails, our own page says so; empty if ours fail, too."""
         try:
             return page_text(result, self.using, source_links(self.root))
         except ReportError as error:
@@ -196,7 +165,7 @@ class RunFiles:
             if not text:
                 path.unlink(missing_ok=True)
                 return ""
-            if isinstance(text, str):  # a file may be called what is no UTF-8
+            if isinstance(text, str):  # names of files may hold bytes that are not UTF-8
                 text = text.encode("utf-8", "backslashreplace").decode()
             put({path: text if isinstance(text, bytes) else [text]})
         except OSError as error:
@@ -223,7 +192,7 @@ LOOKING = ("help", "version", "markers", "showfixtures", "show_fixtures_per_test
 
 
 def with_problem(result: RunResult, problem: str) -> RunResult:
-    """What a run came to that is red for want of a file; the same if there is no problem."""
+    """The result, red because a file is missing; unchanged if there is no problem."""
     return replace(result, verdict="error", problems=(*result.problems, problem)) if problem else result
 
 
@@ -237,7 +206,7 @@ def only_looks(options: argparse.Namespace) -> bool:
 
 
 def begin(config: pytest.Config, options: argparse.Namespace) -> None:
-    """No file of an earlier run is left, however early this one ends."""
+    """Remove the files of an earlier run, however early this one ends."""
     if only_looks(options):
         return
     try:
@@ -251,7 +220,7 @@ def begin(config: pytest.Config, options: argparse.Namespace) -> None:
 
 
 def files_of(config: pytest.Config, options: argparse.Namespace) -> RunFiles:
-    """As the option says, or the ini file."""
+    """The files that the option or the ini file asks for."""
     root = config.invocation_params.dir
     option = options.ireval_report
     told = option if option is not None else str(config.getini("ireval_report"))
@@ -263,7 +232,7 @@ def files_of(config: pytest.Config, options: argparse.Namespace) -> RunFiles:
 
 
 def kept(path: Path) -> Path | None:
-    """Where the file went, if there were grades in it: beside it, under a name that nothing else has."""
+    """Keep a file with grades beside itself under a free name; returns that name, None if there are no grades."""
     try:
         lines = path.read_text(encoding="utf-8").splitlines()[1:]
     except (OSError, UnicodeDecodeError):

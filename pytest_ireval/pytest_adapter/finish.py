@@ -11,9 +11,10 @@ from typing import Protocol
 
 import pytest
 
+import pytest_ireval
 from pytest_ireval.baselines.at_base import Base
 from pytest_ireval.errors import BaselineError, HistoryError, IrevalError, Problem, one_line
-from pytest_ireval.gate.last_run import KeptRankings, packed_rankings
+from pytest_ireval.gate.last_run import packed_rankings
 from pytest_ireval.gate.material import written
 from pytest_ireval.gate.weakened import vanished
 from pytest_ireval.history.kept import append, kept_run
@@ -26,81 +27,73 @@ from pytest_ireval.pytest_adapter.files import OFF, RunFiles, only_looks, with_p
 from pytest_ireval.pytest_adapter.planned_suite import Collected, Evaluated, PlannedSuite
 from pytest_ireval.pytest_adapter.run_plugins import RunPlugins
 from pytest_ireval.pytest_adapter.sections import with_sections
-from pytest_ireval.pytest_adapter.terminal import as_one, colour, summarise, width_of
+from pytest_ireval.pytest_adapter.terminal import as_one, colour, recorded, summarise, width_of
 from pytest_ireval.reports.red_checks import suite_text
-from pytest_ireval.repositories.git import short_name
+from pytest_ireval.repositories.git import commit_state, short_name
 from pytest_ireval.results.outcome import Outcome, Verdict, worst_of
-from pytest_ireval.results.suite_result import MetricFigures, RunResult, Section, SuiteResult
+from pytest_ireval.results.suite_result import MetricFigures, RunResult, SuiteResult
 from pytest_ireval.secrets import hidden, hidden_in
 from pytest_ireval.text_table import counted
 
 
-def _shown(section: Section) -> Section:
-    return replace(section, data=hidden_in(section.data), problem=hidden(section.problem))
-
-
 class _Found(Protocol):
-    """Where the end of a run learns what the rest of it found."""
+    """The source of the run's findings: this process, or its workers."""
 
     def collected(self) -> Collected:
         """The suites."""
 
     def found(self, name: str) -> Evaluated | None:
-        """What a suite came to; None if nobody evaluated it."""
+        """The result of a suite; None if it was not evaluated."""
 
 
+@dataclass(eq=False, repr=False)
 class RunEnd:
     """Registered as a pytest plugin; with ``-n`` in the process that runs no test itself."""
 
-    def __init__(
-        self,
-        config: pytest.Config,
-        accepting: Accepting,
-        moment: datetime,
-        files: RunFiles,
-        found: _Found,
-        affected: Affected,
-        plugins: RunPlugins,
-    ) -> None:
-        self.config = config
-        self.accepting = accepting
-        self.moment = moment
-        self.files = files
-        self.found = found
-        self.affected = affected
-        self.plugins = plugins
-        self.history = _history_of(config)
-        self.collected = Collected()
+    config: pytest.Config
+    accepting: Accepting
+    moment: datetime
+    files: RunFiles
+    found: _Found
+    affected: Affected
+    plugins: RunPlugins
+    collected: Collected = field(default_factory=Collected)
+    uncollected: dict[str, str] = field(default_factory=dict)
+    """The text of what could not be collected, by node."""
+    claimed: set[str] = field(default_factory=set)
+    """Baselines of suites that Python tests have gated."""
+    unwritten: str = ""
+    unsaid: str = ""
+    lost: tuple[str, ...] = ()
+    unfolded: dict[str, list[pytest.TestReport]] = field(default_factory=dict)
+    """The failures as pytest counts them, while it shows those of a suite as one."""
+    result: RunResult | None = None
+
+    def __post_init__(self) -> None:
+        told = str(self.config.getini(INI)).strip()
+        if not told:
+            raise IrevalError(Problem(f"{INI} is empty", allowed=f"{INI} = {OFF} remembers no run"))
+        self.history = RunHistory(None if told == OFF else self.config.rootpath / told)
         self.reported = _Reported()
-        self.uncollected: dict[str, str] = {}
-        """The text of what could not be collected, by node."""
-        self.claimed: set[str] = set()
-        """Baselines of suites that Python tests have gated."""
-        self.unwritten = ""
-        self.unsaid = ""
-        self.lost: tuple[str, ...] = ()
-        self.unfolded: dict[str, list[pytest.TestReport]] = {}
-        """The failures as pytest counts them, while it shows those of a suite as one."""
-        self.result: RunResult | None = None
 
     def pytest_report_header(self) -> list[str]:
-        """What changed, if only suites that it concerns take part."""
+        """The changes, if only affected suites take part."""
         return self.affected.header()
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
-        """What could not be collected keeps the run from a pass, be it a suite or a Python file."""
+        """Remember all that could not be collected, a suite or a Python file: the run is then not a pass."""
         if report.failed:
             self.uncollected[report.nodeid or "the session"] = report.longreprtext
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """A verdict counts once its report is here; nobody has shown it yet."""
+        """Count a verdict once its report is here, before it is shown."""
         self.reported.take(report)
         self.claimed.update(getattr(report, REPORTED, ()))
         colour(report)
 
     def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
-        """Baselines are accepted, files written; no suite is no pass, even if Python tests passed."""
+        """Accept baselines and write files; a run without a suite is never a pass, even if Python tests passed."""
         self.collected = self.found.collected()
         if self._no_gate():
             self.files.withdraw()
@@ -122,18 +115,36 @@ class RunEnd:
         suites = [self._ended(suite) for suite in self.collected.suites if suite.selected]
         took_part = [file for suite in self.collected.suites if suite.selected for file in suite.files]
         failed = self.reported.failed_tests(self.collected.suites)
-        result = self.files.result_of(suites, self.moment, problems, failed, took_part)
+        of_tests: tuple[Verdict, ...] = ("fail",) if failed else ()
+        verdict = worst_of((*(suite.verdict for suite in suites), *of_tests))
         accepted = tuple(self.accepting.written)
-        reason = self.accepting.reason.strip() if accepted else ""
-        base = short_name(branch_of(self.config).base)
-        result = replace(result, accepted=accepted, reason=reason, warnings=warnings, base=base)
+        commit, branch, dirty = commit_state(self.files.root, took_part)
+        result = RunResult(
+            version=pytest_ireval.__version__,
+            date=written(self.moment),
+            verdict="error" if problems or not suites else verdict,
+            suites=tuple(suites),
+            commit=commit,
+            branch=branch,
+            dirty=dirty,
+            problems=tuple(map(hidden, problems)),
+            failed_tests=failed,
+            accepted=accepted,
+            reason=self.accepting.reason.strip() if accepted else "",
+            warnings=warnings,
+            base=short_name(branch_of(self.config).base),
+        )
         self.result = self.history.with_trends(with_unaffected(result, self.affected.since, self.collected.suites))
         if self.files.folder is not None:
-            self.result, self.files.using = with_sections(
-                self.result, self.collected.suites, self.plugins, self.files.using
+            planned = self.collected.suites
+            self.result, self.files.using = with_sections(self.result, planned, self.plugins, self.files.using)
+            sections = (
+                replace(each, data=hidden_in(each.data), problem=hidden(each.problem)) for each in self.result.sections
             )
-            self.result = replace(self.result, sections=tuple(map(_shown, self.result.sections)))
-            self.files.rankings = packed_rankings(self.result, list(self._kept()))
+            self.result = replace(self.result, sections=tuple(sections))
+            evaluated = (self.found.found(suite.name) for suite in planned if suite.selected)
+            rankings = [each.rankings for each in evaluated if each is not None and each.rankings is not None]
+            self.files.rankings = packed_rankings(self.result, rankings)
         self.unwritten = self.files.write(self.result)
         self.unsaid = append_step_summary(self.files.summary, with_problem(self.result, self.unwritten))
         self.history.append(with_problem(self.result, self.unwritten))
@@ -144,13 +155,6 @@ class RunEnd:
         """Tell whether the ini option alone asked for suites, and the run has none."""
         return not (self.config.getoption("ireval") or self.collected.suites or self.uncollected)
 
-    def _kept(self) -> Iterator[KeptRankings]:
-        """The rankings of each suite that was evaluated."""
-        for suite in self.collected.suites:
-            evaluated = self.found.found(suite.name) if suite.selected else None
-            if evaluated is not None and evaluated.rankings is not None:
-                yield evaluated.rankings
-
     def _nobody(self, exitstatus: int) -> bool:
         """Tell whether nothing was run because no change concerns any suite."""
         return exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED and nobody(self.collected.suites)
@@ -160,9 +164,36 @@ class RunEnd:
         return evaluated, self.reported.verdicts(suite) - self.reported.disturbed(suite, evaluated)
 
     def _ended(self, suite: PlannedSuite) -> SuiteResult:
+        """The reported verdicts of a suite, as accepted if its baseline was written.
+
+        A missing verdict is an error, and so is one whose test failed for another reason: pytest is red then.
+        """
         evaluated, reported = self._ending(suite)
-        disturbed = self.reported.disturbed(suite, evaluated)
-        return _ended(suite, evaluated, reported, disturbed, written=suite.name in self.accepting.written)
+        if evaluated is None:
+            error, planned = "the run ended before this suite was evaluated", suite.planned
+            return SuiteResult(
+                suite.name, suite.shown, "error", (), suite.owner, suite.values, planned=planned, error=error
+            )
+        result, disturbed = evaluated.result, self.reported.disturbed(suite, evaluated)
+        written = suite.name in self.accepting.written
+        unreported = [each for each in suite.selected if each not in reported]
+        outcomes = tuple(
+            replace(each, verdict="pass", accepted=True) if written and each.acceptable else each
+            for each in result.outcomes
+            if each.id in reported
+        )
+        broken = result.error or not outcomes or unreported
+        late = [each for each in unreported if each not in disturbed]
+        notes = [f"the run ended before {len(late)} of its verdicts were reported"] if late else []
+        if disturbed:
+            notes.append(f"failed for a reason other than the verdict: {', '.join(sorted(disturbed))}")
+        return replace(
+            result,
+            outcomes=outcomes,
+            verdict="error" if broken else worst_of(tuple(each.verdict for each in outcomes)),
+            metrics=tuple(_judged_by(metric, outcomes) for metric in result.metrics),
+            notes=(*result.notes, *notes),
+        )
 
     def _lost(self) -> Iterator[str]:
         """Suites that the command line names whole, and that pytest collected in part."""
@@ -191,7 +222,7 @@ class RunEnd:
         yield from dict.fromkeys(said for folder in folders for said in unclaimed(self.config, folder, claimed))
 
     def _vanished(self, session: pytest.Session) -> Iterator[str]:
-        """What was there at the base and is gone, in folders that were run whole."""
+        """The suites and checks of the base that are gone, in folders that were run whole."""
         ref = branch_of(self.config).base or self.affected.since
         folders = self._whole(session) if ref else []
         names: dict[Path, set[str]] = {}
@@ -217,11 +248,10 @@ class RunEnd:
     @pytest.hookimpl(specname="pytest_terminal_summary", wrapper=True, tryfirst=True)
     def pytest_one_block_for_each_suite(self, terminalreporter: pytest.TerminalReporter) -> Generator[None, None, None]:
         """Have pytest show several red checks of a suite as one block; it still counts and names each of them."""
-        self.unfolded = {
-            key: terminalreporter.stats[key] for key in ("failed", "error") if key in terminalreporter.stats
-        }
+        stats = terminalreporter.stats
+        self.unfolded = {key: stats[key] for key in ("failed", "error") if key in stats}
         if self.config.get_verbosity() <= 0 and self.config.getoption("tbstyle") not in ("line", "no"):
-            terminalreporter.stats.update({key: self._folded(reports) for key, reports in self.unfolded.items()})
+            stats.update({key: self._folded(reports) for key, reports in self.unfolded.items()})
         yield
 
     def _folded(self, reports: Sequence[pytest.TestReport]) -> list[pytest.TestReport]:
@@ -230,7 +260,7 @@ class RunEnd:
         for suite in self.collected.suites:
             ours = [each for each in shown if each.nodeid in suite.nodes]
             evaluated = self.found.found(suite.name)
-            if len(ours) > 1 and evaluated is not None:
+            if len({each.nodeid for each in ours}) > 1 and evaluated is not None:
                 told = {suite.nodes[each.nodeid] for each in ours}
                 result = evaluated.result
                 text = suite_text(
@@ -241,11 +271,8 @@ class RunEnd:
                     report=self.files.report(result),
                 )
                 one = as_one(ours, suite.name, text)
-                shown = (
-                    shown
-                    if one is None
-                    else [one if each is ours[0] else each for each in shown if each not in ours[1:]]
-                )
+                if one is not None:
+                    shown = [one if each is ours[0] else each for each in shown if each not in ours[1:]]
         return shown
 
     @pytest.hookimpl(tryfirst=True)
@@ -254,20 +281,17 @@ class RunEnd:
         terminalreporter.stats.update(self.unfolded)
         if self._no_gate():
             return
+        say = terminalreporter.write_line
         if not self.collected.found:
-            terminalreporter.write_line(
-                "--ireval: no suite was collected (*.ireval.yaml, or a line ireval: 1); this does not count as a pass"
-            )
+            say("--ireval: no suite was collected (*.ireval.yaml, or a line ireval: 1); this does not count as a pass")
         elif self.result is not None:
             if not self.result.suites and not self.result.problems and not nobody(self.collected.suites):
-                terminalreporter.write_line(
-                    "--ireval: no verdict of a suite was selected; this does not count as a pass"
-                )
+                say("--ireval: no verdict of a suite was selected; this does not count as a pass")
             uncollected = tuple(f"{node} could not be collected" for node in self.uncollected)
             shown = replace(self.result, problems=uncollected)  # pytest has shown the texts
             summarise(terminalreporter, self.config, shown, self.accepting, self.files.written)
             for problem in filter(None, (*self.lost, self.unwritten)):
-                terminalreporter.write_line(f"problem: {problem}", red=True)
+                say(f"problem: {problem}", red=True)
         self.history.tell(terminalreporter)
         tell_code_host(terminalreporter, self.config, self.result, self.unsaid)
 
@@ -283,21 +307,21 @@ class _Reported:
 
     nodes: set[str] = field(default_factory=set)
     failed: dict[str, set[str]] = field(default_factory=dict)
-    """By node, the verdicts that the failed test told."""
+    """By node, the verdicts that the failed test recorded."""
 
     def take(self, report: pytest.TestReport) -> None:
-        """A verdict counts once its report is here."""
         if report.when in PHASES and (report.when == "call" or report.failed):
             self.nodes.add(report.nodeid)
         if report.failed:
-            self.failed.setdefault(report.nodeid, set()).update(_told(report))
+            told = recorded(report, "ireval_verdict")
+            self.failed.setdefault(report.nodeid, set()).update(map(str, told))
 
     def verdicts(self, suite: PlannedSuite) -> set[str]:
         """The ids of what was reported."""
         return {check for node, check in suite.nodes.items() if node in self.nodes}
 
     def failed_tests(self, suites: Iterable[PlannedSuite]) -> tuple[str, ...]:
-        """Failed tests that are no verdict of a suite."""
+        """The failed tests that are not verdicts of a suite."""
         ours = {node for suite in suites for node in suite.nodes}
         return tuple(sorted(node for node in self.failed if node not in ours))
 
@@ -312,25 +336,18 @@ class _Reported:
         }
 
 
-def _told(report: pytest.TestReport) -> Iterator[str]:
-    """What the test recorded as its verdict; other properties may be anything."""
-    for each in report.user_properties:
-        if isinstance(each, tuple | list) and len(each) == 2 and each[0] == "ireval_verdict":
-            yield str(each[1])
-
-
 INI = "ireval_history"
 
 
+@dataclass
 class RunHistory:
-    """Where a run is remembered; None: nowhere."""
+    """The history that remembers the run; no path: it is not remembered."""
 
-    def __init__(self, path: Path | None) -> None:
-        self.path = path
-        self.trouble = ""
-        """Why it is not."""
-        self.unread = ""
-        """Why its report shows no earlier runs."""
+    path: Path | None
+    trouble: str = ""
+    """The reason why the run is not remembered."""
+    unread: str = ""
+    """The reason why its report shows no earlier runs."""
 
     def with_trends(self, run: RunResult) -> RunResult:
         """The run beside earlier ones, as far as any are known."""
@@ -343,7 +360,7 @@ class RunHistory:
             return run
 
     def append(self, run: RunResult) -> None:
-        """The run is in the history; one without a suite came to nothing that could be remembered."""
+        """Add the run to the history; a run without a suite has nothing to remember."""
         if self.path is None or not run.suites:
             return
         try:
@@ -352,71 +369,11 @@ class RunHistory:
             self.trouble = one_line(error)
 
     def tell(self, reporter: pytest.TerminalReporter) -> None:
-        """What stood in the way. The gate has decided without the history, so the verdict stays what it is."""
+        """Warn of a problem with the history. The gate has decided without it, so the verdict stays."""
         if self.trouble:
             reporter.write_line(as_printed(f"warning: this run is not in the history: {self.trouble}"), yellow=True)
         elif self.unread:
             reporter.write_line(as_printed(f"warning: the report shows no earlier runs: {self.unread}"), yellow=True)
-
-
-def _history_of(config: pytest.Config) -> RunHistory:
-    """As the ini file says."""
-    told = str(config.getini(INI)).strip()
-    if not told:
-        raise IrevalError(Problem(f"{INI} is empty", allowed=f"{INI} = {OFF} remembers no run"))
-    return RunHistory(None if told == OFF else config.rootpath / told)
-
-
-def _ended(
-    suite: PlannedSuite,
-    evaluated: Evaluated | None,
-    reported: Collection[str],
-    disturbed: Collection[str] = (),
-    *,
-    written: bool = False,
-) -> SuiteResult:
-    """What was ``reported``, as accepted if its baseline was ``written``.
-
-    With a verdict missing it is an error, and with one whose test failed for another reason: pytest is red then.
-    """
-    if evaluated is None:
-        return _never_judged(suite)
-    result = evaluated.result
-    unreported = [each for each in suite.selected if each not in reported]
-    outcomes = tuple(_settled(each, written) for each in result.outcomes if each.id in reported)
-    broken = result.error or not outcomes or unreported
-    late = [each for each in unreported if each not in disturbed]
-    notes = [f"the run ended before {len(late)} of its verdicts were reported"] if late else []
-    if disturbed:
-        notes.append(f"failed for a reason other than the verdict: {', '.join(sorted(disturbed))}")
-    return replace(
-        result,
-        outcomes=outcomes,
-        verdict="error" if broken else worst_of(tuple(each.verdict for each in outcomes)),
-        metrics=tuple(_judged_by(metric, outcomes) for metric in result.metrics),
-        notes=(*result.notes, *notes),
-    )
-
-
-def _never_judged(suite: PlannedSuite) -> SuiteResult:
-    """An error, for nobody looked."""
-    return SuiteResult(
-        suite.name,
-        suite.shown,
-        "error",
-        (),
-        suite.owner,
-        matrix=suite.values,
-        planned=suite.planned,
-        error="the run ended before this suite was evaluated",
-    )
-
-
-def _settled(outcome: Outcome, written: bool) -> Outcome:
-    """What was against the change is accepted once the baseline is written, and not before."""
-    if not written or not outcome.acceptable:
-        return outcome
-    return replace(outcome, verdict="pass", accepted=True)
 
 
 def _judged_by(metric: MetricFigures, outcomes: tuple[Outcome, ...]) -> MetricFigures:

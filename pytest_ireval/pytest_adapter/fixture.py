@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -28,15 +29,15 @@ from pytest_ireval.suites.loading import load_suite, load_suites
 from pytest_ireval.suites.suite import Suite
 
 
+@dataclass(eq=False)
 class Gatekeeper:
-    """What a Python test can ask for. Paths are relative to the test's file; what cannot be done fails the test."""
+    """The fixture of a Python test. Paths are relative to the test's file; an error fails the test."""
 
-    def __init__(self, file: Path, plugins: RunPlugins, width: int, branch: Branch, claimed: list[str]) -> None:
-        self.file = file
-        self.claimed = claimed
-        self.plugins = plugins
-        self.width = width
-        self.branch = branch
+    file: Path
+    plugins: RunPlugins
+    width: int
+    branch: Branch
+    claimed: list[str]
 
     def evaluate(
         self, judgments: Any, rankings: Any, metrics: str | Metric | Iterable[str | Metric], **more: Any
@@ -61,7 +62,7 @@ class Gatekeeper:
             return tuple(self._gated(suite, registry) for suite in load_suites(path, registry))
 
     def check(self, suites: str | os.PathLike[str]) -> tuple[SuiteResult, ...]:
-        """The same; the test fails with what the gate has to say of everything that is no pass."""
+        """The same; the test fails with the gate's text of everything that did not pass."""
         results = self.gates(suites)
         texts = [text for result in results for text in self._failures(result)]
         if texts:
@@ -91,7 +92,7 @@ class Gatekeeper:
 
 @contextmanager
 def _told() -> Iterator[None]:
-    """What a user can cause fails the test with its text, and no traceback of ours."""
+    """Fail the test with the text of a user's error, without our traceback."""
     try:
         yield
     except IrevalError as error:
@@ -99,7 +100,7 @@ def _told() -> Iterator[None]:
 
 
 def gatekeeper(request: pytest.FixtureRequest) -> Gatekeeper:
-    """For one test."""
+    """The fixture of one test."""
     adopting = request.config.pluginmanager.get_plugin(ADOPTING)
     with _told():
         plugins: RunPlugins = adopting.plugins if adopting is not None else plugins_of(request.config)

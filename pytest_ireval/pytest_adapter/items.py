@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import traceback
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from pathlib import Path
@@ -18,95 +18,78 @@ from pytest_ireval.gate.acceptance import proposal_of
 from pytest_ireval.gate.last_run import kept_rankings
 from pytest_ireval.gate.report_data import broken_result
 from pytest_ireval.gate.run import Plan, gate
-from pytest_ireval.gate.verdicts import Circumstances, broken_outcome
+from pytest_ireval.gate.verdicts import broken_outcome
 from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.pytest_adapter.code_host import as_printed
+from pytest_ireval.pytest_adapter.files import files_of
 from pytest_ireval.pytest_adapter.planned_suite import Evaluated, PlannedSuite, SharedRun
 from pytest_ireval.pytest_adapter.undisturbed import as_they_are, without_collecting
 from pytest_ireval.results.outcome import Outcome
 from pytest_ireval.results.plain import shown_result
 from pytest_ireval.results.suite_result import SuiteResult
 from pytest_ireval.rules.planning import Check
-from pytest_ireval.suites.suite import Place, Suite
+from pytest_ireval.suites.suite import Suite
 
 if TYPE_CHECKING:
     from pytest_ireval.pytest_adapter.session import EvaluationSession
 
 
 def _mark(config: pytest.Config, run: SuiteRun) -> None:
-    """Register the tags; a mark of a plugin that takes arguments does something to tests, and is no tag."""
-    tags = dict(_tags(run))
-    acting = _acting(config)
-    wrong = [(tag, place) for tag, place in tags.items() if tag in acting]
+    """Register the tags; a mark of a plugin that takes arguments acts on tests, so it cannot be a tag."""
+    tags = dict.fromkeys(run.suite.tags, run.suite.place)
+    tags |= {tag: check.place for check in run.checks for tag in check.tags}
+    heads = [line.partition(":")[0].strip() for line in config.getini("markers")]
+    acting = {head.partition("(")[0]: head for head in heads if "(" in head}
+    wrong = [
+        Problem(
+            f"{tag!r} is not a tag: a pytest plugin uses marks of that name",
+            str(place),
+            suggestion=f"it is registered as {head}; choose another word",
+        )
+        for tag, place in tags.items()
+        if (head := acting.get(tag))
+    ]
     if wrong:
-        raise SuiteError(*(_refusal(tag, acting[tag], place) for tag, place in wrong))
+        raise SuiteError(*wrong)
     for tag in tags:
         config.addinivalue_line("markers", f"{tag}: a tag of suite {run.suite.name}")
 
 
-def _tags(run: SuiteRun) -> Iterator[tuple[str, Place]]:
-    yield from ((tag, run.suite.place) for tag in run.suite.tags)
-    yield from ((tag, check.place) for check in run.checks for tag in check.tags)
-
-
-def _acting(config: pytest.Config) -> dict[str, str]:
-    """Marks that take arguments, as they were registered."""
-    heads = [line.partition(":")[0].strip() for line in config.getini("markers")]
-    return {head.partition("(")[0]: head for head in heads if "(" in head}
-
-
-def _refusal(tag: str, head: str, place: Place) -> Problem:
-    complaint = f"{tag!r} is not a tag: a pytest plugin uses marks of that name"
-    return Problem(complaint, str(place), suggestion=f"it is registered as {head}; choose another word")
-
-
 Accepts = Literal["nothing", "new", "all"]
-"""Which baselines a run accepts: none, those that do not exist yet, or all."""
+"""The baselines that a run accepts: none, those that do not exist yet, or all."""
 
 
 @dataclass(eq=False)
 class SuiteRun:
-    """With several processes, evaluated by the first of them, and known to all."""
+    """A suite in a run; with several processes, the first of them evaluates it for all."""
 
     suite: Suite
     registry: Registry
     plan: Plan
     planned: PlannedSuite
-    circumstances: Circumstances
-    tell: Callable[[SuiteRun, Outcome], str]
-    """What a terminal shows of a verdict against the change."""
-    accepts: Accepts = "nothing"
-    proposes: bool = False
-    """Whether the run writes baselines."""
-    keeps: bool = False
-    """Whether the run writes files, and keeps its rankings with them."""
-    shared: SharedRun | None = None
-    """None: there is one process."""
-    meanwhile: Callable[[], bool] = lambda: False
-    """What to do while another process evaluates the suite; whether there was anything."""
+    session: EvaluationSession
     evaluated: Evaluated | None = None
-    """None: nobody evaluated it here."""
+    """None: it was not evaluated here."""
     outcomes: dict[str, Outcome] = field(default_factory=dict)
 
     @property
     def checks(self) -> tuple[Check, ...]:
-        """What is planned."""
+        """The planned checks."""
         return self.plan.checks
 
     def judged(self) -> SuiteResult:
         """The result of all that was selected; whatever happens on the way happens once."""
         if self.evaluated is None:
-            shared = self.shared
+            shared = self.session.shared
             self.evaluated = self._evaluate() if shared is None else self._in_any_case(lambda: self._share(shared))
             self.outcomes = {outcome.id: outcome for outcome in self.evaluated.result.outcomes}
         return self.evaluated.result
 
     def _share(self, shared: SharedRun) -> Evaluated:
-        """As the process found it that came first."""
-        return Evaluated(shared.evaluated(self.suite.name, self._evaluate, self.meanwhile))
+        return Evaluated(shared.evaluated(self.suite.name, self._evaluate, self.session.another))
 
     def begin(self, shared: SharedRun) -> bool:
-        """Evaluate it for all processes before any of its items is run, unless somebody has; whether that was done."""
+        """Evaluate it for all processes before any of its items is run, unless it was begun; returns whether it was."""
         try:
             return bool(self.planned.selected) and shared.begin(self.suite.name, self._evaluate)
         except IrevalError:  # what cannot be handed over now is told when its own items are run
@@ -117,46 +100,50 @@ class SuiteRun:
 
     def _gated(self) -> Evaluated:
         with as_they_are(), without_collecting():
-            finished = self.proposes and self._finished()
-            gated = gate(self.suite, self.registry, self.plan, self.circumstances, set(self.planned.selected))
+            proposes, config = self.session.accepting.asked, self.session.config
+            finished = proposes and self._finished()
+            gated = gate(self.suite, self.registry, self.plan, self.session.circumstances, set(self.planned.selected))
             material = gated.material
             if material is None:
                 return Evaluated(gated.result)
-            proposal = proposal_of(material, finished=finished) if self.proposes else None
-            return Evaluated(gated.result, proposal, kept_rankings(material) if self.keeps else None)
+            proposal = proposal_of(material, finished=finished) if proposes else None
+            keeps = files_of(config, config.option).folder is not None
+            return Evaluated(gated.result, proposal, kept_rankings(material) if keeps else None)
 
     def _finished(self) -> bool:
-        """Tell whether an interrupted update is in place now; why one cannot be is said where the baseline is read."""
+        """Tell whether an interrupted update was finished; if it cannot be, reading the baseline reports the reason."""
         try:
             return finish_interrupted(self.suite.baselines, self.suite.name)
         except BaselineError:
             return False
 
     def _in_any_case(self, evaluate: Callable[[], Evaluated]) -> Evaluated:
-        """What was evaluated, or an error for everything that was selected."""
         try:
             return evaluate()
         except KeyboardInterrupt:
             raise
         except BaseException as error:  # noqa: BLE001 - not a verdict must get lost, so anything is an error of all
-            broken = _crashed(self.suite, self.registry, self.plan, set(self.planned.selected), error)
-            return Evaluated(shown_result(broken))
+            told = error if isinstance(error, IrevalError) else _crash_of(error, str(self.suite.place))
+            selected = set(self.planned.selected)
+            outcomes = tuple(broken_outcome(check, told) for check in self.checks if check.id in selected)
+            return Evaluated(shown_result(broken_result(self.suite, self.registry, self.checks, outcomes, told)))
 
     def text(self, outcome: Outcome) -> str:
-        """What a terminal shows of it."""
-        return as_printed(self.tell(self, outcome))
+        """The terminal's text of an outcome."""
+        return as_printed(self.session.text(self, outcome))
 
     def outcome(self, check: Check) -> Outcome:
-        """Of one check."""
+        """The outcome of one check."""
         self.judged()
         return self.outcomes[check.id]
 
     def passes(self, outcome: Outcome) -> bool:
-        """Whether its test passes: in a run that accepts what it measures, a comparison does not stand in the way."""
+        """Tell whether its test passes; a run that accepts what it measures accepts a comparison, too."""
         if outcome.verdict in ("pass", "inconclusive"):
             return True
-        accepts = self.accepts == "all" or (self.accepts == "new" and outcome.missing_baseline)
-        return accepts and outcome.acceptable and self.planned.all_selected
+        accepts = self.session.accepting.accepts
+        settled = accepts == "all" or (accepts == "new" and outcome.missing_baseline)
+        return settled and outcome.acceptable and self.planned.all_selected
 
 
 SUITE, RULE = "ireval_suite", "ireval_rule"
@@ -205,7 +192,7 @@ class MatrixSuite(pytest.Collector):
 
 
 def node_name(run: SuiteRun) -> str:
-    """What a suite of a matrix is called below its file."""
+    """The name of a matrix suite below its file."""
     return ".".join(run.suite.values.values())
 
 
@@ -256,18 +243,14 @@ class RuleItem(pytest.Item):
     def setup(self) -> None:
         """An error of what the verdict rests on is pytest's ERROR, not FAILED."""
         outcome = self.run.outcome(self.check)
-        self.user_properties += self._verdict(outcome)
+        accepted = outcome.verdict in ("fail", "error") and self.run.passes(outcome)
+        self.user_properties.append(("ireval_verdict", "pass" if accepted else outcome.verdict))
+        self.user_properties += [("ireval_accepted", "true")] if accepted else []
         self.user_properties += [(f"ireval_{name}", float(value)) for name, value in outcome.numbers.items()]
         if outcome.metric:
             self.user_properties.append(("ireval_metric", outcome.metric))
         if outcome.verdict == "error" and not self.run.passes(outcome):
             pytest.fail(self.run.text(outcome), pytrace=False)
-
-    def _verdict(self, outcome: Outcome) -> list[tuple[str, object]]:
-        """As the test reports it: what is to be accepted is no failure."""
-        if self.run.passes(outcome) and outcome.verdict in ("fail", "error"):
-            return [("ireval_verdict", "pass"), ("ireval_accepted", "true")]
-        return [("ireval_verdict", outcome.verdict)]
 
     def runtest(self) -> None:
         """A verdict against the change is pytest's FAILED."""
@@ -278,14 +261,14 @@ class RuleItem(pytest.Item):
             pytest.fail(shown, pytrace=False)
 
     def reportinfo(self) -> tuple[Path, int | None, str]:
-        """The rule's own line, so that whatever marks lines marks that one; it may stand in a file that is extended."""
+        """The rule's own line, for programs that mark lines; it may be in a file that is extended."""
         place = self.check.place
         family, _, rest = self.check.id.partition("::")
         title = " :: ".join(filter(None, (self.run.suite.name, family, rest)))
         return self.config.invocation_params.dir / place.file, place.line - 1 if place.line else None, title
 
     def at_the_rule(self, report: pytest.TestReport, error: BaseException) -> None:
-        """What pytest shows of a failure in one line is our first one, at the rule's own line."""
+        """Make pytest's one-line form of a failure our first line, at the rule's own line."""
         crash = getattr(report.longrepr, "reprcrash", None)
         if crash is None or not isinstance(error, pytest.fail.Exception):
             return
@@ -300,7 +283,6 @@ PACKAGE = Path(pytest_ireval.__file__).parent
 
 
 def _crash_of(error: BaseException, place: str) -> IrevalError:
-    """As it is told: type, message, and the last place in our code."""
     told = f"{type(error).__name__}: {error}".rstrip(": ")
     at = _places(error)
     return IrevalError(
@@ -310,13 +292,6 @@ def _crash_of(error: BaseException, place: str) -> IrevalError:
             suggestion="nothing in pytest-ireval expects this; please report it, with the plugins of the run",
         )
     )
-
-
-def _crashed(suite: Suite, registry: Registry, plan: Plan, selected: set[str], error: BaseException) -> SuiteResult:
-    """The suite with an error for everything that was selected, so that nothing is asked a second time."""
-    told = error if isinstance(error, IrevalError) else _crash_of(error, str(suite.place))
-    outcomes = tuple(broken_outcome(check, told) for check in plan.checks if check.id in selected)
-    return broken_result(suite, registry, plan.checks, outcomes, told)
 
 
 def _places(error: BaseException) -> str:

@@ -40,15 +40,15 @@ class PlannedSuite:
     planned: tuple[str, ...]
     """The ids of everything it has a verdict on."""
     files: tuple[Path, ...] = ()
-    """What it is made of, and what it names."""
+    """The files that it is made of, and those that it names."""
     affected_by: str | None = ""
-    """Why it takes part where not all do; None: it takes none, for no change concerns it."""
+    """The reason why it takes part where not all do; None: it takes no part, because no change concerns it."""
     selected: list[str] = field(default_factory=list)
-    """Of these, what the run was asked for, in the order of running."""
+    """Of these, the ones that the run was asked for, in the order of running."""
     nodes: dict[str, str] = field(default_factory=dict)
-    """The same by what pytest calls their tests."""
+    """The same by the ids of their tests."""
     deselected: set[str] = field(default_factory=set)
-    """What somebody took out, so that it is not missed."""
+    """Those that were deselected, so that they are not missed."""
 
     def select(self, check: str, node: str) -> None:
         """The run was asked for a verdict; pytest may collect its test several times."""
@@ -58,43 +58,36 @@ class PlannedSuite:
 
     @property
     def all_selected(self) -> bool:
-        """Whether nothing was left out; a part of a suite is never accepted."""
+        """True if all of it was selected; a part of a suite is never accepted."""
         return set(self.selected) == set(self.planned)
 
 
 @dataclass(frozen=True)
 class Evaluated:
-    """What a suite came to, plain, too."""
+    """The evaluation of a suite, as plain data, too."""
 
     result: SuiteResult
     proposal: Proposal | None = None
-    """What accepting it takes; None where inputs are broken, or nothing is to be accepted."""
+    """The means to accept it; None where inputs are broken, or nothing is to be accepted."""
     rankings: KeptRankings | None = None
-    """What `ireval why` explains later; None where inputs are broken, or the run writes no files."""
+    """The rankings for a later `ireval why`; None where inputs are broken, or the run writes no files."""
 
 
 @dataclass
 class Collected:
-    """What collecting came to."""
+    """The suites that were collected."""
 
     suites: list[PlannedSuite] = field(default_factory=list)
     found: int = 0
-    """Files of suites, be they right or wrong."""
+    """The number of files of suites, valid or not."""
 
 
 def planned_suite(suite: Suite, checks: tuple[Check, ...], affected_by: str | None = "") -> PlannedSuite:
-    """Of which nothing was selected yet."""
-    return PlannedSuite(
-        name=suite.name,
-        path=suite.path,
-        shown=suite.shown,
-        owner=suite.owner,
-        values=dict(suite.values),
-        baselines=suite.baselines,
-        planned=tuple(check.id for check in checks),
-        files=() if affected_by is None else files_of_suite(suite),
-        affected_by=affected_by,
-    )
+    """A suite of which nothing was selected yet."""
+    named = (suite.name, suite.path, suite.shown, suite.owner)
+    planned = tuple(check.id for check in checks)
+    files = () if affected_by is None else files_of_suite(suite)
+    return PlannedSuite(*named, dict(suite.values), suite.baselines, planned, files, affected_by)
 
 
 CHANGES = "changes"
@@ -106,16 +99,16 @@ RANKINGS = "rankings"
 
 @dataclass(frozen=True)
 class SharedRun:
-    """The folder belongs to this run alone and to nobody else's account, so what lies in it can be trusted."""
+    """The folder of a run. It belongs to this run and this account alone, so its content can be trusted."""
 
     folder: Path
 
     def evaluated(
         self, name: str, evaluate: Callable[[], Evaluated], meanwhile: Callable[[], bool] = lambda: False
     ) -> SuiteResult:
-        """The result of a suite; whoever comes first evaluates it. A lock dies with its holder.
+        """The result of a suite; the first process to ask evaluates it. A lock dies with its holder.
 
-        Others wait, and do ``meanwhile`` what there is to do; it says whether there was anything.
+        Others wait, and do the work of ``meanwhile``; it returns whether there was any.
         """
         home = self._home(name)
         while True:
@@ -127,7 +120,7 @@ class SharedRun:
                 time.sleep(PAUSE)
 
     def begin(self, name: str, evaluate: Callable[[], Evaluated]) -> bool:
-        """Evaluate a suite unless somebody has, or is at it; whether it was evaluated here."""
+        """Evaluate a suite that was not begun yet; returns whether it was evaluated here."""
         home = self._home(name)
         with _told(self.folder):
             if (home / RESULT).exists():
@@ -136,49 +129,41 @@ class SharedRun:
             with locked_if_free(home) as free:
                 if not free or (home / RESULT).exists():
                     return False
-                _hand_over(home, evaluate())
+                evaluated = evaluate()
+                _write(home / PROPOSAL, evaluated.proposal)
+                _write(home / RANKINGS, evaluated.rankings)
+                _write(home / RESULT, evaluated.result)  # last: with it the suite counts as evaluated
         return True
 
     def found(self, name: str) -> Evaluated | None:
-        """What a suite came to; None if nobody evaluated it."""
+        """The evaluation of a suite; None if there was none."""
         home = self._home(name)
-        result: SuiteResult | None = _read(home / RESULT)
-        proposal: Proposal | None = _read(home / PROPOSAL)
-        rankings: KeptRankings | None = _read(home / RANKINGS)
+        result, proposal, rankings = (_read(home / name) for name in (RESULT, PROPOSAL, RANKINGS))
         return None if result is None else Evaluated(result, proposal, rankings)
 
     def tell(self, collected: Collected) -> None:
-        """Every worker collects the same; the last one to tell is believed."""
+        """Keep what this worker collected. Every worker collects the same; the last one counts."""
         with _told(self.folder):
             _write(self.folder / COLLECTED, collected)
 
     def collected(self) -> Collected:
-        """What the workers collected; nothing if none of them came so far."""
-        told: Collected | None = _read(self.folder / COLLECTED)
-        return told or Collected()
+        """The suites that the workers collected; none if no worker came so far."""
+        return _read(self.folder / COLLECTED) or Collected()
 
     def hand_out(self, changes: dict[Path, Changes]) -> None:
-        """All workers shall choose the same suites, however late one of them begins."""
+        """Keep the changes, so that all workers choose the same suites, however late one of them begins."""
         with _told(self.folder):
             _write(self.folder / CHANGES, changes)
 
     def handed_out(self) -> dict[Path, Changes]:
-        """What changed, by repository; nothing where nobody asked."""
-        handed: dict[Path, Changes] | None = _read(self.folder / CHANGES)
-        return handed or {}
+        """The changes by repository; empty where none were asked for."""
+        return _read(self.folder / CHANGES) or {}
 
     def _home(self, name: str) -> Path:
         return self.folder / hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
-def _hand_over(home: Path, evaluated: Evaluated) -> None:
-    _write(home / PROPOSAL, evaluated.proposal)
-    _write(home / RANKINGS, evaluated.rankings)
-    _write(home / RESULT, evaluated.result)  # last: with it the suite counts as evaluated
-
-
 def _write(path: Path, value: Any) -> None:
-    """Whole, or not at all."""
     unfinished = path.with_name(f"{path.name}.{os.getpid()}")
     with without_collecting(), open(unfinished, "wb") as file:
         pickle.dump(value, file, protocol=pickle.HIGHEST_PROTOCOL)
@@ -186,7 +171,6 @@ def _write(path: Path, value: Any) -> None:
 
 
 def _read(path: Path) -> Any:
-    """What was written; None if nothing was."""
     try:
         with without_collecting(), open(path, "rb") as file:
             return pickle.load(file)  # noqa: S301 - written by a process of this run, in a folder that only it can write
@@ -196,7 +180,7 @@ def _read(path: Path) -> Any:
 
 @contextmanager
 def _told(folder: Path) -> Iterator[None]:
-    """What the system refuses is an error that names the folder."""
+    """Turn an error of the system into one that names the folder."""
     try:
         yield
     except OSError as error:

@@ -1,4 +1,4 @@
-"""What every pytest run imports: the options, the fixture, and nothing heavy before they are used."""
+"""The part that every pytest run imports: options and fixture, and nothing heavy before they are used."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SUITE_NAMES = (".ireval.yaml", ".ireval.yml")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """The flag, and what can be said with it."""
+    """The flag and its options."""
     group = parser.getgroup("ireval", "search-ranking evaluation")
     group.addoption("--ireval", action="store_true", help="run the gate: each verdict of a YAML suite is a test")
     group.addoption("--ireval-update", action="store_true", help="accept what this run measures as the new baselines")
@@ -27,6 +27,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--ireval-changed-since", metavar="REF", default=None, help="run only suites affected by changes since REF"
     )
     group.addoption("--ireval-report", metavar="DIR", default=None, help="folder of the report, or none: no files")
+    group.addoption(
+        "--ireval-without",
+        metavar="NAME",
+        action="append",
+        default=[],
+        help="run without an installed plugin; repeatable",
+    )
     group.addoption("--ireval-base", metavar="REF", help="compare baselines with those at the merge base with REF")
     parser.addini("ireval", "true: as --ireval; a run without suites is then a usual run of pytest", type="bool")
     parser.addini("ireval_baseline_lowering", "with --ireval-base: report (default) or fail", default="report")
@@ -38,7 +45,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
-    """A conftest.py that cannot be imported ends the run: by then nobody reads the results of an earlier one."""
+    """Remove the results of an earlier run first: a conftest.py that cannot be imported ends the run after this."""
     if early_config.known_args_namespace.ireval and "PYTEST_XDIST_WORKER" not in os.environ:  # workers write nothing
         from pytest_ireval.pytest_adapter.undisturbed import as_they_are
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import ModuleType
 
@@ -17,11 +17,11 @@ from pytest_ireval.plugins.registry import Plugins, Registry
 class RunPlugins:
     """Adopts modules as pytest finds them; knows what a file may use."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, without: Sequence[str] = ()) -> None:
         self.root = root
-        """Files are named as they lie from here: a baseline must not know whose machine it was made on."""
+        """Files are named from here: a baseline must not show the machine it was made on."""
         self.plugins = Plugins()
-        self.plugins.load_installed()
+        self.plugins.load_installed(without)
         self.seen: set[Path] = set()
         """Files of modules that were looked at."""
         self.broken: list[tuple[Path | None, str]] = []
@@ -37,18 +37,17 @@ class RunPlugins:
             self._made.clear()
 
     def _named(self, plugin: ModuleType) -> str:
-        """A conftest.py by its place below the root; others as they are called."""
+        """A conftest.py by its place below the root; others keep their names."""
         home = _home_of(plugin)
-        file = Path(plugin.__file__) if plugin.__file__ else None
-        below = home is not None and file is not None and file.is_relative_to(self.root)
-        return file.relative_to(self.root).as_posix() if file is not None and below else ""
+        below = home is not None and home.is_relative_to(self.root)
+        return (home / "conftest.py").relative_to(self.root).as_posix() if home is not None and below else ""
 
     def remember_broken(self, plugin: object, error: IrevalError) -> None:
-        """Files that a broken conftest.py serves are told so when they ask."""
+        """Remember the error for the files that a broken conftest.py serves."""
         self.broken.append((_home_of(plugin), str(error)))
 
     def registry_for(self, path: Path) -> Registry:
-        """What a file at ``path`` may use."""
+        """The plugins of a file at ``path``."""
         for home, message in self.broken:
             if home is None or home in path.parents:
                 raise PluginError(message)
@@ -72,11 +71,11 @@ class RunPlugins:
         return tuple(dict.fromkeys(place for name in names for place in _places_of(name.partition(".")[0])))
 
     def __str__(self) -> str:
-        return ", ".join(dict.fromkeys(map(str, self.plugins.origins.values())))
+        without = ", ".join(dict.fromkeys(map(str, self.plugins.without)))
+        return ", ".join(dict.fromkeys(map(str, self.plugins.origins.values()))) + (without and f"; without {without}")
 
 
 def _places_of(name: str) -> Iterator[Path]:
-    """The folders of a package, or the file of a module."""
     module = sys.modules.get(name)
     folders = list(getattr(module, "__path__", ()))
     file = getattr(module, "__file__", None)
@@ -91,7 +90,7 @@ def _home_of(plugin: object) -> Path | None:
 
 def plugins_of(config: pytest.Config) -> RunPlugins:
     """The plugins of a run that has no session of ours: those that pytest knows by now."""
-    found = RunPlugins(config.rootpath)
+    found = RunPlugins(config.rootpath, config.getoption("ireval_without"))
     for plugin in config.pluginmanager.get_plugins():
         found.adopt(plugin)
     return found
@@ -103,8 +102,8 @@ ADOPTING = "ireval-plugins"
 class Adopting:
     """Registered as a pytest plugin."""
 
-    def __init__(self, root: Path) -> None:
-        self.plugins = RunPlugins(root)
+    def __init__(self, root: Path, without: Sequence[str]) -> None:
+        self.plugins = RunPlugins(root, without)
         self.started = False
 
     def pytest_plugin_registered(self, plugin: object) -> None:
@@ -121,5 +120,5 @@ class Adopting:
         self.started = True
 
     def pytest_report_header(self) -> str:
-        """Who decides, in which version."""
+        """The plugins that decide, with their versions."""
         return f"ireval plugins: {self.plugins}"

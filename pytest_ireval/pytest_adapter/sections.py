@@ -1,4 +1,4 @@
-"""What plugins add to the report once the run has ended; nothing that goes wrong there moves a verdict."""
+"""The sections of plugins, added to the report once the run has ended; their errors move no verdict."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import json
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from pytest_ireval.results.suite_result import RunResult, Section
 from pytest_ireval.sources.foreign_text import raised_at, tidy, told
 
 MENTIONED = b"ireval_report_sections"
-"""Of conftest.py files that only workers have imported, those with it are imported here, too."""
+"""Conftest.py files that only workers have imported are imported here, too, if they contain this."""
 
 
 @dataclass
@@ -33,7 +34,7 @@ class Served:
 def with_sections(
     result: RunResult, suites: Sequence[PlannedSuite], plugins: RunPlugins, using: Templates | None
 ) -> tuple[RunResult, Templates | None]:
-    """The run with what plugins add to it, and what draws it."""
+    """The run with the sections of plugins, and the templates that draw it."""
     found, troubles = _served(result, suites, plugins)
     kinds = {each.kind.name: each.kind for each in reversed(found)}
     sections = [_section(each, kinds[each.kind.name], result, plugins.root) for each in found]
@@ -44,14 +45,14 @@ def with_sections(
 
 
 def templates_of(kinds: Iterable[ReportSection]) -> dict[str, SectionTemplate]:
-    """What draws sections, by their names."""
+    """The templates of sections, by their names."""
     return {kind.name: SectionTemplate(kind.folder, kind.template, kind.style) for kind in kinds}
 
 
 def _served(
     result: RunResult, suites: Sequence[PlannedSuite], plugins: RunPlugins
 ) -> tuple[list[Served], list[Section]]:
-    """Every section once, in the order of the suites; what stands in the way of asking plugins for them."""
+    """Every section once, in the order of the suites; and the problems of plugins that cannot be asked."""
     found: dict[tuple[str, str], Served] = {}
     troubles: dict[str, Section] = {}
     judged = {each.name: each for each in result.suites}
@@ -70,7 +71,6 @@ def _served(
 
 
 def _section(served: Served, first: ReportSection, result: RunResult, root: Path) -> Section:
-    """What its plugin says of the run; a problem where it says nothing of use."""
     kind = served.kind
     empty = Section(kind.name, kind.title, kind.source)
     if first is not kind:
@@ -94,19 +94,13 @@ def _asked(kind: ReportSection, run: dict[str, Any], root: Path) -> Any:
 
 DEEPEST = 50
 """Levels; a value that holds itself has no end."""
-SHOWN = 3
-"""So many things that are no data are named."""
 
 
 def plain_data(data: Any) -> dict[str, Any]:
     """A copy of it with lists for tuples; raises PluginError that names the path to what JSON does not know."""
     if not isinstance(data, dict):
         raise PluginError(f"returned {_called(data)}, where a dict is expected")
-    wrong = []
-    for each in _wrong(data, "", 0):
-        wrong.append(each)
-        if len(wrong) == SHOWN:
-            break
+    wrong = list(islice(_wrong(data, "", 0), 3))
     if wrong:
         raise PluginError(f"did not return plain data: {'; '.join(wrong)}")
     try:
@@ -117,7 +111,6 @@ def plain_data(data: Any) -> dict[str, Any]:
 
 
 def _wrong(value: Any, path: str, depth: int) -> Iterator[str]:
-    """Path and complaint of everything that does not fit."""
     if depth > DEEPEST:
         yield f"{path[:200]} is nested deeper than {DEEPEST} levels"
     elif isinstance(value, dict):

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 
 import pytest
 
 from pytest_ireval.errors import SuiteError
+from pytest_ireval.gate.last_run import BEFORE
 from pytest_ireval.gate.material import written
-from pytest_ireval.gate.run import plan_of
+from pytest_ireval.gate.run import Plan, plan_of
 from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.pytest_adapter.accepting import Accepting
-from pytest_ireval.pytest_adapter.affected import Affected, circumstances_of, left_out, stand_in
+from pytest_ireval.pytest_adapter.affected import Affected, circumstances_of
 from pytest_ireval.pytest_adapter.files import begin, files_of
 from pytest_ireval.pytest_adapter.items import RuleItem, SuiteFile, SuiteRun, node_name
 from pytest_ireval.pytest_adapter.planned_suite import Collected, Evaluated, SharedRun, planned_suite
@@ -21,45 +23,35 @@ from pytest_ireval.pytest_adapter.run_plugins import RunPlugins
 from pytest_ireval.reports.commands import node_path
 from pytest_ireval.reports.failure_text import failure_text, short_text, told_whole
 from pytest_ireval.results.outcome import Outcome
+from pytest_ireval.rules.planning import INPUTS, Check
 from pytest_ireval.suites.finding import is_suite, lost_suites
 from pytest_ireval.suites.loading import load_suites
 from pytest_ireval.suites.suite import Suite
 
-SESSION = "ireval-session"
-ALL = 2
-QUERIES_SHOWN = {0: 3, 1: 10}
-"""By how often -v was given; from twice on, all."""
 
-
+@dataclass(eq=False, repr=False)
 class EvaluationSession:
-    """Holds the suites of the run; registered as a pytest plugin."""
+    """The suites of the run; registered as a pytest plugin."""
 
-    def __init__(
-        self,
-        config: pytest.Config,
-        plugins: RunPlugins,
-        accepting: Accepting,
-        moment: datetime,
-        width: int,
-        affected: Affected,
-        shared: SharedRun | None = None,
-    ) -> None:
-        self.config = config
-        self.plugins = plugins
-        self.accepting = accepting
-        self.moment = moment
-        self.width = width
-        self.affected = affected
-        self.shared = shared
-        """None: this process writes, too."""
-        self.circumstances = circumstances_of(config, moment.date())
-        self.runs: dict[str, SuiteRun] = {}
-        self.of_files: dict[Path, list[SuiteRun]] = {}
-        """Pytest may collect a file several times, and each suite is evaluated once."""
-        self.begun = shared is not None or config.getoption("ireval")
-        """Whether the files of an earlier run are gone; by the ini option alone, they stay until a suite is read."""
-        self.suites_seen = 0
-        """Files, be they right or wrong."""
+    config: pytest.Config
+    plugins: RunPlugins
+    accepting: Accepting
+    moment: datetime
+    width: int
+    affected: Affected
+    shared: SharedRun | None = None
+    """None: this process writes, too."""
+    runs: dict[str, SuiteRun] = field(default_factory=dict)
+    of_files: dict[Path, list[SuiteRun]] = field(default_factory=dict)
+    """Pytest may collect a file several times, and each suite is evaluated once."""
+    suites_seen: int = 0
+
+    def __post_init__(self) -> None:
+        folder = files_of(self.config, self.config.option).folder
+        found = circumstances_of(self.config, self.moment.date())
+        self.circumstances = found._replace(last_run=folder and folder / BEFORE)
+        self.begun = self.shared is not None or self.config.getoption("ireval")
+        """True if the files of an earlier run are gone; by the ini option alone, they stay until a suite is read."""
 
     def pytest_collect_file(self, file_path: Path, parent: pytest.Collector) -> SuiteFile | None:
         """A node for every suite."""
@@ -74,7 +66,7 @@ class EvaluationSession:
         return suite
 
     def pytest_collect_directory(self, path: Path) -> None:
-        """Pytest passes over links that lead nowhere; a suite among them would be missed by nobody."""
+        """Refuse links that lead nowhere: pytest passes over them, and a suite among them would be missed."""
         lost = lost_suites(path)
         if lost:
             shown = ", ".join(map(self.shown, lost))
@@ -106,39 +98,33 @@ class EvaluationSession:
         reason = self.affected.reason(suite, self.plugins.places)
         looked_at = reason is not None or suite.path in self._named(part=True)
         lowering = self.circumstances.base is not None
-        plan = plan_of(suite, registry, lowering=lowering) if looked_at else stand_in(suite)
-        return SuiteRun(
-            suite,
-            registry,
-            plan,
-            planned_suite(suite, plan.checks, reason),
-            self.circumstances,
-            self.text,
-            self.accepting.accepts,
-            self.accepting.asked,
-            files_of(self.config, self.config.option).folder is not None,
-            self.shared,
-            self._another,
-        )
+        # of a suite that takes no part one verdict stands for all, so that no query has to be read
+        unread = Plan((Check(INPUTS, suite.place),), None)
+        plan = plan_of(suite, registry, lowering=lowering) if looked_at else unread
+        return SuiteRun(suite, registry, plan, planned_suite(suite, plan.checks, reason), self)
 
-    def _another(self) -> bool:
-        """Evaluate a suite that nobody has begun, rather than wait for the worker that is at one."""
+    def another(self) -> bool:
+        """Evaluate a suite that was not begun yet, rather than wait for another worker."""
         shared = self.shared
         return shared is not None and any(run.begin(shared) for run in self.runs.values() if run.evaluated is None)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
-        """Suites that are not affected by what changed take no part."""
-        left_out(config, items)
+        """Deselect the verdicts of suites that are not affected by what changed."""
+        gone = [item for item in items if isinstance(item, RuleItem) and item.run.planned.affected_by is None]
+        if gone:
+            config.hook.pytest_deselected(items=gone)
+            away = set(gone)
+            items[:] = [item for item in items if item not in away]
 
     def pytest_deselected(self, items: Sequence[pytest.Item]) -> None:
-        """What somebody took out of the run, so that it is not missed."""
+        """Note the deselected verdicts, so that they are not missed."""
         for item in items:
             if isinstance(item, RuleItem):
                 item.run.planned.deselected.add(item.check.id)
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
-        """What was selected is evaluated when its first item is run."""
+        """Note the selected verdicts; a suite is evaluated when its first item is run."""
         for item in session.items:
             if isinstance(item, RuleItem):
                 item.run.planned.select(item.check.id, item.nodeid)
@@ -150,11 +136,11 @@ class EvaluationSession:
         return Collected([run.planned for run in self.runs.values()], self.suites_seen)
 
     def found(self, name: str) -> Evaluated | None:
-        """What a suite came to; None if it was not evaluated."""
+        """The evaluation of a suite; None if there was none."""
         return self.runs[name].evaluated
 
     def text(self, run: SuiteRun, outcome: Outcome) -> str:
-        """What a terminal shows of a verdict against the change; broken inputs are told in full once."""
+        """The terminal's text of a verdict against the change; broken inputs are shown in full once."""
         result = run.judged()
         if result.error:
             first = run.planned.selected[0]
@@ -162,14 +148,14 @@ class EvaluationSession:
                 return f"the inputs of {result.name} are broken; the full error is at {node_path(result)}::{first}"
             return result.error
         files, verbose = files_of(self.config, self.config.option), self.config.get_verbosity()
-        if verbose < ALL and not told_whole(result, outcome.id):
+        if verbose < 2 and not told_whole(result, outcome.id):
             return short_text(outcome, result, self.width, files.everything)
         return failure_text(
             outcome,
             result,
             date=written(self.moment),
             width=self.width,
-            queries=QUERIES_SHOWN.get(max(verbose, 0)),
+            queries={0: 3, 1: 10}.get(max(verbose, 0)),  # from -vv on, all
             report=files.report(result, outcome.id),
             statistics=verbose > 0,
         )
@@ -178,7 +164,7 @@ class EvaluationSession:
     def pytest_runtest_makereport(
         self, item: pytest.Item, call: pytest.CallInfo[None]
     ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-        """What is shown of a failure in one line stands at the rule."""
+        """Make the one-line form of a failure point at the rule."""
         report = yield
         if isinstance(item, RuleItem) and report.failed and call.excinfo is not None:
             item.at_the_rule(report, call.excinfo.value)

@@ -1,4 +1,4 @@
-"""How a ``pytest --ireval`` run is set up: in one process, or as one that writes and workers that judge (``-n``)."""
+"""The start of a ``pytest --ireval`` run: in one process, or with one that writes and workers that judge (``-n``)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Generator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
@@ -16,13 +16,13 @@ import pytest
 from pytest_ireval.errors import IrevalError, Problem, ReportError
 from pytest_ireval.gate.material import moment_of
 from pytest_ireval.pytest_adapter import claims
-from pytest_ireval.pytest_adapter.accepting import Accepting, accepting_of
-from pytest_ireval.pytest_adapter.affected import Affected, affected_of, branch_of
+from pytest_ireval.pytest_adapter.accepting import accepting_of
+from pytest_ireval.pytest_adapter.affected import affected_of, branch_of
 from pytest_ireval.pytest_adapter.files import begin, files_of
 from pytest_ireval.pytest_adapter.finish import RunEnd
 from pytest_ireval.pytest_adapter.planned_suite import SharedRun
 from pytest_ireval.pytest_adapter.run_plugins import ADOPTING, Adopting
-from pytest_ireval.pytest_adapter.session import SESSION, EvaluationSession
+from pytest_ireval.pytest_adapter.session import EvaluationSession
 from pytest_ireval.pytest_adapter.terminal import width_of
 from pytest_ireval.reports.templates import Templates, templates
 from pytest_ireval.secrets import SHORTEST, hidden, hidden_in, keep
@@ -30,11 +30,11 @@ from pytest_ireval.secrets import SHORTEST, hidden, hidden_in, keep
 Report = TypeVar("Report", pytest.TestReport, pytest.CollectReport)
 
 HANDED = "ireval"
-"""The key under which a worker is told what it has to know."""
+"""The key of what a worker has to know."""
 
 
 class Handed(NamedTuple):
-    """What a worker is told; as plain as what execnet carries."""
+    """The values for a worker; as plain as what execnet carries."""
 
     folder: str
     moment: str
@@ -61,7 +61,8 @@ def start(config: pytest.Config) -> None:
             found = _start_writer(config, moment, width)
             found.hand_out(affected.repositories.changes)
         else:
-            found = _start_session(config, plugins, accepting, moment, width, affected)
+            found = EvaluationSession(config, plugins.plugins, accepting, moment, width, affected)
+            config.pluginmanager.register(found, "ireval-session")
         files = replace(files_of(config, config.option), using=_templates_of(config))
         end = RunEnd(config, accepting, moment, files, found, affected, plugins.plugins)
         config.pluginmanager.register(end, "ireval-end")
@@ -70,34 +71,19 @@ def start(config: pytest.Config) -> None:
 
 
 def _distributes(config: pytest.Config) -> bool:
-    """Tell whether pytest-xdist has the tests run by workers."""
     option = config.option
     return getattr(option, "dist", "no") != "no" and bool(getattr(option, "tx", None)) and not option.collectonly
 
 
 def _adopting(config: pytest.Config) -> Adopting:
-    plugins = Adopting(config.rootpath)
+    plugins = Adopting(config.rootpath, config.getoption("ireval_without"))
     config.pluginmanager.register(plugins, ADOPTING)
     return plugins
 
 
-def _start_session(
-    config: pytest.Config,
-    adopting: Adopting,
-    accepting: Accepting,
-    moment: datetime,
-    width: int,
-    affected: Affected,
-    shared: SharedRun | None = None,
-) -> EvaluationSession:
-    session = EvaluationSession(config, adopting.plugins, accepting, moment, width, affected, shared)
-    config.pluginmanager.register(session, SESSION)
-    return session
-
-
 def _start_writer(config: pytest.Config, moment: datetime, width: int) -> SharedRun:
     try:
-        folder = tempfile.mkdtemp(prefix="ireval-")  # nobody else can read or write it
+        folder = tempfile.mkdtemp(prefix="ireval-")  # no other account can read or write it
     except OSError as error:
         complaint = f"cannot create a folder for the workers of this run: {error.strerror or error}"
         raise IrevalError(Problem(complaint, suggestion="set TMPDIR to another folder")) from error
@@ -113,14 +99,16 @@ def _start_worker(config: pytest.Config, handed: Handed) -> None:
     moment, accepting = datetime.fromisoformat(handed.moment), accepting_of(config)
     shared = SharedRun(folder)
     affected = affected_of(config, shared.handed_out())
-    _start_session(config, _adopting(config), accepting, moment, handed.width, affected, shared)
+    plugins = _adopting(config).plugins
+    session = EvaluationSession(config, plugins, accepting, moment, handed.width, affected, shared)
+    config.pluginmanager.register(session, "ireval-session")
 
 
+@dataclass(eq=False)
 class Workers:
-    """Tells each worker what it has to know; the folder is gone with the run."""
+    """Hands each worker what it has to know; the folder is deleted with the run."""
 
-    def __init__(self, handed: Handed) -> None:
-        self.handed = handed
+    handed: Handed
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
@@ -162,12 +150,10 @@ class _ShownReports:
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_makereport(self) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-        """Of a test, after all other plugins."""
         return _shown((yield))
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_make_collect_report(self) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
-        """Of what was collected."""
         return _shown((yield))
 
 

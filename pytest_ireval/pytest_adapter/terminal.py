@@ -1,4 +1,4 @@
-"""What the terminal shows in the end: a row for each suite and metric, and what was accepted."""
+"""The summary in the terminal: a row for each suite and metric, and what was accepted."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, cast
 
 import pytest
 
@@ -18,7 +18,6 @@ from pytest_ireval.reports.summary_table import brief_lines, reason_lines, secti
 from pytest_ireval.results.suite_result import RunResult
 
 WIDTH = 80
-WIDEST = 200
 
 
 def width_of(config: pytest.Config) -> int:
@@ -26,7 +25,7 @@ def width_of(config: pytest.Config) -> int:
     reporter = config.pluginmanager.get_plugin("terminalreporter")
     if reporter is None or not reporter.isatty:
         return int(shutil.get_terminal_size((WIDTH, 24)).columns) if "COLUMNS" in os.environ else WIDTH
-    return min(WIDEST, shutil.get_terminal_size((WIDTH, 24)).columns)
+    return min(200, shutil.get_terminal_size((WIDTH, 24)).columns)
 
 
 def summarise(
@@ -45,7 +44,9 @@ def summarise(
     else:
         lines = [*brief_lines(result, width), *section_warnings(result)]
     for line in (*lines, *update_lines(result, width), *accepting.told):
-        _write_summary_line(reporter, as_printed(line))
+        for piece in summary_pieces(as_printed(line)):
+            reporter.write(piece.text, **MARKUP[piece.tone])
+        reporter.write("\n")
     for problem in accepting.problems:
         reporter.write_line(as_printed(f"not accepted: {problem}"), red=True)
     if not quiet:
@@ -55,17 +56,9 @@ def summarise(
 
 _Tone = Literal["plain", "good", "doubtful", "bad"]
 TONES: dict[str, _Tone] = {
-    "pass": "good",
-    "accepted": "good",
-    "warning": "doubtful",
-    "inconclusive": "doubtful",
-    "fail": "bad",
-    "error": "bad",
-    "problem": "bad",
-    "red": "bad",
-    "likely cause": "bad",
-    "look at this": "doubtful",
-    "where": "bad",
+    **dict.fromkeys(("pass", "accepted"), "good"),
+    **dict.fromkeys(("warning", "inconclusive", "look at this"), "doubtful"),
+    **dict.fromkeys(("fail", "error", "problem", "red", "likely cause", "where"), "bad"),
 }
 _VERDICT = "pass|accepted|warning|inconclusive|fail|error"
 _ROW = re.compile(rf"(?P<before>.* {{2}})(?P<word>{_VERDICT})(?P<after>)")
@@ -106,25 +99,8 @@ MARKUP: Mapping[_Tone, Mapping[str, bool]] = {
 }
 
 
-class Writer(Protocol):
-    """What writes to a terminal; it leaves the markup out where the terminal has none or nobody wants any."""
-
-    def write(self, text: str, *, flush: bool = False, **markup: bool) -> None:
-        """The text as it is."""
-
-    def line(self, text: str = "", **markup: bool) -> None:
-        """The text and the end of the line."""
-
-
-def _write_summary_line(reporter: pytest.TerminalReporter, line: str) -> None:
-    """The line, its verdict in colour."""
-    for piece in summary_pieces(line):
-        reporter.write(piece.text, **MARKUP[piece.tone])
-    reporter.write("\n")
-
-
 class FailureShown:
-    """What pytest keeps of a failure, drawn in colour; as a string, and wherever else it is read, it is as it was."""
+    """A failure as pytest keeps it, drawn in colour; its text and other attributes are unchanged."""
 
     def __init__(self, plain: Any) -> None:
         self.reprcrash, self.reprtraceback = plain.reprcrash, plain.reprtraceback
@@ -134,18 +110,15 @@ class FailureShown:
     def __str__(self) -> str:
         return self.text.strip()
 
-    def toterminal(self, writer: Writer) -> None:
-        """Called by pytest, also for those who want no colours: their writers leave them out."""
+    def toterminal(self, writer: Any) -> None:
+        """Called by pytest, also without colours: then the writer leaves them out."""
         for piece in failure_pieces(self.text):
             writer.line(piece.text, **MARKUP[piece.tone])
 
 
 def colour(report: pytest.TestReport) -> None:
-    """A verdict against the change is drawn in colour; a failure of anything else stays as pytest has it.
-
-    This is done where reports are shown: those of other processes arrive as plain data.
-    """
-    if not report.failed or not any(_names_a_rule(each) for each in report.user_properties):
+    """Draw a verdict in colour where reports are shown: those of other processes arrive as plain data."""
+    if not report.failed or not recorded(report, RULE):
         return
     plain: Any = report.longrepr
     entries: Sequence[Any] = getattr(getattr(plain, "reprtraceback", None), "reprentries", ())
@@ -154,17 +127,17 @@ def colour(report: pytest.TestReport) -> None:
 
 
 def as_one(reports: Sequence[pytest.TestReport], title: str, text: str) -> pytest.TestReport | None:
-    """Several failures of a suite as one, for the terminal; None where somebody else failed or printed something."""
+    """Several failures of a suite as one, for the terminal; None if one has another text or printed something."""
     first, *others = reports
     if not all(isinstance(each.longrepr, FailureShown) for each in reports) or any(each.sections for each in others):
         return None
-    one = copy(first)
-    one.longrepr = copy(first.longrepr)
-    one.longrepr.text = as_printed(text)  # type: ignore[union-attr] # it is a FailureShown
-    one.location = (*first.location[:2], title)
+    one, block = copy(first), copy(cast(Any, first.longrepr))
+    block.text = as_printed(text)
+    one.longrepr, one.location = block, (*first.location[:2], title)
     return one
 
 
-def _names_a_rule(recorded: object) -> bool:
-    """Properties of other tests may be anything."""
-    return isinstance(recorded, tuple | list) and len(recorded) == 2 and recorded[0] == RULE
+def recorded(report: pytest.TestReport, name: str) -> list[object]:
+    """The values that a test recorded under a name; properties of other tests may be anything."""
+    pairs = [each for each in report.user_properties if isinstance(each, tuple | list) and len(each) == 2]
+    return [value for key, value in pairs if key == name]

@@ -7,16 +7,12 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-REWRITER = "_pytest.assertion.rewrite"
-
 
 @contextmanager
 def as_they_are() -> Iterator[None]:
-    """Meanwhile modules are imported without pytest's rewriting of assertions.
-
-    Parsing 200 modules anew takes longer than evaluating a suite, and a fresh environment, as CI has, keeps no cache.
-    """
-    rewriting = [finder for finder in sys.meta_path if type(finder).__module__ == REWRITER]
+    """Import modules without pytest's rewriting of assertions."""
+    # parsing 200 modules again takes longer than evaluating a suite, and a fresh environment, as CI has, keeps no cache
+    rewriting = [finder for finder in sys.meta_path if type(finder).__module__ == "_pytest.assertion.rewrite"]
     for finder in rewriting:
         sys.meta_path.remove(finder)
     try:
@@ -27,7 +23,7 @@ def as_they_are() -> Iterator[None]:
 
 @contextmanager
 def without_collecting() -> Iterator[None]:
-    """Python does not look for cycles meanwhile: there are many objects and none of them is garbage."""
+    """Stop Python's search for cycles meanwhile: there are many objects and none of them is garbage."""
     enabled = gc.isenabled()
     gc.disable()
     try:

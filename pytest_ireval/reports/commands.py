@@ -50,7 +50,7 @@ def suite_anchor(suite: SuiteResult) -> str:
 
 
 def rule_anchor(suite: SuiteResult, rule: str) -> str:
-    """The id of what is said of a rule: ``shop::no_regression::nDCG_10.all``."""
+    """The id of a rule's part: ``shop::no_regression::nDCG_10.all``."""
     return sound(f"{suite.name}::{rule}")
 
 
@@ -66,7 +66,8 @@ def link_to(anchor: str) -> str:
 
 UNSOUND = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 """Control characters, of which a page keeps some and drops others, and halves of characters, which stand for bytes that
-are no UTF-8. What joins emoji and letters of other scripts stays."""
+are not UTF-8. The joiners of emoji and of letters of other scripts stay.
+"""
 
 
 def sound(text: str) -> str:

@@ -1,4 +1,4 @@
-"""What a run writes for programs: ``results.json``, ``metrics.txt`` (OpenMetrics) and ``to_judge.tsv``."""
+"""The files of a run for programs: ``results.json``, ``metrics.txt`` (OpenMetrics) and ``to_judge.tsv``."""
 
 from __future__ import annotations
 
@@ -9,18 +9,16 @@ from collections.abc import Iterator
 from typing import Any
 
 from pytest_ireval.errors import InputError, Problem
-from pytest_ireval.results.outcome import VERDICTS, Verdict
+from pytest_ireval.results.outcome import VERDICTS, SliceFigures, Verdict
 from pytest_ireval.results.plain import from_plain, to_plain
-from pytest_ireval.results.suite_result import RunResult, SuiteResult, ToJudge
+from pytest_ireval.results.suite_result import MetricFigures, RunResult, SuiteResult, ToJudge
 from pytest_ireval.text_table import printable
 
 FOLDER = "ireval-report"
-"""Where a run writes unless it is told otherwise."""
+"""The folder of a run's files, unless the user names another."""
 RESULTS = "results.json"
 FORMAT = 1
 """The version of the form; a reader refuses another one."""
-DEEPEST = 6
-"""The queries of an outcome lie this deep: a line each."""
 _flat = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 """Made once: ``json.dumps`` would make an encoder for each value."""
 
@@ -44,7 +42,7 @@ def run_of(text: str, place: str = "results.json") -> RunResult:
 
 
 def refuse_contradictions(run: RunResult, place: str) -> RunResult:
-    """The run, if no whole of it is said to be better than its parts; no run writes such a file."""
+    """The run. Raises InputError if a whole is better than its parts: no run writes such a file."""
     if wrong := next(_contradictions(run), ""):
         complaint = f"is inconsistent, so it may have been edited: {wrong}"
         raise InputError(Problem(complaint, place, suggestion="run the suites again and use the new file"))
@@ -52,7 +50,6 @@ def refuse_contradictions(run: RunResult, place: str) -> RunResult:
 
 
 def _contradictions(run: RunResult) -> Iterator[str]:
-    """Where a whole is said to be better than its parts."""
     for suite in run.suites:
         for each in suite.outcomes:
             if _better(suite.verdict, each.verdict):
@@ -72,7 +69,8 @@ def _better(one: Verdict, other: Verdict) -> bool:
 def _laid_out(value: Any, depth: int = 0) -> Iterator[str]:
     """A line for each entry, but for what lies deep or holds nothing but plain values."""
     within = list(value.values()) if isinstance(value, dict) else value if isinstance(value, list) else []
-    if depth >= DEEPEST or not any(isinstance(each, dict | list) and each for each in within):
+    # the queries of an outcome are six levels deep: a line each
+    if depth >= 6 or not any(isinstance(each, dict | list) and each for each in within):
         yield _flat(value)
         return
     opening, closing = "{}" if isinstance(value, dict) else "[]"
@@ -96,7 +94,7 @@ FAMILIES = {
     "ireval_metric_resolution": "The smallest drop of the mean that this number of queries shows in 80% of cases.",
     "ireval_rule": "The figures of the other rules, by their names.",
 }
-"""What stands in the file, in this order; all of them are gauges."""
+"""The content of the file, in this order; all of them are gauges."""
 DIGITS = 6
 """Decimals; what differs beyond them is noise, and a report that compares texts would call it a change."""
 
@@ -110,9 +108,9 @@ def metrics_text(run: RunResult) -> str:
     lines = []
     for family, says in FAMILIES.items():
         lines += [f"# TYPE {family} gauge", f"# HELP {family} {says}"]
-        lines += [
-            f"{family}{_labels(labels)} {_number(value)}" for (of, labels), value in values.items() if of == family
-        ]
+        for (of, labels), value in values.items():
+            if of == family:
+                lines.append(f"{family}{_labels(labels)} {round(float(value), DIGITS) + 0.0!r}")
     return "\n".join([*lines, "# EOF", ""])
 
 
@@ -136,26 +134,24 @@ def _figures(suite: SuiteResult, name: Labels) -> Iterator[tuple[str, Labels, fl
     """All queries first, then the slices of the rules that compare with the baseline."""
     for metric in suite.metrics:
         labels = (*name, ("metric", metric.name), ("slice", "all"))
-        yield from _four(labels, metric.now, metric.baseline, metric.change, metric.resolution)
+        yield from _four(labels, metric)
     for outcome in suite.outcomes:
         if outcome.metric and outcome.compares and not outcome.against:
             for each in outcome.figures:
                 weighted = (("weighted", "true"),) if each.weighted else ()
                 labels = (*name, ("metric", outcome.metric), ("slice", each.slice), *weighted)
-                yield from _four(labels, each.now, each.baseline, each.change, each.resolution)
+                yield from _four(labels, each)
 
 
-def _four(
-    labels: Labels, now: float | None, baseline: float | None, change: float | None, resolution: float | None
-) -> Iterator[tuple[str, Labels, float | None]]:
-    yield "ireval_metric", labels, now
-    yield "ireval_metric_baseline", labels, baseline
-    yield "ireval_metric_change", labels, change
-    yield "ireval_metric_resolution", labels, resolution
+def _four(labels: Labels, of: MetricFigures | SliceFigures) -> Iterator[tuple[str, Labels, float | None]]:
+    yield "ireval_metric", labels, of.now
+    yield "ireval_metric_baseline", labels, of.baseline
+    yield "ireval_metric_change", labels, of.change
+    yield "ireval_metric_resolution", labels, of.resolution
 
 
 def _rules(suite: SuiteResult, name: Labels) -> Iterator[tuple[str, Labels, float | None]]:
-    """Numbers of rules, but for those that stand among the metrics."""
+    """The numbers of rules that are not among the metrics."""
     for outcome in suite.outcomes:
         if "baseline" in outcome.numbers and not outcome.against:
             continue
@@ -169,22 +165,16 @@ def _labels(labels: Labels) -> str:
 
 
 def _escaped(value: str) -> str:
-    """A label's value: backslashes and quotes escaped, control characters spelled out.
-
-    ``#`` is no special character here, but GitLab cuts every line there and refuses the file; so it is a wide one.
-    """
+    """The value of a label: backslashes and quotes escaped, control characters spelled out."""
+    # GitLab cuts every line at a ``#`` and refuses the file; so it is a wide one
     return printable(value).replace("\\", "\\\\").replace('"', '\\"').replace("#", "\uff03")
-
-
-def _number(value: float) -> str:
-    return repr(round(float(value), DIGITS) + 0.0)
 
 
 HEADER = ("suite", "query", "document", "text", "title", "metric", "effect", "rank_now", "rank_baseline", "grade")
 FORMULA = ("=", "+", "-", "@")
 NUMBER = re.compile(r"[+-]?[0-9]+(?:[.,][0-9]+)?")
 BREAKS = re.compile(r"[\t\n\v\f\r\x1c-\x1e\x85\u2028\u2029]")
-"""What ends a cell or a line, for one program or another."""
+"""Characters that end a cell or a line, for one program or another."""
 
 
 def to_judge_text(run: RunResult) -> str:
@@ -199,18 +189,10 @@ def to_judge_text(run: RunResult) -> str:
 
 def _cells(suite: SuiteResult, each: ToJudge) -> tuple[str, ...]:
     ranks = ("" if rank is None else str(rank) for rank in (each.now, each.baseline))
-    text, title = (" ".join(BREAKS.sub(" ", words).split()) for words in (each.text, each.title))
-    return (
-        BREAKS.sub(" ", suite.name),
-        each.query,
-        each.document,
-        f"'{text}" if _is_formula(text) else text,
-        f"'{title}" if _is_formula(title) else title,
-        each.metric,
-        f"{each.effect:+.6f}",
-        *ranks,
-        "",
-    )
+    plain = (" ".join(BREAKS.sub(" ", words).split()) for words in (each.text, each.title))
+    texts = (f"'{words}" if _is_formula(words) else words for words in plain)
+    about = (BREAKS.sub(" ", suite.name), each.query, each.document, *texts, each.metric)
+    return (*about, f"{each.effect:+.6f}", *ranks, "")
 
 
 def _fits(each: ToJudge) -> bool:
@@ -219,7 +201,7 @@ def _fits(each: ToJudge) -> bool:
 
 
 def _is_formula(text: str) -> bool:
-    """Tell whether a spreadsheet would calculate it, and run what it names; a number with a sign is none."""
+    """Tell whether a spreadsheet would calculate it, and run what it names; a number with a sign is harmless."""
     return text.startswith(FORMULA) and not NUMBER.fullmatch(text)
 
 

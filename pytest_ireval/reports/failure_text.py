@@ -11,23 +11,13 @@ from pytest_ireval.reports.commands import accept_command, why_command
 from pytest_ireval.reports.figures import (
     cause_label,
     cause_words,
-    change,
+    certainty_words,
     figure,
-    interval,
     is_explained,
-    percent,
-    sight_words,
+    moved_figures,
+    moved_word,
 )
-from pytest_ireval.results.outcome import (
-    Cause,
-    Diagnosis,
-    JudgmentEdit,
-    Outcome,
-    Placed,
-    QueryChange,
-    Restated,
-    SliceFigures,
-)
+from pytest_ireval.results.outcome import Cause, Diagnosis, Outcome, Placed, QueryChange, SliceFigures
 from pytest_ireval.results.suite_result import BaselineInfo, SuiteResult
 from pytest_ireval.text_table import counted, cut, cut_in_the_middle, laid_out, printable, width, wrapped
 
@@ -52,12 +42,15 @@ def failure_text(
     """
     facts = (*outcome.statistics, *outcome.facts) if statistics else outcome.facts
     direction = next((metric.direction for metric in suite.metrics if metric.name == outcome.metric), "higher")
+    first = outcome.figures[0] if statistics and outcome.figures else None
+    certain = certainty_words(first, moved_word(direction), "interval") if first else ""
+    label = printable(first.slice.partition("=")[2] or first.slice) if first else ""
     parts = [
         _failure_head(outcome, suite, width),
         list(cause_lines(suite, width, outcome)),
         [
             *_figure_lines(outcome, width),
-            *(_resolution(outcome.figures[0], direction, width) if statistics and outcome.figures else []),
+            *(wrapped(certain, width, f"  {label}: ", "    ") if certain else []),
             *(line for fact in facts for line in wrapped(fact, width, "  ", "    ")),
         ],
         _query_lines(outcome, suite.depth, width, queries),
@@ -67,15 +60,10 @@ def failure_text(
 
 
 def _failure_head(outcome: Outcome, suite: SuiteResult, width: int) -> list[str]:
-    """Where, what, and for somebody who does not know the metric."""
-    return [*_head(outcome), *sentence_lines(outcome.sentence, suite, width)]
-
-
-def _head(outcome: Outcome) -> list[str]:
-    """Place and headline; the headline of an error may go on for some lines."""
     first, *others = outcome.headline.splitlines() or [""]
     place = f"{printable(outcome.place)}: " if outcome.place else ""
-    return [place + printable(first), *map(printable, others)]
+    headline = [place + printable(first), *map(printable, others)]  # that of an error may have several lines
+    return [*headline, *sentence_lines(outcome.sentence, suite, width)]
 
 
 def sentence_lines(sentence: str, suite: SuiteResult, limit: int) -> list[str]:
@@ -92,14 +80,11 @@ def cause_lines(suite: SuiteResult, limit: int, outcome: Outcome | None = None) 
     red = (each for each in suite.outcomes if each.verdict in ("fail", "error") and _has_cause(each))
     whole = outcome is None or outcome.id == next(red, outcome).id
     for number, cause in enumerate(suite.diagnoses if whole else suite.diagnoses[:1]):
-        yield from wrapped(printable(cause_words(cause)), limit, _label(cause, number), "    ")
+        label = "also" if number else cause_label("fail", cause).lower()
+        yield from wrapped(printable(cause_words(cause)), limit, f"  {label}: ", "    ")
         if not number and whole:
             yield from wrapped(printable(cause.advice), limit, "    ", "    ") if cause.advice else ()
             yield from wrapped(queries_words(cause), limit, "    ", "    ")
-
-
-def _label(cause: Diagnosis, number: int) -> str:
-    return "  also: " if number else f"  {cause_label('fail', cause).lower()}: "
 
 
 def _has_cause(outcome: Outcome) -> bool:
@@ -137,8 +122,8 @@ def circumstance_lines(outcome: Outcome, suite: SuiteResult, date: str, limit: i
 
 
 def baseline_words(baseline: BaselineInfo, date: str) -> str:
-    """Which commit was accepted, and how long ago: ``3f9c2e1 on main, 2 days old``."""
-    commit = printable(baseline.commit[:7]) or "accepted outside of git"
+    """The accepted commit, and its age: ``3f9c2e1 on main, 2 days old``."""
+    commit = printable(baseline.commit[:7]) or "no commit (not in a git repository)"
     branch = f" on {printable(baseline.branch)}" if baseline.branch else ""
     dirty = " with uncommitted changes" if baseline.dirty else ""
     forced = ", forced" if baseline.forced else ""
@@ -146,7 +131,7 @@ def baseline_words(baseline: BaselineInfo, date: str) -> str:
 
 
 def _age(then: str, now: str) -> str:
-    """How old something is, in the largest unit there is a whole one of; the date if that cannot be said."""
+    """The age in the largest unit that fits at least once; the date if the age is unknown."""
     try:
         passed = _moment(now) - _moment(then)
     except ValueError:
@@ -157,7 +142,7 @@ def _age(then: str, now: str) -> str:
     for unit, size in (("day", 86400), ("hour", 3600), ("minute", 60)):
         if seconds >= size:
             return f"{counted(seconds // size, unit)} old"
-    return "just accepted"
+    return "less than a minute old"
 
 
 def _moment(text: str) -> datetime:
@@ -166,10 +151,8 @@ def _moment(text: str) -> datetime:
     return moment if moment.tzinfo else moment.replace(tzinfo=timezone.utc)
 
 
-WIDEST = 32
-"""What follows an id that takes more columns stands below it."""
-NARROW = 12
-"""The same where there is little room."""
+WIDEST, NARROW = 32, 12
+"""After a longer id, the other cells are on the next line; the second where there is little room."""
 WIDEST_METRIC = 16
 """The name of a metric is cut above its figures: the command below has it whole."""
 WIDEST_QUERY = 48
@@ -177,7 +160,7 @@ WIDEST_QUERY = 48
 
 
 class Spacing(NamedTuple):
-    """How far apart the columns of figures stand, and in how many words."""
+    """The gaps between columns of figures, and the length of their words."""
 
     gaps: tuple[int, ...]
     slash: str
@@ -198,7 +181,6 @@ CLOSE = Spacing((1, 1, 1, 1, 1, 1), "/", " <- {}", brief=True, counts=False)
 
 
 def _figure_lines(outcome: Outcome, limit: int) -> list[str]:
-    """A line for each slice."""
     if not outcome.figures:
         return []
     tries = [*((spacing, WIDEST) for spacing in SPACINGS), *((spacing, NARROW) for spacing in (SPACINGS[-1], CLOSE))]
@@ -211,15 +193,16 @@ def _figure_lines(outcome: Outcome, limit: int) -> list[str]:
 
 
 def _slices(figures: Sequence[SliceFigures], spacing: Spacing, most: int) -> list[list[str]]:
-    """Without baselines there is no change to be shown."""
+    """The lines of each slice; without baselines there is no change to be shown."""
     compared = any(each.baseline is not None for each in figures)
     header = ["", *(["baseline"] if compared else []), "now", *(["change", ""] if compared else [])]
-    rows = [[each.label, *_values(each, compared)] for each in figures]
+    rows = [[each.label, *(moved_figures(each) if compared else [figure(each.now)])] for each in figures]
     if spacing.counts or not compared:
         header.append("queries")
         rows = [[*row, f"{each.queries:,}"] for row, each in zip(rows, figures, strict=True)]
     right = range(1, len(header))
-    cells = [spacing.slash.join(_counts(each)) if compared else "" for each in figures]
+    counts = ([f"{number:,}" for number in (each.worse, each.better, each.same)] for each in figures)
+    cells = [spacing.slash.join(each) if compared else "" for each in counts]
     broad = max(map(width, cells))
     last = [
         cell + (" " * (broad - width(cell)) + spacing.over.format(_decided(each, spacing.brief)) if each.over else "")
@@ -231,16 +214,6 @@ def _slices(figures: Sequence[SliceFigures], spacing: Spacing, most: int) -> lis
     return laid_out([header, *wide], right, gaps[: len(header) - 1], most)
 
 
-def _counts(each: SliceFigures) -> list[str]:
-    return [f"{number:,}" for number in (each.worse, each.better, each.same)]
-
-
-def _values(each: SliceFigures, compared: bool) -> list[str]:
-    if not compared:
-        return [figure(each.now)]
-    return [figure(each.baseline), figure(each.now), change(each.change), percent(each.relative)]
-
-
 def _decided(each: SliceFigures, brief: bool) -> str:
     """A rule by evidence may be red although the change that was observed is within the tolerance."""
     if each.tolerance is None or abs(each.change or 0.0) <= each.tolerance:
@@ -248,27 +221,13 @@ def _decided(each: SliceFigures, brief: bool) -> str:
     return "over" if brief else "over tolerance"
 
 
-def _resolution(each: SliceFigures, direction: str, limit: int) -> list[str]:
-    """The interval of the change, and the smallest change that so many queries can show."""
-    moved = {"higher": "drop", "lower": "rise"}.get(direction, "change")
-    parts = []
-    if each.low is not None and each.high is not None:
-        parts.append(f"{each.level * 100:.4g}% interval {interval(each.low, each.high)}")
-    parts += filter(None, [sight_words(each, moved)])
-    label = printable(each.slice.partition("=")[2] or each.slice)
-    return wrapped("; ".join(parts), limit, f"  {label}: ", "    ") if parts else []
-
-
 def _query_lines(outcome: Outcome, depth: int, limit: int, shown: int | None) -> list[str]:
-    """The first of the queries, how many more there are, and what stands on top of the first."""
     queries = outcome.queries[:shown]
     if not queries:
         return []
-    table = _queries(queries, outcome, depth, limit)
-    notes = [[f"    {line}" for line in wrapped(query.note, limit - 4)] if query.note else [] for query in queries]
-    lines = table[0]
-    for row, note in zip(table[1:], notes, strict=True):
-        lines = [*lines, *row, *note]
+    lines, *rows = _queries(queries, outcome, depth, limit)
+    for row, query in zip(rows, queries, strict=True):
+        lines += [*row, *(f"    {line}" for line in (wrapped(query.note, limit - 4) if query.note else ()))]
     return [*lines, *_more(outcome, len(queries)), *top_lines(queries[0], limit)]
 
 
@@ -297,18 +256,14 @@ def _fitting_document(query: QueryChange, room: int) -> str:
     whole = best_document(query)
     if query.best is None or width(printable(whole)) <= room:
         return whole
-    if query.best.title:
-        shorter = _with_shorter_title(query.best, room, width(printable(whole)))
+    if query.best.title:  # it is cut to the room, or left out where that would leave less than a word
+        title = printable(query.best.title)
+        left = width(title) + room - width(printable(whole))
+        shorter = replace(query.best, title=cut(title, left) if left >= SHORTEST_TITLE else "")
         return _fitting_document(replace(query, best=shorter), room)
     name = printable(query.best.document)
     short = cut_in_the_middle(name, room - width(printable(whole)) + width(name))
     return best_document(replace(query, best=replace(query.best, document=short)))
-
-
-def _with_shorter_title(placed: Placed, room: int, taken: int) -> Placed:
-    """A title that is cut to the room, or left out where that would leave less than a word."""
-    left = width(printable(placed.title)) + room - taken
-    return replace(placed, title=cut(printable(placed.title), left) if left >= SHORTEST_TITLE else "")
 
 
 def named_query(query: QueryChange, room: int) -> str:
@@ -325,7 +280,7 @@ def moved_text(query: QueryChange) -> str:
 
 
 def best_document(query: QueryChange) -> str:
-    """The best document, its grade and where it stood."""
+    """The best document, its grade and its rank before."""
     if query.best is None:
         return "-"
     rank = "" if query.best.baseline is None else f" #{query.best.baseline}"
@@ -333,19 +288,18 @@ def best_document(query: QueryChange) -> str:
 
 
 def now_at(best: Placed | None, depth: int) -> str:
-    """Where the best document stands now."""
+    """The current rank of the best document."""
     if best is None:
         return "-"
     return f"#{best.now}" if best.now is not None else f"not in top {depth}" if depth else "gone"
 
 
 def grade_words(placed: Placed) -> str:
-    """``grade 3``, or that nobody judged it."""
+    """The grade, as in ``grade 3``, or that there is none."""
     return "not judged" if placed.grade is None else f"grade {placed.grade:g}"
 
 
 def _more(outcome: Outcome, shown: int) -> Iterator[str]:
-    """How many queries are not shown, and what shows them."""
     left, listed = outcome.query_count - shown, len(outcome.queries)
     if left and outcome.query_count <= 10:
         yield f"  … and {left} more: -v shows {'it' if left == 1 else 'them'}"
@@ -356,7 +310,7 @@ def _more(outcome: Outcome, shown: int) -> Iterator[str]:
 
 
 def top_lines(query: QueryChange, limit: int) -> list[str]:
-    """What stands on top now, and how it is judged."""
+    """The top documents now, with their grades."""
     if not query.top:
         return []
     documents = [printable(replace(placed, title=cut(placed.title, LONGEST_TITLE)).named) for placed in query.top]
@@ -368,43 +322,40 @@ def top_lines(query: QueryChange, limit: int) -> list[str]:
 
 
 WHOLE = 20
-"""So many red outcomes of a suite are told whole: nobody reads more of them one by one."""
+"""The number of red outcomes of a suite that are shown whole; readers skip longer lists."""
 
 
 def told_whole(suite: SuiteResult, outcome: str) -> bool:
-    """Whether an outcome, by its id, is one of the first; the plan decides, not the order in which tests are run."""
+    """Tell whether an outcome is one of the first by the plan, whatever the order in which tests are run."""
     red = [each.id for each in suite.outcomes if each.verdict in ("fail", "error")]
     return outcome not in red[WHOLE:]
 
 
 def short_text(outcome: Outcome, suite: SuiteResult, width: int, rest: str = "") -> str:
-    """Headline, sentence and where the rest stands; ``rest`` is a file that has it."""
+    """Headline, sentence and where the rest is; ``rest`` is a file that has it."""
     where = f"{rest} and -vv show the rest" if rest else "-vv shows the rest"
     said = f"  one of more than {WHOLE} red verdicts of this suite: {where}"
     return "\n".join([*_failure_head(outcome, suite, width), said])
 
 
-EDITS = 3
-"""So many edited judgments are named."""
-LISTED = 5
-"""So many queries are named."""
+EDITS, LISTED = 3, 5
+"""The numbers of edited judgments and of queries that are named."""
 
 
 def cause_sentence(cause: Cause, metric: str = "") -> str:
-    """What is different, and what is not; with what ``metric`` now says of the baseline itself."""
+    """The inputs that differ, and those that do not; with the current figure of the baseline itself for ``metric``."""
     different = list(_different(cause, metric))
     same = [what for what, changed in _parts(cause) if not changed and what != "policies"]
     if not different:
         return f"nothing changed: {_listing(same)} are those of the baseline"
-    if not same:
-        return "; ".join(different)
     if same == ["source"]:
-        return "; ".join([*different, "the source is that of the baseline"])
-    return "; ".join([*different, f"{_listing(same)} are those of the baseline"])
+        different.append("the source is that of the baseline")
+    elif same:
+        different.append(f"{_listing(same)} are those of the baseline")
+    return "; ".join(different)
 
 
 def _parts(cause: Cause) -> list[tuple[str, bool]]:
-    """What may change, and whether it did."""
     return [
         ("rankings", cause.rankings > 0),
         ("queries", bool(cause.queries or cause.added or cause.removed)),
@@ -429,47 +380,34 @@ def _different(cause: Cause, metric: str) -> Iterator[str]:
         yield "queries are evaluated under different policies"
     if changed["metrics"]:
         yield f"{_listing(cause.metrics)} {'is' if len(cause.metrics) == 1 else 'are'} defined differently"
-    if metric in cause.restated:
-        yield _restated(cause.restated[metric])
+    if restated := cause.restated.get(metric):
+        yield f"the baseline itself is now {figure(restated.now)} (was {figure(restated.then)})"
 
 
 def _moved_queries(cause: Cause) -> str:
-    """Which are new and which are gone; or that the file says something else of those it had."""
-    moved = [
-        f"{counted(len(names), 'query')} {verb} ({_some(names)})"
-        for names, verb in ((cause.added, "added"), (cause.removed, "removed"))
-        if names
-    ]
+    moved = []
+    for names, verb in ((cause.added, "added"), (cause.removed, "removed")):
+        more = [f"… and {len(names) - LISTED:,} more"] if len(names) > LISTED else []
+        if names:
+            moved.append(f"{counted(len(names), 'query')} {verb} ({', '.join([*names[:LISTED], *more])})")
     return ", ".join(moved) or "the content of the queries file changed"
 
 
 def _judgments(cause: Cause) -> str:
-    """How many judgments of how many queries, and the first of them."""
     queries = counted(cause.judgments, "query")
     if not cause.edits:
         return f"judgments of {queries} changed"
     number = len(cause.edits) if cause.edited is None else cause.edited
-    named = [_edit(edit) for edit in cause.edits[:EDITS]]
+    named = [
+        f"{each.query} {each.document}: {_grade(each.before)} -> {_grade(each.now)}" for each in cause.edits[:EDITS]
+    ]
     more = [f"… and {number - EDITS:,} more"] if number > EDITS else []
     head = f"judgments changed: {number:,} in {queries}" if cause.judgments else f"judgments changed: {number:,}"
     return f"{head} ({', '.join([*named, *more])})"
 
 
-def _edit(edit: JudgmentEdit) -> str:
-    return f"{edit.query} {edit.document}: {_grade(edit.before)} -> {_grade(edit.now)}"
-
-
 def _grade(grade: float | None) -> str:
     return "not judged" if grade is None else f"{grade:g}"
-
-
-def _restated(restated: Restated) -> str:
-    return f"the baseline itself is now {figure(restated.now)} (was {figure(restated.then)})"
-
-
-def _some(names: Sequence[str]) -> str:
-    more = [f"… and {len(names) - LISTED:,} more"] if len(names) > LISTED else []
-    return ", ".join([*names[:LISTED], *more])
 
 
 def _listing(names: Sequence[str]) -> str:

@@ -1,13 +1,10 @@
-"""How figures are written: four decimals for a metric, three for one query, changes with their sign."""
+"""The form of figures: four decimals for a metric, three for one query, changes with their sign."""
 
 from __future__ import annotations
 
 from pytest_ireval.results.outcome import Diagnosis, SliceFigures
 from pytest_ireval.results.suite_result import SuiteResult
 from pytest_ireval.text_table import counted, magnitude, roughly
-
-ALL_OF_IT, MOST_OF_IT = 0.995, 0.5
-"""The shares of a loss that are called all of it, and most of it."""
 
 
 def figure(value: float | None, decimals: int = 4) -> str:
@@ -24,9 +21,9 @@ def cause_words(cause: Diagnosis) -> str:
     """A plain cause with the share of the loss that it explains."""
     if cause.explained is None:
         return cause.headline
-    share = f"{cause.explained:.0%} of" if cause.explained >= 0.01 else "less than 1% of"
-    share = "all" if cause.explained >= ALL_OF_IT else share
-    return f"{cause.headline}; these queries have {share} the loss of {cause.metric}"
+    share = f"{cause.explained:.0%}" if cause.explained >= 0.01 else "less than 1%"
+    share = "all" if cause.explained >= 0.995 else share
+    return f"{cause.headline}; {share} of the loss of {cause.metric} comes from these queries"
 
 
 def cause_label(verdict: str, cause: Diagnosis) -> str:
@@ -36,7 +33,7 @@ def cause_label(verdict: str, cause: Diagnosis) -> str:
 
 def is_explained(suite: SuiteResult, *, why: bool = True) -> bool:
     """Tell whether a plain cause explains most of the loss; with ``why`` one that only says where does not count."""
-    return any((each.explained or 0) >= MOST_OF_IT and not (why and each.locates) for each in suite.diagnoses)
+    return any(each.is_most and not (why and each.locates) for each in suite.diagnoses)
 
 
 def percent(share: float | None) -> str:
@@ -49,12 +46,29 @@ def interval(low: float, high: float) -> str:
     return f"{change(low, 3)} .. {change(high, 3)}"
 
 
+def moved_figures(each: SliceFigures) -> list[str]:
+    """The figure before, the figure now, the change, and its share."""
+    return [figure(each.baseline), figure(each.now), change(each.change), percent(each.relative)]
+
+
+def moved_word(direction: str) -> str:
+    """The name of a change for the worse, by the direction of its metric."""
+    return {"higher": "drop", "lower": "rise"}.get(direction, "change")
+
+
+def certainty_words(each: SliceFigures, moved: str, what: str = "interval of the change") -> str:
+    """The interval of the change, and the smallest change that this number of queries can show."""
+    known = each.low is not None and each.high is not None
+    within = f"{each.level * 100:.4g}% {what} {interval(each.low or 0.0, each.high or 0.0)}" if known else ""
+    return "; ".join(filter(None, (within, sight_words(each, moved))))
+
+
 def _without_minus_zero(value: float, decimals: int) -> float:
     return round(value, decimals) + 0.0
 
 
 MOST = 10**9
-"""More queries than that are none that anybody has."""
+"""No suite has more queries than that."""
 
 
 def sight_words(each: SliceFigures, moved: str) -> str:

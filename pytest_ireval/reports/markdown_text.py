@@ -11,7 +11,7 @@ from urllib.parse import quote
 from pytest_ireval.text_table import printable
 
 LONGEST = 300
-"""A text that is longer is cut; ids, reasons and queries are shorter, unless somebody means harm."""
+"""A longer text is cut; ids, reasons and queries are shorter unless they are an attack."""
 INVISIBLE = "\u200b"
 """Takes no room, and parts what a code host would take for a mention, a reference, an emoji or an address."""
 
@@ -20,7 +20,7 @@ _CUTOFF = r"(?<=\w)@(?=\d+(?![\w.-]))"
 _REFERENCE = re.compile(rf"(?!{_CUTOFF})[@#!~$%^&](?=[\w/\"'+-])|:(?=//|[\w+-])|\b(?:www|gh)(?=[.-])", re.IGNORECASE)
 _MARKUP = re.compile(r"[&<*`\[\]|\\~$]|(?<![^\W_])_|_(?![^\W_])")
 _BLOCK = re.compile(r"^(?:[-+](?=\s|$)|[-=](?=[-=\s]*$)|#(?=[#\s]|$)|>|\d(?=\d*[.)](?:\s|$)))")
-"""What would begin a list, a heading, a quotation or a line."""
+"""The beginning of a list, a heading, a quotation or a line."""
 _NAMED = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
 _PLAIN = re.compile(r"[^`|\\\s](?:[^`|\\]*[^`|\\\s])?")
 
@@ -37,7 +37,7 @@ def _shortened(text: str, most: int = LONGEST) -> str:
 
 
 def inert(text: str, most: int = LONGEST) -> str:
-    """As a part of a sentence: no markup, no HTML, nobody mentioned, nothing linked."""
+    """A part of a sentence: without markup, HTML, mentions and links."""
     parted = _REFERENCE.sub(lambda found: found[0] + INVISIBLE, _shortened(text, most))
     return _BLOCK.sub(_entity, _MARKUP.sub(_entity, parted))
 
@@ -48,7 +48,7 @@ def _entity(found: re.Match[str]) -> str:
 
 
 def literal(text: str, most: int = LONGEST) -> str:
-    """As code, where that can be told apart from the Markdown around it, tables too."""
+    """Code, where it can be set off from the Markdown around it, tables too."""
     line = _shortened(text, most)
     return f"`{line}`" if _PLAIN.fullmatch(line) else inert(line, most)
 
@@ -71,7 +71,7 @@ def markdown_table(header: Sequence[str], rows: Sequence[Sequence[str]], right: 
 
 
 def folded(title: str, text: str) -> str:
-    """A text that is shown when somebody asks for it; ``title`` is ours."""
+    """A text that a reader can unfold; ``title`` is ours."""
     return f"<details><summary>{title}</summary>\n\n{text}\n\n</details>"
 
 
@@ -84,10 +84,10 @@ class SourceLinks:
     folder: str = ""
     """Where the run began, from the top of the repository."""
     top: str = ""
-    """The top of the repository; files that do not lie below where the run began are named from the root."""
+    """The top of the repository; files outside the folder where the run began are named from the root."""
 
     def path(self, file: str) -> str:
-        """A file from the top of the repository; nothing if it does not lie below it."""
+        """A file from the top of the repository; empty if it is outside."""
         if not file or (posixpath.isabs(file) and not self.top):
             return ""
         path = posixpath.relpath(posixpath.join("/", self.top, self.folder, file), posixpath.join("/", self.top))
@@ -105,3 +105,6 @@ class SourceLinks:
         if not self.base or not path:
             return ""
         return f"{self.base}/{quote(path, errors='replace')}{f'#L{line}' if line else ''}"
+
+
+NOWHERE = SourceLinks()

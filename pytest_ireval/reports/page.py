@@ -13,33 +13,34 @@ from pytest_ireval.errors import Problem, ReportError
 from pytest_ireval.reports.charts.gallery import svg_of
 from pytest_ireval.reports.commands import accept_command, rule_anchor, why_command
 from pytest_ireval.reports.failure_text import baseline_words, best_document, cause_sentence, grade_words, now_at
-from pytest_ireval.reports.figures import figure, interval, is_explained, sight_words
-from pytest_ireval.reports.markdown_text import SourceLinks
+from pytest_ireval.reports.figures import certainty_words, figure, is_explained, moved_word
+from pytest_ireval.reports.markdown_text import NOWHERE, SourceLinks
 from pytest_ireval.reports.page_suite import suite_view, tone_of, word_of
 from pytest_ireval.reports.query_view import packed, queries_data
 from pytest_ireval.reports.red_checks import RedCheck, others_words, ranges_words, red_checks, red_queries
 from pytest_ireval.reports.summary_table import owners_of, verdicts_in_words
 from pytest_ireval.reports.templates import EXTRA, DrawnSection, Templates, templates
 from pytest_ireval.reports.verdict_words import words_of
-from pytest_ireval.results.outcome import Outcome, QueryChange, SliceFigures
+from pytest_ireval.results.outcome import Outcome, QueryChange
 from pytest_ireval.results.suite_result import RunResult, SuiteResult
 from pytest_ireval.text_table import counted
 
-NO_LINKS = SourceLinks()
 
-
-def page_text(run: RunResult, using: Templates | None = None, links: SourceLinks = NO_LINKS) -> str:
+def page_text(run: RunResult, using: Templates | None = None, links: SourceLinks = NOWHERE) -> str:
     """The HTML; raises ReportError that names the line of a template that cannot be filled in."""
     using = using or templates()
     sections = tuple(using.drawn(section) for section in run.sections)
-    styles, scripts = _styles(using, sections), _scripts(using)
+    styles = _styles(using, sections)
+    scripts = (*(asset(name, _lean(using, name)) for name in _SCRIPTS), *_extra(using, ".js"))
     alone = len(run.suites) == 1
+    warned = sum(word_of(each) == "warning" for suite in run.suites for each in suite.outcomes)
+    among = f" ({counted(warned, 'warning')} among them)" if warned else ""
     return using.filled(
         "index.html.jinja",
         run=run,
         title=", ".join(suite.name for suite in run.suites[:3]) or "no suite",
         words=words_of(run),
-        tally=_tally(run),
+        tally=f"{verdicts_in_words(run.suites)}{among}",
         owners=tuple(owners_of(run).items()),
         problems=run.problems,
         red=tuple(_findings_of(run, links, "fail", "error")),
@@ -57,28 +58,19 @@ def page_text(run: RunResult, using: Templates | None = None, links: SourceLinks
     )
 
 
-def _tally(run: RunResult) -> str:
-    """How many verdicts there are of each kind; how many of them are let through with a warning."""
-    warned = sum(word_of(each) == "warning" for suite in run.suites for each in suite.outcomes)
-    among = f" ({counted(warned, 'warning')} among them)" if warned else ""
-    return f"{verdicts_in_words(run.suites)}{among}"
-
-
 def _styles(using: Templates, sections: tuple[DrawnSection, ...]) -> tuple[_Asset, ...]:
-    """Ours, then those of sections, then what a user adds."""
-    ours = tuple(asset(name, _lean(using, name)) for name in _STYLES)
+    ours = tuple(asset(name, _lean(using, name)) for name in ("report.css", "charts.css", "queries.css"))
     theirs = tuple(asset(f"{each.section.name}.css", each.style) for each in sections if each.style)
     return (*ours, *theirs, *_extra(using, ".css"))
 
 
-def _scripts(using: Templates) -> tuple[_Asset, ...]:
-    return (*(asset(name, _lean(using, name)) for name in _SCRIPTS), *_extra(using, ".js"))
-
-
 def _lean(using: Templates, name: str) -> str:
-    """Without the indentation and the comments of a file of ours, of which it is known that they say nothing else."""
+    """A user's file as it is; ours without indentation and comment lines: no string of ours has several lines."""
     text = using.text_of(name)
-    return text if using.folder is not None and (using.folder / name).is_file() else _lean_text(text)
+    if using.folder is not None and (using.folder / name).is_file():
+        return text
+    lines = (line.strip() for line in text.splitlines())
+    return "\n".join(line for line in lines if line and not line.startswith("//")) + "\n"
 
 
 def _extra(using: Templates, ending: str) -> tuple[_Asset, ...]:
@@ -86,7 +78,6 @@ def _extra(using: Templates, ending: str) -> tuple[_Asset, ...]:
     return tuple(asset(name, text) for name, text in texts.items() if text)
 
 
-_STYLES = ("report.css", "charts.css", "queries.css")
 _SCRIPTS = (
     "packed.js",
     "report.js",
@@ -114,14 +105,8 @@ class _Asset:
         return f"'sha256-{base64.b64encode(digest).decode()}'"
 
 
-def _lean_text(text: str) -> str:
-    """Without indentation and comments that have a line of their own; for texts without strings of several lines."""
-    lines = (line.strip() for line in text.splitlines())
-    return "\n".join(line for line in lines if line and not line.startswith("//")) + "\n"
-
-
 def asset(name: str, text: str) -> _Asset:
-    """A text that may stand inside the page: nothing in it ends the element it stands in."""
+    """A style or script for the page; raises ReportError where the text would end its element."""
     unified = text.replace("\r\n", "\n").replace("\r", "\n")  # a browser does the same before it takes a fingerprint
     ending = "</script" if name.endswith(".js") else "</style"
     if ending in unified.lower():
@@ -135,15 +120,9 @@ def _policy(styles: Sequence[_Asset], scripts: Sequence[_Asset]) -> str:
     def these(assets: Sequence[_Asset]) -> str:
         return " ".join(each.fingerprint for each in assets) or "'none'"
 
-    return "; ".join(
-        (
-            "default-src 'none'",
-            f"style-src {these(styles)}",
-            f"script-src {these(scripts)}",
-            "img-src data:",
-            "base-uri 'none'",
-            "form-action 'none'",
-        )
+    return (
+        f"default-src 'none'; style-src {these(styles)}; script-src {these(scripts)}; "
+        "img-src data:; base-uri 'none'; form-action 'none'"
     )
 
 
@@ -255,19 +234,9 @@ def _finding(suite: SuiteResult, check: RedCheck, links: SourceLinks) -> _Findin
         links.address(outcome.file, outcome.line),
         tuple(tone_of(each.change, direction) for each in outcome.figures),
         any(each.baseline is not None for each in outcome.figures),
-        _certainty(outcome.figures[0], direction) if outcome.figures else "",
+        certainty_words(outcome.figures[0], moved_word(direction)) if outcome.figures else "",
         (("why", why_command(suite, outcome.metric, outcome.queries[0].query)),) if why else (),
     )
-
-
-def _certainty(each: SliceFigures, direction: str) -> str:
-    """The interval of the change, and the smallest one that so many queries can show."""
-    moved = {"higher": "drop", "lower": "rise"}.get(direction, "change")
-    said = []
-    if each.low is not None and each.high is not None:
-        said.append(f"{each.level * 100:.4g}% interval of the change {interval(each.low, each.high)}")
-    said += filter(None, [sight_words(each, moved)])
-    return "; ".join(said)
 
 
 def _query(each: QueryChange, depth: int) -> QueryLine:
@@ -279,7 +248,6 @@ def _query(each: QueryChange, depth: int) -> QueryLine:
 
 
 def _circumstances(suite: SuiteResult, checks: Sequence[RedCheck], date: str) -> Iterator[tuple[str, str]]:
-    """The owner, the references, and what changed since the baseline."""
     if suite.owner:
         yield "owner", suite.owner
     yield from (("compared with", each) for each in dict.fromkeys(each.outcome.against for each in checks) if each)

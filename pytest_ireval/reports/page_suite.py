@@ -1,4 +1,4 @@
-"""What the page shows of one suite: figures by slice and metric, its rules, and what the figures rest on."""
+"""One suite on the page: figures by slice and metric, its rules, and the data behind the figures."""
 
 from __future__ import annotations
 
@@ -10,14 +10,11 @@ from pytest_ireval.reports.charts.gallery import charts_of
 from pytest_ireval.reports.commands import accept_command, rule_anchor, suite_anchor
 from pytest_ireval.reports.failure_text import cause_sentence
 from pytest_ireval.reports.summary_table import COUNTS, WORTH_A_LOOK
-from pytest_ireval.results.evaluation import Policies
 from pytest_ireval.results.outcome import Outcome
 from pytest_ireval.results.suite_result import MetricFigures, SuiteResult
 
 Tone = str
-"""``worse``, ``better`` or nothing: how a change is painted, besides its sign."""
-SHOWN_DECIMALS = 4
-"""Of a change."""
+"""``worse``, ``better`` or empty: the colour of a change, in addition to its sign."""
 
 
 class Cell(NamedTuple):
@@ -31,7 +28,7 @@ class Cell(NamedTuple):
     resolution: float | None
     tone: Tone
     look: bool = False
-    """Whether more than chance speaks for a change for the worse here."""
+    """True if a change for the worse here is statistically significant."""
     counts: tuple[int, int, int] | None = None
     """Queries that got worse, better, and stayed the same."""
     error: str = ""
@@ -59,7 +56,6 @@ class ChartGroup(NamedTuple):
 
     title: str
     said: str
-    """How to read them."""
     shown: tuple[Chart, ...]
     folded: tuple[Chart, ...]
 
@@ -77,7 +73,7 @@ class SuiteView(NamedTuple):
     facts: tuple[tuple[str, str], ...]
     """Where everything comes from."""
     open: bool
-    """Whether a reader wants to see it at once."""
+    """True if a reader wants to see it at once."""
     charts: tuple[ChartGroup, ...]
     cause: str
     accept: str
@@ -115,9 +111,7 @@ READING: Mapping[Kind, tuple[str, str]] = {
     ),
     "distribution": ("How the values are spread", "How many queries have which value, before and now."),
 }
-"""What a group is called, and how to read it, in the order of the page."""
-SHOWN: Mapping[Kind, int] = {"differences": 1, "recall_precision": 1, "distribution": 1, "trend": 1}
-"""So many are open; the others are folded."""
+"""The name of a group and the way to read it, in the order of the page."""
 
 
 def _groups(suite: SuiteResult) -> Iterator[ChartGroup]:
@@ -131,7 +125,7 @@ def _groups(suite: SuiteResult) -> Iterator[ChartGroup]:
             (each for each in every if each.kind == kind),
             key=lambda each: (each.metric not in metrics, (each.metric, each.slice) not in slices),
         )
-        most = SHOWN.get(kind, len(charts))
+        most = len(charts) if kind == "intervals" else 1  # the others are folded
         if charts:
             yield ChartGroup(title, said, tuple(charts[:most]), tuple(charts[most:]))
 
@@ -145,13 +139,12 @@ def word_of(outcome: Outcome) -> str:
 
 def tone_of(change: float | None, direction: str) -> Tone:
     """Tell whether a change is for the worse; one that is shown as 0 is neither, nor is one without a direction."""
-    if not round(change or 0.0, SHOWN_DECIMALS) or direction not in ("higher", "lower"):
+    if not round(change or 0.0, 4) or direction not in ("higher", "lower"):
         return ""
     return "better" if ((change or 0.0) > 0) == (direction == "higher") else "worse"
 
 
 def _lines(suite: SuiteResult) -> Iterator[SliceLine]:
-    """All queries, then each slice."""
     yield SliceLine("all", suite.counts.queries, tuple(_whole(metric) for metric in suite.metrics))
     by_slice: dict[str, dict[str, Cell]] = {}
     queries: dict[str, int] = {}
@@ -175,7 +168,6 @@ def _whole(metric: MetricFigures) -> Cell:
 
 
 def _counts(suite: SuiteResult) -> Iterator[tuple[str, str]]:
-    """How many queries there are, and what might mislead; judged shares where there are any."""
     counts = suite.counts
     yield "queries", f"{counts.queries:,}"
     yield "judged", f"{counts.judged:,}"
@@ -186,7 +178,6 @@ def _counts(suite: SuiteResult) -> Iterator[tuple[str, str]]:
 
 
 def _facts(suite: SuiteResult) -> Iterator[tuple[str, str]]:
-    """Where everything comes from, and how it was counted."""
     yield from _said(
         {
             "suite": suite.path,
@@ -198,23 +189,19 @@ def _facts(suite: SuiteResult) -> Iterator[tuple[str, str]]:
             "depth": f"{suite.depth} documents of each ranking" if suite.depth else "",
         }
     )
-    if suite.policies is not None:
-        yield from _policies(suite.policies)
+    if (policies := suite.policies) is not None:
+        yield from _said(
+            {
+                "ties": policies.ties,
+                "missing queries": policies.missing_queries,
+                "queries without relevant documents": policies.no_relevant,
+                "unjudged documents": policies.unjudged,
+                "top grade": "" if policies.scale is None else f"{policies.scale:g}",
+                "size of the collection": "" if policies.collection is None else f"{policies.collection:,}",
+            }
+        )
     yield from ((f"fingerprint of {name}", value) for name, value in suite.fingerprints.items())
     yield from _said({"plugins": ", ".join(suite.plugins), "affected by": suite.affected_by})
-
-
-def _policies(policies: Policies) -> Iterator[tuple[str, str]]:
-    yield from _said(
-        {
-            "ties": policies.ties,
-            "missing queries": policies.missing_queries,
-            "queries without relevant documents": policies.no_relevant,
-            "unjudged documents": policies.unjudged,
-            "top grade": "" if policies.scale is None else f"{policies.scale:g}",
-            "size of the collection": "" if policies.collection is None else f"{policies.collection:,}",
-        }
-    )
 
 
 def _said(facts: Mapping[str, str]) -> Iterator[tuple[str, str]]:

@@ -20,14 +20,10 @@ from pytest_ireval.results.outcome import Outcome, Placed
 from pytest_ireval.results.suite_result import MetricFigures, QueryDocuments, QueryTable, RunResult, SuiteResult
 from pytest_ireval.text_table import counted
 
-_FIRST = 20
-"""So many ranks of either side are shown, and every document of account below them."""
-FIRST_WITHOUT_SCRIPT = 10
-"""The same of views that stand in the page as they are, and take ten times the room."""
-
+_FIRST, FIRST_WITHOUT_SCRIPT = 20, 10
+"""The shown ranks of either side, before other documents of account; views without a script take ten times the room."""
 Moved = Literal["worse", "better", "same", ""]
-"""Whether that is good or bad; nothing where it is neither, or nobody knows."""
-
+"""The judgment of a move; empty where it is neither good nor bad, or unknown."""
 WEB = re.compile(r"https?://\S{1,2000}")
 """Addresses of documents that a page links; it never loads them."""
 
@@ -54,7 +50,7 @@ class Standing:
     picture: str
     """The picture itself, never an address."""
     grade: str
-    """As it is judged, ``3 perfect``; empty where nobody judged it."""
+    """The judgment, as in ``3 perfect``; empty where there is none."""
     relevant: bool
     other: int | None
     """Its rank on the other side; None where it is not there."""
@@ -74,14 +70,14 @@ class Line:
 
 @dataclass(frozen=True)
 class ShareRow:
-    """What one document adds to the changes of metrics."""
+    """The part of one document in the changes of metrics."""
 
     document: str
     grade: str
     moved: str
     """``#2 → #9``."""
     shares: tuple[tuple[str, Moved], ...]
-    """One for each of the metrics that can be told apart so."""
+    """One for each metric that can be split by document."""
 
 
 @dataclass(frozen=True)
@@ -89,7 +85,6 @@ class RankingsShown:
     """Both rankings of a query."""
 
     compared: bool
-    """Whether there is a baseline at all."""
     baseline: tuple[Standing, ...]
     now: tuple[Standing, ...]
     lines: tuple[Line, ...]
@@ -97,9 +92,9 @@ class RankingsShown:
     """Of the longer one."""
     first: int
     more: int
-    """How many documents below the first ranks are left out."""
+    """The number of documents below the first ranks that are left out."""
     known: str
-    """How many relevant documents there are, in a sentence."""
+    """The number of relevant documents, in a sentence."""
     share_metrics: tuple[str, ...]
     shares: tuple[ShareRow, ...]
 
@@ -135,6 +130,8 @@ def query_view(suite: SuiteResult, query: str, metric: str = "") -> _QueryView:
     documents = next((each for each in suite.documents if each.query == query), None)
     explained = metric or next(iter(_explained_metrics(suite)), "")
     figures = tuple(_figures(suite, position))
+    telling = (each for each in suite.outcomes if _is_telling(each))
+    rules = (each for each in telling if any(named.query == query for named in each.queries))
     return _QueryView(
         anchor=query_anchor(suite, query),
         link=link_to(query_anchor(suite, query)),
@@ -143,7 +140,7 @@ def query_view(suite: SuiteResult, query: str, metric: str = "") -> _QueryView:
         columns=(*columns, *weight),
         figures=figures,
         headline=next((row for row in figures if row.metric == sound(metric)), next(iter(figures), None)),
-        rules=tuple(_rules(suite, query)),
+        rules=tuple((each.verdict, sound(each.headline)) for each in rules),
         rankings=None if documents is None else _rankings(suite, documents),
         curve=None if documents is None else query_curve_chart(suite, documents),
         why=why_command(suite, explained, query) if explained else "",
@@ -164,18 +161,16 @@ def _own_weights(table: QueryTable) -> tuple[float, ...] | None:
 
 
 def _explained_metrics(suite: SuiteResult) -> list[str]:
-    """Those whose arithmetic ``ireval why`` shows on a query."""
     silent = {outcome.metric for outcome in suite.outcomes if not outcome.explained}
     return [each.name for each in _query_metrics(suite) if each.name not in silent and not each.lists]
 
 
 def _query_metrics(suite: SuiteResult) -> list[MetricFigures]:
-    """Those that have a figure of each query."""
     return [each for each in suite.metrics if each.name in suite.queries.now]
 
 
 def _shown_documents(suite: SuiteResult, documents: QueryDocuments, first: int = _FIRST) -> list[int]:
-    """Where those stand that a page shows: the first of either side, and those that are relevant or have a share."""
+    """The places of the shown documents: the first of either side, relevant ones, and those with a share."""
     of_account = {place for shares in documents.shares.values() for place, share in enumerate(shares) if share}
     return [
         place
@@ -212,17 +207,14 @@ def _figures(suite: SuiteResult, position: int) -> Iterator[FigureRow]:
         )
 
 
-def _rules(suite: SuiteResult, query: str) -> Iterator[tuple[str, str]]:
-    for outcome in suite.outcomes:
-        if _is_telling(outcome) and any(each.query == query for each in outcome.queries):
-            yield outcome.verdict, sound(outcome.headline)
-
-
 def _rankings(suite: SuiteResult, documents: QueryDocuments) -> RankingsShown:
     kept = [documents.documents[place] for place in _shown_documents(suite, documents, FIRST_WITHOUT_SCRIPT)]
     compared = suite.baseline is not None
     before = tuple(_side(suite, kept, compared=compared, now=False))
     now = tuple(_side(suite, kept, compared=compared, now=True))
+    known, relevant = "This query has no judgments.", documents.relevant
+    if relevant is not None:
+        known = f"{counted(relevant, 'relevant document')} {'is' if relevant == 1 else 'are'} known."
     return RankingsShown(
         compared=compared,
         baseline=before,
@@ -231,14 +223,13 @@ def _rankings(suite: SuiteResult, documents: QueryDocuments) -> RankingsShown:
         rows=max(len(before), len(now)),
         first=FIRST_WITHOUT_SCRIPT,
         more=len(documents.documents) - len(kept),
-        known=_known(documents.relevant),
+        known=known,
         share_metrics=tuple(sound(name) for name in documents.shares),
         shares=tuple(_shares(suite, documents)),
     )
 
 
 def _side(suite: SuiteResult, documents: Sequence[Placed], *, compared: bool, now: bool) -> Iterator[Standing]:
-    """One ranking, best first."""
     ranked = [(each.now if now else each.baseline, each) for each in documents]
     for rank, each in sorted((pair for pair in ranked if pair[0]), key=lambda pair: pair[0] or 0):
         yield Standing(
@@ -274,15 +265,9 @@ def _arrow(placed: Placed, *, now: bool) -> Literal["↑", "↓", "=", "new", "g
 
 
 def _effect(placed: Placed) -> Moved:
-    """What the move of a relevant document is: for the worse where it stands lower, or nowhere."""
+    """The effect of a relevant document's move: for the worse where its rank is lower now, or gone."""
     now, before = placed.now or math.inf, placed.baseline or math.inf
     return "same" if now == before else "better" if now < before else "worse"
-
-
-def _known(relevant: int | None) -> str:
-    if relevant is None:
-        return "This query has no judgments."
-    return f"{counted(relevant, 'relevant document')} {'is' if relevant == 1 else 'are'} known."
 
 
 def _grade(suite: SuiteResult, placed: Placed) -> str:
@@ -325,12 +310,6 @@ def _rank(rank: int | None) -> str:
     return "nowhere" if rank is None else f"#{rank}"
 
 
-VIEWS_OF_A_RULE = 3
-"""Of so many queries behind a failing rule a page about one suite has views that need no script."""
-VIEWS_AMONG_SUITES = 1
-"""The same of a page about several."""
-MOST_VIEWS = 20
-"""A suite has no more of them, however many rules fail; the table of queries shows the others."""
 MOST_CHARACTERS = 6_000_000
 """The documents of a page take no more, before they are packed: whatever a run has, the page stays below 10 MB."""
 _ESCAPES = {ord(each): f"\\u{ord(each):04x}" for each in "<>&\u2028\u2029"}
@@ -339,10 +318,10 @@ _plain = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", 
 
 
 def queries_data(run: RunResult) -> str:
-    """JSON that never ends the script element it stands in; all queries as columns, their documents packed.
+    """JSON that never ends its script element; all queries as columns, their documents packed.
 
     ``documents`` of a suite is JSON again: deflated, since documents are most of a page, and in base64. A page unpacks
-    them when somebody looks at the first query.
+    them when a reader looks at the first query.
     """
     left = MOST_CHARACTERS
     suites = []
@@ -354,8 +333,8 @@ def queries_data(run: RunResult) -> str:
 
 
 def worst_views(suite: SuiteResult, *, alone: bool = True) -> tuple[_QueryView, ...]:
-    """The first queries of each failing rule, each query once."""
-    most = VIEWS_OF_A_RULE if alone else VIEWS_AMONG_SUITES
+    """Views that need no script: of the first queries of each failing rule, each query once, 20 at most."""
+    most = 3 if alone else 1
     known = set(suite.queries.ids)
     metrics: dict[str, str] = {}
     for outcome in suite.outcomes:
@@ -363,11 +342,10 @@ def worst_views(suite: SuiteResult, *, alone: bool = True) -> tuple[_QueryView, 
             for each in outcome.queries[:most]:
                 if each.query in known:
                     metrics.setdefault(each.query, outcome.metric if outcome.explained else "")
-    return tuple(query_view(suite, query, metric) for query, metric in islice(metrics.items(), MOST_VIEWS))
+    return tuple(query_view(suite, query, metric) for query, metric in islice(metrics.items(), 20))
 
 
 def _table(suite: SuiteResult) -> dict[str, Any]:
-    """All queries of a suite, one entry a query in every list."""
     table = suite.queries
     weights = _own_weights(table)
     explained = set(_explained_metrics(suite))
@@ -381,7 +359,8 @@ def _table(suite: SuiteResult) -> dict[str, Any]:
         "ids": list(map(sound, table.ids)),
         "texts": list(map(sound, table.texts)),
         "weights": None if weights is None else _short(weights),
-        "words": _odd_words(table.ids),
+        # ids that a shell needs in another form, so that no page has to know how that is done
+        "words": [(i, word) for i, query in enumerate(table.ids) if (word := shell_word(query)) != query],
         "columns": [_column(name, values) for name, values in table.columns.items()],
         "metrics": [_metric(suite, metric, metric.name in explained) for metric in _query_metrics(suite)],
         "rules": [_rule(outcome, positions) for outcome in suite.outcomes if outcome.queries and _is_telling(outcome)],
@@ -417,13 +396,7 @@ def _rule(outcome: Outcome, positions: dict[str, int]) -> dict[str, Any]:
     }
 
 
-def _odd_words(ids: Sequence[str]) -> list[tuple[int, str]]:
-    """Ids that a shell needs in another form, so that no page has to know how that is done."""
-    return [(position, word) for position, query in enumerate(ids) if (word := shell_word(query)) != query]
-
-
 def _documents(suite: SuiteResult) -> Iterator[str]:
-    """What a page shows of the documents of each query, the most telling query first."""
     positions = {query: position for position, query in enumerate(suite.queries.ids)}
     for each in suite.documents:
         if each.query in positions:
@@ -476,8 +449,3 @@ def _short(values: Iterable[float | None]) -> list[float | None]:
 def packed(text: str) -> str:
     """The text, deflated and in base64."""
     return base64.b64encode(zlib.compress(text.encode("utf-8", "replace"), 9)).decode()
-
-
-def unpacked(text: str) -> str:
-    """What :func:`packed` was given."""
-    return zlib.decompress(base64.b64decode(text)).decode()

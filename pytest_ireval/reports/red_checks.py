@@ -120,15 +120,15 @@ def suite_text(
 
 
 def _listed(checks: Sequence[RedCheck], suite: SuiteResult, limit: int) -> Iterator[str]:
-    """A line for each check, with its number."""
     room = len(str(min(len(checks), MOST_LISTED)))
     for number, check in enumerate(checks[:MOST_LISTED], 1):
         first, *more = check.headline.splitlines() or [""]
         start = f"  {number:>{room}}  "
-        at, against = check.outcome, f", compared with {check.outcome.against}" if check.outcome.against else ""
+        at = check.outcome
+        against = f", compared with {printable(at.against)}" if at.against else ""
         place = f", line {at.line}" if at.line and at.file == suite.path else f", {printable(at.place)}"
         yield from wrapped(f"{printable(first)}{against}{place}", limit, start, " " * len(start))
-        more += check.outcome.facts if check.outcome.verdict == "error" else ()
+        more += at.facts if at.verdict == "error" else ()
         yield from (" " * len(start) + printable(line) for line in more)
         yield from [" " * len(start) + others_words(check)] if check.others else []
     if len(checks) > MOST_LISTED:
@@ -154,7 +154,6 @@ def _queries(found: Sequence[RedQuery], shown: Sequence[RedQuery], suite: SuiteR
 
 
 def _beneath(query: RedQuery, suite: SuiteResult) -> Iterator[str]:
-    """What a rule says of the query, and where its best document went."""
     best = query.change.best
     if query.change.note:
         yield printable(query.change.note)

@@ -15,8 +15,8 @@ from pytest_ireval.reports.failure_text import (
     moved_text,
     now_at,
 )
-from pytest_ireval.reports.figures import change, figure, interval, is_explained, percent, sight_words
-from pytest_ireval.reports.markdown_text import SourceLinks, fenced, folded, inert, literal, markdown_table
+from pytest_ireval.reports.figures import certainty_words, figure, is_explained, moved_figures
+from pytest_ireval.reports.markdown_text import NOWHERE, SourceLinks, fenced, folded, inert, literal, markdown_table
 from pytest_ireval.reports.red_checks import RedCheck, others_words, ranges_words, red_checks, red_queries
 from pytest_ireval.reports.summary_table import (
     filled,
@@ -33,22 +33,14 @@ from pytest_ireval.results.suite_result import RunResult, SuiteResult
 from pytest_ireval.text_table import counted
 
 LIMIT = 65_000
-"""Characters; a comment on a code host holds 65,535, and whoever posts it may add a line."""
-LISTED = 20
-FACTS = 5
-"""So many suites that took no part are named."""
-NOWHERE = SourceLinks()
-OPEN = 12
-"""A table with more rows is folded."""
+"""Characters; a comment on a code host holds 65,535, and a bot that posts it may add a line."""
+LISTED, FACTS, FIRST = 20, 5, 5
+"""The most entries of a list, facts in a line, and red outcomes that are shown whole as long as possible."""
 OWNER = re.compile(r"@[A-Za-z0-9][A-Za-z0-9-]*(?:/[A-Za-z0-9][A-Za-z0-9_.-]*)?")
 """A person or a team, who is mentioned where a suite of theirs is red: that is what an owner is for."""
 RED = ("fail", "error")
-
-FIRST = 5
-"""So many red outcomes are told whole as long as possible."""
-
 VERDICT, REASONS, RED_TITLE, FIRST_RED, RED_LINE, LOWERED, FIGURES, NOTES, OTHER_RED = range(90, 0, -10)
-"""What is worth more stays longer."""
+"""A part that is worth more stays longer."""
 
 
 def marker(key: str = "") -> str:
@@ -89,7 +81,6 @@ def _optional(worth: int, text: str) -> Iterator[SummaryPart]:
 
 
 def _verdict(run: RunResult) -> str:
-    """What became worse for whom, and what is to be done."""
     words = words_of(run)
     said = [f"**{words.verdict}**: {inert(words.reason, 1500)}."]
     said += [f"**{words.label}**: {inert(each, 500)}." for each in words.causes]
@@ -98,7 +89,7 @@ def _verdict(run: RunResult) -> str:
 
 
 def _problems(run: RunResult) -> str:
-    """What keeps the whole run from a pass, unless the verdict has said it all."""
+    """The problems of the whole run, unless the verdict has shown them all."""
     shown = run.problems[:LISTED]
     if not shown or (not run.suites and len(shown) == 1 and "\n" not in shown[0].strip()):
         return ""
@@ -111,9 +102,12 @@ def _red(suite: SuiteResult, date: str, links: SourceLinks, first: int) -> Itera
     red = [each for each in suite.outcomes if each.verdict in RED]
     if not red and suite.verdict not in RED:
         return
-    title = f"### {inert(suite.name)}: {_how_red(suite)}{_owned(suite)}"
+    owner = suite.owner if OWNER.fullmatch(suite.owner) else inert(suite.owner, 80)
+    title = f"### {inert(suite.name)}: {_how_red(suite)}" + (f"\n\nOwner: {owner}" if suite.owner else "")
     if suite.error:
-        yield SummaryPart(((FIRST_RED, f"{title}\n\n{_broken(suite)}"), (RED_TITLE, title)))
+        unknown = counted(len(suite.planned) or len(suite.outcomes), "check")
+        text = f"{title}\n\n{fenced(suite.error)}\n\n{unknown} of this suite could not be made."
+        yield SummaryPart(((FIRST_RED, text), (RED_TITLE, title)))
         return
     yield _part(RED_TITLE, title)
     checks = red_checks(suite, suite.outcomes)
@@ -128,7 +122,6 @@ def _red(suite: SuiteResult, date: str, links: SourceLinks, first: int) -> Itera
 
 
 def _how_red(suite: SuiteResult) -> str:
-    """How many of its checks failed, and how many nobody could make."""
     verdicts = [each.verdict for each in suite.outcomes]
     failed, broken = verdicts.count("fail"), verdicts.count("error")
     said = [f"{failed:,} of {len(verdicts):,} failed"] if failed else []
@@ -139,41 +132,23 @@ def _how_red(suite: SuiteResult) -> str:
     return ", ".join(said)
 
 
-def _owned(suite: SuiteResult) -> str:
-    """Whom to ask."""
-    if not suite.owner:
-        return ""
-    owner = suite.owner if OWNER.fullmatch(suite.owner) else inert(suite.owner, 80)
-    return f"\n\nOwner: {owner}"
-
-
-def _broken(suite: SuiteResult) -> str:
-    """The whole error, and how many verdicts it took with it."""
-    unknown = len(suite.planned) or len(suite.outcomes)
-    return f"{fenced(suite.error)}\n\n{counted(unknown, 'check')} of this suite could not be made."
-
-
 def _lowered(run: RunResult, links: SourceLinks) -> str:
-    """Baselines that the branch itself made lower; a red one stands among the failures."""
+    """Baselines that the branch itself made lower; a red one is among the failures."""
     lowered = [(suite, each) for suite in run.suites for each in suite.outcomes if lowers(each)]
     if not lowered:
         return ""
-    lines = [f"{_told_in_a_line(each, suite, links)}{_fact(each)}" for suite, each in lowered[:LISTED]]
+    lines = []
+    for suite, each in lowered[:LISTED]:
+        shown = "; ".join(map(inert, each.facts[:FACTS]))
+        more_facts = f"; and {len(each.facts) - FACTS:,} more" if len(each.facts) > FACTS else ""
+        lines.append(f"{_told_in_a_line(each, suite, links)}{f': {shown}{more_facts}' if shown else ''}")
     more = [f"* … and {len(lowered) - LISTED:,} more"] if len(lowered) > LISTED else []
     lower = any(each.numbers for _, each in lowered)
     title = "### This branch lowers its own baseline" if lower else "### This branch makes its suite weaker"
     return "\n".join([title, "", *lines, *more])
 
 
-def _fact(outcome: Outcome) -> str:
-    """What else there is to say, or the beginning of it."""
-    shown = "; ".join(map(inert, outcome.facts[:FACTS]))
-    more = f"; and {len(outcome.facts) - FACTS:,} more" if len(outcome.facts) > FACTS else ""
-    return f": {shown}{more}" if shown else ""
-
-
 def _warnings(run: RunResult) -> str:
-    """What is to be known of the run as a whole."""
     if not run.warnings:
         return ""
     lines = [f"* {inert(each)}" for each in run.warnings[:LISTED]]
@@ -182,7 +157,6 @@ def _warnings(run: RunResult) -> str:
 
 
 def _since_base(run: RunResult) -> str:
-    """What the branch changed, whatever it has accepted: main, branch and change."""
     parts = []
     for suite in run.suites:
         since = suite.since_base
@@ -217,7 +191,7 @@ def _figures(run: RunResult) -> Iterator[SummaryPart]:
 def _figures_table(title: str, rows: Sequence[Sequence[str]], names: Sequence[str]) -> str:
     header, *cells = filled([("suite", *map(inert, names)), *rows])
     text = markdown_table(header, cells, range(2, 5))
-    return folded(f"{title}: {counted(len(rows), 'row')}", text) if len(rows) > OPEN else f"### {title}\n\n{text}"
+    return folded(f"{title}: {counted(len(rows), 'row')}", text) if len(rows) > 12 else f"### {title}\n\n{text}"
 
 
 def _rows(suite: SuiteResult) -> list[list[str]]:
@@ -229,22 +203,17 @@ def _rows(suite: SuiteResult) -> list[list[str]]:
 
 
 def _notes(run: RunResult) -> str:
-    """Warnings, waivers, counts and what else a reader of the figures should know."""
-    lines = [f"* {inert(note, 600)}" for note in notes_of_run(_untold(run))]
-    return folded(f"Warnings, waivers and notes: {len(lines)}", "\n".join(lines)) if lines else ""
-
-
-def _untold(run: RunResult) -> RunResult:
-    """Without what stands above already: errors, lowered baselines, what was accepted."""
+    """Notes for a reader of the figures, without those above: errors, lowered baselines, what was accepted."""
     suites = (
         replace(suite, error="", outcomes=tuple(each for each in suite.outcomes if not lowers(each)))
         for suite in run.suites
     )
-    return replace(run, suites=tuple(suites), accepted=())
+    untold = replace(run, suites=tuple(suites), accepted=())
+    lines = [f"* {inert(note, 600)}" for note in notes_of_run(untold)]
+    return folded(f"Warnings, waivers and notes: {len(lines)}", "\n".join(lines)) if lines else ""
 
 
 def _last(run: RunResult) -> str:
-    """Who took no part, how many verdicts there are, and what was looked at."""
     lines = []
     if run.unaffected:
         named = ", ".join(literal(name, 80) for name in run.unaffected[:LISTED])
@@ -262,7 +231,6 @@ def _last(run: RunResult) -> str:
 
 
 def _notice(fit: Fit, rest: str) -> str:
-    """What is not here, and where it is."""
     said = []
     if fit.shortened:
         said.append(f"{counted(fit.shortened, 'failure')} shortened to one line")
@@ -274,13 +242,8 @@ def _notice(fit: Fit, rest: str) -> str:
     return f"**This summary is incomplete**: {', '.join(said)}. {where}."
 
 
-SLICES = 8
-"""So many lines of figures are shown."""
-QUERIES = 5
-"""So many queries are shown."""
-FACTS_OF_OUTCOME = 6
-SENTENCE = 1000
-"""Sentences are cut beyond this; none of ours is so long."""
+SLICES, QUERIES, FACTS_OF_OUTCOME, SENTENCE = 8, 5, 6, 1000
+"""The most lines of figures, queries and facts that are shown, and the most characters of a sentence."""
 
 
 def _told_whole(check: RedCheck, links: SourceLinks, number: int, suite: SuiteResult) -> str:
@@ -288,6 +251,7 @@ def _told_whole(check: RedCheck, links: SourceLinks, number: int, suite: SuiteRe
     outcome = check.outcome
     first, *more = check.headline.splitlines() or [""]
     facts = (*outcome.facts[:FACTS_OF_OUTCOME], *outcome.statistics[:FACTS_OF_OUTCOME])
+    why = outcome.metric and outcome.queries and outcome.explained
     parts = [
         f"{links.place(outcome.file, outcome.line)} · {literal(outcome.id)}",
         fenced("\n".join(more)) if more else "",
@@ -296,7 +260,7 @@ def _told_whole(check: RedCheck, links: SourceLinks, number: int, suite: SuiteRe
         _figures_of_outcome(outcome),
         "\n".join(f"* {inert(fact, SENTENCE)}" for fact in facts),
         f"Compared with: {inert(outcome.against, SENTENCE)}" if outcome.against else "",
-        _why(outcome, suite),
+        f"Why:\n\n{fenced(why_command(suite, outcome.metric, outcome.queries[0].query), 'sh')}" if why else "",
     ]
     text = "\n\n".join(filter(None, parts))
     title = f"{inert(first)}{f' ({others_words(check)})' if check.others else ''}"
@@ -304,7 +268,6 @@ def _told_whole(check: RedCheck, links: SourceLinks, number: int, suite: SuiteRe
 
 
 def _told_in_a_line(outcome: Outcome, suite: SuiteResult, links: SourceLinks) -> str:
-    """A line of a list."""
     headline = inert(outcome.headline.partition("\n")[0])
     return f"* {inert(suite.name)}: {headline} ({links.place(outcome.file, outcome.line)})"
 
@@ -321,28 +284,16 @@ def _figures_of_outcome(outcome: Outcome) -> str:
     lines = [markdown_table(header, rows, range(1, len(header)))]
     if len(outcome.figures) > SLICES:
         lines.append(f"… and {len(outcome.figures) - SLICES:,} more slices")
-    if said := _certainty(shown[0]):
-        lines.append(said)
+    if said := certainty_words(shown[0], "change"):
+        lines.append(f"{inert(shown[0].slice, 80)}: {said}")
     return "\n\n".join(lines)
 
 
 def _row(each: SliceFigures, compared: bool) -> list[str]:
     name = inert(each.label, 80)
-    cells = [f"**{name}**" if each.over and name else name]
-    cells += [figure(each.baseline)] if compared else []
-    cells.append(figure(each.now))
-    cells += [change(each.change), percent(each.relative)] if compared else []
-    cells.append(f"{each.queries:,}")
-    return [*cells, *([f"{each.worse} / {each.better} / {each.same}"] if compared else [])]
-
-
-def _certainty(each: SliceFigures) -> str:
-    """The interval, and what so many queries can show."""
-    said = []
-    if each.low is not None and each.high is not None:
-        said.append(f"{each.level * 100:.4g}% interval of the change {interval(each.low, each.high)}")
-    said += filter(None, [sight_words(each, "change")])
-    return f"{inert(each.slice, 80)}: {'; '.join(said)}" if said else ""
+    cells = moved_figures(each) if compared else [figure(each.now)]
+    counts = [f"{each.worse} / {each.better} / {each.same}"] if compared else []
+    return [f"**{name}**" if each.over and name else name, *cells, f"{each.queries:,}", *counts]
 
 
 def _queries(checks: Sequence[RedCheck], depth: int) -> str:
@@ -364,8 +315,9 @@ def _queries(checks: Sequence[RedCheck], depth: int) -> str:
     count = max(len(found), *(check.outcome.query_count for check in checks))
     if count > QUERIES:
         lines.append(f"… and {count - QUERIES:,} more queries")
-    if top := _top(shown[0].change):
-        lines.append(top)
+    if top := shown[0].change.top:
+        placed = ", ".join(f"{_document(each)} ({grade_words(each)})" for each in top)
+        lines.append(f"Top {len(top)} of {literal(shown[0].change.query, 80)} now: {placed}")
     return "\n\n".join(lines)
 
 
@@ -379,21 +331,7 @@ def _query(each: QueryChange, depth: int, metric: str) -> list[str]:
     ]
 
 
-def _top(query: QueryChange) -> str:
-    """What stands on top now."""
-    placed = ", ".join(f"{_document(each)} ({grade_words(each)})" for each in query.top)
-    return f"Top {len(query.top)} of {literal(query.query, 80)} now: {placed}" if placed else ""
-
-
-def _why(outcome: Outcome, suite: SuiteResult) -> str:
-    """A command to be pasted."""
-    if not (outcome.metric and outcome.queries and outcome.explained):
-        return ""
-    return f"Why:\n\n{fenced(why_command(suite, outcome.metric, outcome.queries[0].query), 'sh')}"
-
-
 def _circumstances(checks: Sequence[RedCheck], suite: SuiteResult, date: str) -> str:
-    """The inputs that changed, the baseline, and the command that accepts what was measured."""
     stored = [each.outcome for each in checks if not each.outcome.against]
     compares = [each for each in stored if each.compares]
     parts = []
@@ -415,19 +353,19 @@ def _document(each: Placed) -> str:
 
 @dataclass(frozen=True)
 class SummaryPart:
-    """What is told, whole or in fewer words; a part is never cut in the middle."""
+    """A part of the summary, in one or more forms; it is never cut in the middle."""
 
     forms: tuple[tuple[int, str], ...]
     """From the longest to the shortest, each with what it is worth: what is worth least is given up first."""
     counts: bool = False
-    """Whether it is one of those that are counted when they are left out."""
+    """True if it is counted when it is left out."""
     flush: bool = False
-    """Whether its last form is a line of a list, which stands close to the one before it."""
+    """True if its last form is a line of a list, directly below the one before it."""
 
 
 @dataclass(frozen=True)
 class Fit:
-    """How much of the counted parts is there."""
+    """The number of counted parts that are shortened or left out."""
 
     shortened: int = 0
     omitted: int = 0
@@ -447,10 +385,9 @@ def fitted(parts: Sequence[SummaryPart], limit: int, notice: Callable[[Fit], str
     """
     shown = [0] * len(parts)
     room = limit - sum(size(part.forms[0][1]) + 2 for part in parts)
-    steps = sorted(_steps(parts))
     if room < 0:
-        room -= max(size(notice(Fit(999_999, 999_999, 999_999))), 0) + 2
-    for _, negative, form in steps:
+        room -= size(notice(Fit(999_999, 999_999, 999_999))) + 2
+    for _, negative, form in sorted(_steps(parts)):
         if room >= 0:
             break
         number = -negative
@@ -462,7 +399,7 @@ def fitted(parts: Sequence[SummaryPart], limit: int, notice: Callable[[Fit], str
 
 
 def _steps(parts: Sequence[SummaryPart]) -> Iterator[tuple[int, int, int]]:
-    """What can be given up, by its worth; of equals, the last in the text first."""
+    """The parts that can be given up, by their worth; of equals, the last in the text first."""
     for number, part in enumerate(parts):
         for form in range(len(part.forms) if number else len(part.forms) - 1):
             yield part.forms[form][0], -number, form
@@ -482,12 +419,8 @@ def _joined(parts: Sequence[SummaryPart], shown: Sequence[int], notice: Callable
         line = part.flush and form == len(part.forms) - 1
         text += ("\n" if line and in_list else "\n\n" if text else "") + told
         in_list = line
-    missing = _missing(parts, shown)
-    return f"{text}\n\n{notice(missing)}\n" if missing != Fit() else f"{text}\n"
-
-
-def _missing(parts: Sequence[SummaryPart], shown: Sequence[int]) -> Fit:
     counted = [(form, len(part.forms)) for part, form in zip(parts, shown, strict=True) if part.counts and form]
     others = sum(1 for part, form in zip(parts, shown, strict=True) if form and not part.counts)
     omitted = sum(form == forms for form, forms in counted)
-    return Fit(len(counted) - omitted, omitted, others)
+    missing = Fit(len(counted) - omitted, omitted, others)
+    return f"{text}\n\n{notice(missing)}\n" if missing != Fit() else f"{text}\n"

@@ -1,4 +1,4 @@
-"""What a run came to, for the end of the terminal: a row per suite and metric, and one line that says it all."""
+"""The summary of a run in the terminal: a row for each suite and metric, and a last line with the verdict."""
 
 from __future__ import annotations
 
@@ -6,19 +6,26 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import groupby
 
 from pytest_ireval.reports.failure_text import cause_sentence
-from pytest_ireval.reports.figures import cause_label, cause_words, change, figure, interval, is_explained, percent
-from pytest_ireval.results.outcome import VERDICTS, Cause, Outcome, SliceFigures, Verdict, worst_of
+from pytest_ireval.reports.figures import (
+    cause_label,
+    cause_words,
+    change,
+    figure,
+    interval,
+    is_explained,
+    moved_figures,
+    percent,
+)
+from pytest_ireval.results.outcome import VERDICTS, Outcome, SliceFigures, Verdict, worst_of
 from pytest_ireval.results.suite_result import ChanceOfRed, Counts, MetricFigures, RunResult, SinceBase, SuiteResult
 from pytest_ireval.text_table import aligned, counted, cut, laid_out, magnitude, printable, width, wrapped
 
 LISTED = 5
-"""So many queries or suites are named, the others counted."""
-WIDEST = 40
-"""What follows a name that takes more columns stands below it."""
-NARROW = 11
-"""The same where there is little room."""
+"""The number of queries or suites that are named; the others are counted."""
+WIDEST, NARROW = 40, 11
+"""After a longer name, the other cells are on the next line; the second where there is little room."""
 HEADER = ("metric", "now", "baseline", "change", "90% interval", "can show", "verdict")
-"""What so many queries can show is the smallest change of the mean that they find in 80% of cases."""
+"""The column *can show* has the smallest change of the mean that this number of queries finds in 80% of cases."""
 WORTH_A_LOOK = 0.05
 """The share of slices named that are named by chance."""
 
@@ -26,7 +33,7 @@ WORTH_A_LOOK = 0.05
 def summary_lines(run: RunResult, limit: int = 80, files: Sequence[str] = (), *, statistics: bool = True) -> list[str]:
     """Everything at a glance; ``files`` are those that the run wrote.
 
-    Without ``statistics`` nothing is said of what the queries can show, and of red by chance.
+    Without ``statistics`` the columns *can show* and *red by chance* are left out.
     """
     parts = [
         _figures(run, limit, statistics),
@@ -53,15 +60,8 @@ def header_of(run: RunResult) -> tuple[str, ...]:
 
 def since_base_rows(since: SinceBase, *, slices: bool = True) -> list[list[str]]:
     """A row for each metric and slice: the figure of the base, that of the branch, and the change."""
-    return [
-        [row.metric, row.figures.slice, *_moved(row.figures)]
-        for row in since.rows
-        if slices or row.figures.slice == "all"
-    ]
-
-
-def _moved(each: SliceFigures) -> list[str]:
-    return [figure(each.baseline), figure(each.now), change(each.change), percent(each.relative)]
+    shown = (row for row in since.rows if slices or row.figures.slice == "all")
+    return [[row.metric, row.figures.slice, *moved_figures(row.figures)] for row in shown]
 
 
 def since_base_words(since: SinceBase, base: str) -> str:
@@ -70,7 +70,6 @@ def since_base_words(since: SinceBase, base: str) -> str:
 
 
 def _since_base(run: RunResult, limit: int) -> Iterator[str]:
-    """What the branch did, whatever it has accepted."""
     for suite in run.suites:
         since = suite.since_base
         if since is None or not run.base:
@@ -83,12 +82,11 @@ def _since_base(run: RunResult, limit: int) -> Iterator[str]:
 
 
 def _figures(run: RunResult, limit: int, statistics: bool) -> list[str]:
-    """Suites beside their metrics, or above them where there is no room beside."""
     suites = run.suites
     if not suites:
         return []
     above = [row for suite in suites for row in metric_rows(suite)]
-    names = [name for suite in suites for name, _ in zip(_once(suite.name), metric_rows(suite), strict=False)]
+    names = [name for suite in suites for name in (suite.name, *[""] * (len(metric_rows(suite)) - 1))]
     titles, *above = filled([header_of(run), *above], statistics=statistics)
     beside = [[name, *row] for name, row in zip(("suite", *names), (titles, *above), strict=True)]
     lines = laid_out(beside, range(2, 5), most={0: WIDEST, 1: WIDEST})
@@ -103,7 +101,7 @@ def _figures(run: RunResult, limit: int, statistics: bool) -> list[str]:
 
 
 def _narrow(rows: Sequence[Sequence[str]], limit: int) -> list[list[str]]:
-    """What stands below the name of a suite: where there is little room, figures stand below long names, too."""
+    """The lines below the name of a suite; where there is little room, figures are below long names, too."""
     lines: list[list[str]] = []
     for most in (WIDEST, WIDEST // 2, NARROW):
         lines = laid_out(rows, range(1, 4), most={0: most})
@@ -114,22 +112,16 @@ def _narrow(rows: Sequence[Sequence[str]], limit: int) -> list[list[str]]:
 
 
 def _fits(rows: Sequence[Sequence[str]], limit: int) -> bool:
-    """Tell whether the figures do; a name that stands alone on a line takes what it takes."""
+    """Tell whether the figures fit; a name alone on a line may be longer."""
     return all(width(lines[-1]) <= limit for lines in rows)
 
 
 def filled(table: Sequence[Sequence[str]], *, statistics: bool = True) -> list[list[str]]:
-    """The rows without the column of what queries can show, if nothing is in it or nobody asked."""
+    """The rows; without ``statistics``, or if it is empty, the column *can show* is left out."""
     place = list(table[0]).index("can show")
     if statistics and any(row[place].strip("-") for row in table[1:]):
         return [list(row) for row in table]
     return [[cell for i, cell in enumerate(row) if i != place] for row in table]
-
-
-def _once(name: str) -> Iterator[str]:
-    yield name
-    while True:
-        yield ""
 
 
 def metric_rows(suite: SuiteResult) -> list[list[str]]:
@@ -146,7 +138,7 @@ def metric_rows(suite: SuiteResult) -> list[list[str]]:
 
 def _rows_of(suite: SuiteResult, metric: MetricFigures) -> Iterator[list[str]]:
     """A row in which every query counts the same; below it the weighted mean, if rules decide by it."""
-    about = _about(suite, metric.name)
+    about = [outcome for outcome in suite.outcomes if outcome.metric == metric.name]
     weighted = [each for each in about if any(line.weighted for line in each.figures)]
     plain = [each for each in about if each not in weighted]
     name = metric.name if metric.aggregate == "mean" else f"{metric.name} ({metric.aggregate})"
@@ -162,10 +154,6 @@ def _row(name: str, of: MetricFigures | SliceFigures, verdict: str) -> list[str]
     can_show = "-" if of.resolution is None else magnitude(of.resolution)
     certain = "-" if of.low is None or of.high is None else interval(of.low, of.high)
     return [name, figure(of.now), figure(of.baseline), change(of.change), certain, can_show, verdict]
-
-
-def _about(suite: SuiteResult, metric: str) -> list[Outcome]:
-    return [outcome for outcome in suite.outcomes if outcome.metric == metric]
 
 
 def _verdict_of(outcomes: Sequence[Outcome]) -> str:
@@ -190,7 +178,7 @@ COUNTS: tuple[tuple[str, Callable[[Counts], int]], ...] = (
 
 
 def _rests_on(suites: Sequence[SuiteResult], limit: int, statistics: bool) -> list[str]:
-    """How many queries each suite's figures rest on, and what might mislead; columns without anything are left out."""
+    """The number of queries behind each suite's figures, and pitfalls; columns without anything are left out."""
     found = [suite for suite in suites if suite.counts.queries]
     if not found:
         return []
@@ -216,7 +204,7 @@ def _rests_on(suites: Sequence[SuiteResult], limit: int, statistics: bool) -> li
 
 
 def _chance_share(chance: ChanceOfRed | None) -> str:
-    """How often a harmless change would turn a suite red: ``4%``; nothing without a baseline."""
+    """The chance that a harmless change would turn a suite red: ``4%``; empty without a baseline."""
     if chance is None:
         return ""
     if chance.share is None:
@@ -230,7 +218,6 @@ def chance_words(chance: ChanceOfRed) -> str:
         return f"How often a harmless change would turn this suite red is unknown: {chance.why}."
     not_counted = f" (not counted: {', '.join(chance.left_out)})" if chance.left_out else ""
     often = f"in {_chance_share(chance)} of cases"
-    often = f"in {_chance_share(chance)} of cases"
     return f"A harmless change of the usual size would turn this suite red {often}{not_counted}."
 
 
@@ -242,7 +229,7 @@ def _counts_in_words(suite: SuiteResult, statistics: bool) -> str:
 
 
 def notes_of_run(run: RunResult) -> Iterator[str]:
-    """What a reader of the figures should know, each note once with the suites it holds for."""
+    """Notes for a reader of the figures, each once with the suites it holds for."""
     every: dict[str, list[str]] = {}
     for suite in run.suites:
         for note in dict.fromkeys(_notes_of(suite)):
@@ -255,7 +242,7 @@ def notes_of_run(run: RunResult) -> Iterator[str]:
 
 
 def section_warnings(run: RunResult) -> Iterator[str]:
-    """What plugins would have added to the report, and could not."""
+    """The sections of plugins that could not be added to the report."""
     for each in run.sections:
         if each.problem:
             yield printable(f"warning: section {each.title!r} of {each.plugin} is not shown: {each.problem}")
@@ -266,15 +253,11 @@ def _notes_of(suite: SuiteResult) -> Iterator[str]:
         yield f"error: {suite.error.splitlines()[0]}"
     yield from (f"{metric.name} could not be computed: {metric.error}" for metric in suite.metrics if metric.error)
     counts = suite.counts
-    for what, queries in (
-        ("missing", counts.missing),
-        ("empty", counts.empty),
-        ("without judgments", counts.without_judgments),
-    ):
-        if queries:
-            yield f"{what}: {_some(queries)}"
-    if suite.cause is not None and _more_than_rankings(suite.cause):
-        yield f"since the baseline: {cause_sentence(suite.cause)}"
+    left_out = {"missing": counts.missing, "empty": counts.empty, "without judgments": counts.without_judgments}
+    yield from (f"{what}: {_some(queries)}" for what, queries in left_out.items() if queries)
+    cause = suite.cause  # with other judgments, queries or definitions, figures move without any change of ranking
+    if cause and (cause.judgments or cause.added or cause.removed or cause.policies or cause.metrics):
+        yield f"since the baseline: {cause_sentence(cause)}"
     yield from (f"waived: {line}" for line in suite.waived)
     yield from (f"warning: {_told(each)}" for each in suite.outcomes if each.warning and each.verdict == "pass")
     yield from (f"inconclusive: {_told(each)}" for each in suite.outcomes if each.verdict == "inconclusive")
@@ -298,16 +281,9 @@ def _worth_a_look(suite: SuiteResult) -> Iterator[str]:
 
 
 def _told(outcome: Outcome) -> str:
-    """An outcome in a line: where it stands, what was found, and the first thing to know besides."""
-    fact = (
-        f" ({outcome.facts[0]})" if outcome.facts and not (outcome.verdict == "inconclusive" and outcome.metric) else ""
-    )
+    known = outcome.verdict == "inconclusive" and outcome.metric
+    fact = f" ({outcome.facts[0]})" if outcome.facts and not known else ""
     return f"{outcome.place}: {outcome.headline}{fact}"
-
-
-def _more_than_rankings(cause: Cause) -> bool:
-    """Whether judgments or queries are others, or what is made of them: figures move without any change of ranking."""
-    return bool(cause.judgments or cause.added or cause.removed or cause.policies or cause.metrics)
 
 
 def _some(names: Sequence[str]) -> str:
@@ -325,14 +301,12 @@ def brief_lines(run: RunResult, limit: int) -> list[str]:
 
 
 def _cause_lines(suite: SuiteResult, limit: int) -> Iterator[str]:
-    """The first plain cause of a suite."""
     for cause in suite.diagnoses[:1]:
         label = cause_label(suite.verdict, cause).lower()
         yield from wrapped(printable(f"{label}: {suite.name}: {cause_words(cause)}"), limit, then="  ")
 
 
 def _red(suite: SuiteResult) -> str:
-    """The verdict, what was found first, and how much more there is."""
     found = [each.headline for each in suite.outcomes if each.verdict == suite.verdict]
     first = (suite.error or next(iter(found), "no verdict")).partition("\n")[0]
     more = f" and {len(found) - 1:,} more: " if len(found) > 1 else ": "
@@ -340,14 +314,10 @@ def _red(suite: SuiteResult) -> str:
 
 
 def _verdict_lines(run: RunResult, limit: int) -> list[str]:
-    """The last line: what it all came to."""
-    return wrapped(_verdict(run), limit, then="  ")
-
-
-def _verdict(run: RunResult) -> str:
-    """How many suites came to what, those named that did not pass."""
+    """The last line: the number of suites by verdict, with the names of those that did not pass."""
     if not run.suites:
-        return f"ireval: {run.verdict}, {'no suite is affected' if run.unaffected else 'no suites'}"
+        none = "no suite is affected" if run.unaffected else "no suites"
+        return wrapped(f"ireval: {run.verdict}, {none}", limit, then="  ")
     said = []
     for verdict in reversed(VERDICTS):
         names = [suite.name for suite in run.suites if suite.verdict == verdict]
@@ -356,7 +326,8 @@ def _verdict(run: RunResult) -> str:
             said.append(f"{counted(len(names), 'suite')} {_DONE[verdict]}{named}")
     if run.failed_tests:
         said.append(f"{counted(len(run.failed_tests), 'Python test')} failed")
-    return f"ireval: {run.verdict}: {', '.join(said)}; {verdicts_in_words(run.suites)}"
+    text = f"ireval: {run.verdict}: {', '.join(said)}; {verdicts_in_words(run.suites)}"
+    return wrapped(text, limit, then="  ")
 
 
 _DONE: dict[Verdict, str] = {
@@ -368,18 +339,18 @@ _DONE: dict[Verdict, str] = {
 
 
 def verdicts_in_words(suites: Iterable[SuiteResult]) -> str:
-    """How many rules came to what: ``12 verdicts: 1 fail, 11 pass``."""
+    """The number of rules by verdict: ``12 verdicts: 1 fail, 11 pass``."""
     every = [outcome.verdict for suite in suites for outcome in suite.outcomes]
     said = [f"{every.count(verdict):,} {verdict}" for verdict in reversed(VERDICTS) if verdict in every]
     return f"{counted(len(every), 'verdict')}: {', '.join(said)}" if every else "no verdicts"
 
 
 LISTED_FILES = 40
-"""So many of them are named; all are in the results."""
+"""The number of them that are named; all are in the results."""
 
 
-def _affected_lines(run: RunResult, limit: int = 80) -> list[str]:
-    """Those that took no part, by name: nobody shall take them for suites that passed."""
+def _affected_lines(run: RunResult, limit: int) -> list[str]:
+    """The suites that took no part, by name, so that they are not taken for suites that passed."""
     if not run.unaffected:
         return []
     count = counted(len(run.unaffected), "suite")
@@ -410,7 +381,6 @@ def update_lines(run: RunResult, limit: int = 80) -> list[str]:
 
 
 def _accepted(suite: SuiteResult, limit: int) -> list[str]:
-    """The suite, its metrics as they were and are, and what changed besides."""
     new = suite.baseline is None and all(metric.baseline is None for metric in suite.metrics)
     rows = [
         [metric.name, figure(metric.baseline), figure(metric.now), change(metric.change)]
@@ -427,8 +397,6 @@ def _accepted(suite: SuiteResult, limit: int) -> list[str]:
     return lines
 
 
-LISTED_OWNERS = 5
-"""So many suites of an owner are named, the others counted."""
 _RED = ("fail", "error")
 
 
@@ -442,9 +410,7 @@ def whose_lines(run: RunResult, limit: int = 80) -> list[str]:
 
 
 def owners_of(run: RunResult) -> dict[str, list[str]]:
-    """The names of red suites by owner, in the order of the run; those of nobody come last, under no name."""
+    """The names of red suites by owner, in the order of the run; suites without an owner come last, under no name."""
     red = [suite for suite in run.suites if suite.verdict in _RED]
-    owners = [owner for owner in dict.fromkeys(suite.owner for suite in red) if owner]
-    found = {owner: [suite.name for suite in red if suite.owner == owner] for owner in owners}
-    unowned = [suite.name for suite in red if not suite.owner]
-    return {**found, **({"": unowned} if unowned else {})}
+    owners = sorted(dict.fromkeys(suite.owner for suite in red), key=lambda owner: not owner)
+    return {owner: [suite.name for suite in red if suite.owner == owner] for owner in owners}

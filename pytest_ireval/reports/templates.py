@@ -40,16 +40,15 @@ PACKAGE = Path(__file__).parents[1]
 OURS = "ireval"
 """``ireval/index.html.jinja`` is ours, whatever the user's folder has."""
 EXTRA = ("extra.css", "extra.js")
-"""What a user's folder may have besides templates: it comes after everything else."""
+"""The extra files of a user's folder; they come after everything else."""
 
 
 @dataclass(frozen=True)
 class SectionTemplate:
-    """What a plugin ships to draw its section with."""
+    """A plugin's files to draw its section with."""
 
     folder: Path
     template: str
-    """Its name there."""
     style: str = ""
     """The name of a file with CSS; empty: there is none."""
 
@@ -60,9 +59,7 @@ class DrawnSection:
 
     section: Section
     body: Markup
-    """HTML."""
     style: str = ""
-    """CSS."""
     problem: str = ""
     """Why there is nothing to show."""
 
@@ -79,7 +76,7 @@ class Templates:
     """Names are looked for in the user's folder, then in ours; every value is escaped."""
 
     def filled(self, name: str, /, **values: Any) -> str:
-        """A template filled in; raises ReportError that names the line, whoever's template it is."""
+        """A template filled in; raises ReportError that names the line, also of a user's template."""
         with _told({template_folder(): OURS} | ({self.folder: shown_folder(self.folder)} if self.folder else {})):
             return self.environment.get_template(name).render(**values)
 
@@ -93,12 +90,24 @@ class Templates:
         raise ReportError(Problem("template file not found", name))
 
     def drawn(self, section: Section) -> DrawnSection:
-        """A section filled into the template of its plugin; what is in the way stands in it, and nothing is raised."""
-        return _drawn(section, self.sections.get(section.name))
+        """A section filled into the template of its plugin, or the problem in its place; nothing is raised."""
+        template = self.sections.get(section.name)
+        if section.problem and not section.data:
+            return _empty(section, section.problem)
+        if template is None:
+            where = "install it, or name its folder with ireval report --suites"
+            return _empty(section, f"{section.plugin}, which draws it, is missing: {where}")
+        try:
+            style = _style(template)
+            with _told({template.folder: ""}):
+                page = environment(template.folder).get_template(template.template)
+                return DrawnSection(section, Markup(page.render(dict(section.data))), style)  # noqa: S704 - it escapes
+        except ReportError as error:
+            return _empty(section, one_line(error))
 
 
 def templates(folder: Path | None = None, sections: Mapping[str, SectionTemplate] = MappingProxyType({})) -> Templates:
-    """What draws the report; raises ReportError with all that can be known to be wrong with the user's folder."""
+    """The templates of the report; raises ReportError with all mistakes in the user's folder that can be found now."""
     made = Templates(folder, sections, environment(*([folder] if folder else []), template_folder()))
     if folder is not None:
         _check(folder, made.environment, template_folder())
@@ -132,12 +141,12 @@ class _CompiledTemplates(jinja2.BytecodeCache):
     """Our compiled templates, beside the compiled modules: compiling them takes longer than a small gate."""
 
     def load_bytecode(self, bucket: Bucket) -> None:
-        """What an earlier process compiled, if the source is still the same."""
+        """Load the code that an earlier process compiled, if the source is still the same."""
         with suppress(OSError), self._file(bucket).open("rb") as file:
             bucket.load_bytecode(file)
 
     def dump_bytecode(self, bucket: Bucket) -> None:
-        """For the next process, where Python may write its compiled modules as well."""
+        """Keep the code for the next process, where Python may write its compiled modules as well."""
         file = self._file(bucket)
         if sys.dont_write_bytecode or not file.parent.is_dir():
             return
@@ -178,24 +187,8 @@ def _text_in(path: Path) -> str:
 
 
 def shown_folder(path: Path) -> str:
-    """As messages name it: from where the run began, if it lies below."""
+    """The name of a path in messages: from where the run began, if it is inside."""
     return (path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path).as_posix()
-
-
-def _drawn(section: Section, template: SectionTemplate | None) -> DrawnSection:
-    """Its body and style; a problem in place of both, if there is one."""
-    if section.problem and not section.data:
-        return _empty(section, section.problem)
-    if template is None:
-        where = "install it, or name its folder with ireval report --suites"
-        return _empty(section, f"{section.plugin}, which draws it, is missing: {where}")
-    try:
-        style = _style(template)
-        with _told({template.folder: ""}):
-            page = environment(template.folder).get_template(template.template)
-            return DrawnSection(section, Markup(page.render(dict(section.data))), style)  # noqa: S704 - it escapes
-    except ReportError as error:
-        return _empty(section, one_line(error))
 
 
 def _style(template: SectionTemplate) -> str:
@@ -207,7 +200,7 @@ def _style(template: SectionTemplate) -> str:
 
 
 def settled_sections(run: RunResult, using: Templates) -> RunResult:
-    """Each section says whether it can be drawn; one that could not be may have a better template now."""
+    """Try each section again: one that could not be drawn may have a better template now."""
     sections = (replace(each, problem=using.drawn(each).problem) for each in run.sections)
     return replace(run, sections=tuple(sections))
 
@@ -216,16 +209,12 @@ def _empty(section: Section, problem: str) -> DrawnSection:
     return DrawnSection(section, Markup(), problem=problem)
 
 
-OF_OTHER_PAGES = ("evaluation.html.jinja",)
-"""Of ``ireval evaluate``, which knows no folder of templates."""
-SUFFIX = ".jinja"
-
-
 def _check(folder: Path, environment: jinja2.Environment, ours: Path) -> None:
-    """Raise ReportError with everything that is wrong: a misspelt name would else be passed over in silence."""
+    """Raise ReportError with everything that is wrong: a misspelt name would otherwise be ignored in silence."""
     if not folder.is_dir():
         raise ReportError(Problem("template folder not found", shown_folder(folder)))
-    named = [*_files(ours, but=OF_OTHER_PAGES), *EXTRA]
+    # that page is of ``ireval evaluate``, which knows no folder of templates
+    named = [*_files(ours, but=("evaluation.html.jinja",)), *EXTRA]
     files = _files(folder)
     used, problems, dynamic = _used(folder, files, named, environment)
     problems += [] if dynamic else [_unused(folder, each, named) for each in files if each not in used]
@@ -234,7 +223,7 @@ def _check(folder: Path, environment: jinja2.Environment, ours: Path) -> None:
 
 
 def _files(folder: Path, but: Iterable[str] = ()) -> list[str]:
-    """Names below a folder; notes, hidden files and what editors leave are none of our business."""
+    """Names below a folder, without notes, hidden files and what editors leave."""
     paths = [path for path in sorted(folder.rglob("*")) if not path.is_dir()]
     names = [path.relative_to(folder).as_posix() for path in paths]
     return [n for n in names if n not in but and not f"/{n}".count("/.") and not n.endswith((".md", "~"))]
@@ -250,7 +239,9 @@ def _used(
         name = waiting.pop(0)
         try:
             text = _text_in(folder / name)
-            tree = _tree(text if name.endswith(SUFFIX) else "", name, folder / name, environment)
+            text, path = text if name.endswith(".jinja") else "", str(folder / name)
+            environment.compile(text, name, path)  # it also finds unknown filters
+            tree = environment.parse(text, name, path)
         except ReportError as error:
             problems.extend(error.problems)
             continue
@@ -264,12 +255,6 @@ def _used(
         waiting += sorted(found)
         used |= found
     return used, problems, dynamic
-
-
-def _tree(text: str, name: str, path: Path, environment: jinja2.Environment) -> nodes.Template:
-    """What stands in a template; raises TemplateSyntaxError, for an unknown filter as well."""
-    environment.compile(text, name, str(path))
-    return environment.parse(text, name, str(path))
 
 
 def _unused(folder: Path, name: str, named: Iterable[str]) -> Problem:
@@ -294,7 +279,7 @@ def _unknown_blocks(tree: nodes.Template, place: str, environment: jinja2.Enviro
 
 
 def _blocks_above(tree: nodes.Template, environment: jinja2.Environment) -> set[str] | None:
-    """The blocks of all templates that one extends; None where it extends none, or that cannot be told."""
+    """The blocks of all templates that one extends; None where it extends none, or where they are unknown."""
     found: set[str] = set()
     seen: set[str] = set()
     while (extends := tree.find(nodes.Extends)) is not None:
@@ -312,9 +297,9 @@ def _blocks_above(tree: nodes.Template, environment: jinja2.Environment) -> set[
 
 
 Folders = Mapping[Path, str]
-"""Where templates lie, and what messages call these folders; empty: a file goes by its name."""
+"""The folders of templates with their names in messages; empty: a file goes by its name."""
 LISTED = 40
-"""So many names of what there is are told."""
+"""The most names that a message lists."""
 ITSELF = 'does a template extend or include itself? the built-in one is "ireval/index.html.jinja", and so on'
 UNKNOWN = re.compile(r"No (filter|test) named '(\w+)'")
 
@@ -329,7 +314,7 @@ class NotThereError(jinja2.UndefinedError):
 
 
 class _Unknown(jinja2.StrictUndefined):
-    """Stops whoever uses it, and remembers what was asked for."""
+    """A name that is missing: any use raises, and reports the name."""
 
     def __init__(self, hint: str | None = None, obj: Any = missing, name: str | None = None, **_: Any) -> None:
         asked: Any = partial(NotThereError, thing=obj, name=str(name))
@@ -338,7 +323,7 @@ class _Unknown(jinja2.StrictUndefined):
 
 @contextmanager
 def _told(folders: Folders) -> Iterator[None]:
-    """Whatever a template raises is a ReportError that names its line."""
+    """Turn all that a template raises into a ReportError that names its line."""
     try:
         yield
     except IrevalError:
@@ -348,10 +333,9 @@ def _told(folders: Folders) -> Iterator[None]:
 
 
 def _problem_of(error: Exception, folders: Folders) -> Problem:
-    """Place, complaint, and what was probably meant."""
     place, frame = _place(error, folders)
     if isinstance(error, jinja2.TemplateSyntaxError):
-        return Problem(_message(error), place, suggestion=_meant(error))
+        return Problem((error.message or "is not a valid template").rstrip("."), place, suggestion=_meant(error))
     if isinstance(error, jinja2.TemplateNotFound):
         return Problem(f"unknown template {error.message or error.name!r}", place)
     if isinstance(error, jinja2.UndefinedError):
@@ -379,12 +363,7 @@ def _named(file: str, line: int, folders: Folders) -> str:
     return f"{file}:{line}"
 
 
-def _message(error: jinja2.TemplateSyntaxError) -> str:
-    return (error.message or "is not a valid template").rstrip(".")
-
-
 def _meant(error: jinja2.TemplateSyntaxError) -> str:
-    """The filter or the test that is called nearly so."""
     match = UNKNOWN.search(error.message or "")
     if match is None:
         return ""
@@ -392,16 +371,17 @@ def _meant(error: jinja2.TemplateSyntaxError) -> str:
 
 
 def _undefined(error: jinja2.UndefinedError, place: str, frame: FrameType | None) -> Problem:
-    """A name or an attribute that is not there."""
     complaint = error.message or "undefined name"
     if not isinstance(error, NotThereError):
         return Problem(complaint, place)
     names = _names(error.thing, frame)
-    return Problem(complaint, place, suggestion=did_you_mean(error.name, names), allowed=_listed(names))
+    listed = f"{', '.join(names[:LISTED])}{', …' if len(names) > LISTED else ''}"
+    allowed = f"available: {listed}" if names else ""
+    return Problem(complaint, place, suggestion=did_you_mean(error.name, names), allowed=allowed)
 
 
 def _names(thing: Any, frame: FrameType | None) -> list[str]:
-    """What could have been asked of it; of nothing at all: which names the template knows."""
+    """The names that a thing has; without a thing, the names that the template knows."""
     known: Iterable[Any] = ()
     if thing is missing:
         known = set(frame.f_locals) - set(DEFAULT_NAMESPACE) if frame else ()
@@ -412,20 +392,13 @@ def _names(thing: Any, frame: FrameType | None) -> list[str]:
     return sorted(str(name) for name in known if not str(name).startswith("_"))
 
 
-def _listed(names: list[str]) -> str:
-    if not names:
-        return ""
-    more = ", …" if len(names) > LISTED else ""
-    return f"available: {', '.join(names[:LISTED])}{more}"
-
-
 def spread(each: MetricFigures | Cell) -> str:
     """The interval of a change."""
     return "-" if each.low is None or each.high is None else interval(each.low, each.high)
 
 
 def sight(resolution: float | None) -> str:
-    """The smallest change that so many queries show."""
+    """The smallest change that this number of queries shows."""
     return "-" if resolution is None else magnitude(resolution)
 
 
@@ -436,7 +409,7 @@ def moment(date: str) -> str:
 
 
 def first_line(text: str) -> str:
-    """What stands before the first end of a line."""
+    """The first line."""
     return text.strip().partition("\n")[0]
 
 

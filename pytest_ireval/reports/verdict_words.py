@@ -12,7 +12,7 @@ from pytest_ireval.results.suite_result import RunResult, SuiteResult
 from pytest_ireval.text_table import counted
 
 NAMED = 2
-"""So many findings or suites are named, the others counted."""
+"""The number of findings or suites that are named; the others are counted."""
 
 
 class _Finding(NamedTuple):
@@ -23,7 +23,7 @@ class _Finding(NamedTuple):
 
 
 class _Words(NamedTuple):
-    """What a run is worth: the verdict, the reason, plain causes, and what to do."""
+    """The judgment of a run: the verdict, the reason, plain causes, and the next step."""
 
     verdict: str
     reason: str
@@ -35,7 +35,6 @@ class _Words(NamedTuple):
 
 
 def _findings(run: RunResult, verdict: str) -> list[_Finding]:
-    """All outcomes with a verdict, in the order of the suites and their plans."""
     return [_Finding(suite, each) for suite in run.suites for each in suite.outcomes if each.verdict == verdict]
 
 
@@ -74,7 +73,7 @@ def _words_of(run: RunResult) -> _Words:
 
 
 def _more(run: RunResult, doubtful: Sequence[_Finding]) -> str:
-    """What would tell; nothing where it is only said that slices are too small to be looked at."""
+    """The step that would tell; nothing if slices are just too small to be looked at."""
     if not any(outcome.warning for _, outcome in doubtful):
         return ""
     if any(suite.to_judge for suite in run.suites):
@@ -87,12 +86,10 @@ MEND = "fix the problems named here and run again; until then the effect of the 
 
 
 def _against(run: RunResult, failed: Sequence[_Finding]) -> Iterator[str]:
-    """The worst findings, how many there are, and what nobody could look at."""
     shown = [each for each in failed if not _is_consequence(each)] or failed
     told = list(dict.fromkeys(_told(each) for each in sorted(shown, key=lambda each: -_loss(each))))
-    yield from told[:NAMED]
-    if len(told) > NAMED:
-        yield f"and {len(told) - NAMED:,} more"
+    explained = len({suite.name for suite, _ in failed}) == 1 and is_explained(failed[0].suite)
+    yield from told[: 1 if explained else NAMED]
     if run.failed_tests:
         tests = "the Python test" if len(run.failed_tests) == 1 else f"{len(run.failed_tests):,} Python tests"
         yield f"{tests} {_some(run.failed_tests)} failed"
@@ -100,25 +97,21 @@ def _against(run: RunResult, failed: Sequence[_Finding]) -> Iterator[str]:
         yield from _good(run)
         return
     checks = sum(len(suite.outcomes) for suite in run.suites)
-    suites = len({suite.name for suite, _ in failed})
-    where = f" in {suites} of {len(run.suites)} suites" if len(run.suites) > 1 else ""
+    suites = {suite.name for suite, _ in failed}
+    where = f" in {len(suites)} of {len(run.suites)} suites" if len(run.suites) > 1 else ""
     yield f"{len(failed):,} of {checks:,} {_checks(checks)} failed{where}"
     if broken := [suite.name for suite in run.suites if suite.verdict == "error"]:
-        yield f"{_some(broken)} could not be judged{' as a whole' if set(broken) & _names(failed) else ''}"
+        yield f"{_some(broken)} could not be judged{' as a whole' if suites.intersection(broken) else ''}"
 
 
 def _is_consequence(finding: _Finding) -> bool:
-    """Tell whether a slice fell for a cause that is no matter of slices, and all queries fell as well."""
+    """Tell whether a slice fell by a cause that concerns all queries, and all queries fell as well."""
     wholes = [each.metric for each in finding.suite.outcomes if each.verdict == "fail" and each.slice == "all"]
     return is_explained(finding.suite) and finding.outcome.slice != "all" and finding.outcome.metric in wholes
 
 
-def _names(failed: Sequence[_Finding]) -> set[str]:
-    return {suite.name for suite, _ in failed}
-
-
 def _loss(finding: _Finding) -> float:
-    """How much of its figure a slice lost; 0 where that says nothing."""
+    """The share of its figure that a slice lost; 0 where that says nothing."""
     first = _decisive(finding)
     return abs(first.relative or 0) if first is not None else 0
 
@@ -132,7 +125,6 @@ def _decisive(finding: _Finding) -> SliceFigures | None:
 
 
 def _told(finding: _Finding) -> str:
-    """For whom it got worse, and by how much; or what the rule found."""
     suite, outcome = finding
     first = _decisive(finding)
     if first is None or first.relative is None:
@@ -154,7 +146,6 @@ def _whom(name: str) -> str:
 
 
 def _next(failed: Sequence[_Finding]) -> str:
-    """What settles it."""
     if all(outcome.missing_baseline for _, outcome in failed):
         if all(outcome.against for _, outcome in failed):
             return "pin the release to compare with, as the failure says, and commit the anchor."
@@ -169,7 +160,6 @@ def _next(failed: Sequence[_Finding]) -> str:
 
 
 def _without_accepting(kinds: set[str]) -> str:
-    """What settles that which no new baseline does."""
     if kinds == {"waive"}:
         return "renew the waiver, or remove it."
     if kinds == {"lowering"}:
@@ -178,7 +168,7 @@ def _without_accepting(kinds: set[str]) -> str:
 
 
 def _unjudged(run: RunResult) -> Iterator[str]:
-    """The first reasons: suites, what keeps the run as a whole, and last those that nobody came to because of it."""
+    """The first reasons: suites, problems of the whole run, and last the suites without a verdict because of them."""
     broken = [suite for suite in run.suites if suite.verdict == "error"]
     reasons = [f"{suite.name}: {_reason(suite)}" for suite in broken if suite.outcomes]
     reasons += [_complaint(problem) for problem in run.problems]
@@ -195,7 +185,7 @@ def _reason(suite: SuiteResult) -> str:
 
 
 _PLACE = re.compile(r".+:\d+(?::\d+)?(?:: \S+(?: > \S+)*)?")
-"""Where in a suite something is wrong: what is wrong there stands on the next line."""
+"""A place in a suite; the complaint is on the next line."""
 
 
 def _complaint(text: str) -> str:
@@ -206,7 +196,6 @@ def _complaint(text: str) -> str:
 
 
 def _good(run: RunResult) -> Iterator[str]:
-    """What passed, and how much of it should be looked at all the same."""
     every = [each for suite in run.suites for each in suite.outcomes]
     doubtful = sum(each.verdict == "inconclusive" for each in every)
     accepted = sum(each.accepted and not each.missing_baseline for each in every)
@@ -239,7 +228,6 @@ def _good(run: RunResult) -> Iterator[str]:
 
 
 def _unasked(run: RunResult) -> int:
-    """How many checks of the suites nobody asked for."""
     return sum(len({*suite.planned} - {each.id for each in suite.outcomes}) for suite in run.suites)
 
 

@@ -1,1 +1,1 @@
-"""What git knows of the files at hand: commits, branches, what changed, what was there; it is asked, never changed."""
+"""Git's knowledge of the files: commits, branches, changes, earlier contents. Git is asked; nothing is changed."""

@@ -1,4 +1,4 @@
-"""Where a branch left another one: their merge base, and the files that were there."""
+"""The merge base of two branches, and the files at that commit."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pytest_ireval.errors import BaselineError, Problem, closest, shown
 from pytest_ireval.repositories.git import DIGITS, asked, full_name, git, is_pointer, short_name
 
 BRANCH = re.compile(r"(?!HEAD\b|[0-9a-f]{7,64}$)[\w][\w./-]*")
-"""What may be a branch: no HEAD~1, no commit."""
+"""The name of a branch; HEAD~1 and the id of a commit do not match."""
 
 
 @dataclass(frozen=True)
@@ -22,12 +22,12 @@ class MergeBase:
     """The last commit that HEAD and a ref have in common."""
 
     top: Path
-    """Of the repository's files."""
+    """The top folder of the repository."""
     commit: str
     ref: str
-    """As git knows it: ``origin/main``, where ``main`` was asked for and there is no such branch."""
+    """The ref as git knows it: ``origin/main`` if ``main`` was asked for and is missing."""
     notes: tuple[str, ...] = ()
-    """What a reader should know of it, a line each."""
+    """Notes for the reader, a line each."""
 
     @property
     def short(self) -> str:
@@ -39,7 +39,7 @@ class MergeBase:
 
 
 def merge_base(ref: str, top: Path) -> MergeBase:
-    """Of HEAD and ``ref`` in the repository at ``top``; an error unless git knows it for certain."""
+    """The merge base of HEAD and ``ref`` in the repository at ``top``; an error unless git is certain."""
     head = _commit(top, "HEAD")
     if not head:
         raise BaselineError(Problem("has no commit yet, so there are no baselines to compare with", place=str(top)))
@@ -48,14 +48,17 @@ def merge_base(ref: str, top: Path) -> MergeBase:
     known = short_name(known)
     answer = asked(top, "merge-base", "--all", commit, head)
     if answer.status not in (0, 1):
-        raise BaselineError(
-            Problem(f"git cannot find the merge base of HEAD and {known}: {answer.said}", place=str(top))
-        )
+        complaint = f"git cannot find the merge base of HEAD and {known}: {answer.said}"
+        raise BaselineError(Problem(complaint, place=str(top)))
     found = answer.out.decode("ascii").split()
     if not found:
         raise BaselineError(_unrelated(known, commit, shallow=bool(shallow)))
     if shallow and found[0] not in (head, commit) and _may_be_another(top, head, commit, found, shallow):
-        raise BaselineError(_cut_off(found[0], known))
+        complaint = (
+            f"HEAD and {known} have {found[0][:DIGITS]} in common, but this clone is shallow: a later common commit "
+            "may be missing from it"
+        )
+        raise BaselineError(Problem(complaint, suggestion=_remedy(known)))
     return MergeBase(top, found[0], known, tuple(_notes(short_name(ref), known, found, head)))
 
 
@@ -70,25 +73,21 @@ def _notes(ref: str, known: str, found: list[str], head: str) -> Iterator[str]:
 
 
 def top_of(folder: Path) -> Path:
-    """The folder that the files of the repository lie in."""
+    """The top folder of the repository that holds a folder."""
     answer = asked(folder, "rev-parse", "--show-toplevel")
     if answer.status == 0:
         return Path(os.fsdecode(answer.out.rstrip(b"\r\n"))).resolve()
     if "not a git repository" in answer.said:
-        raise BaselineError(
-            Problem(
-                "is not in a git repository, so there is no base to compare with",
-                place=str(folder),
-                suggestion="run it in a clone, or without --ireval-base",
-            )
-        )
+        complaint = "is not in a git repository, so there is no base to compare with"
+        hint = "run it in a clone, or without --ireval-base"
+        raise BaselineError(Problem(complaint, place=str(folder), suggestion=hint))
     first, *others = answer.said.splitlines() or ["git gave no reason"]
     hint = " ".join(line.strip() for line in others if line.strip())
     raise BaselineError(Problem(f"git failed: {first}", place=str(folder), suggestion=hint))
 
 
 def _commit(top: Path, ref: str) -> str:
-    """Which commit a ref is; nothing if git does not know it."""
+    """The commit of a ref; empty if git does not know it."""
     if not ref or ref.startswith("-"):
         return ""
     said = git(top, "rev-parse", "--verify", "--quiet", f"{ref}^{{commit}}")
@@ -96,7 +95,7 @@ def _commit(top: Path, ref: str) -> str:
 
 
 def _known(ref: str, top: Path) -> str:
-    """The ref in full, where it is one; a branch that is not here may be that of ``origin``."""
+    """The full name of the ref; a branch that is missing here may be that of ``origin``."""
     for each in (ref, f"origin/{ref}"):
         full = full_name(each, top)
         if full and _commit(top, full):
@@ -113,12 +112,11 @@ def _unknown(ref: str, top: Path) -> Problem:
     meant = closest(ref.removeprefix("origin/"), by_branch)
     hint = f"did you mean {by_branch[meant]!r}?" if meant else ""
     complaint = f"git does not know the commit {shown(ref)} here"
+    remedy = f"git fetch origin {_refspec(ref)} fetches a branch that is missing here" if BRANCH.fullmatch(ref) else ""
     if _ends(top):
-        return Problem(
-            f"{complaint}, and the clone is shallow", suggestion="\n  ".join(filter(None, (hint, _remedy(ref))))
-        )
-    fetch = f"git fetch origin {_refspec(ref)} fetches a branch that is missing here" if BRANCH.fullmatch(ref) else ""
-    return Problem(complaint, suggestion="\n  ".join(filter(None, (hint, fetch))))
+        complaint = f"{complaint}, and the clone is shallow"
+        remedy = _remedy(ref)
+    return Problem(complaint, suggestion="\n  ".join(filter(None, (hint, remedy))))
 
 
 def _refspec(ref: str) -> str:
@@ -127,7 +125,7 @@ def _refspec(ref: str) -> str:
 
 
 def _remedy(ref: str) -> str:
-    """How a shallow clone gets the history that it lacks."""
+    """Ways to fetch the history that a shallow clone lacks."""
     fetch = f"git fetch --unshallow origin {_refspec(ref)}" if BRANCH.fullmatch(ref) else "git fetch --unshallow"
     return f"fetch-depth: 0 of actions/checkout, GIT_DEPTH: 0 of GitLab, or {fetch} fetches the history"
 
@@ -138,14 +136,6 @@ def _unrelated(ref: str, commit: str, *, shallow: bool) -> Problem:
         return Problem(complaint, suggestion=_remedy(ref))
     complaint = f"HEAD and {ref} ({commit[:DIGITS]}) have no common commit: their histories are unrelated"
     return Problem(complaint, suggestion="name the branch that this branch started from")
-
-
-def _cut_off(commit: str, ref: str) -> Problem:
-    complaint = (
-        f"HEAD and {ref} have {commit[:DIGITS]} in common, but this clone is shallow: a later common commit may be "
-        "missing from it"
-    )
-    return Problem(complaint, suggestion=_remedy(ref))
 
 
 def _ends(top: Path) -> set[str]:
@@ -162,7 +152,7 @@ def _may_be_another(top: Path, head: str, commit: str, found: list[str], ends: s
 
 
 PATIENCE = 300.0
-"""Seconds for what a partial clone may have to bring from far away."""
+"""Seconds; a partial clone may fetch contents from far away."""
 
 
 class Entry(NamedTuple):
@@ -173,7 +163,7 @@ class Entry(NamedTuple):
     kind: str
     """blob, tree, or commit for a submodule."""
     content: str
-    """What git calls the content."""
+    """The object id of the content."""
 
 
 class Tree:
@@ -184,7 +174,7 @@ class Tree:
         self._listed: dict[str, list[Entry]] = {}
 
     def files_in(self, folder: str) -> dict[str, str]:
-        """What git calls the contents of the files in a folder, by path; none if there was no such folder."""
+        """The object ids of the files in a folder, by path; none if there was no such folder."""
         found = self._entries("./" if folder == "." else f"{folder}/")
         if not found and folder != "." and (there := self._entries(folder)):
             what = "a submodule" if there[0].kind == "commit" else "a link or a file"
@@ -192,7 +182,7 @@ class Tree:
         return {entry.path: entry.content for entry in found if entry.kind == "blob"}
 
     def contents(self, wanted: Mapping[str, str]) -> dict[str, bytes]:
-        """The content of each path, given what git calls it; git is asked once for all."""
+        """The content of each path, given its object id; git is asked once for all."""
         if not wanted:
             return {}
         given = "".join(f"{content}\n" for content in wanted.values()).encode("ascii")
@@ -211,7 +201,7 @@ class Tree:
 
     @cached_property
     def changes(self) -> dict[str, str]:
-        """What became of the files that are not as they were, by path: M, D and the like; only of those git knows."""
+        """The status of each changed file that git knows, by path: M, D and the like."""
         how = ("-z", "--name-status", "--no-renames", "--ignore-submodules")
         answer = asked(self.base.top, "diff", *how, self.base.commit, "--", patience=PATIENCE)
         if answer.status != 0:
@@ -221,7 +211,7 @@ class Tree:
         return dict(zip(fields[1::2], fields[::2], strict=False))
 
     def _entries(self, where: str) -> list[Entry]:
-        """What there is; nothing is a fact, and no failure of git."""
+        """The entries of a folder; an empty list means that the folder is empty, not that git failed."""
         if where not in self._listed:
             answer = asked(self.base.top, "ls-tree", "-z", self.base.commit, "--", where, patience=PATIENCE)
             if answer.status != 0:
@@ -231,7 +221,7 @@ class Tree:
         return self._listed[where]
 
     def _brought(self, path: str, data: bytes) -> bytes:
-        """The content itself, where Git LFS keeps it elsewhere."""
+        """The content itself, also if Git LFS stores it elsewhere."""
         if not is_pointer(data):
             return data
         answer = asked(self.base.top, "lfs", "smudge", "--", path, given=data, patience=PATIENCE)
@@ -244,10 +234,6 @@ class Tree:
     def _unreadable(self, path: str, said: str) -> Problem:
         lines = [line.strip() for line in said.splitlines() if line.strip()] or ["git gave no reason"]
         partial = any(word in said for word in ("promisor", "could not fetch", " missing"))
-        return Problem(
-            f"git cannot read it: {lines[-1]}",
-            place=f"{self.base.short}:{path}",
-            suggestion="a partial clone fetches file contents from its remote; check that the remote can be reached"
-            if partial
-            else "",
-        )
+        hint = "a partial clone fetches file contents from its remote; check that the remote can be reached"
+        place = f"{self.base.short}:{path}"
+        return Problem(f"git cannot read it: {lines[-1]}", place, suggestion=hint if partial else "")

@@ -1,10 +1,10 @@
-"""What git says has changed since a branch left a ref: commits, what is staged, what is not, and untracked files."""
+"""Files that changed since a branch left a ref: committed, staged, not staged, and untracked."""
 
 from __future__ import annotations
 
 import os
 from bisect import bisect_left
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
@@ -14,9 +14,6 @@ from pytest_ireval.repositories.branches import MergeBase, merge_base, top_of
 from pytest_ireval.repositories.git import asked, root_of
 
 LINK, SUBMODULE = b"120000", b"160000"
-SKIPPED = b"S"
-COMPILED = "__pycache__"
-"""Files in such folders are made by running, also by running this: nobody changed them."""
 PATIENCE = 300.0
 """Seconds that git may take to look at all files of a large repository."""
 
@@ -27,16 +24,16 @@ class Files(NamedTuple):
     names: tuple[str, ...]
     """Sorted."""
     folders: frozenset[str] = frozenset()
-    """Those that stand for a whole folder: submodules, links to folders, repositories that nobody added."""
+    """Names of whole folders: submodules, links to folders, repositories that were never added."""
 
 
 class Changes(NamedTuple):
-    """What differs from the commit at which a branch left another one."""
+    """Differences from the commit at which a branch left another one."""
 
     base: MergeBase
     files: Files
     seen: Mapping[str, str]
-    """Names among them by way of links, with what the file that changed is called."""
+    """Those of the names that lead through links, each with the name of the changed file."""
 
     @property
     def root(self) -> Path:
@@ -47,7 +44,7 @@ class Changes(NamedTuple):
 def changes_since(ref: str, folder: Path) -> Changes:
     """All files of the repository around ``folder`` that differ; of a file that moved, both names.
 
-    Raises IrevalError where git cannot tell: that nothing changed is never what it says then.
+    Raises IrevalError if git fails: a failure must not look like "nothing changed".
     """
     if root_of(folder) is None:
         complaint = "is not in a git repository, so the changed files are unknown"
@@ -65,14 +62,14 @@ def changes_since(ref: str, folder: Path) -> Changes:
 
 
 def known_files(root: Path) -> Files:
-    """All files of a repository that git knows or would know if they were added: what it ignores is left out."""
+    """All files of a repository that are tracked or untracked; ignored ones are left out."""
     entries, untracked = _entries(root), _untracked(root)
     folders = [name for head, name in entries if head[:6] in (LINK, SUBMODULE)]
     return _files({*(name for _, name in entries), *untracked}, folders)
 
 
 def absent_submodules(folder: Path) -> list[Path]:
-    """Submodules below a folder that are not checked out, so that nobody sees what they hold."""
+    """Submodules below a folder that are not checked out, so that their files are unknown."""
     root = root_of(folder)
     if root is None or not (root / ".gitmodules").is_file():
         return []
@@ -82,21 +79,21 @@ def absent_submodules(folder: Path) -> list[Path]:
 
 
 def _entries(root: Path) -> list[tuple[bytes, str]]:
-    """What is in the index: mode and content, and the name."""
+    """The entries of the index: mode and content, and the name."""
     entries = [entry.partition(b"\t") for entry in _said(root, "ls-files", "--stage")]
     return [(head, os.fsdecode(name)) for head, _, name in entries]
 
 
 def _hidden(root: Path) -> list[str]:
-    """Files that git was told not to look at (assume-unchanged, skip-worktree), if they are on the disk."""
-    told = (entry.partition(b" ") for entry in _said(root, "ls-files", "-v"))
-    hidden = [os.fsdecode(name) for tag, _, name in told if tag == SKIPPED or tag.islower()]
+    """Files that git ignores by a flag (assume-unchanged, skip-worktree), if they are on the disk."""
+    flagged = (entry.partition(b" ") for entry in _said(root, "ls-files", "-v"))
+    hidden = [os.fsdecode(name) for tag, _, name in flagged if tag == b"S" or tag.islower()]
     return [name for name in hidden if os.path.lexists(root / name)]
 
 
 def _files(names: Iterable[str], folders: Iterable[str]) -> Files:
-    """With the names of repositories that nobody added, which end in a slash, among the folders."""
-    own = [name for name in names if COMPILED not in name.split("/")]
+    """Names and folders; a name that ends in a slash is a repository that was never added, and a folder."""
+    own = [name for name in names if "__pycache__" not in name.split("/")]  # Python writes there during this run
     whole = frozenset(name.rstrip("/") for name in (*folders, *(name for name in own if name.endswith("/"))))
     return Files(tuple(sorted({name.rstrip("/") for name in own})), whole)
 
@@ -110,39 +107,38 @@ def _listed(root: Path, command: str, *options: str) -> list[str]:
 
 
 def _said(root: Path, command: str, *options: str) -> list[bytes]:
-    """What a command of git lists; that it says nothing is an error."""
+    """The entries that a command of git lists; its failure is an error."""
     answer = asked(root, command, "-z", *options, "--", patience=PATIENCE)
     if answer.status != 0:
-        raise IrevalError(
-            Problem(f"git {command} failed, so the changed files are unknown: {answer.said}", place=str(root))
-        )
+        complaint = f"git {command} failed, so the changed files are unknown: {answer.said}"
+        raise IrevalError(Problem(complaint, place=str(root)))
     return [entry for entry in answer.out.split(b"\0") if entry]
 
 
 MOST = 8
-"""So many links are followed one after the other."""
+"""The most links that are followed one after the other."""
 NAMES = 200_000
-"""So many names by way of links are looked at; where there are more, links lead in circles."""
+"""The most names through links that are looked at; if there are more, links lead in circles."""
 
 
-class Lead(NamedTuple):
-    """A link, and where it leads."""
+class _Lead(NamedTuple):
+    """A link and its target."""
 
     link: str
     target: str
 
     @property
     def circular(self) -> bool:
-        """Whether it leads to a folder around itself; what is seen through it is not looked for behind itself again."""
-        return self.target == "." or _lies_in(self.link, self.target)
+        """True if it leads to a folder around itself; names found through it are not followed through it again."""
+        return self.target == "." or lies_in(self.link, self.target)
 
 
 def _through_links(names: Collection[str], links: Collection[str], root: Path) -> dict[str, str]:
-    """Names that changed files have by way of links, seen from the top of the repository, with their own names.
+    """Names of changed files through links, from the top of the repository, each with the file's own name.
 
-    Where links lead on and on, all of them have changed.
+    If links lead on without end, all of them count as changed.
     """
-    leads = [Lead(link, target) for link in links for target in _targets(link, root)]
+    leads = [_Lead(link, target) for link in links for target in _targets(link, root)]
     known = {name: name for name in names}
     new = dict(known)
     for _ in range(MOST):
@@ -157,7 +153,7 @@ def _through_links(names: Collection[str], links: Collection[str], root: Path) -
 
 
 def _targets(link: str, root: Path) -> Iterator[str]:
-    """Where a link leads at once, and in the end; nothing outside of the repository."""
+    """The next and the last target of a link; none outside of the repository."""
     try:
         next_one = os.path.normpath(os.path.join(root, os.path.dirname(link), os.readlink(root / link)))
     except OSError:  # it was removed, or is no link any more
@@ -166,29 +162,28 @@ def _targets(link: str, root: Path) -> Iterator[str]:
     yield from (end.relative_to(root).as_posix() for end in ends if end.is_relative_to(root))
 
 
-def _seen_through(names: Mapping[str, str], leads: Iterable[Lead]) -> Iterator[tuple[str, str]]:
-    """With one more link on the way to each."""
+def _seen_through(names: Mapping[str, str], leads: Iterable[_Lead]) -> Iterator[tuple[str, str]]:
+    """Names that lead through one more link, each with the file's own name."""
     ordered = sorted(names)
     for lead in leads:
         link, target = lead.link, lead.target
         for above in PurePosixPath(target).parents:
             if str(above) in names:  # what was or became a link or a submodule
                 yield link, names[str(above)]
-        for name in _below(ordered, "" if target == "." else target):
-            if not _lies_in(name, link) and not (lead.circular and names[name] != name):
+        for name in names_below(ordered, "" if target == "." else target):
+            if not lies_in(name, link) and not (lead.circular and names[name] != name):
                 yield (link + name[len(target) :] if target != "." else f"{link}/{name}"), names[name]
 
 
-def _below(names: list[str], place: str) -> Iterator[str]:
-    """What is the place, or lies in it, of names in order."""
+def names_below(names: Sequence[str], place: str) -> Sequence[str]:
+    """The place itself and all below it, of sorted names."""
     if not place:
-        yield from names
-        return
+        return names
     at = bisect_left(names, place)
-    if names[at : at + 1] == [place]:
-        yield place
-    yield from names[bisect_left(names, f"{place}/") : bisect_left(names, f"{place}0")]  # 0 follows / in order
+    below = names[bisect_left(names, f"{place}/") : bisect_left(names, f"{place}0")]  # 0 follows / in order
+    return (*([place] if place in names[at : at + 1] else []), *below)
 
 
-def _lies_in(name: str, place: str) -> bool:
-    return name == place or name.startswith(f"{place}/")
+def lies_in(name: str, place: str) -> bool:
+    """Tell whether a name is the place, or is below it."""
+    return not place or name == place or name.startswith(f"{place}/")

@@ -1,4 +1,4 @@
-"""What git says of the files at hand, and what files were at a ref; without git there is simply less to say."""
+"""Questions to git about the files at hand and about files at a ref; without git, fewer of them have an answer."""
 
 from __future__ import annotations
 
@@ -20,24 +20,24 @@ AT_ONCE = 500
 FOLDERS = ("refs/", "refs/tags/", "refs/heads/", "refs/remotes/", "")
 """Where git looks for a name, in its order; a full name is its own."""
 SUFFIX = r"[~^:]|@\{"
-"""Begins what says which commit before a ref is meant."""
+"""The beginning of a suffix that leads from a ref to an earlier commit, as in ``main~2``."""
 DIGITS = 7
 """Messages show this many digits of a commit."""
 WITHOUT_BASELINES = (":(top)", ":(top,exclude,glob)**/baselines/**")
 
 
 class CommitState(NamedTuple):
-    """Where the work stands; empty where git does not say."""
+    """The commit and branch that are checked out; a field is empty where git does not report it."""
 
     commit: str = ""
     branch: str = ""
     dirty: bool = False
-    """Whether files are not as the commit has them: tracked ones that differ, and those that took part and are neither
-    tracked nor ignored. Baselines do not count, they are what is being written."""
+    """True if tracked files differ from the commit, or files that took part are neither tracked nor ignored. Baselines
+    do not count: they are being written."""
 
 
 def commit_state(folder: Path, took_part: Iterable[Path] = ()) -> CommitState:
-    """Of the repository that holds ``folder``; never an error."""
+    """The state of the repository that holds ``folder``; never an error."""
     said = git(folder, "status", "--porcelain=v2", "--branch", "--untracked-files=no", "--", *WITHOUT_BASELINES)
     if said is None:
         return CommitState()
@@ -52,17 +52,14 @@ def commit_state(folder: Path, took_part: Iterable[Path] = ()) -> CommitState:
 
 
 def _any_untracked(folder: Path, files: Iterable[Path]) -> bool:
-    """Tell whether git neither has one of the files in its repository nor was told to ignore it."""
+    """Tell whether git neither tracks nor ignores one of the files."""
     root = root_of(folder)
     real = {Path(os.path.realpath(file.parent), file.name) for file in files}
-    below = sorted(
-        f":(literal){file.relative_to(root).as_posix()}" for file in real if root and file.is_relative_to(root)
-    )
+    inside = sorted(file.relative_to(root).as_posix() for file in real if root and file.is_relative_to(root))
+    below = [f":(literal){name}" for name in inside]
+    how = ("ls-files", "-z", "--others", "--exclude-standard", "--")
     for first in range(0, len(below), AT_ONCE):
-        said = git(
-            root or folder, "ls-files", "-z", "--others", "--exclude-standard", "--", *below[first : first + AT_ONCE]
-        )
-        if said is None or said:  # where git does not say, nobody can call the tree clean
+        if git(root or folder, *how, *below[first : first + AT_ONCE]) != b"":  # without an answer it may be dirty
             return True
     return False
 
@@ -70,19 +67,15 @@ def _any_untracked(folder: Path, files: Iterable[Path]) -> bool:
 def full_name(ref: str, folder: Path) -> str:
     """``refs/remotes/origin/main~2`` for ``origin/main~2``; the same for what names no ref, as the id of a commit.
 
-    If a tag and a branch have the same name, git takes the tag: anybody who may push tags could choose the base. So
-    several refs of one name are an error, unless they are the same commit.
+    If a tag and a branch have the same name, git takes the tag: the right to push tags would be enough to choose the
+    base. So several refs of one name are an error, unless they are the same commit.
     """
     name = re.split(SUFFIX, ref, maxsplit=1)[0]
     rest = ref[len(name) :]
     if not name or name.startswith("-") or name in ("HEAD", "@"):
         return ref
-    said = git(
-        folder,
-        "for-each-ref",
-        "--format=%(objectname) %(*objectname) %(refname)",
-        *(f"{each}{name}" for each in FOLDERS),
-    )
+    names = (f"{each}{name}" for each in FOLDERS)
+    said = git(folder, "for-each-ref", "--format=%(objectname) %(*objectname) %(refname)", *names)
     found = {}
     for line in os.fsdecode(said or b"").splitlines():
         of_tag, commit, full = line.split(" ")
@@ -91,51 +84,47 @@ def full_name(ref: str, folder: Path) -> str:
     if len(set(found.values())) > 1:
         several = ", ".join(f"{full} ({commit[:DIGITS]})" for full, commit in sorted(found.items()))
         best = max(found, key=lambda full: FOLDERS.index(full.removesuffix(name)))
-        raise BaselineError(
-            Problem(
-                f"{len(found)} refs are named {shown(name)}, and they are different commits: {several}",
-                suggestion=f"write {best}{rest} if you mean the branch",
-            )
-        )
+        complaint = f"{len(found)} refs are named {shown(name)}, and they are different commits: {several}"
+        raise BaselineError(Problem(complaint, suggestion=f"write {best}{rest} if you mean the branch"))
     return f"{min(found)}{rest}" if found and not rest.startswith("@{") else ref  # main@{u} is asked of a short name
 
 
 def short_name(ref: str) -> str:
-    """As people write it."""
+    """The name as people write it: ``origin/main``."""
     return re.sub("^refs/(heads|remotes|tags)/", "", ref)
 
 
 def content_at(ref: str, path: Path) -> bytes | None:
-    """What was in a file at a ref; None where there was no such file. An error if there is no such ref."""
+    """The content of a file at a ref; None if there was no such file. A ref that git does not know is an error."""
     folder = standing(path.absolute().parent)
     ref = full_name(ref, folder)
     _checked_commit(ref, folder)
-    return blob(f"{ref}:./{_path_below(path, folder)}", folder)
+    return blob(f"{ref}:./{path.absolute().relative_to(folder).as_posix()}", folder)
 
 
 def blob(name: str, folder: Path) -> bytes | None:
-    """The content that git knows by a name as ``REF:./path`` or ``:2:./path``; None where there is none."""
+    """The content with a name such as ``REF:./path`` or ``:2:./path``; None if git has no such content."""
     return git(folder, "cat-file", "blob", name)
 
 
 class _Answer(NamedTuple):
-    """What came of asking git."""
+    """Git's answer."""
 
     status: int | None
     """0: it did what it was asked; None: there is no git, or it did not end in time."""
     out: bytes
     said: str
-    """What it complained of."""
+    """Git's complaint."""
 
 
 def git(folder: Path, *arguments: str) -> bytes | None:
-    """What git prints; None if there is no git, no repository, no success or no end."""
+    """The output of git; None if git or the repository is missing, or git fails or does not end in time."""
     answer = asked(folder, *arguments)
     return answer.out if answer.status == 0 else None
 
 
 def asked(folder: Path, *arguments: str, given: bytes = b"", patience: float = 0.0) -> _Answer:
-    """What git answers to ``given``, for those who have to know why it fails; ``patience`` is in seconds."""
+    """Git's answer to ``given``, which says why git failed; ``patience`` is in seconds."""
     environment = {name: value for name, value in os.environ.items() if name not in OF_HOOKS}
     environment |= {"GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C", "GIT_TERMINAL_PROMPT": "0"}
     try:
@@ -155,14 +144,10 @@ def asked(folder: Path, *arguments: str, given: bytes = b"", patience: float = 0
 
 
 def standing(folder: Path) -> Path:
-    """The folder, or the nearest above it that exists: what is asked of git may be gone from the disk."""
+    """The folder, or the nearest one above it that exists: git is also asked about removed folders."""
     while not folder.is_dir() and folder != folder.parent:
         folder = folder.parent
     return folder
-
-
-def _path_below(path: Path, folder: Path) -> str:
-    return path.absolute().relative_to(folder).as_posix()
 
 
 def _checked_commit(ref: str, folder: Path) -> None:
@@ -183,8 +168,8 @@ def root_of(folder: Path) -> Path | None:
 def places_of(path: Path, root: Path) -> tuple[str, ...]:
     """The places of an absolute path below a repository, seen from its ``root``; none if it lies elsewhere.
 
-    There are several where links lead to it: its own name, and what the links stand for. Git names the former when a
-    link is changed, the latter when the file is. The root itself is ``""``.
+    A path through links has several: its own name, and the targets of the links. Git names the former when a link
+    changes, the latter when the file changes. The root itself is ``""``.
     """
     written, real = str(path), os.path.realpath(path)
     if written == real:
@@ -194,19 +179,14 @@ def places_of(path: Path, root: Path) -> tuple[str, ...]:
 
 
 def _below(path: Path, root: Path) -> tuple[str, ...]:
-    if path.is_relative_to(root):
-        return (_named(path.relative_to(root)),)
-    above = next((each for each in (path, *path.parents) if os.path.realpath(each) == str(root)), None)
-    return () if above is None else (_named(path.relative_to(above)),)
-
-
-def _named(path: Path) -> str:
-    return "" if path == Path() else path.as_posix()
-
-
-POINTER = b"version https://git-lfs.github.com/spec/"
+    parents = (each for each in (path, *path.parents) if os.path.realpath(each) == str(root))
+    above = root if path.is_relative_to(root) else next(parents, None)
+    if above is None:
+        return ()
+    below = path.relative_to(above)
+    return ("" if below == Path() else below.as_posix(),)
 
 
 def is_pointer(data: bytes) -> bool:
-    """Tell whether this is no content, but says where one is."""
-    return data.startswith(POINTER)
+    """Tell whether this is a pointer of Git LFS, not the content itself."""
+    return data.startswith(b"version https://git-lfs.github.com/spec/")

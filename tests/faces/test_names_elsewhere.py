@@ -94,7 +94,7 @@ def test_a_list_of_cutoffs_is_a_row_each(ireval):
     ("package", "name", "reason"),
     [
         ("trec_eval", "runid", "text, not a number: the tag of the rankings file"),
-        ("ir_measures", "alpha_nDCG@20", "diversity, judged by subtopics: not supported yet"),
+        ("ranx", "get_hit_lists", "a list for each query, not a number"),
         (
             "trec_eval",
             "P_avgjg.5",

@@ -23,7 +23,7 @@ def test_metrics_lists_all_by_plugin_with_what_must_follow_the_name(ireval):
 def test_metrics_explains_one(ireval, name):
     out = ireval("metrics", name).out
 
-    assert out.startswith("RBP[@cutoff]\n  What a reader gets per document")
+    assert out.startswith("RBP[@cutoff]\n  Gain per document of a reader")
     assert "  formula: RBP = (1 - p) sum" in out
     assert (
         "\n  p: the probability that a reader goes on to the next document; at least 0,\n    below 1; default 0.8\n"
@@ -219,7 +219,7 @@ def test_a_misspelt_command_gets_a_suggestion(ireval, typed, meant):
     ("words", "found"),
     [
         ("ireval evaluate -m ndc", ["nDCG", "nDCGRel"]),
-        ("ireval why AP", ["AP"]),
+        ("ireval why AP", ["AP", "AP_IA"]),
         ("ireval self", ["self-test"]),
         (f"ireval why AP --suite {EXAMPLE} --query q05", [f"q05{n}" for n in range(10)]),
         (f"ireval why AP --suite {__file__} --query q05", []),

@@ -2,6 +2,8 @@
 
 import pytest
 
+pytestmark = pytest.mark.ci
+
 METRIC = """
 from pytest_ireval import hookimpl, per_query_metric
 

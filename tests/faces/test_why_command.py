@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from pytest_ireval.cli.why_text import _cut
+from pytest_ireval.text_table import cut_in_the_middle
 
 JUDGMENTS = "q 0 a 2\nq 0 b 0\nq 0 c 1\nq 0 m 1\np 0 x 1\n"
 RANKINGS = "".join(f"q Q0 {d} {i} {9 - i} s\n" for i, d in enumerate("buacvw", 1)) + "p Q0 x 1 1 s\n"
@@ -163,12 +163,12 @@ def test_long_ids_are_cut_in_the_middle_so_that_lines_have_80_characters(ireval,
 
 @pytest.mark.parametrize(("room", "expected"), [(8, "abcdefgh"), (7, "abc…fgh"), (6, "ab…fgh")])
 def test_both_ends_of_an_id_are_kept(room, expected):
-    assert _cut("abcdefgh", room) == expected
+    assert cut_in_the_middle("abcdefgh", room) == expected
 
 
 def test_wide_characters_are_counted_as_the_terminal_shows_them():
-    assert _cut("文書文書文書", 8) == "文…文書"
-    assert _cut("文書文書文書", 12) == "文書文書文書"
+    assert cut_in_the_middle("文書文書文書", 8) == "文…文書"
+    assert cut_in_the_middle("文書文書文書", 12) == "文書文書文書"
 
 
 def test_a_last_line_that_is_one_number_is_not_said_twice(ireval, files):

@@ -95,7 +95,7 @@ def test_fields_are_described_and_nothing_else_is_allowed():
 
     assert schema["$defs"]["SliceFigures"]["properties"]["tolerance"] == {
         "type": ["number", "null"],
-        "description": "How far the figure may fall, in its own unit.",
+        "description": "The most that the figure may fall, in its own unit.",
     }
     assert schema["$defs"]["SuiteResult"]["properties"]["cause"] == {
         "anyOf": [{"$ref": "#/$defs/Cause"}, {"type": "null"}],

@@ -1,7 +1,9 @@
 """What the page and its charts look like as a whole: see tests/golden/whole_page."""
 
+import base64
 import json
 import re
+import zlib
 from dataclasses import replace
 
 import pytest
@@ -9,12 +11,15 @@ from reports.full_run import full_run
 
 from pytest_ireval.reports.charts.gallery import charts_of, csv_of, svg_file
 from pytest_ireval.reports.page import page_text
-from pytest_ireval.reports.query_view import unpacked
 from pytest_ireval.reports.templates import environment
 
 ASSET = re.compile(r"<(style|script)>.*?</\1>", re.DOTALL)
 PACKED = re.compile(r'data-packed="([^"]*)"')
 DATA = re.compile(r'(id="ireval-data">)(.*?)(</script>)', re.DOTALL)
+
+
+def unpacked(text):
+    return zlib.decompress(base64.b64decode(text)).decode()
 
 
 def readable(page):

@@ -24,29 +24,27 @@ class Chart:
     kind: Kind
     title: str
     said: str
-    """What it shows in a sentence, with its figures: for those who cannot see it."""
+    """The chart in a sentence, with its figures: for readers who cannot see it."""
     drawing: object
-    """Where everything stands, for the macro of its kind."""
+    """The places of everything, for the macro of its kind."""
     header: tuple[str, ...]
     """Of its numbers as a table."""
     rows: tuple[Row, ...]
     """Texts of others as they are; the drawing and the words have them harmless."""
     metric: str = ""
-    """That it is about; empty if it is about several, or none."""
+    """The metric of the chart; empty if it is about several, or none."""
     slice: str = ""
-    """That it is about, where charts of one metric differ in it; ``all`` is every query."""
+    """The slice of the chart, where charts of one metric differ in it; ``all`` is every query."""
 
     @property
     def about(self) -> str:
-        """What tells it from others of its kind."""
+        """The words that tell it from others of its kind."""
         return self.metric if self.slice in ("", "all") else f"{self.metric} on {self.slice}"
 
 
 STRANGE = re.compile(r"[^A-Za-z0-9_.-]+")
-LONGEST = 60
-"""Characters of one part of a name."""
 RESERVED = re.compile(r"(?i)(con|prn|aux|nul|com\d|lpt\d)(\.|$)")
-"""What Windows takes for a device, whatever ends the name."""
+"""Names of devices in Windows, whatever ends the name."""
 
 
 def part_of_name(text: str, *, at: bool = False) -> str:
@@ -55,7 +53,7 @@ def part_of_name(text: str, *, at: bool = False) -> str:
     ``at`` lets an ``@`` be ``_`` without: names of metrics have no other one.
     """
     plain = text.replace("@", "_") if at else text
-    kept = STRANGE.sub("-", plain).strip("-.")[:LONGEST].rstrip("-.")
+    kept = STRANGE.sub("-", plain).strip("-.")[:60].rstrip("-.")
     if kept and kept == plain and not RESERVED.match(kept):
         return kept
     digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:6]
@@ -94,8 +92,6 @@ def told_apart(names: Iterable[str]) -> list[str]:
 
 QUERY = 80
 """Characters of a query's text that a chart shows."""
-ISOLATED = "\u2068{}\u2069"
-"""The text between these reads in its own direction, and what follows does not."""
 
 
 def inert_text(text: str) -> str:
@@ -110,8 +106,8 @@ def cut_label(text: str, room: int) -> str:
 
 
 def isolated(text: str) -> str:
-    """The same, and its direction does not reach what stands beside it."""
-    return text if text.isascii() else ISOLATED.format(text)
+    """The same, with its direction kept from the text around it."""
+    return text if text.isascii() else f"\u2068{text}\u2069"
 
 
 def _shown(character: str) -> str:
@@ -124,20 +120,16 @@ def _shown(character: str) -> str:
 
 
 TURNING = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u200e\u200f\u061c\ufeff")
-"""What changes the direction of a text; what joins letters (\u200c, \u200d) is part of how languages are written."""
-
-
+"""Characters that change the direction of a text; joiners of letters (ZWNJ, ZWJ) belong to the writing of languages."""
 WIDTH = 640
 """Of every drawing, in its own units: one is a pixel on a page of that width."""
-
-
 LARGEST = 1e150
-"""A value beyond that lies at the edge: the distance of two such would be infinite."""
+"""Values beyond that are drawn at the edge: the distance of two such would be infinite."""
 
 
 @dataclass(frozen=True)
 class Tick:
-    """A place on an axis, and what stands there."""
+    """A place on an axis, and its label."""
 
     at: float
     label: str
@@ -145,7 +137,7 @@ class Tick:
 
 @dataclass(frozen=True)
 class Scale:
-    """Values between ``low`` and ``high`` lie between the places ``start`` and ``end``."""
+    """Map values between ``low`` and ``high`` to places between ``start`` and ``end``."""
 
     low: float
     high: float
@@ -154,7 +146,7 @@ class Scale:
     ticks: tuple[Tick, ...] = ()
 
     def __call__(self, value: float) -> float:
-        """Where a value lies; one that is out of range, at the edge."""
+        """The place of a value; one that is out of range is at the edge."""
         share = (value - self.low) / (self.high - self.low)
         return place(self.start + (self.end - self.start) * min(1.0, max(0.0, share)))
 
@@ -204,6 +196,11 @@ def label(value: float, step: float, *, signed: bool = False) -> str:
     decimals = max(0, -math.floor(math.log10(step / unit) + 1e-9))
     text = f"{value / unit:,.{decimals}f}" + letter * bool(value)
     return f"+{text}" if signed and value > 0 else text
+
+
+def counted_queries(count: int) -> str:
+    """``7,000 queries``."""
+    return f"{count:,} {'query' if count == 1 else 'queries'}"
 
 
 def short(value: float, decimals: int = 4) -> str:

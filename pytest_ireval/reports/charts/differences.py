@@ -1,10 +1,10 @@
-"""What each query gained or lost, sorted: the worst on the left, the best on the right, the unchanged between."""
+"""The change of each query, sorted: the worst on the left, the best on the right, the unchanged between."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -31,8 +31,6 @@ from pytest_ireval.text_table import counted
 
 TIE = 1e-12
 """A smaller difference is rounding, as it is where the gate counts."""
-
-
 UTMOST = {"worse": "worst", "better": "best", "less": "least", "more": "most"}
 
 
@@ -49,12 +47,14 @@ def differences_chart(suite: SuiteResult, metric: MetricFigures) -> Chart | None
     facts = _facts(metric, len(worse), len(better), same, left_out)
     low, high = (UTMOST[side] for side in _sides_of(metric.direction))
     heading = f"{inert_text(metric.name)}: change of each query"
+    extremes = f" The {low} is {_said(suite, metric, worse[0])}." if worse else ""
+    extremes += f" The {high} is {_said(suite, metric, better[-1])}." if better else ""
     return Chart(
         chart_name(suite.name, "differences", metric.name),
         "differences",
         f"{heading}, {inert_text(suite.name)}",
         f"{inert_text(metric.name)} of each query, now minus baseline, sorted from the {low} to the {high}: {facts}."
-        + _extremes(suite, metric, worse, better),
+        + extremes,
         _drawing(suite, metric, (heading, facts), worse, better, same),
         ("query", "text", "baseline", "now", "change"),
         tuple(_rows(suite, metric, gains)),
@@ -77,12 +77,6 @@ def _facts(metric: MetricFigures, worse: int, better: int, same: int, left_out: 
     return "; ".join(parts)
 
 
-def _extremes(suite: SuiteResult, metric: MetricFigures, worse: Sequence[Changed], better: Sequence[Changed]) -> str:
-    low, high = (UTMOST[side] for side in _sides_of(metric.direction))
-    first = f" The {low} is {_said(suite, metric, worse[0])}." if worse else ""
-    return first + (f" The {high} is {_said(suite, metric, better[-1])}." if better else "")
-
-
 def _said(suite: SuiteResult, metric: MetricFigures, changed: Changed) -> str:
     """``q060 “red mug”: 0.933 → 0.000``."""
     table, number = suite.queries, changed.place
@@ -91,26 +85,6 @@ def _said(suite: SuiteResult, metric: MetricFigures, changed: Changed) -> str:
     values = (side[metric.name][number] for side in (table.baseline, table.now))
     said = " → ".join("-" if each is None else short(each, 3) for each in values)
     return f"{isolated(cut_label(table.ids[number], QUERY))}{words}: {said}"
-
-
-def _drawing(
-    suite: SuiteResult,
-    metric: MetricFigures,
-    words: tuple[str, str],
-    worse: Sequence[Changed],
-    better: Sequence[Changed],
-    same: int,
-) -> _Differences:
-    drawing = _drawing_of(words, worse, better, same, metric.direction)
-    if len(worse) + len(better) > _SINGLE:
-        return drawing
-    bars = zip(drawing.bars, (*worse, *better), strict=True)
-    return replace(drawing, bars=tuple(_named(suite, metric, bar, changed) for bar, changed in bars))
-
-
-def _named(suite: SuiteResult, metric: MetricFigures, bar: _Bar, changed: Changed) -> _Bar:
-    link = link_to(query_anchor(suite, suite.queries.ids[changed.place]))
-    return replace(bar, said=_said(suite, metric, changed), link=link)
 
 
 def _rows(suite: SuiteResult, metric: MetricFigures, gains: Sequence[Changed]) -> Iterator[Row]:
@@ -127,22 +101,16 @@ def _rows(suite: SuiteResult, metric: MetricFigures, gains: Sequence[Changed]) -
 
 
 _SINGLE = 200
-"""So many bars, at most, are elements of their own, with a name and a link."""
+"""The most bars that are elements of their own, with a name and a link."""
 LEFT, RIGHT, TOP, GROUND, HEIGHT = 62, WIDTH - 10, 62, 262, 290
 LOW = 120
 """The height where there is nothing to draw but a line."""
-WIDEST = 16.0
-"""A bar."""
-GAP = 96.0
-"""What stands for the queries that did not change: room for its words."""
 THINNEST = 3.0
-"""However few of thousands are worse: they are seen."""
-LOWEST = 0.8
-"""So is a bar of next to nothing."""
+"""The least width of the worse or the better queries among thousands, so that they are seen."""
 
 
 class Changed(NamedTuple):
-    """A query, and what it gained: below 0 is worse, whichever values of the metric are better."""
+    """A query and its gain: below 0 is worse, whichever values of the metric are better."""
 
     gain: float
     place: int
@@ -154,13 +122,13 @@ class _Bar:
 
     path: str
     side: str
-    said: str = ""
-    link: str = ""
+    said: str
+    link: str
 
 
 @dataclass(frozen=True)
 class _Words:
-    """A text and the middle of where it stands."""
+    """A text and the middle of its place."""
 
     at: float
     text: str
@@ -168,7 +136,7 @@ class _Words:
 
 @dataclass(frozen=True)
 class _Differences:
-    """Where everything of such a chart stands."""
+    """The places of everything in such a chart."""
 
     height: int
     heading: str
@@ -178,11 +146,10 @@ class _Differences:
     left: float
     right: float
     sides: tuple[str, str]
-    """What the bars down and up are called, in classes and in words."""
+    """The names of the bars down and up, in classes and in words."""
     below: str
     bars: tuple[_Bar, ...]
     thick: float
-    """So wide is each of them."""
     worse_path: str
     better_path: str
     worse: _Words | None
@@ -194,7 +161,7 @@ class _Differences:
 
 
 class Room(NamedTuple):
-    """Where each part begins; the next one is its end."""
+    """The beginnings of the parts; the next one is the end of a part."""
 
     worse: float
     same: float
@@ -207,19 +174,24 @@ DIRECTIONS = {
     "lower": (("worse", "better"), "down is worse: lower values are better"),
     "higher": (("worse", "better"), "down is worse"),
 }
-"""What the bars down and up are called, in classes and in words, and what is said below them."""
+"""The names of the bars down and up, in classes and in words, and the words below them."""
 
 
 def _sides_of(direction: str) -> tuple[str, str]:
-    """What lies on the left and on the right, by the direction of a metric."""
+    """The names of the left and the right side, by the direction of a metric."""
     return DIRECTIONS.get(direction, NEITHER)[0]
 
 
-def _drawing_of(
-    words: tuple[str, str], worse: Sequence[Changed], better: Sequence[Changed], same: int, direction: str
+def _drawing(
+    suite: SuiteResult,
+    metric: MetricFigures,
+    words: tuple[str, str],
+    worse: Sequence[Changed],
+    better: Sequence[Changed],
+    same: int,
 ) -> _Differences:
     """The bars of those that changed, sorted, and a gap for those that did not."""
-    flat = not worse and not better
+    flat, direction = not worse and not better, metric.direction
     gains = [each.gain for each in (*worse, *better)]
     axis = scale(
         [0.0, *gains], LOW - 40 if flat else GROUND, TOP, 1 if flat else 5, signed=True, turned=direction == "lower"
@@ -229,6 +201,8 @@ def _drawing_of(
     room, few = room_for(len(worse), len(better), same), len(gains) <= _SINGLE
     names, below = DIRECTIONS.get(direction, NEITHER)
     sides = ((worse, room.worse, room.same), (better, room.better, room.end))
+    bars = (bar for side, name in zip(sides, names, strict=True) for bar in _bars(suite, metric, side, axis, name))
+    thick = (room.end - room.better + room.same - room.worse) / max(1, len(gains))
     return _Differences(
         height=LOW if flat else HEIGHT,
         heading=words[0],
@@ -239,10 +213,8 @@ def _drawing_of(
         right=RIGHT,
         sides=names,
         below=below,
-        bars=tuple(bar for side, name in zip(sides, names, strict=True) for bar in _bars(*side, axis, name))
-        if few
-        else (),
-        thick=_thick((room.end - room.better + room.same - room.worse) / max(1, len(gains))),
+        bars=tuple(bars) if few else (),
+        thick=place(thick - 1 if thick >= 4 else thick * 0.8),  # bars do not touch
         worse_path="" if few else outline(*sides[0], axis),
         better_path="" if few else outline(*sides[1], axis),
         worse=_words(room.worse, room.same, f"{len(worse):,} {names[0]}", -1) if worse else None,
@@ -255,24 +227,24 @@ def _drawing_of(
 
 def room_for(worse: int, better: int, same: int) -> Room:
     """Bars of one width, unless one side is so thin that it would vanish; all of it in the middle."""
-    gap = GAP if same else 0.0
+    gap = 96.0 if same else 0.0  # room for its words
     space = RIGHT - LEFT - gap
-    width = min(WIDEST, space / max(1, worse + better))
+    width = min(16.0, space / max(1, worse + better))
     sides = [max(THINNEST, count * width) if count else 0.0 for count in (worse, better)]
     sides = [min(side, space - THINNEST) if all(sides) else side for side in sides]
     start = LEFT + (space - sum(sides)) / 2
     return Room(start, start + sides[0], start + sides[0] + gap, start + sides[0] + gap + sides[1])
 
 
-def _bars(side: Sequence[Changed], start: float, end: float, axis: Scale, name: str) -> Iterator[_Bar]:
+def _bars(
+    suite: SuiteResult, metric: MetricFigures, of: tuple[Sequence[Changed], float, float], axis: Scale, name: str
+) -> Iterator[_Bar]:
+    side, start, end = of
     width = (end - start) / max(1, len(side))
     for number, each in enumerate(side):
-        yield _Bar(f"M{place(start + (number + 0.5) * width)} {axis(0.0)}V{_top(each.gain, axis)}", name)
-
-
-def _thick(width: float) -> float:
-    """Bars do not touch."""
-    return place(width - 1 if width >= 4 else width * 0.8)
+        path = f"M{place(start + (number + 0.5) * width)} {axis(0.0)}V{_top(each.gain, axis)}"
+        link = link_to(query_anchor(suite, suite.queries.ids[each.place]))
+        yield _Bar(path, name, _said(suite, metric, each), link)
 
 
 def outline(side: Sequence[Changed], start: float, end: float, axis: Scale) -> str:
@@ -288,7 +260,7 @@ def outline(side: Sequence[Changed], start: float, end: float, axis: Scale) -> s
 
 def _top(gain: float, axis: Scale) -> float:
     zero, top = axis(0.0), axis(gain)
-    return place(zero + math.copysign(max(LOWEST, abs(top - zero)), -gain))
+    return place(zero + math.copysign(max(0.8, abs(top - zero)), -gain))  # a bar of next to nothing is seen, too
 
 
 def _words(start: float, end: float, text: str, towards: int = 0) -> _Words:
@@ -301,11 +273,9 @@ def _words(start: float, end: float, text: str, towards: int = 0) -> _Words:
 
 
 LABELS, FIGURES = 212, WIDTH - 62
-"""Where labels end and where figures begin; the intervals lie between."""
+"""The end of the labels and the beginning of the figures; the intervals are between."""
 TOP_OF_INTERVALS, HEAD, STEP, FOOT = 60, 26, 20, 30
 """Heights: above all groups, of a group's head, of a row, and of a group's axis."""
-LABEL = 27
-"""Characters."""
 HEADER = ("rule", "metric", "slice", "verdict", "baseline", "now", "change", "low", "high", "level", "tolerance")
 
 
@@ -335,21 +305,19 @@ class Group:
     axis: Scale
     zero: float
     low: str
-    """What is on the left, in words."""
     high: str
     rows: tuple[Interval, ...]
 
 
 @dataclass(frozen=True)
 class Intervals:
-    """Where everything of such a chart stands."""
+    """The places of everything in such a chart."""
 
     height: float
     heading: str
     facts: str
     groups: tuple[Group, ...]
     verdicts: tuple[str, ...]
-    """Those that there are, for the legend."""
     left: float = LABELS + 18
     right: float = FIGURES - 14
     width: int = WIDTH
@@ -357,7 +325,8 @@ class Intervals:
 
 def intervals_chart(suite: SuiteResult) -> Chart | None:
     """The chart of all rules of a suite that compare; None where there is none with a change to show."""
-    shown = [each for each in suite.outcomes if _has_place(each)]
+    compared = (each for each in suite.outcomes if each.compares and each.metric)
+    shown = [each for each in compared if _change(each) is not None or each.verdict == "error"]
     if not any(_change(each) is not None for each in shown):
         return None
     found = [verdict for verdict in reversed(VERDICTS) if any(each.verdict == verdict for each in shown)]
@@ -379,12 +348,7 @@ def intervals_chart(suite: SuiteResult) -> Chart | None:
 
 
 SAID = 3
-"""So many failures are told in words."""
-
-
-def _has_place(outcome: Outcome) -> bool:
-    """Tell whether there is a change, or at least should be one."""
-    return outcome.compares and bool(outcome.metric) and (_change(outcome) is not None or outcome.verdict == "error")
+"""The number of failures that are put into words."""
 
 
 def _first(outcome: Outcome) -> SliceFigures | None:
@@ -400,7 +364,6 @@ def _finite(value: float | None) -> float | None:
 
 
 def _groups(suite: SuiteResult, shown: Sequence[Outcome]) -> Iterator[Group]:
-    """A group for each metric, in the order of the rules."""
     directions = {each.name: each.direction for each in suite.metrics}
     top = float(TOP_OF_INTERVALS)
     for metric in dict.fromkeys(each.metric for each in shown):
@@ -425,16 +388,13 @@ def _group(suite: SuiteResult, rules: Sequence[Outcome], top: float, bottom: flo
 
 
 def _values(outcome: Outcome, sign: int) -> Iterator[float]:
-    """Changes that must have a place on the axis."""
-    first = _first(outcome)
-    if first is not None:
-        found = (_change(outcome), first.low, first.high)
-        yield from (value for value in found if _finite(value) is not None and value is not None)
+    if first := _first(outcome):
+        yield from (value for value in map(_finite, (first.change, first.low, first.high)) if value is not None)
         yield from (sign * tolerance for tolerance in _tolerances(outcome))
 
 
 def _tolerances(outcome: Outcome) -> Iterable[float]:
-    """As gains: the loss that is let pass is below 0."""
+    """The tolerances as gains: the loss that is let pass is below 0."""
     first = _first(outcome)
     tolerance = None if first is None else _finite(first.tolerance)
     if first is None or tolerance is None:
@@ -446,9 +406,11 @@ def _interval(suite: SuiteResult, outcome: Outcome, y: float, axis: Scale, sign:
     first, found = _first(outcome), _change(outcome)
     ends = (None, None) if first is None else (_finite(first.low), _finite(first.high))
     low, high = sorted(axis(sign * end) for end in ends if end is not None) if None not in ends else (None, None)
+    label = outcome.name or outcome.slice  # with the kind, if most rules about the metric are of another
+    label += "" if outcome.name or outcome.kind == usual else f" ({outcome.kind})"
     return Interval(
         y=place(y),
-        label=cut_label(_label(outcome, usual), LABEL),
+        label=cut_label(label, 27),
         verdict=outcome.verdict,
         said=f"{outcome.verdict}: {cut_label(outcome.headline, 200)}",
         link=link_to(rule_anchor(suite, outcome.id)),
@@ -458,12 +420,6 @@ def _interval(suite: SuiteResult, outcome: Outcome, y: float, axis: Scale, sign:
         high=high,
         tolerances=tuple(axis(gain) for gain in _tolerances(outcome)),
     )
-
-
-def _label(outcome: Outcome, usual: str) -> str:
-    """What the suite calls the rule, or its slice; and its kind if most rules about the metric are of another."""
-    name = outcome.name or outcome.slice
-    return name if outcome.name or outcome.kind == usual else f"{name} ({outcome.kind})"
 
 
 def _row(outcome: Outcome) -> Row:

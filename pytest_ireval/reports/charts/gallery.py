@@ -16,6 +16,7 @@ from pytest_ireval.reports.charts.chart import (
     Row,
     Scale,
     chart_name,
+    counted_queries,
     inert_text,
     scale,
     steps,
@@ -25,7 +26,6 @@ from pytest_ireval.reports.charts.differences import differences_chart, interval
 from pytest_ireval.reports.charts.recall_precision import recall_precision_chart
 from pytest_ireval.reports.charts.trend import trend_chart
 from pytest_ireval.results.suite_result import Distribution, SuiteResult
-from pytest_ireval.text_table import counted
 
 if TYPE_CHECKING:
     import jinja2
@@ -40,7 +40,6 @@ def charts_of(suite: SuiteResult) -> tuple[Chart, ...]:
 
 
 def _charts(suite: SuiteResult) -> Iterator[tuple[str, str, Chart | None]]:
-    """Each with the metric and the slice that it is about."""
     yield "", "", intervals_chart(suite)
     yield from ((metric.name, "", differences_chart(suite, metric)) for metric in suite.metrics)
     yield "", "", recall_precision_chart(suite)
@@ -48,8 +47,6 @@ def _charts(suite: SuiteResult) -> Iterator[tuple[str, str, Chart | None]]:
     yield from ((each.metric, each.slice, trend_chart(suite, each)) for each in suite.trends)
 
 
-TEMPLATE = "charts.svg.jinja"
-STYLE = "charts.css"
 COLOURS = {
     "panel": ("#ffffff", "#0d1117"),
     "ink": ("#1f2328", "#e6edf3"),
@@ -79,14 +76,14 @@ def svg_file(chart: Chart, environment: jinja2.Environment) -> str:
 
 
 def _drawn(chart: Chart, environment: jinja2.Environment, *, alone: bool) -> Markup:
-    macros = environment.get_template(TEMPLATE).module
+    macros = environment.get_template("charts.svg.jinja").module
     drawn: Markup = macros.svg(chart, own_style(environment) if alone else "")  # type: ignore[attr-defined]
     return drawn
 
 
 def own_style(environment: jinja2.Environment) -> str:
     """The style of charts with its colours in it, light and dark."""
-    plain = f"svg.chart {{ background: var(--panel) }}\n{environment.get_template(STYLE).render()}"
+    plain = f"svg.chart {{ background: var(--panel) }}\n{environment.get_template('charts.css').render()}"
     return f"{_coloured(plain, 0)}@media (prefers-color-scheme: dark) {{\n{_coloured(plain, 1)}}}\n"
 
 
@@ -95,20 +92,17 @@ def _coloured(style: str, scheme: int) -> str:
 
 
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
-"""What a spreadsheet takes for the beginning of a formula."""
+"""The beginnings that a spreadsheet takes for those of a formula."""
 
 
 def csv_of(chart: Chart) -> str:
-    """The numbers with all their digits; a text that would be a formula stands behind an apostrophe."""
+    """The numbers with all their digits; a text that would be a formula gets an apostrophe before it."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(chart.header)
-    writer.writerows(map(_cells, chart.rows))
+    for row in chart.rows:
+        writer.writerow(f"'{cell}" if isinstance(cell, str) and cell.startswith(FORMULA) else cell for cell in row)
     return text.getvalue()
-
-
-def _cells(row: Row) -> list[str | float | int | None]:
-    return [f"'{cell}" if isinstance(cell, str) and cell.startswith(FORMULA) else cell for cell in row]
 
 
 LEFT, RIGHT, TOP, GROUND, HEIGHT = 62, WIDTH - 14, 72, 232, 270
@@ -116,7 +110,7 @@ LEFT, RIGHT, TOP, GROUND, HEIGHT = 62, WIDTH - 14, 72, 232, 270
 
 @dataclass(frozen=True)
 class Histogram:
-    """Where everything of such a chart stands."""
+    """The places of everything in such a chart."""
 
     heading: str
     facts: str
@@ -138,10 +132,11 @@ def distribution_chart(suite: SuiteResult, of: Distribution) -> Chart | None:
         return None
     before = sum(of.baseline)
     x = scale((of.edges[0], of.edges[-1]), LEFT, RIGHT, 5)
-    y = _counts((*of.now, *of.baseline))
+    most = max(1, *of.now, *of.baseline)
+    y = scale((0, most), GROUND, TOP, min(4, most))  # from 0, with ticks at whole numbers only
     name = inert_text(of.metric)
     heading = f"{name}: how many queries have which value"
-    facts = _counted_queries(count) + (f" now, {before:,} in the baseline" if before and before != count else "")
+    facts = counted_queries(count) + (f" now, {before:,} in the baseline" if before and before != count else "")
     return Chart(
         chart_name(suite.name, "distribution", of.metric),
         "distribution",
@@ -163,19 +158,8 @@ def distribution_chart(suite: SuiteResult, of: Distribution) -> Chart | None:
     )
 
 
-def _counted_queries(count: int) -> str:
-    """``7,000 queries``."""
-    return counted(count, "query").replace(str(count), f"{count:,}", 1)
-
-
-def _counts(counts: Sequence[int]) -> Scale:
-    """From 0; with ticks at whole numbers only."""
-    most = max(1, *counts)
-    return scale((0, most), GROUND, TOP, min(4, most))
-
-
 def _outline(edges: Sequence[float], counts: Sequence[int], x: Scale, y: Scale) -> str:
-    """Edges that are one value are a bar all the same."""
+    """The outline of the bars; edges that are one value are a bar all the same."""
     places = [x(edge) for edge in edges]
     if places[0] == places[-1]:
         places = [places[0] - 4 + 8 * number / len(counts) for number in range(len(places))]

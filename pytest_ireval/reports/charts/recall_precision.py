@@ -1,4 +1,4 @@
-"""How precision falls while recall rises: averaged over the queries of each slice, and of one query."""
+"""The fall of precision while recall rises: averaged over the queries of each slice, and of one query."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from pytest_ireval.reports.charts.chart import (
     Scale,
     Tick,
     chart_name,
+    counted_queries,
     cut_label,
     inert_text,
     isolated,
@@ -42,7 +43,7 @@ class Curve:
     side: str
     path: str
     straight: str = ""
-    """The line that R-precision alone says of it."""
+    """The line that follows from R-precision alone."""
     r_x: float = 0
     r_y: float = 0
     points: tuple[tuple[float, float], ...] = ()
@@ -58,12 +59,12 @@ class Panel:
     x: Scale
     y: Scale
     curves: tuple[Curve, ...]
-    """The baseline first: what is now is drawn over it."""
+    """The baseline first: the current curve is drawn over it."""
 
 
 @dataclass(frozen=True)
 class RecallPrecisionPanels:
-    """Where everything of such a chart stands."""
+    """The places of everything in such a chart."""
 
     width: int
     height: float
@@ -83,12 +84,13 @@ def recall_precision_chart(suite: SuiteResult) -> Chart | None:
     heading = "Precision at each recall"
     panels = tuple(_panel(each, number, columns, size) for number, each in enumerate(suite.curves))
     rows = -(-len(panels) // columns)
+    words = ((each, filter(None, [counted_queries(each.queries), _r_words(each)])) for each in suite.curves[:4])
+    said = (f"{cut_label(each.slice, QUERY)}: {', '.join(facts)}." for each, facts in words)
     return Chart(
         chart_name(suite.name, "recall_precision"),
         "recall_precision",
         f"{heading}, {inert_text(suite.name)}",
-        "Interpolated precision at 11 levels of recall, averaged over queries. "
-        + " ".join(_said(each) for each in suite.curves[:SAID]),
+        "Interpolated precision at 11 levels of recall, averaged over queries. " + " ".join(said),
         RecallPrecisionPanels(
             WIDTH, place(TOP + rows * (size[1] + HEAD + FOOT) - 4), heading, FACTS, sides, panels, straight=True
         ),
@@ -97,13 +99,10 @@ def recall_precision_chart(suite: SuiteResult) -> Chart | None:
     )
 
 
-SAID = 4
-"""So many slices are told in words."""
 FACTS = "interpolated at 11 levels of recall, averaged over queries"
 
 
 def _grid(count: int) -> tuple[int, tuple[float, float]]:
-    """How many panels stand beside each other, and the size of one."""
     columns = count if count < 3 else 2 if count == 4 else 3
     width = WIDTH / columns - MARGIN - 14
     return columns, (width, min(width, 230))
@@ -115,7 +114,8 @@ def _panel(of: SliceCurves, number: int, columns: int, size: tuple[float, float]
     x, y = _axes(left, top, size, 5 if columns == 1 else 2)
     sides = (("baseline", of.baseline), ("now", of.now))
     curves = tuple(_curve(side, each, x, y) for side, each in sides if each is not None and each.levels)
-    return Panel(cut_label(of.slice, SLICE[columns]), _r_words(of), f"recall ({_queries(of)})", x, y, curves)
+    below = f"recall ({counted_queries(of.queries)})"
+    return Panel(cut_label(of.slice, SLICE[columns]), _r_words(of), below, x, y, curves)
 
 
 def _axes(left: float, top: float, size: tuple[float, float], ticks: int) -> tuple[Scale, Scale]:
@@ -138,14 +138,6 @@ def _r_words(of: SliceCurves) -> str:
     sides = [None if each is None else each.r_precision for each in (of.baseline, of.now)]
     found = " → ".join(figure(each, 3) for each in sides if each is not None)
     return f"R-precision {found}" if found else ""
-
-
-def _queries(of: SliceCurves) -> str:
-    return f"{of.queries:,} {'query' if of.queries == 1 else 'queries'}"
-
-
-def _said(of: SliceCurves) -> str:
-    return f"{cut_label(of.slice, QUERY)}: {', '.join(filter(None, [_queries(of), _r_words(of)]))}."
 
 
 def _rows(of: SliceCurves) -> Iterator[Row]:
@@ -173,7 +165,11 @@ def query_curve_chart(suite: SuiteResult, documents: QueryDocuments) -> Chart | 
         f"{relevant}. " * bool(relevant) + " ".join(_found(name, curve) for name, curve in sides),
         RecallPrecisionPanels(SMALL, TOP + 156 + FOOT - 4, heading, relevant, names, (panel,), straight=False),
         ("query", "side", "recall", "precision"),
-        tuple(row for name, curve in sides for row in _query_rows(documents.query, name, curve)),
+        tuple(
+            (documents.query, name, recall, precision)
+            for name, curve in sides
+            for recall, precision in zip(curve.recall, curve.precision, strict=False)
+        ),
     )
 
 
@@ -194,8 +190,3 @@ def _steps(curve: QueryCurve, x: Scale, y: Scale) -> str:
 def _found(side: str, curve: QueryCurve) -> str:
     last = f" up to recall {figure(curve.recall[-1], 2)}" if curve.recall else ""
     return f"{side}: {counted(len(curve.recall), 'relevant document')} found{last}."
-
-
-def _query_rows(query: str, side: str, curve: QueryCurve) -> Iterator[Row]:
-    for recall, precision in zip(curve.recall, curve.precision, strict=False):
-        yield query, side, recall, precision

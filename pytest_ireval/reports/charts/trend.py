@@ -25,13 +25,8 @@ from pytest_ireval.results.suite_result import Accepted, SuiteResult, Trend, Tre
 from pytest_ireval.text_table import counted
 
 LEFT, RIGHT, TOP, GROUND, HEIGHT = 62, WIDTH - 76, 82, 232, 268
-LAST = 400
-"""So many runs are drawn; the table has all."""
-APART = 96.0
-"""Between the dates below the axis."""
-REASON = 60
-LEAST = 0.02
-"""Of the value: the least that an axis spans."""
+LAST, APART, REASON = 400, 96.0, 60
+"""The most runs that are drawn, the room of a date below the axis, and the most characters of a reason."""
 HEADER = ("metric", "slice", "date", "value", "verdict", "commit", "accepted", "reason", "this")
 
 
@@ -57,7 +52,7 @@ class Mark:
 
 @dataclass(frozen=True)
 class TrendLine:
-    """Where everything of such a chart stands."""
+    """The places of everything in such a chart."""
 
     heading: str
     facts: str
@@ -65,14 +60,12 @@ class TrendLine:
     dates: tuple[Tick, ...]
     path: str
     dots: str
-    """The runs of which nothing special is to be said."""
+    """The runs without a mark of their own."""
     runs: tuple[Run, ...]
     marks: tuple[Mark, ...]
     last: str
-    """The newest figure, beside its point."""
     last_at: float
     shapes: tuple[str, ...]
-    """What the legend explains."""
     top: float = TOP - 14
     left: float = LEFT
     right: float = RIGHT
@@ -95,7 +88,7 @@ def trend_chart(suite: SuiteResult, trend: Trend) -> Chart | None:
         "trend",
         f"{heading}, {inert_text(suite.name)}",
         f"{heading}: {facts}. {_ends(points)}",
-        _drawing(points, _anchors(suite.acceptances), heading, facts),
+        _drawing(points, [each for each in suite.acceptances if each.anchor], heading, facts),
         HEADER,
         tuple(_row(trend, point) for point in trend.points),
     )
@@ -105,10 +98,8 @@ def _facts(points: Sequence[TrendPoint], every: int) -> str:
     runs = f"the last {len(points)} of {every:,} runs" if every > len(points) else counted(every, "run")
     failed = sum(point.verdict == "fail" for point in points)
     accepted = sum(point.accepted for point in points)
-    parts = [f"{runs}, {points[0].date[:10]} to {points[-1].date[:10]}"]
-    return ", ".join(
-        [*parts, *([f"{failed} failed"] if failed else []), *([f"{accepted} accepted"] if accepted else [])]
-    )
+    more = (f"{failed} failed" if failed else "", f"{accepted} accepted" if accepted else "")
+    return ", ".join(filter(None, (runs, f"{points[0].date[:10]} to {points[-1].date[:10]}", *more)))
 
 
 def _ends(points: Sequence[TrendPoint]) -> str:
@@ -119,19 +110,16 @@ def _ends(points: Sequence[TrendPoint]) -> str:
     )
 
 
-def _anchors(acceptances: Sequence[Accepted]) -> list[Accepted]:
-    return [each for each in acceptances if each.anchor]
-
-
 def _drawing(points: Sequence[TrendPoint], anchors: Sequence[Accepted], heading: str, facts: str) -> TrendLine:
     x = Scale(0, len(points) - 1, LEFT + 8, RIGHT - 8)
     y = scale(_wide([point.value for point in points]), GROUND, TOP, 4)
     places = [(x(number), y(point.value)) for number, point in enumerate(points)]
-    special = [_special(point) for point in points]
+    special = [point.this or point.verdict not in (None, "pass") for point in points]
     dots = "".join(f"M{x} {y}h0" for (x, y), more in zip(places, special, strict=True) if not more)
     pairs = zip(points, places, special, strict=True)
-    runs = tuple(_run(point, *at) for point, at, more in pairs if more)
-    marks = (*_accepted(points, x), *_pinned(points, anchors, x))
+    runs = tuple(Run(*at, each.verdict or "none", each.this, _said(each)) for each, at, more in pairs if more)
+    accepted = (Mark(x(i), anchor=False, said=_said(each)) for i, each in enumerate(points) if each.accepted)
+    marks = (*accepted, *_pinned(points, anchors, x))
     shapes = dict.fromkeys(run.shape for run in runs if run.shape not in ("pass", "none"))
     kinds = [kind for kind, there in (("accepted", False), ("anchor", True)) if any(m.anchor == there for m in marks)]
     return TrendLine(
@@ -152,28 +140,14 @@ def _drawing(points: Sequence[TrendPoint], anchors: Sequence[Accepted], heading:
 def _wide(values: Sequence[float]) -> list[float]:
     """The values, and a range around them in which a change of next to nothing looks like that."""
     low, high = min(values), max(values)
-    missing = LEAST * max(abs(low), abs(high)) - (high - low)
+    missing = 0.02 * max(abs(low), abs(high)) - (high - low)
     return [*values, low - missing / 2, high + missing / 2] if missing > 0 else [*values]
-
-
-def _special(point: TrendPoint) -> bool:
-    return point.this or point.verdict not in (None, "pass")
-
-
-def _run(point: TrendPoint, x: float, y: float) -> Run:
-    return Run(x, y, point.verdict or "none", point.this, _said(point))
 
 
 def _said(point: TrendPoint) -> str:
     parts = [point.date[:16].replace("T", " "), inert_text(point.commit[:7]), short(point.value), point.verdict or ""]
     reason = f"accepted{': ' * bool(point.reason)}{cut_label(point.reason, REASON)}" if point.accepted else ""
     return ", ".join(filter(None, [*parts, reason, "this run" if point.this else ""]))
-
-
-def _accepted(points: Sequence[TrendPoint], x: Scale) -> Iterator[Mark]:
-    for number, point in enumerate(points):
-        if point.accepted:
-            yield Mark(x(number), anchor=False, said=_said(point))
 
 
 def _pinned(points: Sequence[TrendPoint], anchors: Sequence[Accepted], x: Scale) -> Iterator[Mark]:
