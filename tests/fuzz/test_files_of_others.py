@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 from mutations import mutated
 from targets import TARGETS, read, seeds
 
+pytestmark = pytest.mark.ci
+
 HERE = Path(__file__).parent
 SECONDS = 20
 """Of processor time: a file takes milliseconds, and a busy machine takes longer without using more of it."""

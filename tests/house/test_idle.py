@@ -5,6 +5,8 @@ import sys
 
 import pytest
 
+pytestmark = pytest.mark.ci
+
 HEAVY = ("numpy", "scipy", "jinja2", "yaml", "pydantic", "click", "rich", "pandas", "zstandard")
 
 
@@ -91,7 +93,7 @@ SUITES = "numpy, yaml, pydantic"
         ("self-test shop.ireval.yaml --trials 20", SUITES),
         ("why --metric AP judgments.txt rankings.txt q", SUITES),
         ("plugins", "numpy, pydantic"),
-        ("report", "numpy, jinja2, yaml, pydantic"),
+        ("report", "numpy, jinja2, pydantic"),
     ],
 )
 def test_a_command_imports_what_it_needs(files, command, heavy):

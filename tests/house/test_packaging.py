@@ -146,3 +146,16 @@ def test_the_wheel_holds_the_packages_the_templates_and_nothing_else(built):
     templates = {name.rpartition("/")[2] for name in names if name.startswith("pytest_ireval/templates/")}
     assert templates == {path.name for path in (ROOT / "templates").iterdir()}
     assert {"pytest_ireval/py.typed", "pytest_ireval_metrics/py.typed"} <= set(names)
+
+
+def test_the_wheel_has_every_file_of_the_sources(built):
+    names = {name for name in zipfile.ZipFile(built["whl"]).namelist() if ".dist-info/" not in name}
+    roots = {"pytest_ireval": "pytest_ireval", "metrics_plugins/pytest_ireval_metrics": "pytest_ireval_metrics"}
+    roots["templates"] = "pytest_ireval/templates"
+    files = [(path, root) for root in roots for path in (ROOT / root).rglob("*") if path.is_file()]
+
+    assert names == {
+        f"{roots[root]}/{path.relative_to(ROOT / root).as_posix()}"
+        for path, root in files
+        if "__pycache__" not in path.parts
+    }

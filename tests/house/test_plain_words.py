@@ -30,7 +30,7 @@ BANNED = {
     r"\bspeaks? (for|against)\b": "say what is significant, or what failed",
 }
 EXCEPTIONS = {"CHANGELOG.md": "it quotes messages of earlier versions"}
-MOST = {"pages": 2, "messages": 1, "docstrings": 571, "first words of docstrings": 926}
+MOST = {"pages": 2, "messages": 1, "docstrings": 0, "first words of docstrings": 0}
 """These only fall."""
 FIRST_WORDS = re.compile(r"(What|Whether|Which|How|That)\b")
 PAGES = ("README.md", "CONTRIBUTING.md", "docs", "examples", "templates", "action.yml")
