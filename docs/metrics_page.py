@@ -13,7 +13,8 @@ INTRODUCTION = """\
 <!-- Written by docs/metrics_page.py from the metrics' own descriptions; edit those. -->
 # Metrics
 
-`ireval metrics` lists what is installed, `ireval metrics NAME` explains one.
+`ireval metrics` lists what is installed, `ireval metrics NAME` explains one, and shows what moves its value.
+[Which metric for which search](choosing.md) helps to choose.
 
 ## How names are written
 

@@ -12,6 +12,7 @@ import click
 
 from pytest_ireval.cli.options import metric_names, registry_at, suites_option, terminal_width
 from pytest_ireval.errors import MetricError, MetricNameError, Problem
+from pytest_ireval.explaining.behaviour import RANKS, behaviour_of
 from pytest_ireval.metrics.lookup import Found, look_up
 from pytest_ireval.metrics.metric import PACKAGES, SOURCES, Absent, Elsewhere, Metric, counterparts, without_counterpart
 from pytest_ireval.metrics.names import Vocabulary
@@ -23,7 +24,7 @@ from pytest_ireval.retrieval.companions import with_companions
 from pytest_ireval.retrieval.from_objects import judgments_from, rankings_from
 from pytest_ireval.retrieval.join import judge
 from pytest_ireval.retrieval.judged import JudgedRankings
-from pytest_ireval.text_table import table
+from pytest_ireval.text_table import aligned, table
 
 _ALSO = {
     "sklearn": "scikit-learn",
@@ -118,7 +119,11 @@ def _explained(names: tuple[str, ...], registry: Registry) -> tuple[list[str], l
     width = terminal_width()
     for name in names:
         try:
-            blocks.append("\n".join(_metric_text(registry.vocabulary.family(name), width)))
+            family = registry.vocabulary.family(name)
+            bare = family.missing and name.strip().lower() in registry.vocabulary.heads  # a bare name lacks its cutoff
+            asked = [_with_usual_arguments(family)] if bare else registry.vocabulary.parse(name)
+            lines = [*_metric_text(family, width), *(line for each in asked for line in _behaviour_text(each))]
+            blocks.append("\n".join(lines))
         except MetricNameError as error:
             problems += error.problems
     return blocks, problems
@@ -131,6 +136,42 @@ def _metric_text(metric: Metric, width: int) -> Iterator[str]:
         yield textwrap.fill(
             line, width, initial_indent="  ", subsequent_indent="    ", break_long_words=False, break_on_hyphens=False
         )
+
+
+def _behaviour_text(metric: Metric | None) -> Iterator[str]:
+    """The drawing of how much a rank counts, and the changes of a list that the metric notices."""
+    if metric is None:
+        return
+    try:
+        behaviour = behaviour_of(metric)
+    except MetricError:  # it fails on made-up lists: it is still described
+        return
+    if behaviour is None:
+        return
+    yield f"  {metric} of a list with one relevant document, by its rank"
+    least = min(0.0, *(curve.min() for curve in behaviour.curves.values()))
+    most = max(curve.max() for curve in behaviour.curves.values())
+    rows = [["of", f"rank 1 to {RANKS}", *map(str, _RANKS_SHOWN)]]
+    for relevant, curve in behaviour.curves.items():
+        bars = "".join(_bar((value - least) / (most - least) if most > least else 0.0) for value in curve)
+        rows.append([f"{relevant} relevant", bars, *(f"{curve[rank - 1]:.4f}" for rank in _RANKS_SHOWN)])
+    yield from (f"    {line}" for line in aligned(rows, right=range(2, len(rows[0]))))
+    for title, changes in (
+        ("rises", behaviour.rises),
+        ("falls", behaviour.falls),
+        ("stays the same", behaviour.ignores),
+    ):
+        if changes:
+            yield f"  {title} if"
+            yield from (f"    {change}" for change in changes)
+
+
+_RANKS_SHOWN = (1, 2, 5, 10, RANKS)
+
+
+def _bar(share: float) -> str:
+    """A bar of that share of the height; a value that is not 0 can be seen."""
+    return "·▁▂▃▄▅▆▇█"[math.ceil(share * 8 - 1e-9)]
 
 
 def _lines(metric: Metric) -> Iterator[str]:
@@ -203,6 +244,13 @@ def option_for(metric: Metric) -> str:
     return f"-m {quoted}{' --collection N' if 'collection' in metric.needs else ''}"
 
 
+def _with_usual_arguments(metric: Metric) -> Metric | None:
+    """The metric with a usual value of each argument that must be given; None if no value is usual."""
+    if any(p.required and p.kind not in _PLACES for p in metric.parameters):
+        return None
+    return metric(**{p.name: _PLACES[p.kind] for p in metric.parameters if p.name in metric.missing})
+
+
 def _sample(parameter: Parameter) -> str:
     """A value that makes sense, as far as the parameter tells."""
     for value in (10, 0.5, 1, True, *(parameter.choices or ("…",)), {1: 1, 2: 3}):
@@ -247,10 +295,9 @@ def _scored_without_relevant(metric: Metric) -> float | None:
     """The value without relevant documents; None if it depends on the ranking or is unknown."""
     if metric.no_relevant is not None or metric.unit != "query":
         return metric.no_relevant
-    if any(p.required and p.kind not in _PLACES for p in metric.parameters):
+    if (given := _with_usual_arguments(metric)) is None:
         return None
     try:
-        given = metric(**{p.name: _PLACES[p.kind] for p in metric.parameters if p.name in metric.missing})
         values = settled(given, _without_relevant())
     except MetricError:  # it needs more than rankings: its value is unknown
         return None

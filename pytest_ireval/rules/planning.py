@@ -9,6 +9,7 @@ from typing import NamedTuple, Protocol, runtime_checkable
 import numpy as np
 
 from pytest_ireval.errors import Problem, SuiteError, did_you_mean, shown
+from pytest_ireval.explaining.behaviour import is_recall
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.plugins.kinds import Part
 from pytest_ireval.retrieval.queries import Queries
@@ -101,7 +102,7 @@ def planned(suite: Suite, queries: Queries | None, *, lowering: bool = False) ->
 
 
 def never_failing(checks: Sequence[Check], queries: Queries | None) -> Iterator[str]:
-    """Report checks that pass with any rankings: a reader may take them for a guard."""
+    """Report checks that pass with any rankings, and recall checked alone: a reader may take them for a guard."""
     for check in checks:
         asked = check.asked
         if asked is None:
@@ -115,6 +116,12 @@ def never_failing(checks: Sequence[Check], queries: Queries | None) -> Iterator[
             inside = int(check.slice.mask(queries).sum())
             if at_most.of(inside) >= inside:
                 yield f"{place}: at_most allows {at_most} of {counted(inside, 'query')}"
+    judged = [check for check in checks if check.asked]
+    if all(check.part.metric and is_recall(check.part.metric) for check in judged) and judged:
+        names = " and ".join({str(check.part.metric): None for check in judged})
+        place = f"{judged[0].place.file}:{judged[0].place.line}"
+        says = "which neither ranks nor more documents can lower; add nDCG@10"
+        yield f"{place}: only recall is checked ({names}), {says}"
 
 
 def by_stored(asked: RuleAsked) -> bool:
