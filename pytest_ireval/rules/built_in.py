@@ -14,10 +14,13 @@ if TYPE_CHECKING:
 def ireval_sources() -> list[SourceKind]:
     """All of them; imported late, because they load the models of suites."""
     from pytest_ireval.sources.command import command
+    from pytest_ireval.sources.engines import elasticsearch, opensearch, solr, vespa
+    from pytest_ireval.sources.http import http
     from pytest_ireval.sources.python import python
     from pytest_ireval.sources.run import run
+    from pytest_ireval.sources.sql import sql
 
-    return [run, python, command]
+    return [run, python, command, http, elasticsearch, opensearch, solr, vespa, sql]
 
 
 @hookimpl

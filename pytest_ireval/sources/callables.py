@@ -10,14 +10,14 @@ from contextlib import contextmanager, suppress
 from decimal import Decimal
 from fractions import Fraction
 from importlib.machinery import PathFinder
-from itertools import islice
+from itertools import islice, pairwise
 from math import isfinite
 from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from pytest_ireval.errors import Problem, SourceError, did_you_mean
+from pytest_ireval.errors import Problem, SourceError, did_you_mean, shown
 from pytest_ireval.retrieval.document_texts import TITLES, URLS
 from pytest_ireval.retrieval.tables import Named, Unfit, id_of, number_of
 from pytest_ireval.sources.foreign_text import raised_at, told, within
@@ -208,6 +208,14 @@ def ranking_of(returned: Any, query: str, described: Described) -> Pairs | Unfit
         return _pairs(_gathered(returned), query, described)
     except Unfit as unfit:
         return unfit
+
+
+def out_of_order(pairs: Pairs) -> str:
+    """Two neighbours of which the lower one has the higher score; "" if there are none."""
+    for (above, first), (below, second) in pairwise(pairs):
+        if second > first:
+            return f"{shown(below)} ({second:g}) stands below {shown(above)} ({first:g})"
+    return ""
 
 
 def rankings_of_all(returned: Any, described: Described) -> dict[str, Pairs | Unfit] | Unfit:

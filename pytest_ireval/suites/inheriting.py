@@ -222,7 +222,9 @@ def _mapped(value: Any, change: Callable[[Scalar, tuple[str, ...]], str], path: 
     """The tree with its texts changed; what does not change is not copied."""
     if isinstance(value, Scalar):
         text = change(value, path)
-        return value if text is value else put_value(Scalar(text), value.file, value.line, value.column)
+        if text is value:
+            return value
+        return put_value(Scalar(text, quoted=value.quoted), value.file, value.line, value.column)
     if isinstance(value, Keys):
         made = {key: _mapped(each, change, (*path, str(key))) for key, each in value.items()}
         same = all(made[key] is each for key, each in value.items())

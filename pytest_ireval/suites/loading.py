@@ -354,6 +354,8 @@ def _suite_made(read: Read, values: Mapping[str, str], own: Keys, files: list[Pa
 def _with_defaults(values: Mapping[str, Any]) -> dict[str, Any]:
     fields = {key: field for key, field in SuiteKeys.model_fields.items() if not field.is_required()}
     defaults = {key: field.get_default(call_default_factory=True) for key, field in fields.items()}
+    if values["source"].options.keeps_order:
+        defaults["ties"] = "input"
     return {**defaults, **values}
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, Literal, NamedTuple, Protocol, runtime_checkable
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Protocol, runtime_checkable
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
@@ -283,5 +283,8 @@ class WeightedOptions(RuleOptions):
 
 class SourceOptions(Options):
     """The options of every source."""
+
+    keeps_order: ClassVar[bool] = False
+    """True if equal scores keep the order of the answer, unless the suite says something else with ``ties``."""
 
     repeat: Whole = Field(1, description="How often the source is asked: a query's value is the mean of all answers.")

@@ -37,7 +37,14 @@ class _Placed:
 class Scalar(_Placed, str):
     """Text of a suite with its place."""
 
-    __slots__ = ("column", "file", "line")
+    __slots__ = ("column", "file", "line", "quoted")
+    quoted: bool
+
+    def __new__(cls, text: str, *, quoted: bool = False) -> Scalar:
+        """Keep whether it is written in quotes: ``"10"`` is a text where a text and a number are different things."""
+        made = super().__new__(cls, text)
+        made.quoted = quoted
+        return made
 
     @property
     def folder(self) -> str:

@@ -103,7 +103,7 @@ class _Builder:
         if kind is yaml.ScalarEvent:
             self._tag(event, event.tag)
             self._count += 1
-            value = self._put(Scalar(event.value), event)
+            value = self._put(Scalar(event.value, quoted=bool(event.style)), event)
             self._anchor(event, value, self._count - 1)
             self._place(value, event)
         elif kind is yaml.MappingStartEvent:

@@ -1,0 +1,174 @@
+"""Search engines asked over HTTP: the request of each engine, and where its answer has ids, scores and times."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+from urllib.parse import urlsplit
+
+from pydantic import Field, model_validator
+
+from pytest_ireval.errors import shown
+from pytest_ireval.plugins.kinds import source
+from pytest_ireval.retrieval.rankings import Rankings
+from pytest_ireval.sources.foreign_text import Request
+from pytest_ireval.sources.http import Exchange, JsonTree, LiveOptions, asked_over_http
+from pytest_ireval.suites.scalars import UnfitError
+from pytest_ireval.suites.values import Text, Texts
+
+
+class _EngineOptions(LiveOptions):
+    """The options of every search engine."""
+
+    engine: ClassVar[str]
+    """The option that has its address."""
+    params: dict[Text, Text] = Field(default_factory=dict, description="Parameters behind the ? of the address.")
+    fields: Texts = Field((), description="Stored fields such as title and url, which reports show.")
+
+    @model_validator(mode="after")
+    def _at_an_address(self) -> _EngineOptions:
+        address = getattr(self, type(self).engine)
+        parts = urlsplit(address)
+        if parts.scheme not in ("http", "https") or not parts.netloc or "{" in address:
+            raise UnfitError(f"{shown(address)} is no address", "write https://host:port/name")
+        return self
+
+
+class _LuceneOptions(_EngineOptions):
+    query: JsonTree = Field(None, description="The query, as in the body of a search.")
+    body: JsonTree = Field(None, description="The whole body of the search, in place of query.")
+    template: JsonTree = Field(None, description="A stored template: {id: NAME, params: {…}}, in place of query.")
+
+    @model_validator(mode="after")
+    def _one_request(self) -> _LuceneOptions:
+        given = [name for name in ("query", "body", "template") if getattr(self, name) is not None]
+        if len(given) != 1:
+            raise UnfitError(
+                f"{' and '.join(given) or 'nothing'} given to search with", "give one of query, body, template"
+            )
+        if self.template is not None and not (isinstance(self.template, Mapping) and "id" in self.template):
+            raise UnfitError(
+                "template names no stored template", "write template: {id: NAME, params: {text: '{text}'}}"
+            )
+        if self.body is not None and not isinstance(self.body, Mapping):
+            raise UnfitError("body is not a mapping", "write body: {query: {…}}")
+        return self
+
+
+class ElasticsearchOptions(_LuceneOptions):
+    """The options of Elasticsearch."""
+
+    engine: ClassVar[str] = "elasticsearch"
+    elasticsearch: Text = Field(description="The address of the index, as https://host:9200/products.")
+
+
+class OpenSearchOptions(_LuceneOptions):
+    """The options of OpenSearch."""
+
+    engine: ClassVar[str] = "opensearch"
+    opensearch: Text = Field(description="The address of the index, as https://host:9200/products.")
+
+
+@source(name="elasticsearch", options=ElasticsearchOptions)
+def elasticsearch(options: ElasticsearchOptions, request: Request) -> Rankings:
+    """Rankings of Elasticsearch."""
+    return _of_lucene(options.elasticsearch, options, request)
+
+
+@source(name="opensearch", options=OpenSearchOptions)
+def opensearch(options: OpenSearchOptions, request: Request) -> Rankings:
+    """Rankings of OpenSearch."""
+    return _of_lucene(options.opensearch, options, request)
+
+
+def _of_lucene(address: str, options: _LuceneOptions, request: Request) -> Rankings:
+    """A search without what no ranking needs; a body is sent as it is, but for the number of hits and stored fields."""
+    if options.template is not None:
+        path, body = "_search/template", options.template
+    else:
+        wanted = {"size": "{depth}", "_source": list(options.fields) or False, "track_total_hits": False}
+        path, body = "_search", {**wanted, **(options.body or {"query": options.query})}
+    exchange = Exchange(
+        f"{address.rstrip('/')}/{path}",
+        "POST",
+        options.params,
+        body,
+        hits="hits.hits",
+        id="_id",
+        score="" if "sort" in body or options.template is not None else "_score",
+        fields={name: _path("_source", name) for name in options.fields},
+        took="took",
+    )
+    return asked_over_http(exchange, options, request)
+
+
+class SolrOptions(_EngineOptions):
+    """The options of Solr."""
+
+    engine: ClassVar[str] = "solr"
+    solr: Text = Field(description="The address of the collection, as http://host:8983/solr/products.")
+    query: JsonTree = Field(
+        "{!edismax v=$ireval_text}", description="The query of the JSON request API; $ireval_text is the query's text."
+    )
+    body: JsonTree = Field(None, description="More of the body: filter, queries, params and so on.")
+    key: Text = Field("id", description="The field with the document's id.")
+
+
+@source(name="solr", options=SolrOptions)
+def solr(options: SolrOptions, request: Request) -> Rankings:
+    """Rankings of Solr, by its JSON request API."""
+    more = options.body if isinstance(options.body, Mapping) else {}
+    body = {
+        "query": options.query,
+        "limit": "{depth}",
+        "fields": [options.key, "score", *options.fields],
+        **more,
+        "params": {"ireval_text": "{text}", **more.get("params", {})},
+    }
+    exchange = Exchange(
+        f"{options.solr.rstrip('/')}/query",
+        "POST",
+        options.params,
+        body,
+        hits="response.docs",
+        id=_path(options.key),
+        score="" if "sort" in body else "score",
+        fields={name: _path(name) for name in options.fields},
+        took="responseHeader.QTime",
+    )
+    return asked_over_http(exchange, options, request)
+
+
+class VespaOptions(_EngineOptions):
+    """The options of Vespa."""
+
+    engine: ClassVar[str] = "vespa"
+    vespa: Text = Field(description="The address of the container, as http://host:8080.")
+    yql: Text = Field("select * from sources * where userQuery()", description="The query; {text} is in userQuery().")
+    ranking: Text = Field("", description="The rank profile.")
+    body: JsonTree = Field(None, description="More parameters of the request, as input.query(q).")
+    key: Text = Field("id", description="A JMESPath to the document's id in a hit, as fields.product_id.")
+
+
+@source(name="vespa", options=VespaOptions)
+def vespa(options: VespaOptions, request: Request) -> Rankings:
+    """Rankings of Vespa, by its query API."""
+    ranking = {"ranking.profile": options.ranking} if options.ranking else {}
+    more: Mapping[str, Any] = options.body if isinstance(options.body, Mapping) else {}
+    exchange = Exchange(
+        f"{options.vespa.rstrip('/')}/search/",
+        "POST",
+        options.params,
+        {"yql": options.yql, "query": "{text}", "hits": "{depth}", **ranking, **more},
+        hits="root.fields.totalCount && (root.children || `[]`)",  # without hits there are no children
+        id=options.key,
+        score="relevance",
+        fields={name: _path("fields", name) for name in options.fields},
+        complete="root.errors == `null`",
+    )
+    return asked_over_http(exchange, options, request)
+
+
+def _path(*names: str) -> str:
+    """The JMESPath of a field, whatever letters its name has; dots lead into objects."""
+    return ".".join(part if part.isidentifier() else f'"{part}"' for name in names for part in name.split("."))

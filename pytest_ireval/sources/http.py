@@ -1,0 +1,486 @@
+"""Rankings from a live system over HTTP: a request for each query, filled in from its columns, and read by JMESPath."""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from email.utils import parsedate_to_datetime
+from importlib.util import find_spec
+from threading import Lock
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple
+from urllib.parse import quote, urlsplit
+
+from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
+
+from pytest_ireval.errors import Problem, SourceError, did_you_mean, shown
+from pytest_ireval.plugins.kinds import source
+from pytest_ireval.retrieval.rankings import Rankings, rankings_of_lists
+from pytest_ireval.secrets import keep
+from pytest_ireval.sources.asking import LOGIN, in_threads
+from pytest_ireval.sources.callables import Described, out_of_order
+from pytest_ireval.sources.foreign_text import Request, tidy
+from pytest_ireval.suites.options import SourceOptions
+from pytest_ireval.suites.quantities import Amount
+from pytest_ireval.suites.scalars import NUMBER, Scalar, UnfitError
+from pytest_ireval.suites.values import AmountText, DurationText, Flag, Number, Text, Whole
+from pytest_ireval.text_table import counted
+
+if TYPE_CHECKING:
+    import httpx
+
+AGAIN = (429, 500, 502, 503, 504)
+"""Statuses after which the same request may succeed."""
+LONGEST_WAIT = 60.0
+"""Seconds that a server may ask for before the next attempt."""
+LARGEST = 64 << 20
+"""The number of bytes of one answer that are read."""
+SECRET_HEADERS = re.compile(r"authorization|cookie|key|token|secret|password", re.IGNORECASE)
+
+
+def _json_tree(value: Any) -> Any:
+    """A JSON value as a suite writes it: plain ``10``, ``true`` and ``null`` are no texts, quoted ones are."""
+    if isinstance(value, Mapping):
+        return {str(key): _json_tree(each) for key, each in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_json_tree(each) for each in value]
+    if not isinstance(value, Scalar):
+        return value
+    text = str(value)
+    if not value.quoted and (text in ("true", "false", "null") or NUMBER.fullmatch(text)):
+        with suppress(ValueError):  # a number such as 007, which JSON does not know
+            return json.loads(text)
+    return text
+
+
+JsonTree = Annotated[Any, BeforeValidator(_json_tree), WithJsonSchema({})]
+
+
+class LiveOptions(SourceOptions):
+    """The options of every source that asks a live system."""
+
+    keeps_order: ClassVar[bool] = True
+    headers: dict[Text, Text] = Field(default_factory=dict, repr=False, description="Headers of each request.")
+    concurrency: Whole = Field(4, repr=False, description="The number of requests at a time.")
+    rate: Number | None = Field(None, gt=0, repr=False, description="The most requests a second; by default no limit.")
+    timeout: DurationText = Field(30.0, repr=False, description="Time limit of one request.")
+    attempts: Whole = Field(
+        4, repr=False, description="How often a request is made that fails for a reason that may pass."
+    )
+    error_budget: AmountText = Field(
+        Amount(0),
+        description="The number of queries, or their share, that may fail; they count as answered with nothing.",
+    )
+    redirects: Flag = Field(False, description="Follow redirects on the same host.")
+
+    @model_validator(mode="after")
+    def _installed(self) -> LiveOptions:
+        absent = [name for name in ("httpx", "jmespath") if find_spec(name) is None]
+        if absent:
+            raise UnfitError(f"{' and '.join(absent)} must be installed", "pip install 'pytest-ireval[live]'")
+        for name, value in self.headers.items():
+            if SECRET_HEADERS.search(name):
+                keep(name, value)
+                keep(name, value.rpartition(" ")[2])  # the token without the word Bearer
+        return self
+
+
+class HttpOptions(LiveOptions):
+    """The options of a request of your own."""
+
+    http: Text = Field(description="The address; {text}, {id}, {depth} and columns of the queries are filled in.")
+    method: Literal["GET", "POST"] | None = Field(None, description="By default POST if there is a body, else GET.")
+    params: dict[Text, Text] = Field(default_factory=dict, description="Parameters behind the ? of the address.")
+    body: JsonTree = Field(None, description="The JSON body.")
+    hits: Text = Field(description="A JMESPath to the list of hits in the answer.")
+    id: Text = Field("id", description="A JMESPath to the document's id in a hit.")
+    score: Text = Field("", description="A JMESPath to its score; without one, the order of the hits counts.")
+    fields: dict[Text, Text] = Field(default_factory=dict, description="Fields such as title and url, by JMESPath.")
+    took: Text = Field("", description="A JMESPath to the milliseconds that the system says it took.")
+    complete: Text = Field("", description="A JMESPath that must be true, or the answer counts as incomplete.")
+    page_size: Whole | None = Field(None, description="Ask in pages of that size, by {from} or {page} (from 0).")
+
+    @model_validator(mode="after")
+    def _sound(self) -> HttpOptions:
+        address = urlsplit(self.http)
+        if address.scheme not in ("http", "https") or not address.netloc:
+            raise UnfitError(f"{shown(self.http)} is no address", "write https://host/path")
+        if "{" in address.netloc:
+            raise UnfitError("the host must not depend on the query", "use placeholders behind the host only")
+        used = set(_holes([self.http, self.params, self.body]))
+        if self.page_size and not used & {"from", "page"}:
+            raise UnfitError("page_size needs {from} or {page} in the request", "write for example from: '{from}'")
+        if not self.hits:
+            raise UnfitError("hits is empty", "write @ if the answer itself is the list of hits")
+        for expression in filter(
+            None, (self.hits, self.id, self.score, self.took, self.complete, *self.fields.values())
+        ):
+            path_of(expression)
+        return self
+
+
+@source(name="http", options=HttpOptions)
+def http(options: HttpOptions, request: Request) -> Rankings:
+    """Rankings of a live system that answers with JSON."""
+    exchange = Exchange(
+        options.http, options.method or ("GET" if options.body is None else "POST"), options.params, options.body,
+        options.hits, options.id, options.score, options.fields, options.took, options.complete, options.page_size,
+    )  # fmt: skip
+    return asked_over_http(exchange, options, request)
+
+
+class Exchange(NamedTuple):
+    """The way in which a query becomes a request, and the answer a ranking. Texts have holes, paths are JMESPath."""
+
+    url: str
+    method: str
+    params: Mapping[str, str]
+    body: Any
+    hits: str
+    id: str
+    score: str = ""
+    fields: Mapping[str, str] = {}
+    took: str = ""
+    complete: str = ""
+    page_size: int | None = None
+
+
+_HOLE = re.compile(r"\{\{(?P<literal>[A-Za-z_][\w.-]*)\}\}|\{(?P<name>[A-Za-z_][\w.-]*)\}")
+Encode = Callable[[Any], str]
+
+
+def _holes(tree: Any) -> Iterator[str]:
+    """The names of all placeholders."""
+    if isinstance(tree, str):
+        yield from (hole["name"] for hole in _HOLE.finditer(tree) if hole["name"])
+    elif isinstance(tree, Mapping | list | tuple):
+        for each in tree.values() if isinstance(tree, Mapping) else tree:
+            yield from _holes(each)
+
+
+def _filled(tree: Any, values: Mapping[str, Any], encode: Encode = str) -> Any:
+    """The tree with placeholders filled in; a text that is one placeholder becomes its value, which may be a number."""
+    if isinstance(tree, str):
+        if "{" not in tree:
+            return tree
+        whole = _HOLE.fullmatch(tree)
+        if whole and whole["name"] and encode is str:
+            return values[whole["name"]]
+        return _HOLE.sub(lambda hole: encode(values[hole["name"]]) if hole["name"] else f"{{{hole['literal']}}}", tree)
+    if isinstance(tree, Mapping):
+        return {key: _filled(each, values, encode) for key, each in tree.items()}
+    return [_filled(each, values, encode) for each in tree] if isinstance(tree, list) else tree
+
+
+_PLAIN_PATH = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*")
+
+
+def path_of(expression: str) -> Callable[[Any], Any]:
+    """A function that finds the value of a JMESPath expression; plain names, which are most, without the library."""
+    if _PLAIN_PATH.fullmatch(expression):
+        names = expression.split(".")
+
+        def found(value: Any) -> Any:
+            for name in names:
+                value = value.get(name) if isinstance(value, dict) else None
+            return value
+
+        return found
+    import jmespath
+
+    try:
+        search: Callable[[Any], Any] = jmespath.compile(expression).search
+    except jmespath.exceptions.JMESPathError as error:
+        complaint = " ".join(str(error).split("\n")[0].split())
+        raise UnfitError(f"{shown(expression)} is not JMESPath: {complaint}", "see https://jmespath.org") from None
+    return search
+
+
+class _Failed(Exception):  # noqa: N818 - it is the end of an attempt, and becomes an error if it is the last one
+    """An attempt without a result; ``again`` says whether another one may succeed, ``after`` that many seconds."""
+
+    def __init__(self, complaint: str, shows: str = "", *, again: bool = False, after: float = 0.0) -> None:
+        super().__init__(complaint)
+        self.complaint, self.shows, self.again, self.after = complaint, shows, again, after
+
+
+@dataclass
+class _Tally:
+    """What happened to requests, counted by all threads."""
+
+    lock: Lock = field(default_factory=Lock)
+    next_at: float = 0.0
+    """The earliest moment of the next request, if there is a rate."""
+    repeated: dict[str, int] = field(default_factory=dict)
+    """How many queries were asked again, by the reason."""
+    failed: dict[str, str] = field(default_factory=dict)
+    """By query, why it has no answer."""
+
+
+class _Ranked(NamedTuple):
+    """The answer to one query."""
+
+    documents: list[tuple[str, float]]
+    described: Described
+    seconds: float
+    """The time until the answer of the first page was there."""
+    took: float | None
+
+
+def asked_over_http(exchange: Exchange, options: LiveOptions, request: Request) -> Rankings:
+    """The rankings of all queries of the request; the first that fails beyond the error budget is an error."""
+    queries = request.queries
+    known = {"id", "text", "depth", "size", "from", "page", *queries.columns}
+    used = list(_holes([exchange.url, exchange.params, exchange.body, options.headers]))
+    if unknown := next((name for name in used if name not in known), None):
+        complaint = f"{{{unknown}}} is not a column of the queries ({queries.origin})"
+        raise SourceError(Problem(complaint, suggestion=did_you_mean(unknown, known), allowed=", ".join(sorted(known))))
+    if "text" in used and not all(queries.text):
+        query = next(query for query, text in zip(queries.ids, queries.text, strict=True) if not text)
+        raise SourceError(f"query {shown(query)} has no text ({queries.origin}), but the request needs {{text}}")
+    import httpx
+
+    limits = httpx.Limits(max_connections=options.concurrency, max_keepalive_connections=options.concurrency)
+    http2 = find_spec("h2") is not None
+    with httpx.Client(
+        timeout=options.timeout, limits=limits, http2=http2, headers={"accept": "application/json"}
+    ) as client:
+        asker = _Asker(client, exchange, options, request)
+        limit = options.attempts * (options.timeout + LONGEST_WAIT) * 2
+        outcomes = in_threads(asker.answer, len(queries), options.concurrency, limit, request.progress)
+    if outcomes and (error := outcomes[-1].error):
+        raise error
+    if outcomes and outcomes[-1].overran:
+        raise SourceError(f"no answer to query {shown(queries.ids[len(outcomes) - 1])} in {limit:g}s")
+    found = {query: outcome.value for query, outcome in zip(queries.ids, outcomes, strict=True)}
+    for ranked in found.values():
+        for document, more in ranked.described.items():
+            request.described.setdefault(document, more)
+    lists = {query: ranked.documents for query, ranked in found.items()}
+    return rankings_of_lists(lists, "rankings", None if request.keep_all else request.depth, by_id=request.by_id)
+
+
+class _Asker:
+    """Asks for one query at a time, from any thread."""
+
+    def __init__(self, client: httpx.Client, exchange: Exchange, options: LiveOptions, request: Request) -> None:
+        self.client, self.exchange, self.options, self.request = client, exchange, options, request
+        self.tally = _Tally()
+        self.allowed = options.error_budget.of(len(request.queries))
+        self.hits, self.id = path_of(exchange.hits), path_of(exchange.id)
+        self.score = path_of(exchange.score) if exchange.score else None
+        self.fields = {name: path_of(path) for name, path in exchange.fields.items()}
+
+    def answer(self, number: int) -> _Ranked:
+        """The ranking of a query; an empty one if it failed and the error budget allows that."""
+        queries = self.request.queries
+        try:
+            return self._pages(number)
+        except _Failed as failure:
+            with self.tally.lock:
+                self.tally.failed[queries.ids[number]] = failure.complaint
+                beyond = len(self.tally.failed) > self.allowed
+            if beyond:
+                raise SourceError(self._problem(number, failure)) from failure.__cause__
+            return _Ranked([], {}, 0.0, None)
+
+    def _problem(self, number: int, failure: _Failed) -> Problem:
+        queries = self.request.queries
+        address = LOGIN.sub("", self.exchange.url.partition("?")[0])
+        where = f"query {shown(queries.ids[number])} ({shown(queries.text[number])})"
+        more = len(self.tally.failed) - 1
+        also = f"; {counted(more, 'query')} before it failed, which error_budget allowed" if more else ""
+        text = f"{self.exchange.method} {address}: {failure.complaint}, for {where}{also}"
+        return Problem(text, suggestion=failure.shows)
+
+    def _pages(self, number: int) -> _Ranked:
+        """The documents of as many pages as it takes."""
+        exchange, wanted = self.exchange, self.request.depth
+        queries, size = self.request.queries, exchange.page_size or self.request.depth
+        values: dict[str, Any] = {name: column[number] for name, column in queries.columns.items()}
+        values |= {"id": queries.ids[number], "text": queries.text[number], "depth": wanted, "size": size}
+        documents: list[tuple[str, float | None]] = []
+        described: Described = {}
+        seconds, took = 0.0, None
+        for page in range(-(-wanted // size)):
+            answer, needed = self._attempted({**values, "page": page, "from": page * size})
+            if not page:
+                seconds, took = needed, path_of(exchange.took)(answer) if exchange.took else None
+            found = self._read(answer, described)
+            documents += found
+            if len(found) < size:
+                break
+        return _Ranked(self._in_order(documents), described, seconds, took)
+
+    def _attempted(self, values: Mapping[str, Any]) -> tuple[Any, float]:
+        """The answer to one request, and its seconds: another attempt follows one that may pass."""
+        for attempt in range(1, self.options.attempts + 1):
+            try:
+                return self._once(values)
+            except _Failed as failure:
+                if not failure.again or attempt == self.options.attempts:
+                    tries = f" (asked {attempt} times)" if attempt > 1 else ""
+                    raise _Failed(f"{failure.complaint}{tries}", failure.shows) from failure.__cause__
+                if attempt == 1:
+                    with self.tally.lock:
+                        self.tally.repeated[failure.complaint] = self.tally.repeated.get(failure.complaint, 0) + 1
+                time.sleep(failure.after or min(LONGEST_WAIT, 0.25 * 2**attempt * random.uniform(0.5, 1)))  # noqa: S311
+        raise AssertionError("there is at least one attempt")
+
+    def _once(self, values: Mapping[str, Any]) -> tuple[Any, float]:
+        import httpx
+
+        self._wait_for_turn()
+        began = time.monotonic()
+        try:
+            status, data, headers = self._exchanged(values, began + self.options.timeout)
+        except (httpx.TimeoutException, TimeoutError) as error:
+            raise _Failed(
+                f"no answer in {self.options.timeout:g}s", "to allow more time, set timeout:", again=True
+            ) from error
+        except httpx.TransportError as error:
+            reason = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+            raise _Failed(reason, again=True) from error
+        seconds = time.monotonic() - began
+        if status >= 300:
+            raise self._refused(status, data, headers)
+        try:
+            answer = json.loads(data)
+        except ValueError:
+            raise _Failed("the answer is not JSON", _start_of(data)) from None
+        if why := incomplete(answer):
+            raise _Failed(f"the answer is incomplete: {why}", again=True)
+        if self.exchange.complete and path_of(self.exchange.complete)(answer) is not True:
+            raise _Failed(
+                f"the answer is incomplete: {self.exchange.complete} is not true", _start_of(data), again=True
+            )
+        return answer, seconds
+
+    def _wait_for_turn(self) -> None:
+        """Wait as long as the rate says."""
+        if self.options.rate is None:
+            return
+        with self.tally.lock:
+            now = time.monotonic()
+            turn = max(now, self.tally.next_at)
+            self.tally.next_at = turn + 1 / self.options.rate
+        time.sleep(turn - now)
+
+    def _exchanged(self, values: Mapping[str, Any], until: float) -> tuple[int, bytes, Mapping[str, str]]:
+        """Status, body and headers of one answer; redirects are followed if they stay on the host."""
+        exchange = self.exchange
+        url = _filled(exchange.url, values, lambda value: quote(str(value), safe=""))
+        params = {name: str(_filled(text, values)) for name, text in exchange.params.items()}
+        headers = {name: str(_filled(text, values)) for name, text in self.options.headers.items()}
+        body = None if exchange.body is None else _filled(exchange.body, values)
+        sent = self.client.build_request(exchange.method, url, params=params or None, json=body, headers=headers)
+        for _ in range(5):
+            answer = self.client.send(sent, stream=True)
+            try:
+                data = self._body(answer, until)
+            finally:
+                answer.close()
+            onward = answer.next_request
+            if onward is None or not self.options.redirects:
+                return answer.status_code, data, answer.headers
+            if (onward.url.scheme, onward.url.host, onward.url.port) != (sent.url.scheme, sent.url.host, sent.url.port):
+                raise _Failed(f"it redirects to another host, {onward.url.host}", "name the right address in the suite")
+            sent = onward
+        raise _Failed("it redirects more than 5 times")
+
+    def _body(self, answer: httpx.Response, until: float) -> bytes:
+        parts, size = [], 0
+        for part in answer.iter_bytes():
+            parts.append(part)
+            size += len(part)
+            if size > LARGEST:
+                raise _Failed(f"the answer is larger than {LARGEST >> 20} MiB", "ask for fewer documents or fields")
+            if time.monotonic() > until:
+                raise TimeoutError
+        return b"".join(parts)
+
+    def _refused(self, status: int, data: bytes, headers: Mapping[str, str]) -> _Failed:
+        """The failure of an answer that is not a success."""
+        if status < 400:
+            target = headers.get("location", "")
+            return _Failed(
+                f"status {status}: it redirects to {shown(target)}", "name that address, or set redirects: true"
+            )
+        after = _seconds_to_wait(headers.get("retry-after", ""))
+        again = status in AGAIN and after <= LONGEST_WAIT
+        wait = f", and asks to wait {after:g}s" if after > LONGEST_WAIT else ""
+        return _Failed(f"status {status}{wait}", _start_of(data), again=again, after=after)
+
+    def _read(self, answer: Any, described: Described) -> list[tuple[str, float | None]]:
+        """The documents of one page."""
+        hits = self.hits(answer)
+        if not isinstance(hits, list):
+            what = "has nothing" if hits is None else f"has {type(hits).__name__}, not a list,"
+            keys = f"its keys: {', '.join(map(str, answer))}" if isinstance(answer, dict) else ""
+            raise _Failed(f"the answer {what} at hits: {self.exchange.hits}", keys)
+        found = []
+        for hit in hits:
+            document = self.id(hit)
+            if not isinstance(document, str | int) or isinstance(document, bool) or document == "":
+                raise _Failed(
+                    f"a hit has no id at {self.exchange.id}", f"it is {shown(json.dumps(hit, ensure_ascii=False))}"
+                )
+            score = self.score(hit) if self.score else None
+            if self.score and (isinstance(score, bool) or not isinstance(score, int | float)):
+                raise _Failed(f"document {shown(str(document))} has no number at score: {self.exchange.score}")
+            found.append((str(document), score))
+            more = {name: value for name, path in self.fields.items() if (value := path(hit)) is not None}
+            if more:
+                described.setdefault(str(document), more)
+        return found
+
+    def _in_order(self, documents: list[tuple[str, float | None]]) -> list[tuple[str, float]]:
+        """Documents with scores that keep their order."""
+        if self.score is None:
+            return [(document, -float(place)) for place, (document, _) in enumerate(documents)]
+        scored = [(document, float(score or 0.0)) for document, score in documents]
+        if wrong := out_of_order(scored):
+            raise _Failed(f"scores do not order the hits: {wrong}", "leave out score:, so that their order counts")
+        return scored
+
+
+def _start_of(data: bytes) -> str:
+    """The start of an answer, for a message."""
+    lines = tidy(data[:600].decode("utf-8", "replace"))
+    return f"it begins: {' '.join(lines)[:300]}" if lines else "it is empty"
+
+
+def _seconds_to_wait(text: str) -> float:
+    """The seconds of a header Retry-After, which has seconds or a date; 0 without one."""
+    if text.strip().isdigit():
+        return float(text)
+    try:
+        return max(0.0, parsedate_to_datetime(text).timestamp() - time.time())
+    except ValueError:
+        return 0.0
+
+
+def incomplete(answer: Any) -> str:
+    """Why an answer lacks a part although its status is a success, as engines say it; "" if they do not."""
+    if not isinstance(answer, dict):
+        return ""
+    shards = answer.get("_shards")
+    header = answer.get("responseHeader")
+    root = answer.get("root")
+    coverage = root.get("coverage") if isinstance(root, dict) else None
+    if answer.get("timed_out") is True:
+        return "timed_out is true"
+    if isinstance(shards, dict) and shards.get("failed"):
+        failures = shards.get("failures") or [{}]
+        reason = failures[0].get("reason") if isinstance(failures[0], dict) else None
+        said = f" ({reason.get('type')}: {reason.get('reason')})" if isinstance(reason, dict) else ""
+        return f"{shards['failed']} of {shards.get('total', '?')} shards failed{said}"
+    if isinstance(header, dict) and header.get("partialResults") in (True, "true", "omitted"):
+        return "responseHeader.partialResults is true"
+    if isinstance(coverage, dict) and (coverage.get("full") is False or coverage.get("degraded")):
+        return f"it covers {coverage.get('coverage', '?')}% of the documents"
+    return ""

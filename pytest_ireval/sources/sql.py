@@ -1,0 +1,121 @@
+"""Rankings from a database: one SQL query for each query of the suite, with bound parameters."""
+
+from __future__ import annotations
+
+import re
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+from pydantic import Field, model_validator
+
+from pytest_ireval.errors import Problem, SourceError, did_you_mean, shown
+from pytest_ireval.plugins.kinds import source
+from pytest_ireval.retrieval.rankings import Rankings, rankings_of_lists
+from pytest_ireval.sources.asking import in_threads
+from pytest_ireval.sources.callables import IDS, out_of_order, ranking_of
+from pytest_ireval.sources.foreign_text import Request, tidy
+from pytest_ireval.suites.options import SourceOptions
+from pytest_ireval.suites.scalars import UnfitError
+from pytest_ireval.suites.values import DurationText, Text, Whole
+
+if TYPE_CHECKING:
+    from sqlalchemy import Engine, TextClause
+
+PARAMETER = re.compile(r"(?<![:\w]):([A-Za-z_]\w*)")
+
+
+class SqlOptions(SourceOptions):
+    """The options of a database."""
+
+    keeps_order = True
+
+    sql: Text = Field(description="The SQL of one query: a row for each document, the best first.")
+    database: Text = Field(repr=False, description="The address, as postgresql+psycopg://user@host/shop.")
+    concurrency: Whole = Field(1, repr=False, description="The number of connections.")
+    timeout: DurationText = Field(30.0, repr=False, description="Time limit of one query.")
+    setup: Text = Field("", description="SQL that each connection runs first, as SET hnsw.ef_search = 200.")
+
+    @model_validator(mode="after")
+    def _sound(self) -> SqlOptions:
+        if find_spec("sqlalchemy") is None:
+            raise UnfitError(
+                "sqlalchemy must be installed", "pip install 'pytest-ireval[sql]', and the database's driver"
+            )
+        if not PARAMETER.search(self.sql):
+            raise UnfitError(
+                "sql has no parameter", "write for example … where tsv @@ websearch_to_tsquery(:text) limit :depth"
+            )
+        return self
+
+
+@source(name="sql", options=SqlOptions)
+def sql(options: SqlOptions, request: Request) -> Rankings:
+    """Rankings of a database, by SQL with parameters such as :text."""
+    import sqlalchemy
+
+    queries = request.queries
+    used = set(PARAMETER.findall(options.sql))
+    known = {"id", "text", "depth", *queries.columns}
+    if unknown := sorted(used - known):
+        complaint = f":{unknown[0]} is not a column of the queries ({queries.origin})"
+        raise SourceError(
+            Problem(complaint, suggestion=did_you_mean(unknown[0], known), allowed=", ".join(sorted(known)))
+        )
+    try:
+        engine = sqlalchemy.create_engine(options.database, pool_size=options.concurrency, max_overflow=0)
+    except (sqlalchemy.exc.ArgumentError, sqlalchemy.exc.NoSuchModuleError, ImportError) as error:
+        raise SourceError(
+            Problem(f"database: {_said(error)}", suggestion="write dialect+driver://user@host/name")
+        ) from None
+    if options.setup:
+        sqlalchemy.event.listen(engine, "connect", lambda connection, _: connection.cursor().execute(options.setup))
+    asking = _Asking(engine, options, request, sqlalchemy.text(options.sql), used)
+    try:
+        outcomes = in_threads(asking.rows, len(queries), options.concurrency, options.timeout, request.progress)
+    finally:
+        engine.dispose()
+    if outcomes and outcomes[-1].failed:
+        number = len(outcomes) - 1
+        where = f"for query {shown(queries.ids[number])} ({shown(queries.text[number])})"
+        failure = outcomes[-1].error
+        if failure is None:
+            raise SourceError(
+                Problem(f"no answer in {options.timeout:g}s, {where}", suggestion="to allow more time, set timeout:")
+            )
+        if not isinstance(failure, sqlalchemy.exc.SQLAlchemyError):
+            raise failure
+        raise SourceError(f"{_said(failure)}, {where}")
+    found = {query: outcome.value for query, outcome in zip(queries.ids, outcomes, strict=True)}
+    return rankings_of_lists(found, "rankings", None if request.keep_all else request.depth, by_id=request.by_id)
+
+
+class _Asking:
+    """Asks for one query at a time, each thread with a connection of its own."""
+
+    def __init__(self, engine: Engine, options: SqlOptions, request: Request, text: TextClause, used: set[str]) -> None:
+        self.engine, self.options, self.request, self.text, self.used = engine, options, request, text, used
+
+    def rows(self, number: int) -> list[tuple[str, float]]:
+        """The documents of a query."""
+        queries = self.request.queries
+        values: dict[str, Any] = {name: column[number] for name, column in queries.columns.items()}
+        values |= {"id": queries.ids[number], "text": queries.text[number], "depth": self.request.depth}
+        with self.engine.connect() as connection:
+            found = connection.execute(self.text, {name: values[name] for name in self.used})
+            columns = list(found.keys())
+            if not {*columns} & {*IDS}:
+                said = f"the rows have no id: their columns are {', '.join(columns)}"
+                raise SourceError(Problem(said, suggestion=f"name one of them {', '.join(IDS)}"))
+            rows = [dict(row) for row in found.mappings()]
+        ranked = ranking_of(rows, queries.ids[number], self.request.described)
+        if not isinstance(ranked, list):
+            raise SourceError(Problem(f"query {shown(queries.ids[number])}: {ranked}", suggestion=ranked.suggestion))
+        if wrong := out_of_order(ranked):
+            said = f"query {shown(queries.ids[number])}: the score does not order the rows: {wrong}"
+            raise SourceError(Problem(said, suggestion="leave out the column score, or give it a minus sign"))
+        return ranked
+
+
+def _said(error: Exception) -> str:
+    """The message of the database, without the SQL that SQLAlchemy adds."""
+    return " ".join(tidy(str(getattr(error, "orig", None) or error))[:3])

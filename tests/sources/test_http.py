@@ -1,0 +1,351 @@
+"""The source ``http``: requests to a server of our own over a real socket, and its answers as rankings."""
+
+import json
+import threading
+import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from types import SimpleNamespace
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+
+pytest.importorskip("httpx", reason="needs pytest-ireval[live]")
+pytest.importorskip("jmespath", reason="needs pytest-ireval[live]")
+
+from pytest_ireval.secrets import hidden
+from pytest_ireval.sources import http
+
+
+class Server:
+    """Answers with what ``respond(request)`` returns: a JSON value, or (status, value or bytes, headers)."""
+
+    def __init__(self):
+        self.requests = []
+        self.respond = lambda request: {"hits": [{"id": word} for word in request.text.split()]}
+        outer = self
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def handle_any(self):
+                data = self.rfile.read(int(self.headers.get("content-length", 0)))
+                address = urlsplit(self.path)
+                asked = SimpleNamespace(
+                    method=self.command,
+                    path=address.path,
+                    params={name: values[0] for name, values in parse_qs(address.query).items()},
+                    headers={name.lower(): value for name, value in self.headers.items()},
+                    body=json.loads(data) if data else None,
+                )
+                asked.text = asked.params.get("q") or (asked.body or {}).get("q", "")
+                outer.requests.append(asked)
+                answer = outer.respond(asked)
+                status, value, headers = answer if isinstance(answer, tuple) else (200, answer, {})
+                sent = value if isinstance(value, bytes) else json.dumps(value).encode()
+                self.send_response(status)
+                for name, text in {"content-length": str(len(sent)), **headers}.items():
+                    self.send_header(name, text)
+                self.end_headers()
+                self.wfile.write(sent)
+
+            do_GET = do_POST = handle_any  # noqa: N815 - as the library calls them
+
+            def log_message(self, *_):
+                pass
+
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._server.handle_error = lambda *_: None  # a client that has gone away
+        self.url = f"http://127.0.0.1:{self._server.server_address[1]}"
+        threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
+
+    def close(self):
+        self._server.shutdown()
+        self._server.server_close()
+
+
+@pytest.fixture
+def server():
+    made = Server()
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def waits(monkeypatch):
+    """The seconds that the source would have waited between attempts."""
+    waited = []
+    monkeypatch.setattr(http, "time", SimpleNamespace(sleep=waited.append, monotonic=time.monotonic, time=time.time))
+    return waited
+
+
+def source(server, **options):
+    return {"http": f"{server.url}/search", "params": {"q": "{text}"}, "hits": "hits", **options}
+
+
+def failing(server, times, status=503, headers=None):
+    """Requests for the first query fail so often, then they are answered."""
+    good, left = server.respond, [times]
+
+    def respond(request):
+        if request.text == "red mug" and left[0]:
+            left[0] -= 1
+            return status, {"error": "overloaded"}, headers or {}
+        return good(request)
+
+    server.respond = respond
+
+
+def test_rankings_in_the_order_of_the_answer(shop, server):
+    assert shop.lists(source(server)) == {"q1": ["red", "mug"], "q2": ["blue", "mug"]}
+    assert {request.method for request in server.requests} == {"GET"}
+
+
+def test_texts_are_filled_in_and_then_encoded(shop, server):
+    shop.queries = type(shop.queries)(("q1",), ('say "hi" & {text}',), {"segment": ("a/b",)}, "queries.tsv")
+    body = {"q": "{text}", "note": "[{segment}] {{text}}", "size": "{depth}", "from": "7", "list": ["{id}"]}
+
+    shop.lists(source(server, http=f"{server.url}/of/{{segment}}", body=body, params={"p": "{segment}&x=1"}))
+
+    (request,) = server.requests
+    assert (request.method, request.path, request.params) == ("POST", "/of/a%2Fb", {"p": "a/b&x=1"})
+    assert request.body == {"q": 'say "hi" & {text}', "note": "[a/b] {text}", "size": 10, "from": 7, "list": ["q1"]}
+
+
+def test_scores_and_fields_by_path(shop, server):
+    server.respond = lambda _: {"r": [{"d": {"key": 7}, "s": 2.5, "t": "Red mug"}, {"d": {"key": "x"}, "s": 2.5}]}
+    asked = source(server, hits="r[?s > `1`]", id="d.key", score="s", fields={"title": "t"})
+    described = {}
+
+    rankings = shop.ask(asked, by_id=False, described=described)
+
+    assert rankings.ranking("q1") == ["7", "x"]
+    assert described == {"7": {"title": "Red mug"}}
+
+
+def test_pages_until_the_depth(shop, server):
+    server.respond = lambda request: {
+        "hits": [{"id": f"d{i}"} for i in range(25)][int(request.params["from"]) :][: int(request.params["size"])]
+    }
+    params = {"q": "{text}", "from": "{from}", "size": "{size}"}
+
+    found = shop.lists(source(server, params=params, page_size="10"), depth=23)
+
+    assert found["q1"] == [f"d{i}" for i in range(23)]
+    assert sorted({request.params["from"] for request in server.requests}) == ["0", "10", "20"]
+
+
+def test_a_short_page_is_the_last_one(shop, server):
+    params = {"q": "{text}", "from": "{from}"}
+
+    assert shop.lists(source(server, params=params, page_size="10"), depth=100)["q1"] == ["red", "mug"]
+    assert len(server.requests) == 2
+
+
+@pytest.mark.parametrize("status", [429, 500, 502, 503, 504])
+def test_what_may_pass_is_asked_again(shop, server, waits, status):
+    failing(server, 2, status)
+
+    assert shop.lists(source(server))["q1"] == ["red", "mug"]
+    assert len(waits) == 2
+    assert 0.2 < waits[0] < waits[1] * 2 < 3
+
+
+def test_the_server_says_how_long_to_wait(shop, server, waits):
+    failing(server, 1, 429, {"Retry-After": "17"})
+
+    assert shop.lists(source(server))["q1"] == ["red", "mug"]
+    assert waits == [17.0]
+
+
+def test_a_server_that_asks_to_wait_too_long_is_an_error(shop, server, waits):
+    failing(server, 1, 429, {"Retry-After": "3600"})
+
+    assert "status 429, and asks to wait 3600s, for query 'q1' ('red mug')" in shop.refused(source(server))
+    assert waits == []
+
+
+@pytest.mark.usefixtures("waits")
+def test_what_fails_always_names_query_status_and_answer(shop, server):
+    failing(server, 99)
+    address = f"{server.url}/search"
+
+    assert shop.refused(source(server, concurrency="1")) == (
+        "shop.ireval.yaml:5:11: source > http\n"
+        f"  GET {address}: status 503 (asked 4 times), for query 'q1' ('red mug')\n"
+        '  it begins: {"error": "overloaded"}'
+    )
+    assert len(server.requests) == 4
+
+
+def test_what_cannot_pass_is_asked_once(shop, server):
+    failing(server, 99, 404)
+
+    assert "status 404, for query 'q1'" in shop.refused(source(server, concurrency="1"))
+    assert len(server.requests) == 1
+
+
+@pytest.mark.usefixtures("waits")
+@pytest.mark.parametrize(
+    ("part", "said"),
+    [
+        ({"timed_out": True}, "timed_out is true"),
+        ({"_shards": {"total": 5, "failed": 1}}, "1 of 5 shards failed"),
+        (
+            {"_shards": {"total": 5, "failed": 2, "failures": [{"reason": {"type": "gone", "reason": "node left"}}]}},
+            "2 of 5 shards failed (gone: node left)",
+        ),
+        ({"responseHeader": {"partialResults": True}}, "responseHeader.partialResults is true"),
+        ({"root": {"coverage": {"coverage": 80, "full": False}}}, "it covers 80% of the documents"),
+    ],
+)
+def test_an_incomplete_answer_is_asked_again_and_never_scored(shop, server, part, said):
+    whole = {"hits": [{"id": "d1"}]}
+    left = [1]
+    server.respond = lambda _: {**whole, **(part if left[0] > 0 else {})}
+
+    assert f"the answer is incomplete: {said} (asked 2 times)" in shop.refused(source(server, attempts="2"))
+
+    healthy = {"timed_out": False, "_shards": {"total": 5, "failed": 0}, "root": {"coverage": {"full": True}}}
+    server.respond = lambda _: {**whole, **healthy, "responseHeader": {"status": 0}}
+    assert shop.lists(source(server))["q1"] == ["d1"]
+
+
+@pytest.mark.usefixtures("waits")
+def test_a_condition_of_the_suite_says_what_is_complete(shop, server):
+    server.respond = lambda request: {"hits": [{"id": "d1"}], "ok": request.text != "red mug"}
+
+    assert "the answer is incomplete: ok is not true" in shop.refused(source(server, complete="ok"))
+
+
+@pytest.mark.usefixtures("waits")
+def test_a_query_within_the_error_budget_counts_as_answered_with_nothing(shop, server):
+    failing(server, 99)
+
+    assert shop.lists(source(server, error_budget="50%")) == {"q1": [], "q2": ["blue", "mug"]}
+
+
+@pytest.mark.usefixtures("waits")
+def test_one_query_more_than_the_error_budget_is_an_error(shop, server):
+    server.respond = lambda _: (500, b"", {})
+
+    said = shop.refused(source(server, error_budget="1", concurrency="1"))
+
+    assert "for query 'q2' ('blue mug'); 1 query before it failed, which error_budget allowed" in said
+    assert "it is empty" in said
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (b"<html>login</html>", "the answer is not JSON, for query 'q1' ('red mug')\n  it begins: <html>login</html>"),
+        ({"docs": [], "n": 0}, "the answer has nothing at hits: hits, for query 'q1' ('red mug')\n  its keys: docs, n"),
+        ({"hits": {"hits": []}}, "the answer has dict, not a list, at hits: hits"),
+        ({"hits": [{"_id": "d1"}]}, "a hit has no id at id"),
+        ({"hits": [{"id": True}]}, "a hit has no id at id"),
+    ],
+)
+def test_an_answer_that_is_no_ranking(shop, server, answer, said):
+    server.respond = lambda _: (200, answer, {})
+
+    assert said in shop.refused(source(server, concurrency="1"))
+
+
+def test_scores_that_do_not_fall_with_the_rank_are_refused(shop, server):
+    server.respond = lambda _: {"hits": [{"id": "a", "s": 1}, {"id": "b", "s": 2}]}
+
+    said = shop.refused(source(server, score="s"))
+
+    assert "scores do not order the hits: 'b' (2) stands below 'a' (1)" in said
+    assert "leave out score:, so that their order counts" in said
+
+
+def test_redirects_are_refused_unless_asked_for(shop, server):
+    good = server.respond
+    server.respond = lambda r: good(r) if r.path == "/new" else (307, b"", {"location": f"/new?q={r.text[:3]}"})
+
+    assert "status 307: it redirects to '/new?q=" in shop.refused(source(server))
+    assert shop.lists(source(server, redirects="true")) == {"q1": ["red"], "q2": ["blu"]}
+
+
+def test_a_redirect_never_leads_to_another_host(shop, server):
+    other = Server()
+    server.respond = lambda _: (302, b"", {"location": f"{other.url}/search"})
+    try:
+        assert "it redirects to another host, 127.0.0.1" in shop.refused(source(server, redirects="true"))
+        assert other.requests == []
+    finally:
+        other.close()
+
+
+def test_an_answer_without_end_is_cut_off(shop, server, monkeypatch):
+    monkeypatch.setattr(http, "LARGEST", 1 << 20)
+    server.respond = lambda _: (200, b" " * (2 << 20), {})
+
+    assert "the answer is larger than 1 MiB" in shop.refused(source(server))
+
+
+@pytest.mark.usefixtures("waits")
+def test_a_server_that_does_not_answer(shop, server):
+    asked = threading.Event()
+    server.respond = lambda _: asked.wait(60) or {}
+    try:
+        said = shop.refused(source(server, timeout="200ms", attempts="2"))
+    finally:
+        asked.set()
+
+    assert "no answer in 0.2s (asked 2 times)" in said
+    assert "to allow more time, set timeout:" in said
+
+
+@pytest.mark.usefixtures("waits")
+def test_nobody_listens(shop, server):
+    server.close()
+
+    assert "ConnectError" in shop.refused(source(server))
+
+
+def test_a_token_is_in_the_request_and_in_no_message(shop, server):
+    server.respond = lambda request: (401, {"you sent": request.headers["authorization"]}, {})
+
+    said = shop.refused(source(server, headers={"Authorization": "Bearer abc123-secret-token"}))
+
+    assert "status 401" in said
+    assert "abc123-secret-token" not in said
+    assert hidden("abc123-secret-token") == "${Authorization}"
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"http": "search.example/q"}, "'search.example/q' is no address"),
+        ({"http": "https://{segment}.example/q"}, "the host must not depend on the query"),
+        ({"page_size": "10"}, "page_size needs {from} or {page} in the request"),
+        ({"hits": "hits["}, "'hits[' is not JMESPath"),
+        ({"hits": ""}, "hits is empty"),
+    ],
+)
+def test_options_that_cannot_be_right(shop, server, options, said):
+    with pytest.raises(ValueError, match="validation error") as caught:
+        shop.source(source(server, **options))
+
+    assert said in str(caught.value)
+
+
+def test_a_placeholder_that_is_no_column(shop, server):
+    said = shop.refused(source(server, params={"q": "{txt}"}))
+
+    assert "{txt} is not a column of the queries (queries.tsv)" in said
+    assert "did you mean 'text'?" in said
+    assert server.requests == []
+
+
+def test_queries_without_text(shop, server):
+    shop.queries = type(shop.queries)(("q1", "q2"), ("red", ""), {}, "queries.tsv")
+
+    assert "query 'q2' has no text (queries.tsv), but the request needs {text}" in shop.refused(source(server))
+
+
+def test_no_more_requests_a_second_than_the_rate(shop, server, waits):
+    shop.lists(source(server, rate="0.5", concurrency="2"))
+
+    assert max(waits) > 1.5
