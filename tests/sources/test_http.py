@@ -1,9 +1,11 @@
 """The source ``http``: requests to a server of our own over a real socket, and its answers as rankings."""
 
 import json
+import re
 import threading
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from types import SimpleNamespace
 from urllib.parse import parse_qs, urlsplit
 
@@ -12,8 +14,11 @@ import pytest
 pytest.importorskip("httpx", reason="needs pytest-ireval[live]")
 pytest.importorskip("jmespath", reason="needs pytest-ireval[live]")
 
+from pytest_ireval import load_suite
 from pytest_ireval.secrets import hidden
 from pytest_ireval.sources import http
+from pytest_ireval.suites import yaml_tree
+from pytest_ireval.suites.scalars import File
 
 
 class Server:
@@ -349,3 +354,106 @@ def test_no_more_requests_a_second_than_the_rate(shop, server, waits):
     shop.lists(source(server, rate="0.5", concurrency="2"))
 
     assert max(waits) > 1.5
+
+
+PAGE = Path(__file__).parents[2] / "docs" / "sources.md"
+LUCENE = {"took": 3, "timed_out": False, "_shards": {"total": 1, "failed": 0}}
+WIRE = {
+    "http": ("/api/products", lambda ids: {"results": [{"sku": i, "name": i.title()} for i in ids]}),
+    "opensearch": (
+        "/products/_search",
+        lambda ids: {
+            **LUCENE,
+            "hits": {"hits": [{"_id": i, "_score": 1.5, "_source": {"title": i.title()}} for i in ids]},
+        },
+    ),
+    "solr": (
+        "/solr/products/query",
+        lambda ids: {"response": {"numFound": 2, "docs": [{"id": i, "score": 1.5, "title": i.title()} for i in ids]}},
+    ),
+    "vespa": (
+        "/search/",
+        lambda ids: {
+            "root": {
+                "coverage": {"coverage": 100, "full": True},
+                "fields": {"totalCount": len(ids)},
+                **(
+                    {"children": [{"relevance": 1.5, "fields": {"sku": i, "title": i.title()}} for i in ids]}
+                    if ids
+                    else {}
+                ),
+            }
+        },
+    ),
+}
+"""The path that an engine is asked at, and its answer with these documents."""
+WIRE["elasticsearch"] = WIRE["opensearch"]
+EXAMPLES = (
+    re.findall(r"^```yaml\n(source:\n  (\w+): https://search\.example.*?)^```$", PAGE.read_text("utf-8"), re.M | re.S)
+    if PAGE.exists()
+    else []
+)
+
+
+@pytest.mark.skipif(not EXAMPLES, reason="needs a checkout of the project")
+@pytest.mark.parametrize(("code", "engine"), EXAMPLES, ids=[engine for _, engine in EXAMPLES])
+def test_the_sources_of_the_page_speak_to_servers_that_answer_like_the_engine(shop, server, code, engine):
+    path, answer = WIRE[engine]
+    asked = tree_of(
+        code.replace("https://search.example:9200", server.url).replace("https://search.example", server.url)
+    )
+    server.respond = lambda _: answer(["m2", "m1"])
+    described = {}
+
+    assert shop.ask(asked["source"], by_id=False, described=described).ranking("q1") == ["m2", "m1"]
+    assert described.get("m1", {"title": "M1"}) == {"title": "M1"}
+    assert {request.path for request in server.requests} == {path}
+    assert "red mug" in json.dumps([(request.params, request.body) for request in server.requests])
+
+    server.respond = lambda _: answer([])
+    assert shop.lists(asked["source"]) == {"q1": [], "q2": []}
+    server.respond = lambda _: {"unexpected": "shape"}
+    assert "the answer has nothing at hits" in shop.refused(asked["source"])
+
+
+def tree_of(code):
+    """The tree of a part of a suite, as a suite is read."""
+    return yaml_tree.tree_of(code.encode(), File("shop.ireval.yaml", ".")).top
+
+
+def test_examples_of_every_engine_are_on_the_page():
+    assert {engine for _, engine in EXAMPLES} == {*WIRE}
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({}, "nothing given to search with"),
+        ({"query": {"match_all": {}}, "body": {}}, "query and body given to search with"),
+        ({"template": {"params": {}}}, "template names no stored template"),
+        ({"body": "match_all"}, "body is not a mapping"),
+    ],
+)
+def test_options_of_an_engine_that_cannot_be_right(shop, options, said):
+    with pytest.raises(ValueError, match=said):
+        shop.source({"opensearch": "http://localhost:9200/products", **options})
+
+
+def test_a_stored_template(shop, server):
+    server.respond = lambda _: WIRE["opensearch"][1](["m1"])
+
+    shop.lists({"opensearch": f"{server.url}/products", "template": {"id": "shop", "params": {"words": "{text}"}}})
+
+    request = server.requests[0]
+    assert (request.path, request.body["id"]) == ("/products/_search/template", "shop")
+
+
+def test_a_suite_keeps_the_order_of_a_live_system(tmp_path, server):
+    source = f"{{http: {server.url}, params: {{q: '{{text}}'}}, hits: hits}}"
+    suite = f"ireval: 1\nsuite: shop\nqueries: q.tsv\nsource: {source}\n"
+    (tmp_path / "q.tsv").write_text("id\ttext\nq1\tred\n", encoding="utf-8")
+    rules = "rules:\n  - churn: {overlap: RBO(p=0.9), below: 0.5, at_most: 10%}\n"
+    for text, ties in ((suite, "input"), (suite + "ties: trec\n", "trec")):
+        path = tmp_path / "shop.ireval.yaml"
+        path.write_text(text + rules, encoding="utf-8")
+        assert load_suite(path).policies.ties == ties
