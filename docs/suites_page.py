@@ -45,6 +45,12 @@ EXAMPLES = {
     "run": "source: {run: runs/candidate.trec}",
     "python": 'source: {python: "shop.search:search"}',
     "command": "source: {command: [python, search.py]}",
+    "http": 'source: {http: "https://search.example/api?q={text}", hits: results}',
+    "elasticsearch": 'source: {elasticsearch: "https://search.example:9200/shop", query: {match: {title: "{text}"}}}',
+    "opensearch": 'source: {opensearch: "https://search.example:9200/products", query: {match: {title: "{text}"}}}',
+    "solr": 'source: {solr: "https://search.example/solr/products", body: {params: {qf: title}}}',
+    "vespa": 'source: {vespa: "https://search.example", ranking: bm25}',
+    "sql": 'source: {sql: "select id from shelf where title match :text", database: "sqlite:///shop.db"}',
 }
 """Of rules and sources; a test loads them."""
 

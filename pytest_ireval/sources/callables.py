@@ -214,7 +214,7 @@ def out_of_order(pairs: Pairs) -> str:
     """Two neighbours of which the lower one has the higher score; "" if there are none."""
     for (above, first), (below, second) in pairwise(pairs):
         if second > first:
-            return f"{shown(below)} ({second:g}) stands below {shown(above)} ({first:g})"
+            return f"{shown(below)} ({second:g}) is below {shown(above)} ({first:g})"
     return ""
 
 

@@ -30,7 +30,7 @@ class _EngineOptions(LiveOptions):
         address = getattr(self, type(self).engine)
         parts = urlsplit(address)
         if parts.scheme not in ("http", "https") or not parts.netloc or "{" in address:
-            raise UnfitError(f"{shown(address)} is no address", "write https://host:port/name")
+            raise UnfitError(f"{shown(address)} is not an address", "write https://host:port/name")
         return self
 
 

@@ -43,7 +43,7 @@ SECRET_HEADERS = re.compile(r"authorization|cookie|key|token|secret|password", r
 
 
 def _json_tree(value: Any) -> Any:
-    """A JSON value as a suite writes it: plain ``10``, ``true`` and ``null`` are no texts, quoted ones are."""
+    """Read a JSON value as a suite writes it: ``10``, ``true`` and ``null`` as in JSON, and what is quoted as text."""
     if isinstance(value, Mapping):
         return {str(key): _json_tree(each) for key, each in value.items()}
     if isinstance(value, (list, tuple)):
@@ -108,7 +108,7 @@ class HttpOptions(LiveOptions):
     def _sound(self) -> HttpOptions:
         address = urlsplit(self.http)
         if address.scheme not in ("http", "https") or not address.netloc:
-            raise UnfitError(f"{shown(self.http)} is no address", "write https://host/path")
+            raise UnfitError(f"{shown(self.http)} is not an address", "write https://host/path")
         if "{" in address.netloc:
             raise UnfitError("the host must not depend on the query", "use placeholders behind the host only")
         used = set(_holes([self.http, self.params, self.body]))
@@ -119,7 +119,7 @@ class HttpOptions(LiveOptions):
         for expression in filter(
             None, (self.hits, self.id, self.score, self.took, self.complete, *self.fields.values())
         ):
-            path_of(expression)
+            json_path(expression)
         return self
 
 
@@ -179,7 +179,7 @@ def _filled(tree: Any, values: Mapping[str, Any], encode: Encode = str) -> Any:
 _PLAIN_PATH = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*")
 
 
-def path_of(expression: str) -> Callable[[Any], Any]:
+def json_path(expression: str) -> Callable[[Any], Any]:
     """A function that finds the value of a JMESPath expression; plain names, which are most, without the library."""
     if _PLAIN_PATH.fullmatch(expression):
         names = expression.split(".")
@@ -271,9 +271,9 @@ class _Asker:
         self.client, self.exchange, self.options, self.request = client, exchange, options, request
         self.tally = _Tally()
         self.allowed = options.error_budget.of(len(request.queries))
-        self.hits, self.id = path_of(exchange.hits), path_of(exchange.id)
-        self.score = path_of(exchange.score) if exchange.score else None
-        self.fields = {name: path_of(path) for name, path in exchange.fields.items()}
+        self.hits, self.id = json_path(exchange.hits), json_path(exchange.id)
+        self.score = json_path(exchange.score) if exchange.score else None
+        self.fields = {name: json_path(path) for name, path in exchange.fields.items()}
 
     def answer(self, number: int) -> _Ranked:
         """The ranking of a query; an empty one if it failed and the error budget allows that."""
@@ -309,7 +309,7 @@ class _Asker:
         for page in range(-(-wanted // size)):
             answer, needed = self._attempted({**values, "page": page, "from": page * size})
             if not page:
-                seconds, took = needed, path_of(exchange.took)(answer) if exchange.took else None
+                seconds, took = needed, json_path(exchange.took)(answer) if exchange.took else None
             found = self._read(answer, described)
             documents += found
             if len(found) < size:
@@ -354,7 +354,7 @@ class _Asker:
             raise _Failed("the answer is not JSON", _start_of(data)) from None
         if why := incomplete(answer):
             raise _Failed(f"the answer is incomplete: {why}", again=True)
-        if self.exchange.complete and path_of(self.exchange.complete)(answer) is not True:
+        if self.exchange.complete and json_path(self.exchange.complete)(answer) is not True:
             raise _Failed(
                 f"the answer is incomplete: {self.exchange.complete} is not true", _start_of(data), again=True
             )

@@ -21,7 +21,7 @@ LAYERS = [
     ({"repositories"}, set()),
     ({"baselines", "history"}, {"numpy", "zstandard"}),
     ({"suites", "options"}, {"pydantic", "yaml"}),
-    ({"sources"}, {"numpy", "pydantic"}),
+    ({"sources"}, {"numpy", "pydantic", "httpx", "jmespath", "sqlalchemy"}),
     ({"intake"}, {"numpy"}),
     ({"evaluating"}, {"numpy"}),
     ({"comparing", "explaining"}, {"numpy"}),

@@ -260,7 +260,7 @@ def test_scores_that_do_not_fall_with_the_rank_are_refused(shop, server):
 
     said = shop.refused(source(server, score="s"))
 
-    assert "scores do not order the hits: 'b' (2) stands below 'a' (1)" in said
+    assert "scores do not order the hits: 'b' (2) is below 'a' (1)" in said
     assert "leave out score:, so that their order counts" in said
 
 
@@ -322,7 +322,7 @@ def test_a_token_is_in_the_request_and_in_no_message(shop, server):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"http": "search.example/q"}, "'search.example/q' is no address"),
+        ({"http": "search.example/q"}, "'search.example/q' is not an address"),
         ({"http": "https://{segment}.example/q"}, "the host must not depend on the query"),
         ({"page_size": "10"}, "page_size needs {from} or {page} in the request"),
         ({"hits": "hits["}, "'hits[' is not JMESPath"),
