@@ -34,6 +34,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         default=[],
         help="run without an installed plugin; repeatable",
     )
+    group.addoption(
+        "--ireval-offline", action="store_true", help="ask no live system: answers come from recordings alone"
+    )
     group.addoption("--ireval-base", metavar="REF", help="compare baselines with those at the merge base with REF")
     parser.addini("ireval", "true: as --ireval; a run without suites is then a usual run of pytest", type="bool")
     parser.addini("ireval_baseline_lowering", "with --ireval-base: report (default) or fail", default="report")

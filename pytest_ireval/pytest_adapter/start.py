@@ -29,6 +29,8 @@ from pytest_ireval.secrets import SHORTEST, hidden, hidden_in, keep
 
 Report = TypeVar("Report", pytest.TestReport, pytest.CollectReport)
 
+OFFLINE = "IREVAL_OFFLINE"
+"""The variable by which a source knows that it must not ask a live system."""
 HANDED = "ireval"
 """The key of what a worker has to know."""
 
@@ -46,6 +48,9 @@ def start(config: pytest.Config) -> None:
     config.pluginmanager.register(claims, "ireval-claims")
     config.pluginmanager.register(_ShownReports(), "ireval-shown-reports")
     _keep_declared(config)
+    if config.getoption("ireval_offline") and not os.environ.get(OFFLINE):
+        os.environ[OFFLINE] = "1"
+        config.add_cleanup(lambda: os.environ.pop(OFFLINE, None))
     try:
         if hasattr(config, "workerinput"):
             _start_worker(config, Handed(*config.workerinput[HANDED]))

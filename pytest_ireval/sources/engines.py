@@ -11,8 +11,9 @@ from pydantic import Field, model_validator
 from pytest_ireval.errors import shown
 from pytest_ireval.plugins.kinds import source
 from pytest_ireval.retrieval.rankings import Rankings
+from pytest_ireval.sources.exchange import Exchange, JsonTree
 from pytest_ireval.sources.foreign_text import Request
-from pytest_ireval.sources.http import Exchange, JsonTree, LiveOptions, asked_over_http
+from pytest_ireval.sources.http import LiveOptions, asked_over_http
 from pytest_ireval.suites.scalars import UnfitError
 from pytest_ireval.suites.values import Text, Texts
 

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import json
+import os
 import random
 import re
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
+from collections.abc import Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
 from importlib.util import find_spec
 from threading import Lock
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 from urllib.parse import quote, urlsplit
 
-from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
+from pydantic import Field, model_validator
 
 from pytest_ireval.errors import Problem, SourceError, did_you_mean, shown
 from pytest_ireval.plugins.kinds import source
@@ -23,11 +24,13 @@ from pytest_ireval.retrieval.rankings import Rankings, rankings_of_lists
 from pytest_ireval.secrets import keep
 from pytest_ireval.sources.asking import LOGIN, in_threads
 from pytest_ireval.sources.callables import Described, out_of_order
+from pytest_ireval.sources.exchange import Exchange, JsonTree, filled, holes, incomplete, json_path
 from pytest_ireval.sources.foreign_text import Request, tidy
+from pytest_ireval.sources.recording import OFFLINE, Answered, Recording
 from pytest_ireval.suites.options import SourceOptions
 from pytest_ireval.suites.quantities import Amount
-from pytest_ireval.suites.scalars import NUMBER, Scalar, UnfitError
-from pytest_ireval.suites.values import AmountText, DurationText, Flag, Number, Text, Whole
+from pytest_ireval.suites.scalars import UnfitError
+from pytest_ireval.suites.values import AmountText, DurationText, Flag, Number, PathText, Text, Whole
 from pytest_ireval.text_table import counted
 
 if TYPE_CHECKING:
@@ -40,24 +43,6 @@ LONGEST_WAIT = 60.0
 LARGEST = 64 << 20
 """The number of bytes of one answer that are read."""
 SECRET_HEADERS = re.compile(r"authorization|cookie|key|token|secret|password", re.IGNORECASE)
-
-
-def _json_tree(value: Any) -> Any:
-    """Read a JSON value as a suite writes it: ``10``, ``true`` and ``null`` as in JSON, and what is quoted as text."""
-    if isinstance(value, Mapping):
-        return {str(key): _json_tree(each) for key, each in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_json_tree(each) for each in value]
-    if not isinstance(value, Scalar):
-        return value
-    text = str(value)
-    if not value.quoted and (text in ("true", "false", "null") or NUMBER.fullmatch(text)):
-        with suppress(ValueError):  # a number such as 007, which JSON does not know
-            return json.loads(text)
-    return text
-
-
-JsonTree = Annotated[Any, BeforeValidator(_json_tree), WithJsonSchema({})]
 
 
 class LiveOptions(SourceOptions):
@@ -76,6 +61,7 @@ class LiveOptions(SourceOptions):
         description="The number of queries, or their share, that may fail; they count as answered with nothing.",
     )
     redirects: Flag = Field(False, description="Follow redirects on the same host.")
+    record: PathText | None = Field(None, repr=False, description="A folder that keeps all answers, to replay them.")
 
     @model_validator(mode="after")
     def _installed(self) -> LiveOptions:
@@ -111,7 +97,7 @@ class HttpOptions(LiveOptions):
             raise UnfitError(f"{shown(self.http)} is not an address", "write https://host/path")
         if "{" in address.netloc:
             raise UnfitError("the host must not depend on the query", "use placeholders behind the host only")
-        used = set(_holes([self.http, self.params, self.body]))
+        used = set(holes([self.http, self.params, self.body]))
         if self.page_size and not used & {"from", "page"}:
             raise UnfitError("page_size needs {from} or {page} in the request", "write for example from: '{from}'")
         if not self.hits:
@@ -133,73 +119,6 @@ def http(options: HttpOptions, request: Request) -> Rankings:
     return asked_over_http(exchange, options, request)
 
 
-class Exchange(NamedTuple):
-    """The way in which a query becomes a request, and the answer a ranking. Texts have holes, paths are JMESPath."""
-
-    url: str
-    method: str
-    params: Mapping[str, str]
-    body: Any
-    hits: str
-    id: str
-    score: str = ""
-    fields: Mapping[str, str] = {}
-    took: str = ""
-    complete: str = ""
-    page_size: int | None = None
-
-
-_HOLE = re.compile(r"\{\{(?P<literal>[A-Za-z_][\w.-]*)\}\}|\{(?P<name>[A-Za-z_][\w.-]*)\}")
-Encode = Callable[[Any], str]
-
-
-def _holes(tree: Any) -> Iterator[str]:
-    """The names of all placeholders."""
-    if isinstance(tree, str):
-        yield from (hole["name"] for hole in _HOLE.finditer(tree) if hole["name"])
-    elif isinstance(tree, Mapping | list | tuple):
-        for each in tree.values() if isinstance(tree, Mapping) else tree:
-            yield from _holes(each)
-
-
-def _filled(tree: Any, values: Mapping[str, Any], encode: Encode = str) -> Any:
-    """The tree with placeholders filled in; a text that is one placeholder becomes its value, which may be a number."""
-    if isinstance(tree, str):
-        if "{" not in tree:
-            return tree
-        whole = _HOLE.fullmatch(tree)
-        if whole and whole["name"] and encode is str:
-            return values[whole["name"]]
-        return _HOLE.sub(lambda hole: encode(values[hole["name"]]) if hole["name"] else f"{{{hole['literal']}}}", tree)
-    if isinstance(tree, Mapping):
-        return {key: _filled(each, values, encode) for key, each in tree.items()}
-    return [_filled(each, values, encode) for each in tree] if isinstance(tree, list) else tree
-
-
-_PLAIN_PATH = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*")
-
-
-def json_path(expression: str) -> Callable[[Any], Any]:
-    """A function that finds the value of a JMESPath expression; plain names, which are most, without the library."""
-    if _PLAIN_PATH.fullmatch(expression):
-        names = expression.split(".")
-
-        def found(value: Any) -> Any:
-            for name in names:
-                value = value.get(name) if isinstance(value, dict) else None
-            return value
-
-        return found
-    import jmespath
-
-    try:
-        search: Callable[[Any], Any] = jmespath.compile(expression).search
-    except jmespath.exceptions.JMESPathError as error:
-        complaint = " ".join(str(error).split("\n")[0].split())
-        raise UnfitError(f"{shown(expression)} is not JMESPath: {complaint}", "see https://jmespath.org") from None
-    return search
-
-
 class _Failed(Exception):  # noqa: N818 - it is the end of an attempt, and becomes an error if it is the last one
     """An attempt without a result; ``again`` says whether another one may succeed, ``after`` that many seconds."""
 
@@ -210,15 +129,15 @@ class _Failed(Exception):  # noqa: N818 - it is the end of an attempt, and becom
 
 @dataclass
 class _Tally:
-    """What happened to requests, counted by all threads."""
+    """Counts of what happened to requests, kept by all threads."""
 
     lock: Lock = field(default_factory=Lock)
     next_at: float = 0.0
     """The earliest moment of the next request, if there is a rate."""
     repeated: dict[str, int] = field(default_factory=dict)
-    """How many queries were asked again, by the reason."""
+    """The number of queries that were asked again, by the reason."""
     failed: dict[str, str] = field(default_factory=dict)
-    """By query, why it has no answer."""
+    """By query, the reason why it has no answer."""
 
 
 class _Ranked(NamedTuple):
@@ -235,27 +154,25 @@ def asked_over_http(exchange: Exchange, options: LiveOptions, request: Request) 
     """The rankings of all queries of the request; the first that fails beyond the error budget is an error."""
     queries = request.queries
     known = {"id", "text", "depth", "size", "from", "page", *queries.columns}
-    used = list(_holes([exchange.url, exchange.params, exchange.body, options.headers]))
+    used = list(holes([exchange.url, exchange.params, exchange.body, options.headers]))
     if unknown := next((name for name in used if name not in known), None):
         complaint = f"{{{unknown}}} is not a column of the queries ({queries.origin})"
         raise SourceError(Problem(complaint, suggestion=did_you_mean(unknown, known), allowed=", ".join(sorted(known))))
     if "text" in used and not all(queries.text):
         query = next(query for query, text in zip(queries.ids, queries.text, strict=True) if not text)
         raise SourceError(f"query {shown(query)} has no text ({queries.origin}), but the request needs {{text}}")
-    import httpx
-
-    limits = httpx.Limits(max_connections=options.concurrency, max_keepalive_connections=options.concurrency)
-    http2 = find_spec("h2") is not None
-    with httpx.Client(
-        timeout=options.timeout, limits=limits, http2=http2, headers={"accept": "application/json"}
-    ) as client:
-        asker = _Asker(client, exchange, options, request)
+    with ExitStack() as stack:
+        recording = stack.enter_context(Recording(options.record, request, exchange)) if options.record else None
+        if os.environ.get(OFFLINE) and recording is None:
+            said = f"{OFFLINE} closes the network, and this source has no recording"
+            raise SourceError(Problem(said, suggestion="add record: FOLDER, and run once with the network"))
+        asker = _Asker(stack.enter_context(_client(options)), exchange, options, request, recording)
         limit = options.attempts * (options.timeout + LONGEST_WAIT) * 2
         outcomes = in_threads(asker.answer, len(queries), options.concurrency, limit, request.progress)
-    if outcomes and (error := outcomes[-1].error):
-        raise error
-    if outcomes and outcomes[-1].overran:
-        raise SourceError(f"no answer to query {shown(queries.ids[len(outcomes) - 1])} in {limit:g}s")
+        if outcomes and (error := outcomes[-1].error):
+            raise error
+        if outcomes and outcomes[-1].overran:
+            raise SourceError(f"no answer to query {shown(queries.ids[len(outcomes) - 1])} in {limit:g}s")
     found = {query: outcome.value for query, outcome in zip(queries.ids, outcomes, strict=True)}
     for ranked in found.values():
         for document, more in ranked.described.items():
@@ -264,11 +181,29 @@ def asked_over_http(exchange: Exchange, options: LiveOptions, request: Request) 
     return rankings_of_lists(lists, "rankings", None if request.keep_all else request.depth, by_id=request.by_id)
 
 
+def _client(options: LiveOptions) -> httpx.Client:
+    """Connections that are kept, with proxies and certificates of the environment."""
+    import httpx
+
+    limits = httpx.Limits(max_connections=options.concurrency, max_keepalive_connections=options.concurrency)
+    http2 = find_spec("h2") is not None
+    headers = {"accept": "application/json"}
+    return httpx.Client(timeout=options.timeout, limits=limits, http2=http2, headers=headers)
+
+
 class _Asker:
     """Asks for one query at a time, from any thread."""
 
-    def __init__(self, client: httpx.Client, exchange: Exchange, options: LiveOptions, request: Request) -> None:
+    def __init__(
+        self,
+        client: httpx.Client,
+        exchange: Exchange,
+        options: LiveOptions,
+        request: Request,
+        recording: Recording | None,
+    ) -> None:
         self.client, self.exchange, self.options, self.request = client, exchange, options, request
+        self.recording = recording
         self.tally = _Tally()
         self.allowed = options.error_budget.of(len(request.queries))
         self.hits, self.id = json_path(exchange.hits), json_path(exchange.id)
@@ -307,7 +242,7 @@ class _Asker:
         described: Described = {}
         seconds, took = 0.0, None
         for page in range(-(-wanted // size)):
-            answer, needed = self._attempted({**values, "page": page, "from": page * size})
+            answer, needed = self._answered((number, page), {**values, "page": page, "from": page * size})
             if not page:
                 seconds, took = needed, json_path(exchange.took)(answer) if exchange.took else None
             found = self._read(answer, described)
@@ -316,11 +251,28 @@ class _Asker:
                 break
         return _Ranked(self._in_order(documents), described, seconds, took)
 
-    def _attempted(self, values: Mapping[str, Any]) -> tuple[Any, float]:
-        """The answer to one request, and its seconds: another attempt follows one that may pass."""
+    def _answered(self, place: tuple[int, int], values: Mapping[str, Any]) -> Answered:
+        """The answer to one request, recorded or from the system."""
+        exchange = self.exchange
+        sent = {
+            "method": exchange.method,
+            "url": filled(exchange.url, values, lambda value: quote(str(value), safe="")),
+            "params": {name: str(filled(text, values)) for name, text in exchange.params.items()},
+            "json": None if exchange.body is None else filled(exchange.body, values),
+        }
+        headers = {name: str(filled(text, values)) for name, text in self.options.headers.items()}
+        if self.recording is None:
+            return self._attempted(sent, headers)
+        try:
+            return self.recording.answered(place, sent, lambda: self._attempted(sent, headers))
+        except LookupError as error:
+            raise _Failed(str(error), f"unset {OFFLINE} to record it") from None
+
+    def _attempted(self, sent: Mapping[str, Any], headers: Mapping[str, str]) -> Answered:
+        """The answer of the system to one request, and its seconds: another attempt follows one that may pass."""
         for attempt in range(1, self.options.attempts + 1):
             try:
-                return self._once(values)
+                return self._once(sent, headers)
             except _Failed as failure:
                 if not failure.again or attempt == self.options.attempts:
                     tries = f" (asked {attempt} times)" if attempt > 1 else ""
@@ -331,13 +283,13 @@ class _Asker:
                 time.sleep(failure.after or min(LONGEST_WAIT, 0.25 * 2**attempt * random.uniform(0.5, 1)))  # noqa: S311
         raise AssertionError("there is at least one attempt")
 
-    def _once(self, values: Mapping[str, Any]) -> tuple[Any, float]:
+    def _once(self, sent: Mapping[str, Any], headers: Mapping[str, str]) -> Answered:
         import httpx
 
         self._wait_for_turn()
         began = time.monotonic()
         try:
-            status, data, headers = self._exchanged(values, began + self.options.timeout)
+            status, data, returned = self._exchanged(sent, headers, began + self.options.timeout)
         except (httpx.TimeoutException, TimeoutError) as error:
             raise _Failed(
                 f"no answer in {self.options.timeout:g}s", "to allow more time, set timeout:", again=True
@@ -347,7 +299,7 @@ class _Asker:
             raise _Failed(reason, again=True) from error
         seconds = time.monotonic() - began
         if status >= 300:
-            raise self._refused(status, data, headers)
+            raise self._refused(status, data, returned)
         try:
             answer = json.loads(data)
         except ValueError:
@@ -358,7 +310,7 @@ class _Asker:
             raise _Failed(
                 f"the answer is incomplete: {self.exchange.complete} is not true", _start_of(data), again=True
             )
-        return answer, seconds
+        return Answered(answer, seconds)
 
     def _wait_for_turn(self) -> None:
         """Wait as long as the rate says."""
@@ -370,14 +322,11 @@ class _Asker:
             self.tally.next_at = turn + 1 / self.options.rate
         time.sleep(turn - now)
 
-    def _exchanged(self, values: Mapping[str, Any], until: float) -> tuple[int, bytes, Mapping[str, str]]:
+    def _exchanged(
+        self, what: Mapping[str, Any], headers: Mapping[str, str], until: float
+    ) -> tuple[int, bytes, Mapping[str, str]]:
         """Status, body and headers of one answer; redirects are followed if they stay on the host."""
-        exchange = self.exchange
-        url = _filled(exchange.url, values, lambda value: quote(str(value), safe=""))
-        params = {name: str(_filled(text, values)) for name, text in exchange.params.items()}
-        headers = {name: str(_filled(text, values)) for name, text in self.options.headers.items()}
-        body = None if exchange.body is None else _filled(exchange.body, values)
-        sent = self.client.build_request(exchange.method, url, params=params or None, json=body, headers=headers)
+        sent = self.client.build_request(**{**what, "params": what["params"] or None}, headers=headers)
         for _ in range(5):
             answer = self.client.send(sent, stream=True)
             try:
@@ -462,25 +411,3 @@ def _seconds_to_wait(text: str) -> float:
         return max(0.0, parsedate_to_datetime(text).timestamp() - time.time())
     except ValueError:
         return 0.0
-
-
-def incomplete(answer: Any) -> str:
-    """Why an answer lacks a part although its status is a success, as engines say it; "" if they do not."""
-    if not isinstance(answer, dict):
-        return ""
-    shards = answer.get("_shards")
-    header = answer.get("responseHeader")
-    root = answer.get("root")
-    coverage = root.get("coverage") if isinstance(root, dict) else None
-    if answer.get("timed_out") is True:
-        return "timed_out is true"
-    if isinstance(shards, dict) and shards.get("failed"):
-        failures = shards.get("failures") or [{}]
-        reason = failures[0].get("reason") if isinstance(failures[0], dict) else None
-        said = f" ({reason.get('type')}: {reason.get('reason')})" if isinstance(reason, dict) else ""
-        return f"{shards['failed']} of {shards.get('total', '?')} shards failed{said}"
-    if isinstance(header, dict) and header.get("partialResults") in (True, "true", "omitted"):
-        return "responseHeader.partialResults is true"
-    if isinstance(coverage, dict) and (coverage.get("full") is False or coverage.get("degraded")):
-        return f"it covers {coverage.get('coverage', '?')}% of the documents"
-    return ""

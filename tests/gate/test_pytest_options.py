@@ -1,5 +1,7 @@
 """pytest's own options work on suites as they do on tests."""
 
+import os
+
 import pytest
 
 IDS = [
@@ -165,3 +167,15 @@ def test_with_q_a_run_that_nobody_knows_about_still_says_so(accepted):
     assert result.ret == 0
     result.stdout.fnmatch_lines(["ireval: inconclusive: 1 suite inconclusive (shop); *"])
     assert "== ireval" not in result.stdout.str()
+
+
+def test_offline_asks_no_live_system(shop, monkeypatch):
+    monkeypatch.delenv("IREVAL_OFFLINE", raising=False)
+    live = "{http: 'http://127.0.0.1:9/x?q={text}', hits: hits, attempts: 1}"
+    shop.change(("source: {run: rankings.txt}", f"source: {live}"))
+
+    result = shop.run("--ireval-offline", "-p", "no:xdist")
+
+    assert result.ret == 1
+    result.stdout.fnmatch_lines(["*IREVAL_OFFLINE closes the network, and this source has no recording*"])
+    assert "IREVAL_OFFLINE" not in os.environ

@@ -1,5 +1,6 @@
 """The source ``http``: requests to a server of our own over a real socket, and its answers as rankings."""
 
+import gzip
 import json
 import re
 import threading
@@ -15,8 +16,9 @@ pytest.importorskip("httpx", reason="needs pytest-ireval[live]")
 pytest.importorskip("jmespath", reason="needs pytest-ireval[live]")
 
 from pytest_ireval import load_suite
-from pytest_ireval.secrets import hidden
+from pytest_ireval.secrets import hidden, keep
 from pytest_ireval.sources import http
+from pytest_ireval.sources.recording import RUN_KEYS
 from pytest_ireval.suites import yaml_tree
 from pytest_ireval.suites.scalars import File
 
@@ -457,3 +459,82 @@ def test_a_suite_keeps_the_order_of_a_live_system(tmp_path, server):
         path = tmp_path / "shop.ireval.yaml"
         path.write_text(text + rules, encoding="utf-8")
         assert load_suite(path).policies.ties == ties
+
+
+@pytest.fixture
+def recorded(shop, server, monkeypatch):
+    """The source with a recording, and a token that no file may hold."""
+    monkeypatch.delenv("IREVAL_OFFLINE", raising=False)
+    for name in RUN_KEYS:
+        monkeypatch.delenv(name, raising=False)
+    keep("SHOP_TOKEN", "s3cret-of-the-shop")
+    params = {"q": "{text}", "token": "s3cret-of-the-shop"}
+    return source(server, params=params, record="answers")
+
+
+def test_a_recording_answers_without_a_network(shop, server, recorded, monkeypatch):
+    server.respond = lambda r: {"hits": [{"id": f"{word}-é"} for word in r.text.split()], "you": r.params["token"]}
+    asked = shop.lists(recorded)
+    server.close()
+    monkeypatch.setenv("IREVAL_OFFLINE", "1")
+
+    assert shop.lists(recorded) == asked == {"q1": ["red-é", "mug-é"], "q2": ["blue-é", "mug-é"]}
+
+    (file,) = (shop.folder / "answers").iterdir()
+    lines = gzip.decompress(file.read_bytes()).decode().splitlines()
+    assert "s3cret" not in str(lines)
+    assert [json.loads(line)["request"]["params"]["q"] for line in lines[1:]] == ["red mug", "blue mug"]
+
+
+def test_a_recording_without_the_answer_is_an_error(shop, recorded, monkeypatch):
+    shop.lists(recorded)
+    monkeypatch.setenv("IREVAL_OFFLINE", "1")
+    shop.queries = type(shop.queries)(("q1", "q2"), ("red mug", "green mug"), {}, "queries.tsv")
+
+    said = shop.refused(recorded)
+
+    assert "has no answer to this request, for query 'q2' ('green mug')" in said
+    assert "unset IREVAL_OFFLINE to record it" in said
+
+
+def test_without_a_recording_a_closed_network_is_an_error(shop, server, recorded, monkeypatch):
+    monkeypatch.setenv("IREVAL_OFFLINE", "1")
+
+    assert "there is no recording answers/shop." in shop.refused(recorded)
+    assert "this source has no recording" in shop.refused(source(server))
+    assert server.requests == []
+
+
+def test_a_damaged_recording_is_an_error(shop, recorded, monkeypatch):
+    shop.lists(recorded)
+    (file,) = (shop.folder / "answers").iterdir()
+    file.write_bytes(file.read_bytes()[:-20])
+    monkeypatch.setenv("IREVAL_OFFLINE", "1")
+
+    assert "is damaged: " in shop.refused(recorded)
+
+
+@pytest.mark.parametrize(("key", "asked_again"), [("7", ["blue mug"]), ("8", ["red mug", "blue mug"])])
+def test_an_interrupted_run_goes_on_where_it_was(shop, server, recorded, monkeypatch, key, asked_again):
+    good = server.respond
+    monkeypatch.setenv("IREVAL_RUN_KEY", "7")
+    server.respond = lambda request: good(request) if request.text == "red mug" else (400, {}, {})
+    assert "status 400" in shop.refused({**recorded, "concurrency": "1"})
+    (left,) = (shop.folder / "answers").iterdir()
+    left.write_bytes(left.read_bytes() + '{"request":{"q":"caf\u00e9'.encode()[:-1])  # cut off inside a letter
+    server.requests.clear()
+    server.respond = good
+    monkeypatch.setenv("IREVAL_RUN_KEY", key)
+
+    assert shop.lists({**recorded, "concurrency": "1"}) == {"q1": ["red", "mug"], "q2": ["blue", "mug"]}
+    assert [request.text for request in server.requests] == asked_again
+    assert [file.suffix for file in (shop.folder / "answers").iterdir()] == [".gz"]
+
+
+def test_a_new_run_asks_everything_again(shop, server, recorded):
+    shop.lists(recorded)
+    server.requests.clear()
+    server.respond = lambda _: {"hits": [{"id": "new"}]}
+
+    assert shop.lists(recorded) == {"q1": ["new"], "q2": ["new"]}
+    assert len(server.requests) == 2

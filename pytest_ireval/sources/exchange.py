@@ -1,0 +1,121 @@
+"""The exchange with a live system: how a query becomes a request, and where its answer has what."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from typing import Annotated, Any, NamedTuple
+
+from pydantic import BeforeValidator, WithJsonSchema
+
+from pytest_ireval.errors import shown
+from pytest_ireval.suites.scalars import NUMBER, Scalar, UnfitError
+
+
+def _json_tree(value: Any) -> Any:
+    """Read a JSON value as a suite writes it: ``10``, ``true`` and ``null`` as in JSON, and what is quoted as text."""
+    if isinstance(value, Mapping):
+        return {str(key): _json_tree(each) for key, each in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_json_tree(each) for each in value]
+    if not isinstance(value, Scalar):
+        return value
+    text = str(value)
+    if not value.quoted and (text in ("true", "false", "null") or NUMBER.fullmatch(text)):
+        with suppress(ValueError):  # a number such as 007, which JSON does not know
+            return json.loads(text)
+    return text
+
+
+JsonTree = Annotated[Any, BeforeValidator(_json_tree), WithJsonSchema({})]
+
+
+class Exchange(NamedTuple):
+    """The way in which a query becomes a request, and the answer a ranking. Texts have holes, paths are JMESPath."""
+
+    url: str
+    method: str
+    params: Mapping[str, str]
+    body: Any
+    hits: str
+    id: str
+    score: str = ""
+    fields: Mapping[str, str] = {}
+    took: str = ""
+    complete: str = ""
+    page_size: int | None = None
+
+
+_HOLE = re.compile(r"\{\{(?P<literal>[A-Za-z_][\w.-]*)\}\}|\{(?P<name>[A-Za-z_][\w.-]*)\}")
+Encode = Callable[[Any], str]
+
+
+def holes(tree: Any) -> Iterator[str]:
+    """The names of all placeholders."""
+    if isinstance(tree, str):
+        yield from (hole["name"] for hole in _HOLE.finditer(tree) if hole["name"])
+    elif isinstance(tree, Mapping | list | tuple):
+        for each in tree.values() if isinstance(tree, Mapping) else tree:
+            yield from holes(each)
+
+
+def filled(tree: Any, values: Mapping[str, Any], encode: Encode = str) -> Any:
+    """The tree with placeholders filled in; a text that is one placeholder becomes its value, which may be a number."""
+    if isinstance(tree, str):
+        if "{" not in tree:
+            return tree
+        whole = _HOLE.fullmatch(tree)
+        if whole and whole["name"] and encode is str:
+            return values[whole["name"]]
+        return _HOLE.sub(lambda hole: encode(values[hole["name"]]) if hole["name"] else f"{{{hole['literal']}}}", tree)
+    if isinstance(tree, Mapping):
+        return {key: filled(each, values, encode) for key, each in tree.items()}
+    return [filled(each, values, encode) for each in tree] if isinstance(tree, list) else tree
+
+
+_PLAIN_PATH = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*")
+
+
+def json_path(expression: str) -> Callable[[Any], Any]:
+    """A function that finds the value of a JMESPath expression; plain names, which are most, without the library."""
+    if _PLAIN_PATH.fullmatch(expression):
+        names = expression.split(".")
+
+        def found(value: Any) -> Any:
+            for name in names:
+                value = value.get(name) if isinstance(value, dict) else None
+            return value
+
+        return found
+    import jmespath
+
+    try:
+        search: Callable[[Any], Any] = jmespath.compile(expression).search
+    except jmespath.exceptions.JMESPathError as error:
+        complaint = " ".join(str(error).split("\n")[0].split())
+        raise UnfitError(f"{shown(expression)} is not JMESPath: {complaint}", "see https://jmespath.org") from None
+    return search
+
+
+def incomplete(answer: Any) -> str:
+    """The reason why an answer lacks a part although its status is a success, as engines say it; "" if they do not."""
+    if not isinstance(answer, dict):
+        return ""
+    shards = answer.get("_shards")
+    header = answer.get("responseHeader")
+    root = answer.get("root")
+    coverage = root.get("coverage") if isinstance(root, dict) else None
+    if answer.get("timed_out") is True:
+        return "timed_out is true"
+    if isinstance(shards, dict) and shards.get("failed"):
+        failures = shards.get("failures") or [{}]
+        reason = failures[0].get("reason") if isinstance(failures[0], dict) else None
+        said = f" ({reason.get('type')}: {reason.get('reason')})" if isinstance(reason, dict) else ""
+        return f"{shards['failed']} of {shards.get('total', '?')} shards failed{said}"
+    if isinstance(header, dict) and header.get("partialResults") in (True, "true", "omitted"):
+        return "responseHeader.partialResults is true"
+    if isinstance(coverage, dict) and (coverage.get("full") is False or coverage.get("degraded")):
+        return f"it covers {coverage.get('coverage', '?')}% of the documents"
+    return ""
