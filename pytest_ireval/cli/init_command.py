@@ -41,6 +41,7 @@ RECALL_CUTOFFS = (100, 50, 20)
 @click.option("--rankings", type=click.Path(path_type=Path), help="A file with the current rankings of the system.")
 @click.option("--python", metavar="MODULE:FUNCTION", help="A Python function that answers a query, instead of a file.")
 @click.option("--command", "program", metavar="LINE", help="A command line that prints rankings, instead of a file.")
+@click.option("--engine", metavar="ADDRESS", help="The index of a running Elasticsearch, OpenSearch or Solr, to ask.")
 @click.option("--queries", type=click.Path(path_type=Path), help="The queries.")
 @click.option("--name", help="The suite's name; the default is that of the working folder.")
 @click.option(
@@ -52,6 +53,7 @@ def command(
     rankings: Path | None,
     python: str | None,
     program: str | None,
+    engine: str | None,
     queries: Path | None,
     name: str | None,
     output: Path | None,
@@ -61,23 +63,26 @@ def command(
 ) -> None:
     """Write a suite for these rankings, with floors and tolerances taken from them, and comments that say how.
 
-    Rankings come from a file, from a Python function, or from a command; the latter two need --queries, and are asked
-    once. It also takes judgments, or queries alone. No file is ever overwritten. In a terminal it asks for whatever is
-    missing.
+    Rankings come from a file, a Python function, a command, or a running engine; all but files need --queries, and are
+    asked once. It also takes judgments, or queries alone. No file is ever overwritten. In a terminal it asks for
+    whatever is missing.
     """
     from pytest_ireval.suites.inheriting import shown_path
     from pytest_ireval.suites.loading import load_suite
 
-    if not (rankings or python or program) and sys.stdin.isatty():
-        rankings, python = _asked_for("Rankings: a file, or a Python function as module:function")
+    if not (rankings or python or program or engine) and sys.stdin.isatty():
+        rankings, python = _asked_for(
+            "Rankings: a file, a Python function as module:function, or the address of an index"
+        )
+        engine, python = (python, None) if python and "://" in python else (None, python)
         judgments = judgments or _asked_for("Judgments: a file, or nothing", default="")[0]
         queries = queries or _asked_for("Queries: a file, or nothing", default="")[0]
-    if [rankings, python, program].count(None) != 2:
-        raise click.UsageError("give one of --rankings, --python and --command")
+    if [rankings, python, program, engine].count(None) != 3:
+        raise click.UsageError("give one of --rankings, --python, --command and --engine")
     if judgments is None and queries is None:
         raise click.UsageError("give --judgments, or --queries if there are no judgments yet")
     if rankings is None and queries is None:
-        raise click.UsageError("--python and --command need --queries: the texts that are searched for")
+        raise click.UsageError("--python, --command and --engine need --queries: the texts that are searched for")
     name = _name(name)
     path = (output or Path("suites", f"{name}.ireval.yaml")).absolute()
     if path.suffix not in (".yaml", ".yml"):
@@ -88,7 +93,12 @@ def command(
     known = _known(
         name,
         path,
-        _Source(_Named(rankings.absolute(), rankings_format) if rankings else None, python or "", program or ""),
+        _Source(
+            _Named(rankings.absolute(), rankings_format) if rankings else None,
+            python or "",
+            program or "",
+            _of_engine(engine) if engine else "",
+        ),
         _Named(judgments.absolute(), judgments_format) if judgments else None,
         _Named(queries.absolute(), queries_format) if queries else None,
     )
@@ -99,6 +109,17 @@ def command(
     for named in filter(None, (known.source.file, known.judgments, known.queries_file)):
         _warn_outside(named.path, path.parent)
     _tell(load_suite(path).shown)
+
+
+def _of_engine(address: str) -> str:
+    """The options of the source, as a suite writes them: what JSON says, YAML says, too."""
+    from importlib.util import find_spec
+
+    from pytest_ireval.sources.engines import proposed_source
+
+    if find_spec("httpx") is None:
+        raise click.UsageError("--engine needs: pip install 'pytest-ireval[live]'")
+    return json.dumps(proposed_source(address), ensure_ascii=False)[1:-1]
 
 
 def _asked_for(what: str, default: str | None = None) -> tuple[Path | None, str | None]:
@@ -232,6 +253,8 @@ class _Source(NamedTuple):
     file: _Named | None = None
     python: str = ""
     command: str = ""
+    engine: str = ""
+    """The options of the source, as a suite writes them."""
 
 
 @dataclass(frozen=True)
@@ -274,7 +297,7 @@ def _head(known: _Known) -> Iterator[str]:
     yield f"suite: {quoted(known.name)}"
     yield '# owner: "@your-team"     who is responsible for a failure'
     yield ""
-    yield "# The candidate rankings: a file, a Python function, or a command."
+    yield "# The candidate rankings: a file, a Python function, a command, or a running engine."
     yield f"source: {{{_source(known)}}}"
     yield f"depth: {known.depth}     # how many documents of each ranking count"
     if known.queries_file:
@@ -297,6 +320,8 @@ def _source(known: _Known) -> str:
     source, here = known.source, Path(os.path.relpath(Path.cwd(), known.output.parent)).as_posix()
     if source.python:
         return f"python: {quoted(source.python)}, path: [{quoted(here)}]"
+    if source.engine:
+        return source.engine
     if source.command:
         words = ", ".join(quoted(word) for word in shlex.split(source.command))
         return f"command: [{words}], folder: {quoted(here)}"

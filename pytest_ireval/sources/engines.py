@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar
 from urllib.parse import urlsplit
 
 from pydantic import Field, model_validator
 
-from pytest_ireval.errors import shown
+from pytest_ireval.errors import Problem, SourceError, shown
 from pytest_ireval.plugins.kinds import source
+from pytest_ireval.retrieval.document_texts import TITLES, URLS
 from pytest_ireval.retrieval.rankings import Rankings
+from pytest_ireval.sources.asking import LOGIN
 from pytest_ireval.sources.exchange import Exchange, JsonTree
 from pytest_ireval.sources.foreign_text import Request
 from pytest_ireval.sources.http import LiveOptions, asked_over_http
@@ -173,3 +175,46 @@ def vespa(options: VespaOptions, request: Request) -> Rankings:
 def _path(*names: str) -> str:
     """The JMESPath of a field, whatever letters its name has; dots lead into objects."""
     return ".".join(part if part.isidentifier() else f'"{part}"' for name in names for part in name.split("."))
+
+
+def proposed_source(address: str) -> dict[str, Any]:
+    """The source of a first suite for an index or a collection: its engine, and a search in all of its text fields."""
+    import httpx
+
+    def answer(url: str) -> Any:
+        try:
+            found = httpx.get(url, timeout=30)
+            return found.raise_for_status().json()
+        except (httpx.HTTPError, httpx.InvalidURL, ValueError) as error:
+            raise SourceError(
+                Problem(f"{LOGIN.sub('', url)}: {error}", suggestion="write https://host:port/index")
+            ) from None
+
+    parts, index = urlsplit(address), address.rstrip("/")
+    if "/solr/" in parts.path:
+        fields = answer(f"{index}/schema/fields")["fields"]
+        texts = [
+            each["name"] for each in fields if each.get("type", "").startswith("text") and each.get("indexed", True)
+        ]
+        body = {"params": {"qf": " ".join(each for each in texts if not each.startswith("_"))}}
+        return {"solr": index, "body": body, **_shown_fields(each["name"] for each in fields)}
+    version = answer(f"{parts.scheme}://{parts.netloc}/").get("version", {})
+    if "lucene_version" not in version:
+        other = "it is neither Elasticsearch, OpenSearch nor Solr"
+        raise SourceError(
+            Problem(f"{LOGIN.sub('', address)}: {other}", suggestion="write the source yourself, with http:")
+        )
+    mapping = answer(f"{index}/_mapping")
+    properties = next(iter(mapping.values()))["mappings"].get("properties", {})
+    texts = [name for name, each in properties.items() if each.get("type") == "text"]
+    query = {"multi_match": {"query": "{text}", "fields": texts or ["*"]}}
+    engine = "opensearch" if version.get("distribution") == "opensearch" else "elasticsearch"
+    return {engine: index, "query": query, **_shown_fields(properties)}
+
+
+def _shown_fields(names: Iterable[str]) -> dict[str, list[str]]:
+    """Return the title and the address, of the fields that there are."""
+    known = {name.lower(): name for name in names}
+    found = (next((known[name] for name in kind if name in known), "") for kind in (TITLES, URLS))
+    shown_fields = [name for name in found if name]
+    return {"fields": shown_fields} if shown_fields else {}

@@ -7,8 +7,9 @@ import sys
 import jsonschema
 import pytest
 import yaml
+from live_server import Server
 
-from pytest_ireval import load_suite
+from pytest_ireval import load_suite, run_gate
 
 JUDGMENTS = "".join(f"q{n} 0 d{n} 2\nq{n} 0 e{n} 1\n" for n in range(1, 9))
 RANKINGS = "".join(
@@ -47,7 +48,7 @@ ireval: 1
 suite: shop
 # owner: "@your-team"     who is responsible for a failure
 
-# The candidate rankings: a file, a Python function, or a command.
+# The candidate rankings: a file, a Python function, a command, or a running engine.
 source: {run: ../rankings.txt}
 depth: 20     # how many documents of each ranking count
 judgments: ../judgments.txt
@@ -383,9 +384,9 @@ def test_a_suite_is_written_for_a_command_which_is_run_here(ireval, folder):
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (("--queries", "queries.tsv"), "give one of --rankings, --python and --command"),
+        (("--queries", "queries.tsv"), "give one of --rankings, --python, --command and --engine"),
         (("--rankings", "rankings.txt", "--python", "a:b", "--queries", "queries.tsv"), "give one of --rankings, --py"),
-        (("--python", "a:b", "--judgments", "judgments.txt"), "--python and --command need --queries"),
+        (("--python", "a:b", "--judgments", "judgments.txt"), "--python, --command and --engine need --queries"),
         (("--python", "nothing:search", "--queries", "queries.tsv"), "module 'nothing' not found"),
         (("--command", "false", "--queries", "queries.tsv"), "exit"),
     ],
@@ -415,3 +416,50 @@ def test_in_a_terminal_it_asks(ireval, folder, monkeypatch):
 
     assert ireval("init").code == 0
     assert load_suite(folder / "suites" / "my-shop.ireval.yaml").judgments is not None
+
+
+MAPPING = {"products": {"mappings": {"properties": {"title": {"type": "text"}, "text": {"type": "text"}, "price": {}}}}}
+
+
+@pytest.mark.parametrize("distribution", ["opensearch", None])
+def test_init_from_the_address_of_an_index(tmp_path, monkeypatch, ireval, distribution):
+    pytest.importorskip("httpx", reason="needs pytest-ireval[live]")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "queries.tsv").write_text("id\ttext\nq1\tred mug\nq2\tpan\n", encoding="utf-8")
+    version = {"lucene_version": "9.12", **({"distribution": distribution} if distribution else {})}
+    hits = [{"_id": "m1", "_score": 2.5, "_source": {"title": "Red mug"}}]
+    answers = {
+        "/": {"version": version},
+        "/products/_mapping": MAPPING,
+        "/products/_search": {"hits": {"hits": hits}, "timed_out": False},
+    }
+    server = Server()
+    server.respond = lambda request: answers[request.path]
+    try:
+        ireval("init", "--engine", f"{server.url}/products", "--queries", "queries.tsv", "--name", "shop")
+        suite = load_suite(tmp_path / "suites/shop.ireval.yaml")
+        result = run_gate(suite)
+    finally:
+        server.close()
+
+    assert suite.source.kind.name == (distribution or "elasticsearch")
+    assert suite.source.options.query == {"multi_match": {"query": "{text}", "fields": ["title", "text"]}}
+    assert suite.source.options.fields == ("title",)
+    assert "{query: q1, document: m1, top: 3}" in (tmp_path / "suites/shop.ireval.yaml").read_text(encoding="utf-8")
+    assert result.verdict == "fail"  # there is no baseline yet
+    assert not any(outcome.verdict == "error" for outcome in result.outcomes)
+
+
+def test_init_from_an_address_that_is_no_engine(tmp_path, monkeypatch, ireval):
+    pytest.importorskip("httpx", reason="needs pytest-ireval[live]")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "queries.tsv").write_text("id\ttext\nq1\tred mug\n", encoding="utf-8")
+    server = Server()
+    server.respond = lambda _: {"hello": "world"}
+    try:
+        printed = ireval("init", "--engine", f"{server.url}/products", "--queries", "queries.tsv").err
+    finally:
+        server.close()
+
+    assert "it is neither Elasticsearch, OpenSearch nor Solr" in printed
+    assert not (tmp_path / "suites").exists()
