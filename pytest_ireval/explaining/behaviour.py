@@ -17,7 +17,7 @@ from pytest_ireval.retrieval.judged import Floats
 RANKS = 20
 """The relevant document of a drawing moves from rank 1 to this rank."""
 RELEVANT = (10, 100)
-"""How many relevant documents there are in the drawings."""
+"""The numbers of relevant documents in the drawings."""
 _MADE_UP = {"scores", "ties", "documents", "unjudged", "collection"}
 """The needs of a metric that made-up lists can meet."""
 
