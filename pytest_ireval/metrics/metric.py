@@ -124,6 +124,7 @@ Need = Literal[
     "collection",
     "unjudged",
     "attributes",
+    "judgments",
     "subtopics",
     "sessions",
     "preferences",
@@ -141,6 +142,8 @@ SOURCES: dict[str, str] = {
     "`collection=N` (command line: `--collection N`)",
     "unjudged": "`judged.documents.grade` is NaN where a document is not judged; kept if a metric needs it",
     "attributes": "`judged.attributes`: attributes of each document; `evaluate(…, attributes={id: {…}})`",
+    "judgments": "`judged.judgments`: ids of judged documents, and other columns of the judgments; there where a query "
+    "is judged",
     "subtopics": "`judged.subtopics`: grades for parts of a query; from judgments with a column subtopic, or in format "
     "trec-diversity (command line: `--judgments-format trec-diversity`)",
     "sessions": "`judged.sessions`: the queries of each session; `evaluate(…, sessions={query: (session, position)})`",
