@@ -312,6 +312,11 @@ class Metric:
         return self.range(self.settings) if callable(self.range) else self.range
 
     @property
+    def judged(self) -> bool:
+        """False if it compares two lists whatever is judged: then it decides about queries without relevant ones."""
+        return "reference" not in self.needs or self.no_relevant is not None
+
+    @property
     def adds_up(self) -> bool:
         """True if it is additive under these arguments; a metric of condensed lists never is."""
         settings = self.settings
