@@ -69,7 +69,7 @@ def _level_weights(levels: str, most: int) -> Floats:
 
 
 def _weighed(found: _Levels, levels: str) -> tuple[Floats, Floats]:
-    """What each level adds, and the sum of all weights of each query."""
+    """The part of each level, and the sum of all weights of each query."""
     weight = _level_weights(levels, int(found.relevant.max(initial=0)))
     return weight[found.level - 1] * found.better, summed(weight)[found.relevant]
 
