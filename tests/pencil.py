@@ -20,7 +20,8 @@ def value(metric, retrieved, missed=(), **options):
     ``retrieved`` holds the grade at each rank (None: not judged), ``missed`` the grades of judged documents that were
     not retrieved.
     """
-    return values(metric, {QUERY: (retrieved, missed)}, **options)[QUERY]
+    (found,) = values(metric, {QUERY: (retrieved, missed)}, **options).values()
+    return found
 
 
 def values(metric, queries, **options):
@@ -92,8 +93,9 @@ def worked(example):
     if subtopics is not None:
         got, missed = subtopics["got"].split(), (subtopics["missed"] or "").split()
         return subtopics["metric"], diverse(subtopics["metric"], got, missed), float(subtopics["value"])
-    name, retrieved, missed, expected = parsed(example)
-    return name, value(name, retrieved, missed), expected
+    name, retrieved, missed, expected = parsed(re.sub(r" in [\d.]+ seconds", "", example))
+    took = re.search(r" in ([\d.]+) seconds", example)
+    return name, value(name, retrieved, missed, timings={QUERY: float(took[1])} if took else None), expected
 
 
 def diverse(metric, retrieved, missed=(), **options):
@@ -142,6 +144,8 @@ def companions(metric, judgments, rankings):
     ``rankings`` are lists of documents; the reference has one document that they lack.
     """
     found = {}
+    if "timings" in metric.needs:
+        found["timings"] = {query: 0.1 * number for number, query in enumerate(judgments, 1)}
     if "sessions" in metric.needs:
         found["sessions"] = {query: ("s", number) for number, query in enumerate(judgments, 1)}
     if "preferences" in metric.needs:

@@ -30,6 +30,7 @@ WITHOUT_SHARES = {
     **dict.fromkeys(("KendallTau", "TauAP", "SpearmanRho", "WeightedTau"), "documents of the other list count, too"),
     **dict.fromkeys(("RPP", "LexiRecall", "LexiPrecision"), "documents of the other list count, too"),
     "ESL": "it ends at the cutoff",
+    **dict.fromkeys(("Latency", "Instant"), "no document makes it"),
     "max": "documents below both lists count",
 }
 

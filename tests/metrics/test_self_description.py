@@ -9,7 +9,7 @@ from pytest_ireval import load_registry
 
 METRICS = sorted(load_registry().metrics.values(), key=lambda metric: metric.name)
 
-BY_OTHER_DATA = {"reference", "subtopics", "sessions", "preferences", "judgments"}
+BY_OTHER_DATA = {"reference", "subtopics", "sessions", "preferences", "judgments", "timings"}
 
 each_metric = pytest.mark.parametrize("metric", METRICS, ids=lambda metric: metric.name)
 
