@@ -313,7 +313,7 @@ class Metric:
 
     @property
     def judged(self) -> bool:
-        """False if it compares two lists whatever is judged: then it decides about queries without relevant ones."""
+        """True unless it compares two lists, and ``no_relevant=None`` says that judgments do not matter to it."""
         return "reference" not in self.needs or self.no_relevant is not None
 
     @property
