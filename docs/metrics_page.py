@@ -43,7 +43,8 @@ number of retrieved ones. Definitions are those of trec_eval 10, with difference
 
 In the examples, grades are in order of rank, `-` is an unjudged document, and after `|` are judged documents
 that were not retrieved. Examples of diversity have letters in place of grades: `ab` is a document about the subtopics
-a and b.
+a and b. Examples of two lists, of preferences and of sessions (one list for each query) name the documents: letters are
+documents of grade 1, capitals those that the user knew before.
 
 [Coming from trec_eval, ir_measures, ranx, NTCIREVAL](coming_from.md) has the names of others, and says where values
 differ.

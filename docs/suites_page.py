@@ -37,6 +37,7 @@ EXAMPLES = {
     "worsened": "- worsened: {metric: nDCG@10, by_more_than: 0.3, at_most: 2}\n"
     "- worsened: {metric: nDCG@10, by_more_than: 0.3, at_most: 5%, where: {segment: head}}\n"
     "- worsened: {metric: nDCG@10, by_more_than: 0.3, decide_by: evidence}",
+    "risk": "- risk: {metric: nDCG@10}\n- risk: {metric: nDCG@10, aversion: 5, at_least: -1}",
     "churn": "- churn: {overlap: RBO(p=0.9), below: 0.8, at_most: 10%}",
     "new_document": "- new_document: {at: 3, at_most: 5%}\n- new_document: {expected: [promo-17], on_fail: warn}",
     "expect": "- expect:\n    - {query: q001, document: q001-d0, top: 1}\n"

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import re
 
-from pytest_ireval import evaluate
+from pytest_ireval import evaluate, load_registry
+from pytest_ireval.retrieval.from_objects import judgments_of_columns
+from pytest_ireval.retrieval.judgments import numbered
+from pytest_ireval.retrieval.tables import Table
 
 QUERY = "q"
 COLLECTION = 1000
@@ -17,7 +20,8 @@ def value(metric, retrieved, missed=(), **options):
     ``retrieved`` holds the grade at each rank (None: not judged), ``missed`` the grades of judged documents that were
     not retrieved.
     """
-    return values(metric, {QUERY: (retrieved, missed)}, **options)[QUERY]
+    (found,) = values(metric, {QUERY: (retrieved, missed)}, **options).values()
+    return found
 
 
 def values(metric, queries, **options):
@@ -42,22 +46,56 @@ def relevant(count, total):
     return [1] * count + [0] * (total - count)
 
 
+LETTERS = re.compile(
+    r"(?P<metric>.+?) of (?P<got>[-A-Za-z](?:,? [-A-Za-z])*)(?: \| (?P<missed>[A-Za-z](?: [A-Za-z])*))?"
+    r"(?: against (?P<other>[-a-z](?: [-a-z])*))?(?: preferring (?P<pairs>[a-z](?:,? [a-z])*))?"
+    r" = .* = (?P<value>-?[\d.]+)"
+)
+"""An example of documents with letters for names: those of grade 1, known ones in capitals; ``-`` is not judged."""
+
+
+def of_letters(match):
+    """The value for lists of documents: of a session, beside a reference, or under preferences."""
+    queries = {f"q{number}": _names(text) for number, text in enumerate(match["got"].split(", "), 1)}
+    other = _names(match["other"] or "", "other")
+    lists = [*queries.values(), other, (match["missed"] or "").split()]
+    letters = sorted({name for names in lists for name in names if len(name) == 1})
+    rows = [(query, letter, 1) for query in queries for letter in letters]
+    judgments = judged_with(rows, ["yes" if letter.isupper() else "no" for _, letter, _ in rows])
+    pairs = [tuple(pair.split()) for pair in (match["pairs"] or "").split(", ") if pair]
+    (only,) = evaluate(
+        judgments,
+        queries,
+        [match["metric"]],
+        sessions={query: ("s", number) for number, query in enumerate(queries, 1)},
+        reference=dict.fromkeys(queries, other) if match["other"] else None,
+        preferences=dict.fromkeys(queries, pairs),
+    ).metrics
+    (found,) = only.values.values()
+    return found
+
+
+def _names(text, kind="own"):
+    return [f"{kind}{place}" if word == "-" else word for place, word in enumerate(text.split())]
+
+
 def worked(example):
-    """Metric, computed and promised value of an example: of grades, of two lists of documents, or of subtopics."""
+    """Metric, computed and promised value of an example: of grades, of documents by name, or of subtopics."""
+    metric = load_registry().parse_metrics([example.partition(" of ")[0]])[0]
+    if metric.needs & {"reference", "sessions", "preferences", "judgments"}:
+        match = LETTERS.fullmatch(example)
+        assert match, f"not of the form 'NAME of LETTERS = … = VALUE': {example}"
+        return match["metric"], of_letters(match), float(match["value"])
     subtopics = re.fullmatch(
         r"(?P<metric>.+?) of (?P<got>[-0a-z ]*[a-z][-0a-z ]*?)(?: \| (?P<missed>[0a-z ]+?))? = .* = (?P<value>[\d.]+)",
         example,
     )
-    if subtopics is not None and " against " not in example:
+    if subtopics is not None:
         got, missed = subtopics["got"].split(), (subtopics["missed"] or "").split()
         return subtopics["metric"], diverse(subtopics["metric"], got, missed), float(subtopics["value"])
-    lists = re.fullmatch(
-        r"(?P<metric>.+?) of (?P<one>[a-z ]+) against (?P<other>[a-z ]+?) = .* = (?P<value>[\d.]+)", example
-    )
-    if lists is None:
-        name, retrieved, missed, expected = parsed(example)
-        return name, value(name, retrieved, missed), expected
-    return lists["metric"], alike(lists["metric"], lists["one"].split(), lists["other"].split()), float(lists["value"])
+    name, retrieved, missed, expected = parsed(re.sub(r" in [\d.]+ seconds", "", example))
+    took = re.search(r" in ([\d.]+) seconds", example)
+    return name, value(name, retrieved, missed, timings={QUERY: float(took[1])} if took else None), expected
 
 
 def diverse(metric, retrieved, missed=(), **options):
@@ -78,7 +116,11 @@ def about(word):
 
 
 def as_needed(metric, judgments):
-    """The judgments, with subtopics if the metric needs them: each document is about one or two of three."""
+    """The judgments with what the metric needs: documents about one or two of three subtopics, or known before."""
+    if "judgments" in metric.needs:
+        rows = [(query, document, grade) for query, grades in judgments.items() for document, grade in grades.items()]
+        known = ["yes" if sum(document.encode()) % 3 else "no" for _, document, _ in rows]
+        return judged_with(rows, known)
     if "subtopics" not in metric.needs:
         return judgments
     return {
@@ -88,6 +130,32 @@ def as_needed(metric, judgments):
         }
         for query, grades in judgments.items()
     }
+
+
+def judged_with(rows, known):
+    """Judgments (query, document, grade) with a column ``known``."""
+    columns = dict(zip(("query", "document", "grade"), map(list, zip(*rows, strict=True)), strict=True))
+    return judgments_of_columns(Table({**columns, "known": known}, "judgments", numbered("judgments")))
+
+
+def companions(metric, judgments, rankings):
+    """What the metric needs in addition: one session of all queries, preferences by grade, a shorter list turned round.
+
+    ``rankings`` are lists of documents; the reference has one document that they lack.
+    """
+    found = {}
+    if "timings" in metric.needs:
+        found["timings"] = {query: 0.1 * number for number, query in enumerate(judgments, 1)}
+    if "sessions" in metric.needs:
+        found["sessions"] = {query: ("s", number) for number, query in enumerate(judgments, 1)}
+    if "preferences" in metric.needs:
+        found["preferences"] = {
+            query: [(a, b) for a, x in grades.items() for b, y in grades.items() if x > y]
+            for query, grades in judgments.items()
+        }
+    if "reference" in metric.needs:
+        found["reference"] = {query: ["elsewhere", *rankings.get(query, ())[::-2]] for query in judgments}
+    return found
 
 
 def alike(metric, one, other):

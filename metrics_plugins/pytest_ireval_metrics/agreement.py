@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated, NamedTuple
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -97,9 +98,11 @@ def _ideal_rank(judged: JudgedRankings) -> Integers:
     return better + among_equals + 1
 
 
-def _rank_biased_overlap_steps(judged: JudgedRankings, *, p: float) -> Steps:
+def _rank_biased_overlap_steps(judged: JudgedRankings, *, p: float, bound: str) -> Steps:
     """The part of each common document, from the depth at which both lists have it, and beyond both lists."""
-    both, listed = _lists_of(judged), listing(judged)
+    both, listed = lists_of(judged), listing(judged)
+    if bound != "extrapolated":
+        return _bound_steps(judged, listed, both, p, bound)
     short, long = sorted((int(both.length[0]), int(both.other_length[0])))
     weight = (1 - p) * np.power(p, np.arange(long))
     weights, by_depth = summed(weight), summed(weight / np.arange(1, long + 1))
@@ -130,14 +133,54 @@ def _rank_biased_overlap_steps(judged: JudgedRankings, *, p: float) -> Steps:
     )
 
 
+def _bound_steps(judged: JudgedRankings, listed: Listing, both: Both, p: float, bound: str) -> Steps:
+    """The part that the common documents are sure of, and what documents below both lists could add."""
+    other = judged.rank_in_reference
+    adds = np.where(other > 0, _from_depth_on(np.maximum(listed.rank, other), p), 0.0)
+    least, rest = float(adds.sum()), float(_residual(both, p)[0])
+    text = {"min": shown_number(least), "residual": shown_number(rest)}.get(
+        bound, f"{shown_number(least)} + {shown_number(rest)}"
+    )
+    facts = ["adds: (1 - p) p^(d - 1) / d for every depth d at which both lists have the document, p = " + f"{p:g}"]
+    if bound != "min":
+        facts.append("the rest is what documents below the ends of both lists could add")
+    value = {"min": least, "residual": rest}.get(bound, least + rest)
+    return steps_of(
+        listed,
+        {"in reference": np.where(other > 0, other, np.nan), "adds": np.where(other > 0, adds, np.nan)},
+        arithmetic=text,
+        value=value,
+        facts=facts,
+        shares=adds if bound == "min" else None,
+    )
+
+
+def _from_depth_on(depth: Integers, p: float) -> Floats:
+    """The sum of (1 - p) p^(d - 1) / d for every d from ``depth`` on."""
+    seen = summed(np.power(p, np.arange(int(depth.max(initial=0)))) / np.arange(1, int(depth.max(initial=0)) + 1))
+    whole = 1.0 if p == 0 else -np.log1p(-p) / p
+    rest: Floats = (1 - p) * np.maximum(whole - seen[np.maximum(depth, 1) - 1], 0.0)
+    return rest
+
+
+def _residual(both: Both, p: float) -> Floats:
+    """Per query, RBO if the lists went on as alike as they can, less RBO if they had nothing more in common."""
+    common, one, other = both.common(), both.length, both.other_length
+    last = one + other - common  # the first depth at which both could have all documents
+    ends = sum(size * (_from_depth_on(size + 1, p) - _from_depth_on(last + 1, p)) for size in (one, other))
+    weights = np.power(p, one) + np.power(p, other) - np.power(p, last)
+    rest: Floats = np.maximum(weights - ends - common * _from_depth_on(last + 1, p), 0.0)
+    return rest
+
+
 def _overlap_steps(judged: JudgedRankings, *, cutoff: int) -> Steps:
-    both = _lists_of(judged)
+    both = lists_of(judged)
     longer = min(cutoff, max(int(both.length[0]), int(both.other_length[0])))
     return _of_sets(judged, cutoff, longer, f"{longer} documents in the longer of both lists, down to rank {cutoff}")
 
 
 def _jaccard_steps(judged: JudgedRankings, *, cutoff: int) -> Steps:
-    both = _lists_of(judged)
+    both = lists_of(judged)
     common = np.count_nonzero((both.rank <= cutoff) & (both.other_rank <= cutoff))
     either = min(cutoff, int(both.length[0])) + min(cutoff, int(both.other_length[0])) - int(common)
     return _of_sets(judged, cutoff, either, f"{either} documents in either list, down to rank {cutoff}")
@@ -163,7 +206,7 @@ def _steps(
 ) -> Steps:
     """Steps with the rank in the reference; two empty lists are alike without any arithmetic."""
     other = judged.rank_in_reference[: listed.rank.size].astype(np.float64)
-    both = _lists_of(judged)
+    both = lists_of(judged)
     empty = not both.length[0] and not both.other_length[0]
     return steps_of(
         listed,
@@ -175,7 +218,17 @@ def _steps(
     )
 
 
-@metric(name="RBO", needs=("documents", "reference"), no_relevant=None, steps=_rank_biased_overlap_steps)
+def _direction_of_bound(settings: Mapping[str, Any]) -> dict[str, str]:
+    return {"direction": "neither" if settings["bound"] in ("max", "residual") else "higher"}
+
+
+@metric(
+    name="RBO",
+    needs=("documents", "reference"),
+    no_relevant=None,
+    steps=_rank_biased_overlap_steps,
+    by_arguments=_direction_of_bound,
+)
 def rank_biased_overlap(
     judged: JudgedRankings,
     *,
@@ -188,17 +241,29 @@ def rank_biased_overlap(
             why="with p = 1 every depth counts the same, and there is no end of them",
         ),
     ] = 0.9,
+    bound: Annotated[
+        Literal["extrapolated", "min", "max", "residual"],
+        Param(
+            "extrapolated goes on below both lists as they are so far; min and max are the least and greatest values "
+            "that longer lists could have, residual is max - min"
+        ),
+    ] = "extrapolated",
 ) -> Floats:
     """Rank-biased overlap with the reference: how alike both lists are at every depth, the first depths first.
 
     Formula: RBO = (1-p) (sum of p^(d-1) X_d / d for d = 1 to l + sum of p^(d-1) X_s (d - s) / (s d) for d = s+1 to l)
         + p^l ((X_l - X_s) / l + X_s / s), with X_d the documents that the first d of both lists have in common, s and l
-        the lengths of the shorter and the longer list; 1 for two empty lists, 0 for one
+        the lengths of the shorter and the longer list; 1 for two empty lists, 0 for one. bound='min': (1-p) sum of
+        p^(d-1) X_d / d for every d from 1, where X_d = X_l from l on
     Reference: W. Webber, A. Moffat, J. Zobel, A similarity measure for indefinite rankings, TOIS 28, 2010
-        (extrapolated, equation 32).
+        (extrapolated: equation 32; min: 11; residual: 30).
     Example: RBO(p=0.5) of a b against b a = 0.5 * (0/1 + 0.5 * 2/2) + 0.5^2 * 2/2 = 0.5
     """
-    both = _lists_of(judged)
+    both = lists_of(judged)
+    if bound != "extrapolated":
+        depths = np.maximum(both.rank, both.other_rank)
+        least = np.bincount(both.query, _from_depth_on(depths, p), judged.count).astype(np.float64)
+        return _residual(both, p) + (least if bound == "max" else 0.0) if bound != "min" else least
     short, long = np.minimum(both.length, both.other_length), np.maximum(both.length, both.other_length)
     weight = (1 - p) * np.power(p, np.arange(int(long.max(initial=0))))
     weights, weights_by_depth = summed(weight), summed(weight / np.arange(1, weight.size + 1))
@@ -223,9 +288,40 @@ def overlap(judged: JudgedRankings, *, cutoff: Cutoff) -> Floats:
     Reference: the intersection that R. Fagin, R. Kumar, D. Sivakumar, Comparing top k lists, 2003, start from.
     Example: Overlap@3 of a b c d against b e a = 2/3 = 0.6667
     """
-    both = _lists_of(judged)
+    both = lists_of(judged)
     longer = np.minimum(np.maximum(both.length, both.other_length), cutoff)
     return np.where(longer == 0, 1.0, ratio(both.common(_within(both, cutoff)), longer))
+
+
+def _average_overlap_steps(judged: JudgedRankings, *, cutoff: int) -> Steps:
+    both, listed = lists_of(judged), listing(judged, cutoff)
+    longer = min(cutoff, max(int(both.length[0]), int(both.other_length[0])))
+    other = judged.rank_in_reference[: listed.rank.size]
+    there = (other > 0) & (other <= cutoff)
+    below = summed(1 / np.arange(1.0, longer + 1))
+    adds = np.where(there, below[longer] - below[np.where(there, np.maximum(listed.rank, other), 1) - 1], 0.0)
+    text, value = quotient(float(adds.sum()), float(longer))
+    facts = [f"adds: 1 / d for every depth d down to {longer} at which both lists have the document"]
+    return _steps(judged, listed, adds / max(longer, 1), {}, text, value, facts)
+
+
+@metric(name="AverageOverlap", needs=("documents", "reference"), no_relevant=None, steps=_average_overlap_steps)
+def average_overlap(judged: JudgedRankings, *, cutoff: Cutoff) -> Floats:
+    """Mean, over the depths down to the cutoff, of the share of documents that both lists have down to that depth.
+
+    Formula: AverageOverlap@k = (1/l) sum of X_d / d for d = 1 to l, with X_d documents among the first d of both lists,
+        l = min(k, length of the longer list); 1 for two empty lists
+    Reference: S. Wu, F. Crestani, Methods for ranking information retrieval systems without relevance judgments, SAC
+        2003; R. Fagin, R. Kumar, D. Sivakumar, 2003.
+    Example: AverageOverlap@2 of a b against b a = (0/1 + 2/2) / 2 = 0.5
+    """
+    both = lists_of(judged)
+    longer = np.minimum(np.maximum(both.length, both.other_length), cutoff)
+    there = _within(both, cutoff)
+    query, depth = both.query[there], np.maximum(both.rank, both.other_rank)[there]
+    below = summed(1 / np.arange(1.0, int(longer.max(initial=0)) + 1))
+    found = np.bincount(query, below[longer[query]] - below[depth - 1], minlength=judged.count)
+    return np.where(longer == 0, 1.0, ratio(found, longer))
 
 
 @metric(name="Jaccard", needs=("documents", "reference"), no_relevant=None, steps=_jaccard_steps)
@@ -237,7 +333,7 @@ def jaccard(judged: JudgedRankings, *, cutoff: Cutoff) -> Floats:
     Reference: P. Jaccard, The distribution of the flora in the alpine zone, New Phytologist 11, 1912.
     Example: Jaccard@3 of a b c d against b e a = 2/4 = 0.5
     """
-    both = _lists_of(judged)
+    both = lists_of(judged)
     common = both.common(_within(both, cutoff))
     either = np.minimum(both.length, cutoff) + np.minimum(both.other_length, cutoff) - common
     return np.where(either == 0, 1.0, ratio(common, either))
@@ -257,7 +353,7 @@ class Both(NamedTuple):
         return np.bincount(self.query if where is None else self.query[where], minlength=self.length.size)
 
 
-def _lists_of(judged: JudgedRankings) -> Both:
+def lists_of(judged: JudgedRankings) -> Both:
     """The list of each query beside that of the reference."""
     ours, theirs = judged.documents, judged.reference and judged.reference.documents
     if ours is None or theirs is None:
@@ -274,4 +370,4 @@ def _within(both: Both, cutoff: int) -> NDArray[np.bool_]:
     return (both.rank <= cutoff) & (both.other_rank <= cutoff)
 
 
-METRICS = [compatibility, rank_biased_overlap, overlap, jaccard]
+METRICS = [compatibility, rank_biased_overlap, overlap, average_overlap, jaccard]

@@ -154,21 +154,25 @@ def _why_in_suite(
     registry = Conftests().registry_for(path)
     suite = _chosen(path, name, registry)
     (wanted,) = registry.parse_metrics([metric])
-    if "reference" in wanted.needs:
-        raise MetricError(Problem("compares two lists, so one list alone cannot be explained", place=str(wanted)))
     sides = _sides(suite, registry, progress, ask=ask, report=report)
     if sides.judgments is None:
         raise SuiteError(Problem("has no judgments, so no metric to explain", place=str(suite.place)))
     if query is None and sides.baseline_error is not None:
         alone = Problem("there is no baseline to choose a query by: name a query with --query")
         raise BaselineError(*sides.baseline_error.problems, alone)
+    first, other, reference = sides.before or sides.now, sides.now if sides.before else None, None
+    if "reference" in wanted.needs:
+        first, other, reference = sides.now, None, sides.before
+        if reference is None:
+            raise MetricError(Problem("compares two lists, and there is no baseline to compare with", str(wanted)))
     policies = suite.policies
     explanation = why(
         metric_of_suite(suite, wanted),
         sides.judgments,
-        sides.now if sides.before is None else sides.before,
+        first,
         query,
-        None if sides.before is None else sides.now,
+        other,
+        reference=reference,
         ties=policies.ties,  # type: ignore[arg-type]  # checked when the suite was read
         unjudged=policies.unjudged,  # type: ignore[arg-type]  # as above
         grades=policies.grades,  # type: ignore[arg-type]  # as above

@@ -299,7 +299,9 @@ def _unjudging(judged: JudgedRankings, row: int) -> JudgedRankings:
     return replace(
         judged,
         hits=hits.at(kept),
-        ideal=Ideal(np.zeros(count, np.int64), np.arange(1, count + 1), judged.ideal.grade[rest]),
+        ideal=Ideal(
+            np.zeros(count, np.int64), np.arange(1, count + 1), judged.ideal.grade[rest], judged.ideal.judgment[rest]
+        ),
         documents=documents,
         subtopics=judged.subtopics and judged.subtopics.at(judged.subtopics.row != hits.judgment[row]),
         _memory={},

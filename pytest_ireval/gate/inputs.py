@@ -158,7 +158,7 @@ def refuse_missing_subtopics(suite: Suite, judgments: Judgments | None) -> None:
 
 
 def _setting(suite: Suite, registry: Registry, judgments: Judgments | None, progress: Progress) -> Setting | None:
-    metrics = [metric_of_suite(suite, metric) for metric in suite.metrics if "reference" not in metric.needs]
+    metrics = [metric_of_suite(suite, metric) for metric in suite.metrics if metric.judged]
     if judgments is None or not metrics:
         return None
     setting = set_up(judgments, metrics, suite.policies, registry, progress)

@@ -23,7 +23,6 @@ from pytest_ireval.plugins.kinds import Part
 from pytest_ireval.results.outcome import Outcome, Placed
 from pytest_ireval.results.suite_result import QueryCurve, QueryDocuments, RecallPrecision
 from pytest_ireval.retrieval.judged import Integers, JudgedRankings
-from pytest_ireval.retrieval.judgments import Ideal
 from pytest_ireval.retrieval.views import cut_to_depth, of_queries, only
 from pytest_ireval.rules.context import Seen
 from pytest_ireval.rules.side import Scored, Side
@@ -251,14 +250,13 @@ def each_document_alone(judged: JudgedRankings) -> JudgedRankings:
     number = np.arange(hits.query.size)
     size = np.diff(judged.first_ideal)[hits.query]
     row = np.repeat(judged.first_ideal[hits.query] - np.cumsum(size) + size, size) + np.arange(int(size.sum()))
-    ideal = Ideal(np.repeat(number, size), judged.ideal.rank[row], judged.ideal.grade[row])
     return replace(
         judged,
         queries=tuple(map(str, number.tolist())),
         retrieved=judged.retrieved[hits.query],
         present=np.ones(number.size, bool),
         hits=hits._replace(query=number),
-        ideal=ideal,
+        ideal=judged.ideal.at(row)._replace(query=np.repeat(number, size)),
         documents=None,
         subtopics=None,
         sessions=None,

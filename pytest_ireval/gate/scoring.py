@@ -15,7 +15,7 @@ from pytest_ireval.evaluating.policy_views import LEVELS, as_told, found_in, int
 from pytest_ireval.evaluating.setting import Companions, Setting
 from pytest_ireval.gate.inputs import Gathered, metric_of_suite
 from pytest_ireval.metrics.metric import Metric
-from pytest_ireval.metrics.score import score, worst
+from pytest_ireval.metrics.score import score
 from pytest_ireval.results.evaluation import Evaluation, MetricResult, Policies, Ties
 from pytest_ireval.results.suite_result import Counts
 from pytest_ireval.retrieval.doors import Brought
@@ -24,7 +24,7 @@ from pytest_ireval.retrieval.judged import JudgedRankings
 from pytest_ireval.retrieval.judgments import Judgments
 from pytest_ireval.retrieval.queries import Queries
 from pytest_ireval.retrieval.rankings import Rankings
-from pytest_ireval.retrieval.views import cut_to_depth
+from pytest_ireval.retrieval.views import cut_to_depth, only
 from pytest_ireval.rules.side import Floats, Judgedness, Mask, Population, Scored, Side
 from pytest_ireval.statistics.differences import TIE
 from pytest_ireval.statistics.noise import RunNoise, noise_share, run_noise
@@ -178,29 +178,50 @@ def with_overlaps(suite: Suite, gathered: Gathered, now: Side, reference: Side) 
     metrics = {str(metric): metric for metric in suite.metrics if "reference" in metric.needs}
     if not metrics:
         return now
-    pairs = [_lists(suite, gathered, now, reference, number) for number in range(len(now.rankings))]
+    askings = [(each, reference.rankings[i % len(reference.rankings)]) for i, each in enumerate(now.rankings)]
+    lists = cache(lambda: [_lists(suite, gathered, *pair) for pair in askings])
+    judged = cache(lambda: [_judged_lists(gathered, *pair) for pair in askings])
     scored, errors = dict(now.scored), dict(now.errors)
     for name, metric in metrics.items():
         try:
-            scored[name] = _mean([_overlap(metric, judged) for judged in pairs])
-        except MetricError as error:
+            whole = metric_of_suite(suite, metric)
+            scored[name] = _mean(
+                [_compared(whole, pair, gathered) for pair in (judged() if metric.judged else lists())]
+            )
+        except IrevalError as error:
             errors[name] = error
     return replace(now, scored=scored, errors=errors)
 
 
-def _lists(suite: Suite, gathered: Gathered, now: Side, reference: Side, number: int) -> JudgedRankings:
+def _lists(suite: Suite, gathered: Gathered, ours: Rankings, theirs: Rankings) -> JudgedRankings:
     queries = gathered.population.queries.ids
-    theirs = reference.rankings[number % len(reference.rankings)]
-    ours, others = (cut_to_depth(unjudged(each, queries), suite.depth) for each in (now.rankings[number], theirs))
-    return replace(ours, reference=others, _memory={})
+    now, others = (cut_to_depth(unjudged(each, queries), suite.depth) for each in (ours, theirs))
+    return replace(now, reference=others, _memory={})
 
 
-def _overlap(metric: Metric, judged: JudgedRankings) -> Scored:
+def _judged_lists(gathered: Gathered, ours: Rankings, theirs: Rankings) -> JudgedRankings:
+    """Both lists of the judged queries, for metrics that compare them by the judgments."""
+    setting = gathered.setting
+    assert setting is not None  # noqa: S101 - a suite with such a metric has judgments
+    lenient = replace(setting, policies=replace(setting.policies, missing_queries="zero"))
+    sessions = _sessions(gathered.population.queries, setting.judgments)
+    found = lenient.brought(ours, Companions(sessions=sessions, reference=theirs), documents=True)
+    return seen_by_metrics(found, setting.policies)
+
+
+def _compared(metric: Metric, judged: JudgedRankings, gathered: Gathered) -> Scored:
     """Values of all queries that the reference has."""
     there = judged.reference.present if judged.reference is not None else judged.present
-    least = worst(metric)
-    values = np.where(judged.present, score(metric, judged).values, np.nan if least is None else least)
-    return Scored(metric, judged.queries, np.where(there, values, np.nan))
+    if metric.direction == "neither":
+        there = there & judged.present
+    if metric.unit != "query":
+        there = there & np.array([query not in gathered.population.waived for query in judged.queries], bool)
+    scores = score(metric, judged if there.all() else only(judged, there))
+    ids = gathered.population.queries.ids
+    if metric.unit != "query":
+        return Scored(metric, scores.units, scores.values)
+    known = dict(zip(scores.units, scores.values.tolist(), strict=True))
+    return Scored(metric, ids, np.array([known.get(query, np.nan) for query in ids], np.float64))
 
 
 def _looked_at(suite: Suite) -> int:

@@ -230,7 +230,7 @@ def _told(looking: _Looking, rankings: Rankings, valued: frozenset[str]) -> Judg
     return looking.once(("told", id(rankings), valued), told)
 
 
-NOT_OF_LABELS = {"reference", "unjudged", "subtopics", "sessions", "preferences", "timings"}
+NOT_OF_LABELS = {"reference", "unjudged", "judgments", "subtopics", "sessions", "preferences", "timings"}
 """Needs of metrics that look at other data than grades: no label of a document would reach them."""
 
 

@@ -124,6 +124,7 @@ Need = Literal[
     "collection",
     "unjudged",
     "attributes",
+    "judgments",
     "subtopics",
     "sessions",
     "preferences",
@@ -141,6 +142,8 @@ SOURCES: dict[str, str] = {
     "`collection=N` (command line: `--collection N`)",
     "unjudged": "`judged.documents.grade` is NaN where a document is not judged; kept if a metric needs it",
     "attributes": "`judged.attributes`: attributes of each document; `evaluate(…, attributes={id: {…}})`",
+    "judgments": "`judged.judgments`: ids of judged documents, and other columns of the judgments; there where a query "
+    "is judged",
     "subtopics": "`judged.subtopics`: grades for parts of a query; from judgments with a column subtopic, or in format "
     "trec-diversity (command line: `--judgments-format trec-diversity`)",
     "sessions": "`judged.sessions`: the queries of each session; `evaluate(…, sessions={query: (session, position)})`",
@@ -307,6 +310,11 @@ class Metric:
     def bounds(self) -> Range:
         """Least and greatest value under these arguments."""
         return self.range(self.settings) if callable(self.range) else self.range
+
+    @property
+    def judged(self) -> bool:
+        """True unless it compares two lists, and ``no_relevant=None`` says that judgments do not matter to it."""
+        return "reference" not in self.needs or self.no_relevant is not None
 
     @property
     def adds_up(self) -> bool:

@@ -77,7 +77,7 @@ def unjudged(rankings: Rankings, queries: Sequence[str]) -> JudgedRankings:
         retrieved=np.diff(first),
         present=present,
         hits=Hits(none, none, no_grades, none, no_grades, none, none),
-        ideal=Ideal(none, none, no_grades),
+        ideal=Ideal(none, none, no_grades, none),
         highest_grade=0.0,
         documents=_documents(rankings, rows, query, first),
     )
@@ -148,5 +148,6 @@ def _assembled(
         ideal=judgments.ideal,
         highest_grade=judgments.highest_grade if highest_grade is None else highest_grade,
         documents=documents,
+        judgments=judgments,
         subtopics=judgments.subtopics,
     )

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from pytest_ireval.errors import InputError, MetricError
 from pytest_ireval.retrieval.ids import Ids
-from pytest_ireval.retrieval.judgments import MOST_SEEDS, Ideal, Subtopics
+from pytest_ireval.retrieval.judgments import MOST_SEEDS, Ideal, Judgments, Subtopics
 from pytest_ireval.retrieval.scan.tokens import JudgedPairs, mixed, owners_of
 
 Floats = NDArray[np.float64]
@@ -90,6 +90,8 @@ class JudgedRankings:
     documents: Documents | None = None
     collection: int | None = None
     """The number of documents in the collection."""
+    judgments: Judgments | None = None
+    """Their rows are ``hits.judgment`` and ``ideal.judgment``: ids, and facts about a judgment."""
     subtopics: Subtopics | None = None
     attributes: Mapping[str, Mapping[str, Any]] | None = None
     sessions: Sessions | None = None

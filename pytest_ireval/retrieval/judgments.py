@@ -51,11 +51,19 @@ class PairTable(NamedTuple):
 
 
 class Ideal(NamedTuple):
-    """All judged documents, retrieved or not, sorted by query and grade descending: the best ranking there could be."""
+    """All judged documents, retrieved or not, sorted by query and grade descending: the best ranking there could be.
+
+    ``judgment`` is the row in the judgments; -1 for a label that is not among them.
+    """
 
     query: NDArray[np.int64]
     rank: NDArray[np.int64]
     grade: NDArray[np.float64]
+    judgment: NDArray[np.int64]
+
+    def at(self, rows: NDArray[Any]) -> Ideal:
+        """Some of them: row numbers, or a mask."""
+        return Ideal(*(column[rows] for column in self))
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,7 +105,7 @@ class Judgments:
         order = np.lexsort((-self.grade, self.query))
         query = self.query[order]
         first = np.searchsorted(query, np.arange(len(self.queries)))
-        return Ideal(query, np.arange(order.size) - first[query] + 1, self.grade[order])
+        return Ideal(query, np.arange(order.size) - first[query] + 1, self.grade[order], order)
 
 
 def numbered(origin: str) -> Place:

@@ -156,6 +156,7 @@ def labelled(made: Template, labels: Labellings, scale: Floats, *, documents: bo
         hits=_hits(made, labels, scale),
         ideal=_ideal(judged, labels, scale),
         documents=_documents(made, labels, scale) if documents else None,
+        judgments=None,
         subtopics=None,
         sessions=None,
         preferences=None,
@@ -234,4 +235,5 @@ def _ideal(judged: JudgedRankings, labels: Labellings, scale: Floats) -> Ideal:
     order = np.lexsort((-grade, number))
     number = number[order]
     first = np.searchsorted(number, np.arange(labels.query.size))
-    return Ideal(number, np.arange(number.size) - first[number] + 1, grade[order])
+    judgment = np.concatenate((judged.ideal.judgment[rows], np.full(given.size, -1)))
+    return Ideal(number, np.arange(number.size) - first[number] + 1, grade[order], judgment[order])

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from pytest_ireval.retrieval.ids import concatenated
 from pytest_ireval.retrieval.judged import Hits, Integers, JudgedRankings, Mask, Sessions
-from pytest_ireval.retrieval.judgments import Ideal, Subtopics
+from pytest_ireval.retrieval.judgments import Subtopics
 from pytest_ireval.retrieval.rankings import Rankings
 from pytest_ireval.retrieval.scan.tokens import begins_of, owners_of
 
@@ -65,7 +65,7 @@ def _perfect(judged: JudgedRankings) -> JudgedRankings:
             query=ideal.query,
             rank=ideal.rank,
             grade=ideal.grade,
-            judgment=np.full(ideal.rank.size, -1),
+            judgment=ideal.judgment,
             score=-ideal.rank.astype(np.float64),
             tied_from=ideal.rank,
             tied_to=ideal.rank,
@@ -103,14 +103,14 @@ def only(judged: JudgedRankings, queries: Mask) -> JudgedRankings:
     """The marked queries alone."""
     number = np.cumsum(queries) - 1
     hits = judged.hits.at(queries[judged.hits.query])
-    in_ideal, documents = queries[judged.ideal.query], judged.documents
+    ideal, documents = judged.ideal.at(queries[judged.ideal.query]), judged.documents
     return replace(
         judged,
         queries=tuple(itertools.compress(judged.queries, queries.tolist())),
         retrieved=judged.retrieved[queries],
         present=judged.present[queries],
         hits=hits._replace(query=number[hits.query]),
-        ideal=Ideal(number[judged.ideal.query[in_ideal]], judged.ideal.rank[in_ideal], judged.ideal.grade[in_ideal]),
+        ideal=ideal._replace(query=number[ideal.query]),
         documents=documents
         and documents.at(
             np.flatnonzero(queries[owners_of(documents.first)]), begins_of(np.diff(documents.first)[queries])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Annotated
 
 import numpy as np
@@ -68,7 +67,7 @@ def churn(options: ChurnOptions, seen: Seen) -> Ruling:
         f"{options.below:g}{on(seen)} (at most {options.at_most})",
         f"{queries_of(seen, count)} of {size} got a very different list.",
         figures=(figures,),
-        queries=tuple(replace(each, baseline=None) for each in different.queries),
+        queries=different.queries,
         more_queries=different.more,
         worst="most different lists",
         numbers={"changed": float(count), "share": count / size},

@@ -157,7 +157,7 @@ class Seen:
 
     def changes(self, values: Values, rows: Iterable[int], notes: Sequence[str] = ()) -> tuple[QueryChange, ...]:
         """The changes of some units, given as rows of ``values``, with their documents."""
-        compared = self.baseline is not None
+        compared = self.baseline is not None and "reference" not in self.metric.needs
         made = []
         for i, row in enumerate(rows):
             before = float(values.before[row]) if compared else None

@@ -243,11 +243,13 @@ def _unfit_metrics(asked: RuleAsked) -> Iterator[Problem]:
         if metric is None:
             continue
         if ("reference" in metric.needs) != asked.kind.lists:
-            what = "compares two lists" if "reference" in metric.needs else "scores one list"
-            wanted = (
-                "metrics that compare two lists, such as RBO" if asked.kind.lists else "metrics that score one list"
+            what, wanted, suggestion = (
+                ("scores one list", "metrics that compare two lists, such as RBO", "")
+                if asked.kind.lists
+                else ("compares two lists", "metrics that score one list", "use churn, or a threshold of its own")
             )
-            yield Problem(f"{metric} {what}; {asked.kind.name} takes {wanted}", place=str(place))
+            complaint = f"{metric} {what}; {asked.kind.name} takes {wanted}"
+            yield Problem(complaint, place=str(place), suggestion=suggestion)
             continue
         if asked.kind.compares and metric.direction == "neither":
             complaint = f"no value of {metric} is better than another, so it cannot get worse"

@@ -386,7 +386,7 @@ class Risk(NamedTuple):
     t: float
 
 
-def risk(differences: Floats, aversion: float) -> Risk:
+def risk_of(differences: Floats, aversion: float) -> Risk:
     """The risk of ``differences`` (above 0 is better) when a loss weighs ``1 + aversion`` times as much as a gain.
 
     L. Wang, P. Bennett, K. Collins-Thompson 2012, Robust ranking models via risk-sensitive optimization, SIGIR 2012;

@@ -135,7 +135,7 @@ def _position(metric: Metric, listed: list[Any]) -> int:
 def _judgments(read: Read) -> Iterator[Problem]:
     if read.has("judgments"):
         return
-    metrics = [str(metric) for metric in read.values.get("metrics", ()) if "reference" not in metric.needs]
+    metrics = [str(metric) for metric in read.values.get("metrics", ()) if metric.judged]
     rules = [placed for placed in read.rules if placed.asked.kind.judged]
     if metrics:
         complaint = f"metrics need judgments, but the suite names none: {', '.join(metrics)}"

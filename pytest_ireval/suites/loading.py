@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Hashable, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
@@ -295,6 +296,10 @@ def _with_parts(kind: RuleKind, options: Any, value: Keys, start: Spot, problems
     except Exception as error:  # noqa: BLE001 - a plugin may raise anything
         problems.append(_raised(kind, error, key, start))
         return None
+    metrics = [part.metric for part in parts]
+    if not kind.compares and metrics and all(metric is not None and "reference" in metric.needs for metric in metrics):
+        judged = any(metric is not None and metric.judged for metric in metrics)
+        kind = replace(kind, compares=True, lists=True, judged=judged)  # it looks at the baseline, as its metrics do
     return RuleAsked(kind, options, place_of(key), parts, places)
 
 

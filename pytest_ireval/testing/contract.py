@@ -46,7 +46,8 @@ def metric_contract(
 
     ``metrics`` are metrics, or names of installed ones. One without arguments is tried with several; one with
     arguments, as ``top_grade @ 10``, with those. ``attributes`` says for metrics that need attributes which values
-    each has: ``{"price": [1, 2.5], "brand": ["a", "b"]}``. A promise that does not apply is skipped with the reason.
+    each has: ``{"price": [1, 2.5], "brand": ["a", "b"]}``; for metrics that need judgments, these are columns there. A
+    promise that does not apply is skipped with the reason.
     """
     import pytest
 

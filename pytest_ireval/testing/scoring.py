@@ -78,6 +78,9 @@ class _Same:
 def _judged(data: Data, needs: frozenset[str], same: _Same) -> JudgedRankings:
     graded = {query.name: _grades(query, "subtopics" in needs) for query in data.queries}
     judgments = judgments_from(graded, grades="float")
+    numbers = [query.numbers[document] for query in data.queries for document in query.grades]
+    columns = {name: [str(each[n % len(each)]) for n in numbers] for name, each in (same.attributes or {}).items()}
+    judgments = replace(judgments, columns=columns if "judgments" in needs else {})
     rankings = {query.name: list(query.ranking) for query in data.queries if query.ranking is not None}
     rankings.update({stranger: [("d1", 1.0)] for stranger in data.strangers})
     judged = judge(judgments, rankings_from(rankings), data.top)
@@ -105,9 +108,10 @@ def _grades(query: Query, subtopics: bool) -> dict[str, Any]:
 
 
 def _reference(query: Query) -> list[str]:
-    """The same documents in another order; those that a promise adds below the cutoff are last here, too."""
+    """Most of the documents in another order, and others; those that a promise adds below the cutoff are last."""
     added = (AN_IRRELEVANT, AN_UNJUDGED)
-    return sorted((d for d, _ in query.ranking or ()), key=lambda d: (d in added, 53 * query.numbers[d] % 101))
+    kept = (document for document, number in query.numbers.items() if number % 5 or document in added)
+    return sorted(kept, key=lambda document: (document in added, 53 * query.numbers[document] % 101))
 
 
 def _place(query: Query) -> tuple[str, int]:

@@ -3,13 +3,16 @@
 import math
 
 import pytest
-from pencil import as_needed
+from pencil import as_needed, companions
 
 from pytest_ireval import load_registry, why
 from pytest_ireval.testing.breaking import variants
 from pytest_ireval.testing.changes import corner_cases, random_data
 
-METRICS = sorted(load_registry().metrics.values(), key=lambda metric: metric.name)
+METRICS = sorted(
+    (metric for metric in load_registry().metrics.values() if metric.unit == "query"), key=lambda metric: metric.name
+)
+"""Those of sessions have no steps: they are about several lists."""
 CASES = [
     pytest.param(variant, id=str(variant), marks=pytest.mark.slow if number > 1 else ())
     for metric in METRICS
@@ -24,6 +27,11 @@ WITHOUT_SHARES = {
     **dict.fromkeys(("ED", "EC", "ETC"), "readers go on below the list"),
     "residual": "it is a difference of two readings",
     "YAAP": "a logarithm of odds is no sum",
+    **dict.fromkeys(("KendallTau", "TauAP", "SpearmanRho", "WeightedTau"), "documents of the other list count, too"),
+    **dict.fromkeys(("RPP", "LexiRecall", "LexiPrecision"), "documents of the other list count, too"),
+    "ESL": "it ends at the cutoff",
+    **dict.fromkeys(("Latency", "Instant"), "no document makes it"),
+    "max": "documents below both lists count",
 }
 
 each_variant = pytest.mark.parametrize("metric", CASES)
@@ -36,19 +44,13 @@ def test_every_built_in_metric_describes_its_steps():
 def explanations(metric):
     """One metric on queries of all kinds; ``why`` itself refuses steps that do not come to the value."""
     for data in (random_data(8, tied=True), random_data(30), corner_cases()):
-        judgments = as_needed(metric, {query.name: query.grades for query in data.queries})
+        grades = {query.name: dict(query.grades) for query in data.queries}
+        judgments = as_needed(metric, grades)
         rankings = {query.name: list(query.ranking) for query in data.queries if query.ranking is not None}
+        orders = {query.name: query.ordered for query in data.queries}
+        needed = companions(metric, grades, orders)
         for query in data.queries[:: 3 if len(data.queries) == 12 else 1]:
-            yield why(
-                metric, judgments, rankings, query.name, scale=3, collection=1000, reference=reference_of(metric, data)
-            )
-
-
-def reference_of(metric, data):
-    """Every other document of each ranking, from below, and one that it has not; for metrics that compare lists."""
-    if "reference" not in metric.needs:
-        return None
-    return {q.name: ["elsewhere", *(d for d, _ in sorted(q.ranking or ())[::-2])] for q in data.queries}
+            yield why(metric, judgments, rankings, query.name, scale=3, collection=1000, **needed)
 
 
 @each_variant
@@ -58,13 +60,14 @@ def test_steps_come_to_the_value_and_so_do_the_shares_of_documents_and_the_last_
         if "counts as" not in explained.steps.arithmetic:
             assert worked_out(explained.steps.arithmetic) == pytest.approx(explained.steps.value, abs=3e-3, rel=2e-3)
         if explained.ruling:
-            declared = {"empty": metric.empty, "relevant": metric.no_relevant, "without a ranking": metric.bounds[1]}
+            worst = metric.bounds[metric.direction == "lower"]
+            declared = {"empty": metric.empty, "relevant": metric.no_relevant, "without a ranking": worst}
             assert explained.value == next(value for word, value in declared.items() if word in explained.ruling)
             continue
         assert explained.steps.value == pytest.approx(explained.value, abs=1e-9)
         assert not explained.steps.generic
         if explained.steps.shares is None:
-            assert metric.name in WITHOUT_SHARES or metric.settings.get("measure") in WITHOUT_SHARES
+            assert {metric.name, *map(str, metric.arguments.values())} & WITHOUT_SHARES.keys()
         else:
             shares = [share or 0 for share in explained.steps.shares.values]
             assert math.fsum(shares) == pytest.approx(explained.value, abs=1e-9)

@@ -47,6 +47,8 @@ def drawn(number):
         ("no_regression", {"tolerance": "4%", "decide_by": "evidence", "on_inconclusive": "observed"}),
         ("no_regression", {"tolerance": "4%", "decide_by": "evidence", "on_inconclusive": "fail"}),
         ("no_regression", {"tolerance": "4%", "decide_by": "evidence", "hard_limit": "8%"}),
+        ("risk", {"aversion": 1}),
+        ("risk", {"aversion": 0.5, "at_least": -1}),
         ("worsened", {"by_more_than": 0.1, "at_most": 12}),
         ("worsened", {"by_more_than": 0.1, "at_most": "20%"}),
         ("worsened", {"by_more_than": 0.1, "decide_by": "evidence"}),

@@ -2,6 +2,7 @@
 
 import shutil
 import zipfile
+from pathlib import Path
 
 import pytest
 
@@ -231,8 +232,19 @@ def test_what_makes_no_sense_beside_a_suite_is_refused(accepted, ireval, argumen
     assert says in result.err
 
 
-def test_a_metric_of_two_lists_has_no_arithmetic_of_one(accepted, ireval):
+def test_a_metric_of_two_lists_compares_the_current_one_with_the_baseline(accepted, ireval):
+    result = ireval("why", "KendallTau", "--suite", "shop.ireval.yaml", "--query", "q01")
+
+    assert result.code == 0, result.err
+    assert "in reference" in result.out
+    assert "KendallTau = " in result.out
+
+
+def test_without_a_baseline_there_is_nothing_to_compare_with(accepted, ireval):
+    for path in Path("baselines").iterdir():
+        path.unlink()
+
     result = ireval("why", "RBO", "--suite", "shop.ireval.yaml", "--query", "q01")
 
     assert result.code == 2
-    assert "compares two lists, so one list alone cannot be explained" in result.err
+    assert "RBO\n  compares two lists, and there is no baseline to compare with" in result.err

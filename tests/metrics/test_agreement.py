@@ -1,5 +1,7 @@
 """RBO, Overlap and Jaccard against their definitions, written down as slowly and plainly as can be."""
 
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -92,6 +94,39 @@ def test_a_document_of_another_query_is_another_document():
     (rbo,) = evaluate({q: {"j": 1} for q in rankings}, rankings, ["RBO"], reference=swapped).metrics
 
     assert rbo.values == {"q1": 0, "q2": 0}
+
+
+def residual(one, other, p):
+    """Equation 30 of the paper."""
+    s, l, x = len(one), len(other), len(set(one) & set(other))  # noqa: E741 - as in the paper
+    f = s + l - x
+
+    def terms(first, last):
+        return sum(p**d / d for d in range(first, last + 1))
+
+    unseen = s * terms(s + 1, f) + l * terms(l + 1, f) + x * (math.log(1 / (1 - p)) - terms(1, f))
+    return p**s + p**l - p**f - (1 - p) / p * unseen
+
+
+@given(one=DOCUMENTS, other=DOCUMENTS, p=st.sampled_from([0.1, 0.5, 0.9]))
+def test_the_bounds_of_rbo_are_those_of_the_paper(one, other, p):
+    least, most, rest, so_far = (
+        alike(f"RBO(p={p}, bound='{bound}')", one, other) for bound in ("min", "max", "residual", "extrapolated")
+    )
+    common = [len(set(one[:d]) & set(other[:d])) for d in range(1, 400)]
+
+    assert least == pytest.approx((1 - p) * sum(p**d * x / (d + 1) for d, x in enumerate(common)), abs=1e-12)
+    assert rest == pytest.approx(residual(one, other, p), abs=1e-12)
+    assert most == pytest.approx(least + rest, abs=1e-12)
+    assert least - 1e-12 <= so_far <= most + 1e-12
+
+
+@given(one=DOCUMENTS, other=DOCUMENTS, k=st.integers(1, 12))
+def test_average_overlap_is_the_mean_of_the_overlaps_at_each_depth(one, other, k):
+    depth = min(k, max(len(one), len(other)))
+    shares = [len(set(one[:d]) & set(other[:d])) / d for d in range(1, depth + 1)]
+
+    assert alike(f"AverageOverlap@{k}", one, other) == pytest.approx(sum(shares) / depth if depth else 1)
 
 
 def test_depth_cuts_both_lists():

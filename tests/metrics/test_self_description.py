@@ -9,6 +9,8 @@ from pytest_ireval import load_registry
 
 METRICS = sorted(load_registry().metrics.values(), key=lambda metric: metric.name)
 
+BY_OTHER_DATA = {"reference", "subtopics", "sessions", "preferences", "judgments", "timings"}
+
 each_metric = pytest.mark.parametrize("metric", METRICS, ids=lambda metric: metric.name)
 
 
@@ -49,7 +51,7 @@ def test_canonical_name_round_trips(metric, registry):
 
 
 @pytest.mark.parametrize(
-    "metric", [m for m in METRICS if m.direction == "higher" and not m.needs & {"reference", "subtopics"}], ids=str
+    "metric", [m for m in METRICS if m.direction == "higher" and not m.needs & BY_OTHER_DATA], ids=str
 )
 def test_perfect_ranking_scores_best(metric):
     required = {p.name: 1.0 if p.name == "recall" else 3 for p in metric.parameters if p.required}

@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pencil import as_needed
+from pencil import as_needed, companions
 
 from pytest_ireval import MetricError, evaluate, load_registry
 
@@ -52,7 +52,8 @@ def test_values_are_numbers_within_the_range(metric):
     def check(whole, judged_rankings):
         try:
             judgments, rankings = judged_rankings
-            evaluate(as_needed(metric, judgments), rankings, [whole], collection=100, attributes=PRICES)
+            needed = companions(metric, judgments, rankings)
+            evaluate(as_needed(metric, judgments), rankings, [whole], collection=100, attributes=PRICES, **needed)
         except MetricError as error:
             complaint = error.problems[0].complaint
             assert not complaint.startswith(("returned", "raised", "has no range")), str(error)

@@ -4,8 +4,12 @@ The texts: batch evaluation measures (000), text processing lectures (001), eval
 offline evaluation (003), a survey of graded relevance metrics (004).
 """
 
+import math
+
 import pytest
 from pencil import relevant, result, value, values
+
+from pytest_ireval import evaluate
 
 R1 = [1, 0, 0, 1, 0]
 
@@ -144,6 +148,13 @@ class TestEvaluationLectures:
 
         assert found == pytest.approx(expected, abs=5e-3)
 
+    def test_fewer_than_150_milliseconds_are_instantaneous_and_throughput_is_queries_in_a_second(self):
+        judgments, rankings = {"1": {"a": 1}, "2": {"a": 1}}, {"1": ["a"], "2": ["a"]}
+
+        found = evaluate(judgments, rankings, ["Instant", "Throughput"], timings={"1": 0.1, "2": 0.4})
+
+        assert [metric.value for metric in found.metrics] == [0.5, pytest.approx(4)]
+
     def test_dcg_with_exponential_gain(self):
         assert value("DCG(gain='exp')@3", [3, 2, 3]) == pytest.approx(7 + 3 / 1.584963 + 7 / 2, abs=1e-5)
 
@@ -194,6 +205,15 @@ class TestSurveyOfGradedMetrics:
 
         assert expected == pytest.approx(0.63, abs=5e-3)
         assert value("ERR(max_grade=4)", [3, 2, 4]) == pytest.approx(expected)
+
+    @pytest.mark.parametrize("q", [1, 2, 3, 7])
+    def test_dcg_of_the_qth_query_of_a_session_is_divided_by_1_plus_its_logarithm(self, q):
+        judgments, rankings = {"q": {"a": 3, "b": 1}}, {"q": ["x", "a", "b"]}
+
+        single = evaluate(judgments, rankings, "DCG@3")["DCG@3"].value
+        found = evaluate(judgments, rankings, "SessionDCG(bq=2)@3", sessions={"q": ("s", q)}).metrics[0].value
+
+        assert found == pytest.approx(single / (1 + math.log2(q)))
 
     def test_rbp_with_p_0_sees_the_first_document_only(self):
         assert value("RBP(p=0)", [1, 1, 1]) == 1

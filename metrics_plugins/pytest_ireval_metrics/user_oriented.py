@@ -1,0 +1,224 @@
+"""User oriented ratios: relevant documents that the user knew before, and her effort to find as many as she wants."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Annotated, Any
+
+import numpy as np
+
+from pytest_ireval import JudgedRankings, MetricError, Param, Steps, metric, ratio, steps_of
+from pytest_ireval_metrics.gains import by_nothing, relevance_metric
+from pytest_ireval_metrics.sets_and_ranks import listed_as
+from pytest_ireval_metrics.vocabulary import Cutoff, Depth, Floats, Integers, Mask, Rel, shared_steps, shown_number
+
+KNOWN = {"1": True, "yes": True, "true": True, "0": False, "no": False, "false": False, "": False}
+"""The cells of a column that says what the user knew before."""
+
+Column = Annotated[
+    str, Param("the column of the judgments that says which documents the user knew before: yes or no, 1 or 0")
+]
+Wanted = Annotated[
+    int, Param("the number of relevant documents that the user wants; all of them, if fewer are relevant", low=1)
+]
+
+
+def _knows(judged: JudgedRankings, column: str) -> Mask:
+    """For each judgment, True if the user knew the document before."""
+    judgments = judged.judgments
+    if judgments is None or column not in judgments.columns:
+        there = ", ".join(judgments.columns) if judgments and judgments.columns else "none"
+        raise MetricError(
+            f"the judgments have no column {column!r} (other columns: {there}); add it to a table of judgments, with "
+            "yes for each document that the user knew before"
+        )
+    cells = [str(cell).strip().lower() for cell in judgments.columns[column]]
+    if odd := next((row for row, cell in enumerate(cells) if cell not in KNOWN), None):
+        cell = judgments.columns[column][odd]
+        raise MetricError(
+            f"{judgments.place(odd)}: {column} is {cell!r}; allowed are yes and no, true and false, 1 and 0"
+        )
+    return np.array([KNOWN[cell] for cell in cells], bool)
+
+
+def _found(judged: JudgedRankings, rel: float, cutoff: int | None) -> Mask:
+    """The relevant hits within the cutoff."""
+    relevant = judged.relevant(rel)
+    return relevant if cutoff is None else relevant & (judged.hits.rank <= cutoff)
+
+
+def _known_steps(of_known: bool, judged: JudgedRankings, *, rel: float, column: str, cutoff: int | None) -> Steps:
+    """The documents that count, as a share of the known relevant documents, or of the relevant ones found."""
+    listed, knows = listed_as(judged, {"cutoff": cutoff}), _knows(judged, column)
+    known = np.zeros(listed.rank.size)
+    hits = judged.hits
+    inside = hits.rank <= listed.rank.size
+    known[hits.rank[inside] - 1] = knows[hits.judgment[inside]]
+    relevant = listed.relevant(rel).astype(np.float64)
+    adds = relevant * (known if of_known else 1 - known)
+    expected = knows[judged.ideal.judgment[judged.ideal.grade >= rel]].sum() if of_known else relevant.sum()
+    facts = [
+        f"{shown_number(float(expected))} relevant documents that the user knew before"
+        if of_known
+        else f"{shown_number(float(expected))} relevant documents are found"
+    ]
+    return shared_steps(listed, {"relevant": relevant, "known": known, "adds": adds}, adds, float(expected), facts)
+
+
+KNOWLEDGE = "the documents that the user knew decide which ranking is good"
+known_metric = partial(
+    metric, needs=("judgments",), not_promised={"perfect_is_best": KNOWLEDGE, "promotion_never_harms": KNOWLEDGE}
+)
+
+
+@known_metric(name="CoverageRatio", steps=partial(_known_steps, True))
+def coverage_ratio(judged: JudgedRankings, *, cutoff: Depth = None, rel: Rel = 1, column: Column = "known") -> Floats:
+    """Share of the relevant documents that the user knew before which are found.
+
+    Formula: CoverageRatio = known relevant documents found (at ranks 1 to k) / known relevant documents
+    Reference: R. Korfhage, Information storage and retrieval, 1997; R. Baeza-Yates, B. Ribeiro-Neto, Modern information
+        retrieval, 2011.
+    Example: CoverageRatio of A b - | C = 1 / 2 = 0.5
+    """
+    knows = _knows(judged, column)
+    ideal = judged.ideal
+    known = knows[ideal.judgment] & (ideal.grade >= rel)
+    found = judged.sum(knows[judged.hits.judgment] & _found(judged, rel, cutoff))
+    return ratio(found, np.bincount(ideal.query[known], minlength=judged.count))
+
+
+@known_metric(name="NoveltyRatio", steps=partial(_known_steps, False))
+def novelty_ratio(judged: JudgedRankings, *, cutoff: Depth = None, rel: Rel = 1, column: Column = "known") -> Floats:
+    """Share of the relevant documents found that are new to the user.
+
+    Formula: NoveltyRatio = relevant documents found (at ranks 1 to k) that the user did not know / relevant ones found
+    Reference: R. Korfhage, Information storage and retrieval, 1997; R. Baeza-Yates, B. Ribeiro-Neto, Modern information
+        retrieval, 2011.
+    Example: NoveltyRatio of A b - | C = 1 / 2 = 0.5
+    """
+    found = _found(judged, rel, cutoff)
+    return ratio(judged.sum(~_knows(judged, column)[judged.hits.judgment] & found), judged.sum(found))
+
+
+def _wanted(judged: JudgedRankings, wanted: int, rel: float) -> Integers:
+    """Per query, the number of relevant documents that make the user stop."""
+    return np.minimum(judged.relevant_count(rel), wanted)
+
+
+def _last(judged: JudgedRankings, wanted: int, rel: float) -> tuple[Integers, Integers]:
+    """The query and the row of the hit that completes what the user wants, of each query that has it."""
+    so_far = judged.relevant_so_far(rel)
+    goal = _wanted(judged, wanted, rel)[judged.hits.query]
+    rows = np.flatnonzero(judged.relevant(rel) & (so_far == goal))
+    return judged.hits.query[rows], rows
+
+
+def _relative_recall_steps(judged: JudgedRankings, *, wanted: int, rel: float, cutoff: int | None) -> Steps:
+    listed = listed_as(judged, {"cutoff": cutoff})
+    relevant = listed.relevant(rel)
+    goal = int(_wanted(judged, wanted, rel)[0])
+    adds = (relevant & (np.cumsum(relevant) <= goal)).astype(np.float64)
+    return shared_steps(listed, {"relevant": relevant, "adds": adds}, adds, goal, [f"{goal} documents are wanted"])
+
+
+@relevance_metric(name="RelativeRecall", steps=_relative_recall_steps)
+def relative_recall(judged: JudgedRankings, *, wanted: Wanted, cutoff: Depth = None, rel: Rel = 1) -> Floats:
+    """Share of the relevant documents that the user wants which are found; more than she wants count no more.
+
+    Formula: RelativeRecall = min(relevant documents found (at ranks 1 to k), w) / w, with w = min(wanted, R)
+    Reference: R. Korfhage, Information storage and retrieval, 1997; R. Baeza-Yates, B. Ribeiro-Neto, Modern information
+        retrieval, 2011.
+    Example: RelativeRecall(wanted=3) of 1 0 1 0 | 1 1 = 2 / 3 = 0.6667
+    """
+    goal = _wanted(judged, wanted, rel)
+    return ratio(np.minimum(judged.sum(_found(judged, rel, cutoff)), goal), goal)
+
+
+def _recall_effort_steps(judged: JudgedRankings, *, wanted: int, rel: float) -> Steps:
+    listed = listed_as(judged, {})
+    relevant = listed.relevant(rel)
+    goal, (_, rows) = int(_wanted(judged, wanted, rel)[0]), _last(judged, wanted, rel)
+    read = int(judged.hits.rank[rows[0]]) if rows.size else 0
+    adds = (relevant & (listed.rank <= read)).astype(np.float64)
+    fact = f"{goal} documents are wanted; {f'they are read down to rank {read}' if read else 'the list has fewer'}"
+    return shared_steps(listed, {"relevant": relevant, "adds": adds}, adds, read, [fact])
+
+
+@relevance_metric(name="RecallEffort", steps=_recall_effort_steps)
+def recall_effort(judged: JudgedRankings, *, wanted: Wanted, rel: Rel = 1) -> Floats:
+    """Relevant documents that the user wants, divided by the documents that she reads to find them.
+
+    Formula: RecallEffort = w / rank of the w-th relevant document, with w = min(wanted, R); 0 if the list has fewer
+    Reference: R. Korfhage, Information storage and retrieval, 1997; R. Baeza-Yates, B. Ribeiro-Neto, Modern information
+        retrieval, 2011.
+    Example: RecallEffort(wanted=2) of 0 1 0 1 1 = 2 / 4 = 0.5
+    """
+    query, rows = _last(judged, wanted, rel)
+    found = np.zeros(judged.count)
+    found[query] = _wanted(judged, wanted, rel)[query] / judged.hits.rank[rows]
+    return found
+
+
+def _search_length(judged: JudgedRankings, wanted: int, rel: float) -> tuple[Integers, Any, Any, Floats]:
+    """Of each query that has what is wanted: irrelevant documents of higher scores, and of the same score as the last.
+
+    And the share of the latter that is read on average, over all orders of equal scores.
+    """
+    query, rows = _last(judged, wanted, rel)
+    hits, relevant = judged.hits, judged.relevant(rel)
+    tied_from, tied_to = hits.tied_from[rows], hits.tied_to[rows]
+    number = np.full(judged.count, -1)
+    number[query] = np.arange(query.size)
+    at = number[hits.query]
+    known = relevant & (at >= 0)
+    above = np.bincount(at[known], hits.rank[known] < tied_from[at[known]], minlength=query.size)
+    same = np.bincount(
+        at[known], (hits.rank[known] >= tied_from[at[known]]) & (hits.rank[known] <= tied_to[at[known]]), query.size
+    )
+    needed = _wanted(judged, wanted, rel)[query] - above
+    return query, tied_from - 1 - above, tied_to - tied_from + 1 - same, needed / (same + 1)
+
+
+def _search_length_steps(judged: JudgedRankings, *, wanted: int, cutoff: int, rel: float) -> Steps:
+    listed, goal = listed_as(judged, {"cutoff": cutoff}), int(_wanted(judged, wanted, rel)[0])
+    value = float(expected_search_length.batch(judged, wanted=wanted, cutoff=cutoff, rel=rel)[0])
+    _, above, same, share = _search_length(judged, wanted, rel)
+    text, fact = str(cutoff), f"the first {cutoff} documents count as read: {goal} relevant ones take no less"
+    if not goal:
+        text, fact = "0", "there are no relevant documents to look for"
+    elif above.size and value < cutoff:
+        text = shown_number(float(above[0])) + (
+            f" + {same[0]:.0f} * {shown_number(float(share[0]))}" if same[0] else ""
+        )
+        fact = f"irrelevant documents before {goal} relevant ones; of those with the same score as the last, a share"
+    return steps_of(listed, {"relevant": listed.relevant(rel)}, arithmetic=text, value=value, facts=[fact])
+
+
+@metric(
+    name="ESL",
+    direction="lower",
+    range=lambda settings: (0.0, float(settings.get("cutoff", np.inf))),
+    no_relevant=None,
+    tie_order=by_nothing,
+    binary=True,
+    needs=("ties",),
+    steps=_search_length_steps,
+    spellings={"expected_search_length": {}},
+)
+def expected_search_length(judged: JudgedRankings, *, wanted: Wanted = 1, cutoff: Cutoff, rel: Rel = 1) -> Floats:
+    """Expected search length: irrelevant documents that the user reads before she has the relevant ones she wants.
+
+    Formula: ESL@k = j + i s / (r + 1), at most k: j irrelevant documents have higher scores than the w-th relevant one,
+        i have the same score, and so do r relevant ones, s of which are still wanted; w = min(wanted, R); k if the
+        list has fewer than w, 0 if R = 0
+    Reference: W. Cooper, Expected search length: a single measure of retrieval effectiveness based on the weak ordering
+        action of retrieval systems, American Documentation 19, 1968.
+    Example: ESL(wanted=2)@10 of 0 1 0 0 1 = 3 + 0 = 3.0
+    """
+    query, above, same, share = _search_length(judged, wanted, rel)
+    found = np.where(judged.relevant_count(rel) > 0, float(cutoff), 0.0)
+    found[query] = np.minimum(above + same * share, cutoff)
+    return found
+
+
+METRICS = [coverage_ratio, novelty_ratio, relative_recall, recall_effort, expected_search_length]

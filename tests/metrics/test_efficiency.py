@@ -1,0 +1,34 @@
+"""Latency, Instant and Throughput from the seconds of each query."""
+
+import pytest
+
+from pytest_ireval import InputError, MetricError, evaluate
+
+SECONDS = {"q1": 0.1, "q2": 0.15, "q3": 0.05, "q4": 0.9}
+
+
+def timed(metrics, seconds=SECONDS, **options):
+    lists = {query: ["a"] for query in seconds}
+    judgments = {query: {"a": 1} for query in (*seconds, *options.pop("unranked", ()))}
+    return [each.value for each in evaluate(judgments, lists, metrics, timings=seconds, **options).metrics]
+
+
+def test_times_are_summed_up_as_asked():
+    assert timed(["Latency", "Latency(figure='p50')", "Instant", "Instant(below=1000)"]) == pytest.approx(
+        [300, 125, 0.5, 1]
+    )
+    assert timed("Throughput") == pytest.approx([4 / 1.2])
+
+
+def test_a_query_without_an_answer_is_not_fast():
+    assert timed("Instant", unranked=["q5"], missing_queries="zero") == pytest.approx([0.4])
+    assert timed("Throughput", unranked=["q5"], missing_queries="zero") == pytest.approx([4 / 1.2])
+    with pytest.raises(MetricError, match="1 query without a ranking cannot be scored"):
+        timed("Latency", unranked=["q5"], missing_queries="zero")
+
+
+def test_no_time_at_all_is_an_error():
+    with pytest.raises(MetricError, match="all queries together took 0 seconds"):
+        timed("Throughput", dict.fromkeys(SECONDS, 0))
+    with pytest.raises(InputError, match="query 'q1' took -1"):
+        timed("Latency", {"q1": -1})
