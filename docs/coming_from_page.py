@@ -48,11 +48,35 @@ which both values are in sight. In braces stand numbers.
 """
 HABITS = {
     "trec_eval": """\
-`trec_eval -m map -m ndcg_cut.10 qrels run` is `ireval evaluate qrels run -m map -m ndcg_cut.10`. The files are the
-same, and so are the names, with `.` or `_` in front of numbers. The default table says more than three columns can;
-`--format trec` prints those.
+`ireval trec_eval` takes trec_eval's command line and prints its lines: its names, digits, columns and order of rows.
 
-| trec_eval | here |
+```console
+$ ireval trec_eval -c -m map -m ndcg_cut.5,10 examples/data/judgments.txt examples/data/rankings.txt
+map                   \tall\t0.8057
+ndcg_cut_5            \tall\t0.7308
+ndcg_cut_10           \tall\t0.7567
+```
+
+Options are `-q -n -c -J -l -M -N -m -h -v` and their long names; measures are `official`, `all_trec`, `set`, families
+and parameters. The exit code is 1 for a wrong option or measure, 2 for a wrong file, 4 for a query without a ranking
+(unless `-c` counts it as 0, as in version 10). What cannot be answered is refused: `-D`, `-Z`, `-o`, preferences (`-R
+prefs`), parameters of a measure in two `-m`, of which trec_eval takes the first. Its outputs are compared line by
+line in the tests. They differ where trec_eval 10 slips:
+
+* 0 / 0 after `-J` is 0 here, not `nan`;
+* with `-c -l 2` its `num_rel` of all queries counts every grade above 0; here it is the sum of the queries;
+* `ideal_dcg` of a query whose grades are all below 0 is 0 here, not the figure of the query before;
+* with `-c`, `utility`, `rbp_resid` and `relstring` with parameters see a document in the place of a missing ranking
+  there; here they see none;
+* gains less than 1 apart are sorted here;
+* `-m dcg -m ndcg.1=3` gives dcg the gains of ndcg there, or crashes; here each measure has its own;
+* `rbp` begins with memory that trec_eval has not initialised; here it is what trec_eval prints if that memory is 0.
+
+`ireval evaluate qrels run -m map -m ndcg_cut.10` shows more than three columns can. The files and the names are the
+same, with `.` or `_` in front of numbers. Two names mean less there than here: `rbp` alone is refused, because its p
+is 0.9 in trec_eval and 0.8 in `RBP`; `rbp_resid` is `RBPResidual(p=0.9)`.
+
+| trec_eval | `ireval evaluate` |
 | --- | --- |
 | `-q` | `--per-query` |
 | `-n` (no summary) | the figures for all queries always come along; with `--format trec` as query `all` |
@@ -67,9 +91,9 @@ same, and so are the names, with `.` or `_` in front of numbers. The default tab
 | `-R prefs`, `-R qrels_prefs`, `-R qrels_jg` | nothing: preferences and several sets of judgments are not read |
 | `-Z`, `-o` | nothing: no z-scores, no layout of old versions |
 
-Equal scores are ordered by document id descending, as there. Versions before 10, and with them pytrec_eval, keep scores
-in single precision, so that scores which differ in the eighth digit are equal; version 10 and pytest-ireval do not.
-A query whose grades are all below -1 may crash them; here it is a query without relevant documents.
+Equal scores are ordered by document id descending, as there. Versions before 10, and with them pytrec_eval, keep
+scores in single precision, so that scores which differ in the eighth digit are equal; version 10 and pytest-ireval do
+not. A query whose grades are all below -1 may crash them; here it is a query without relevant documents.
 """,
     "ir_measures": """\
 Names are those of ir_measures; text without `()` and `@` means the same. Its command and its calls have counterparts:

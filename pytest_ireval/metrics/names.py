@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from pytest_ireval.errors import MetricError, MetricNameError, PluginError, Problem, closest, did_you_mean, shown
-from pytest_ireval.metrics.metric import Metric, altered
+from pytest_ireval.metrics.metric import PACKAGES, Elsewhere, Metric, altered
 from pytest_ireval.metrics.spellings import HOLE, SPELLED, arguments_of, holes_of, spelt_number, stem, stem_of
 
 LONGEST_NAME = 1000
@@ -84,8 +84,24 @@ class Vocabulary:
         if text[:1].isdigit() and text.lower() in self.heads:  # 11pt_avg, which the grammar would split
             metric, arguments = self.heads[text.lower()]
             return [metric(**arguments)]
-        spelled = self._spelled(text)
-        return spelled if spelled else _Reader(self, text).metrics()
+        found = self._spelled(text) or _Reader(self, text).metrics()
+        self._refuse_other_meaning(text, found)
+        return found
+
+    @cached_property
+    def _names_elsewhere(self) -> dict[str, Elsewhere]:
+        """Names of other packages that none of our metrics has, without those that hold numbers."""
+        rows = (row for metric in self.metrics.values() for row in metric.elsewhere)
+        return {row.name: row for row in rows if "{" not in row.name + row.ours and row.name not in self.metrics}
+
+    def _refuse_other_meaning(self, text: str, found: Sequence[Metric]) -> None:
+        """Raise an error for a name of another package that would mean something else here, such as ``rbp``."""
+        row = self._names_elsewhere.get(text) if text not in self.metrics else None
+        if row is not None and [str(metric) for metric in found] != [row.ours]:
+            complaint = f"this name means {row.ours} in {PACKAGES[row.package]}, and {found[0]} here"
+            raise MetricNameError(
+                Problem(complaint, shown(text), suggestion=f"write {row.ours!r} or {str(found[0])!r}")
+            )
 
     def family(self, name: str) -> Metric:
         """The metric of that name without arguments; raises MetricNameError if there is none."""
@@ -116,6 +132,10 @@ class Vocabulary:
         """A line that proposes a correction of an unknown name."""
         if rest[:1] in ("(", "@") and (instead := self._in_our_grammar(name, rest)):
             return f"write it {instead!r}"
+        for row in (row for metric in self.metrics.values() for row in metric.elsewhere):
+            if re.split(r"[({@]", row.name)[0] == name:
+                whose = f"a name of {PACKAGES[row.package]}"
+                return f"{whose}: ireval metrics --for {row.package} {shown(name + rest)} shows ours"
         known = [n for n in self.heads if not self.heads[n][1]]
         meant = closest(name, known, closeness=0.7)
         if not meant or rest[:1] in ("_", "."):

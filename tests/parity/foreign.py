@@ -31,13 +31,19 @@ def trec_eval(data, names):
     return found
 
 
-def trec_eval_10(data, names, folder):
-    """The program; it prints four decimals. Without -c it fails on queries that the rankings lack."""
+def trec_files(data, folder):
+    """Judgments and rankings as TREC files."""
     judgments, rankings = folder / "judgments.txt", folder / "rankings.txt"
     judgments.write_text("".join(f"{q} 0 {d} {g}\n" for q, all_ in data.judgments.items() for d, g in all_.items()))
     rankings.write_text(
         "".join(f"{q} Q0 {d} 1 {s!r} t\n" for q, all_ in data.rankings.items() for d, s in all_.items())
     )
+    return judgments, rankings
+
+
+def trec_eval_10(data, names, folder):
+    """The program; it prints four decimals. Without -c it fails on queries that the rankings lack."""
+    judgments, rankings = trec_files(data, folder)
     found = {name: {} for name in names}
     for name in names:
         asked = re.sub(r"_(?=-?[0-9.]+([,=]|$))", ".", name)
