@@ -96,7 +96,23 @@ scores in single precision, so that scores which differ in the eighth digit are 
 not. A query whose grades are all below -1 may crash them; here it is a query without relevant documents.
 """,
     "ir_measures": """\
-Names are those of ir_measures; text without `()` and `@` means the same. Its command and its calls have counterparts:
+Names are those of ir_measures; few of them have other defaults here. With `--dialect ir_measures`,
+`dialect="ir_measures"` in Python, or `dialect: ir_measures` in a suite, they have its defaults:
+
+| name | in that dialect | without |
+| --- | --- | --- |
+| `ERR@10` | `ERR(max_grade=4)@10` | the top grade is that of the scale |
+| `IPrec@0.5` | `IPrec(rounding='up')@0.5` | recall times R to the nearest document |
+| `SetF(beta=4)` | `SetF(beta=2)` | beta, not its square |
+| `SDCG(dcg='log2', …)` | `SDCG(…)` | unknown parameter |
+| `ERR_IA@1`, `alpha_DCG@1` | refused: at cutoff 1 it does not divide | as defined |
+| `IPrec@0.125` | refused: it rounds recall to two decimals | as defined |
+
+All its names with all their parameters are compared in that dialect. Names that it does not have mean what they mean
+here. Results and reports show our names (`ERR(max_grade=4)@10`) and the dialect. A baseline under another dialect was
+made under other policies; a red run says so.
+
+Its command and its calls have counterparts:
 
 ```python
 from pytest_ireval import evaluate

@@ -15,7 +15,7 @@ from pytest_ireval_metrics.diversity import METRICS as DIVERSITY
 from pytest_ireval_metrics.gain_so_far import METRICS as GAIN_SO_FAR
 from pytest_ireval_metrics.incomplete import METRICS as INCOMPLETE
 from pytest_ireval_metrics.interpolated import METRICS as INTERPOLATED
-from pytest_ireval_metrics.other_packages import rows_of
+from pytest_ireval_metrics.other_packages import DIALECTS, rows_of
 from pytest_ireval_metrics.sets_and_ranks import METRICS as SETS_AND_RANKS
 from pytest_ireval_metrics.user_models import METRICS as USER_MODELS
 
@@ -37,4 +37,6 @@ def ireval_metrics() -> list[Metric]:
         *DIVERSITY,
         *AGREEMENT,
     ]
-    return [replace(metric, elsewhere=rows_of(metric.name)) for metric in metrics]
+    return [
+        replace(metric, elsewhere=rows_of(metric.name), dialects=DIALECTS.get(metric.name, {})) for metric in metrics
+    ]

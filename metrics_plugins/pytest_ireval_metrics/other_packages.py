@@ -1,8 +1,11 @@
 """Names of the built-in metrics in other packages; where values differ."""
 
+import math
 import re
+from collections.abc import Mapping
+from typing import Any
 
-from pytest_ireval import Elsewhere
+from pytest_ireval import Elsewhere, MetricError
 
 NEGATIVE = "grades below 0, which it takes for unjudged documents; here they are judged"
 NOTHING_RELEVANT = "queries without relevant documents, on which it fails or gives NaN; here they score 0"
@@ -327,3 +330,43 @@ for _row in ROWS:
 def rows_of(name: str) -> tuple[Elsewhere, ...]:
     """The rows of one metric."""
     return tuple(_BY_METRIC.get(name, ()))
+
+
+def _err(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Gdeval, which ir_measures asks, knows one scale."""
+    return {"max_grade": 4, **given}
+
+
+def _iprec(given: Mapping[str, Any]) -> dict[str, Any]:
+    recall = given.get("recall", 0)
+    if recall != round(recall, 2):
+        raise MetricError(f"ir_measures rounds recall {recall} to two decimals: write IPrec@{round(recall, 2)}")
+    return {"rounding": "up", **given}
+
+
+def _not_at_1(given: Mapping[str, Any]) -> dict[str, Any]:
+    if given.get("cutoff") == 1:
+        raise MetricError("at cutoff 1, ir_measures does not divide by the number of subtopics; take another cutoff")
+    return {**given}
+
+
+def _set_f(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Ir_measures hands beta to trec_eval, which takes it for the square of beta."""
+    return {**given, "beta": math.sqrt(given.get("beta", 1))}
+
+
+def _sdcg(given: Mapping[str, Any]) -> dict[str, Any]:
+    if given.get("dcg", "log2") != "log2":
+        raise MetricError(f"dcg={given['dcg']!r} is unknown; ir_measures allows 'log2'")
+    return {name: value for name, value in given.items() if name != "dcg"}
+
+
+DIALECTS = {
+    "ERR": {"ir_measures": _err},
+    "IPrec": {"ir_measures": _iprec},
+    "SetF": {"ir_measures": _set_f},
+    "SDCG": {"ir_measures": _sdcg},
+    "ERR_IA": {"ir_measures": _not_at_1},
+    "alpha_DCG": {"ir_measures": _not_at_1},
+}
+"""By metric and package: the arguments here for those of a name in the dialect of the package."""

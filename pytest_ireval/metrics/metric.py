@@ -232,6 +232,8 @@ class Metric:
     """``steps(judged, **arguments)``: its arithmetic on the one query of ``judged``, for ``ireval why``."""
     not_promised: Mapping[str, str] = field(default_factory=dict)
     """Promises of :mod:`pytest_ireval.testing` that its definition forbids, each with the reason."""
+    dialects: Mapping[str, Callable[[Mapping[str, Any]], Mapping[str, Any]]] = field(default_factory=dict)
+    """By a package: the arguments here for those that a name in its dialect gives; MetricError refuses them."""
     formula: str = ""
     reference: str = ""
     example: str = ""

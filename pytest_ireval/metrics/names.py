@@ -43,6 +43,8 @@ class Vocabulary:
     """The metrics that ``acme:Fresh`` is looked up in, by the plain name of the distribution."""
     shared: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Names in lower case that several distributions bring, with the names that tell them apart."""
+    dialect: str = ""
+    """The package whose defaults the names have."""
 
     def _of(self, text: str) -> tuple[Vocabulary, str]:
         """Where a name is looked up, and what of it: ``acme:Fresh@10`` is ``Fresh@10`` of the distribution acme."""
@@ -55,7 +57,7 @@ class Vocabulary:
             hint = did_you_mean(owner, self.of_distributions)
             complaint = f"no installed plugin with metrics is called {match['owner']!r}"
             raise MetricNameError(Problem(complaint, shown(text), suggestion=hint, allowed=allowed))
-        return Vocabulary(self.of_distributions[owner]), text.strip()[match.end() :]
+        return Vocabulary(self.of_distributions[owner], dialect=self.dialect), text.strip()[match.end() :]
 
     @cached_property
     def heads(self) -> dict[str, tuple[Metric, Mapping[str, Any]]]:
@@ -313,10 +315,12 @@ class _Reader:
                 raise self.error(name.at, "expected a parameter, as in rel=2")
             self.take("=")
             value = self._value()
-            try:
-                ((own, checked),) = metric(**{name.text: value}).arguments.items()
-            except MetricError as error:
-                raise self.error(name.at, str(error)) from None
+            own, checked = name.text, value
+            if self.vocabulary.dialect not in metric.dialects:
+                try:
+                    ((own, checked),) = metric(**{name.text: value}).arguments.items()
+                except MetricError as error:
+                    raise self.error(name.at, str(error)) from None
             if own in names:
                 raise self.error(name.at, f"{own} is given twice")
             names.add(own)
@@ -375,8 +379,9 @@ class _Reader:
         return spelt_number(token.text)
 
     def _made(self, metric: Metric, given: Mapping[str, Any], head: Token) -> Metric:
+        translate = metric.dialects.get(self.vocabulary.dialect)
         try:
-            made = metric(**given)
+            made = metric(**(translate(given) if translate else given))
         except MetricError as error:
             raise self.error(head.at, str(error)) from None
         if made.missing:

@@ -8,7 +8,7 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache, cached_property, partial
+from functools import cache, cached_property, lru_cache, partial
 from importlib import import_module
 from pathlib import Path
 from types import MappingProxyType, ModuleType
@@ -113,6 +113,10 @@ class Registry:
             raise MetricNameError("no metric was requested")
         return list(parsed.values())
 
+    def in_dialect(self, dialect: str | None) -> Registry:
+        """The same, reading names of metrics as another package means them; itself without a dialect."""
+        return _in_dialect(self, dialect) if dialect else self
+
     def _handed_over(self, value: object) -> Metric:
         """A metric that is used without being registered; its name must not be that of another."""
         if not isinstance(value, Metric):
@@ -123,6 +127,12 @@ class Registry:
         known, _ = self.vocabulary.heads.get(value.name.lower(), (value, {}))
         _refuse_another(known, value)
         return value
+
+
+@lru_cache(maxsize=16)
+def _in_dialect(registry: Registry, dialect: str) -> Registry:
+    vocabulary = replace(registry.vocabulary, dialect=dialect)
+    return replace(registry, vocabulary=vocabulary, kinds_when_asked=lambda: registry._kinds)
 
 
 def _refuse_another(metric: Metric, other: Metric) -> None:
