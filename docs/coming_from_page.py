@@ -12,7 +12,7 @@ from pytest_ireval.metrics.metric import PACKAGES, counterparts
 PAGE = Path(__file__).with_name("coming_from.md")
 INTRODUCTION = """\
 <!-- Written by docs/coming_from_page.py; the tables come from the metrics' own descriptions. -->
-# Coming from trec_eval, ir_measures, ranx, NTCIREVAL
+# Coming from trec_eval, ir_measures, ranx, NTCIREVAL, cwl-eval
 
 What you typed there, what you type here, and where a figure will not be the one you know. `ireval metrics --for ranx`
 prints these tables. With names behind it, only what was asked for: names as you wrote them there, with their numbers,
@@ -40,7 +40,7 @@ NCUrbP     NCU(beta=0, stop='rank_biased')  yes
 NTCIREVAL has no name for it: AWP
 ```
 
-`sklearn`, `pytrec_eval`, `pyntcireval`, `ndeval` and `ir-measures` are understood as well.
+`sklearn`, `pytrec_eval`, `pyntcireval`, `ndeval`, `cwl` and `ir-measures` are understood as well.
 
 *equal* is tested against the packages themselves: rows that say yes on random rankings with equal scores, unjudged
 documents, grades below 0, queries without relevant documents and ids in many scripts; what differs, on an example in
@@ -143,6 +143,8 @@ scores of a query are.
 the grades are an argument of the metric: `Q(gains={1: 1, 2: 3})`. `-j` (condensed lists) is `--unjudged removed`, or
 `judged_only=True` for one metric.
 
+`AP@10`, `ERR`, `nDCG@10`, `nERR@10` and `RBP` are names here, too, with other defaults: write what the table says.
+
 It is given documents in order, without scores. A grade below 0 is taken by Python's rules for one counted from the top
 of the scale; here it has no gain. The values compared are those of pyNTCIREVAL with gains 1:2:3, beta 1, gamma 0.95,
 p 0.95 and base 2.
@@ -155,6 +157,12 @@ arguments of a metric, as in `NRBP(alpha=0.3, beta=0.8)`. There is no limit for 
 
 pyndeval orders equal scores by document id ascending, and leaves out queries without a ranking. Values are equal where
 no two scores of a query are.
+""",
+    "cwl-eval": """\
+Names are those of its classes, as its file of metrics has them. Its expected utility is the value of the metric here;
+`INST(measure='ETU')` and the other measures are its further columns. It wants gains from 0 to 1 in the file of
+judgments: here the grades are divided by `--scale`, or by `max_grade` of the metric. It keeps the order of the file and
+stops at rank 1000. The values compared are those with gains of a quarter of the grade, and documents in order.
 """,
     "scikit-learn": """\
 It scores arrays: every document needs a grade and a score, so documents that were not retrieved cannot be expressed.

@@ -295,6 +295,48 @@ PYNDEVAL_NOT_QUITE = [
     ("ERR-IA@{cutoff}", "ERR_IA@{cutoff}", "", UNDIVIDED),
     ("nNRBP", "nNRBP", "", NO_BEST),
 ]
+CWL_EVAL = [
+    ("BPMCWLMetric({T}, {cutoff})", "BPM(T={T})@{cutoff}"),
+    ("BPMDCWLMetric({T}, {K}, {hb}, 0)", "BPMD(K={K}, T={T}, hb={hb}, hc=0)"),
+    ("IFTGoalCWLMetric({T}, {b1}, {R1})", "IFT(R1={R1}, T={T}, b1={b1}, stop='goal')"),
+    ("IFTGoalRateCWLMetric({T}, {b1}, {R1}, {A}, {b2}, {R2})", "IFT(A={A}, R1={R1}, R2={R2}, T={T}, b1={b1}, b2={b2})"),
+    ("IFTRateCWLMetric({A}, {b2}, {R2})", "IFT(A={A}, R2={R2}, b2={b2}, stop='rate')"),
+    ("INSQCWLMetric({T})", "INSQ(T={T})"),
+    ("INSTCWLMetric({T})", "INST(T={T})"),
+    ("NDCGCWLMetric({cutoff})", "SDCG@{cutoff}"),
+    ("NERReq8CWLMetric({cutoff})", "NERR8@{cutoff}"),
+    ("NERReq9CWLMetric({cutoff})", "NERR9@{cutoff}"),
+    ("NERReq10CWLMetric({p})", "NERR10(p={p})"),
+    ("NERReq11CWLMetric({T})", "NERR11(T={T})"),
+    ("NPVCWLMetric({rate})", "NPV(rate={rate})"),
+    ("RBPCWLMetric({p})", "RBP(p={p})"),
+    ("TBGCWLMetric({halflife})", "TBG(halflife={halflife})"),
+]
+GRADED = "grades above 1, which it takes for gains; here a document is relevant or not"
+CWL_EVAL_NOT_QUITE = [
+    (
+        "APCWLMetric()",
+        "AP",
+        "",
+        f"relevant documents that were not retrieved, by which it does not divide, and {GRADED}",
+    ),
+    (
+        "BPMDCWLMetric({T}, {K}, {hb}, {hc})",
+        "BPMD(K={K}, T={T}, hb={hb}, hc={hc})",
+        "with hc above 0 the cost that its reader would pay never changes",
+        "",
+    ),
+    ("PrecisionCWLMetric({cutoff})", "P@{cutoff}", "", GRADED),
+    ("RRCWLMetric()", "RR", "", GRADED),
+    (
+        "SETCWLMetric({beta}, {cutoff})",
+        "SET(beta={beta})@{cutoff}",
+        "it takes the chance to go on at a rank for that at the next",
+        "",
+    ),
+    ("TrAPCWLMetric()", "AP", "", GRADED),
+    ("UMeasureCWLMetric({L})", "U(L={L})", "", "L from 1000 on, where the last rank that it knows weighs nothing"),
+]
 SCIKIT_LEARN = [("f1_score", "SetF"), ("precision_score", "SetP"), ("recall_score", "SetR")]
 SCIKIT_LEARN_NOT_QUITE = [
     ("average_precision_score", "AP", "", "equal scores, which it takes as one step"),
@@ -318,6 +360,7 @@ ROWS = [
     *(Elsewhere("ranx", *row) for row in RANX + RANX_NOT_QUITE),
     *(Elsewhere("ntcireval", *row) for row in NTCIREVAL + NTCIREVAL_NOT_QUITE),
     *(Elsewhere("pyndeval", *row) for row in PYNDEVAL + PYNDEVAL_NOT_QUITE),
+    *(Elsewhere("cwl-eval", *row) for row in CWL_EVAL + CWL_EVAL_NOT_QUITE),
     *(Elsewhere("scikit-learn", *row) for row in SCIKIT_LEARN + SCIKIT_LEARN_NOT_QUITE),
 ]
 

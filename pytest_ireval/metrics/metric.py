@@ -23,6 +23,7 @@ PACKAGES = {
     "ranx": "ranx",
     "ntcireval": "NTCIREVAL",
     "pyndeval": "pyndeval",
+    "cwl-eval": "cwl-eval",
     "scikit-learn": "scikit-learn",
 }
 """The name of each package in tables, and its proper name."""
@@ -109,6 +110,7 @@ _ABSENT = {
     "ranx": {"a list for each query, not a number": "get_hit_lists"},
     "ntcireval": {},
     "pyndeval": {},
+    "cwl-eval": {"the base of its measures, not one of them": "CWLMetric"},
     "scikit-learn": {
         "the depth at which every relevant document is found; IPrec@1 gives the same as a precision": "coverage_error",
         "1 if the correct class is among the first k; for rankings use Success@k": "top_k_accuracy_score",

@@ -2,6 +2,7 @@
 
 import inspect
 import re
+from pathlib import Path
 
 import foreign
 import pytest
@@ -80,6 +81,16 @@ def test_all_of_pyndeval():
     assert set(pyndeval.SUPPORTED_MEASURES) - families("pyndeval") == set()
 
 
+def test_all_of_cwl_eval():
+    need_peer("cwl-eval")
+    from cwl.ruler import measures
+
+    text = "".join(path.read_text() for path in Path(measures.__path__[0]).glob("cwl_*.py"))
+    offered = set(re.findall(r"^class (\w+)", text, re.MULTILINE))
+
+    assert offered - families("cwl-eval") == set()
+
+
 def test_all_of_scikit_learn_that_ranks():
     need_peer("scikit-learn")
     from sklearn.metrics import _ranking
@@ -120,6 +131,7 @@ REFUSED = {
 }
 """Names of packages that write names as we do, which are refused nevertheless."""
 NUMBERS = {"cutoff": 10, "recall": "0.3", "multiple": "1.6", "beta": 2, "beta^2": 4, "rel": 2, "p": 5}
+NUMBERS |= {"K": 5, "hb": 1, "hc": 1, "b1": 1, "b2": 2, "R1": 3, "R2": 4, "A": 0.2, "rate": 0.1, "halflife": 9, "L": 9}
 NUMBERS |= {"T": 2.5, "max_rel": 4, "min_rel": 1, "hit": 2, "noise": -2, "miss": -3, "rest": 4}
 
 
