@@ -8,6 +8,7 @@ import re
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import NamedTuple, NoReturn
 
 import click
@@ -159,10 +160,10 @@ def command(words: tuple[str, ...]) -> None:
             _quit(1, _unknown(name, parameters, registry.vocabulary))
     rows = [row for name in MEASURES if name in asked.measures for row in _rows(name, asked, registry.vocabulary)]
     if asked.help:
-        click.echo(USAGE + HELP + "".join(_definitions(rows)), nl=False)
+        click.echo(USAGE + HELP + "\n" * bool(rows) + "".join(_definitions(rows)), nl=False)
         return
-    if len(files) != 2:
-        _quit(1, f"name two files: QRELS and RUN; named: {', '.join(files) or 'none'}\n{USAGE}")
+    if len(files) != 2 or files[0] == "-":
+        _quit(1, f"name two files, QRELS and RUN, of which RUN may be -; named: {', '.join(files) or 'none'}\n{USAGE}")
     try:
         judged, tag = _read(files[0], files[1], asked, rows, registry)
     except (IrevalError, OSError) as error:
@@ -198,7 +199,7 @@ def _asked(given: Sequence[tuple[str, str]]) -> _Asked:
         if option in FORMATS and value != FORMATS[option]:
             _quit(2, f"{name} {value}: the format is not offered; allowed: {FORMATS[option]}")
         if option in ("-l", "-M", "-N"):
-            whole = int(value) if re.fullmatch(r"[0-9]{1,9}", value) else 0
+            whole = int(value) if re.fullmatch(r"[0-9]{1,15}", value) else 0
             if not whole:
                 _quit(1, f"{name} {value}: this is not a whole number above 0")
             setattr(asked, {"-l": "level", "-M": "depth", "-N": "collection"}[option], whole)
@@ -289,7 +290,6 @@ def _unknown(name: str, parameters: str | None, vocabulary: Vocabulary) -> str:
 
 
 def _definitions(rows: Sequence[_Row]) -> Iterator[str]:
-    yield "\nMeasures:\n"
     for row in rows:
         meaning = " and ".join(f"{metric}: {metric.summary}" for metric in row.metrics) or "text, not a number"
         yield f"  {row.name} = {meaning}\n"
@@ -302,7 +302,11 @@ def _read(qrels: str, run: str, asked: _Asked, rows: Sequence[_Row], registry: R
     with input_file(run) as file, LateBar() as progress:
         setting = set_up(qrels, metrics, policies, registry, progress, "trec", "trec")
         documents = True if any(row.measure == "relstring" for row in rows) else None
-        judged, _, unjudged = setting.brought(file.path, Companions(), documents=documents)
+        try:
+            judged, _, unjudged = setting.brought(file.path, Companions(), documents=documents)
+        except IrevalError as error:  # the bytes of a pipe have a path of their own
+            copied = file.path.name != Path(file.name).name
+            raise IrevalError(str(error).replace(str(file.path), file.name) if copied else str(error)) from None
         tag = _tag(file) if any(row.measure == "runid" for row in rows) else ""
     if unjudged:
         click.echo(f"ireval trec_eval: not judged, so they do not count: queries {some(unjudged)}", err=True)

@@ -88,6 +88,8 @@ def test_a_run_may_be_compressed_or_standard_input(ireval, files, tmp_path, monk
     assert ireval("trec_eval", "-c", qrels, packed).out == plain
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(Path(run).read_bytes())))
     assert ireval("trec_eval", "-c", qrels, "-").out == plain
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"q1 Q0 a\n")))
+    assert "standard input:1" in ireval("trec_eval", "-c", qrels, "-").err
 
 
 def test_a_query_without_a_ranking_is_an_error_and_one_without_judgments_is_named(ireval, trec_files):
@@ -123,7 +125,7 @@ def test_a_query_without_a_ranking_is_an_error_and_one_without_judgments_is_name
         ("-R prefs", 2, "-R prefs: the format is not offered; allowed: qrels"),
         ("-l 0", 1, "-l 0: this is not a whole number above 0"),
         ("-M many", 1, "-M many: this is not a whole number above 0"),
-        ("more", 1, "name two files: QRELS and RUN"),
+        ("more", 1, "name two files, QRELS and RUN"),
     ],
 )
 def test_refused(ireval, files, options, code, message):
