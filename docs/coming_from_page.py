@@ -73,8 +73,8 @@ line in the tests. They differ where trec_eval 10 slips:
 * `rbp` begins with memory that trec_eval has not initialised; here it is what trec_eval prints if that memory is 0.
 
 `ireval evaluate qrels run -m map -m ndcg_cut.10` shows more than three columns can. The files and the names are the
-same, with `.` or `_` in front of numbers. Two names mean less there than here: `rbp` alone is refused, because its p
-is 0.9 in trec_eval and 0.8 in `RBP`; `rbp_resid` is `RBPResidual(p=0.9)`.
+same, with `.` or `_` in front of numbers. Its `rbp_resid` is `RBPResidual(p=0.9)`. `rbp` alone is refused: its p is
+0.9 in trec_eval, and 0.8 in `RBP`.
 
 | trec_eval | `ireval evaluate` |
 | --- | --- |
