@@ -92,8 +92,8 @@ TARGETS = (
     faster("shuffled", "trec_eval"),
     at_most("gz against plain", "marco", "ireval gz", "ireval", must=1.5, aim=1.0),
     at_most("zst against plain", "marco", "ireval zst", "ireval"),
-    at_most("60 metrics against 6", "marco", "ireval 60 metrics", "ireval 6 metrics", must=1.5, aim=1.1),
-    at_most("60 metrics against 6, means alone", "marco", "ireval 60 means", "ireval 6 means"),
+    at_most("60 metrics against 6", "marco", "ireval 60 metrics", "ireval 6 metrics", must=1.3, aim=1.1),
+    at_most("60 metrics against 6, means alone", "marco", "ireval 60 means", "ireval 6 means", must=1.3, aim=1.1),
 )
 
 

@@ -12,7 +12,7 @@ from pytest_ireval.metrics.metric import PACKAGES, counterparts
 PAGE = Path(__file__).with_name("coming_from.md")
 INTRODUCTION = """\
 <!-- Written by docs/coming_from_page.py; the tables come from the metrics' own descriptions. -->
-# Coming from trec_eval, ir_measures, ranx, NTCIREVAL
+# Coming from trec_eval, ir_measures, ranx, NTCIREVAL, cwl-eval
 
 What you typed there, what you type here, and where a figure will not be the one you know. `ireval metrics --for ranx`
 prints these tables. With names behind it, only what was asked for: names as you wrote them there, with their numbers,
@@ -40,7 +40,7 @@ NCUrbP     NCU(beta=0, stop='rank_biased')  yes
 NTCIREVAL has no name for it: AWP
 ```
 
-`sklearn`, `pytrec_eval`, `pyntcireval`, `ndeval` and `ir-measures` are understood as well.
+`sklearn`, `pytrec_eval`, `pyntcireval`, `ndeval`, `cwl` and `ir-measures` are understood as well.
 
 *equal* is tested against the packages themselves: rows that say yes on random rankings with equal scores, unjudged
 documents, grades below 0, queries without relevant documents and ids in many scripts; what differs, on an example in
@@ -48,11 +48,35 @@ which both values are in sight. In braces stand numbers.
 """
 HABITS = {
     "trec_eval": """\
-`trec_eval -m map -m ndcg_cut.10 qrels run` is `ireval evaluate qrels run -m map -m ndcg_cut.10`. The files are the
-same, and so are the names, with `.` or `_` in front of numbers. The default table says more than three columns can;
-`--format trec` prints those.
+`ireval trec_eval` takes trec_eval's command line and prints its lines: its names, digits, columns and order of rows.
 
-| trec_eval | here |
+```console
+$ ireval trec_eval -c -m map -m ndcg_cut.5,10 examples/data/judgments.txt examples/data/rankings.txt
+map                   \tall\t0.8057
+ndcg_cut_5            \tall\t0.7308
+ndcg_cut_10           \tall\t0.7567
+```
+
+Options are `-q -n -c -J -l -M -N -m -h -v` and their long names; measures are `official`, `all_trec`, `set`, families
+and parameters. The exit code is 1 for a wrong option or measure, 2 for a wrong file, 4 for a query without a ranking
+(unless `-c` counts it as 0, as in version 10). What cannot be answered is refused: `-D`, `-Z`, `-o`, preferences (`-R
+prefs`), parameters of a measure in two `-m`, of which trec_eval takes the first. Its outputs are compared line by
+line in the tests. They differ where trec_eval 10 slips:
+
+* 0 / 0 after `-J` is 0 here, not `nan`;
+* with `-c -l 2` its `num_rel` of all queries counts every grade above 0; here it is the sum of the queries;
+* `ideal_dcg` of a query whose grades are all below 0 is 0 here, not the figure of the query before;
+* with `-c`, `utility`, `rbp_resid` and `relstring` with parameters see a document in the place of a missing ranking
+  there; here they see none;
+* gains less than 1 apart are sorted here;
+* `-m dcg -m ndcg.1=3` gives dcg the gains of ndcg there, or crashes; here each measure has its own;
+* `rbp` begins with memory that trec_eval has not initialised; here it is what trec_eval prints if that memory is 0.
+
+`ireval evaluate qrels run -m map -m ndcg_cut.10` shows more than three columns can. The files and the names are the
+same, with `.` or `_` in front of numbers. Its `rbp_resid` is `RBPResidual(p=0.9)`. `rbp` alone is refused: its p is
+0.9 in trec_eval, and 0.8 in `RBP`.
+
+| trec_eval | `ireval evaluate` |
 | --- | --- |
 | `-q` | `--per-query` |
 | `-n` (no summary) | the figures for all queries always come along; with `--format trec` as query `all` |
@@ -67,12 +91,28 @@ same, and so are the names, with `.` or `_` in front of numbers. The default tab
 | `-R prefs`, `-R qrels_prefs`, `-R qrels_jg` | nothing: preferences and several sets of judgments are not read |
 | `-Z`, `-o` | nothing: no z-scores, no layout of old versions |
 
-Equal scores are ordered by document id descending, as there. Versions before 10, and with them pytrec_eval, keep scores
-in single precision, so that scores which differ in the eighth digit are equal; version 10 and pytest-ireval do not.
-A query whose grades are all below -1 may crash them; here it is a query without relevant documents.
+Equal scores are ordered by document id descending, as there. Versions before 10, and with them pytrec_eval, keep
+scores in single precision, so that scores which differ in the eighth digit are equal; version 10 and pytest-ireval do
+not. A query whose grades are all below -1 may crash them; here it is a query without relevant documents.
 """,
     "ir_measures": """\
-Names are those of ir_measures; text without `()` and `@` means the same. Its command and its calls have counterparts:
+Names are those of ir_measures; few of them have other defaults here. With `--dialect ir_measures`,
+`dialect="ir_measures"` in Python, or `dialect: ir_measures` in a suite, they have its defaults:
+
+| name | in that dialect | without |
+| --- | --- | --- |
+| `ERR@10` | `ERR(max_grade=4)@10` | the top grade is that of the scale |
+| `IPrec@0.5` | `IPrec(rounding='up')@0.5` | recall times R to the nearest document |
+| `SetF(beta=4)` | `SetF(beta=2)` | beta, not its square |
+| `SDCG(dcg='log2', …)` | `SDCG(…)` | unknown parameter |
+| `ERR_IA@1`, `alpha_DCG@1` | refused: at cutoff 1 it does not divide | as defined |
+| `IPrec@0.125` | refused: it rounds recall to two decimals | as defined |
+
+All its names with all their parameters are compared in that dialect. Names that it does not have mean what they mean
+here. Results and reports show our names (`ERR(max_grade=4)@10`) and the dialect. A baseline under another dialect was
+made under other policies; a red run says so.
+
+Its command and its calls have counterparts:
 
 ```python
 from pytest_ireval import evaluate
@@ -103,6 +143,8 @@ scores of a query are.
 the grades are an argument of the metric: `Q(gains={1: 1, 2: 3})`. `-j` (condensed lists) is `--unjudged removed`, or
 `judged_only=True` for one metric.
 
+`AP@10`, `ERR`, `nDCG@10`, `nERR@10` and `RBP` are names here, too, with other defaults: write what the table says.
+
 It is given documents in order, without scores. A grade below 0 is taken by Python's rules for one counted from the top
 of the scale; here it has no gain. The values compared are those of pyNTCIREVAL with gains 1:2:3, beta 1, gamma 0.95,
 p 0.95 and base 2.
@@ -115,6 +157,12 @@ arguments of a metric, as in `NRBP(alpha=0.3, beta=0.8)`. There is no limit for 
 
 pyndeval orders equal scores by document id ascending, and leaves out queries without a ranking. Values are equal where
 no two scores of a query are.
+""",
+    "cwl-eval": """\
+Names are those of its classes, as its file of metrics has them. Its expected utility is the value of the metric here;
+`INST(measure='ETU')` and the other measures are its further columns. It wants gains from 0 to 1 in the file of
+judgments: here the grades are divided by `--scale`, or by `max_grade` of the metric. It keeps the order of the file and
+stops at rank 1000. The values compared are those with gains of a quarter of the grade, and documents in order.
 """,
     "scikit-learn": """\
 It scores arrays: every document needs a grade and a score, so documents that were not retrieved cannot be expressed.

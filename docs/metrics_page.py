@@ -27,6 +27,9 @@ The spellings of trec_eval are understood (`ndcg_cut_10`, `recip_rank`, `map`, `
 `MRR`, `Precision`, `hit_rate@10`) and ir_measures' `dcg='exp-log2'`. The *canonical* name, under which results are
 stored, leaves out defaults, sorts parameters and puts `@` last; two texts with one canonical name are one metric.
 
+A name of another package means here what it means there, or is refused (`rbp`, `hits`, `QMeasure@10`). Names of our
+metrics keep their own defaults, unless a [dialect](coming_from.md#ir_measures) is chosen: `--dialect ir_measures`.
+
 ## How they are computed
 
 r is the grade at a rank, R the number of relevant documents (grade `rel` or more, 1 unless said otherwise), n the
@@ -35,7 +38,7 @@ number of retrieved ones. Definitions are those of trec_eval 10, with difference
 * F and SetF take beta; trec_eval's `set_F.x` takes beta squared, and is read that way: `set_F.4` is SetF(beta=2).
 * IPrec turns recall times R into a number of documents by rounding to the nearest, as trec_eval 10 (not 9) does.
   `rounding='up'` asks that the recall be really reached, as textbooks define it.
-* RBP is not compared with trec_eval, whose version 10 reads uninitialised memory for it.
+* RBP has one top grade for all queries; version 10 of trec_eval takes that of each query, after uninitialised memory.
 * nDCG's ideal is made of all judged documents. `ideal='retrieved'` takes those retrieved only, as some slides and
   tutorials do. Beware: if one system returns grades 5 2 4 and another 5 2 4 0 1 for one query, the first has
   nDCG(ideal='retrieved')@5 = 0.969 and the second 0.966, so that finding one more relevant document seems to do harm.
@@ -46,8 +49,8 @@ that were not retrieved. Examples of diversity have letters in place of grades: 
 a and b. Examples of two lists, of preferences and of sessions (one list for each query) name the documents: letters are
 documents of grade 1, capitals those that the user knew before.
 
-[Coming from trec_eval, ir_measures, ranx, NTCIREVAL](coming_from.md) has the names of others, and says where values
-differ.
+[Coming from trec_eval, ir_measures, ranx, NTCIREVAL, cwl-eval](coming_from.md) has the names of others,
+and says where values differ.
 """
 
 

@@ -17,7 +17,7 @@ from pytest_ireval_metrics.efficiency import METRICS as EFFICIENCY
 from pytest_ireval_metrics.gain_so_far import METRICS as GAIN_SO_FAR
 from pytest_ireval_metrics.incomplete import METRICS as INCOMPLETE
 from pytest_ireval_metrics.interpolated import METRICS as INTERPOLATED
-from pytest_ireval_metrics.other_packages import rows_of
+from pytest_ireval_metrics.other_packages import DIALECTS, rows_of
 from pytest_ireval_metrics.preferences import METRICS as PREFERENCES
 from pytest_ireval_metrics.sessions import METRICS as SESSIONS
 from pytest_ireval_metrics.sets_and_ranks import METRICS as SETS_AND_RANKS
@@ -47,4 +47,6 @@ def ireval_metrics() -> list[Metric]:
         *PREFERENCES,
         *EFFICIENCY,
     ]
-    return [replace(metric, elsewhere=rows_of(metric.name)) for metric in metrics]
+    return [
+        replace(metric, elsewhere=rows_of(metric.name), dialects=DIALECTS.get(metric.name, {})) for metric in metrics
+    ]

@@ -169,7 +169,7 @@ def r_measure(
     return ratio(beta * gain + judged.sum(counts), beta * best + count)
 
 
-@_ratio_metric(name="Q", tie_order=by_relevant_gain, steps=q_steps, spellings={"Q_measure": {}, "QMeasure": {}})
+@_ratio_metric(name="Q", tie_order=by_relevant_gain, steps=q_steps, spellings={"Q_measure": {}})
 def q_measure(
     judged: JudgedRankings,
     *,

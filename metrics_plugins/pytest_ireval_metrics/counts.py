@@ -131,7 +131,7 @@ def relevant(judged: JudgedRankings, *, rel: Rel = 1) -> Floats:
     steps=_number_found_steps,
     range=(0, np.inf),
     aggregate="sum",
-    spellings={"num_rel_ret": {}, "hits": {}},
+    spellings={"num_rel_ret": {}},
     additive=True,
 )
 def relevant_retrieved(judged: JudgedRankings, *, cutoff: Depth = None, rel: Rel = 1) -> Floats:

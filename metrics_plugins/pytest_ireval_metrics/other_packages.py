@@ -1,8 +1,11 @@
 """Names of the built-in metrics in other packages; where values differ."""
 
+import math
 import re
+from collections.abc import Mapping
+from typing import Any
 
-from pytest_ireval import Elsewhere
+from pytest_ireval import Elsewhere, MetricError
 
 NEGATIVE = "grades below 0, which it takes for unjudged documents; here they are judged"
 NOTHING_RELEVANT = "queries without relevant documents, on which it fails or gives NaN; here they score 0"
@@ -292,6 +295,48 @@ PYNDEVAL_NOT_QUITE = [
     ("ERR-IA@{cutoff}", "ERR_IA@{cutoff}", "", UNDIVIDED),
     ("nNRBP", "nNRBP", "", NO_BEST),
 ]
+CWL_EVAL = [
+    ("BPMCWLMetric({T}, {cutoff})", "BPM(T={T})@{cutoff}"),
+    ("BPMDCWLMetric({T}, {K}, {hb}, 0)", "BPMD(K={K}, T={T}, hb={hb}, hc=0)"),
+    ("IFTGoalCWLMetric({T}, {b1}, {R1})", "IFT(R1={R1}, T={T}, b1={b1}, stop='goal')"),
+    ("IFTGoalRateCWLMetric({T}, {b1}, {R1}, {A}, {b2}, {R2})", "IFT(A={A}, R1={R1}, R2={R2}, T={T}, b1={b1}, b2={b2})"),
+    ("IFTRateCWLMetric({A}, {b2}, {R2})", "IFT(A={A}, R2={R2}, b2={b2}, stop='rate')"),
+    ("INSQCWLMetric({T})", "INSQ(T={T})"),
+    ("INSTCWLMetric({T})", "INST(T={T})"),
+    ("NDCGCWLMetric({cutoff})", "SDCG@{cutoff}"),
+    ("NERReq8CWLMetric({cutoff})", "NERR8@{cutoff}"),
+    ("NERReq9CWLMetric({cutoff})", "NERR9@{cutoff}"),
+    ("NERReq10CWLMetric({p})", "NERR10(p={p})"),
+    ("NERReq11CWLMetric({T})", "NERR11(T={T})"),
+    ("NPVCWLMetric({rate})", "NPV(rate={rate})"),
+    ("RBPCWLMetric({p})", "RBP(p={p})"),
+    ("TBGCWLMetric({halflife})", "TBG(halflife={halflife})"),
+]
+GRADED = "grades above 1, which it takes for gains; here a document is relevant or not"
+CWL_EVAL_NOT_QUITE = [
+    (
+        "APCWLMetric()",
+        "AP",
+        "",
+        f"relevant documents that were not retrieved, by which it does not divide, and {GRADED}",
+    ),
+    (
+        "BPMDCWLMetric({T}, {K}, {hb}, {hc})",
+        "BPMD(K={K}, T={T}, hb={hb}, hc={hc})",
+        "with hc above 0 the cost that its reader would pay never changes",
+        "",
+    ),
+    ("PrecisionCWLMetric({cutoff})", "P@{cutoff}", "", GRADED),
+    ("RRCWLMetric()", "RR", "", GRADED),
+    (
+        "SETCWLMetric({beta}, {cutoff})",
+        "SET(beta={beta})@{cutoff}",
+        "it takes the chance to go on at a rank for that at the next",
+        "",
+    ),
+    ("TrAPCWLMetric()", "AP", "", GRADED),
+    ("UMeasureCWLMetric({L})", "U(L={L})", "", "L from 1000 on, where the last rank that it knows weighs nothing"),
+]
 SCIKIT_LEARN = [("f1_score", "SetF"), ("precision_score", "SetP"), ("recall_score", "SetR")]
 SCIKIT_LEARN_NOT_QUITE = [
     ("average_precision_score", "AP", "", "equal scores, which it takes as one step"),
@@ -315,6 +360,7 @@ ROWS = [
     *(Elsewhere("ranx", *row) for row in RANX + RANX_NOT_QUITE),
     *(Elsewhere("ntcireval", *row) for row in NTCIREVAL + NTCIREVAL_NOT_QUITE),
     *(Elsewhere("pyndeval", *row) for row in PYNDEVAL + PYNDEVAL_NOT_QUITE),
+    *(Elsewhere("cwl-eval", *row) for row in CWL_EVAL + CWL_EVAL_NOT_QUITE),
     *(Elsewhere("scikit-learn", *row) for row in SCIKIT_LEARN + SCIKIT_LEARN_NOT_QUITE),
 ]
 
@@ -327,3 +373,43 @@ for _row in ROWS:
 def rows_of(name: str) -> tuple[Elsewhere, ...]:
     """The rows of one metric."""
     return tuple(_BY_METRIC.get(name, ()))
+
+
+def _err(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Gdeval, which ir_measures asks, knows one scale."""
+    return {"max_grade": 4, **given}
+
+
+def _iprec(given: Mapping[str, Any]) -> dict[str, Any]:
+    recall = given.get("recall", 0)
+    if recall != round(recall, 2):
+        raise MetricError(f"ir_measures rounds recall {recall} to two decimals: write IPrec@{round(recall, 2)}")
+    return {"rounding": "up", **given}
+
+
+def _not_at_1(given: Mapping[str, Any]) -> dict[str, Any]:
+    if given.get("cutoff") == 1:
+        raise MetricError("at cutoff 1, ir_measures does not divide by the number of subtopics; take another cutoff")
+    return {**given}
+
+
+def _set_f(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Ir_measures hands beta to trec_eval, which takes it for the square of beta."""
+    return {**given, "beta": math.sqrt(given.get("beta", 1))}
+
+
+def _sdcg(given: Mapping[str, Any]) -> dict[str, Any]:
+    if given.get("dcg", "log2") != "log2":
+        raise MetricError(f"dcg={given['dcg']!r} is unknown; ir_measures allows 'log2'")
+    return {name: value for name, value in given.items() if name != "dcg"}
+
+
+DIALECTS = {
+    "ERR": {"ir_measures": _err},
+    "IPrec": {"ir_measures": _iprec},
+    "SetF": {"ir_measures": _set_f},
+    "SDCG": {"ir_measures": _sdcg},
+    "ERR_IA": {"ir_measures": _not_at_1},
+    "alpha_DCG": {"ir_measures": _not_at_1},
+}
+"""By metric and package: the arguments here for those of a name in the dialect of the package."""

@@ -211,7 +211,7 @@ def rank_biased_precision(
     steps=_rbp_residual_steps,
     direction="neither",
     no_relevant=None,
-    spellings={"rbp_resid": {}, "rbp_resid_p={p}": {}},
+    spellings={"rbp_resid": {"p": 0.9}, "rbp_resid_p={p}": {}},
 )
 def rbp_residual(judged: JudgedRankings, *, cutoff: Depth = None, p: Persistence = 0.8) -> Floats:
     """The rise of RBP if all documents that are unjudged, or were not retrieved, had the top grade.

@@ -32,6 +32,7 @@ GROUPS = {
         "compare": "Compare two or more rankings: a leaderboard with significance.",
         "why": "Show the arithmetic of one metric on one query.",
         "import": "Convert files of other tools to queries and judgments.",
+        "trec_eval": "Score as trec_eval 10 does, with its options and output.",
         "lint": "Report doubtful judgments and queries.",
     },
     "Installed": {"metrics": "List the installed metrics, or explain one.", "plugins": "List the installed plugins."},

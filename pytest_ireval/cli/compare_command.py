@@ -255,7 +255,7 @@ def command(
         raise click.UsageError("only one of JUDGMENTS and RANKINGS can be standard input")
     wanted = metrics or METRICS
     registry = registry_at(None)
-    first = _sorted_by(sort, wanted, registry)
+    first = _sorted_by(sort, wanted, registry.in_dialect(options["dialect"]))
     options |= {"missing_queries": missing, "registry": registry}
     with LateBar() as progress:
         comparison = compare(judgments, named, wanted, progress=progress, **options)

@@ -81,6 +81,7 @@ def policies_note(evaluation: Evaluation) -> str:
         f"{policies.no_relevant}; unjudged: {policies.unjudged}; depth: {policies.depth or 'all'}; "
         f"highest grade: {evaluation.highest_grade:g}{scale}; grades: {policies.grades}"
         + (f"; collection: {policies.collection:,} documents" if policies.collection else "")
+        + (f"; dialect: {policies.dialect}" if policies.dialect else "")
     )
 
 

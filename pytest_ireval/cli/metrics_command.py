@@ -29,6 +29,8 @@ from pytest_ireval.text_table import aligned, table
 _ALSO = {
     "sklearn": "scikit-learn",
     "ndeval": "pyndeval",
+    "cwl": "cwl-eval",
+    "cwl_eval": "cwl-eval",
     "pytrec_eval": "trec_eval",
     "ir-measures": "ir_measures",
     "pyntcireval": "ntcireval",

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, get_args
 import click
 
 from pytest_ireval.errors import Problem, SuiteError, did_you_mean
-from pytest_ireval.results.evaluation import Grades, MissingQueries, NoRelevant, Ties, Unjudged
+from pytest_ireval.results.evaluation import Dialect, Grades, MissingQueries, NoRelevant, Ties, Unjudged
 
 if TYPE_CHECKING:
     from pytest_ireval.plugins.conftests import Conftests
@@ -93,6 +93,11 @@ _VIEWS = (
         type=click.IntRange(1),
         metavar="N",
         help="The number of documents in the collection; FallOut and some others need it.",
+    ),
+    click.option(
+        "--dialect",
+        type=click.Choice(get_args(Dialect)),
+        help="Names of metrics mean what they mean in this package; the default is their meaning here.",
     ),
     click.option("--grades", default="integer", type=click.Choice(get_args(Grades)), help="The type of grades."),
 )

@@ -153,7 +153,8 @@ def _why_in_suite(
     """Explain the value of ``metric`` in the last run, by its folder ``report``; ``ask`` asks the source instead."""
     registry = Conftests().registry_for(path)
     suite = _chosen(path, name, registry)
-    (wanted,) = registry.parse_metrics([metric])
+    known = {str(each): each for each in suite.metrics}  # reports show names that are read without a dialect
+    wanted = known.get(metric) or registry.in_dialect(suite.policies.dialect).parse_metrics([metric])[0]
     sides = _sides(suite, registry, progress, ask=ask, report=report)
     if sides.judgments is None:
         raise SuiteError(Problem("has no judgments, so no metric to explain", place=str(suite.place)))
@@ -179,6 +180,7 @@ def _why_in_suite(
         depth=suite.depth,
         scale=policies.scale,
         collection=policies.collection,
+        dialect=policies.dialect,  # type: ignore[arg-type]  # as above
         registry=registry,
         progress=progress,
     )

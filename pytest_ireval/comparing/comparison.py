@@ -17,6 +17,7 @@ from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.progress import SILENT, Progress
 from pytest_ireval.results.comparison import Change, Comparison, MetricComparison, Pair
 from pytest_ireval.results.evaluation import (
+    Dialect,
     Evaluation,
     Grades,
     MetricResult,
@@ -58,6 +59,7 @@ def compare(
     scale: float | None = None,
     grades: Grades = "integer",
     collection: int | None = None,
+    dialect: Dialect | None = None,
     judgments_format: Format = None,
     rankings_format: Format = None,
     attributes: Mapping[str, Mapping[str, Any]] | None = None,
@@ -79,7 +81,7 @@ def compare(
     """
     _check_rankings(rankings)
     question = _question(rankings, baseline, test, alpha, extremes)
-    policies = Policies(ties, missing_queries, no_relevant, unjudged, depth, scale, grades, collection)
+    policies = Policies(ties, missing_queries, no_relevant, unjudged, depth, scale, grades, collection, dialect)
     setting = set_up(judgments, metrics, policies, registry, progress, judgments_format, rankings_format)
     companions = Companions(sessions, None, attributes, preferences, reference)
     found = _all_brought(setting, rankings, companions, timings or {})

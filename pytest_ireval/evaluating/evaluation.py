@@ -15,6 +15,7 @@ from pytest_ireval.metrics.score import Scores, counting, score
 from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.progress import SILENT, Progress
 from pytest_ireval.results.evaluation import (
+    Dialect,
     Evaluation,
     Grades,
     MetricResult,
@@ -50,6 +51,7 @@ def evaluate(
     scale: float | None = None,
     grades: Grades = "integer",
     collection: int | None = None,
+    dialect: Dialect | None = None,
     judgments_format: Format = None,
     rankings_format: Format = None,
     attributes: Mapping[str, Mapping[str, Any]] | None = None,
@@ -68,9 +70,10 @@ def evaluate(
     is tied. ``missing_queries`` is the treatment of a judged query that has no ranking, ``no_relevant`` of one that has
     no relevant documents, ``unjudged`` of documents without a judgment. ``depth`` is the number of documents of each
     ranking that count, ``scale`` the top grade (unless given, the highest of the judgments). ``collection``, the number
-    of documents to find, and the five arguments from ``attributes`` on are for metrics that need them.
+    of documents to find, and the five arguments from ``attributes`` on are for metrics that need them. With a
+    ``dialect`` the names of metrics mean what they mean in that package.
     """
-    policies = Policies(ties, missing_queries, no_relevant, unjudged, depth, scale, grades, collection)
+    policies = Policies(ties, missing_queries, no_relevant, unjudged, depth, scale, grades, collection, dialect)
     setting = set_up(judgments, metrics, policies, registry, progress, judgments_format, rankings_format)
     found = setting.brought(rankings, Companions(sessions, timings, attributes, preferences, reference))
     refuse_missing([found], setting.policies)

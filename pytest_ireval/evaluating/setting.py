@@ -13,7 +13,7 @@ from pytest_ireval.errors import InputError, IrevalError, Problem, did_you_mean
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.plugins.registry import Registry, installed
 from pytest_ireval.progress import SILENT, Progress
-from pytest_ireval.results.evaluation import Grades, MissingQueries, NoRelevant, Policies, Ties, Unjudged
+from pytest_ireval.results.evaluation import Dialect, Grades, MissingQueries, NoRelevant, Policies, Ties, Unjudged
 from pytest_ireval.retrieval.companions import with_companions
 from pytest_ireval.retrieval.doors import Brought, JudgmentsLike, RankingsLike, as_judgments, brought, some
 from pytest_ireval.retrieval.formats.input_file import FilePath
@@ -91,7 +91,7 @@ def set_up(
 ) -> Setting:
     """Judgments and metrics, read; raises an error if the policies cannot be followed."""
     _check_policies(policies)
-    registry = registry or installed()
+    registry = (registry or installed()).in_dialect(policies.dialect)
     named = list(metrics) if isinstance(metrics, Iterable) and not isinstance(metrics, str) else [metrics]
     wanted = registry.parse_metrics(named)
     how = Reading(cast("Grades", policies.grades), by_id=policies.ties != "input", progress=progress)
@@ -163,6 +163,9 @@ def _check_policies(policies: Policies) -> None:
     depth, scale = policies.depth, policies.scale
     if depth is not None and not (_is(depth, Integral) and 1 <= depth <= DEEPEST):
         raise IrevalError(f"depth={depth!r} is not a whole number from 1 to {DEEPEST:,}")
+    if policies.dialect not in (None, *get_args(Dialect)):
+        known = f"allowed: {', '.join(get_args(Dialect))}; without one, names mean what they mean here"
+        raise IrevalError(Problem(f"dialect={policies.dialect!r} is unknown", allowed=known))
     size = policies.collection
     if size is not None and not (_is(size, Integral) and size >= 1):
         raise IrevalError(f"collection={size!r} is not a whole number of documents")

@@ -17,7 +17,7 @@ from pytest_ireval.metrics.score import score, worst
 from pytest_ireval.metrics.steps import listing, steps_of
 from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.progress import SILENT, Progress
-from pytest_ireval.results.evaluation import Grades, Policies, Ties, Unjudged
+from pytest_ireval.results.evaluation import Dialect, Grades, Policies, Ties, Unjudged
 from pytest_ireval.results.explanation import Column, Explained, Explanation, Move, Steps
 from pytest_ireval.retrieval.doors import Brought, JudgmentsLike, RankingsLike, some
 from pytest_ireval.retrieval.formats.input_file import FilePath
@@ -46,6 +46,7 @@ def why(
     judgments_format: Format = None,
     rankings_format: Format = None,
     collection: int | None = None,
+    dialect: Dialect | None = None,
     attributes: Mapping[str, Mapping[str, Any]] | None = None,
     sessions: Mapping[str, tuple[str, int]] | None = None,
     preferences: Mapping[str, Sequence[tuple[str, str]]] | None = None,
@@ -59,7 +60,7 @@ def why(
     Without a ``query``, the one is taken on which the two rankings differ most. A query that a ranking lacks is
     explained as an empty ranking, and scores the worst value there is. The other arguments are those of ``evaluate``.
     """
-    policies = Policies(ties, "zero", "zero", unjudged, depth, scale, grades, collection)
+    policies = Policies(ties, "zero", "zero", unjudged, depth, scale, grades, collection, dialect)
     setting = set_up(judgments, metric, policies, registry, progress, judgments_format, rankings_format)
     wanted = _only_metric(setting.metrics)
     companions = Companions(sessions, timings, attributes, preferences, reference)

@@ -23,6 +23,7 @@ PACKAGES = {
     "ranx": "ranx",
     "ntcireval": "NTCIREVAL",
     "pyndeval": "pyndeval",
+    "cwl-eval": "cwl-eval",
     "scikit-learn": "scikit-learn",
 }
 """The name of each package in tables, and its proper name."""
@@ -109,6 +110,7 @@ _ABSENT = {
     "ranx": {"a list for each query, not a number": "get_hit_lists"},
     "ntcireval": {},
     "pyndeval": {},
+    "cwl-eval": {"the base of its measures, not one of them": "CWLMetric"},
     "scikit-learn": {
         "the depth at which every relevant document is found; IPrec@1 gives the same as a precision": "coverage_error",
         "1 if the correct class is among the first k; for rankings use Success@k": "top_k_accuracy_score",
@@ -235,6 +237,8 @@ class Metric:
     """``steps(judged, **arguments)``: its arithmetic on the one query of ``judged``, for ``ireval why``."""
     not_promised: Mapping[str, str] = field(default_factory=dict)
     """Promises of :mod:`pytest_ireval.testing` that its definition forbids, each with the reason."""
+    dialects: Mapping[str, Callable[[Mapping[str, Any]], Mapping[str, Any]]] = field(default_factory=dict)
+    """By a package: the arguments here for those that a name in its dialect gives; MetricError refuses them."""
     formula: str = ""
     reference: str = ""
     example: str = ""

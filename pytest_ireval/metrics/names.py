@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from pytest_ireval.errors import MetricError, MetricNameError, PluginError, Problem, closest, did_you_mean, shown
-from pytest_ireval.metrics.metric import Metric, altered
+from pytest_ireval.metrics.metric import PACKAGES, Elsewhere, Metric, altered
 from pytest_ireval.metrics.spellings import HOLE, SPELLED, arguments_of, holes_of, spelt_number, stem, stem_of
 
 LONGEST_NAME = 1000
@@ -43,6 +43,8 @@ class Vocabulary:
     """The metrics that ``acme:Fresh`` is looked up in, by the plain name of the distribution."""
     shared: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Names in lower case that several distributions bring, with the names that tell them apart."""
+    dialect: str = ""
+    """The package whose defaults the names have."""
 
     def _of(self, text: str) -> tuple[Vocabulary, str]:
         """Where a name is looked up, and what of it: ``acme:Fresh@10`` is ``Fresh@10`` of the distribution acme."""
@@ -55,7 +57,7 @@ class Vocabulary:
             hint = did_you_mean(owner, self.of_distributions)
             complaint = f"no installed plugin with metrics is called {match['owner']!r}"
             raise MetricNameError(Problem(complaint, shown(text), suggestion=hint, allowed=allowed))
-        return Vocabulary(self.of_distributions[owner]), text.strip()[match.end() :]
+        return Vocabulary(self.of_distributions[owner], dialect=self.dialect), text.strip()[match.end() :]
 
     @cached_property
     def heads(self) -> dict[str, tuple[Metric, Mapping[str, Any]]]:
@@ -84,8 +86,24 @@ class Vocabulary:
         if text[:1].isdigit() and text.lower() in self.heads:  # 11pt_avg, which the grammar would split
             metric, arguments = self.heads[text.lower()]
             return [metric(**arguments)]
-        spelled = self._spelled(text)
-        return spelled if spelled else _Reader(self, text).metrics()
+        found = self._spelled(text) or _Reader(self, text).metrics()
+        self._refuse_other_meaning(text, found)
+        return found
+
+    @cached_property
+    def _names_elsewhere(self) -> dict[str, Elsewhere]:
+        """Names of other packages that none of our metrics has, without those that hold numbers."""
+        rows = (row for metric in self.metrics.values() for row in metric.elsewhere)
+        return {row.name: row for row in rows if "{" not in row.name + row.ours and row.name not in self.metrics}
+
+    def _refuse_other_meaning(self, text: str, found: Sequence[Metric]) -> None:
+        """Raise an error for a name of another package that would mean something else here, such as ``rbp``."""
+        row = self._names_elsewhere.get(text) if text not in self.metrics else None
+        if row is not None and [str(metric) for metric in found] != [row.ours]:
+            complaint = f"this name means {row.ours} in {PACKAGES[row.package]}, and {found[0]} here"
+            raise MetricNameError(
+                Problem(complaint, shown(text), suggestion=f"write {row.ours!r} or {str(found[0])!r}")
+            )
 
     def family(self, name: str) -> Metric:
         """The metric of that name without arguments; raises MetricNameError if there is none."""
@@ -116,6 +134,10 @@ class Vocabulary:
         """A line that proposes a correction of an unknown name."""
         if rest[:1] in ("(", "@") and (instead := self._in_our_grammar(name, rest)):
             return f"write it {instead!r}"
+        for row in (row for metric in self.metrics.values() for row in metric.elsewhere):
+            if re.split(r"[({@]", row.name)[0] == name:
+                whose = f"a name of {PACKAGES[row.package]}"
+                return f"{whose}: ireval metrics --for {row.package} {shown(name + rest)} shows ours"
         known = [n for n in self.heads if not self.heads[n][1]]
         meant = closest(name, known, closeness=0.7)
         if not meant or rest[:1] in ("_", "."):
@@ -293,10 +315,12 @@ class _Reader:
                 raise self.error(name.at, "expected a parameter, as in rel=2")
             self.take("=")
             value = self._value()
-            try:
-                ((own, checked),) = metric(**{name.text: value}).arguments.items()
-            except MetricError as error:
-                raise self.error(name.at, str(error)) from None
+            own, checked = name.text, value
+            if self.vocabulary.dialect not in metric.dialects:
+                try:
+                    ((own, checked),) = metric(**{name.text: value}).arguments.items()
+                except MetricError as error:
+                    raise self.error(name.at, str(error)) from None
             if own in names:
                 raise self.error(name.at, f"{own} is given twice")
             names.add(own)
@@ -355,8 +379,9 @@ class _Reader:
         return spelt_number(token.text)
 
     def _made(self, metric: Metric, given: Mapping[str, Any], head: Token) -> Metric:
+        translate = metric.dialects.get(self.vocabulary.dialect)
         try:
-            made = metric(**given)
+            made = metric(**(translate(given) if translate else given))
         except MetricError as error:
             raise self.error(head.at, str(error)) from None
         if made.missing:

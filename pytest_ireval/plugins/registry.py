@@ -113,13 +113,16 @@ class Registry:
             raise MetricNameError("no metric was requested")
         return list(parsed.values())
 
+    def in_dialect(self, dialect: str | None) -> Registry:
+        """The same with names of metrics as another package means them; itself without a dialect."""
+        vocabulary = replace(self.vocabulary, dialect=dialect or "")
+        return replace(self, vocabulary=vocabulary, kinds_when_asked=lambda: self._kinds) if dialect else self
+
     def _handed_over(self, value: object) -> Metric:
         """A metric that is used without being registered; its name must not be that of another."""
         if not isinstance(value, Metric):
-            raise MetricError(
-                f"{value!r} is neither a metric nor the name of one: decorate the function with @per_query_metric "
-                "or @metric"
-            )
+            made = "decorate the function with @per_query_metric or @metric"
+            raise MetricError(f"{value!r} is neither a metric nor the name of one: {made}")
         known, _ = self.vocabulary.heads.get(value.name.lower(), (value, {}))
         _refuse_another(known, value)
         return value
@@ -128,10 +131,8 @@ class Registry:
 def _refuse_another(metric: Metric, other: Metric) -> None:
     """Two metrics of one name are an error, never an override."""
     if metric.batch is not other.batch:
-        raise PluginError(
-            f"metric name {other.name!r} is claimed twice: by {metric.name} of {metric.source} "
-            f"and by {other.name} of {other.source}"
-        )
+        by = f"by {metric.name} of {metric.source} and by {other.name} of {other.source}"
+        raise PluginError(f"metric name {other.name!r} is claimed twice: {by}")
 
 
 Brought = Iterable[tuple[Origin, Iterable[object]]]

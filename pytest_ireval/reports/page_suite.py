@@ -198,6 +198,7 @@ def _facts(suite: SuiteResult) -> Iterator[tuple[str, str]]:
                 "unjudged documents": policies.unjudged,
                 "top grade": "" if policies.scale is None else f"{policies.scale:g}",
                 "size of the collection": "" if policies.collection is None else f"{policies.collection:,}",
+                "dialect of metrics": policies.dialect or "",
             }
         )
     yield from ((f"fingerprint of {name}", value) for name, value in suite.fingerprints.items())

@@ -19,6 +19,7 @@ Ties = Literal["trec", "input", "pessimistic", "optimistic", "error"]
 MissingQueries = Literal["error", "zero", "ignore"]
 NoRelevant = Literal["zero", "ignore", "error"]
 Unjudged = Literal["irrelevant", "removed"]
+Dialect = Literal["ir_measures"]
 
 
 @dataclass(frozen=True)
@@ -72,6 +73,8 @@ class Policies:
     grades: str = "integer"
     collection: int | None = None
     """The number of documents in the collection, if it was given."""
+    dialect: str | None = None
+    """The package whose names and defaults the names of metrics follow; None: ours."""
 
 
 @dataclass(frozen=True)

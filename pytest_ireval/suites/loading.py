@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -17,7 +17,7 @@ from pytest_ireval.errors import IrevalError, Problem, SuiteError, closest, did_
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.plugins.kinds import Part, RuleKind
 from pytest_ireval.plugins.registry import Registry, installed
-from pytest_ireval.results.evaluation import Policies
+from pytest_ireval.results.evaluation import Dialect, Policies
 from pytest_ireval.suites.checks import KEY, PlacedValue, Read, Spot, checked, key_problem, problems_of, spot
 from pytest_ireval.suites.finding import is_shared
 from pytest_ireval.suites.inheriting import (
@@ -139,7 +139,9 @@ def _suites(found: GatheredKeys, registry: Registry, contents: Contents | None) 
             rules = [(k, n, with_values(v, values, found.problems, (k, str(n + 1)))) for k, n, v in rules]
             found.unknown += found.problems[known:]
         wrong: list[Problem] = []
-        read = _read(tree, rules, registry, wrong, contents)
+        dialect = tree.get("dialect")
+        in_dialect = registry.in_dialect(str(dialect) if dialect in get_args(Dialect) else None)
+        read = _read(tree, rules, in_dialect, wrong, contents)
         if "suite" in read.values:
             read.values["suite"] = named_suite(found.tree["suite"], read.values["suite"], values)
         found.problems += [*wrong, *checked(read)]
@@ -387,4 +389,5 @@ def _policies(given: Mapping[str, Any]) -> Policies:
         scale=max(judgments.scale) if judgments and judgments.scale else None,
         grades=judgments.grades if judgments else "integer",
         collection=given["documents"].size,
+        dialect=given["dialect"],
     )

@@ -9,7 +9,7 @@ from pydantic import BeforeValidator, Field, GetJsonSchemaHandler, TypeAdapter, 
 from pydantic.json_schema import JsonSchemaValue
 
 from pytest_ireval.errors import did_you_mean
-from pytest_ireval.results.evaluation import Grades, MissingQueries, NoRelevant, Ties, Unjudged
+from pytest_ireval.results.evaluation import Dialect, Grades, MissingQueries, NoRelevant, Ties, Unjudged
 from pytest_ireval.retrieval.formats.reader import Content
 from pytest_ireval.suites import editor_types, quantities
 from pytest_ireval.suites.options import Options
@@ -270,6 +270,11 @@ class SuiteKeys(Options):
         (),
         description="Metrics that are computed and reported, in addition to those that rules name.",
         examples=["[nDCG@10, RR@10, Judged@10]"],
+    )
+    dialect: Dialect | None = Field(
+        None,
+        description="The package whose names and defaults the names of metrics have. Default: their meaning here.",
+        examples=["ir_measures"],
     )
     ties: Ties = Field(
         "trec",

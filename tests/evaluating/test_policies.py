@@ -90,6 +90,7 @@ def test_the_policies_are_part_of_the_result():
         "scale": None,
         "grades": "integer",
         "collection": None,
+        "dialect": None,
     }
 
 

@@ -348,3 +348,22 @@ def test_a_reader_that_goes_away_is_no_traceback(files):
     os.close(end_write)
 
     assert "Traceback" not in done.stderr
+
+
+def test_a_dialect_gives_names_the_defaults_of_another_package_and_is_told(ireval, files):
+    plain = ireval("evaluate", *files, "-m", "ERR@2")
+    outcome = ireval("evaluate", *files, "-m", "ERR@2", "--dialect", "ir_measures")
+
+    assert "ERR@2 " in plain.out
+    assert "; dialect" not in plain.out
+    assert "ERR(max_grade=4)@2 " in outcome.out
+    assert "grades: integer; dialect: ir_measures\n" in outcome.out
+    copy = Path(files[1]).with_name("copy.txt")
+    copy.write_bytes(Path(files[1]).read_bytes())
+    compared = ireval("compare", *files, copy, "-m", "ERR@2", "--sort", "ERR@2", "--dialect", "ir_measures")
+    assert "ERR(max_grade=4)@2" in compared.out
+    refused = ireval("evaluate", *files, "-m", "IPrec@0.125", "--dialect", "ir_measures")
+    assert (refused.code, refused.err.splitlines()[1:]) == (
+        2,
+        ["  ir_measures rounds recall 0.125 to two decimals: write IPrec@0.12"],
+    )

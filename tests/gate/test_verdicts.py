@@ -268,3 +268,40 @@ def test_an_explicitly_empty_ranking_scores_0(shop):
     (suite,) = shop.results()["suites"]
     assert suite["counts"]["empty"] == ["q10"]
     assert suite["queries"]["now"]["nDCG@10"][9] == 0.0
+
+
+def test_a_dialect_is_in_the_report_and_its_change_is_a_change_of_the_baseline(shop):
+    shop.change(("depth: 10", "depth: 10\ndialect: ir_measures"), ("nDCG@10", "ERR@3"), (">= 0.5", ">= 0.4"))
+    shop.accept()
+
+    assert shop.run().ret == 0
+    (suite,) = shop.results()["suites"]
+    assert suite["policies"]["dialect"] == "ir_measures"
+    assert [metric["name"] for metric in suite["metrics"]] == ["ERR(max_grade=4)@3", "P@3"]
+    assert "<dt>dialect of metrics</dt>" in (shop.path / "ireval-report/index.html").read_text()
+
+    shop.change(("dialect: ir_measures\n", ""))
+    result = shop.run()
+
+    assert "since the baseline: queries are evaluated under different policies" in result.stdout.str()
+    assert [metric["name"] for metric in shop.results()["suites"][0]["metrics"]] == ["ERR@3", "P@3"]
+
+
+def test_why_reads_the_names_of_reports_and_those_of_the_dialect(shop, ireval):
+    shop.change(("depth: 10", "depth: 10\ndialect: ir_measures"), ("metrics: [nDCG@10,", "metrics: [SetF(beta=4),"))
+    shop.accept()
+
+    in_words = ["why", "--suite", "shop.ireval.yaml", "--query", "q01"]
+
+    assert ireval(*in_words, "P@3").code == 0  # what pytest printed before it comes with the first call
+    assert ireval(*in_words, "SetF(beta=4)") == ireval(*in_words, "SetF(beta=2)")
+    assert "SetF(beta=2) of query q01" in ireval(*in_words, "SetF(beta=4)").out
+
+
+def test_an_unknown_dialect_is_a_mistake_of_the_suite(shop):
+    shop.change(("depth: 10", "depth: 10\ndialect: ranx"))
+
+    text = shop.run().stdout.str()
+
+    assert "shop.ireval.yaml:7" in text
+    assert "ir_measures" in text

@@ -49,7 +49,7 @@ def test_the_verdict_in_words(row, verdict):
         (
             Elsewhere("renx", "toy", "Toy@1"),
             "metric 'Toy': elsewhere: package 'renx' is not one of trec_eval, ir_measures, ranx, ntcireval, "
-            "pyndeval, scikit-learn",
+            "pyndeval, cwl-eval, scikit-learn",
         ),
         (
             Elsewhere("ranx", "toy", "Toy@1", "a", "b"),
@@ -72,7 +72,7 @@ def test_every_built_in_row_names_a_metric(registry):
                 cutoff=5,
                 recall=0.5,
                 multiple=1.5,
-                beta=2,
+                beta=1,
                 rel=2,
                 p=0.5 if "0." not in row.ours else 5,
                 hit=1,
@@ -82,5 +82,7 @@ def test_every_built_in_row_names_a_metric(registry):
                 T=2.5,
                 max_rel=4,
                 min_rel=1,
+                **dict.fromkeys(("K", "hb", "hc", "b1", "b2", "R1", "R2", "rate", "halflife", "L"), 1),
+                A=0.5,
             )
             assert registry.parse_metrics([plain])[0].name == each.name

@@ -124,7 +124,6 @@ def test_canonical_text_drops_defaults_sorts_and_puts_at_last(text, expected):
         ("hit_rate@10", ["Success@10"]),
         ("hit@10", ["Success@10"]),
         ("Hit@1", ["Success@1"]),
-        ("hits@10", ["NumRelRet@10"]),
         ("SetRelP(rel=2)", ["SetP(rel=2, relative=True)"]),
         ("F1@5", ["F@5"]),
         ("P@[5, 10]", ["P@5", "P@10"]),

@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -31,13 +32,19 @@ def trec_eval(data, names):
     return found
 
 
-def trec_eval_10(data, names, folder):
-    """The program; it prints four decimals. Without -c it fails on queries that the rankings lack."""
+def trec_files(data, folder):
+    """Judgments and rankings as TREC files."""
     judgments, rankings = folder / "judgments.txt", folder / "rankings.txt"
     judgments.write_text("".join(f"{q} 0 {d} {g}\n" for q, all_ in data.judgments.items() for d, g in all_.items()))
     rankings.write_text(
         "".join(f"{q} Q0 {d} 1 {s!r} t\n" for q, all_ in data.rankings.items() for d, s in all_.items())
     )
+    return judgments, rankings
+
+
+def trec_eval_10(data, names, folder):
+    """The program; it prints four decimals. Without -c it fails on queries that the rankings lack."""
+    judgments, rankings = trec_files(data, folder)
     found = {name: {} for name in names}
     for name in names:
         asked = re.sub(r"_(?=-?[0-9.]+([,=]|$))", ".", name)
@@ -141,6 +148,41 @@ def pyndeval(data, names):
     return {name: {query: of_query[name] for query, of_query in values.items()} for name in names}
 
 
+def cwl_eval(data, names):
+    """It is given rankings in order, and judgments as gains from 0 to 1: a quarter of the grade."""
+    from cwl.ruler.cwl_ruler import CWLRuler
+    from cwl.ruler.ranking import RankingMaker
+    from cwl.seeker.trec_qrel_handler import TrecQrelHandler
+
+    gains, ruler, found = TrecQrelHandler(), CWLRuler(), {name: {} for name in names}
+    for query, grades in data.judgments.items():
+        for document, grade in grades.items():
+            gains.put_value(query, document, max(grade, 0) / 4)
+    for query, scores in data.rankings.items():
+        maker = RankingMaker(query, gains)
+        for document in sorted(scores, key=lambda each: (scores[each], each.encode()), reverse=True):
+            maker.add(document, "Q0")
+        for name in names:
+            family, _, arguments = name.rstrip(")").partition("(")
+            metric = _cwl_class(family)(
+                *[float(each) if "." in each else int(each) for each in arguments.split(",") if each]
+            )
+            metric.residuals = ruler.metrics[0].residuals
+            found[name][query] = float(metric.measure(maker.get_ranking()))
+    return found
+
+
+def _cwl_class(name):
+    """A class of one of its modules; its ruler knows all but two."""
+    from cwl.ruler import measures
+
+    for module in Path(measures.__path__[0]).glob("cwl_*.py"):
+        made = getattr(importlib.import_module(f"cwl.ruler.measures.{module.stem}"), name, None)
+        if made:
+            return made
+    raise LookupError(name)
+
+
 def scikit_learn(data, names):
     """It is given every document that is known: its grade (0: not judged) and its score."""
     found = {name: {} for name in names}
@@ -176,6 +218,7 @@ PEERS = {
     "ranx": ranx,
     "ntcireval": ntcireval,
     "pyndeval": pyndeval,
+    "cwl-eval": cwl_eval,
     "scikit-learn": scikit_learn,
 }
 
@@ -188,6 +231,7 @@ MODULES = {
     "ranx": ("ranx", "ranx"),
     "ntcireval": ("pyNTCIREVAL", "pyNTCIREVAL"),
     "pyndeval": ("pyndeval", "pyndeval"),
+    "cwl-eval": ("cwl", "cwl-eval"),
     "scikit-learn": ("sklearn", "scikit-learn"),
 }
 

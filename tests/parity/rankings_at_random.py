@@ -84,6 +84,11 @@ def binary(data):
     return Data(_mapped(data.judgments, lambda grade: int(grade >= 1)), data.rankings)
 
 
+def of_one_grade(data):
+    """Relevant documents have the highest grade, 4."""
+    return Data(_mapped(data.judgments, lambda grade: 4 * int(grade >= 1)), data.rankings)
+
+
 def without_ties(data):
     """The same order, and scores a whole number apart."""
     apart = {}

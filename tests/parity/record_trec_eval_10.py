@@ -5,6 +5,7 @@ No Python package has version 10; with the record its rows are compared everywhe
 
 import json
 import random
+import subprocess
 import tempfile
 from pathlib import Path
 
@@ -49,8 +50,33 @@ def recorded_differences():
     return values
 
 
+PRINTED = (
+    "-m all_trec -q -c",
+    "-m all_trec -c -J -l 2",
+    "-m official -q -c -M 5 -n",
+    "-c -m utility.2,-1,-0.5,0.25 -N 1000 -m yaap -m dcg -m ideal_dcg -m set",
+    "-q -c -m P.7,3 -m iprec_at_recall..5,.25 -m 11pt_avg.0.2,0.5 -m set_F.4 -m ndcg.1=3,2=9 -m rbp.p=0.8",
+)
+"""Options of calls whose whole output is compared."""
+
+
+def printed(data, options, folder):
+    """What the program prints with these options."""
+    files = foreign.trec_files(data, folder)
+    command = [foreign.TREC_EVAL_10, *options.split(), *map(str, files)]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
+def recorded_output(data):
+    """The output of every call."""
+    with tempfile.TemporaryDirectory() as folder:
+        return {options: printed(data, options, Path(folder)) for options in PRINTED}
+
+
 if __name__ == "__main__":
     base = rankings(seed=10, count=24)
     record = {"judgments": base.judgments, "rankings": base.rankings, "values": recorded(base)}
     record |= {"different": recorded_differences()}
+    few = rankings(seed=7, count=6)
+    record |= {"few": {"judgments": few.judgments, "rankings": few.rankings, "printed": recorded_output(few)}}
     RECORD.write_text(json.dumps(record, ensure_ascii=False, indent=0) + "\n", encoding="utf-8")

@@ -112,6 +112,29 @@ DIFFERENT = {
     ("ntcireval", "MSnDCG@{cutoff}"): [("MSnDCG@5", "nDCG@5", *NOTHING_RELEVANT, FAILS, 0.0)],
     ("ntcireval", "nDCG@{cutoff}"): [("nDCG@5", "nDCG(discount='jarvelin')@5", *NOTHING_RELEVANT, FAILS, 0.0)],
     ("ntcireval", "nERR@{cutoff}"): [("nERR@5", "nERR(gain='ntcir')@5", *NOTHING_RELEVANT, math.nan, 0.0)],
+    ("cwl-eval", "APCWLMetric()"): [
+        ("APCWLMetric()", "AP", {"a": 4, "b": 4}, {"a": 1.0}, 1.0, 0.5),
+        ("APCWLMetric()", "AP", {"a": 1}, {"a": 1.0}, 1 / 4, 1.0),
+    ],
+    ("cwl-eval", "BPMDCWLMetric({T}, {K}, {hb}, {hc})"): [
+        (
+            "BPMDCWLMetric(5, 2.5, 0, 1)",
+            "BPMD(K=2.5, T=5, hb=0, hc=1)",
+            {"c": 4},
+            dict(zip("abcde", range(9, 4, -1), strict=True)),
+            1 / 3,
+            0.0,
+        )
+    ],
+    ("cwl-eval", "PrecisionCWLMetric({cutoff})"): [("PrecisionCWLMetric(2)", "P@2", {"a": 1}, {"a": 1.0}, 1 / 8, 0.5)],
+    ("cwl-eval", "RRCWLMetric()"): [("RRCWLMetric()", "RR", {"a": 1}, {"a": 1.0}, 1 / 4, 1.0)],
+    ("cwl-eval", "SETCWLMetric({beta}, {cutoff})"): [
+        ("SETCWLMetric(0.5, 4)", "SET(beta=0.5)@4", {"a": 4}, {"a": 1.0}, 0.3351058113, 0.5)
+    ],
+    ("cwl-eval", "TrAPCWLMetric()"): [("TrAPCWLMetric()", "AP", {"a": 1}, {"a": 1.0}, 1 / 16, 1.0)],
+    ("cwl-eval", "UMeasureCWLMetric({L})"): [
+        ("UMeasureCWLMetric(1000)", "U(L=1000)", {"a": 4}, {"a": 1.0}, 0.0019980059900, 0.001998001998)
+    ],
     ("scikit-learn", "average_precision_score"): [
         ("average_precision_score", "AP", {"a": 0, "b": 1}, EQUAL_SCORES[1], 0.5, 1.0)
     ],
@@ -184,7 +207,8 @@ def test_both_values_are_as_the_reason_says(package, name, metric, grades, score
     data = Data({"1": grades}, {"1": scores})
 
     assert asked(package, data, name) == pytest.approx(theirs, abs=1e-9, nan_ok=True)
-    (result,) = evaluate(data.judgments, data.rankings, [metric]).metrics
+    scale = 4 if package == "cwl-eval" else None
+    (result,) = evaluate(data.judgments, data.rankings, [metric], scale=scale).metrics
     assert result.values["1"] == pytest.approx(ours, abs=1e-9)
 
 

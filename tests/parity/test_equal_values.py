@@ -14,6 +14,7 @@ from rankings_at_random import (
     all_retrieved,
     as_float32,
     binary,
+    of_one_grade,
     ranked_queries_only,
     rankings,
     with_a_grade_from_0_on,
@@ -33,7 +34,7 @@ from pytest_ireval.metrics.metric import counterparts
 
 ROWS = {
     package: counterparts(load_registry().metrics.values(), package)
-    for package in ("trec_eval", "ir_measures", "ranx", "ntcireval", "pyndeval", "scikit-learn")
+    for package in ("trec_eval", "ir_measures", "ranx", "ntcireval", "pyndeval", "cwl-eval", "scikit-learn")
 }
 
 NUMBERS = {
@@ -51,6 +52,16 @@ NUMBERS = {
     "noise": [-1, -0.5, 0],
     "miss": [0, -0.5, -1],
     "rest": [0, 0.25, -1],
+    "K": [5, 10, 7.5],
+    "hb": [1.0, 0.5, 0.0],
+    "b1": [0.9, 2.0, 0.5],
+    "b2": [0.9, 0.5, 2.0],
+    "R1": [10.0, 1.0, 3.0],
+    "R2": [10.0, 2.0, 1.0],
+    "A": [0.2, 0.3, 0.1],
+    "rate": [0.1, 0.25, 0.5],
+    "halflife": [224, 9, 30],
+    "L": [9, 30, 100],
 }
 """Values for the numbers in a name; the n-th of each goes with the n-th of the others."""
 
@@ -113,6 +124,12 @@ BUT_FOR = {
     ("ntcireval", "nERR@{cutoff}"): [with_something_relevant],
     **{("pyndeval", f"{name}@{{cutoff}}"): [] for name in ("alpha-DCG", "ERR-IA")},
     ("pyndeval", "nNRBP"): [with_something_relevant_by_subtopic],
+    ("cwl-eval", "UMeasureCWLMetric({L})"): [],
+    ("cwl-eval", "APCWLMetric()"): [all_retrieved, of_one_grade],
+    **{
+        ("cwl-eval", name): [of_one_grade]
+        for name in ("PrecisionCWLMetric({cutoff})", "RRCWLMetric()", "TrAPCWLMetric()")
+    },
     ("scikit-learn", "average_precision_score"): [],
     ("scikit-learn", "dcg_score"): [],
     ("scikit-learn", "dcg_score(k={cutoff})"): [],
@@ -129,6 +146,7 @@ ALWAYS = {
     "ranx": [ranked_queries_only, without_ties],
     "ntcireval": [ranked_queries_only, without_grades_below_0],
     "pyndeval": [ranked_queries_only, without_ties, with_subtopics],
+    "cwl-eval": [ranked_queries_only, without_grades_below_0],
     "scikit-learn": [ranked_queries_only],
 }
 """What no row of a package can be compared with; test_different_values.py shows why."""
@@ -213,8 +231,8 @@ def compare(package, by_repair, data, tolerance=1e-9, peer=None):
         theirs = (peer or foreign.PEERS[package])(given_, [name for name, _ in pairs])
         missing = "zero" if peer else MISSING.get(package, "error")
         options = {"missing_queries": missing, "collection": foreign.COLLECTION}
-        if package == "ntcireval":
-            options["scale"] = 3
+        if package in ("ntcireval", "cwl-eval"):
+            options["scale"] = 3 if package == "ntcireval" else 4
         results = evaluate(ours_on.judgments, ours_on.rankings, list(dict.fromkeys(o for _, o in pairs)), **options)
         for name, text in pairs:
             close = max(tolerance, 1.1e-5 if rounds_to_five_decimals(package, name) else 0)
@@ -268,6 +286,13 @@ def test_ntcireval(data):
 def test_pyndeval(data):
     need_peer("pyndeval")
     compare("pyndeval", groups("pyndeval"), data)
+
+
+@settings(SLOW, max_examples=5)
+@given(rankings())
+def test_cwl_eval(data):
+    need_peer("cwl-eval")
+    compare("cwl-eval", groups("cwl-eval"), data)
 
 
 @QUICK

@@ -10,7 +10,8 @@ from pytest_ireval.plugins.kinds import rule
 
 KEYS = (
     "ireval, suite, owner, tags, source, depth, queries, weight, cluster, population, judgments, documents, metrics, "
-    "ties, missing_queries, no_relevant, rules, waive, longest_waiver, nothing_judged, watches, extends, add_rules, "
+    "dialect, ties, missing_queries, no_relevant, rules, waive, longest_waiver, nothing_judged, watches, extends, "
+    "add_rules, "
     "matrix"
 )
 KNOWN = load_registry().vocabulary.known
