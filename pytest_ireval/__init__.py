@@ -16,11 +16,12 @@ if TYPE_CHECKING:
     from pytest_ireval.gate.run import run_gate
     from pytest_ireval.intake.reading import read_judgments, read_queries, read_rankings
     from pytest_ireval.metrics.metric import Elsewhere, Metric, metric
+    from pytest_ireval.metrics.names import MetricResolver
     from pytest_ireval.metrics.parameters import Param
     from pytest_ireval.metrics.per_query import Ranking, per_query_metric
     from pytest_ireval.metrics.steps import Listing, listing, steps_of
-    from pytest_ireval.plugins.hookspecs import hookimpl, report_section
-    from pytest_ireval.plugins.kinds import Part, diagnosis, rule, source
+    from pytest_ireval.plugins.hookspecs import ReportSection, hookimpl, report_section
+    from pytest_ireval.plugins.kinds import DiagnosisKind, Part, RuleKind, SourceKind, diagnosis, rule, source
     from pytest_ireval.plugins.registry import load_registry
     from pytest_ireval.results.comparison import Comparison
     from pytest_ireval.results.evaluation import Evaluation
@@ -53,12 +54,13 @@ _HOMES = {
     "gate.run": ("run_gate",),
     "intake.reading": ("read_judgments", "read_queries", "read_rankings"),
     "metrics.metric": ("Elsewhere", "Metric", "metric"),
+    "metrics.names": ("MetricResolver",),
     "metrics.parameters": ("Param",),
     "metrics.per_query": ("per_query_metric", "Ranking"),
     "metrics.steps": ("Listing", "listing", "steps_of"),
-    "plugins.kinds": ("Part", "diagnosis", "rule", "source"),
+    "plugins.kinds": ("DiagnosisKind", "Part", "RuleKind", "SourceKind", "diagnosis", "rule", "source"),
     "plugins.registry": ("load_registry",),
-    "plugins.hookspecs": ("hookimpl", "report_section"),
+    "plugins.hookspecs": ("ReportSection", "hookimpl", "report_section"),
     "results.comparison": ("Comparison",),
     "results.evaluation": ("Evaluation",),
     "results.explanation": ("Steps",),
@@ -85,6 +87,7 @@ _HOME = {name: home for home, names in _HOMES.items() for name in names}
 __all__ = [
     "BaselineError",
     "Comparison",
+    "DiagnosisKind",
     "Elsewhere",
     "Evaluation",
     "InputError",
@@ -96,6 +99,7 @@ __all__ = [
     "MeanEvidence",
     "Metric",
     "MetricError",
+    "MetricResolver",
     "Outcome",
     "Param",
     "Part",
@@ -105,11 +109,14 @@ __all__ = [
     "RankingChange",
     "Rankings",
     "Reader",
+    "ReportSection",
     "Request",
+    "RuleKind",
     "Ruling",
     "Seen",
     "SliceFigures",
     "SourceError",
+    "SourceKind",
     "Steps",
     "Suite",
     "SuiteError",

@@ -23,8 +23,14 @@ It is found in one of three places:
       [project.entry-points.pytest_ireval]
       acme = "acme_metrics"          # the name must be yours alone; the value is the module with the hooks
 
-Hooks *return* their additions, and must not change anything else. Two plugins that bring one name are an error, never
-an override; so is a function whose name begins with ``ireval_`` and is not listed here.
+      [project.entry-points.pytest_ireval_suites]
+      acme = "acme_metrics.rules"    # only ireval_sources, ireval_rules and ireval_diagnoses
+
+  A module in the second group is imported when the first suite is read. Options of sources and rules are pydantic
+  models, which take longer to import than an evaluation takes.
+
+Hooks *return* their additions, and must not change anything else. Two plugins that bring
+one name are an error, never an override; so is a function whose name begins with ``ireval_`` and is not listed here.
 """
 
 from __future__ import annotations
@@ -42,6 +48,7 @@ from pytest_ireval.plugins.kinds import KIND_NAME
 
 if TYPE_CHECKING:
     from pytest_ireval.metrics.metric import Metric
+    from pytest_ireval.metrics.names import MetricResolver
     from pytest_ireval.plugins.kinds import DiagnosisKind, RuleKind, SourceKind
     from pytest_ireval.retrieval.formats.reader import Reader
 
@@ -59,6 +66,17 @@ def ireval_metrics() -> Iterable[Metric]:  # type: ignore[empty-body]  # a hook'
     Called once, when the registry of a run is built; no judgments or rankings exist yet. ``@per_query_metric`` makes a
     metric of a function of one ranking, ``@metric`` of a function that scores all queries at once over arrays. Names
     must differ from all others in more than letter case.
+
+    Since 0.1.
+    """
+
+
+@hookspec
+def ireval_resolve_metric() -> Iterable[MetricResolver]:  # type: ignore[empty-body]  # a hook's specification has no body
+    """Return resolvers: each makes the metrics of a prefix by their names, so that no list of them is needed.
+
+    Called once, when the registry of a run is built. ``MetricResolver(prefix="irm", …, resolve=function)`` is asked for
+    ``Judged@10`` when a suite or a command names ``irm:Judged@10``. A prefix is claimed like the name of a metric.
 
     Since 0.1.
     """

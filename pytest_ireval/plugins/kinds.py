@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pytest_ireval.errors import PluginError
 
@@ -14,30 +14,6 @@ if TYPE_CHECKING:
     from pytest_ireval.metrics.metric import Metric
 
 KIND_NAME = re.compile(r"[a-z][a-z0-9_]*")
-
-
-Thing = TypeVar("Thing")
-
-
-class KindsByName(Mapping[str, Thing]):
-    """Things by name. ``acme:fresh``, with the distribution before the colon, is understood for each of them.
-
-    A name that two distributions bring is in it only with their names before it.
-    """
-
-    def __init__(self, listed: Mapping[str, Thing], qualified: Mapping[str, Callable[[], Thing]]) -> None:
-        self.listed, self.qualified = listed, qualified
-
-    def __getitem__(self, key: str) -> Thing:
-        if key not in self.listed and key in self.qualified:
-            return self.qualified[key]()
-        return self.listed[key]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.listed)
-
-    def __len__(self) -> int:
-        return len(self.listed)
 
 
 class Part(NamedTuple):
@@ -206,8 +182,3 @@ def _checked(name: str, options: type[Any], function: Callable[..., Any], wanted
     if not summary and sys.flags.optimize < 2:  # python -OO and PYTHONOPTIMIZE=2 drop docstrings
         raise PluginError(f"{name}: its function needs a docstring; editors and documentation show it")
     return summary
-
-
-def from_origin(kind: Any, origin: str) -> Any:
-    """The kind, with the plugin that brought it."""
-    return replace(kind, origin=origin)
