@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from pytest_ireval.baselines.record import Acceptance
     from pytest_ireval.comparing.comparison import compare
     from pytest_ireval.errors import BaselineError, InputError, IrevalError, MetricError, SourceError, SuiteError
     from pytest_ireval.evaluating.evaluation import evaluate
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from pytest_ireval.results.evaluation import Evaluation
     from pytest_ireval.results.explanation import Steps
     from pytest_ireval.results.outcome import Outcome, QueryChange, SliceFigures
-    from pytest_ireval.results.suite_result import SuiteResult
+    from pytest_ireval.results.suite_result import RunResult, SuiteResult
     from pytest_ireval.retrieval.formats.input_file import InputFile
     from pytest_ireval.retrieval.formats.reader import Reader
     from pytest_ireval.retrieval.formats.writers import write_judgments, write_queries, write_rankings
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
+    "baselines.record": ("Acceptance",),
     "comparing.comparison": ("compare",),
     "errors": ("BaselineError", "InputError", "IrevalError", "MetricError", "SourceError", "SuiteError"),
     "evaluating.evaluation": ("evaluate",),
@@ -65,7 +67,7 @@ _HOMES = {
     "results.evaluation": ("Evaluation",),
     "results.explanation": ("Steps",),
     "results.outcome": ("Outcome", "QueryChange", "SliceFigures"),
-    "results.suite_result": ("SuiteResult",),
+    "results.suite_result": ("RunResult", "SuiteResult"),
     "retrieval.formats.input_file": ("InputFile",),
     "retrieval.formats.reader": ("Reader",),
     "retrieval.formats.writers": ("write_judgments", "write_queries", "write_rankings"),
@@ -85,6 +87,7 @@ _HOMES = {
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
+    "Acceptance",
     "BaselineError",
     "Comparison",
     "DiagnosisKind",
@@ -113,6 +116,7 @@ __all__ = [
     "Request",
     "RuleKind",
     "Ruling",
+    "RunResult",
     "Seen",
     "SliceFigures",
     "SourceError",
