@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from pytest_ireval.baselines.record import Acceptance
     from pytest_ireval.comparing.comparison import compare
     from pytest_ireval.errors import BaselineError, InputError, IrevalError, MetricError, SourceError, SuiteError
     from pytest_ireval.evaluating.evaluation import evaluate
@@ -16,17 +17,18 @@ if TYPE_CHECKING:
     from pytest_ireval.gate.run import run_gate
     from pytest_ireval.intake.reading import read_judgments, read_queries, read_rankings
     from pytest_ireval.metrics.metric import Elsewhere, Metric, metric
+    from pytest_ireval.metrics.names import MetricResolver
     from pytest_ireval.metrics.parameters import Param
     from pytest_ireval.metrics.per_query import Ranking, per_query_metric
     from pytest_ireval.metrics.steps import Listing, listing, steps_of
-    from pytest_ireval.plugins.hookspecs import hookimpl, report_section
-    from pytest_ireval.plugins.kinds import Part, diagnosis, rule, source
+    from pytest_ireval.plugins.hookspecs import ReportSection, hookimpl, report_section
+    from pytest_ireval.plugins.kinds import DiagnosisKind, Part, RuleKind, SourceKind, diagnosis, rule, source
     from pytest_ireval.plugins.registry import load_registry
     from pytest_ireval.results.comparison import Comparison
     from pytest_ireval.results.evaluation import Evaluation
     from pytest_ireval.results.explanation import Steps
     from pytest_ireval.results.outcome import Outcome, QueryChange, SliceFigures
-    from pytest_ireval.results.suite_result import SuiteResult
+    from pytest_ireval.results.suite_result import RunResult, SuiteResult
     from pytest_ireval.retrieval.formats.input_file import InputFile
     from pytest_ireval.retrieval.formats.reader import Reader
     from pytest_ireval.retrieval.formats.writers import write_judgments, write_queries, write_rankings
@@ -46,6 +48,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
+    "baselines.record": ("Acceptance",),
     "comparing.comparison": ("compare",),
     "errors": ("BaselineError", "InputError", "IrevalError", "MetricError", "SourceError", "SuiteError"),
     "evaluating.evaluation": ("evaluate",),
@@ -53,17 +56,18 @@ _HOMES = {
     "gate.run": ("run_gate",),
     "intake.reading": ("read_judgments", "read_queries", "read_rankings"),
     "metrics.metric": ("Elsewhere", "Metric", "metric"),
+    "metrics.names": ("MetricResolver",),
     "metrics.parameters": ("Param",),
     "metrics.per_query": ("per_query_metric", "Ranking"),
     "metrics.steps": ("Listing", "listing", "steps_of"),
-    "plugins.kinds": ("Part", "diagnosis", "rule", "source"),
+    "plugins.kinds": ("DiagnosisKind", "Part", "RuleKind", "SourceKind", "diagnosis", "rule", "source"),
     "plugins.registry": ("load_registry",),
-    "plugins.hookspecs": ("hookimpl", "report_section"),
+    "plugins.hookspecs": ("ReportSection", "hookimpl", "report_section"),
     "results.comparison": ("Comparison",),
     "results.evaluation": ("Evaluation",),
     "results.explanation": ("Steps",),
     "results.outcome": ("Outcome", "QueryChange", "SliceFigures"),
-    "results.suite_result": ("SuiteResult",),
+    "results.suite_result": ("RunResult", "SuiteResult"),
     "retrieval.formats.input_file": ("InputFile",),
     "retrieval.formats.reader": ("Reader",),
     "retrieval.formats.writers": ("write_judgments", "write_queries", "write_rankings"),
@@ -83,8 +87,10 @@ _HOMES = {
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
+    "Acceptance",
     "BaselineError",
     "Comparison",
+    "DiagnosisKind",
     "Elsewhere",
     "Evaluation",
     "InputError",
@@ -96,6 +102,7 @@ __all__ = [
     "MeanEvidence",
     "Metric",
     "MetricError",
+    "MetricResolver",
     "Outcome",
     "Param",
     "Part",
@@ -105,11 +112,15 @@ __all__ = [
     "RankingChange",
     "Rankings",
     "Reader",
+    "ReportSection",
     "Request",
+    "RuleKind",
     "Ruling",
+    "RunResult",
     "Seen",
     "SliceFigures",
     "SourceError",
+    "SourceKind",
     "Steps",
     "Suite",
     "SuiteError",

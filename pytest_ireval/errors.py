@@ -152,6 +152,12 @@ def did_you_mean(word: str, known: Iterable[str], closeness: float = 0.6) -> str
     return f"did you mean {meant!r}?" if meant else ""
 
 
+def name_in_full(word: str, known: Iterable[str]) -> str:
+    """A suggestion line for a name that several plugins bring, known only as ``acme:name``; or nothing."""
+    ways = [each for each in known if each.partition(":")[2] == word]
+    return f"write one of {', '.join(ways)}" if ways else ""
+
+
 def shown(text: str) -> str:
     """``text`` quoted for a message, cut when it is very long."""
     text = hidden(text)

@@ -212,8 +212,9 @@ def _common(
     min_grade: MinGrade = 0,
     cost: Cost = None,
     measure: Measured = "EU",
-) -> None:
+) -> Floats:
     """Parameters of every model."""
+    raise NotImplementedError
 
 
 COMMON = {each.name: each for each in metric(name="Common")(_common).parameters}

@@ -281,12 +281,15 @@ def signature(metric: Metric) -> str:
 
 
 def _listed(registry: Registry) -> list[str]:
-    """A table for each plugin that brings metrics or could."""
+    """A table for each distribution that brings metrics or could."""
     tables = []
-    for plugin in registry.plugins:
-        own = (metric for metric in registry.metrics.values() if metric.origin == str(plugin))
+    for distribution in registry.distributions:
+        own = (metric for metric in registry.metrics.values() if metric.origin == distribution)
         found = sorted(own, key=lambda metric: metric.name.lower())
-        tables.append(table([str(plugin), ""], [[signature(metric), metric.summary] for metric in found]))
+        rows = [[signature(metric), metric.summary] for metric in found]
+        resolvers = (each for each in registry.vocabulary.prefixes if each.origin == distribution)
+        rows += [[f"{each.prefix}:…", each.summary] for each in resolvers]
+        tables.append(table([distribution, ""], rows))
     return tables
 
 

@@ -48,7 +48,9 @@ def metric_names(_ctx: click.Context, _parameter: click.Parameter, incomplete: s
     """The names that a shell completes; letter case does not count."""
     from pytest_ireval.plugins.registry import load_registry
 
-    return [name for name in load_registry(looks=True).metrics if name.lower().startswith(incomplete.lower())]
+    vocabulary = load_registry(looks=True).vocabulary
+    resolved = (f"{each.prefix}:{name}" for each in vocabulary.prefixes for name in each.known)
+    return [name for name in (*vocabulary.metrics, *resolved) if name.lower().startswith(incomplete.lower())]
 
 
 metric_option = click.option(
@@ -148,13 +150,18 @@ suites_option = click.option(
 )
 
 
-def registry_at(suites: Path | None) -> Registry:
-    """The registry of installed plugins, and of the conftest.py files of that folder and of those above it."""
+def registry_at(suites: Path | None, *, kinds: bool = False) -> Registry:
+    """The registry of installed plugins, and of the conftest.py files of that folder and of those above it.
+
+    With ``kinds`` the plugins that only suites need are loaded as well.
+    """
     from pytest_ireval.plugins.conftests import Conftests
     from pytest_ireval.plugins.registry import load_registry
 
     if suites is None:
         registry = load_registry(looks=True)
+        if kinds:
+            _ = registry.rules
         for each in registry.broken:
             click.echo(f"warning: nothing of this plugin is shown: {each}", err=True)
         return registry

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from pytest_ireval.cli.options import registry_at, suites_option
-from pytest_ireval.plugins.registry import ENTRY_POINT_GROUP, Registry
+from pytest_ireval.plugins.registry import ENTRY_POINT_GROUP, OF_SUITES, Registry
 from pytest_ireval.retrieval.formats.reader import CONTENTS
 
 
@@ -19,19 +19,20 @@ def command(suites: Path | None) -> None:
 
     A conftest.py serves the suites of its folder; with --suites those of that folder are listed, too.
     """
-    registry = registry_at(suites)
+    registry = registry_at(suites, kinds=True)
     for distribution in registry.distributions:
-        plugins = ", ".join(p.name for p in registry.plugins if str(p) == distribution)
+        plugins = ", ".join(dict.fromkeys(p.name for p in registry.plugins if str(p) == distribution))
         click.echo(f"{distribution} ({plugins})" if plugins != distribution else distribution)
         for title, names in _brought(registry, distribution):
             click.echo(f"  {title}: {', '.join(names)}")
     for origin in registry.without:
         click.echo(f"{origin}: left out by name")
-    click.echo(f"\nFound through the entry-point group {ENTRY_POINT_GROUP}.")
+    click.echo(f"\nFound through the entry-point groups {ENTRY_POINT_GROUP} and {OF_SUITES}.")
 
 
 def _brought(registry: Registry, origin: str) -> Iterator[tuple[str, list[str]]]:
     metrics = [metric.name for metric in registry.metrics.values() if metric.origin == origin]
+    resolved = [f"{each.prefix}:…" for each in registry.vocabulary.prefixes if each.origin == origin]
     formats = [
         (f"formats of {content}", [r.name for r in registry.readers if r.holds == content and r.origin == origin])
         for content in CONTENTS
@@ -44,4 +45,4 @@ def _brought(registry: Registry, origin: str) -> Iterator[tuple[str, list[str]]]
             ("sections of the report", registry.sections),
         )
     ]
-    yield from ((title, names) for title, names in [("metrics", metrics), *formats, *kinds] if names)
+    yield from ((title, names) for title, names in [("metrics", [*metrics, *resolved]), *formats, *kinds] if names)

@@ -321,7 +321,7 @@ def _checked(p: float | MeanTest | None) -> MeanTest | None:
     found = p if isinstance(p, MeanTest) else MeanTest(float(p), None, None)
     if not 0 <= found.p <= 1:
         raise ValueError(f"its p is {found.p}; a p lies between 0 and 1")
-    if found.units is not None and np.shape(found.gains) != np.shape(found.units):
+    if found.units is not None and (found.gains is None or np.shape(found.gains) != np.shape(found.units)):
         raise ValueError("a MeanTest needs one gain for each unit")
     return found
 

@@ -6,15 +6,23 @@ import inspect
 import re
 import types
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Concatenate, Literal, NamedTuple, TypedDict, get_args
 
 from pytest_ireval.errors import MetricError, did_you_mean
 from pytest_ireval.metrics.parameters import Parameter, bound, parameters_of, text_of
 from pytest_ireval.metrics.spellings import HOLE, holes_of
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+    from typing_extensions import Unpack
+
     from pytest_ireval.results.explanation import Steps
+    from pytest_ireval.retrieval.judged import JudgedRankings
+
+    Batch = Callable[Concatenate[JudgedRankings, ...], NDArray[np.float64]]
+    StepsOf = Callable[Concatenate[JudgedRankings, ...], Steps]
 
 
 PACKAGES = {
@@ -159,7 +167,6 @@ SOURCES: dict[str, str] = {
 Direction = Literal["higher", "lower", "neither"]
 Unit = Literal["query", "session", "run"]
 Range = tuple[float, float]
-Batch = Callable[..., Any]
 Spellings = Mapping[str, Mapping[str, Any]]
 
 AGGREGATES = re.compile(r"mean|geometric|sum|none|p\d{1,2}(\.\d+)?")
@@ -233,7 +240,7 @@ class Metric:
     ``{"direction": "neither"}``."""
     version: int = 1
     """Goes up when the definition changes: values of two versions are not comparable."""
-    steps: Callable[..., Steps] | None = None
+    steps: StepsOf | None = None
     """``steps(judged, **arguments)``: its arithmetic on the one query of ``judged``, for ``ireval why``."""
     not_promised: Mapping[str, str] = field(default_factory=dict)
     """Promises of :mod:`pytest_ireval.testing` that its definition forbids, each with the reason."""
@@ -340,8 +347,36 @@ def _same(value: Any, default: Any) -> bool:
     return type(value) is type(default) and bool(value == default)
 
 
+class About(TypedDict, total=False):
+    """Fields of :class:`Metric` that an author may set by keyword."""
+
+    summary: str
+    spellings: Spellings
+    direction: Direction
+    range: Range | Callable[[Mapping[str, Any]], Range]
+    unit: Unit
+    aggregate: str
+    no_relevant: float | None
+    elsewhere: tuple[Elsewhere, ...]
+    additive: bool | Callable[[Mapping[str, Any]], bool]
+    binary: bool
+    tie_order: Callable[..., Any] | None
+    by_arguments: Callable[[Mapping[str, Any]], Mapping[str, Any]] | None
+    version: int
+    steps: StepsOf | None
+    not_promised: Mapping[str, str]
+    formula: str
+    reference: str
+    example: str
+
+
 def metric(
-    *, name: str, at: str | None = "cutoff", needs: tuple[Need, ...] = (), **about: Any
+    *,
+    name: str,
+    at: str | None = "cutoff",
+    needs: tuple[Need, ...] = (),
+    empty: float | None = None,
+    **about: Unpack[About],
 ) -> Callable[[Batch], Metric]:
     """Make a metric of ``function(judged, *, cutoff: int, …) -> values``, one float64 for every unit.
 
@@ -349,7 +384,7 @@ def metric(
     begin with ``Formula:``, ``Reference:`` and ``Example:`` are shown in documentation. ``about`` sets any other
     field of :class:`Metric`.
     """
-    known = {each.name for each in fields(Metric)} - {"batch", "parameters", "arguments", "origin"}
+    known = {*About.__annotations__, "name", "at", "needs", "empty"}
     for keyword in about:
         if keyword not in known:
             hint = did_you_mean(keyword, known)
@@ -358,6 +393,7 @@ def metric(
     def make(function: Batch) -> Metric:
         parameters = parameters_of(function)
         summary, sections = _described(inspect.getdoc(function) or "")
+        described: dict[str, Any] = {"summary": summary, **sections, **about}
         return checked_metric(
             Metric(
                 name=name,
@@ -365,7 +401,8 @@ def metric(
                 parameters=parameters,
                 at=at if any(p.name == at for p in parameters) else None,
                 needs=needs_of(name, needs),
-                **{"summary": summary, **sections, **about},
+                empty=empty,
+                **described,
             )
         )
 

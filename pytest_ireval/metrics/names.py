@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from pytest_ireval.errors import MetricError, MetricNameError, PluginError, Problem, closest, did_you_mean, shown
+from pytest_ireval.errors import (
+    IrevalError,
+    MetricError,
+    MetricNameError,
+    Problem,
+    closest,
+    did_you_mean,
+    one_line,
+    shown,
+)
 from pytest_ireval.metrics.metric import PACKAGES, Elsewhere, Metric, altered
 from pytest_ireval.metrics.spellings import HOLE, SPELLED, arguments_of, holes_of, spelt_number, stem, stem_of
 
@@ -22,7 +31,7 @@ TOKEN = re.compile(
     re.VERBOSE,
 )
 OWNED = re.compile(r"(?P<owner>[A-Za-z0-9][A-Za-z0-9._-]*):(?=[^\W\d])")
-"""The distribution before the name of one of its metrics."""
+"""The distribution before the name of one of its metrics, or the prefix of a resolver."""
 WORDS: dict[str, Any] = {"true": True, "false": False, "none": None}
 
 
@@ -35,29 +44,114 @@ class Token(NamedTuple):
 
 
 @dataclass(frozen=True)
+class MetricResolver:
+    """Metrics that a plugin does not list, all with one prefix: it is asked for ``Judged@10`` of ``irm:Judged@10``."""
+
+    prefix: str
+    """The word before the colon: lower-case letters, digits and _."""
+    summary: str
+    """A description of these metrics, in a line."""
+    resolve: Callable[[str], Metric | None]
+    """Takes the text after the prefix; returns the metric, or None if there is none of this name.
+
+    An exception means the same, and its text is the reason. Asked for ``str(metric)`` it returns the same metric.
+    """
+    known: Sequence[str] = ()
+    """Names without arguments, for suggestions and for shells that complete names."""
+    origin: str = ""
+    """The distribution, or the conftest.py, that registers it."""
+    _made: dict[str, Metric] = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    def parse(self, text: str) -> list[Metric]:
+        """The metric of that name, one value for all that is called so; raises MetricNameError with the reason."""
+        text = text.strip()
+        if text not in self._made:
+            found = self._asked(text)
+            name = str(found)
+            if name not in self._made:
+                if (again := str(self._asked(name))) != name:
+                    complaint = f"{self.origin} calls it {name!r}, but resolves that name to {again!r}"
+                    raise self._error(text, complaint)
+                self._made[name] = altered(found, name=f"{self.prefix}:{found.name}", origin=self.origin)
+            self._made[text] = self._made[name]
+        return [self._made[text]]
+
+    def family(self, text: str) -> Metric:
+        """The same metric alone."""
+        return self.parse(text)[0]
+
+    def _asked(self, text: str) -> Metric:
+        unknown = f"{self.prefix} of {self.origin} has no such metric"
+        try:
+            found = self.resolve(text)
+        except IrevalError as error:
+            raise self._error(text, f"{unknown}: {one_line(error)}") from error
+        except Exception as error:  # a plugin may raise anything
+            raise self._error(text, f"{unknown}: {type(error).__name__}: {error}") from error
+        if found is None:
+            raise self._error(text, unknown)
+        if not isinstance(found, Metric):
+            raise self._error(text, f"{self.prefix} of {self.origin} returned {found!r}, which is not a metric")
+        if found.missing:
+            raise self._error(text, f"{self.prefix} of {self.origin} returned {found}, which lacks {found.missing[0]}")
+        return found
+
+    def _error(self, text: str, complaint: str) -> MetricNameError:
+        head = re.split(r"[(@]", text)[0]
+        meant = closest(head, self.known)
+        hint = f"did you mean {f'{self.prefix}:{meant}{text[len(head) :]}'!r}?" if meant not in ("", head) else ""
+        allowed = f"{self.prefix}:… {self.summary}"
+        return MetricNameError(Problem(complaint, shown(f"{self.prefix}:{text}"), suggestion=hint, allowed=allowed))
+
+
+@dataclass(frozen=True)
 class Vocabulary:
     """Metrics by all their names."""
 
     metrics: Mapping[str, Metric]
-    of_distributions: Mapping[str, Mapping[str, Metric]] = field(default_factory=dict)
+    of_distributions: Mapping[str, Vocabulary] = field(default_factory=dict)
     """The metrics that ``acme:Fresh`` is looked up in, by the plain name of the distribution."""
     shared: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """Names in lower case that several distributions bring, with the names that tell them apart."""
+    """Names that several distributions bring, as :func:`key_of` has them, with the names that tell them apart."""
+    resolvers: Mapping[str, tuple[MetricResolver, ...]] = field(default_factory=dict)
+    """By plain prefix; more than one if several distributions bring it."""
     dialect: str = ""
     """The package whose defaults the names have."""
 
-    def _of(self, text: str) -> tuple[Vocabulary, str]:
+    def _of(self, text: str) -> tuple[Vocabulary | MetricResolver, str]:
         """Where a name is looked up, and what of it: ``acme:Fresh@10`` is ``Fresh@10`` of the distribution acme."""
         match = OWNED.match(text.strip())
         if match is None:
             return self, text
-        owner = plain_distribution(match["owner"])
-        if owner not in self.of_distributions:
-            allowed = f"installed: {', '.join(sorted(self.of_distributions))}"
-            hint = did_you_mean(owner, self.of_distributions)
-            complaint = f"no installed plugin with metrics is called {match['owner']!r}"
-            raise MetricNameError(Problem(complaint, shown(text), suggestion=hint, allowed=allowed))
-        return Vocabulary(self.of_distributions[owner], dialect=self.dialect), text.strip()[match.end() :]
+        owner, rest = plain_distribution(match["owner"]), text.strip()[match.end() :]
+        resolvers, listed = self.resolvers.get(owner, ()), self.of_distributions.get(owner)
+        named = [rest] if listed is not None and listed.metrics else []
+        if len(resolvers) + len(named) > 1:
+            ways = [*(f"{each.prefix}:{rest}" for each in resolvers), *named]
+            complaint = f"several plugins have names that begin with {match['owner']}:"
+            raise MetricNameError(Problem(complaint, shown(text), suggestion=f"write one of {', '.join(ways)}"))
+        if resolvers:
+            return resolvers[0], rest
+        if listed is not None:
+            return replace(listed, dialect=self.dialect), rest
+        known = sorted({*self.of_distributions, *self.resolvers})
+        complaint = f"no installed plugin with metrics is called {match['owner']!r}"
+        hint, allowed = did_you_mean(owner, known), f"installed: {', '.join(known)}"
+        raise MetricNameError(Problem(complaint, shown(text), suggestion=hint, allowed=allowed))
+
+    @property
+    def prefixes(self) -> list[MetricResolver]:
+        """Every resolver, under the prefix that tells it from others."""
+        return [each for several in self.resolvers.values() for each in several]
+
+    def refuse_shared(self, text: str, place: str = "") -> None:
+        """Refuse a name that several distributions bring."""
+        match = SPELLED.fullmatch(text)
+        several = self.shared.get(text.lower()) or self.shared.get(f"{stem(match['stem'])}{{}}" if match else "")
+        if several:
+            ways = ", ".join(each + text if each.endswith(":") else each for each in several)
+            complaint, place = f"several plugins have a metric {text!r}", place or f"{shown(text)}, column 1"
+            raise MetricNameError(Problem(complaint, place, suggestion=f"write one of {ways}"))
 
     @cached_property
     def heads(self) -> dict[str, tuple[Metric, Mapping[str, Any]]]:
@@ -83,6 +177,7 @@ class Vocabulary:
         if vocabulary is not self:
             return vocabulary.parse(text)
         text = text.strip()
+        self.refuse_shared(text)
         if text[:1].isdigit() and text.lower() in self.heads:  # 11pt_avg, which the grammar would split
             metric, arguments = self.heads[text.lower()]
             return [metric(**arguments)]
@@ -111,6 +206,7 @@ class Vocabulary:
         if vocabulary is not self:
             return vocabulary.family(name)
         name = name.strip()
+        self.refuse_shared(name)
         if name[:1].isdigit() and name.lower() in self.heads:
             return self.heads[name.lower()][0]
         match = SPELLED.fullmatch(name)
@@ -156,7 +252,8 @@ class Vocabulary:
     @property
     def known(self) -> str:
         """The line that lists all metrics."""
-        return "available: " + ", ".join(sorted(self.metrics, key=str.lower))
+        every = [*self.metrics, *(f"{each.prefix}:…" for each in self.prefixes)]
+        return "available: " + ", ".join(sorted(every, key=str.lower))
 
 
 def plain_distribution(name: str) -> str:
@@ -164,66 +261,9 @@ def plain_distribution(name: str) -> str:
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
-def vocabulary_of(found: Sequence[tuple[str, Metric]]) -> Vocabulary:
-    """The vocabulary of metrics, each with the plain name of its distribution, or with none."""
-    claims: dict[str, list[tuple[str, str, Metric]]] = {}
-    of_distributions: dict[str, dict[str, Metric]] = {}
-    for owner, metric in found:
-        _claim(owner, metric, claims)
-        if owner:
-            of_distributions.setdefault(owner, {})[metric.name] = altered(metric, name=f"{owner}:{metric.name}")
-    shared = {
-        name: tuple(f"{owner}:{metric.name}" for owner, _, metric in several)
-        for name, several in claims.items()
-        if len(several) > 1
-    }
-    metrics = [metric if not shared else _told_apart(owner, metric, shared) for owner, metric in found]
-    by_name = {metric.name: metric for metric in metrics}
-    _refuse_hidden(by_name)
-    return Vocabulary(by_name, of_distributions, shared)
-
-
-def _told_apart(owner: str, metric: Metric, shared: Container[str]) -> Metric:
-    """The metric without the names that others bring as well."""
-    spellings = {name: meant for name, meant in metric.spellings.items() if name.lower() not in shared}
-    name = f"{owner}:{metric.name}" if metric.name.lower() in shared else metric.name
-    return altered(metric, name=name, spellings=spellings)
-
-
-def _refuse_hidden(metrics: dict[str, Metric]) -> None:
-    """A name such as ``P_5`` would be read as the spelling ``P_{cutoff}`` of another metric."""
-    stems: dict[str, tuple[str, Metric]] = {}
-    for metric in metrics.values():
-        for name in metric.spellings:
-            if known := stem_of(name):
-                other_name, other = stems.setdefault(known, (name, metric))
-                if other is not metric:
-                    raise _read_as_another(name, metric, other_name, other)
-    for metric in metrics.values():
-        for name in (metric.name, *metric.spellings):
-            match = SPELLED.fullmatch(name)
-            if match and (hiding := stems.get(stem(match["stem"]))) and hiding[1] is not metric:
-                raise _read_as_another(name, metric, *hiding)
-
-
-def _read_as_another(name: str, metric: Metric, other_name: str, other: Metric) -> PluginError:
-    another = f"{other_name!r} of {other.name} of {other.source}"
-    return PluginError(f"metric name {name!r} of {metric.name} of {metric.source} would be read as {another}")
-
-
-def _claim(owner: str, metric: Metric, claims: dict[str, list[tuple[str, str, Metric]]]) -> None:
-    """Take a metric's names; names that differ in letter case only are one name. Two distributions may share one."""
-    for name in dict.fromkeys((metric.name, *metric.spellings)):
-        others = claims.setdefault(name.lower(), [])
-        mine = [each for each in others if each[0] == owner or not each[0] or not owner]
-        if not any(each[2] is metric for each in mine):
-            others.append((owner, name, metric))
-        for _, other_name, other in mine:
-            if other is metric:
-                continue
-            case = "" if other_name == name else f" (the first spells it {other_name!r}; letter case is ignored)"
-            by = f"by {other.name} of {other.origin} and by {metric.name} of {metric.origin}"
-            raise PluginError(f"metric name {name!r} is claimed twice{case}: {by}")
+def key_of(name: str) -> str:
+    """Names of one key are read as one: letter case does not count, nor the words in holes."""
+    return f"{head}{{}}" if (head := stem_of(name)) else name.lower()
 
 
 class _Reader:
@@ -294,10 +334,7 @@ class _Reader:
 
     def _known(self, head: Token) -> tuple[Metric, Mapping[str, Any]]:
         found = self.vocabulary.heads.get(head.text.lower())
-        several = self.vocabulary.shared.get(head.text.lower())
-        if several:
-            complaint = f"several plugins have a metric {head.text!r}"
-            raise self.error(head.at, complaint, f"write one of {', '.join(several)}")
+        self.vocabulary.refuse_shared(head.text, f"{shown(self.text)}, column {head.at + 1}")
         if found is None:
             rest = self.text[head.at + len(head.text) :].rstrip()
             raise self.error(

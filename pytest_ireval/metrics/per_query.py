@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Concatenate, SupportsFloat, cast
 
 from pytest_ireval.errors import SHOWN_CHARACTERS, MetricError
 from pytest_ireval.metrics.metric import Metric, Need, NotANumberError, checked_metric, metric, needs_of
@@ -13,9 +13,13 @@ from pytest_ireval.metrics.metric import Metric, Need, NotANumberError, checked_
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+    from typing_extensions import Unpack
 
+    from pytest_ireval.metrics.metric import About, Batch
     from pytest_ireval.retrieval.judged import JudgedRankings
     from pytest_ireval.retrieval.judgments import Subtopics
+
+    OfOneRanking = Callable[Concatenate["Ranking", ...], SupportsFloat]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +66,13 @@ class Ranking:
 
 
 def per_query_metric(
-    *, name: str, empty: float | None = 0.0, needs: tuple[Need, ...] = (), **about: Any
-) -> Callable[[Callable[..., float]], Metric]:
+    *,
+    name: str,
+    at: str | None = "cutoff",
+    empty: float | None = 0.0,
+    needs: tuple[Need, ...] = (),
+    **about: Unpack[About],
+) -> Callable[[OfOneRanking], Metric]:
     """Make a metric of ``function(ranking, *, cutoff: int, …) -> float``.
 
     It is called once a query. An empty ranking scores ``empty``, and a query without relevant documents
@@ -73,7 +82,7 @@ def per_query_metric(
     if about.get("direction") == "lower" and "no_relevant" not in about:
         raise MetricError(f"metric {name!r}: lower is better, so empty= and no_relevant= must be given")
 
-    def make(function: Callable[..., float]) -> Metric:
+    def make(function: OfOneRanking) -> Metric:
         def batch(judged: JudgedRankings, **arguments: Any) -> NDArray[np.float64]:
             import numpy as np
 
@@ -86,7 +95,7 @@ def per_query_metric(
             ]
             return np.array(values, np.float64)
 
-        described = metric(name=name, needs=(), **about)(function)
+        described = metric(name=name, at=at, **about)(cast("Batch", function))  # it lends its docstring and parameters
         needs_of(name, needs)
         kept: tuple[Need, ...] = needs
         if {"scores", "ties", "attributes", "preferences"} & set(needs) and "documents" not in needs:

@@ -23,8 +23,14 @@ It is found in one of three places:
       [project.entry-points.pytest_ireval]
       acme = "acme_metrics"          # the name must be yours alone; the value is the module with the hooks
 
-Hooks *return* their additions, and must not change anything else. Two plugins that bring one name are an error, never
-an override; so is a function whose name begins with ``ireval_`` and is not listed here.
+      [project.entry-points.pytest_ireval_suites]
+      acme = "acme_metrics.rules"    # only ireval_sources, ireval_rules and ireval_diagnoses
+
+  A module in the second group is imported when the first suite is read. Options of sources and rules are pydantic
+  models, which take longer to import than an evaluation takes.
+
+Hooks *return* their additions, or observe (the last three), and must not change anything else. Two plugins that bring
+one name are an error, never an override; so is a function whose name begins with ``ireval_`` and is not listed here.
 """
 
 from __future__ import annotations
@@ -41,8 +47,12 @@ from pytest_ireval.errors import PluginError
 from pytest_ireval.plugins.kinds import KIND_NAME
 
 if TYPE_CHECKING:
+    from pytest_ireval.baselines.record import Acceptance
     from pytest_ireval.metrics.metric import Metric
+    from pytest_ireval.metrics.names import MetricResolver
     from pytest_ireval.plugins.kinds import DiagnosisKind, RuleKind, SourceKind
+    from pytest_ireval.results.outcome import Outcome
+    from pytest_ireval.results.suite_result import RunResult, SuiteResult
     from pytest_ireval.retrieval.formats.reader import Reader
 
 
@@ -59,6 +69,17 @@ def ireval_metrics() -> Iterable[Metric]:  # type: ignore[empty-body]  # a hook'
     Called once, when the registry of a run is built; no judgments or rankings exist yet. ``@per_query_metric`` makes a
     metric of a function of one ranking, ``@metric`` of a function that scores all queries at once over arrays. Names
     must differ from all others in more than letter case.
+
+    Since 0.1.
+    """
+
+
+@hookspec
+def ireval_resolve_metric() -> Iterable[MetricResolver]:  # type: ignore[empty-body]  # a hook's specification has no body
+    """Return resolvers: each makes the metrics of a prefix by their names, so that no list of them is needed.
+
+    Called once, when the registry of a run is built. ``MetricResolver(prefix="irm", …, resolve=function)`` is asked for
+    ``Judged@10`` when a suite or a command names ``irm:Judged@10``. A prefix is claimed like the name of a metric.
 
     Since 0.1.
     """
@@ -118,6 +139,39 @@ def ireval_report_sections() -> Iterable[ReportSection]:  # type: ignore[empty-b
     function that takes the run as plain data and returns plain data. The function is called once, when the run has
     ended, in the process that writes files; its result fills in the template, a file beside its module. A section
     decides nothing: if it cannot be shown, the report gives the reason, and the verdict stays.
+
+    Since 0.1.
+    """
+
+
+@hookspec
+def ireval_baseline_accepted(suite: SuiteResult, acceptance: Acceptance, files: tuple[Path, ...]) -> None:
+    """Observe that the rankings of a suite were accepted: ``files`` hold the new baseline.
+
+    Called at the end of a run with ``--ireval-update`` or ``--ireval-update-new``, once for each baseline written.
+    Returns nothing. An exception is an error of the run, also in the next two hooks; the baseline stays.
+
+    Since 0.1.
+    """
+
+
+@hookspec
+def ireval_verdict_reached(suite: SuiteResult, outcome: Outcome) -> None:
+    """Observe a verdict of a suite.
+
+    Called at the end of a run, in the process that writes files, once for each verdict that pytest has reported.
+    Returns nothing: an observer decides nothing, and the verdict stays.
+
+    Since 0.1.
+    """
+
+
+@hookspec
+def ireval_run_ended(run: RunResult, folder: Path | None) -> None:
+    """Observe the end of a run: all of its suites, for a conftest.py those that it serves.
+
+    Called once, after the files were written to ``folder`` (None: the run writes no files), also where no suite could
+    be read. Returns nothing.
 
     Since 0.1.
     """

@@ -4,40 +4,32 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple
 
 from pytest_ireval.errors import PluginError
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+    from typing_extensions import TypeVar
+
     from pytest_ireval.metrics.metric import Metric
+    from pytest_ireval.rules.context import Ruling, Seen
+    from pytest_ireval.rules.diagnosis import RankingChange, Symptom
+    from pytest_ireval.rules.evidence import Chances, Tries
+    from pytest_ireval.sources.foreign_text import Request
+    from pytest_ireval.suites.options import RuleOptions, SourceOptions
+
+    OfRule = TypeVar("OfRule", bound=RuleOptions, default=Any)
+    OfSource = TypeVar("OfSource", bound=SourceOptions, default=Any)
+else:
+    from typing import TypeVar
+
+    OfRule, OfSource = TypeVar("OfRule"), TypeVar("OfSource")
 
 KIND_NAME = re.compile(r"[a-z][a-z0-9_]*")
-
-
-Thing = TypeVar("Thing")
-
-
-class KindsByName(Mapping[str, Thing]):
-    """Things by name. ``acme:fresh``, with the distribution before the colon, is understood for each of them.
-
-    A name that two distributions bring is in it only with their names before it.
-    """
-
-    def __init__(self, listed: Mapping[str, Thing], qualified: Mapping[str, Callable[[], Thing]]) -> None:
-        self.listed, self.qualified = listed, qualified
-
-    def __getitem__(self, key: str) -> Thing:
-        if key not in self.listed and key in self.qualified:
-            return self.qualified[key]()
-        return self.listed[key]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.listed)
-
-    def __len__(self) -> int:
-        return len(self.listed)
 
 
 class Part(NamedTuple):
@@ -57,25 +49,25 @@ class MeanTest(NamedTuple):
     """The p of a fall of a mean, and the values of that mean, to correct for other metrics on the same queries."""
 
     p: float
-    gains: Any
-    """An array with one value for each unit; a loss is below 0."""
-    units: Any
+    gains: NDArray[np.float64] | None
+    """One value for each unit; a loss is below 0."""
+    units: NDArray[np.int64] | None
     """Their places: p-values about the same units are corrected together, by how much they move together."""
 
 
 @dataclass(frozen=True)
-class RuleKind:
+class RuleKind(Generic[OfRule]):
     """A kind of rule; made by :func:`rule`."""
 
     name: str
     """The key in YAML."""
-    options: type[Any]
+    options: type[OfRule]
     """A subclass of ``RuleOptions``: the allowed options under the key."""
-    judge: Callable[..., Any]
+    judge: Callable[[OfRule, Seen], Ruling]
     """``judge(options, seen) -> Ruling``; see :class:`pytest_ireval.rules.context.Seen`."""
     summary: str
     """One sentence, for documentation and editors."""
-    parts: Callable[[Any], Iterable[Part]] | None = None
+    parts: Callable[[OfRule], Iterable[Part]] | None = None
     """The parts of one rule; None: it has one, about ``options.metric`` if there is such an option."""
     compares: bool = False
     """It looks at the baseline; such a rule fails if there is none, and an update accepts it."""
@@ -87,13 +79,13 @@ class RuleKind:
     """It compares lists, not values. Its metrics, if any, need a ``reference``; those of others score one."""
     names_whole: bool = False
     """The id of a verdict on all queries ends in ``all``."""
-    tested: Callable[[Any, Any], float | MeanTest | None] | None = None
+    tested: Callable[[OfRule, Seen], float | MeanTest | None] | None = None
     """``tested(options, seen)``: the p under which it would fail by evidence, or None if evidence does not decide.
 
     A :class:`MeanTest` has the values as well, so that metrics that move together are corrected less. The gate asks it
     for every verdict of the suite, and hands the corrected p to ``judge`` as ``seen.adjusted``.
     """
-    chances: Callable[[Any, Any], Any] | None = None
+    chances: Callable[[OfRule, Tries], Chances | None] | None = None
     """``chances(options, tries)``: its verdicts on drawn changes, or None if these cannot tell. Without it, a run says
     that its rate of false alarms does not count this rule."""
     origin: str = ""
@@ -103,20 +95,20 @@ class RuleKind:
         """The plugin that brings it, for messages."""
         return self.origin or f"{self.judge.__module__} (not registered)"
 
-    def parts_of(self, options: Any) -> list[Part]:
+    def parts_of(self, options: OfRule) -> list[Part]:
         """The parts that have verdicts of their own under these options."""
         return list(self.parts(options)) if self.parts is not None else [Part(metric=getattr(options, "metric", None))]
 
 
 @dataclass(frozen=True)
-class SourceKind:
+class SourceKind(Generic[OfSource]):
     """A kind of source; made by :func:`source`."""
 
     name: str
     """The key in YAML."""
-    options: type[Any]
+    options: type[OfSource]
     """A subclass of ``SourceOptions`` with a field of the kind's name."""
-    fetch: Callable[..., Any]
+    fetch: Callable[[OfSource, Request], object]
     """``fetch(options, request) -> rankings``; see :class:`pytest_ireval.sources.foreign_text.Request`."""
     summary: str
     """One sentence, for documentation and editors."""
@@ -133,7 +125,7 @@ class DiagnosisKind:
     """A cause that may explain a change; made by :func:`diagnosis`."""
 
     name: str
-    diagnose: Callable[[Any], Any]
+    diagnose: Callable[[RankingChange], Symptom | None]
     """``diagnose(change) -> Symptom | None``; see :class:`pytest_ireval.rules.diagnosis.RankingChange`."""
     certain: bool = False
     """It is named even if no metric lost anything."""
@@ -145,14 +137,16 @@ class DiagnosisKind:
         return self.origin or f"{self.diagnose.__module__} (not registered)"
 
 
-def diagnosis(*, name: str, certain: bool = False) -> Callable[[Callable[[Any], Any]], DiagnosisKind]:
+def diagnosis(
+    *, name: str, certain: bool = False
+) -> Callable[[Callable[[RankingChange], Symptom | None]], DiagnosisKind]:
     """Make a diagnosis of ``function(change) -> Symptom | None``.
 
     A ``certain`` one is always a defect, such as queries without any answer. Others are named only if they explain a
     good part of a loss.
     """
 
-    def make(function: Callable[[Any], Any]) -> DiagnosisKind:
+    def make(function: Callable[[RankingChange], Symptom | None]) -> DiagnosisKind:
         if not isinstance(name, str) or not KIND_NAME.fullmatch(name):
             raise PluginError(f"{name!r} cannot be the name of a diagnosis: use lower-case letters, digits and _")
         return DiagnosisKind(name, function, certain)
@@ -163,19 +157,19 @@ def diagnosis(*, name: str, certain: bool = False) -> Callable[[Callable[[Any], 
 def rule(
     *,
     name: str,
-    options: type[Any],
-    parts: Callable[[Any], Iterable[Part]] | None = None,
+    options: type[OfRule],
+    parts: Callable[[OfRule], Iterable[Part]] | None = None,
     compares: bool = False,
     judged: bool = True,
     slices: bool = True,
     lists: bool = False,
     names_whole: bool = False,
-    tested: Callable[[Any, Any], float | MeanTest | None] | None = None,
-    chances: Callable[[Any, Any], Any] | None = None,
-) -> Callable[[Callable[..., Any]], RuleKind]:
+    tested: Callable[[OfRule, Seen], float | MeanTest | None] | None = None,
+    chances: Callable[[OfRule, Tries], Chances | None] | None = None,
+) -> Callable[[Callable[[OfRule, Seen], Ruling]], RuleKind[OfRule]]:
     """Make a kind of rule of ``function(options, seen) -> Ruling``; the docstring's first paragraph is its summary."""
 
-    def make(function: Callable[..., Any]) -> RuleKind:
+    def make(function: Callable[[OfRule, Seen], Ruling]) -> RuleKind[OfRule]:
         summary = _checked(name, options, function, "RuleOptions")
         return RuleKind(
             name, options, function, summary, parts, compares, judged, slices, lists, names_whole, tested, chances
@@ -184,10 +178,12 @@ def rule(
     return make
 
 
-def source(*, name: str, options: type[Any]) -> Callable[[Callable[..., Any]], SourceKind]:
+def source(
+    *, name: str, options: type[OfSource]
+) -> Callable[[Callable[[OfSource, Request], object]], SourceKind[OfSource]]:
     """Make a kind of source of ``function(options, request) -> rankings``, in any form that ``evaluate`` takes."""
 
-    def make(function: Callable[..., Any]) -> SourceKind:
+    def make(function: Callable[[OfSource, Request], object]) -> SourceKind[OfSource]:
         summary = _checked(name, options, function, "SourceOptions")
         if name not in options.model_fields:
             raise PluginError(f"source {name!r}: its options need a field {name!r} for the value of the key")
@@ -196,7 +192,7 @@ def source(*, name: str, options: type[Any]) -> Callable[[Callable[..., Any]], S
     return make
 
 
-def _checked(name: str, options: type[Any], function: Callable[..., Any], wanted: str) -> str:
+def _checked(name: str, options: type[object], function: Callable[..., object], wanted: str) -> str:
     """The summary, if name and options can be used."""
     if not isinstance(name, str) or not KIND_NAME.fullmatch(name):
         raise PluginError(f"{name!r} cannot be a key of a suite: use lower-case letters, digits and _")
@@ -206,8 +202,3 @@ def _checked(name: str, options: type[Any], function: Callable[..., Any], wanted
     if not summary and sys.flags.optimize < 2:  # python -OO and PYTHONOPTIMIZE=2 drop docstrings
         raise PluginError(f"{name}: its function needs a docstring; editors and documentation show it")
     return summary
-
-
-def from_origin(kind: Any, origin: str) -> Any:
-    """The kind, with the plugin that brought it."""
-    return replace(kind, origin=origin)

@@ -6,10 +6,11 @@ import inspect
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache, cached_property, partial
+from functools import cache, cached_property
 from importlib import import_module
+from itertools import pairwise
 from pathlib import Path
 from types import MappingProxyType, ModuleType
 from typing import Any, NamedTuple
@@ -17,25 +18,13 @@ from typing import Any, NamedTuple
 import pluggy
 
 from pytest_ireval.errors import MetricError, MetricNameError, PluginError, Problem, did_you_mean
-from pytest_ireval.metrics.metric import Metric, altered
-from pytest_ireval.metrics.names import Vocabulary, plain_distribution, vocabulary_of
+from pytest_ireval.metrics.metric import Metric
+from pytest_ireval.metrics.names import Vocabulary, plain_distribution
 from pytest_ireval.plugins import hookspecs
+from pytest_ireval.plugins.by_name import Brought, Origin, kinds_by_name, readers_by_name, vocabulary_of
 from pytest_ireval.plugins.hookspecs import ReportSection
-from pytest_ireval.plugins.kinds import DiagnosisKind, KindsByName, RuleKind, SourceKind, from_origin
-from pytest_ireval.retrieval.formats.reader import CONTENTS, Reader
-
-
-@dataclass(frozen=True)
-class Origin:
-    """The origin of a plugin. ``name`` is its entry point, or the path of a conftest.py."""
-
-    name: str
-    distribution: str = ""
-    version: str = ""
-
-    def __str__(self) -> str:
-        return f"{self.distribution} {self.version}".strip() or self.name
-
+from pytest_ireval.plugins.kinds import DiagnosisKind, RuleKind, SourceKind
+from pytest_ireval.retrieval.formats.reader import Reader
 
 WITHOUT = "IREVAL_WITHOUT"
 """The variable with names of plugins that are left out, separated by commas; ``--ireval-without`` does the same."""
@@ -63,7 +52,7 @@ class Registry:
     """Sections of the report, by name."""
     without: tuple[Origin, ...] = ()
     """Plugins that were left out by name."""
-    broken: tuple[str, ...] = ()
+    broken: Sequence[str] = ()
     """Plugins that could not be loaded, each with the reason; only in a registry for commands that look."""
 
     @cached_property
@@ -135,10 +124,6 @@ def _refuse_another(metric: Metric, other: Metric) -> None:
         raise PluginError(f"metric name {other.name!r} is claimed twice: {by}")
 
 
-Brought = Iterable[tuple[Origin, Iterable[object]]]
-"""The values that each plugin returned from one hook."""
-
-
 def registered(
     metrics: Brought,
     plugins: Iterable[Origin],
@@ -146,7 +131,8 @@ def registered(
     kinds: Callable[[], tuple[Brought, Brought, Brought]] = lambda: ((), (), ()),
     sections: Brought = (),
     without: Iterable[Origin] = (),
-    broken: Iterable[str] = (),
+    broken: Sequence[str] = (),
+    resolvers: Brought = (),
 ) -> Registry:
     """A registry of what plugins brought; every name may be claimed once by a distribution.
 
@@ -156,90 +142,28 @@ def registered(
     def kinds_when_asked() -> Kinds:
         sources, rules, diagnoses = kinds()
         return Kinds(
-            _by_key(sources, SourceKind, "source"),
-            _by_key(rules, RuleKind, "rule"),
-            _by_key(diagnoses, DiagnosisKind, "diagnosis"),
+            kinds_by_name(sources, SourceKind, "source"),
+            kinds_by_name(rules, RuleKind, "rule"),
+            kinds_by_name(diagnoses, DiagnosisKind, "diagnosis"),
         )
 
-    found = [
-        (plain_distribution(origin.distribution), _metric(value, origin))
-        for origin, values in metrics
-        for value in values
-    ]
     return Registry(
-        vocabulary_of(found),
-        tuple(_named_readers(readers)),
+        vocabulary_of(metrics, resolvers),
+        readers_by_name(readers),
         tuple(plugins),
         kinds_when_asked,
-        _by_key(sections, ReportSection, "report_section"),
+        kinds_by_name(sections, ReportSection, "report_section"),
         tuple(without),
-        tuple(broken),
+        broken,
     )
 
 
-def _by_key(brought: Brought, wanted: type[Any], what: str) -> Mapping[str, Any]:
-    found: dict[str, list[tuple[str, Any]]] = {}
-    called = what.replace("_", " ")
-    for origin, values in brought:
-        for value in values:
-            if not isinstance(value, wanted):
-                hook = "ireval_diagnoses" if what == "diagnosis" else f"ireval_{what}s"
-                made = f"decorate the function with @{what}"
-                raise PluginError(f"plugin {origin} returned {value!r} from {hook}, which is not a {called}: {made}")
-            kind = from_origin(value, str(origin))
-            owner, others = plain_distribution(origin.distribution), found.setdefault(kind.name, [])
-            for whose, other in others:
-                if other is not kind and (whose == owner or not whose or not owner):
-                    by = f"by {other.source} and by {kind.source}"
-                    raise PluginError(f"{called} {kind.name!r} is claimed twice: {by}")
-            others.append((owner, kind))
-    listed: dict[str, Any] = {}
-    qualified: dict[str, Callable[[], Any]] = {}
-    for name, claims in found.items():
-        for owner, kind in claims:
-            whole = f"{owner}:{name}"  # the options of a source have a field of its bare name
-            called_so = partial(replace, kind, name=name if wanted is SourceKind else whole)
-            if owner:
-                qualified[whole] = called_so
-            if len(claims) > 1:
-                listed[whole] = called_so()
-            else:
-                listed[name] = kind
-    return KindsByName(listed, qualified)
-
-
-def _metric(value: object, origin: Origin) -> Metric:
-    if not isinstance(value, Metric):
-        complaint = f"plugin {origin} returned {value!r} from ireval_metrics, which is not a metric"
-        raise PluginError(f"{complaint}: decorate the function with @per_query_metric or @metric")
-    return altered(value, origin=str(origin))
-
-
-def _named_readers(brought: Brought) -> list[Reader]:
-    claims: dict[tuple[str, str], Reader] = {}
-    readers = [_reader(value, origin) for origin, values in brought for value in values]
-    for reader in readers:
-        for name in (reader.name, *reader.also):
-            other = claims.setdefault((reader.holds, name), reader)
-            if other is not reader:
-                by = f"by {other.name} of {other.origin} and by {reader.name} of {reader.origin}"
-                raise PluginError(f"format {name!r} of {reader.holds} is claimed twice: {by}")
-    return readers
-
-
-def _reader(value: object, origin: Origin) -> Reader:
-    if not isinstance(value, Reader):
-        raise PluginError(f"plugin {origin} returned {value!r} from ireval_readers, which is not a Reader")
-    named = all(re.fullmatch(r"[a-z][a-z0-9-]*", name) for name in (value.name, *value.also))
-    if value.holds not in CONTENTS or not named:
-        raise PluginError(
-            f"plugin {origin}: reader {value.name!r} holds {value.holds!r}; "
-            f"holds must be one of {', '.join(CONTENTS)}; a name has only lower-case letters, digits and hyphens"
-        )
-    return value._replace(origin=str(origin))
-
-
 ENTRY_POINT_GROUP = "pytest_ireval"
+OF_SUITES = "pytest_ireval_suites"
+"""The group of plugins that only suites need: they are loaded when the first suite is read."""
+KINDS = ("ireval_sources", "ireval_rules", "ireval_diagnoses")
+"""The hooks of these plugins."""
+RESOLVERS = "ireval_resolve_metric"
 
 
 class Plugins:
@@ -249,6 +173,12 @@ class Plugins:
         self.manager = pluggy.PluginManager(hookspecs.PROJECT)
         self.manager.add_hookspecs(hookspecs)
         self.origins: dict[object, Origin] = {}
+        """By plugin; of a plugin that only suites need, by its entry point."""
+        self.late: dict[object, object] = {}
+        """The plugins that suites needed, by entry point."""
+        self.waiting: list[Installed] = []
+        """Those that no suite has needed so far."""
+        self.looks = False
         self.without: tuple[Origin, ...] = ()
         self.broken: list[str] = []
 
@@ -260,28 +190,31 @@ class Plugins:
         """
         entries = _entries()
         left_out = _left_out(entries, {"--ireval-without": without, WITHOUT: os.environ.get(WITHOUT, "").split(",")})
-        self.without = tuple(map(_origin, left_out))
+        self.without, self.looks = tuple(dict.fromkeys(map(_origin, left_out))), looks
         for entry in entries:
-            try:
-                if entry not in left_out:
-                    self._load(entry, _origin(entry))
-            except PluginError as error:
-                if not looks or _is_built_in(entry):
-                    raise
-                self.broken.append(str(error))
+            if entry in left_out:
+                continue
+            if entry.group == OF_SUITES:
+                self.origins[entry] = _origin(entry)
+                self.waiting.append(entry)
+            elif (plugin := self._loaded(entry)) is not None:
+                self.origins[plugin] = _origin(entry)
 
-    def _load(self, entry: Installed, origin: Origin) -> None:
-        named = f"plugin {entry.name!r} ({entry.module}) of {origin}"
+    def _loaded(self, entry: Installed) -> object | None:
+        """The plugin, imported and registered; None if it is known already, or broken and a command only looks."""
         try:
-            plugin = entry.load()
-        except (Exception, SystemExit) as error:  # a plugin may raise anything while it is imported
-            way_out = f"repair it, or run without it: --ireval-without {entry.name} (or {WITHOUT}={entry.name})"
-            problem = Problem(f"{named} cannot be loaded: {type(error).__name__}: {error}", suggestion=way_out)
-            raise PluginError(problem) from error
-        _refuse_unmarked(plugin, origin)
-        self._register(plugin, origin)
-        if not self.manager.get_hookcallers(plugin):
-            raise PluginError(f"{named} implements no hook of pytest-ireval")
+            plugin = _imported(entry)
+            if self.manager.is_registered(plugin):
+                return None
+            _refuse_unmarked(plugin, _origin(entry))
+            self._register(plugin, _origin(entry), f"{entry.group}: {entry.name}")
+            _refuse_unfit(entry, self._hooks_of(plugin))
+        except PluginError as error:
+            if not self.looks or _is_built_in(entry):
+                raise
+            self.broken.append(str(error))
+            return None
+        return plugin
 
     def adopt(self, module: ModuleType, name: str = "") -> bool:
         """Register a module found by path, such as a conftest.py, if it has hooks of ours; True if it has."""
@@ -292,7 +225,8 @@ class Plugins:
         _refuse_unmarked(module, origin)
         if not any(map(_is_ours, vars(module).items())):
             return False
-        self._register(module, origin)
+        self._register(module, origin, origin.name)
+        self.origins[module] = origin
         return True
 
     def registry(self, without: Iterable[object] = ()) -> Registry:
@@ -301,40 +235,62 @@ class Plugins:
         seen = [plugin for plugin in self.origins if plugin not in hidden]
 
         def brought(hook: str) -> list[tuple[Origin, list[object]]]:
-            return [(self.origins[plugin], self._brought(hook, plugin)) for plugin in seen]
+            return [
+                (self.origins[plugin], self._brought(hook, self.late.get(plugin, plugin), self.origins[plugin]))
+                for plugin in seen
+            ]
+
+        def kinds() -> tuple[Brought, Brought, Brought]:
+            while self.waiting:
+                if (plugin := self._loaded(self.waiting[0])) is not None:
+                    self.late[self.waiting[0]] = plugin
+                del self.waiting[0]
+            sources, rules, diagnoses = map(brought, KINDS)
+            return sources, rules, diagnoses
 
         return registered(
             brought("ireval_metrics"),
             [self.origins[plugin] for plugin in seen],
             brought("ireval_readers"),
-            lambda: (brought("ireval_sources"), brought("ireval_rules"), brought("ireval_diagnoses")),
+            kinds,
             brought("ireval_report_sections"),
             self.without,
             self.broken,
+            brought(RESOLVERS),
         )
 
-    def _brought(self, hook: str, plugin: object) -> list[object]:
+    def _brought(self, hook: str, plugin: object, origin: Origin) -> list[object]:
         """The values that a plugin returns from a hook; none if it does not implement it."""
-        others = [other for other in self.origins if other is not plugin]
-        call: Callable[[], list[Iterable[object]]] = self.manager.subset_hook_caller(hook, others)
-        things = hook.removeprefix(f"{hookspecs.PROJECT}_").replace("_", " ")
+        call: Callable[[], list[Iterable[object]]] = self._caller(hook, plugin)
+        things = "metric resolvers" if hook == RESOLVERS else hook.removeprefix("ireval_").replace("_", " ")
         try:
             returned = [list(values) for values in call()]
         except Exception as error:  # a plugin may raise anything; the message names it
             raise PluginError(
-                f"{hook} of {self.origins[plugin]} must return a list of {things}: {type(error).__name__}: {error}"
+                f"{hook} of {origin} must return a list of {things}: {type(error).__name__}: {error}"
             ) from error
-        if not returned and hook in {caller.name for caller in self.manager.get_hookcallers(plugin) or ()}:
-            raise PluginError(f"{hook} of {self.origins[plugin]} returned None; is a return statement missing?")
+        if not returned and hook in self._hooks_of(plugin):
+            raise PluginError(f"{hook} of {origin} returned None; is a return statement missing?")
         return [value for values in returned for value in values]
 
-    def _register(self, plugin: object, origin: Origin) -> None:
+    def observers(self, hook: str, without: Collection[object] = ()) -> Iterator[tuple[Origin, Callable[..., object]]]:
+        """The plugins with an observing hook, except those left out; each with the call of its own hook."""
+        for plugin, origin in self.origins.items():
+            if plugin not in without and hook in self._hooks_of(plugin):
+                yield origin, self._caller(hook, plugin)
+
+    def _hooks_of(self, plugin: object) -> set[str]:
+        return {caller.name for caller in self.manager.get_hookcallers(plugin) or ()}
+
+    def _caller(self, hook: str, plugin: object) -> Callable[..., Any]:
+        return self.manager.subset_hook_caller(hook, [p for p in self.manager.get_plugins() if p is not plugin])
+
+    def _register(self, plugin: object, origin: Origin, name: str) -> None:
         try:
-            self.manager.register(plugin, name=origin.name)
-            self.origins[plugin] = origin
+            self.manager.register(plugin, name=name)
             self.manager.check_pending()
         except pluggy.PluginValidationError as error:
-            if self.origins.pop(plugin, None):
+            if self.manager.is_registered(plugin):
                 self.manager.unregister(plugin)  # or the next plugin would be blamed for it
             raise PluginError(f"plugin {origin}: {error}") from error
 
@@ -356,16 +312,39 @@ def installed() -> Registry:
 
 
 def _entries() -> list[Installed]:
-    """Entry points of our group, sorted by name; no two may have one name."""
-    found: dict[str, Installed] = {}
-    for entry in installed_plugins(ENTRY_POINT_GROUP):
-        other = found.setdefault(entry.name, entry)
-        if other is not entry:
+    """Entry points of our groups, sorted by name; no two distributions may use one name."""
+    found = sorted(installed_plugins(ENTRY_POINT_GROUP, OF_SUITES), key=lambda entry: entry.name)
+    for entry, other in pairwise(found):
+        ours = entry.distribution == other.distribution and entry.group != other.group
+        if entry.name == other.name and not ours:
             raise PluginError(
-                f"two installed plugins are called {entry.name!r}: {_origin(other)} and {_origin(entry)}; "
+                f"two installed plugins are called {entry.name!r}: {_origin(entry)} and {_origin(other)}; "
                 "one must rename its entry point"
             )
-    return [found[name] for name in sorted(found)]
+    return found
+
+
+def _named(entry: Installed) -> str:
+    return f"plugin {entry.name!r} ({entry.module}) of {_origin(entry)}"
+
+
+def _refuse_unfit(entry: Installed, hooks: Collection[str]) -> None:
+    if not hooks:
+        raise PluginError(f"{_named(entry)} implements no hook of pytest-ireval")
+    uncalled = [] if entry.group == ENTRY_POINT_GROUP else sorted(set(hooks).difference(KINDS))
+    if uncalled:
+        complaint = f"{_named(entry)} implements {', '.join(uncalled)}, which is not called in the group {OF_SUITES}"
+        suggestion = f"name a module with these hooks in the entry-point group {ENTRY_POINT_GROUP}"
+        raise PluginError(Problem(complaint, suggestion=suggestion, allowed=f"{OF_SUITES}: {', '.join(KINDS)}"))
+
+
+def _imported(entry: Installed) -> object:
+    try:
+        return entry.load()
+    except (Exception, SystemExit) as error:  # a plugin may raise anything while it is imported
+        way_out = f"repair it, or run without it: --ireval-without {entry.name} (or {WITHOUT}={entry.name})"
+        complaint = f"{_named(entry)} cannot be loaded: {type(error).__name__}: {error}"
+        raise PluginError(Problem(complaint, suggestion=way_out)) from error
 
 
 def _is_built_in(entry: Installed) -> bool:
@@ -423,12 +402,13 @@ FIELD = re.compile(r"^(Name|Version):\s*(\S+)", re.MULTILINE)
 
 
 class Installed(NamedTuple):
-    """An entry point: its name, the module that is the plugin, and the distribution that has it."""
+    """An entry point: its name, the module that is the plugin, the distribution that has it, and its group."""
 
     name: str
     module: str
     distribution: str
     version: str
+    group: str
 
     def load(self) -> object:
         """Import the plugin; a colon may lead to an object inside the module."""
@@ -439,14 +419,14 @@ class Installed(NamedTuple):
         return plugin
 
 
-def installed_plugins(group: str) -> list[Installed]:
-    """All entry points of the group; of a distribution that is found twice, the first on the path counts."""
+def installed_plugins(*groups: str) -> list[Installed]:
+    """All entry points of the groups; of a distribution that is found twice, the first on the path counts."""
     if not _only_folders():
-        return list(_asked(group))
+        return [plugin for group in groups for plugin in _asked(group)]
     found: dict[str, list[Installed]] = {}
     for name, folder in _metadata_folders(sys.path):
         if name not in found:
-            found[name] = list(_in_folder(folder, group))
+            found[name] = list(_in_folder(folder, groups))
     return [plugin for plugins in found.values() for plugin in plugins]
 
 
@@ -468,7 +448,7 @@ def _metadata_folders(path: Iterable[str]) -> Iterator[tuple[str, Path]]:
             continue  # a folder on the path that is not there, or not for us, holds no plugins
 
 
-def _in_folder(folder: Path, group: str) -> Iterator[Installed]:
+def _in_folder(folder: Path, groups: Sequence[str]) -> Iterator[Installed]:
     try:
         text = (folder / "entry_points.txt").read_text(encoding="utf-8", errors="replace")
     except OSError:
@@ -477,9 +457,9 @@ def _in_folder(folder: Path, group: str) -> Iterator[Installed]:
     for line in map(str.strip, text.splitlines()):
         if line.startswith("["):
             section = line.strip("[]").strip()
-        elif section == group and line and line[0] not in "#;":
+        elif section in groups and line and line[0] not in "#;":
             name, _, module = line.partition("=")
-            yield Installed(name.strip(), module.partition("[")[0].strip(), *_name_and_version(folder))
+            yield Installed(name.strip(), module.partition("[")[0].strip(), *_name_and_version(folder), section)
 
 
 def _name_and_version(folder: Path) -> tuple[str, str]:
@@ -497,4 +477,4 @@ def _asked(group: str) -> Iterator[Installed]:
 
     for entry in entry_points(group=group):
         name, version = (entry.dist.name, entry.dist.version) if entry.dist else ("", "")
-        yield Installed(entry.name, entry.value.partition("[")[0].strip(), name, version)
+        yield Installed(entry.name, entry.value.partition("[")[0].strip(), name, version, group)

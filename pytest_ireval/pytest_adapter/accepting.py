@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from pathlib import Path
 
 import pytest
 
@@ -38,7 +39,8 @@ class Accepting:
     force: bool = False
     told: list[str] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
-    written: list[str] = field(default_factory=list)
+    written: dict[str, tuple[Acceptance, tuple[Path, ...]]] = field(default_factory=dict)
+    """By suite, the acceptance and the files of the new baseline."""
 
     @property
     def asked(self) -> bool:
@@ -105,10 +107,9 @@ class Accepting:
             self.told.append(f"{suite.name}: nothing to accept, unchanged since the baseline")
             return ""
         try:
-            write_baseline(suite.baselines, baseline)
+            self.written[suite.name] = baseline.accepted, write_baseline(suite.baselines, baseline)
         except (IrevalError, OSError) as error:
             return str(error)
-        self.written.append(suite.name)
         if proposal.history_lost:
             self.told.append(f"{suite.name}: {LOST}")
         return ""

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Protocol
 
@@ -19,6 +20,7 @@ from pytest_ireval.gate.material import written
 from pytest_ireval.gate.weakened import vanished
 from pytest_ireval.history.kept import append, kept_run
 from pytest_ireval.history.trends import with_trends
+from pytest_ireval.plugins.by_name import Origin
 from pytest_ireval.pytest_adapter.accepting import Accepting
 from pytest_ireval.pytest_adapter.affected import BASE, Affected, branch_of, nobody, with_unaffected
 from pytest_ireval.pytest_adapter.claims import REPORTED, absent, claim, folders_named_whole, unclaimed
@@ -111,8 +113,10 @@ class RunEnd:
         self.lost = (*self._lost(), *self._unclaimed(session), *(said for said, ours in missing.items() if ours))
         self.lost += gone if fails else ()
         warnings = (*(said for said, ours in missing.items() if not ours), *(() if fails else gone))
+        ended = {suite: self._ended(suite) for suite in self.collected.suites if suite.selected}
+        self.lost += tuple(dict.fromkeys(self._observed(ended)))
         problems = (*self.uncollected.values(), *self.lost, *self.accepting.problems)
-        suites = [self._ended(suite) for suite in self.collected.suites if suite.selected]
+        suites = list(ended.values())
         took_part = [file for suite in self.collected.suites if suite.selected for file in suite.files]
         failed = self.reported.failed_tests(self.collected.suites)
         of_tests: tuple[Verdict, ...] = ("fail",) if failed else ()
@@ -146,10 +150,42 @@ class RunEnd:
             rankings = [each.rankings for each in evaluated if each is not None and each.rankings is not None]
             self.files.rankings = packed_rankings(self.result, rankings)
         self.unwritten = self.files.write(self.result)
+        if troubles := tuple(map(hidden, self._end_observed(self.result, ended))):
+            self.lost += troubles
+            self.result = replace(self.result, verdict="error", problems=(*self.result.problems, *troubles))
+            self.unwritten = self.files.write(self.result)
         self.unsaid = append_step_summary(self.files.summary, with_problem(self.result, self.unwritten))
         self.history.append(with_problem(self.result, self.unwritten))
         if exitstatus == pytest.ExitCode.OK or self._nobody(exitstatus):
             session.exitstatus = self._exit_status(self.result)
+
+    def _observed(self, ended: Mapping[PlannedSuite, SuiteResult]) -> Iterator[str]:
+        """Tell observers of accepted baselines and of verdicts; yields the complaints about those that raise."""
+        for suite, result in ended.items():
+            try:
+                self.plugins.adopt_beside(suite.path, *map(str.encode, OBSERVING))
+            except IrevalError as error:
+                yield one_line(error)
+            accepted = self.accepting.written.get(suite.name)
+            told: list[list[dict[str, object]]] = [
+                [{"acceptance": accepted[0], "files": accepted[1]}] if accepted else [],
+                [{"outcome": outcome} for outcome in result.outcomes],
+            ]
+            for hook, calls in zip(OBSERVING, told, strict=False):
+                for origin, observe in self.plugins.observers(hook, suite.path):
+                    for call in calls:
+                        yield from self.plugins.troubles(hook, origin, partial(observe, suite=result, **call))
+
+    def _end_observed(self, run: RunResult, ended: Iterable[PlannedSuite]) -> Iterator[str]:
+        """Tell observers that the run has ended, each of the suites that it serves."""
+        served: dict[Origin, tuple[Callable[..., object], set[str]]] = {}
+        for path, names in [(self.files.root, set[str]()), *((suite.path, {suite.name}) for suite in ended)]:
+            for origin, observe in self.plugins.observers(OBSERVING[-1], path):
+                served.setdefault(origin, (observe, set()))[1].update(names)
+        for origin, (observe, names) in served.items():
+            seen = replace(run, suites=tuple(suite for suite in run.suites if suite.name in names))
+            call = partial(observe, run=seen, folder=self.files.folder)
+            yield from self.plugins.troubles(OBSERVING[-1], origin, call)
 
     def _no_gate(self) -> bool:
         """Tell whether the ini option alone asked for suites, and the run has none."""
@@ -295,6 +331,9 @@ class RunEnd:
         self.history.tell(terminalreporter)
         tell_code_host(terminalreporter, self.config, self.result, self.unsaid)
 
+
+OBSERVING = ("ireval_baseline_accepted", "ireval_verdict_reached", "ireval_run_ended")
+"""The hooks of observers, in the order of their calls."""
 
 PHASES = ("setup", "call", "teardown")
 """Reports about anything else tell of a worker that died."""

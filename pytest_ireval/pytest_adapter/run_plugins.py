@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from types import ModuleType
+from typing import TypeVar
 
 import pytest
 
-from pytest_ireval.errors import IrevalError, PluginError
+from pytest_ireval.errors import IrevalError, PluginError, one_line
+from pytest_ireval.plugins.by_name import Origin
 from pytest_ireval.plugins.conftests import MENTIONED, conftests_for, imported
 from pytest_ireval.plugins.registry import Plugins, Registry
+from pytest_ireval.sources.foreign_text import raised_at, tidy, told
+
+Answer = TypeVar("Answer")
 
 
 class RunPlugins:
@@ -51,28 +56,57 @@ class RunPlugins:
         for home, message in self.broken:
             if home is None or home in path.parents:
                 raise PluginError(message)
-        hidden = frozenset(p for p in self.plugins.origins if (home := _home_of(p)) and home not in path.parents)
+        hidden = self._hidden(path)
         if hidden not in self._made:  # one registry for all files that see the same: suite models are made for each
             self._made[hidden] = self.plugins.registry(without=hidden)
         return self._made[hidden]
 
+    def _hidden(self, path: Path) -> frozenset[object]:
+        return frozenset(p for p in self.plugins.origins if (home := _home_of(p)) and home not in path.parents)
+
     def registry_beside(self, path: Path, mentioned: bytes = MENTIONED) -> Registry:
         """The same, with the conftest.py files that pytest had no reason to import here and that mention a word."""
-        for file in conftests_for(path):
-            if file not in self.seen and mentioned in file.read_bytes():
-                self.adopt(imported(file))
+        self.adopt_beside(path, mentioned)
         return self.registry_for(path)
+
+    def adopt_beside(self, path: Path, *mentioned: bytes) -> None:
+        """Adopt the conftest.py files that mention one of these words."""
+        for file in conftests_for(path):
+            if file not in self.seen and any(word in file.read_bytes() for word in mentioned):
+                self.adopt(imported(file))
+
+    def observers(self, hook: str, path: Path) -> list[tuple[Origin, Callable[..., object]]]:
+        """The plugins that serve a file and observe; each with the call of its own hook."""
+        return list(self.plugins.observers(hook, self._hidden(path)))
+
+    def troubles(self, hook: str, origin: Origin, observe: Callable[[], object]) -> Iterator[str]:
+        """Call an observer; yields the complaint about it if it raises."""
+        try:
+            answer_of(observe, self.root)
+        except PluginError as error:
+            yield f"{hook} of {origin} {one_line(error)}"
 
     @property
     def places(self) -> tuple[Path, ...]:
         """Modules and packages of the plugins that serve the whole run; conftest.py files are known by their places."""
-        modules = [plugin for plugin in self.plugins.origins if isinstance(plugin, ModuleType)]
-        names = [module.__name__ for module in modules if _home_of(module) is None]
+        plugins = [self.plugins.late.get(plugin, plugin) for plugin in self.plugins.origins]
+        names = [each.__name__ for each in plugins if isinstance(each, ModuleType) and _home_of(each) is None]
         return tuple(dict.fromkeys(place for name in names for place in _places_of(name.partition(".")[0])))
 
     def __str__(self) -> str:
         without = ", ".join(dict.fromkeys(map(str, self.plugins.without)))
         return ", ".join(dict.fromkeys(map(str, self.plugins.origins.values()))) + (without and f"; without {without}")
+
+
+def answer_of(call: Callable[[], Answer], root: Path) -> Answer:
+    """The answer of a plugin; raises PluginError that names its file and line, whatever it raises."""
+    try:
+        return call()
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # a plugin may raise anything, skips and exits among it
+        said = " ".join(tidy(told(error)))
+        raise PluginError(f"raised {said} {raised_at(error, root)}".rstrip()) from error
 
 
 def _places_of(name: str) -> Iterator[Path]:

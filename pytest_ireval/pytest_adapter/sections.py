@@ -13,11 +13,10 @@ from typing import Any
 from pytest_ireval.errors import IrevalError, PluginError, one_line
 from pytest_ireval.plugins.hookspecs import ReportSection
 from pytest_ireval.pytest_adapter.planned_suite import PlannedSuite
-from pytest_ireval.pytest_adapter.run_plugins import RunPlugins
+from pytest_ireval.pytest_adapter.run_plugins import RunPlugins, answer_of
 from pytest_ireval.reports.templates import SectionTemplate, Templates, settled_sections, templates
 from pytest_ireval.results.plain import to_plain
 from pytest_ireval.results.suite_result import RunResult, Section
-from pytest_ireval.sources.foreign_text import raised_at, tidy, told
 
 MENTIONED = b"ireval_report_sections"
 """Conftest.py files that only workers have imported are imported here, too, if they contain this."""
@@ -77,19 +76,9 @@ def _section(served: Served, first: ReportSection, result: RunResult, root: Path
         return replace(empty, problem=f"its name {kind.name!r} is claimed twice: also by {first.source}")
     seen = replace(result, suites=tuple(suite for suite in result.suites if suite.name in served.suites))
     try:
-        return replace(empty, data=plain_data(_asked(kind, to_plain(seen), root)))
+        return replace(empty, data=plain_data(answer_of(lambda: kind.data(to_plain(seen)), root)))
     except PluginError as error:
         return replace(empty, problem=one_line(error))
-
-
-def _asked(kind: ReportSection, run: dict[str, Any], root: Path) -> Any:
-    try:
-        return kind.data(run)
-    except KeyboardInterrupt:
-        raise
-    except BaseException as error:  # a plugin may raise anything, skips and exits among it
-        said = " ".join(tidy(told(error)))
-        raise PluginError(f"raised {said} {raised_at(error, root)}".rstrip()) from error
 
 
 DEEPEST = 50

@@ -145,7 +145,8 @@ def _metric(registry: Registry) -> Schema:
 def _begins(registry: Registry) -> str:
     """A pattern of the beginning of a metric's text, in any letter case; the rest is checked when the suite is read."""
     spelled = {stem_of(name) for metric in registry.metrics.values() for name in metric.spellings}
-    heads = sorted({*registry.vocabulary.heads, *spelled} - {""}, key=lambda name: (-len(name), name))
+    owners = {*registry.vocabulary.of_distributions, *registry.vocabulary.resolvers}
+    heads = sorted({*registry.vocabulary.heads, *spelled, *owners} - {""}, key=lambda name: (-len(name), name))
     return "|".join("".join(map(_either_case, head)) for head in heads)
 
 

@@ -13,7 +13,7 @@ from typing import Any, get_args
 
 from pydantic import TypeAdapter, ValidationError
 
-from pytest_ireval.errors import IrevalError, Problem, SuiteError, closest, did_you_mean
+from pytest_ireval.errors import IrevalError, Problem, SuiteError, closest, did_you_mean, name_in_full
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.plugins.kinds import Part, RuleKind
 from pytest_ireval.plugins.registry import Registry, installed
@@ -285,6 +285,9 @@ def _misshapen(value: Any, registry: Registry, start: Spot) -> Problem | None:
         complaint = f"a rule is a mapping with one key, its kind, but here are {', '.join(map(str, value))}"
         return Problem(complaint, at, start.path, suggestion, allowed)
     if key not in kinds:
+        if several := name_in_full(str(key), kinds):
+            complaint = f"several plugins have a rule {str(key)!r}"
+            return Problem(complaint, str(place_of(key)), start.path, several, allowed)
         complaint = f"unknown rule {str(key)!r}"
         return Problem(complaint, str(place_of(key)), start.path, did_you_mean(key, kinds), allowed)
     return None

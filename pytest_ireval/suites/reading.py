@@ -12,7 +12,7 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, TypeAdapter, ValidationError, ValidationInfo
 
-from pytest_ireval.errors import MetricNameError, Problem, did_you_mean
+from pytest_ireval.errors import MetricNameError, Problem, did_you_mean, name_in_full
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.suites import quantities
@@ -246,6 +246,9 @@ def _kind_key(value: Any, registry: Registry) -> Any:
     if len(named) > 1:
         raise UnfitError(f"a source is of one kind, but here are {' and '.join(map(str, named))}", allowed=allowed)
     if not named:
+        for key in value:
+            if several := name_in_full(str(key), kinds):
+                raise UnfitError(f"several plugins have a source {str(key)!r}", several, allowed)
         suggestion = next(filter(None, (did_you_mean(key, kinds) for key in value)), "")
         keys = ", ".join(map(repr, map(str, value))) or "no key"
         raise UnfitError(f"none of its keys is a kind of source: {keys}", suggestion, allowed)

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field, GetJsonSchemaHandler, TypeAdapter, ValidationInfo, model_validator
 from pydantic.json_schema import JsonSchemaValue
 
-from pytest_ireval.errors import did_you_mean
+from pytest_ireval.errors import did_you_mean, name_in_full
 from pytest_ireval.results.evaluation import Dialect, Grades, MissingQueries, NoRelevant, Ties, Unjudged
 from pytest_ireval.retrieval.formats.reader import Content
 from pytest_ireval.suites import editor_types, quantities
@@ -96,8 +96,12 @@ def _format_of(content: Content) -> BeforeValidator:
         readers = [each for each in registry_of(info).readers if each.holds == content]
         names = [name for each in readers for name in (each.name, *each.also)]
         if isinstance(value, str) and value.strip() not in names:
-            available = "available: " + ", ".join(sorted(set(names)))
-            raise UnfitError(f"unknown format {value!r} of {content}", did_you_mean(value, names), available)
+            available = sorted({name for name in names if ":" not in name} | {each.name for each in readers})
+            several = name_in_full(value.strip(), names)
+            allowed = f"available: {', '.join(available)}"
+            if several:
+                raise UnfitError(f"several plugins have a format {value!r} of {content}", several, allowed)
+            raise UnfitError(f"unknown format {value!r} of {content}", did_you_mean(value, names), allowed)
         return value
 
     return BeforeValidator(known)

@@ -165,7 +165,8 @@ def test_plugins_of_a_conftest_are_listed_where_its_folder_is_named(ireval, fold
     conftest = folder_with_a_metric / "conftest.py"
 
     assert ireval("plugins", "--suites", "suites").out.endswith(
-        f"\n{conftest}\n  metrics: Toy\n\nFound through the entry-point group pytest_ireval.\n"
+        f"\n{conftest}\n  metrics: Toy\n\n"
+        "Found through the entry-point groups pytest_ireval and pytest_ireval_suites.\n"
     )
     assert "Toy" not in ireval("plugins").out
 
@@ -175,7 +176,7 @@ def test_plugins_lists_distribution_and_version(ireval):
 
     assert out.startswith("pytest-ireval 0.1.0 (builtin, formats, kinds)\n  metrics: P, R, CappedR, F,")
     assert "\n  formats of queries: table, jsonl," in out
-    assert out.endswith("Found through the entry-point group pytest_ireval.\n")
+    assert out.endswith("Found through the entry-point groups pytest_ireval and pytest_ireval_suites.\n")
 
 
 def test_help_names_the_commands_without_importing_them(ireval):

@@ -1,5 +1,6 @@
 """A pytest run without the flag imports nothing heavy."""
 
+import os
 import subprocess
 import sys
 
@@ -106,6 +107,35 @@ def test_a_command_imports_what_it_needs(files, command, heavy):
     )
 
     assert imported_by(code, *command.split()) == f"heavy: {[*filter(None, heavy.split(', ')), 'click']}"
+
+
+RULES = """\
+import pydantic
+from pytest_ireval import hookimpl
+
+@hookimpl
+def ireval_rules():
+    return []
+"""
+
+
+@pytest.mark.parametrize(
+    ("group", "command", "heavy"),
+    [
+        ("pytest_ireval_suites", "evaluate judgments.txt rankings.txt", "numpy"),
+        ("pytest_ireval_suites", "metrics nDCG", "numpy"),
+        ("pytest_ireval_suites", "check shop.ireval.yaml", SUITES),
+        ("pytest_ireval", "evaluate judgments.txt rankings.txt", "numpy, pydantic"),
+    ],
+)
+def test_rules_of_a_plugin_are_imported_by_what_reads_suites(files, tmp_path, monkeypatch, group, command, heavy):
+    metadata = tmp_path / "acme_rules-1.0.dist-info"
+    metadata.mkdir()
+    (metadata / "entry_points.txt").write_text(f"[{group}]\nacme = acme_rules\n")
+    (tmp_path / "acme_rules.py").write_text(RULES)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path), prepend=os.pathsep)
+
+    test_a_command_imports_what_it_needs(files, command, heavy)
 
 
 @pytest.mark.parametrize("before", [None, "3"])

@@ -106,7 +106,8 @@ def test_a_third_party_distribution_is_used_by_name(with_third_party):
 
     assert [line.split()[0] for line in out.split("\n\n")[0].splitlines()[1:]] == ["TopGrade@10", "FirstBad@5", "AP"]
     assert plugins.startswith(
-        "acme-ireval-metrics 2.1.0 (acme)\n  metrics: TopGrade, FirstBad\n  sections of the report: acme_traffic\n"
+        "acme-ireval-metrics 2.1.0 (acme)\n  metrics: TopGrade, FirstBad\n  rules: none_bad_first\n"
+        "  sections of the report: acme_traffic\n"
     )
     assert "ireval plugins: acme-ireval-metrics 2.1.0, pytest-ireval" in header
 
@@ -117,7 +118,8 @@ def test_a_section_of_a_third_party_is_in_the_report_of_a_run_and_drawn_anew(env
     text = (suites / "conftest.py").read_text(encoding="utf-8").replace("TopGrade", "ShopsTopGrade")
     (suites / "conftest.py").write_text(text, encoding="utf-8")
     suite = suites / "product-search.ireval.yaml"
-    suite.write_text(suite.read_text(encoding="utf-8").replace("TopGrade@10", "FirstBad"), encoding="utf-8")
+    text = suite.read_text(encoding="utf-8").replace("TopGrade@10", "FirstBad")
+    suite.write_text(text.replace("rules:\n", "rules:\n  - none_bad_first: {at_most: 50}\n"), encoding="utf-8")
     report = tmp_path / "report"
 
     run(
@@ -135,6 +137,7 @@ def test_a_section_of_a_third_party_is_in_the_report_of_a_run_and_drawn_anew(env
 
     page = (report / "index.html").read_text(encoding="utf-8")
     assert '<table class="acme-traffic">' in page
+    assert "queries of all show a bad document first (at most 50)" in page
     assert ".acme-traffic td {" in page
     assert (tmp_path / "anew" / "index.html").read_text(encoding="utf-8") == page
 

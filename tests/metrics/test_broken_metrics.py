@@ -5,7 +5,8 @@ import pytest
 
 from pytest_ireval import IrevalError, MetricError, evaluate, metric, per_query_metric
 from pytest_ireval.errors import PluginError
-from pytest_ireval.plugins.registry import Origin, registered
+from pytest_ireval.plugins.by_name import Origin
+from pytest_ireval.plugins.registry import registered
 
 JUDGMENTS = {"q1": {"a": 1}, "q2": {"b": 1}}
 RANKINGS = {"q1": ["a"], "q2": ["c", "b"]}

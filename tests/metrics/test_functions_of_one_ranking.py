@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from pytest_ireval import evaluate, per_query_metric
-from pytest_ireval.plugins.registry import Origin, registered
+from pytest_ireval.plugins.by_name import Origin
+from pytest_ireval.plugins.registry import registered
 
 JUDGMENTS = {"q": {"a": 3, "b": 0, "c": 1, "n": -1}, "other": {"a": 1}}
 

@@ -8,7 +8,8 @@ import pytest
 
 from pytest_ireval import MetricError, Param, evaluate, metric, per_query_metric
 from pytest_ireval.metrics.metric import NEEDS, SOURCES
-from pytest_ireval.plugins.registry import Origin, registered
+from pytest_ireval.plugins.by_name import Origin
+from pytest_ireval.plugins.registry import registered
 
 JUDGMENTS = {"q1": {"a": 1, "b": 0, "c": 2}, "q2": {"a": 1, "d": 1}, "q3": {"x": 1}}
 RANKINGS = {"q1": {"b": 3.0, "a": 2.0, "u": 1.0}, "q2": {"d": 5.0, "z": 5.0, "a": 1.0}, "q3": {"y": 1.0}}

@@ -1,16 +1,34 @@
 """Plugins are found, named with version, and refused when they clash or misspell a hook."""
 
+import sys
 import types
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from pytest_ireval import Metric, hookimpl, load_registry, metric, per_query_metric, source
+from pytest_ireval import (
+    InputError,
+    Metric,
+    Reader,
+    SuiteError,
+    hookimpl,
+    load_registry,
+    load_suites,
+    metric,
+    per_query_metric,
+    read_judgments,
+    rule,
+    source,
+)
 from pytest_ireval.errors import MetricNameError, PluginError
-from pytest_ireval.options import SourceOptions, Text
+from pytest_ireval.options import RuleOptions, SourceOptions, Text
 from pytest_ireval.plugins import registry as manager_module
-from pytest_ireval.plugins.registry import Origin, Plugins, registered
+from pytest_ireval.plugins.by_name import Origin
+from pytest_ireval.plugins.registry import ENTRY_POINT_GROUP, OF_SUITES, Plugins, registered
+from pytest_ireval.pytest_adapter.run_plugins import RunPlugins
 from pytest_ireval.suites.reading import source_asked
+from pytest_ireval.suites.scalars import UnfitError
 
 
 def toy(name, **about):
@@ -41,8 +59,8 @@ def hook(*metrics):
 class FakeEntryPoint:
     """What is found for an installed distribution."""
 
-    def __init__(self, name, distribution, plugin, version="1.0"):
-        self.name, self.module = name, f"{distribution}:plugin"
+    def __init__(self, name, distribution, plugin, version="1.0", group=ENTRY_POINT_GROUP):
+        self.name, self.module, self.group = name, f"{distribution}:plugin", group
         self.distribution, self.version = distribution, version
         self.plugin = plugin
 
@@ -57,7 +75,7 @@ def installed(monkeypatch):
     """Pretends that these entry points are installed."""
 
     def pretend(*entries):
-        monkeypatch.setattr(manager_module, "installed_plugins", lambda group: list(entries))
+        monkeypatch.setattr(manager_module, "installed_plugins", lambda *groups: list(entries))
 
     return pretend
 
@@ -199,10 +217,88 @@ def test_rules_and_sources_of_two_distributions_are_told_apart(installed):
     assert list(sources) == ["first:shop", "second:shop"]
     assert "shop" not in sources
     assert sources["second:shop"].source == "second 2"
-    assert source_asked({"second:shop": "x"}, load_registry()).options.shop == "x"
+    assert source_asked({"Second:shop": "x"}, load_registry()).options.shop == "x"
+    with pytest.raises(UnfitError) as caught:
+        source_asked({"shop": "x"}, load_registry())
+    assert (caught.value.complaint, caught.value.suggestion) == (
+        "several plugins have a source 'shop'",
+        "write one of first:shop, second:shop",
+    )
+
+
+def with_hole(name, spelling):
+    @metric(name=name, spellings={spelling: {}})
+    def holed(judged, *, k: int = 1):
+        """Zero."""
+        return np.zeros(judged.count)
+
+    return holed
+
+
+@pytest.fixture
+def numbered(installed):
+    """Two distributions read numbers from names in one way, and a third calls a metric as one of them would be read."""
+    installed(
+        FakeEntryPoint("one", "first", module("a", ireval_metrics=hook(with_hole("A", "clicks_{k}"))), "1"),
+        FakeEntryPoint("two", "second", module("b", ireval_metrics=hook(with_hole("B", "CLICKS_{k}"))), "1"),
+        FakeEntryPoint("three", "third", module("c", ireval_metrics=hook(with_hole("C", "dwell_{k}"))), "1"),
+        FakeEntryPoint("four", "fourth", module("d", ireval_metrics=hook(toy("dwell_5"))), "1"),
+    )
+    return load_registry()
+
+
+@pytest.mark.parametrize(
+    ("text", "ways"), [("clicks_7", "first:clicks_7, second:clicks_7"), ("Dwell_5", "fourth:dwell_5, third:dwell_5")]
+)
+def test_names_with_numbers_of_two_distributions_are_an_error_where_they_are_used(numbered, text, ways):
+    with pytest.raises(MetricNameError, match=f"several plugins have a metric '{text}'") as caught:
+        numbered.parse_metrics([text])
+    with pytest.raises(MetricNameError, match="several plugins"):
+        numbered.vocabulary.family(text)
+
+    assert sorted(str(caught.value).partition("write one of ")[2].split(", ")) == ways.split(", ")
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("first:clicks_7", "first:A(k=7)"),
+        ("second:clicks_7", "second:B(k=7)"),
+        ("third:dwell_5", "third:C(k=5)"),
+        ("dwell_6", "C(k=6)"),
+        ("fourth:dwell_5", "fourth:dwell_5"),
+        ("A", "A"),
+    ],
+)
+def test_the_distribution_tells_names_with_numbers_apart(numbered, text, name):
+    assert [str(each) for each in numbered.parse_metrics([text])] == [name]
+
+
+def test_formats_of_two_distributions_are_told_apart(installed, tmp_path):
+    def brings(grade, **about):
+        arrows = Reader("arrows", "judgments", "", lambda file: True, lambda file, how: {"q": {"a": grade}}, **about)
+        return hookimpl(lambda: [arrows], specname="ireval_readers")
+
+    installed(
+        FakeEntryPoint("one", "first", module("a", ireval_readers=brings(1, also=("ar",))), "1"),
+        FakeEntryPoint("two", "Second_Shop", module("b", ireval_readers=brings(2)), "2"),
+    )
+    (tmp_path / "file.x").write_text("x\n")
+
+    def grades(name):
+        return read_judgments(tmp_path / "file.x", format=name, registry=load_registry()).grade.tolist()
+
+    with pytest.raises(
+        InputError, match=r"several plugins have a format 'arrows' for judgments\n.*first:arrows, second-shop"
+    ):
+        grades("arrows")
+    with pytest.raises(InputError, match="could be in format first:arrows or second-shop:arrows"):
+        grades(None)
+    assert [grades(name) for name in ("first:arrows", "second-shop:arrows", "ar", "first:ar")] == [[1], [2], [1], [1]]
 
 
 def test_a_kind_is_also_found_by_its_distribution(registry):
+    assert registry.rules["PyTest_ireval:threshold"].name == "pytest-ireval:threshold"
     assert registry.rules["pytest-ireval:threshold"].judge is registry.rules["threshold"].judge
     assert registry.rules["pytest-ireval:threshold"].name == "pytest-ireval:threshold"
     assert "pytest-ireval:threshold" not in list(registry.rules)
@@ -463,3 +559,123 @@ def test_a_refused_plugin_does_not_spoil_the_next_one():
 
     assert plugins.adopt(module("good", ireval_metrics=hook(toy("Good"))))
     assert list(plugins.registry().metrics) == ["Good"]
+
+
+class Late(FakeEntryPoint):
+    """A plugin that only suites need; counts how often it is imported."""
+
+    def __init__(self, name, distribution, plugin, version="1.0"):
+        super().__init__(name, distribution, plugin, version, OF_SUITES)
+        self.loads = 0
+
+    def load(self):
+        self.loads += 1
+        return super().load()
+
+
+def kinds_of(*rules):
+    return hookimpl(lambda: list(rules), specname="ireval_rules")
+
+
+class FreshOptions(RuleOptions):
+    pass
+
+
+@rule(name="fresh", options=FreshOptions)
+def fresh(options, seen):
+    """Nothing is old."""
+
+
+def test_a_plugin_of_suites_is_imported_when_a_rule_or_a_source_is_looked_for(installed):
+    late = Late("acme", "acme-metrics", module("rules", ireval_rules=kinds_of(fresh)), "2.1")
+    installed(FakeEntryPoint("acme", "acme-metrics", module("acme", ireval_metrics=hook(toy("Acme"))), "2.1"), late)
+    found = load_registry()
+
+    assert (list(found.metrics), found.distributions, late.loads) == (["Acme"], ("acme-metrics 2.1",), 0)
+    assert [(rule.name, rule.origin) for rule in found.rules.values()] == [("fresh", "acme-metrics 2.1")]
+    assert (list(found.sources), late.loads) == ([], 1)
+
+
+def test_all_registries_of_a_run_share_it(installed):
+    late = Late("acme", "acme-metrics", module("rules", ireval_rules=kinds_of(fresh)))
+    installed(late)
+    plugins = Plugins()
+    plugins.load_installed()
+    one, conftest = plugins.registry(), module("conftest", ireval_metrics=hook(toy("Here")))
+    plugins.adopt(conftest)
+
+    assert [list(each.rules) for each in (one, plugins.registry(), plugins.registry([conftest]))] == [["fresh"]] * 3
+    assert late.loads == 1
+
+
+def test_a_change_of_its_files_concerns_suites_as_any_plugin_does(installed, monkeypatch, tmp_path):
+    rules = module("acme_rules", ireval_rules=kinds_of(fresh))
+    monkeypatch.setitem(sys.modules, "acme_rules", rules)
+    installed(Late("acme", "acme-metrics", rules))
+    plugins = RunPlugins(tmp_path)
+    _ = plugins.registry_for(tmp_path / "shop.ireval.yaml").rules
+
+    assert (plugins.places, str(plugins)) == ((Path("/somewhere/acme_rules.py"),), "acme-metrics 1.0")
+
+
+def test_a_module_of_both_groups_brings_its_rules_once(installed):
+    both = module("acme", ireval_metrics=hook(toy("Acme")), ireval_rules=kinds_of(fresh))
+    installed(FakeEntryPoint("acme", "acme-metrics", both), Late("acme", "acme-metrics", both))
+
+    assert list(load_registry().rules) == ["fresh"]
+
+
+def test_two_distributions_with_one_name_in_two_groups_are_an_error(installed):
+    installed(FakeEntryPoint("acme", "first", module("a")), Late("acme", "second", module("b")))
+
+    with pytest.raises(PluginError, match=r"two installed plugins are called 'acme': first 1.0 and second 1.0"):
+        load_registry()
+
+
+def test_a_hook_that_suites_do_not_need_is_refused_in_their_group(installed):
+    installed(Late("acme", "acme-metrics", module("acme", ireval_metrics=hook(toy("Acme")))))
+
+    with pytest.raises(PluginError) as caught:
+        _ = load_registry().rules
+    assert str(caught.value) == (
+        "plugin 'acme' (acme-metrics:plugin) of acme-metrics 1.0 implements ireval_metrics, "
+        "which is not called in the group pytest_ireval_suites\n"
+        "  name a module with these hooks in the entry-point group pytest_ireval\n"
+        "  pytest_ireval_suites: ireval_sources, ireval_rules, ireval_diagnoses"
+    )
+
+
+def test_a_broken_plugin_of_suites_stops_what_reads_suites_every_time(installed):
+    installed(Late("acme", "acme-metrics", ImportError("gone")), SOUND)
+    found = load_registry()
+
+    assert list(found.metrics) == ["Clicks"]
+    for _ in range(2):
+        with pytest.raises(PluginError, match=r"acme-metrics 1.0 cannot be loaded: ImportError: gone"):
+            _ = found.rules
+    looking = load_registry(looks=True)
+    assert list(looking.rules) == []
+    assert [each.partition(":")[0] for each in looking.broken] == ["plugin 'acme' (acme-metrics"]
+
+
+def test_a_plugin_of_suites_is_left_out_with_the_rest_of_its_distribution(installed):
+    late = Late("acme", "acme-metrics", ImportError("gone"))
+    installed(FakeEntryPoint("acme", "acme-metrics", module("a", ireval_metrics=hook(toy("A")))), late, SOUND)
+    plugins = Plugins()
+    plugins.load_installed(["acme"])
+    found = plugins.registry()
+
+    assert (list(found.metrics), list(found.rules), late.loads) == (["Clicks"], [], 0)
+    assert [str(each) for each in found.without] == ["acme-metrics 1.0"]
+
+
+def test_a_rule_of_two_distributions_is_an_error_of_the_suite_that_names_it(installed, tmp_path):
+    installed(
+        Late("one", "first", module("a", ireval_rules=kinds_of(fresh))),
+        Late("two", "second", module("b", ireval_rules=kinds_of(fresh))),
+    )
+    (tmp_path / "shop.ireval.yaml").write_text("ireval: 1\nsuite: shop\nrules:\n  - fresh: {}\n")
+
+    with pytest.raises(SuiteError) as caught:
+        load_suites(tmp_path / "shop.ireval.yaml", load_registry())
+    assert "several plugins have a rule 'fresh'\n  write one of first:fresh, second:fresh\n" in str(caught.value)

@@ -10,7 +10,8 @@ from pydantic import Field, SecretStr
 
 from pytest_ireval import InputError, IrevalError, Rankings, SourceError, hookimpl, source
 from pytest_ireval.options import SourceOptions
-from pytest_ireval.plugins.registry import Origin, Plugins
+from pytest_ireval.plugins.by_name import Origin
+from pytest_ireval.plugins.registry import Plugins
 from pytest_ireval.retrieval.from_objects import rankings_from
 from pytest_ireval.sources.asking import answers, described_source
 from pytest_ireval.suites.values import PathText, Text

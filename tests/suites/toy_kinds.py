@@ -19,8 +19,9 @@ from pytest_ireval.options import (
     TolerancesText,
     Whole,
 )
+from pytest_ireval.plugins.by_name import Origin
 from pytest_ireval.plugins.kinds import Part, rule, source
-from pytest_ireval.plugins.registry import Origin, registered
+from pytest_ireval.plugins.registry import registered
 from pytest_ireval.suites.options import Options
 
 

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import partial
 
-from pytest_ireval.errors import InputError, Problem, did_you_mean
+from pytest_ireval.errors import InputError, Problem, did_you_mean, name_in_full
 from pytest_ireval.retrieval.formats.input_file import InputFile
 from pytest_ireval.retrieval.formats.reader import Content, Reader, fits
 from pytest_ireval.retrieval.tables import (
@@ -61,8 +61,11 @@ def _known(name: str, content: Content, readers: Sequence[Reader]) -> Reader:
     able = {called: reader for reader in readers if reader.holds == content for called in (reader.name, *reader.also)}
     if name in able:
         return able[name]
-    complaint = f"unknown format {name!r} for {content}"
     allowed = f"formats of {content}: {', '.join(sorted({reader.name for reader in able.values()}))}"
+    if several := name_in_full(name, able):
+        complaint = f"several plugins have a format {name!r} for {content}"
+        raise InputError(Problem(complaint, suggestion=several, allowed=allowed))
+    complaint = f"unknown format {name!r} for {content}"
     raise InputError(Problem(complaint, suggestion=did_you_mean(name, able), allowed=allowed))
 
 

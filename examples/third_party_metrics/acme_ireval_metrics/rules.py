@@ -1,0 +1,37 @@
+"""A rule of the Acme search team. Only suites need it, so it has its own entry point, and commands do not import it."""
+
+from pydantic import Field
+
+from acme_ireval_metrics.metrics import first_bad
+from pytest_ireval import Part, Ruling, Seen, hookimpl, rule
+from pytest_ireval.options import RuleOptions, Whole
+
+
+class NoneBadFirstOptions(RuleOptions):
+    """The options below the key none_bad_first."""
+
+    at_most: Whole = Field(0, description="The number of queries that may show a bad document first.")
+
+
+def parts(_options: NoneBadFirstOptions) -> list[Part]:
+    """One verdict, about the metric that finds bad documents."""
+    return [Part(metric=first_bad)]
+
+
+@rule(name="none_bad_first", options=NoneBadFirstOptions, parts=parts)
+def none_bad_first(options: NoneBadFirstOptions, seen: Seen) -> Ruling:
+    """No query shows a document first that is judged not relevant."""
+    values = seen.values()
+    bad = [row for row, value in enumerate(values.now) if value == 0]
+    counts = f"{len(bad)} of {len(values.now)} queries of {seen.slice}"
+    return Ruling(
+        "pass" if len(bad) <= options.at_most else "fail",
+        f"{counts} show a bad document first (at most {options.at_most})",
+        queries=seen.changes(values, bad[:3]),
+    )
+
+
+@hookimpl
+def ireval_rules():
+    """The rule."""
+    return [none_bad_first]

@@ -1,0 +1,258 @@
+"""All that plugins bring, by name: a distribution claims a name once, and those of two distributions stay apart."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import starmap
+from typing import Any, TypeVar
+
+from pytest_ireval.errors import PluginError
+from pytest_ireval.metrics.metric import Metric, altered
+from pytest_ireval.metrics.names import MetricResolver, Vocabulary, key_of, plain_distribution
+from pytest_ireval.metrics.spellings import HOLE, SPELLED, stem
+from pytest_ireval.plugins.kinds import KIND_NAME, SourceKind
+from pytest_ireval.retrieval.formats.reader import CONTENTS, Reader
+
+
+@dataclass(frozen=True)
+class Origin:
+    """The origin of a plugin. ``name`` is its entry point, or the path of a conftest.py."""
+
+    name: str
+    distribution: str = ""
+    version: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.distribution} {self.version}".strip() or self.name
+
+    @property
+    def owner(self) -> str:
+        """The plain name of the distribution; empty for a conftest.py."""
+        return plain_distribution(self.distribution)
+
+
+Brought = Iterable[tuple[Origin, Iterable[object]]]
+"""The values that each plugin returned from one hook."""
+Claims = dict[str, list[tuple[str, str, Metric]]]
+"""By key: the distribution, the name, the metric."""
+Thing = TypeVar("Thing")
+
+
+def _together(owner: str, other: str) -> bool:
+    """Tell whether two plugins cannot share a name: only names of two distributions can be told apart."""
+    return owner == other or not owner or not other
+
+
+def vocabulary_of(metrics: Brought, resolvers: Brought = ()) -> Vocabulary:
+    """The vocabulary of metrics and resolvers that plugins brought."""
+    found = [(origin.owner, _metric(value, origin)) for origin, values in metrics for value in values]
+    families = [(origin.owner, _resolver(value, origin)) for origin, values in resolvers for value in values]
+    claims: Claims = {}
+    for owner, metric in found:
+        _claim(owner, metric, claims)
+    for owner, metric in found:
+        _claim_as_spelled(owner, metric, claims)
+    of_distributions = {
+        owner: Vocabulary(_qualified(owner, found), resolvers=_qualified_resolvers(owner, families))
+        for owner in dict.fromkeys(owner for owner, _ in (*found, *families) if owner)
+    }
+    shared = {key: tuple(starmap(_told, several)) for key, several in claims.items() if len(several) > 1}
+    told_apart = (metric if not shared else _told_apart(owner, metric, shared) for owner, metric in found)
+    prefixes = _prefixes(families, {owner: metric.origin for owner, metric in found if owner})
+    return Vocabulary({metric.name: metric for metric in told_apart}, of_distributions, shared, prefixes)
+
+
+def _metric(value: object, origin: Origin) -> Metric:
+    if not isinstance(value, Metric):
+        complaint = f"plugin {origin} returned {value!r} from ireval_metrics, which is not a metric"
+        raise PluginError(f"{complaint}: decorate the function with @per_query_metric or @metric")
+    return altered(value, origin=str(origin))
+
+
+def _resolver(value: object, origin: Origin) -> MetricResolver:
+    if not isinstance(value, MetricResolver):
+        complaint = f"plugin {origin} returned {value!r} from ireval_resolve_metric, which is not a MetricResolver"
+        raise PluginError(f"{complaint}: return [MetricResolver(prefix=…, summary=…, resolve=…)]")
+    if not isinstance(value.prefix, str) or not KIND_NAME.fullmatch(value.prefix) or not callable(value.resolve):
+        complaint = f"plugin {origin}: a MetricResolver needs a prefix of lower-case letters, digits and _"
+        raise PluginError(f"{complaint}, and a function; got prefix={value.prefix!r}, resolve={value.resolve!r}")
+    return replace(value, origin=str(origin))
+
+
+def _claim(owner: str, metric: Metric, claims: Claims) -> None:
+    """Take a metric's names; names of one key are one name."""
+    for name in dict.fromkeys((metric.name, *metric.spellings)):
+        others = claims.setdefault(key_of(name), [])
+        mine = [each for each in others if _together(each[0], owner)]
+        if not any(each[2] is metric for each in mine):
+            others.append((owner, name, metric))
+        for _, other_name, other in mine:
+            if other is metric:
+                continue
+            if other_name.lower() != name.lower():
+                raise _read_as_another(name, metric, other_name, other)
+            case = "" if other_name == name else f" (the first spells it {other_name!r}; letter case is ignored)"
+            by = f"by {other.name} of {other.origin} and by {metric.name} of {metric.origin}"
+            raise PluginError(f"metric name {name!r} is claimed twice{case}: {by}")
+
+
+def _claim_as_spelled(owner: str, metric: Metric, claims: Claims) -> None:
+    """Take a name such as ``P_5`` also for the other metric that has the spelling ``P_{cutoff}``."""
+    for name in (metric.name, *metric.spellings):
+        match = SPELLED.fullmatch(name)
+        for other_owner, other_name, other in claims.get(f"{stem(match['stem'])}{{}}", ()) if match else ():
+            if other is not metric:
+                if _together(owner, other_owner):
+                    raise _read_as_another(name, metric, other_name, other)
+                claims[name.lower()].append((other_owner, name, other))
+
+
+def _read_as_another(name: str, metric: Metric, other_name: str, other: Metric) -> PluginError:
+    another = f"{other_name!r} of {other.name} of {other.source}"
+    return PluginError(f"metric name {name!r} of {metric.name} of {metric.source} would be read as {another}")
+
+
+def _told(owner: str, name: str, metric: Metric) -> str:
+    """The name that tells the metric of a distribution from others; if numbers follow, only what comes before it."""
+    if HOLE.search(name):
+        return f"{owner}:"
+    return f"{owner}:{metric.name if name in (metric.name, *metric.spellings) else name}"
+
+
+def _told_apart(owner: str, metric: Metric, shared: Container[str]) -> Metric:
+    """The metric without the names that others bring as well."""
+    spellings = {name: meant for name, meant in metric.spellings.items() if key_of(name) not in shared}
+    name = f"{owner}:{metric.name}" if metric.name.lower() in shared else metric.name
+    return altered(metric, name=name, spellings=spellings)
+
+
+def _qualified(owner: str, found: Iterable[tuple[str, Metric]]) -> dict[str, Metric]:
+    return {metric.name: altered(metric, name=f"{owner}:{metric.name}") for other, metric in found if other == owner}
+
+
+Families = Sequence[tuple[str, MetricResolver]]
+
+
+def _qualified_resolvers(owner: str, families: Families) -> dict[str, tuple[MetricResolver, ...]]:
+    return {
+        plain_distribution(each.prefix): (replace(each, prefix=f"{owner}:{each.prefix}"),)
+        for other, each in families
+        if other == owner
+    }
+
+
+def _prefixes(families: Families, distributions: Mapping[str, str]) -> dict[str, tuple[MetricResolver, ...]]:
+    """Resolvers by plain prefix; ``distributions`` have metrics, and the name of one is taken, too."""
+    claims: dict[str, list[tuple[str, MetricResolver]]] = {}
+    for owner, resolver in families:
+        plain = plain_distribution(resolver.prefix)
+        others = claims.setdefault(plain, [])
+        taken = [other.origin for other_owner, other in others if _together(owner, other_owner)]
+        if plain in distributions and _together(owner, plain):
+            taken.append(f"{distributions[plain]}, which has metrics and this name,")
+        if taken:
+            complaint = f"prefix {resolver.prefix!r} of metrics is claimed twice"
+            raise PluginError(f"{complaint}: by {taken[0]} and by {resolver.origin}")
+        others.append((owner, resolver))
+    return {
+        plain: tuple(
+            replace(each, prefix=f"{owner}:{each.prefix}") if len(several) > 1 or plain in distributions else each
+            for owner, each in several
+        )
+        for plain, several in claims.items()
+    }
+
+
+class KindsByName(Mapping[str, Thing]):
+    """Things by name. ``acme:fresh``, with the distribution before the colon, is understood for each of them.
+
+    A name that two distributions bring is in it only with their names before it.
+    """
+
+    def __init__(self, listed: Mapping[str, Thing], qualified: Mapping[str, Callable[[], Thing]]) -> None:
+        self.listed, self.qualified = listed, qualified
+
+    def __getitem__(self, key: str) -> Thing:
+        owner, colon, name = str(key).rpartition(":")
+        whole = f"{plain_distribution(owner)}{colon}{name}"
+        if whole not in self.listed and whole in self.qualified:
+            return self.qualified[whole]()
+        return self.listed[whole]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.listed)
+
+    def __len__(self) -> int:
+        return len(self.listed)
+
+
+def kinds_by_name(brought: Brought, wanted: type[Thing], what: str) -> KindsByName[Thing]:
+    """Kinds of sources or rules, diagnoses or sections of the report."""
+    found: dict[str, list[tuple[str, Any]]] = {}
+    called = what.replace("_", " ")
+    for origin, values in brought:
+        for value in values:
+            if not isinstance(value, wanted):
+                hook = "ireval_diagnoses" if what == "diagnosis" else f"ireval_{what}s"
+                made = f"decorate the function with @{what}"
+                raise PluginError(f"plugin {origin} returned {value!r} from {hook}, which is not a {called}: {made}")
+            kind: Any = replace(value, origin=str(origin))  # type: ignore[type-var]  # each of them is a dataclass
+            others = found.setdefault(kind.name, [])
+            for whose, other in others:
+                if other is not kind and _together(whose, origin.owner):
+                    by = f"by {other.source} and by {kind.source}"
+                    raise PluginError(f"{called} {kind.name!r} is claimed twice: {by}")
+            others.append((origin.owner, kind))
+    listed: dict[str, Any] = {}
+    qualified: dict[str, Callable[[], Any]] = {}
+    for name, claims in found.items():
+        for owner, kind in claims:
+            whole = f"{owner}:{name}"  # the options of a source have a field of its bare name
+            called_so = partial(replace, kind, name=name if wanted is SourceKind else whole)
+            if owner:
+                qualified[whole] = called_so
+            if len(claims) > 1:
+                listed[whole] = called_so()
+            else:
+                listed[name] = kind
+    return KindsByName(listed, qualified)
+
+
+def readers_by_name(brought: Brought) -> tuple[Reader, ...]:
+    """Readers; each of a distribution is also called ``acme:arrows``, and only so if another has the same name."""
+    claims: dict[tuple[str, str], list[tuple[str, Reader]]] = {}
+    readers = [(origin.owner, _reader(value, origin)) for origin, values in brought for value in values]
+    for owner, reader in readers:
+        for name in dict.fromkeys((reader.name, *reader.also)):
+            others = claims.setdefault((reader.holds, name), [])
+            for whose, other in others:
+                if _together(owner, whose):
+                    by = f"by {other.name} of {other.origin} and by {reader.name} of {reader.origin}"
+                    raise PluginError(f"format {name!r} of {reader.holds} is claimed twice: {by}")
+            others.append((owner, reader))
+    shared = {key for key, several in claims.items() if len(several) > 1}
+    return tuple(_named_apart(owner, reader, shared) for owner, reader in readers)
+
+
+def _named_apart(owner: str, reader: Reader, shared: Container[tuple[str, str]]) -> Reader:
+    if not owner:
+        return reader
+    names = [name for name in (reader.name, *reader.also) if (reader.holds, name) not in shared]
+    whole = [f"{owner}:{name}" for name in (reader.name, *reader.also)]
+    name = reader.name if reader.name in names else whole[0]
+    return reader._replace(name=name, also=tuple(each for each in (*names, *whole) if each != name))
+
+
+def _reader(value: object, origin: Origin) -> Reader:
+    if not isinstance(value, Reader):
+        raise PluginError(f"plugin {origin} returned {value!r} from ireval_readers, which is not a Reader")
+    named = all(re.fullmatch(r"[a-z][a-z0-9-]*", name) for name in (value.name, *value.also))
+    if value.holds not in CONTENTS or not named:
+        raise PluginError(
+            f"plugin {origin}: reader {value.name!r} holds {value.holds!r}; "
+            f"holds must be one of {', '.join(CONTENTS)}; a name has only lower-case letters, digits and hyphens"
+        )
+    return value._replace(origin=str(origin))

@@ -1,0 +1,175 @@
+"""Plugins observe verdicts, accepted baselines and the end of a run; an observer that raises is an error of the run."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+OBSERVER = """\
+import json
+from pathlib import Path
+
+from pytest_ireval import hookimpl
+
+LOG = Path(__file__).with_name("{log}")
+
+
+def note(*words):
+    with LOG.open("a") as file:
+        file.write(" ".join(map(str, words)) + "\\n")
+
+
+@hookimpl
+def ireval_baseline_accepted(suite, acceptance, files):
+    note("accepted", suite.name, acceptance.reason, sorted(file.name for file in files if file.is_file()))
+
+
+@hookimpl
+def ireval_verdict_reached(suite, outcome):
+    note(suite.name, outcome.id, outcome.verdict)
+
+
+@hookimpl
+def ireval_run_ended(run, folder):
+    known = json.loads((folder / "results.json").read_text())["verdict"] if folder else "no files"
+    note("ended", run.verdict, [suite.name for suite in run.suites], known)
+"""
+RAISES = """\
+from pytest_ireval import hookimpl
+
+
+@hookimpl
+def {hook}({arguments}):
+    raise RuntimeError("no network")
+"""
+PARALLEL = pytest.param(("-n2",), id="parallel", marks=pytest.mark.ci)
+ALONE_OR_PARALLEL = pytest.mark.parametrize("arguments", [pytest.param((), id="alone"), PARALLEL])
+
+
+@pytest.fixture
+def notes(shop):
+    """Runs the suite with an observer in its conftest.py; returns what the observer was told."""
+    (shop.path / "conftest.py").write_text(OBSERVER.replace("{log}", "log.txt"))
+
+    def run(*arguments):
+        (shop.path / "log.txt").unlink(missing_ok=True)
+        shop.run(*arguments)
+        return (shop.path / "log.txt").read_text().splitlines()
+
+    return run
+
+
+@ALONE_OR_PARALLEL
+def test_they_are_told_of_each_verdict_then_of_the_end(notes, shop, arguments):
+    (shop.path / "rankings.txt").write_text("q01 Q0 q01-d3 1 9 x\n")
+    told = notes(*arguments)
+    (suite,) = shop.results()["suites"]
+
+    assert told[:-1] == [f"shop {each['id']} {each['verdict']}" for each in suite["outcomes"]]
+    assert told[-1] == f"ended {shop.results()['verdict']} ['shop'] {shop.results()['verdict']}"
+
+
+@ALONE_OR_PARALLEL
+def test_they_are_told_of_an_accepted_baseline_and_its_files(notes, shop, arguments):
+    shop.rankings["q01"].reverse()
+    shop.write()
+    told = notes("--ireval-update", "--ireval-force", "--ireval-reason", "a new index", *arguments)
+    files = sorted(path.name for path in (shop.path / "baselines").glob("shop.*"))
+
+    assert told[0] == f"accepted shop a new index {files}"
+    assert [line for line in told if "accepted" in line] == told[:1]
+
+
+def test_only_what_was_run_is_told(notes):
+    told = notes("-k", "threshold", "--ireval-report", "none")
+
+    assert told == ["shop threshold::nDCG_10 pass", "ended pass ['shop'] no files"]
+
+
+def test_a_run_that_only_looks_tells_nothing(shop):
+    (shop.path / "conftest.py").write_text(OBSERVER.replace("{log}", "log.txt"))
+    shop.run("--collect-only")
+
+    assert not (shop.path / "log.txt").exists()
+
+
+def test_each_is_told_of_the_suites_that_it_serves(shop):
+    for name in ("one", "two"):
+        folder = shop.path / name
+        folder.mkdir()
+        (folder / "conftest.py").write_text(OBSERVER.replace("{log}", "log.txt"))
+        for file in ("queries.tsv", "judgments.txt", "rankings.txt"):
+            (folder / file).write_text((shop.path / file).read_text())
+        text = (shop.path / "shop.ireval.yaml").read_text().replace("suite: shop", f"suite: {name}")
+        (folder / "shop.ireval.yaml").write_text(text)
+    (shop.path / "shop.ireval.yaml").unlink()
+    (shop.path / "conftest.py").write_text(OBSERVER.replace("{log}", "log.txt"))
+    shop.run("--ireval-update-new")
+
+    def last(path):
+        return (shop.path / path).read_text().splitlines()[-1]
+
+    assert "['one', 'two']" in last("log.txt")
+    assert "['one']" in last("one/log.txt")
+    assert "['two']" in last("two/log.txt")
+
+
+def test_the_end_of_a_run_without_a_suite_is_told_too(shop):
+    (shop.path / "observer.py").write_text(OBSERVER.replace("{log}", "log.txt"))
+    shop.pytester.syspathinsert()
+    (shop.path / "shop.ireval.yaml").write_text("ireval: 1\n")
+    shop.run("-p", "observer")
+
+    assert (shop.path / "log.txt").read_text() == "ended error [] error\n"
+
+
+HOOKS = {"ireval_verdict_reached": "outcome", "ireval_run_ended": "run", "ireval_baseline_accepted": "suite, files"}
+
+
+@pytest.mark.parametrize("hook", HOOKS)
+def test_one_that_raises_is_an_error_of_the_run_with_its_file_and_line(shop, hook):
+    (shop.path / "conftest.py").write_text(RAISES.format(hook=hook, arguments=HOOKS[hook]))
+    result = shop.run("--ireval-update", "--ireval-reason", "fine")
+    said = f"{hook} of conftest.py raised RuntimeError: no network at conftest.py:6, in {hook}"
+
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    result.stdout.fnmatch_lines([f"*problem: {said}"])
+    assert result.stdout.str().count(said) == 1
+    results = shop.results()
+    assert (results["verdict"], results["problems"]) == ("error", [said])
+    assert results["suites"][0]["verdict"] == "pass"
+    assert json.loads((shop.path / "baselines/shop.json").read_text())["acceptances"][-1]["reason"] == "fine"
+
+
+def test_the_others_are_told_all_the_same(notes, shop):
+    (shop.path / "raises.py").write_text(RAISES.format(hook="ireval_verdict_reached", arguments="suite"))
+    shop.pytester.syspathinsert()
+
+    assert notes("-p", "raises")[-1] == "ended error ['shop'] error"
+
+
+def test_a_parameter_that_no_hook_has_is_refused(shop):
+    (shop.path / "conftest.py").write_text(RAISES.format(hook="ireval_run_ended", arguments="results"))
+    result = shop.run()
+
+    assert result.ret != 0
+    assert "results" in result.stdout.str() + result.stderr.str()
+
+
+PAGE = Path(__file__).parents[2] / "docs/plugins.md"
+
+
+@pytest.mark.skipif(not PAGE.is_file(), reason="needs a checkout of the project")
+def test_the_observers_of_the_page_observe(shop):
+    code = re.findall(r"^```python\n(.*?)^```$", PAGE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+    (shown,) = [block for block in code if "def ireval_run_ended" in block]
+    (shop.path / "conftest.py").write_text(shown)
+    result = shop.run("--ireval-update-new")
+
+    assert result.ret == 0, result.stdout.str()
+    copies = {path.name: path.read_bytes() for path in (shop.path / "copies/shop").iterdir()}
+    assert copies == shop.baseline_files()
+    told = [json.loads(line) for line in (shop.path / "verdicts.jsonl").read_text().splitlines()]
+    assert told == [["shop", id_, verdict] for id_, verdict in shop.verdicts().items()]
+    assert (shop.path / "last_run.txt").read_text() == f"pass: 1 suites, files in {shop.path / 'ireval-report'}\n"
