@@ -13,6 +13,7 @@ from pytest_ireval_metrics.counts import METRICS as COUNTS
 from pytest_ireval_metrics.cumulated_gain import METRICS as CUMULATED_GAIN
 from pytest_ireval_metrics.diversity import METRICS as DIVERSITY
 from pytest_ireval_metrics.gain_so_far import METRICS as GAIN_SO_FAR
+from pytest_ireval_metrics.guardrails import METRICS as GUARDRAILS
 from pytest_ireval_metrics.incomplete import METRICS as INCOMPLETE
 from pytest_ireval_metrics.interpolated import METRICS as INTERPOLATED
 from pytest_ireval_metrics.other_packages import rows_of
@@ -36,5 +37,6 @@ def ireval_metrics() -> list[Metric]:
         *CONTINUATION,
         *DIVERSITY,
         *AGREEMENT,
+        *GUARDRAILS,
     ]
     return [replace(metric, elsewhere=rows_of(metric.name)) for metric in metrics]

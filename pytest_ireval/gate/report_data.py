@@ -72,6 +72,7 @@ def result_of(
         baseline=_baseline_info(material),
         chance_of_red=_chance(material, checks),
         source=material.source,
+        about=material.about,
         judgments=_shown_path(suite),
         fingerprints={name: value for name, value in material.fingerprints._asdict().items() if value},
         notes=(*_without(material.registry), *material.notes, *diagnoses.complaints),

@@ -135,14 +135,23 @@ def _position(metric: Metric, listed: list[Any]) -> int:
 def _judgments(read: Read) -> Iterator[Problem]:
     if read.has("judgments"):
         return
-    metrics = [str(metric) for metric in read.values.get("metrics", ()) if "reference" not in metric.needs]
-    rules = [placed for placed in read.rules if placed.asked.kind.judged]
+    metrics = [str(metric) for metric in read.values.get("metrics", ()) if _reads_judgments(metric)]
+    rules = [
+        placed
+        for placed in read.rules
+        if placed.asked.kind.judged
+        and not (placed.asked.parts and all(part.metric and not part.metric.judged for part in placed.asked.parts))
+    ]
     if metrics:
         complaint = f"metrics need judgments, but the suite names none: {', '.join(metrics)}"
         yield problem_at(read.tree, ("metrics", KEY), complaint)
     elif rules:
         others = f" (the first of {len(rules)})" if len(rules) > 1 else ""
         yield rules[0].problem(f"this rule needs judgments{others}, but the suite names none")
+
+
+def _reads_judgments(metric: Metric) -> bool:
+    return metric.judged and "reference" not in metric.needs
 
 
 def _queries(read: Read) -> Iterator[Problem]:

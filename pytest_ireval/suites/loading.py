@@ -324,14 +324,16 @@ def _suite_made(read: Read, values: Mapping[str, str], own: Keys, files: list[Pa
         weight=given["weight"],
         cluster=given["cluster"],
         population=_population(given["population"], read),
-        judgments=JudgmentsAsked(_file(judgments), judgments.relevant_from, judgments.scale, judgments.lock)
+        judgments=JudgmentsAsked(
+            _file(judgments), judgments.relevant_from, judgments.scale, judgments.lock, judgments.preferences
+        )
         if judgments
         else None,
         documents=DocumentsAsked(
             documents.aliases,
             documents.collapse,
             documents.size,
-            documents.texts,
+            documents.fields,
             documents.pictures,
             documents.keep_titles,
         ),

@@ -92,7 +92,7 @@ def _no_order_is_best(metric: Metric) -> str:
     for need, decides in {
         "reference": "the reference decides which ranking is good",
         "subtopics": "the grades for subtopics decide which ranking is good",
-        "attributes": "attributes of documents decide which ranking is good",
+        "fields": "fields of documents decide which ranking is good",
     }.items():
         if need in metric.needs:
             return decides

@@ -37,7 +37,7 @@ RANKINGS = {"q1": ["a"], "q2": ["b", "a"]}
         ({"timings": {"q1": 0.1}}, "timings\n  query 'q2' has no timing"),
         ({"timings": {"q1": "x", "q2": 1}}, "timings\n  query 'q1' took 'x', which is not a number of seconds"),
         ({"timings": {"q1": -1, "q2": 1}}, "timings\n  query 'q1' took -1, which is not a number of seconds"),
-        ({"attributes": {"a": 3}}, "attributes\n  document 'a' has 3, not a mapping"),
+        ({"fields": {"a": 3}}, "fields\n  document 'a' has 3, not a mapping"),
         ({"preferences": {"q1": ["ab"]}}, "preferences\n  query 'q1' has ['ab'], not pairs (better, worse)"),
     ],
 )
@@ -61,13 +61,13 @@ def test_queries_that_a_reference_lacks_are_an_error_unless_told_otherwise():
 
 
 def test_a_metric_cannot_change_the_attributes_it_is_shown():
-    @per_query_metric(name="Bad", needs=("attributes",))
+    @per_query_metric(name="Bad", needs=("fields",))
     def bad(ranking):
         """Clears what is not its own."""
-        ranking.attributes[0].clear()
+        ranking.fields[0].clear()
         return 0.0
 
-    attributes = {"a": {"stock": 1}}
+    fields = {"a": {"stock": 1}}
     with pytest.raises(Exception, match="has no attribute 'clear'"):
-        evaluate(JUDGMENTS, RANKINGS, [bad], attributes=attributes)
-    assert attributes == {"a": {"stock": 1}}
+        evaluate(JUDGMENTS, RANKINGS, [bad], fields=fields)
+    assert fields == {"a": {"stock": 1}}

@@ -77,7 +77,7 @@ def titled(shop):
     (shop.path / "products.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     for query in ("q07", "q08"):
         shop.rankings[query].reverse()
-    shop.change(("judgments: judgments.txt", "judgments: judgments.txt\ndocuments: {texts: products.jsonl}"))
+    shop.change(("judgments: judgments.txt", "judgments: judgments.txt\ndocuments: {fields: products.jsonl}"))
     return shop
 
 
@@ -119,7 +119,7 @@ def test_documents_to_judge_have_them(shop):
     shop.rankings["q08"] = ["new-2", *shop.rankings["q08"]]
     (shop.path / "products.csv").write_text("id,title\nnew-1,=SUM(A1)\n")
     shop.change(
-        ("judgments: judgments.txt", "judgments: judgments.txt\ndocuments: {texts: products.csv}"),
+        ("judgments: judgments.txt", "judgments: judgments.txt\ndocuments: {fields: products.csv}"),
         ("tolerance: 5%}", "tolerance: 0.1%}"),
     )
     shop.run()
@@ -252,7 +252,7 @@ def pictured(titled):
 
 
 def test_pictures_are_shown_if_asked_for_and_nothing_else_is(pictured):
-    pictured.change(("texts: products.jsonl", "texts: products.jsonl, pictures: true"))
+    pictured.change(("fields: products.jsonl", "fields: products.jsonl, pictures: true"))
     pictured.run()
     (suite,) = pictured.results()["suites"]
 
@@ -276,7 +276,7 @@ def test_without_being_asked_a_page_has_no_picture(pictured):
 def keeping(titled, monkeypatch):
     """The titles are in the accepted baseline; then every document leaves the file of titles."""
     monkeypatch.delenv("CI", raising=False)
-    titled.change(("texts: products.jsonl", "texts: products.jsonl, keep_titles: true"))
+    titled.change(("fields: products.jsonl", "fields: products.jsonl, keep_titles: true"))
     assert titled.run("--ireval-update", "--ireval-reason", "titles are kept").ret == 0
     return titled
 

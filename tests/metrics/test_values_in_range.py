@@ -52,7 +52,7 @@ def test_values_are_numbers_within_the_range(metric):
     def check(whole, judged_rankings):
         try:
             judgments, rankings = judged_rankings
-            evaluate(as_needed(metric, judgments), rankings, [whole], collection=100, attributes=PRICES)
+            evaluate(as_needed(metric, judgments), rankings, [whole], collection=100, fields=PRICES)
         except MetricError as error:
             complaint = error.problems[0].complaint
             assert not complaint.startswith(("returned", "raised", "has no range")), str(error)

@@ -176,15 +176,15 @@ def test_what_a_metric_needs_is_brought_and_what_does_not_apply_is_said(toy, exp
     assert spared(check_metric(toy)) == expected
 
 
-@per_query_metric(name="Cheap", needs=("attributes",))
+@per_query_metric(name="Cheap", needs=("fields",))
 def cheap(ranking):
     """Share of documents that cost less than 2."""
-    return sum(known["price"] < 2 for known in ranking.attributes) / ranking.retrieved
+    return sum(known["price"] < 2 for known in ranking.fields) / ranking.retrieved
 
 
 def test_attributes_are_what_the_author_says():
-    assert spared(check_metric(cheap, attributes={"price": [1, 2.5]}))["perfect_is_best"] == (
-        "attributes of documents decide which ranking is good"
+    assert spared(check_metric(cheap, fields={"price": [1, 2.5]}))["perfect_is_best"] == (
+        "fields of documents decide which ranking is good"
     )
 
 
@@ -197,7 +197,7 @@ def failure(toy, **options):
 def test_a_metric_of_which_nothing_can_be_checked_fails():
     assert failure(cheap) == (
         "Cheap: nothing was checked\n"
-        "  it needs attributes: give their values, as attributes={'price': [1, 2.5]}\n"
+        "  it needs fields: give their values, as fields={'price': [1, 2.5]}\n"
         "  the metric comes from test_contract (not registered)"
     )
 
