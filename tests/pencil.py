@@ -44,6 +44,15 @@ def relevant(count, total):
 
 def worked(example):
     """Metric, computed and promised value of an example: of grades, of two lists of documents, or of subtopics."""
+    where = re.fullmatch(
+        r"(?P<metric>.+?) where (?P<field>\w+) is (?P<cells>.+?)(?: = .*)? = (?P<value>[\d.]+)", example
+    )
+    if where is not None:
+        cells = {f"d{rank}": {where["field"]: cell} for rank, cell in enumerate(where["cells"].split(), 1)}
+        seconds = float(where["cells"].split()[0]) if where["field"] == "seconds" else 0.0
+        given = {"fields": cells, "timings": {QUERY: seconds}}
+        (only,) = evaluate({QUERY: {"judged": 1}}, {QUERY: list(cells)}, [where["metric"]], **given).metrics
+        return where["metric"], only.values[QUERY], float(where["value"])
     subtopics = re.fullmatch(
         r"(?P<metric>.+?) of (?P<got>[-0a-z ]*[a-z][-0a-z ]*?)(?: \| (?P<missed>[0a-z ]+?))? = .* = (?P<value>[\d.]+)",
         example,

@@ -58,10 +58,13 @@ def _field_of(judged: JudgedRankings, settings: Settings, number_of: Callable[[s
     names = documents.ids.texts(rows)
     for document in dict.fromkeys(names):
         value = known.get(document, {}).get(name)
-        missing = value is None or (isinstance(value, str) and not value.strip())
-        numbers[document] = math.nan if missing else number_of(document, value)
+        numbers[document] = math.nan if _is_missing(value) else number_of(document, value)
     weight = 1 / np.log2(rank + 1) if settings.get("discount") == "log2" else np.ones(rank.size)
     return Parts(query, weight, np.array([numbers[document] for document in names], np.float64))
+
+
+def _is_missing(value: Any) -> bool:
+    return value is None or (isinstance(value, str) and not value.strip())
 
 
 def _mean(judged: JudgedRankings, parts: Parts) -> Floats:
@@ -153,7 +156,8 @@ def _notes(judged: JudgedRankings, *, reads: _Reads, **settings: Any) -> Iterato
         yield f"{text}; they are left out"
     if "value" in settings and without < count and not np.nansum(parts.number):
         known = judged.fields or {}
-        seen = {text for each in known.values() for text in _texts(each[name]) if each.get(name) is not None}
+        there = (each.get(name) for each in known.values())
+        seen = {text for value in there if not _is_missing(value) for text in _texts(value)}
         others = ", ".join(map(repr, sorted(seen)[:5])) + (" …" if len(seen) > 5 else "")
         yield f"no document has {settings['value']!r} in the field {name!r}; values there: {others}"
 
@@ -204,7 +208,14 @@ def _chosen(settings: Settings) -> Mapping[str, Any]:
 _ANY = {"range": (-np.inf, np.inf)}
 
 
-@metric(name="Empty", judged=False, direction="lower", no_relevant=None, tie_order=by_nothing)
+@metric(
+    name="Empty",
+    judged=False,
+    direction="lower",
+    no_relevant=None,
+    tie_order=by_nothing,
+    not_promised={"perfect_is_best": "a list of the relevant documents alone may be too short"},
+)
 def empty(
     judged: JudgedRankings, *, fewer: Annotated[int, Param("the least number of documents that is enough", low=1)] = 1
 ) -> Floats:
@@ -217,7 +228,7 @@ def empty(
     return (judged.retrieved < fewer).astype(np.float64)
 
 
-@_of_fields("Share", _matches, by_arguments=_chosen, spellings={"Exposure": {"discount": "log2"}})
+@_of_fields("Share", _matches, direction="neither", by_arguments=_chosen, spellings={"Exposure": {"discount": "log2"}})
 def share(
     judged: JudgedRankings,
     *,
@@ -237,7 +248,7 @@ def share(
     """
 
 
-@_of_fields("Mean", _numbers, by_arguments=_chosen, **_ANY)
+@_of_fields("Mean", _numbers, direction="neither", by_arguments=_chosen, **_ANY)
 def mean(
     judged: JudgedRankings,
     *,
@@ -255,7 +266,7 @@ def mean(
     """
 
 
-@_of_fields("Age", _ages, by_arguments=_chosen, **_ANY)
+@_of_fields("Age", _ages, direction="lower", by_arguments=_chosen, **_ANY)
 def age(
     judged: JudgedRankings,
     *,

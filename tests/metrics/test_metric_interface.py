@@ -212,7 +212,9 @@ class TestNeeds:
 
         assert [m.value for m in found.metrics] == pytest.approx([1 / 3, 2 / 3, 1])
 
-    @pytest.mark.parametrize("need", ["fields", "subtopics", "sessions", "preferences", "timings", "reference"])
+    @pytest.mark.parametrize(
+        "need", ["fields", "subtopics", "sessions", "preferences", "timings", "queries", "reference"]
+    )
     def test_what_nobody_brought_is_an_error_that_says_how(self, need):
         @metric(name="Needy", needs=(need,))
         def needy(judged):

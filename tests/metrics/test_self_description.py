@@ -42,14 +42,17 @@ def test_every_parameter_has_a_meaning(metric):
 
 @each_metric
 def test_canonical_name_round_trips(metric, registry):
-    required = {p.name: 0.5 if p.name == "recall" else 10 for p in metric.parameters if p.required}
+    given = {"recall": 0.5, "field": "price", "value": "it's"}
+    required = {p.name: given.get(p.name, 10) for p in metric.parameters if p.required}
     whole = metric(**required)
 
     assert registry.parse_metrics([str(whole)]) == [whole]
 
 
 @pytest.mark.parametrize(
-    "metric", [m for m in METRICS if m.direction == "higher" and not m.needs & {"reference", "subtopics"}], ids=str
+    "metric",
+    [m for m in METRICS if m.direction == "higher" and not m.needs & {"reference", "subtopics", "fields"}],
+    ids=str,
 )
 def test_perfect_ranking_scores_best(metric):
     required = {p.name: 1.0 if p.name == "recall" else 3 for p in metric.parameters if p.required}

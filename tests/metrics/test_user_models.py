@@ -102,7 +102,7 @@ def test_places_below_the_list_cost_as_much_as_its_dearest_document():
     assert found.metrics[0].mean == pytest.approx((weights * [3, 1, 3, 3]).sum() / weights.sum())
 
 
-@pytest.mark.parametrize("cost", [None, 0, -1, "2", float("nan"), True])
+@pytest.mark.parametrize("cost", [None, 0, -1, "two", "nan", float("nan"), True])
 def test_a_cost_is_a_number_above_0(cost):
     with pytest.raises(MetricError, match=r"the field 'p' of document 'a' is .*; a cost is a number above 0"):
         evaluate({"q": {"a": 1}}, {"q": ["a"]}, "TBG(cost='p')", fields={"a": {"p": cost}})

@@ -15,7 +15,20 @@ from pytest_ireval.testing import Finding, check_metric, metric_contract, promis
 ROOT = Path(__file__).parents[2]
 THIRD_PARTY = ROOT / "examples" / "third_party_metrics"
 
-test_contract_of_installed_metrics = metric_contract(load_registry().metrics.values())
+INSTALLED = load_registry()
+FIELDS = {"stock": ["yes", "no", ""], "price": [1, "2.5", 7], "day": ["2026-11-01", "2026-11-03"]}
+GUARDRAILS = (
+    "Share(field='stock', value='no', better='lower')@3",
+    "Exposure(field='stock', value='no')@10",
+    "Mean(field='price', better='higher')@3",
+    "Age(field='day', on='2026-11-05')@3",
+    "Repeats(field='price')@3",
+)
+
+test_contract_of_installed_metrics = metric_contract(
+    [metric for metric in INSTALLED.metrics.values() if "fields" not in metric.needs]
+)
+test_contract_of_guardrails = metric_contract(INSTALLED.parse_metrics(GUARDRAILS), fields=FIELDS)
 
 
 def spared(findings):
