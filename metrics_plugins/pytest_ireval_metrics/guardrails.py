@@ -208,8 +208,15 @@ def _chosen(settings: Settings) -> Mapping[str, Any]:
 _ANY = {"range": (-np.inf, np.inf)}
 
 
+def _empty_steps(judged: JudgedRankings, *, fewer: int) -> Steps:
+    listed, value = listing(judged), float(judged.retrieved[0] < fewer)
+    facts = [f"{listed.retrieved} documents are retrieved; fewer than {fewer} count as 1"]
+    return steps_of(listed, {}, arithmetic=shown_number(value), value=value, facts=facts)
+
+
 @metric(
     name="Empty",
+    steps=_empty_steps,
     judged=False,
     direction="lower",
     no_relevant=None,
@@ -229,7 +236,7 @@ def empty(
 
 
 @_of_fields("Share", _matches, direction="neither", by_arguments=_chosen, spellings={"Exposure": {"discount": "log2"}})
-def share(
+def share_with_value(
     judged: JudgedRankings,
     *,
     cutoff: Cutoff,
@@ -301,8 +308,14 @@ def _percentile(settings: Settings) -> Mapping[str, Any]:
     return {"aggregate": "mean" if percentile is None else f"p{percentile:g}"}
 
 
+def _latency_steps(judged: JudgedRankings, **_: Any) -> Steps:
+    seconds = math.nan if judged.timings is None else float(judged.timings[0])
+    return steps_of(listing(judged), {}, arithmetic=shown_number(seconds), value=seconds, facts=["seconds"])
+
+
 @metric(
     name="Latency",
+    steps=_latency_steps,
     needs=("timings",),
     judged=False,
     direction="lower",
@@ -328,4 +341,4 @@ def latency(
     return np.zeros(judged.count) if judged.timings is None else judged.timings
 
 
-METRICS = [empty, share, mean, age, repeats, latency]
+METRICS = [empty, share_with_value, mean, age, repeats, latency]

@@ -73,7 +73,7 @@ def number_of_field(value: object) -> float | None:
         return None
     try:
         number = float(value)
-    except ValueError:
+    except (ValueError, OverflowError):
         return None
     return number if np.isfinite(number) else None
 

@@ -138,7 +138,7 @@ def decoded_timings(data: bytes) -> Mapping[str, tuple[float, ...]]:
         try:
             query, *times = json.loads(line)
             found[_text(query)] = tuple(map(float, times))
-        except (ValueError, TypeError, RecursionError):
+        except (ValueError, TypeError, OverflowError, RecursionError):
             raise Damage("is not a JSON list of a query and its seconds", number) from None
     return found
 

@@ -200,7 +200,8 @@ def option_for(metric: Metric) -> str:
     at = metric.parameter(metric.at) if metric.at else None
     name = metric.name + (f"({inside})" if inside else "") + (f"@{_sample(at)}" if at else "")
     quoted = f'"{name}"' if "'" in name else f"'{name}'"
-    return f"-m {quoted}{' --collection N' if 'collection' in metric.needs else ''}"
+    options = {"collection": "--collection N", "fields": "--fields FILE", "timings": "--timings FILE"}
+    return " ".join([f"-m {quoted}", *(option for need, option in options.items() if need in metric.needs)])
 
 
 def _sample(parameter: Parameter) -> str:

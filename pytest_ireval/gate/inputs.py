@@ -128,7 +128,7 @@ def gathered(
     if problems := list(drawing_problems(suite, queries)):
         raise InputError(*problems)
     population = Population(queries, judgments, weights, waived, names.called, drawing_of(suite, queries))
-    companions = Companions(preferences=_preferences(suite, names), queries=queries if queries_needed(suite) else None)
+    companions = Companions(preferences=_preferences(suite, names), queries=queries if needs_columns(suite) else None)
     plain = no_judgments(queries.ids, queries.origin)
     return Gathered(
         population,
@@ -163,7 +163,7 @@ FROM_FILES = ("run", "command")
 """Sources that return nothing but rankings."""
 
 
-def queries_needed(suite: Suite) -> bool:
+def needs_columns(suite: Suite) -> bool:
     """Tell whether a metric of the suite looks at columns of the queries."""
     return any(metric.needs & {"queries", "sessions"} or metric.unit == "session" for metric in suite.metrics)
 

@@ -20,8 +20,8 @@ from pytest_ireval.gate.inputs import (
     gathered,
     judgment_prints,
     judgments_of_suite,
+    needs_columns,
     prints_of,
-    queries_needed,
     queries_of_suite,
     rankings_of_suite,
     refuse_missing_needs,
@@ -95,7 +95,7 @@ def plan_of(suite: Suite, registry: Registry, *, lowering: bool = False) -> Plan
     Queries are read only if slices are made of them or metrics need them, judgments only if a metric needs their
     subtopics.
     """
-    queries = queries_of_suite(suite, registry) if needs_queries(suite) or queries_needed(suite) else None
+    queries = queries_of_suite(suite, registry) if needs_queries(suite) or needs_columns(suite) else None
     subtopics = any("subtopics" in metric.needs for metric in suite.metrics)
     refuse_missing_needs(suite, judgments_of_suite(suite, registry) if subtopics else None, queries)
     return Plan(planned(suite, queries, lowering=lowering), queries)

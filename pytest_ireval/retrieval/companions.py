@@ -93,7 +93,7 @@ def read_fields(path: FilePath, wanted: Collection[str]) -> dict[str, Mapping[st
                 raise InputError(Problem(complaint, file.name, allowed=allowed))
             document = cell_text(fields[name]).strip()
             if document in wanted and document not in found:
-                found[document] = dict(flat({each: value for each, value in fields.items() if each != name}))
+                found[document] = dict(flat_fields({each: value for each, value in fields.items() if each != name}))
             if len(found) == len(wanted):
                 break
     return found
@@ -139,7 +139,7 @@ def _table_rows(file: InputFile) -> Iterator[Mapping[str, Any]]:
         raise InputError(Problem(f"is not CSV: {error}", file.name)) from None
 
 
-def flat(fields: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+def flat_fields(fields: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     """All fields; those of an object in a field, such as ``metadata``, are put next to the others."""
     for name, value in fields.items():
         yield from ((str(each), part) for each, part in (value if isinstance(value, dict) else {name: value}).items())

@@ -13,7 +13,7 @@ from typing import Any
 from pytest_ireval.errors import InputError
 from pytest_ireval.results.outcome import DocumentText, Placed, QueryChange
 from pytest_ireval.results.suite_result import SuiteResult
-from pytest_ireval.retrieval.companions import MOST_FIELDS, flat, read_fields
+from pytest_ireval.retrieval.companions import MOST_FIELDS, flat_fields, read_fields
 from pytest_ireval.retrieval.formats.input_file import FilePath, near
 from pytest_ireval.retrieval.tables import cell_text, plain_name
 from pytest_ireval.text_table import counted
@@ -30,7 +30,7 @@ SHOWABLE = "give files of PNG, JPEG, GIF or WebP below the folder of fields, up 
 
 def document_text(fields: Mapping[str, Any]) -> DocumentText:
     """Title, address and image by their usual names; the other fields are kept, cut to one line each."""
-    fields = dict(flat(fields))
+    fields = dict(flat_fields(fields))
     by_name = {plain_name(name): name for name in fields}
 
     def first(names: tuple[str, ...]) -> tuple[str, str]:

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from pytest_ireval.errors import IrevalError, Problem, SourceError
 from pytest_ireval.progress import SILENT, Progress
-from pytest_ireval.retrieval.companions import flat
+from pytest_ireval.retrieval.companions import flat_fields
 from pytest_ireval.retrieval.doors import as_rankings, some
 from pytest_ireval.retrieval.formats.reader import Reading
 from pytest_ireval.retrieval.rankings import Rankings
@@ -80,7 +80,7 @@ def _with_data(rankings: Rankings, answer: Answer) -> Rankings:
         )
     if fields is None:
         return rankings
-    plain = {str(each): {name: _plain(value) for name, value in flat(known)} for each, known in fields.items()}
+    plain = {str(each): {name: _plain(value) for name, value in flat_fields(known)} for each, known in fields.items()}
     return replace(rankings, fields=plain)
 
 

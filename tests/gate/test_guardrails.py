@@ -2,10 +2,11 @@
 
 import csv
 import json
+import subprocess
 
 import pytest
 
-from pytest_ireval import load_suite, run_gate
+from pytest_ireval import load_registry, load_suite, run_gate
 from pytest_ireval.errors import SuiteError
 
 SHARE = "Share(better='lower', field='in_stock', value='false')@10"
@@ -188,6 +189,27 @@ def test_times_of_stored_rankings_are_kept_too(log):
     assert (log.path / "baselines" / "log.timings.jsonl").read_text().startswith('["q0000", 0.02]\n["q0001", 0.021]\n')
 
 
+def test_a_branch_that_lowers_its_baseline_is_seen_with_the_fields_of_both(log):
+    def git(*arguments):
+        subprocess.run(["git", *arguments], cwd=log.path, check=True, capture_output=True)
+
+    git("init", "--quiet", "--initial-branch=main", "--template=")
+    log.accept()
+    git("add", "--all")
+    git("commit", "--quiet", "-m", "the first baseline")
+    git("checkout", "--quiet", "-b", "change")
+    log.filtered = False
+    log.write()
+    log.run("--ireval-update", "--ireval-reason", "meant")
+    for fields in log.fields.values():
+        fields["in_stock"] = True  # today everything is in stock
+    result = run_gate(load_suite(log.path / "log.ireval.yaml"), base="main", lowering_fails=True)
+    (lowering,) = (outcome for outcome in result.outcomes if outcome.id == "lowering")
+
+    assert lowering.verdict == "fail"
+    assert f"{SHARE} 0.0000 -> 0.2" in lowering.headline
+
+
 def test_other_rankings_of_a_rule_have_fields_too(log):
     log.suite = SUITE.replace("absolute: 0.01}}", "absolute: 0.01}, against: {run: old.json}}")
     (log.path / "old.json").write_text(json.dumps({query: log.ranking(n) for n, query in enumerate(log.queries)}))
@@ -212,6 +234,58 @@ def test_guardrails_beside_judgments_score_every_query(log):
     assert figures["RR"] is not None
     assert figures[SHARE] == pytest.approx(0.2, abs=0.05)
     assert sum(value is not None for value in result.queries.now[SHARE]) == 40
+
+
+NEEDY = """
+from pytest_ireval import hookimpl, per_query_metric
+
+
+@per_query_metric(name="Needy", needs=("preferences", "queries", "sessions"), no_relevant=None)
+def needy(ranking):
+    \'\'\'1 if the better document is first, and the query is of the tail.\'\'\'
+    (better, _), = ranking.preferences
+    return ranking.documents[0] == better and ranking.columns["segment"] == "tail" and ranking.session == ("s", 1)
+
+
+@hookimpl
+def ireval_metrics():
+    return [needy]
+"""
+
+
+def test_a_metric_of_a_plugin_gets_preferences_and_columns_of_queries(log):
+    first, second = log.ranking(0)[:2]
+    (log.path / "conftest.py").write_text(NEEDY)
+    (log.path / "judgments.txt").write_text(f"q0000 0 {first} 1\n")
+    (log.path / "pairs.csv").write_text(f"query,better,worse\nq0000,{first},{second}\n")
+    log.queries = ["q0000"]
+    log.suite = """\
+ireval: 1
+suite: log
+source: {run: rankings.json}
+queries: queries.tsv
+judgments: {file: judgments.txt, preferences: pairs.csv}
+rules: [{threshold: {Needy: "= 1"}}]
+""".replace("= 1", ">= 1")
+    log.write()
+    lacking = log.run().stdout.str()
+    (log.path / "queries.tsv").write_text("id\ttext\tsegment\tsession\tposition\nq0000\tx\ttail\ts\t1\n")
+    fine = log.run()
+    (log.path / "log.ireval.yaml").write_text(
+        log.suite.replace(", preferences: pairs.csv", "").replace("queries: queries.tsv\n", "")
+    )
+    without = log.run().stdout.str()
+
+    assert "Needy needs sessions, and queries.tsv lacks the column session or position" in lacking
+    assert fine.ret == 0
+    assert "Needy needs preferences, and the suite names none" in without
+    assert "Needy needs queries, and the suite names no queries" in without
+
+
+def test_exposure_is_a_share_of_attention():
+    (exposure,) = load_registry().parse_metrics(["Exposure(field='seller', value='acme')@10"])
+
+    assert str(exposure) == "Share(discount='log2', field='seller', value='acme')@10"
 
 
 def test_why_explains_a_value_of_the_suite(log, monkeypatch):
