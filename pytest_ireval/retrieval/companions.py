@@ -20,6 +20,7 @@ from pytest_ireval.retrieval.formats.json_text import json_lines
 from pytest_ireval.retrieval.judged import Floats, JudgedRankings, Sessions
 from pytest_ireval.retrieval.queries import Queries
 from pytest_ireval.retrieval.tables import COLUMN_NAMES, Table, Unfit, cell_text, column_for, id_in, named, plain_name
+from pytest_ireval.text_table import counted
 
 Fields: TypeAlias = Mapping[str, Mapping[str, Any]]
 """By document, its fields by name."""
@@ -132,9 +133,12 @@ def _table_rows(file: InputFile) -> Iterator[Mapping[str, Any]]:
         reader = csv.reader(file.lines(), delimiter=file.delimiter)
     try:
         names = next(reader, [])
-        for row in reader:
-            if row:
-                yield dict(zip(names, row, strict=False))
+        for number, row in enumerate(reader, 2):
+            if len(row) != len(names) and any(row):
+                complaint = f"has {counted(len(row), 'cell')}, not {len(names)}"
+                raise InputError(Problem(complaint, f"{file.name}:{getattr(reader, 'line_num', number)}"))
+            if any(row):
+                yield dict(zip(names, row, strict=True))
     except csv.Error as error:
         raise InputError(Problem(f"is not CSV: {error}", file.name)) from None
 
@@ -155,7 +159,7 @@ def read_preferences(path: FilePath) -> dict[str, list[tuple[str, str]]]:
             raise Unfit(f"document {pair[0]!r} is better than itself")
         found.setdefault(query, []).append(pair)
 
-    _read_rows(path, ("better", "worse"), take)
+    _read_rows(_table(path), ("better", "worse"), take)
     return found
 
 
@@ -189,9 +193,8 @@ def _table(path: FilePath) -> Table:
         return json_lines(file) if file.head.lstrip().startswith("{") else delimited_table(file)
 
 
-def _read_rows(source: FilePath | Table, kinds: Sequence[str], take: Callable[..., None]) -> None:
+def _read_rows(table: Table, kinds: Sequence[str], take: Callable[..., None]) -> None:
     """Call ``take(query, …)`` for each row; all rows that it refuses are one error."""
-    table = source if isinstance(source, Table) else _table(source)
     names = [column_for(table.columns, kind, table.origin) for kind in ("query", *kinds)]
     if not table.rows:
         raise InputError(Problem("it has no rows", place=table.origin))

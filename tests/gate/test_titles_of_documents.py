@@ -54,6 +54,7 @@ def test_without_a_title_the_text_is_the_title_and_long_ones_are_cut(tmp_path):
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
+        ("id,title\n1,x\n2,a mug, red\n", ":3\n.*has 3 cells, not 2"),
         ('{"title": "x"}\n', "no field is the id of a document: the fields are 'title'"),
         ('{"id": 1}\n{"id": \n', ":2\n.*is not JSON"),
         ('{"id": 1}\n[1]\n', ":2\n.*is not a JSON object"),
