@@ -169,7 +169,7 @@ def range_of(metric: Metric) -> str:
 
 def without_relevant(metric: Metric) -> str:
     """The score of a query without relevant documents."""
-    if metric.unit != "query":
+    if metric.unit != "query" or not metric.judged:
         return ""
     value = _scored_without_relevant(metric)
     if value is None:

@@ -17,6 +17,7 @@ from pytest_ireval.retrieval.from_objects import judgments_from, rankings_from
 from pytest_ireval.retrieval.join import judge
 from pytest_ireval.retrieval.judged import Documents, Hits, JudgedRankings, Sessions
 from pytest_ireval.retrieval.judgments import Ideal, Subtopics
+from pytest_ireval.retrieval.queries import Queries
 from pytest_ireval.testing.changes import AN_IRRELEVANT, AN_UNJUDGED, Data, Query
 
 DOCUMENT_NEEDS = {"documents", "unjudged", "fields", "preferences"}
@@ -87,11 +88,19 @@ def _judged(data: Data, needs: frozenset[str], same: _Same) -> JudgedRankings:
         collection=COLLECTION,  # always there: some metrics ask for it under some arguments only
         sessions={q.name: _place(q) for q in data.queries} if "sessions" in needs else None,
         timings={q.name: 0.01 * q.number for q in data.queries} if "timings" in needs else None,
+        queries=_queries(data, judged.queries) if "queries" in needs else None,
         preferences={q.name: _preferences(q) for q in data.queries} if "preferences" in needs else None,
         fields=_fields(data, same.fields or {}) if "fields" in needs else None,
         reference=reference if "reference" in needs else None,
     )
     return brought if needs & DOCUMENT_NEEDS else replace(brought, documents=None)
+
+
+def _queries(data: Data, names: Sequence[str]) -> Queries:
+    """Texts of one to three words, and a column segment."""
+    number = {query.name: query.number for query in data.queries}
+    texts = tuple(" ".join(["words"] * (number[name] % 3 + 1)) for name in names)
+    return Queries(tuple(names), texts, {"segment": tuple("tail" if number[name] % 2 else "head" for name in names)})
 
 
 def _grades(query: Query, subtopics: bool) -> dict[str, Any]:

@@ -189,6 +189,20 @@ def test_what_a_metric_needs_is_brought_and_what_does_not_apply_is_said(toy, exp
     assert spared(check_metric(toy)) == expected
 
 
+@per_query_metric(
+    name="Long",
+    needs=("queries", "unretrieved"),
+    no_relevant=None,
+    not_promised={"perfect_is_best": "a list of relevant documents lacks those that are judged irrelevant"},
+)
+def long(ranking):
+    """1 for a query of several words in the head whose judged documents were all retrieved."""
+    return len(ranking.text.split()) > 1 and ranking.columns["segment"] == "head" and not ranking.unretrieved
+
+
+test_contract_of_queries = metric_contract([long])
+
+
 @per_query_metric(name="Cheap", needs=("fields",))
 def cheap(ranking):
     """Share of documents that cost less than 2."""
