@@ -64,7 +64,7 @@ def _field_of(judged: JudgedRankings, settings: Settings, number_of: Callable[[s
 
 
 def _is_missing(value: Any) -> bool:
-    return value is None or (isinstance(value, str) and not value.strip())
+    return value is None or value != value or (isinstance(value, str) and not value.strip())  # noqa: PLR0124 - NaN
 
 
 def _mean(judged: JudgedRankings, parts: Parts) -> Floats:
@@ -80,7 +80,7 @@ def _mean(judged: JudgedRankings, parts: Parts) -> Floats:
 def _texts(value: Any) -> list[str]:
     """The text of a value, in lower case, of a list that of each entry; true and false as in YAML."""
     values = value if isinstance(value, list | tuple) else [value]
-    return [f"{each:g}" if isinstance(each, float) else str(each).strip().lower() for each in values]
+    return [f"{each:.15g}" if isinstance(each, float) else str(each).strip().lower() for each in values]
 
 
 def _matches(judged: JudgedRankings, settings: Settings) -> Parts:

@@ -51,12 +51,13 @@ class Scores:
 def score(metric: Metric, judged: JudgedRankings) -> Scores:
     """The values of one metric; raises MetricError if it cannot be computed or breaks its own promises.
 
-    A missing ranking gets the worst value: leaving queries out never improves a score.
+    A missing ranking gets the worst value: leaving queries out never improves a score. A metric whose queries may have
+    no value takes it for an empty list.
     """
     values = settled(metric, judged)
     units = units_of(metric, judged)
     lacking = _lacks_ranking(metric, judged)
-    if metric.direction != "neither" and lacking.any():
+    if metric.direction != "neither" and not metric.undefined and lacking.any():
         values = np.where(lacking, _finite_worst(metric, units, lacking), values)
     checked = _checked(metric, units, values)
     return Scores(metric, units, checked, ~np.isnan(checked), _without_relevant(metric, judged))

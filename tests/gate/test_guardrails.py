@@ -112,6 +112,18 @@ def test_empty_results_are_counted_and_queries_that_lose_their_value_are_an_erro
     assert f"4 of 40 queries have no {SHARE} any more" in share.headline
 
 
+def test_a_file_that_leaves_out_queries_without_results(log):
+    lists = {query: log.ranking(number) for number, query in enumerate(log.queries) if number}
+    log.write()
+    (log.path / "rankings.json").write_text(json.dumps(lists))
+    (log.path / "log.ireval.yaml").write_text(SUITE.replace("depth: 10", "depth: 10\nmissing_queries: zero"))
+    result = run_gate(load_suite(log.path / "log.ireval.yaml"))
+
+    assert "Empty is 0.0250" in result.outcomes[1].headline
+    assert f"{SHARE} is 0.0000" in result.outcomes[2].headline
+    assert f"{SHARE} has no value for 1 of 40 queries: none of its first documents has the field" in result.notes
+
+
 def test_documents_without_the_field_are_an_error_unless_a_share_of_them_is_allowed(log):
     for document in log.ranking(0)[:3]:
         log.fields[document]["margin"] = ""
